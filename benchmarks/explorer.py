@@ -9,7 +9,6 @@ import asyncio
 import http.client
 import json
 import os
-import random
 import re
 import signal
 import subprocess
@@ -20,6 +19,7 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from random import Random
 from typing import Any
 
 from benchmarks.table import Figure, Size, Statistic, run_program
@@ -29,17 +29,21 @@ PAGE_SECONDS, P99_SECONDS, COMPARE_SECONDS, MEGABYTES = 0.03, 0.3, 0.5, 250.0
 RESULTS = "BENCHYARD_BENCHMARK_RESULTS"
 _ADDRESS = re.compile(r"http://127\.0\.0\.1:(\d+)")
 _START_SECONDS = 120.0
+_chance = Random(7)  # noqa: S311 - which page is asked for is no secret
 _EMPTY = """
-import socket, uvicorn
+import contextlib, socket, uvicorn
 from fastapi import FastAPI
 from fastapi.responses import HTMLResponse
 app = FastAPI()
 @app.get("/")
 def empty() -> HTMLResponse:
     return HTMLResponse("<!doctype html><title>Empty</title>")
-listening = socket.create_server(("127.0.0.1", 0))
+# With the protocol named, asyncio sends at once what is written (TCP_NODELAY).
+listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+listening.bind(("127.0.0.1", 0))
 print(f"http://127.0.0.1:{listening.getsockname()[1]}", flush=True)
-uvicorn.Server(uvicorn.Config(app, log_level="warning")).run([listening])
+with contextlib.suppress(KeyboardInterrupt):
+    uvicorn.Server(uvicorn.Config(app, log_level="warning")).run([listening])
 """
 
 
@@ -92,7 +96,7 @@ def _server(*command: str, home: Path) -> Generator[Server]:
         text=True,
     )
     try:
-        line = next((found for text in process.stdout or () if (found := _ADDRESS.search(text))))
+        line = next(found for text in process.stdout or () if (found := _ADDRESS.search(text)))
         server = Server(int(line[1]), process.pid)
         deadline = time.monotonic() + _START_SECONDS
         while True:
@@ -182,7 +186,7 @@ def _crowd(server: Server, size: Size) -> list[Figure]:
         *("/", "/runs", "/cases", "/testbeds", "/failures"),
         *(f"/run/{entry['id']}" for entry in runs),
         *dict.fromkeys(f"/case/{entry['results']}" for entry in runs),
-        *(f"/runs?limit=10&offset={random.randrange(total)}" for _ in range(100)),
+        *(f"/runs?limit=10&offset={_chance.randrange(total)}" for _ in range(100)),
         *(f"/runs?q=run_{number}&limit=10" for number in range(1, 20)),
     ]
     seconds, failed = asyncio.run(_together(server, paths, SECONDS if not size.quick else 1.0))
@@ -209,7 +213,7 @@ async def _client(port: int, paths: Sequence[str], until: float) -> tuple[list[f
     took, failed = list[float](), 0
     while time.monotonic() < until:
         start = time.perf_counter()
-        request = f"GET {random.choice(paths)} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+        request = f"GET {_chance.choice(paths)} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
         writer.write(request.encode())
         head = await reader.readuntil(b"\r\n\r\n")
         length = re.search(rb"content-length: *(\d+)", head, re.IGNORECASE)

@@ -50,10 +50,8 @@ def make_runs(folder: Path, count: int) -> Path:
         real = real_run(Path(working))
         record = orjson.loads((real / RUN_FILE).read_bytes())
         others = {name: (real / name).read_bytes() for name in (MARK, LOG_FILE, METRICS_FILE, DONE)}
-    for number, (place, made) in enumerate(_varied(record, count)):
+    for place, made in _varied(record, count):
         put_run(root / place, made, others)
-        if number == 0:
-            (root / place / "process").mkdir()
     (root / _COMPLETE).touch()
     return root
 
@@ -110,7 +108,10 @@ def make_summaries(folder: Path, count: int) -> Path:
     for number in range(count):
         place = root / f"job-{number:06d}"
         place.mkdir(parents=True)
-        (place / f"events.summary.{1_700_000_000 + number}.lineage_MS").write_bytes(b"")
-        os.utime(place / f"events.summary.{1_700_000_000 + number}.lineage_MS")
+        created_s = 1_700_000_000 + number
+        summary = place / f"events.summary.{created_s}.bench-01_MS"
+        summary.write_bytes(b"")
+        for one in (summary, place):
+            os.utime(one, (created_s, created_s))
     (root / _COMPLETE).touch()
     return root

@@ -35,7 +35,7 @@ _FLAGS = (
 #: Ids and names in addresses, which tell pages of one kind apart.
 _ID = re.compile(r"[0-9a-f]{16}")
 #: Of each kind of page that links lead to.
-_PAGES_OF_A_KIND = 3
+_PAGES_OF_A_KIND = 2
 
 
 @contextmanager

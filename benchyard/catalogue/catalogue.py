@@ -1,39 +1,42 @@
 """The catalogue: what there is below its roots, asked by id or by query."""
 
-import hashlib
 import logging
 import os
 import sqlite3
 import weakref
 from collections.abc import Callable, Generator, Iterable, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from tempfile import mkdtemp
 from threading import Lock
 from typing import Any, TypeVar
 
-from benchyard import __version__
 from benchyard.catalogue import reading
 from benchyard.catalogue.entry import CaseEntry, Entry, StepOfRun
 from benchyard.catalogue.formats import FORMATS
-from benchyard.catalogue.index import Index, fact
+from benchyard.catalogue.index import NO_USE, LookStoppedError, fact
+from benchyard.catalogue.opening import index_of, opened, without_nested
 from benchyard.catalogue.query import Page, Query
 from benchyard.catalogue.scan import Scan
 from benchyard.catalogue.watch import Watcher
-from benchyard.core.errors import InputError, NotFoundError
-from benchyard.core.places import home
+from benchyard.core.errors import BenchyardError, InputError, NotFoundError
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
-#: What finds entries, whose index is of use to no other.
-_READERS = " ".join((__version__, *(one.name for one in FORMATS)))
 #: Totals and lists of values that are remembered.
 _MOST_REMEMBERED = 256
 #: A watcher is waited for so long.
 _FIRST_LOOK_SECONDS = 2.0
-_DAMAGED = ("malformed", "not a database", "no such table", "no such column")
+_DAMAGED = (NO_USE, "malformed", "not a database", "no such table", "no such column")
+
+
+#: Asked by a look whether it shall end.
+Stopped = Callable[[], bool]
+
+
+def _never() -> bool:
+    return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +69,8 @@ class Catalogue:
     def __init__(
         self, roots: Sequence[Path], index: Path | None = None, *, look: bool = True
     ) -> None:
-        self.roots = _without_nested(roots)
-        self._index = _opened(index or index_of(self.roots))
+        self.roots = without_nested(roots)
+        self._index = opened(index or index_of(self.roots))
         self._remembered: dict[tuple[str, ...], tuple[float, Any]] = {}
         self._lock = Lock()
         self._looking = 0
@@ -78,7 +81,7 @@ class Catalogue:
 
     # -- looking
 
-    def refresh(self, stopped: Callable[[], bool] = lambda: False) -> None:
+    def refresh(self, stopped: Stopped = _never) -> None:
         """See what is new, changed and gone.
 
         Args:
@@ -87,22 +90,20 @@ class Catalogue:
         """
         self._look(Scan.everywhere, stopped)
 
-    def refresh_folders(self) -> None:
+    def refresh_folders(self, stopped: Stopped = _never) -> None:
         """See what is new and gone, but not what changed inside of runs and files."""
-        self._look(Scan.in_folders)
+        self._look(Scan.in_folders, stopped)
 
-    def refresh_around(self, paths: Iterable[Path]) -> None:
+    def refresh_around(self, paths: Iterable[Path], stopped: Stopped = _never) -> None:
         """See what changed in the folders of these paths, and wherever another look is due."""
-        self._look(lambda scan: scan.around(paths))
+        self._look(lambda scan: scan.around(paths), stopped)
 
-    def refresh_due(self) -> None:
+    def refresh_due(self, stopped: Stopped = _never) -> None:
         """See how runs under way went on, and look again at what had just changed."""
         if self._ask(Scan.is_due):
-            self._look(Scan.where_due)
+            self._look(Scan.where_due, stopped)
 
-    def _look(
-        self, how: Callable[[Scan], None], stopped: Callable[[], bool] = lambda: False
-    ) -> None:
+    def _look(self, how: Callable[[Scan], None], stopped: Stopped) -> None:
         with self._lock:
             self._looking += 1
         try:
@@ -111,8 +112,8 @@ class Catalogue:
             with self._lock:
                 self._looking -= 1
 
-    def _look_once(self, how: Callable[[Scan], None], stopped: Callable[[], bool]) -> None:
-        with self._index.looking() as connection:
+    def _look_once(self, how: Callable[[Scan], None], stopped: Stopped) -> None:
+        with suppress(LookStoppedError), self._index.looking(stopped) as connection:
             how(Scan(connection, self.roots, FORMATS, stopped))
 
     def folders(self) -> dict[Path, int]:
@@ -294,12 +295,13 @@ class Catalogue:
             with self._index.reading() as connection:
                 return answer(connection)
 
-        try:
-            return ask()
-        except sqlite3.DatabaseError as error:
-            if not _is_damage(error):
-                raise
-        self.refresh()
+        for mend in (self.refresh, self._begin_anew):
+            try:
+                return ask()
+            except sqlite3.DatabaseError as error:
+                if not _is_damage(error):
+                    raise self._trouble(error) from error
+            mend()
         return ask()
 
     def _mending(self, work: Callable[[], None]) -> None:
@@ -308,10 +310,18 @@ class Catalogue:
             work()
         except sqlite3.DatabaseError as error:
             if not _is_damage(error):
-                raise
+                raise self._trouble(error) from error
             logger.warning("%s was damaged, and is made anew", self._index.path)
             self._index.make_anew()
             work()
+
+    def _begin_anew(self) -> None:
+        self._index.make_anew()
+        self.refresh()
+
+    def _trouble(self, error: sqlite3.DatabaseError) -> BenchyardError:
+        path = self._index.path
+        return BenchyardError(f"the index {path} cannot be used: {error}; it may be removed")
 
 
 def _is_damage(error: sqlite3.DatabaseError) -> bool:
@@ -320,24 +330,3 @@ def _is_damage(error: sqlite3.DatabaseError) -> bool:
 
 def _limits(offset: int, limit: int | None) -> tuple[int, int]:
     return -1 if limit is None else max(limit, 0), max(offset, 0)
-
-
-def _without_nested(roots: Sequence[Path]) -> list[Path]:
-    """Return the folders, sorted, without those that lie in another one."""
-    resolved = sorted({root.resolve() for root in roots})
-    return [one for one in resolved if not any(other in one.parents for other in resolved)]
-
-
-def index_of(roots: Sequence[Path]) -> Path:
-    """Return the file that remembers what is below folders."""
-    digest = hashlib.sha256(b"\0".join(os.fsencode(root) for root in roots)).hexdigest()[:16]
-    return home() / "catalogue" / f"{digest}.sqlite"
-
-
-def _opened(path: Path) -> Index:
-    try:
-        return Index(path, _READERS)
-    except (OSError, sqlite3.OperationalError) as error:
-        elsewhere = Path(mkdtemp(prefix="benchyard-catalogue-")) / path.name
-        logger.warning("the index %s cannot be used (%s): %s instead", path, error, elsewhere)
-        return Index(elsewhere, _READERS)

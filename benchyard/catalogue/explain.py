@@ -172,8 +172,11 @@ class ExplainManager:
     def _load_newest(self, stopped: Callable[[], bool]) -> None:
         """Load what became one of the newest; what was asked for keeps its place in the pool."""
         newest = explain_jobs(self._catalogue, limit=NEWEST).entries
+        before, self._newest = self._newest, {}
         for entry in newest:
-            if not stopped() and self._newest.get(entry.id) != entry.updated_s:
+            if stopped():
+                return
+            if before.get(entry.id) != entry.updated_s:
                 with suppress(RecordError):  # told by whoever asks for this job
                     self._pool.get(entry)
-        self._newest = {entry.id: entry.updated_s for entry in newest}
+            self._newest[entry.id] = entry.updated_s

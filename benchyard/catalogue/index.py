@@ -10,7 +10,8 @@ Paths are kept as bytes, since names of files need not be Unicode; folders by th
 import fcntl
 import os
 import sqlite3
-from collections.abc import Generator
+import time
+from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from queue import Empty, Full, LifoQueue
@@ -23,6 +24,10 @@ VERSION = 1
 NEVER = -1
 #: A change is written by others in less; a first indexing commits often.
 _WAIT_SECONDS = 30
+#: Between two tries to look, while another process does.
+_LOCK_SECONDS = 0.05
+#: What is said of a file that must be made anew.
+NO_USE = "not a database of this version"
 #: Connections of readers that are kept open.
 _KEPT = 8
 
@@ -137,18 +142,27 @@ class Index:
         self._looking = Lock()
         self._idle: LifoQueue[tuple[int, sqlite3.Connection]] = LifoQueue(_KEPT)
         path.parent.mkdir(parents=True, exist_ok=True)
-        with self._locked_file():
-            self._writer, self._inode = self._opened()
+        self._writer, self._inode = self._first_opened()
+
+    def _first_opened(self) -> tuple[sqlite3.Connection, int]:
+        """Open the file; wait for others only if it must be made."""
+        if self.path.exists():
+            with suppress(_NoUseError):
+                return self._opened_as_it_is()
+        with self._locked_file(_never):
+            return self._opened()
 
     def _opened(self) -> tuple[sqlite3.Connection, int]:
         """Open the file for writing, and tell its inode."""
         try:
-            connection = _connected(self.path)
-            _check_schema(connection, self._made_by)
+            return self._opened_as_it_is()
         except _NoUseError:
             _remove(self.path)
-            connection = _connected(self.path)
-            _check_schema(connection, self._made_by)
+            return self._opened_as_it_is()
+
+    def _opened_as_it_is(self) -> tuple[sqlite3.Connection, int]:
+        connection = _connected(self.path)
+        _check_schema(connection, self._made_by)
         return connection, self.path.stat().st_ino
 
     @contextmanager
@@ -179,18 +193,28 @@ class Index:
         connection.close()
 
     @contextmanager
-    def looking(self) -> Generator[sqlite3.Connection]:
-        """Lend the connection that writes, to the only one who looks at the folders now."""
-        with self._looking, self._locked_file():
+    def looking(self, stopped: Callable[[], bool]) -> Generator[sqlite3.Connection]:
+        """Lend the connection that writes, to the only one who looks at the folders now.
+
+        Args:
+            stopped: Asked while another process looks.
+
+        Raises:
+            LookStoppedError: If it said so.
+        """
+        with self._looking, self._locked_file(stopped):
             self._reopen_if_replaced()
             yield self._writer
 
     @contextmanager
-    def _locked_file(self) -> Generator[None]:
+    def _locked_file(self, stopped: Callable[[], bool]) -> Generator[None]:
         lock = self.path.with_name(self.path.name + ".lock")
         descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            while not _locked(descriptor):
+                if stopped():
+                    raise LookStoppedError
+                time.sleep(_LOCK_SECONDS)
             yield
         finally:
             os.close(descriptor)
@@ -204,7 +228,7 @@ class Index:
 
     def make_anew(self) -> None:
         """Begin with an empty file in place of a damaged one."""
-        with self._looking, self._locked_file():
+        with self._looking, self._locked_file(_never):
             self._close_all()
             _remove(self.path)
             self._writer, self._inode = self._opened()
@@ -220,8 +244,24 @@ class Index:
             self._idle.get_nowait()[1].close()
 
 
-class _NoUseError(Exception):
+class _NoUseError(sqlite3.DatabaseError):
     """A file is damaged, or of another version."""
+
+
+class LookStoppedError(Exception):
+    """A look was given up before it began."""
+
+
+def _never() -> bool:
+    return False
+
+
+def _locked(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def _connected(path: Path) -> sqlite3.Connection:
@@ -236,7 +276,7 @@ def _connected(path: Path) -> sqlite3.Connection:
         connection.close()
         if isinstance(error, sqlite3.OperationalError) and "malformed" not in str(error):
             raise
-        raise _NoUseError from error
+        raise _NoUseError(NO_USE) from error
     return connection
 
 
@@ -255,10 +295,10 @@ def _check_schema(connection: sqlite3.Connection, readers: str) -> None:
         is_ours = version == VERSION and fact(connection, "readers") == readers
     except sqlite3.DatabaseError as error:
         connection.close()
-        raise _NoUseError from error
+        raise _NoUseError(NO_USE) from error
     if not is_ours:
         connection.close()
-        raise _NoUseError
+        raise _NoUseError(NO_USE)
 
 
 def _remove(path: Path) -> None:

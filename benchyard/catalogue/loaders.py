@@ -109,7 +109,7 @@ class LoaderPool:
             self._release(kept)
 
     def reload(self, stopped: Callable[[], bool] = lambda: False) -> None:
-        """Load again what changed; drop what is gone.
+        """Load again what changed; drop what is gone. What is just being loaded is passed over.
 
         Args:
             stopped: Asked between two entries.
@@ -121,8 +121,7 @@ class LoaderPool:
                 return
             if kept := self._take_kept(entry_id):
                 try:
-                    with kept.lock:
-                        self._bring_up_to_date(kept)
+                    self._try_to_bring_up_to_date(kept)
                 finally:
                     self._release(kept)
 
@@ -166,14 +165,23 @@ class LoaderPool:
     def _make_room(self, used: _Kept) -> None:
         if used.stamp is None or used.size_bytes > self._limit_bytes:
             self._drop(used)
+        if self._size_bytes <= self._limit_bytes:
+            return
         for kept in list(self._kept.values()):
+            self._drop(kept)
             if self._size_bytes <= self._limit_bytes:
                 return
-            self._drop(kept)
 
     def _drop(self, kept: _Kept) -> None:
         if not kept.users and self._kept.pop(kept.entry.id, None):
             self._size_bytes -= kept.counted_bytes
+
+    def _try_to_bring_up_to_date(self, kept: _Kept) -> None:
+        if kept.lock.acquire(blocking=False):
+            try:
+                self._bring_up_to_date(kept)
+            finally:
+                kept.lock.release()
 
     def _bring_up_to_date(self, kept: _Kept) -> None:
         stamp = _stamp(kept.entry.place)

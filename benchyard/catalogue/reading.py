@@ -6,14 +6,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import orjson
-
 from benchyard.catalogue.conditions import asks_formats_alone, condition
 from benchyard.catalogue.entry import CaseEntry, Entry, StepEntry, StepOfRun
 from benchyard.catalogue.query import Page, Query
 from benchyard.catalogue.sorting import Order, cursor, keys_of, order_of
 from benchyard.catalogue.writing import text
 from benchyard.core.errors import InputError
+from benchyard.core.json_text import decoded
 from benchyard.core.wording import hint
 
 _COLUMNS = """
@@ -167,7 +166,7 @@ def _known(number: Any) -> Any:
 
 
 def _document(content: bytes) -> Any:
-    return orjson.loads(content)
+    return decoded(content)
 
 
 def entry(connection: sqlite3.Connection, roots: Sequence[Path], entry_id: str) -> Entry | None:
@@ -258,7 +257,7 @@ def _case_of(row: tuple[Any, ...], roots: Sequence[Path]) -> CaseEntry:
         runs=row[6],
         failed=row[7],
         newest_s=row[8],
-        hosts=tuple(sorted(_document(row[9]))),
+        hosts=tuple(sorted(_document(row[9].encode()))),
     )
 
 

@@ -9,6 +9,7 @@ Where the kernel cannot tell, full looks come as often as they are cheap.
 import logging
 import time
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from threading import Event, Thread
 from typing import Protocol
@@ -28,8 +29,6 @@ _STEP, _GATHERED = 100, 400
 #: File systems whose other hosts change files without an event here.
 _SILENT = ("nfs", "cifs", "smb", "fuse", "9p", "ceph", "lustre", "glusterfs", "afs", "virtiofs")
 _MOUNTS = Path("/proc/self/mountinfo")
-#: Files that grow while a run goes on, and tell nothing that a list shows.
-_NOISE = {"samples.raw", "log.txt"}
 
 
 class Watched(Protocol):
@@ -40,13 +39,13 @@ class Watched(Protocol):
     def refresh(self, stopped: Callable[[], bool]) -> None:
         """Look at everything."""
 
-    def refresh_folders(self) -> None:
+    def refresh_folders(self, stopped: Callable[[], bool]) -> None:
         """Look at what is new and gone."""
 
-    def refresh_around(self, paths: Iterable[Path]) -> None:
+    def refresh_around(self, paths: Iterable[Path], stopped: Callable[[], bool]) -> None:
         """Look at the folders of paths."""
 
-    def refresh_due(self) -> None:
+    def refresh_due(self, stopped: Callable[[], bool]) -> None:
         """Look at what is under way."""
 
     def folders(self) -> dict[Path, int]:
@@ -95,7 +94,8 @@ class Watcher:
         self._full_look()
         try:
             while not self._stop.is_set():
-                self._follow_events()
+                with suppress(FileNotFoundError):  # a folder vanished before it was watched
+                    self._follow_events()
         except OSError as error:
             self._say(f"changes cannot be watched ({error}): folders are looked at again and again")
             self._look_again_and_again()
@@ -131,14 +131,14 @@ class Watcher:
         is_first = True
         for paths in self._events(folders):
             if is_first:  # what happened before the kernel watched
-                self._watched.refresh_folders()
+                self._watched.refresh_folders(self._stop.is_set)
                 self.note, is_first = "", False
             if time.monotonic() >= self._full_at:
                 self._full_look()
             elif paths:
-                self._watched.refresh_around(paths)
+                self._watched.refresh_around(paths, self._stop.is_set)
             else:
-                self._watched.refresh_due()
+                self._watched.refresh_due(self._stop.is_set)
                 continue
             if self._watched.folders() != folders:
                 return
@@ -165,7 +165,7 @@ class Watcher:
             force_polling=False,
             ignore_permission_denied=True,
         ):
-            yield {Path(path) for _, path in changes if Path(path).name not in _NOISE}
+            yield {Path(path) for _, path in changes}
 
 
 def silent_root(roots: Iterable[Path]) -> Path | None:

@@ -1,6 +1,7 @@
 """What is found, written into the index."""
 
 import hashlib
+import math
 import sqlite3
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -66,7 +67,12 @@ class Writer:
 
     def put(self, entry: Entry, place: Place) -> None:
         """Write an entry, in place of what was known of it."""
-        row = self._row(entry, place)
+        try:
+            row = self._row(entry, place)
+        except (TypeError, ValueError, OverflowError, AttributeError) as error:
+            # One odd entry must not keep all others out.
+            entry = _odd(entry, error)
+            row = self._row(entry, place)
         steps = [_step_row(entry, position) for position in range(len(entry.steps))]
         found = self.connection.execute("SELECT n FROM entries WHERE id = ?", row[:1]).fetchone()
         if found and self._is(found[0], row, steps):
@@ -173,17 +179,17 @@ class Writer:
             entry.format,
             self.roots.index(entry.root),
             raw(entry.path),
-            float(entry.created_s),
-            float(entry.updated_s),
+            _finite(entry.created_s),
+            _finite(entry.updated_s),
             text(entry.title),
             text(entry.broken),
             int(entry.under_way),
             text(entry.case),
             -1 if entry.run is None else min(entry.run, 2**62),
             text(entry.outcome or ""),
-            float(began),
-            -1.0 if entry.started_s is None else float(entry.started_s),
-            -1.0 if entry.duration_s is None else float(entry.duration_s),
+            _finite(began),
+            -1.0 if entry.started_s is None else _finite(entry.started_s),
+            -1.0 if entry.duration_s is None else _finite(entry.duration_s),
             text(entry.host),
             text(entry.commit),
             _results_id(str(entry.root), entry.path) if is_run else "",
@@ -253,6 +259,17 @@ SELECT results, n, max(began), count(*), sum(outcome != 'completed' AND NOT unde
        json_group_array(DISTINCT host) FILTER (WHERE host != '')
 FROM entries WHERE results = ? AND results != '' GROUP BY results
 """
+
+
+def _odd(entry: Entry, error: Exception) -> Entry:
+    place = (entry.id, entry.format, entry.root, entry.path, 0.0, 0.0)
+    return Entry(*place, title=entry.place.name, broken=f"{entry.place}: {error}")
+
+
+def _finite(value: float) -> float:
+    if not math.isfinite(value):
+        raise ValueError(f"{value} is no time")
+    return float(value)
 
 
 def _results_id(root: str, run: str) -> str:

@@ -142,8 +142,8 @@ def command(
     """Compare candidates with a baseline: runs, cases, systems, steps, points of a matrix.
 
     Each is PLACE[POINT]@RUNS:STEP, of which all but the place may be left out. PLACE is the results
-    of a case, a case by its folder or name, or a folder with several of these; POINT such as
-    threads=4; RUNS such as 1-5,8; STEP an id. Where there is a * or ?, each match is one to
+    of a case, a case by its folder or name, a folder with several of these, or a report; POINT such
+    as threads=4; RUNS such as 1-5,8; STEP an id. Where there is a * or ?, each match is one to
     compare: 'words[threads=*]', 'words:*'. One case alone compares its newest campaign with the one
     before. Exits with 3 if a candidate is worse at the same work, and with 2 if nothing is
     comparable.

@@ -37,7 +37,7 @@ _NOTHING: Mapping[str, Any] = {}
 _EMPTY = Raw(b"{}")
 
 
-class _Repetition(Struct):
+class _Repetition(Struct, gc=False):
     kind: str
     start_s: _Number
     duration_s: _Length
@@ -47,7 +47,7 @@ class _Repetition(Struct):
     suspect: tuple[str, ...] = ()
 
 
-class _Attempt(Struct):
+class _Attempt(Struct, gc=False):
     number: int
     started_at: str
     start_s: _Number
@@ -57,7 +57,7 @@ class _Attempt(Struct):
     error: ErrorRecord | None = None
 
 
-class _Step(Struct):
+class _Step(Struct, gc=False):
     index: int
     id: str
     name: str
@@ -75,7 +75,7 @@ class _Environment(Struct, frozen=True):
     host: str | None = None
 
 
-class _Record(Struct):
+class _Record(Struct, gc=False):
     format: str
     version: int
     case: Raw

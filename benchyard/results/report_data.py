@@ -23,7 +23,7 @@ import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from benchyard.core.errors import InputError, RecordError
 from benchyard.core.files import opened, shown
@@ -174,7 +174,7 @@ def _document(path: Path) -> dict[str, Any]:
         raise _wrong(path, f"its data cannot be read: {error}") from error
     if not isinstance(document, dict):
         raise _wrong(path, "it is no report of Benchyard: its data are no object")
-    return document
+    return cast("dict[str, Any]", document)
 
 
 def _unpacked(path: Path, text: str) -> bytes:

@@ -3,6 +3,8 @@
 import math
 from decimal import Decimal
 
+_UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
+
 
 def plain(value: float, digits: int = 2) -> str:
     """Write a number with so many digits that count: 240, 0.051, 12,000.
@@ -27,3 +29,10 @@ def plural(count: float, noun: str) -> str:
 def percent(relative: float, digits: int = 2) -> str:
     """Write a relative number in percent: 2.4 is ``240 %``."""
     return f"{plain(100 * relative, digits)} %"
+
+
+def short_seconds(value: float) -> str:
+    """Write a time for an axis: three digits that count, no zeros behind them."""
+    size = abs(value)
+    scale, unit = next((one for one in _UNITS if size >= 0.9995 * one[0]), _UNITS[-1])
+    return f"{plain(value / scale, 3)} {unit}" if value else "0"

@@ -23,12 +23,14 @@ from benchyard.results.krown_reading import read_results
 from benchyard.results.record import RunRecord
 from benchyard.results.subject import differences, subject_of
 from benchyard.results.summary import summarize
+from benchyard.statistics.figures import plural
 
-#: Steps of the excerpts that are kept; each takes half a kilobyte.
+#: Executions of steps that are kept, of single runs and of cases, which share them; each takes one
+#: kilobyte.
 _STEPS_KEPT = 40_000
 Signature: TypeAlias = tuple[int, int, int]
 #: The cases that were looked at last, with what was computed of them.
-_CASES: LRUCache[Any, "CaseResults"] = LRUCache(12)
+_CASES: LRUCache[Any, "CaseResults"] = LRUCache(_STEPS_KEPT, lambda case: case.steps)
 _LOCK = Lock()
 
 
@@ -62,9 +64,11 @@ def _kept(folder: Path, metrics: tuple[str, ...], signature: Signature) -> RunRe
     return read_excerpt(folder, metrics)
 
 
-def metrics_of(record: RunRecord) -> list[str]:
-    """Return the names of the metrics in a record, sorted; the duration is always one."""
-    document: dict[str, Any] = summarize("", [record], include_suspect=True)
+def known_metrics(campaign: Path, record: RunRecord) -> list[str]:
+    """Return the names of the metrics of a run, read or not, sorted."""
+    # Only of an excerpt is the collector's account empty; KROWN's runs are read whole.
+    whole = record if record.collector else reader("*")(run_folder(campaign, record.run))
+    document: dict[str, Any] = summarize("", [whole], include_suspect=True)
     names = {name for step in document["steps"] for name in step.get("metrics") or ()}
     return sorted(names | {DURATION})
 
@@ -89,10 +93,21 @@ class CaseResults:
     metrics: tuple[str, ...] = ()
 
     @cached_property
+    def steps(self) -> int:
+        """How many executions of steps it holds; case and runs count as one more each."""
+        records = (record for one in self.campaigns for record in one.records.values())
+        return 1 + sum(len(record.steps) + 1 for record in records)
+
+    @cached_property
     def newest(self) -> RunRecord | None:
         """The record of the newest run that was finished, or else that failed."""
         found = [*self.campaigns[0].records.values()] or [*self.failed]
         return max(found, key=lambda record: record.began, default=None)
+
+    @property
+    def is_krowns(self) -> bool:
+        """Whether KROWN made the runs of the newest campaign."""
+        return self.newest is not None and self.newest.collector.get("made_by") == "KROWN"
 
     @cached_property
     def run_set(self) -> RunSet:
@@ -102,6 +117,21 @@ class CaseResults:
         known = {record.run for record in alike}
         others = [record for run, record in campaign.records.items() if run not in known]
         return RunSet(self.title, campaign.folder, tuple(alike), self.failed, others=tuple(others))
+
+    @property
+    def left_out(self) -> list[str]:
+        """Sentences about runs that are in no figure, and why."""
+        told, others = list(self.notes), len(self.run_set.others)
+        if others:
+            verb = "stands" if others == 1 else "stand"
+            told.append(
+                f"{plural(others, 'run')} measured something else than the newest, and {verb} in "
+                "the history alone."
+            )
+        if self.failed:
+            verb = "counts" if len(self.failed) == 1 else "count"
+            told.append(f"{plural(len(self.failed), 'run')} failed and {verb} in no figure.")
+        return told
 
     @cached_property
     def summary(self) -> dict[str, Any]:
@@ -113,11 +143,7 @@ class CaseResults:
     def known_metrics(self) -> list[str]:
         """Names of the metrics that the newest run knows, read or not, sorted."""
         newest = self.newest
-        if newest is None:
-            return [DURATION]
-        folder = run_folder(self.campaigns[0].folder, newest.run)
-        # Only of an excerpt is the collector's account empty; KROWN's runs were read whole.
-        return metrics_of(newest if newest.collector else reader("*")(folder))
+        return known_metrics(self.campaigns[0].folder, newest) if newest else [DURATION]
 
     @cached_property
     def suspect(self) -> dict[int, int]:
@@ -140,7 +166,8 @@ def read_case(case: CaseEntry, *metrics: str) -> CaseResults:
         known = _CASES.get(key)
         if known is not None and known == made:
             return known
-        _CASES[key] = made
+        if made.steps <= _STEPS_KEPT:
+            _CASES[key] = made
     return made
 
 

@@ -8,16 +8,15 @@ from benchyard.analysis.comparison.samples import DURATION
 from benchyard.analysis.comparison.wording import figure
 from benchyard.analysis.failure_rates import Fragile
 from benchyard.analysis.failure_wording import endings, said
-from benchyard.catalogue.entry import CaseEntry
+from benchyard.catalogue.entry import CaseEntry, Entry
 from benchyard.catalogue.query import Page
 from benchyard.core.clock import iso_utc
 from benchyard.core.model import Json, plain
 from benchyard.core.wording import shorten
-from benchyard.show.history.of_runs import Group, StepHistory
+from benchyard.show.case_history.groups import Group, StepHistory
 from benchyard.statistics.figures import percent, plural
-from benchyard.web.case_results import CaseResults
 from benchyard.web.rendering import day_and_time, in_seconds, outcome_mark
-from benchyard.web.tables import Cell, Column, DataTable
+from benchyard.web.tables import Cell, Column, DataTable, Ticks
 
 Document = Mapping[str, Any]
 CPU = "resource_cpu_s"
@@ -245,7 +244,7 @@ def runs_table(case: CaseEntry, page: Page, offset: int, suspect: Mapping[int, i
     rows = [
         [
             Cell(entry.run, href=f"/run/{entry.id}"),
-            Cell(entry.outcome, entry.outcome or "under way", mark=outcome_mark(entry.outcome)),
+            Cell(entry.outcome, _outcome(entry), mark=outcome_mark(entry.outcome)),
             Cell(entry.started_s, day_and_time(entry.started_s)),
             Cell(entry.duration_s, in_seconds(entry.duration_s)),
             Cell(entry.host),
@@ -260,7 +259,16 @@ def runs_table(case: CaseEntry, page: Page, offset: int, suspect: Mapping[int, i
     newer = [("Newer", f"{href}?offset={max(0, offset - len(rows))}")] if offset else []
     caption = plural(page.total, "run")
     query = f"?offset={offset}" if offset else ""
-    return DataTable("runs", caption, _RUN_COLUMNS, rows, href, query=query, pages=[*newer, *older])
+    return DataTable(
+        *("runs", caption, _RUN_COLUMNS, rows, href),
+        query=query,
+        pages=[*newer, *older],
+        ticks=Ticks.of_runs([entry.id for entry in page.entries]),
+    )
+
+
+def _outcome(entry: Entry) -> str:
+    return entry.outcome or ("under way" if entry.under_way else "not readable")
 
 
 # -- points of the matrix
@@ -290,14 +298,18 @@ def points_table(case: CaseEntry, siblings: Sequence[CaseEntry]) -> DataTable:
     ]
     empty = "The case has no matrix, or no other point has runs here."
     href = address(case, "points")
-    return DataTable("points", "Points of the matrix", columns, rows, href, empty=empty)
+    return DataTable(
+        *("points", "Points of the matrix", columns, rows, href),
+        empty=empty,
+        ticks=Ticks([one.id for one in siblings]),
+    )
 
 
 def _parameter(value: Json) -> Cell:
     return Cell(value, None if value is None else plain(value))
 
 
-# -- failures and what is left out
+# -- failures
 
 _FAILURE_COLUMNS = (
     Column("step", "Step"),
@@ -332,17 +344,3 @@ def failures_table(case: CaseEntry, steps: Iterable[Fragile], notes: Sequence[st
     href = address(case, "failures")
     empty = "Nothing failed, and nothing was retried."
     return DataTable("failures", "Failures", _FAILURE_COLUMNS, rows, href, empty, notes)
-
-
-def left_out(results: CaseResults) -> list[str]:
-    """Return sentences about runs that are in no figure, and why."""
-    run_set = results.run_set
-    told = list(results.notes)
-    if run_set.others:
-        told.append(
-            f"{plural(len(run_set.others), 'run')} measured something else than the newest, and "
-            "stand in the history alone."
-        )
-    if run_set.failed:
-        told.append(f"{plural(len(run_set.failed), 'run')} failed and count in no figure.")
-    return told

@@ -119,7 +119,9 @@ def mark_of(comparison: Comparison) -> str:
 def rows_table(shown: Compared) -> DataTable:
     """Return the figures and verdicts, a row for each step, metric and side."""
     made, verdicts = table(shown.answer.comparison)
-    columns = [Column(head, head.capitalize(), head in made.figures) for head in made.heads]
+    columns = [
+        Column(head, head.capitalize() or "Size", head in made.figures) for head in made.heads
+    ]
     rows = [
         [
             _cell(shown, head, text, _MARKS.get(verdict, ""))

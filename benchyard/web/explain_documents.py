@@ -16,7 +16,8 @@ from benchyard.core.model import Json, JsonObject
 
 def image_address(entry_id: str, path: str) -> str:
     """Return where a picture of a job is sent from."""
-    return f"/explain-jobs/{entry_id}/image/{quote(path)}"
+    # Browsers would follow "../" to another page; as one part of the address it is only refused.
+    return f"/explain-jobs/{entry_id}/image/{quote(path, safe='' if './' in path else '/')}"
 
 
 def decimal(value: float | None) -> Json:
@@ -107,7 +108,7 @@ def sample_document(
 
 
 def _inference(entry_id: str, told: Prediction, explainer: str) -> JsonObject:
-    maps = (one for one in told.saliency if explainer in ("", one.explainer))
+    maps = (one for one in told.saliency if one.path and explainer in ("", one.explainer))
     return {
         "label_id": told.label,
         "label": told.name,

@@ -170,7 +170,7 @@ def live_steps_table(folder: Path) -> DataTable:
     log.look()
     log.close()
     columns = [
-        Column("index", "", figure=True),
+        Column("index", "No.", figure=True),
         Column("step", "Step"),
         Column("outcome", "Outcome"),
         Column("start_s", "Began after", figure=True),

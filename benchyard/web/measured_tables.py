@@ -1,6 +1,6 @@
 """What files of other benchmark tools hold, as tables."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from benchyard.analysis.comparison.wording import figure
@@ -49,11 +49,11 @@ def measurements_table(measured: Measurements, href: str, part: Part) -> DataTab
         "measurements",
         f"Measurements of {benchmarks:,} benchmark{'s' * (benchmarks != 1)}",
         _MEASUREMENTS,
-        [],
+        [_measurement(row) for row in part.among(measured.rows)],
         f"{href}/measurements",
         "The file holds no measurement.",
     )
-    return part.of(table, [_measurement(row) for row in measured.rows])
+    return part.told(table, len(measured.rows))
 
 
 def _measurement(row: Measurement) -> Sequence[Cell]:
@@ -74,20 +74,29 @@ def _measurement(row: Measurement) -> Sequence[Cell]:
 
 def values_table(measured: Measurements, href: str, part: Part) -> DataTable:
     """Return a row for each single value, in the order of measuring."""
-    empty = "The file tells statistics only, and no single value."
-    table = DataTable("values", "Single values", _VALUES, [], f"{href}/values", empty)
     rows = [
         (
-            Cell(r.name),
-            Cell(r.metric),
-            Cell(r.unit, r.unit or "not told"),
-            Cell(at),
-            _amount(v, r.unit),
+            Cell(row.name),
+            Cell(row.metric),
+            Cell(row.unit, row.unit or "not told"),
+            Cell(at + 1),
+            _amount(row.values[at], row.unit),
         )
-        for r in measured.rows
-        for at, v in enumerate(r.values, 1)
+        for row, at in _some_values(measured.rows, part)
     ]
-    return part.of(table, rows)
+    empty = "The file tells statistics only, and no single value."
+    table = DataTable("values", "Single values", _VALUES, rows, f"{href}/values", empty)
+    return part.told(table, sum(len(row.values) for row in measured.rows))
+
+
+def _some_values(rows: Sequence[Measurement], part: Part) -> Iterator[tuple[Measurement, int]]:
+    """Yield measurement and position of each value that is asked for, of perhaps millions."""
+    offset, left = part.offset, part.limit
+    for row in rows:
+        for at in range(offset, min(len(row.values), offset + left)):
+            yield row, at
+            left -= 1
+        offset = max(0, offset - len(row.values))
 
 
 def _amount(value: float | None, unit: str) -> Cell:
@@ -105,12 +114,12 @@ def results_table(document: Document, href: str, part: Part) -> DataTable:
         "results",
         "Entries",
         _RESULTS,
-        [],
+        [_result(one.name, one.wall_time, one.body) for one in part.among(document.entries)],
         f"{href}/results",
         "The document has no entry.",
         ("Wall and CPU time as the document has them; by its schema they are seconds.",),
     )
-    return part.of(table, [_result(one.name, one.wall_time, one.body) for one in document.entries])
+    return part.told(table, len(document.entries))
 
 
 def _result(name: str, wall_time: float, body: Mapping[str, Any]) -> Sequence[Cell]:

@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 from urllib.parse import urlencode
 
 from fastapi import Depends, Query
 
 from benchyard.web.tables import Cell, DataTable
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,10 +24,13 @@ class Part:
     offset: int = 0
     limit: int = 100
 
+    def among(self, things: Sequence[T]) -> Sequence[T]:
+        """Return this part of what rows are made of."""
+        return things[self.offset : self.offset + self.limit]
+
     def of(self, table: DataTable, rows: Sequence[Sequence[Cell]]) -> DataTable:
         """Return a table with this part of all its rows, and links to the other parts."""
-        shown = rows[self.offset : self.offset + self.limit]
-        return self.told(replace(table, rows=shown), len(rows))
+        return self.told(replace(table, rows=self.among(rows)), len(rows))
 
     def told(
         self, table: DataTable, total: int, query: Mapping[str, Any] | None = None

@@ -11,7 +11,9 @@ from benchyard.show.results_plot.size import Size
 from benchyard.web.pictures import WIDTHS, Kind, Width
 
 #: Cases in one picture, and executions of steps, each a mark: more take seconds to draw.
-MOST_CASES, MOST_MARKS = 60, 6_000
+MOST_CASES, MOST_MARKS = 60, 12_000
+#: So many marks are enough where nobody asked for them all.
+_ENOUGH_MARKS = 3_000
 
 
 def limited(run_set: RunSet, among: int = 1) -> RunSet:
@@ -21,7 +23,7 @@ def limited(run_set: RunSet, among: int = 1) -> RunSet:
         among: How many such sets share the picture.
     """
     steps = max((len(record.steps) for record in run_set.records), default=1)
-    runs = max(20, MOST_MARKS // max(1, steps * among))
+    runs = max(20, _ENOUGH_MARKS // max(1, steps * among))
     return replace(run_set, records=run_set.records[-runs:])
 
 
@@ -32,24 +34,29 @@ def draw_sides(
     width: Width,
     *,
     include_suspect: bool = False,
+    remark: str = "",
 ) -> bytes:
     """Draw results.
 
     Args:
         found: Where each set of runs is, and the runs.
+        remark: A sentence below the picture.
 
     Raises:
         InputError: If there is nothing of what is asked for, or more than a picture has room for.
     """
+    found = [(place, run_set) for place, run_set in found if run_set.everything]
     if not found:
         raise InputError("there is no finished run to draw")
     marks = sum(len(record.steps) for _, run_set in found for record in run_set.records)
-    if marks > 2 * MOST_MARKS:
+    if marks > MOST_MARKS:
         raise InputError(
-            f"a picture has room for {2 * MOST_MARKS:,} executions of steps, not for {marks:,}; "
+            f"a picture has room for {MOST_MARKS:,} executions of steps, not for {marks:,}; "
             "choose fewer cases, or some of their runs"
         )
     chart = make_chart(tell_apart(found, include_suspect=include_suspect), wish)
+    if remark:
+        chart = replace(chart, caption=(*chart.caption, remark))
     from benchyard.show.results_plot.figure import drawn  # noqa: PLC0415 - matplotlib is slow
 
     return drawn(chart, Size(WIDTHS[width], titled=len(found) > 1), kind)

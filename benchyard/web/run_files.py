@@ -10,7 +10,7 @@ from urllib.parse import quote as quoted
 from fastapi import Response
 from fastapi.responses import StreamingResponse
 
-from benchyard.core.errors import InputError
+from benchyard.core.errors import NotFoundError
 from benchyard.core.files import opened
 from benchyard.core.wording import printable, quote
 from benchyard.results.folders import RUN_FILES, WORK, RunFolder
@@ -51,22 +51,22 @@ def open_in(folder: Path, path: str) -> IO[bytes]:
         path: Below the folder, with ``/``.
 
     Raises:
-        InputError: If there is none, or it lies elsewhere.
+        NotFoundError: If there is none, or it lies elsewhere.
     """
-    refused = InputError(f"the run has no file {quote(path)} that can be shown")
+    refused = NotFoundError(f"the run has no file {quote(path)} that can be shown")
     if path not in RUN_FILES and not RunFolder(folder).record.is_file():
         raise refused
     return open_below(folder, path, refused)
 
 
-def open_below(folder: Path, path: str, refused: InputError) -> IO[bytes]:
+def open_below(folder: Path, path: str, refused: NotFoundError) -> IO[bytes]:
     """Open a regular file of a folder, wherever links lead.
 
     Args:
         path: Below the folder, with ``/``.
 
     Raises:
-        InputError: ``refused``, if there is none, or it lies elsewhere or among work in progress.
+        NotFoundError: ``refused``, if there is none, or it lies elsewhere or among work in progress.
     """
     parts = PurePosixPath(path).parts
     if "\0" in path or path.startswith("/") or ".." in parts or WORK in parts[:1]:
@@ -90,18 +90,18 @@ def send_file(folder: Path, path: str) -> Response:
     """Answer with a file: text as plain text, all else as a download.
 
     Raises:
-        InputError: See ``open_in``.
+        NotFoundError: See ``open_in``.
     """
     stream = open_in(folder, path)
     first = stream.read(_PART)
     return _sent(stream, first, path, "text/plain; charset=utf-8" if _is_text(first) else None)
 
 
-def send_image(folder: Path, path: str, refused: InputError) -> Response:
+def send_image(folder: Path, path: str, refused: NotFoundError) -> Response:
     """Answer with a file of a folder: a picture by its first bytes, all else as a download.
 
     Raises:
-        InputError: See ``open_below``.
+        NotFoundError: See ``open_below``.
     """
     stream = open_below(folder, path, refused)
     first = stream.read(_PART)
@@ -147,7 +147,7 @@ def log_tail(folder: Path, path: str) -> tuple[str, int]:
             size = os.fstat(stream.fileno()).st_size
             stream.seek(max(0, size - _TAIL_BYTES))
             end = stream.read(_TAIL_BYTES)
-    except (InputError, OSError):
+    except (NotFoundError, OSError):
         return "", 0
     if size > _TAIL_BYTES:
         end = end[end.find(b"\n") + 1 :]
@@ -159,7 +159,7 @@ def send_log(folder: Path, path: str) -> Response:
     """Answer with a whole log as plain text, without what a terminal would obey.
 
     Raises:
-        InputError: If there is none.
+        NotFoundError: If there is none.
     """
     stream = open_in(folder, path)
     return StreamingResponse(

@@ -67,7 +67,7 @@ def _table(
 def steps_table(shown: ShownRun) -> DataTable:
     """Return a row for each step: its outcome, and the medians over its measured repetitions."""
     columns = [
-        Column("index", "", figure=True),
+        Column("index", "No.", figure=True),
         Column("step", "Step"),
         Column("resource", "Resource"),
         Column("command", "Command"),
@@ -114,7 +114,7 @@ def _used(one: Repetition, names: Sequence[str]) -> float | None:
 def attempts_table(shown: ShownRun) -> DataTable:
     """Return a row for each attempt of each step."""
     columns = [
-        Column("index", "", figure=True),
+        Column("index", "No.", figure=True),
         Column("step", "Step"),
         Column("attempt", "Attempt", figure=True),
         Column("outcome", "Outcome"),

@@ -61,6 +61,26 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
+class Ticks:
+    """Boxes before the rows, to choose what is compared.
+
+    Args:
+        values: What each row stands for: the id of a case or run.
+        boxes: Parameter in the address, and head, of each box of a row.
+        button: What is done with those that are ticked.
+    """
+
+    values: Sequence[str]
+    boxes: Sequence[tuple[str, str]] = (("side", "Compare"),)
+    button: str = "Compare what is ticked"
+
+    @classmethod
+    def of_runs(cls, ids: Sequence[str]) -> "Ticks":
+        """Return boxes for two sides, each of all runs that are ticked for it."""
+        return cls(ids, (("a", "A"), ("b", "B")), "Compare B with A")
+
+
+@dataclass(frozen=True, slots=True)
 class DataTable:
     """A table.
 
@@ -72,6 +92,7 @@ class DataTable:
         notes: Sentences below it.
         query: What follows its addresses, with ``?``, so that the CSV holds what the page shows.
         pages: Text and address of the pages before and after it.
+        ticks: Boxes to choose rows for a comparison; None has none.
     """
 
     name: str
@@ -83,6 +104,7 @@ class DataTable:
     notes: Sequence[str] = ()
     query: str = ""
     pages: Sequence[tuple[str, str]] = ()
+    ticks: Ticks | None = None
 
     def for_people(self) -> "DataTable":
         """Return it without the columns that only programs read."""

@@ -1,38 +1,27 @@
 """What is in one trace or profile: tables, a flame graph, a timeline."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
-from pathlib import Path
-from threading import Lock
 from typing import Any, cast
 
 from fastapi import APIRouter, Depends, Request, Response
 from markupsafe import Markup
 
 from benchyard.analysis.comparison.wording import figure
-from benchyard.catalogue.formats.trace_file import bounded_trace, signature_of
-from benchyard.core.errors import InputError
 from benchyard.core.model import Json
 from benchyard.core.wording import duration
 from benchyard.show.traces import report
 from benchyard.statistics.figures import percent
-from benchyard.traces.difference import Names
-from benchyard.traces.model import Trace
-from benchyard.traces.statistics import TraceStatistics, statistics_of
 from benchyard.web.paging import AskedPart, Part
 from benchyard.web.pictures import Kind, Picture, Width, add_picture
 from benchyard.web.rendering import render
 from benchyard.web.tables import Cell, Column, DataTable, add_table
+from benchyard.web.trace_figures import TraceSource
 
 _NS_PER_S = 1e9
 #: Pixels across of a flame graph.
 FLAME_WIDTHS: Mapping[Width, int] = {"page": 1200, "narrow": 640}
-#: Names that all paths of a flame graph may have together; beyond, its texts alone fill the memory.
-_MOST_NAMES = 4_000_000
-#: Traces whose figures are kept.
-_KEPT = 4
-_ONE_AT_A_TIME = Lock()
+#: Boxes of a timeline.
+_MOST_BOXES = 6_000
 _DURATIONS = ("total", "self", "median", "p90", "p99", "min", "max")
 _NAMES = (
     Column("name", "Name", wide=True),
@@ -61,60 +50,19 @@ _COUNTERS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class TraceSource:
-    """A trace or profile that a page shows.
-
-    Args:
-        title: What people call it.
-        href: Address of its page, without suffix.
-        place: Its file, or the folder of a Scanner job.
-    """
-
-    title: str
-    href: str
-    place: Path
-
-    def trace(self) -> Trace:
-        """Read it.
-
-        Raises:
-            InputError: If it cannot be read, or is too long.
-        """
-        return bounded_trace(self.place)
-
-    def statistics(self) -> TraceStatistics:
-        """Return it in figures, which are kept until the file changes.
-
-        Raises:
-            InputError: If it cannot be read, or is too long.
-        """
-        with _ONE_AT_A_TIME:
-            return _statistics(self.place, signature_of(self.place))
-
-
-@lru_cache(_KEPT)
-def _statistics(place: Path, _signature: object) -> TraceStatistics:
-    return statistics_of(bounded_trace(place))
-
-
 def names_table(source: TraceSource, part: Part) -> DataTable:
     """Return how long each name took, the longest self time first."""
-    rows = report.rows_of(source.statistics(), by_path=False)
-    table = DataTable(
-        "names",
-        "Heaviest names",
-        _NAMES,
-        [],
-        f"{source.href}/names",
-        "It has no slices.",
-        ("Self time is the time of a slice without the slices inside it.",),
-    )
-    whole = sum(_number(row["self_ns"]) for row in rows) or 1.0
-    return part.of(table, [_name(row, whole) for row in rows])
+    found = source.figures()
+    notes = ["Self time is the time of a slice without the slices inside it."]
+    if found.names > len(found.rows):
+        notes.append(f"Only the heaviest {len(found.rows):,} of {found.names:,} names are listed.")
+    href, empty = f"{source.href}/names", "It has no slices."
+    rows = [_name(row, found.self_ns or 1) for row in part.among(found.rows)]
+    table = DataTable("names", "Heaviest names", _NAMES, rows, href, empty, notes)
+    return part.told(table, len(found.rows))
 
 
-def _name(row: Mapping[str, Json], whole: float) -> Sequence[Cell]:
+def _name(row: Mapping[str, Json], whole: int) -> Sequence[Cell]:
     times = [_time(row[f"{name}_ns"]) for name in _DURATIONS]
     share = _number(row["self_ns"]) / whole
     return (
@@ -136,8 +84,8 @@ def _time(nanoseconds: Json) -> Cell:
 
 def tracks_table(source: TraceSource, part: Part) -> DataTable:
     """Return how busy each track was, the busiest first."""
-    found = source.statistics()
-    whole = (found.span[1] - found.span[0]) or 1
+    found = source.figures()
+    whole = found.span_ns or 1
     rows = [
         (
             Cell(one.track.process),
@@ -147,14 +95,15 @@ def tracks_table(source: TraceSource, part: Part) -> DataTable:
             Cell(one.busy / whole, percent(one.busy / whole)),
             _time(one.idle),
         )
-        for one in sorted(found.tracks, key=lambda one: -one.busy)
+        for one in part.among(found.tracks)
     ]
-    table = DataTable("tracks", "Tracks", _TRACKS, [], f"{source.href}/tracks")
-    return part.of(table, rows)
+    table = DataTable("tracks", "Tracks", _TRACKS, rows, f"{source.href}/tracks")
+    return part.told(table, len(found.tracks))
 
 
 def counters_table(source: TraceSource, part: Part) -> DataTable:
     """Return the range of each counter."""
+    found = source.figures().counters
     rows = [
         (
             Cell(one.process),
@@ -165,10 +114,10 @@ def counters_table(source: TraceSource, part: Part) -> DataTable:
                 for value in (one.least, one.mean, one.most, one.last)
             ),
         )
-        for one in source.statistics().counters
+        for one in part.among(found)
     ]
-    table = DataTable("counters", "Counters", _COUNTERS, [], f"{source.href}/counters")
-    return part.of(table, rows)
+    table = DataTable("counters", "Counters", _COUNTERS, rows, f"{source.href}/counters")
+    return part.told(table, len(found))
 
 
 def tables_of(source: TraceSource) -> list[DataTable]:
@@ -199,59 +148,12 @@ def flame_of(source: TraceSource) -> Picture:
 
 
 def drawn_flame(source: TraceSource, kind: Kind, width: Width = "page") -> bytes:
-    """Return the flame graph as a file's content.
+    """Return the flame graph as a file's content."""
+    from benchyard.show.traces.flame import flame_picture  # noqa: PLC0415 - with matplotlib
 
-    Raises:
-        InputError: If its stacks are too deep.
-    """
-    from benchyard.show.traces.flame import DEEPEST, flame_picture  # noqa: PLC0415 - with matplotlib
-
-    found = source.statistics()
-    deeper = max(_depths(found), default=0) > DEEPEST
-    title = source.title + (f" (its first {DEEPEST} levels)" if deeper else "")
-    return flame_picture(path_totals(found), kind, title, width=FLAME_WIDTHS[width])
-
-
-def path_totals(found: TraceStatistics) -> dict[Names, float]:
-    """Return how long each path took that a flame graph has room for, in seconds.
-
-    Raises:
-        InputError: If there are so many names on them that they fill the memory.
-    """
-    from benchyard.show.traces.flame import DEEPEST  # noqa: PLC0415 - with matplotlib
-
-    refuse_deep(found, DEEPEST)
-    depth = _depths(found)
-    totals = zip(found.by_path.which.tolist(), found.by_path.total.tolist(), strict=True)
-    return {
-        found.path(number): total / _NS_PER_S
-        for number, total in totals
-        if depth[number] <= DEEPEST
-    }
-
-
-def refuse_deep(found: TraceStatistics, deepest: int | None = None) -> None:
-    """Refuse a trace whose paths have so many names that they fill the memory.
-
-    Args:
-        deepest: Only paths of at most so many names count.
-
-    Raises:
-        InputError: If they have.
-    """
-    names = sum(depth for depth in _depths(found) if deepest is None or depth <= deepest)
-    if names > _MOST_NAMES:
-        raise InputError(
-            f"its {len(found.paths):,} paths have {names:,} names, more than the "
-            f"{_MOST_NAMES:,} that are read here; benchyard profile reads them"
-        )
-
-
-def _depths(found: TraceStatistics) -> list[int]:
-    depths: list[int] = []
-    for path in found.paths:
-        depths.append(1 + (depths[path.parent] if path.parent >= 0 else 0))
-    return depths
+    found, across = source.figures(), FLAME_WIDTHS[width]
+    title, left_out = source.title, found.left_out
+    return flame_picture(found.totals_s, kind, title, width=across, left_out=left_out)
 
 
 def timeline_of(source: TraceSource) -> Picture:
@@ -260,7 +162,8 @@ def timeline_of(source: TraceSource) -> Picture:
     def draw(kind: Kind, _width: Width) -> bytes:
         from benchyard.show.traces.timeline import timeline_picture  # noqa: PLC0415 - matplotlib
 
-        return timeline_picture(source.trace(), kind, source.title)
+        source.figures()  # refuses what is too long
+        return timeline_picture(source.trace(), kind, source.title, most=_MOST_BOXES)
 
     return Picture(
         "timeline",
@@ -321,20 +224,19 @@ def _of_source(picture: Callable[[TraceSource], Picture], made: Any) -> Callable
 
 def page_of(source: TraceSource) -> dict[str, Any]:
     """Return what fills the page of a trace, ``entry.html``."""
-    found = source.statistics()
-    first, last = found.span
-    pictures = [flame_of(source)] if len(found.by_name) else []
+    found = source.figures()
+    pictures = [flame_of(source)] if found.slices else []
+    drawn = found.tracks or found.counters
+    links = [("Flame graph with a text for each frame", f"{source.href}/flame")]
     return {
         "cards_shown": [
-            ("Span", duration((last - first) / _NS_PER_S)),
-            ("Slices", f"{int(found.by_name.count.sum()):,}"),
-            ("Names", f"{len(found.by_name):,}"),
+            ("Span", duration(found.span_ns / _NS_PER_S)),
+            ("Slices", f"{found.slices:,}"),
+            ("Names", f"{found.names:,}"),
             ("Tracks", f"{len(found.tracks):,}"),
         ],
-        "pictures": [*pictures, timeline_of(source)] if found.tracks or found.counters else [],
+        "pictures": [*pictures, timeline_of(source)] if drawn else [],
         "tables": tables_of(source),
         "remarks": [str(loss) for loss in found.losses],
-        "links": [("Flame graph with a text for each frame", f"{source.href}/flame")]
-        if pictures
-        else [],
+        "links": links if pictures else [],
     }

@@ -14,11 +14,14 @@ from tests.databases import empty_database
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 PROGRAMS = (
+    "catalogue",
     "counters",
+    "explorer_curves",
     "graph",
     "local_store",
     pytest.param("publish_azure", marks=pytest.mark.requires("azurite")),
     "publish_datastore",
+    "report",
     "sampler",
     "spool",
     "statistics_power",

@@ -177,12 +177,9 @@ def _walk(folder: Path) -> Iterator[Path]:
     for parent, folders, _ in os.walk(folder):
         if any(map(run_number, folders)):
             yield Path(parent)
-        folders[:] = [name for name in folders if not _is_apart(Path(parent, name), folder)]
-
-
-def _is_apart(path: Path, asked: Path) -> bool:
-    """Tell whether a folder is not looked into: earlier campaigns only where they are asked for."""
-    return path.name.startswith((".", "run_")) or (path != asked and is_earlier(path))
+        others = [name for name in folders if not name.startswith((".", "run_"))]
+        # Earlier campaigns are looked into only where they are asked for.
+        folders[:] = [name for name in others if not is_earlier(Path(parent, name))]
 
 
 def _nothing(selection: Selection) -> str:

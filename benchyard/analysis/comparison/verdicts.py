@@ -62,7 +62,8 @@ def compare_sides(sides: Sequence[Pairs], rule: Rule) -> Comparison:
             drafts += _drafts(made[-1], one, other)
     _refuse_incomparable(made, rule)
     drafts = _of_steps(drafts, rule.steps)
-    wanted = choose_metrics([draft.metric for draft in drafts], rule.metrics)
+    known = list(dict.fromkeys(draft.metric for draft in drafts))
+    wanted = choose_metrics(known, rule.metrics)
     rows = _judged([draft for draft in drafts if draft.metric in wanted], rule)
     compared = Comparison(rule, tuple(made), rows, tuple(_unpaired(sides)))
     if not (rows or compared.regressions):

@@ -18,6 +18,7 @@ from benchyard.catalogue.formats.measurements import (
     Measurements,
     facts,
     known,
+    moment,
     number,
     statistics,
 )
@@ -47,8 +48,8 @@ def _read(content: bytes, place: Path) -> Measurements:
     for name, listed in file.results.items():
         told = dict(zip(file.result_columns, listed or (), strict=False))
         rows += _rows(name, told, declared.get(name))
-        if (moment := number(told.get("started_at"))) is not None:
-            started.append(moment / _MS_PER_S)
+        began = moment((number(told.get("started_at")) or -1) / _MS_PER_S)
+        started += [began] if began is not None else []
     about = {"environment": file.env_name, **file.params}
     # The file's own date is that of the commit.
     host = str(file.params.get("machine") or "")

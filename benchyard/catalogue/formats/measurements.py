@@ -11,6 +11,9 @@ from benchyard.statistics.measures import mean, median, stdev
 #: What is told of the values of a measurement.
 STATISTICS = ("n", "median", "mean", "stdev", "min", "max")
 
+#: The first second that no date can name: years have four digits.
+_TOO_LATE = 253_402_300_800
+
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
@@ -84,18 +87,23 @@ def statistics(**told: float | None) -> dict[str, float]:
     return {name: one for name, value in told.items() if (one := number(value)) is not None}
 
 
-def seconds_of(moment: str, *, utc: bool = False) -> float | None:
+def moment(seconds: float) -> float | None:
+    """Return a moment in seconds since the epoch; None if no date from 1970 to 9999 is meant."""
+    return seconds if 0 <= seconds < _TOO_LATE else None
+
+
+def seconds_of(text: str, *, utc: bool = False) -> float | None:
     """Return a moment as seconds since the epoch; None if the text does not tell it exactly.
 
     Args:
-        moment: Date and time by ISO 8601.
+        text: Date and time by ISO 8601.
         utc: Whether a time without an offset is one of UTC.
     """
     try:
-        read = datetime.fromisoformat(moment)
+        read = datetime.fromisoformat(text)
         if read.tzinfo is None and not utc:
             return None
-        return read.replace(tzinfo=read.tzinfo or UTC).timestamp()
+        return moment(read.replace(tzinfo=read.tzinfo or UTC).timestamp())
     except (ValueError, OverflowError):
         return None
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from benchyard.catalogue.entry import Entry
 from benchyard.catalogue.formats.contract import Found, Listing
+from benchyard.catalogue.formats.measurements import moment, number
 from benchyard.catalogue.formats.sniffing import (
     DESCRIBED_BYTES,
     HEAD_BYTES,
@@ -81,7 +82,8 @@ class TraceFile:
 
 def _described(entry: Entry | None, trace: Trace) -> Entry | None:
     counts = {"slices": len(trace.slices), "tracks": len(trace.tracks)}
-    started_s = None if trace.zero is None else trace.zero / _NS_PER_S
+    zero = number(trace.zero)
+    started_s = None if zero is None else moment(zero / _NS_PER_S)
     return entry and replace(entry, counts=counts, started_s=started_s)
 
 
@@ -194,7 +196,7 @@ CHROME_TRACE = TraceFile(
 SPEEDSCOPE = TraceFile(
     "speedscope",
     "Speedscope",
-    (".json", ".json.gz", ".speedscope"),
+    (".json", ".json.gz", ".speedscope", ".speedscope.gz"),
     (".speedscope.json", ".speedscope.json.gz"),
     _is_speedscope,
 )

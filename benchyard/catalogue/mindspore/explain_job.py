@@ -6,12 +6,12 @@ they would mix samples of different models under one number.
 """
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, TypeVar
 
-from benchyard.catalogue.mindspore.folder import SummaryFile, contents, explain_files
+from benchyard.catalogue.mindspore.folder import SummaryFile, contents, explain_files, time_of
 from benchyard.catalogue.mindspore.messages import (
     Explain,
     InferenceMessage,
@@ -30,8 +30,10 @@ from benchyard.traces.protobuf import WireError
 
 #: Below it, a label counts as not predicted. Source: ExplainLoader of MindInsight.
 MIN_CONFIDENCE = 0.5
-#: Samples in memory; what a file has beyond it is not read.
-MOST_BYTES = 96 * 2**20
+#: Of a job in memory; what its file has beyond it is not read.
+MOST_BYTES = 64 * 2**20
+#: Of a record. They hold paths and numbers: kilobytes.
+_LONGEST_BYTES = 8 * 2**20
 _TAIL_BYTES = 16
 _T = TypeVar("_T")
 
@@ -76,48 +78,41 @@ class Sample:
     occlusions: tuple[Occlusion, ...] = ()
 
     def predictions(self, labels: Sequence[str]) -> list[Prediction]:
-        """Return what is said of each label: first the true ones, then the predicted.
+        """Return what is said of each label: the true ones, the predicted, then those explained.
 
         Args:
             labels: Names, by number.
         """
         told = self.inference or InferenceMessage()
+        maps: dict[int, list[Saliency]] = {}
+        for one in self.saliency:
+            maps.setdefault(one.label, []).append(one)
+        occluded, true = {one.label: one for one in self.occlusions}, set(self.truth)
         stated = (*_stated(self.truth, told.truth), *_stated(told.predicted_labels, told.predicted))
-        by_label = {one.label: self._prediction(one, labels) for one in stated}
-        return list(by_label.values())
+        by_label = {one.label: one for one in stated}
+        for one in (*self.saliency, *self.occlusions):
+            by_label.setdefault(one.label, _Stated(one.label))
+        return [
+            Prediction(
+                label,
+                labels[label] if 0 <= label < len(labels) else str(label),
+                one.confidence,
+                _kind(label, one.confidence, true),
+                one.deviation,
+                one.interval,
+                tuple(maps.get(label, ())),
+                occluded.get(label),
+            )
+            for label, one in by_label.items()
+        ]
 
-    def _prediction(self, stated: "_Stated", labels: Sequence[str]) -> Prediction:
-        label = stated.label
-        return Prediction(
-            label,
-            labels[label] if 0 <= label < len(labels) else str(label),
-            stated.confidence,
-            self._kind(label, stated.confidence),
-            stated.deviation,
-            stated.interval,
-            tuple(one for one in self.saliency if one.label == label),
-            next((one for one in self.occlusions if one.label == label), None),
-        )
 
-    def _kind(self, label: int, confidence: float | None) -> str | None:
-        if not self.truth or confidence is None:
-            return None
-        if confidence < MIN_CONFIDENCE:
-            return "FN"
-        return "TP" if label in self.truth else "FP"
-
-    def with_event(self, told: Explain) -> "Sample":
-        """Return it with what one more event tells. The first truth and inference stay."""
-        explained = {(one.explainer, one.label): one for one in (*self.saliency, *told.saliency)}
-        occluded = {one.label: one for one in (*self.occlusions, *told.occlusions)}
-        return Sample(
-            self.id,
-            told.image or self.image,
-            self.truth or told.truth,
-            self.inference or told.inference,
-            tuple(explained.values()),
-            tuple(occluded.values()),
-        )
+def _kind(label: int, confidence: float | None, true: Collection[int]) -> str | None:
+    if not true or confidence is None:
+        return None
+    if confidence < MIN_CONFIDENCE:
+        return "FN"
+    return "TP" if label in true else "FP"
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,9 +120,9 @@ class _Stated:
     """What is stated of a label."""
 
     label: int
-    confidence: float | None
-    deviation: float | None
-    interval: tuple[float, float] | None
+    confidence: float | None = None
+    deviation: float | None = None
+    interval: tuple[float, float] | None = None
 
 
 def _stated(labels: Sequence[int], told: Probabilities) -> Iterator[_Stated]:
@@ -225,17 +220,17 @@ def _beginning(
     status = os.fstat(stream.fileno())
     older = tuple(file.name for file in files[:-1])
     newest = files[-1]
-    place = (folder, newest.name, older, float(newest.created_s), status.st_mtime, status.st_ino)
+    place = (folder, newest.name, older, float(newest.created_s), time_of(status), status.st_ino)
     if before is not None and (before.file, before.inode) == (newest.name, status.st_ino):
         stream.seek(before.offset - len(before.tail))
         if stream.read(len(before.tail)) == before.tail:
-            return replace(before, older=older, updated_s=status.st_mtime)
+            return replace(before, older=older, updated_s=time_of(status))
     return ExplainJob(*place)
 
 
 def _read(stream: IO[bytes], job: ExplainJob) -> ExplainJob:
     problems = Problems(job.left_out, job.more_left_out)
-    reader = RecordReader(stream, job.offset, problems)
+    reader = RecordReader(stream, job.offset, problems, _LONGEST_BYTES)
     draft = _Draft(job)
     for payload in reader:
         try:
@@ -244,8 +239,8 @@ def _read(stream: IO[bytes], job: ExplainJob) -> ExplainJob:
             problems.add(f"before byte {reader.offset:,}: a record is no event: {error}")
         if draft.size_bytes > MOST_BYTES:
             reader.stopped = (
-                f"byte {reader.offset:,}: {len(draft.samples):,} samples take "
-                f"{MOST_BYTES:,} bytes of memory; more are not read"
+                f"byte {reader.offset:,}: what was read takes {MOST_BYTES:,} bytes of memory; "
+                "more is not read"
             )
             break
     tail_from = max(0, reader.offset - _TAIL_BYTES)
@@ -266,12 +261,12 @@ class _Draft:
 
     def __init__(self, job: ExplainJob) -> None:
         self._before = job
-        self.samples = dict(job.samples)
+        self._touched: dict[int, _SampleDraft] = {}
         self._scores = dict(job.scores)
         known = job.metadata
-        self._names = tuple(
-            dict.fromkeys(n) for n in (known.labels, known.explainers, known.metrics)
-        )
+        self._labels = dict.fromkeys(known.labels)
+        self._explainers = dict.fromkeys(known.explainers)
+        self._metrics = dict.fromkeys(known.metrics)
         self._status = job.status
         self.size_bytes = job.size_bytes
 
@@ -282,26 +277,57 @@ class _Draft:
         self._status = told.status or self._status
         self._scores.update({(one.explainer, one.metric): one for one in told.scores})
         if (names := told.metadata) is not None:
-            for known, new in zip(
-                self._names, (names.labels, names.explainers, names.metrics), strict=True
-            ):
-                known.update(dict.fromkeys(new))
+            self._labels.update(dict.fromkeys(names.labels))
+            self._explainers.update(dict.fromkeys(names.explainers))
+            self._metrics.update(dict.fromkeys(names.metrics))
         about = (told.image, told.truth, told.inference, told.saliency, told.occlusions)
         if told.sample_id is not None and any(about):
-            self._add_sample(told.sample_id, told)
+            self._sample(told.sample_id).add(told)
+        self.size_bytes += memory_of((told.metadata, told.scores, about))
 
-    def _add_sample(self, number: int, told: Explain) -> None:
-        before = self.samples.get(number)
-        sample = (before or Sample(number)).with_event(told)
-        self.samples[number] = sample
-        self.size_bytes += memory_of(sample) - (0 if before is None else memory_of(before))
+    def _sample(self, number: int) -> "_SampleDraft":
+        if number not in self._touched:
+            self._touched[number] = _SampleDraft(self._before.samples.get(number, Sample(number)))
+        return self._touched[number]
 
     def job(self) -> ExplainJob:
+        """Return what the job is now."""
+        touched = {number: draft.sample() for number, draft in self._touched.items()}
         return replace(
             self._before,
-            metadata=Metadata(*(tuple(names) for names in self._names)),
-            samples=self.samples,
+            metadata=Metadata(tuple(self._labels), tuple(self._explainers), tuple(self._metrics)),
+            samples={**self._before.samples, **touched},
             scores=self._scores,
             status=self._status,
             size_bytes=self.size_bytes,
+        )
+
+
+class _SampleDraft:
+    """A sample while events are added. The first truth and inference stay, as in MindInsight."""
+
+    def __init__(self, before: Sample) -> None:
+        self._before = before
+        self._image, self._truth = before.image, before.truth
+        self._inference = before.inference
+        self._saliency = {(one.explainer, one.label): one for one in before.saliency}
+        self._occlusions = {one.label: one for one in before.occlusions}
+
+    def add(self, told: Explain) -> None:
+        """Add what an event tells."""
+        self._image = told.image or self._image
+        self._truth = self._truth or told.truth
+        self._inference = self._inference or told.inference
+        self._saliency.update({(one.explainer, one.label): one for one in told.saliency})
+        self._occlusions.update({one.label: one for one in told.occlusions})
+
+    def sample(self) -> Sample:
+        """Return what the sample is now."""
+        return Sample(
+            self._before.id,
+            self._image,
+            self._truth,
+            self._inference,
+            tuple(self._saliency.values()),
+            tuple(self._occlusions.values()),
         )

@@ -140,9 +140,14 @@ def times(folder: Path, files: Sequence[SummaryFile]) -> tuple[float, float]:
         OSError: If it is gone.
     """
     if not files:
-        changed_s = folder.stat().st_mtime
+        changed_s = time_of(folder.stat())
         return changed_s, changed_s
-    return float(files[-1].created_s), (folder / files[-1].name).stat().st_mtime
+    return float(files[-1].created_s), time_of((folder / files[-1].name).stat())
+
+
+def time_of(status: os.stat_result) -> float:
+    """Return when a file changed, or the nearest time that a calendar has."""
+    return min(max(status.st_mtime, 0.0), float(LAST_SECOND))
 
 
 def is_graph(path: Path) -> bool:

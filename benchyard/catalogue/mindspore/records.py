@@ -13,7 +13,7 @@ from typing import IO, cast
 
 import google_crc32c
 
-#: A longer record is skipped. Those of explain jobs hold paths and numbers: kilobytes.
+#: A longer record is left out unless its reader sets another bound.
 LONGEST_BYTES = 64 * 2**20
 _LENGTH, _CHECKSUM = struct.Struct("<Q"), struct.Struct("<I")
 _HEAD_BYTES = _LENGTH.size + _CHECKSUM.size

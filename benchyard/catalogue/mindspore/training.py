@@ -16,7 +16,7 @@ from benchyard.core.files import opened
 from benchyard.traces.protobuf import WireError, fields, signed
 
 #: Values in memory; what a file has beyond them is not read.
-MOST_VALUES = 1_000_000
+MOST_VALUES = 300_000
 #: Fields of Summary.Value. Source: mindinsight_summary.proto of MindInsight.
 _TAG, _SCALAR = 1, 3
 _OTHERS = {4: "images", 8: "tensors", 9: "histograms", 11: "landscapes"}

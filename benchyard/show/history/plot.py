@@ -14,9 +14,10 @@ from benchyard.analysis.comparison.wording import change
 from benchyard.core.files import write_atomically
 from benchyard.core.wording import printable, shorten
 from benchyard.publish.sinks.contract import Timing
-from benchyard.show.history.series import Change, Series, seconds, short_seconds
+from benchyard.show.history.series import Change, Series, seconds
 from benchyard.show.history.wording import LEAST_RANGE, host_names, several_hosts, short_name
 from benchyard.show.plot import format_of, picture
+from benchyard.statistics.figures import short_seconds
 
 #: Entries that one picture has room for.
 MOST = 24

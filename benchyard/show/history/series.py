@@ -13,8 +13,6 @@ from benchyard.results.subject import Subject, SubjectChange, differences, in_wo
 from benchyard.statistics import median
 from benchyard.statistics.figures import plain
 
-_UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
-
 
 @dataclass(frozen=True, slots=True)
 class Change:
@@ -142,15 +140,8 @@ def seconds(value: float | None) -> str:
         return f"{sign}{plain(size)} s"
     if size >= 999.5e-6:
         return sign + (duration(size) if size < 1e9 else f"{size:.3g} s")
-    scale, unit = _UNITS[2] if size >= 999.5e-9 else _UNITS[3]
+    scale, unit = (1e-6, "µs") if size >= 999.5e-9 else (1e-9, "ns")
     return f"{sign}{size / scale:#.3g}".rstrip(".") + f" {unit}"
-
-
-def short_seconds(value: float) -> str:
-    """Write a wall time for an axis: three digits that count, no zeros behind them."""
-    size = abs(value)
-    scale, unit = next((one for one in _UNITS if size >= 0.9995 * one[0]), _UNITS[-1])
-    return f"{plain(value / scale, 3)} {unit}" if value else "0"
 
 
 # -- reading

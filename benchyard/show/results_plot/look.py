@@ -9,8 +9,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocat
 
 from benchyard.core.wording import printable, shorten_middle
 from benchyard.show.curves.plot import amount
-from benchyard.show.history.series import short_seconds
-from benchyard.statistics.figures import plain
+from benchyard.statistics.figures import plain, short_seconds
 
 #: Colours that most people with impaired colour vision tell apart; those that follow each other
 #: differ in lightness too. Its yellow is too light for white paper.

@@ -16,7 +16,8 @@ from benchyard.traces.difference import Measure, NamedDifference, Names
 
 _WIDTH, _ROW, _TOP, _MARGIN = 1200, 18, 46, 10
 _LETTER = 6.6
-_NARROWEST = 0.001
+#: Share of the whole that a frame must have to be drawn.
+NARROWEST = 0.001
 #: Rows that a picture has room for.
 DEEPEST = 150
 _LONGEST = 400
@@ -76,7 +77,7 @@ def _laid_out(root: _Frame) -> Iterator[Box]:
         frame, names, left = waiting.pop()
         width = frame.total / whole
         if names:
-            if width < _NARROWEST:
+            if width < NARROWEST:
                 continue
             yield Box(names, len(names) - 1, left, width, frame.total)
         if len(names) >= DEEPEST:
@@ -113,20 +114,23 @@ def flame_picture(
     title: str,
     found: Sequence[NamedDifference] | None = None,
     width: int = _WIDTH,
+    left_out: int = 0,
 ) -> bytes:
     """Return a flame graph as a file's content; see ``draw_flame``.
 
     Args:
         width: In pixels; 400 or more.
+        left_out: Frames that are too narrow or too deep and not in ``totals_s``.
     """
     boxes, narrow = boxes_of(totals_s)
+    narrow += left_out
     by_names = {one.names: one for one in found or () if one.measure is Measure.SELF}
     marked = [(box, *_look(box, by_names, found is not None)) for box in boxes]
     said = f"{duration(sum(total for names, total in totals_s.items() if len(names) == 1))} in all"
     if narrow:
-        deep = any(len(names) > DEEPEST for names in totals_s)
-        said += f"; {plural(narrow, 'frame')} below {percent(_NARROWEST)} of it"
-        said += f", or inside of more than {DEEPEST}," if deep else ""
+        deep = max(map(len, totals_s), default=0) >= DEEPEST
+        said += f"; {plural(narrow, 'frame')} below {percent(NARROWEST)} of it"
+        said += f", or inside of {DEEPEST} others," if deep else ""
         said += f" {'is' if narrow == 1 else 'are'} not drawn"
     if found is not None:
         said += "; red: slower, blue: faster by self time; grey: no difference shown"

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
+import numpy as np
+
 from benchyard.analysis.comparison.wording import change, figure, p_value, probability, signed
 from benchyard.core.model import Json
 from benchyard.core.table import Table
@@ -27,21 +29,31 @@ def joined(names: Names) -> str:
     return " > ".join(names)
 
 
-def rows_of(statistics: TraceStatistics, *, by_path: bool) -> list[dict[str, Json]]:
-    """Return what is known of each name or path, the longest self time first; times in ns."""
+def rows_of(
+    statistics: TraceStatistics, *, by_path: bool, most: int | None = None
+) -> list[dict[str, Json]]:
+    """Return what is known of each name or path, the longest self time first; times in ns.
+
+    Args:
+        statistics: Of a trace.
+        by_path: Whether equal names at different places have rows of their own.
+        most: So many rows at most; a trace may have a million names.
+    """
     found: Durations = statistics.by_path if by_path else statistics.by_name
+    order = np.argsort(-found.self_time, kind="stable")[:most]
     columns = (
         *(found.count, found.total, found.self_time),
         *(found.median, found.p90, found.p99, found.least, found.most),
     )
-    values = zip(found.which.tolist(), *(column.tolist() for column in columns), strict=True)
+    which = found.which[order].tolist()
+    values = zip(which, *(column[order].tolist() for column in columns), strict=True)
     rows: list[dict[str, Json]] = []
-    for which, *figures in values:
-        names = statistics.path(which) if by_path else (str(statistics.names[which]),)
+    for number, *figures in values:
+        names = statistics.path(number) if by_path else (str(statistics.names[number]),)
         listed: list[Json] = [*names]
         keys = ("count", *(f"{column}_ns" for column in _COLUMNS[1:]))
         rows.append({"names": listed, **dict(zip(keys, figures, strict=True))})
-    return sorted(rows, key=lambda row: -_number(row["self_ns"]))
+    return rows
 
 
 def _number(value: Json) -> float:

@@ -18,6 +18,8 @@ from benchyard.traces.chrome.naming import Naming
 from benchyard.traces.chrome.pairing import Pairing
 from benchyard.traces.model import Trace
 
+#: Nanoseconds since 1970 have no more until the year 2554, when 64 bits end.
+_MOST_DIGITS = 20
 _ENDLESS = "no duration (dur); taken as none"
 
 
@@ -89,7 +91,9 @@ class _Reader:
         zero = (
             cast("dict[str, Any]", known).get("zero_unix_ns") if isinstance(known, dict) else None
         )
-        return replace(trace, zero=int(zero)) if isinstance(zero, str) and zero.isdigit() else trace
+        if isinstance(zero, str) and zero.isdecimal() and len(zero) <= _MOST_DIGITS:
+            return replace(trace, zero=int(zero))
+        return trace
 
     def _named(self, event: Event) -> None:
         self._naming.take(event, _args(event))

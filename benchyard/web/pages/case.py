@@ -13,7 +13,7 @@ from benchyard.catalogue.query import Query as Asked
 from benchyard.core.errors import InputError
 from benchyard.core.model import Json
 from benchyard.results.subject import about
-from benchyard.show.history.of_runs import StepHistory, histories
+from benchyard.show.case_history.groups import StepHistory, histories
 from benchyard.show.results_plot.chart import Kind as PlotKind
 from benchyard.show.results_plot.choice import Wish
 from benchyard.statistics.figures import plural
@@ -26,7 +26,6 @@ from benchyard.web.case_tables import (
     advice,
     failures_table,
     history_table,
-    left_out,
     points_table,
     query_of,
     runs_table,
@@ -105,7 +104,7 @@ def history_picture(
         found = _histories(_read(explorer, case_id, metric)[1], step, metric)
         if not found:
             raise InputError(f"no run of {case.title} has a value of {metric}")
-        from benchyard.show.history.of_runs_plot import draw as drawn  # noqa: PLC0415 - slow
+        from benchyard.show.case_history.plot import draw as drawn  # noqa: PLC0415 - slow
 
         return drawn(found, WIDTHS[width], kind)
 
@@ -145,9 +144,12 @@ def runs_picture(
     case = explorer.catalogue.case(case_id)
 
     def draw(kind: Kind, width: Width) -> bytes:
-        run_set = limited(_read(explorer, case_id, metric)[1].run_set)
+        every = _read(explorer, case_id, metric)[1].run_set
+        some = limited(every)
+        newest, all_runs = len(some.records), len(every.records)
+        remark = f"The newest {newest:,} of {all_runs:,} runs." if newest < all_runs else ""
         wish = Wish(PlotKind.STRIPS, metric, (step,) if step else ())
-        return draw_sides([("", run_set)], wish, kind, width)
+        return draw_sides([("", some)], wish, kind, width, remark=remark)
 
     alt = f"Every run of {step or 'each step'} of {case.title}, with the medians"
     caption = "The single runs of the newest subject, in their order."
@@ -233,7 +235,7 @@ def as_json(explorer: Current, case_id: str) -> Response:
             "campaigns": [one.folder.name for one in found.campaigns[1:]],
             "subject": dict(found.campaigns[0].subject or {}),
             "commit": list(newest.commit) if newest and newest.commit else None,
-            "left_out": [*left_out(found)],
+            "left_out": [*found.left_out],
             "summary": found.summary,
         }
     )
@@ -277,7 +279,8 @@ def page(
         badges_of=[(tag, "", None) for tag in case.tags],
         has_before=len(found.campaigns) > 1,
         has_runs=bool(found.run_set.records),
-        notes=left_out(found),
+        has_report=bool(found.run_set.records) and not found.is_krowns,
+        notes=found.left_out,
         warnings=summary["warnings"],
         advice=advice(summary),
         step=step,

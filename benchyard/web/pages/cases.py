@@ -13,7 +13,7 @@ from benchyard.web.changes import is_current
 from benchyard.web.explorer import Current, Explorer
 from benchyard.web.rendering import csv_answer, day_and_time, json_answer, render
 from benchyard.web.searching import MOST_ROWS, Filters, Search, search_of
-from benchyard.web.tables import Cell, Column, DataTable
+from benchyard.web.tables import Cell, Column, DataTable, Ticks
 
 router = APIRouter()
 
@@ -83,6 +83,7 @@ def _table(explorer: Explorer, search: Search) -> DataTable:
         empty="No case with results was found.",
         query=search.here,
         pages=pages,
+        ticks=Ticks([case.id for case in shown]),
     )
 
 

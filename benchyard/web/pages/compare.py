@@ -36,7 +36,7 @@ from benchyard.web.explorer import Current
 from benchyard.web.pictures import WIDTHS, Draw, Kind, Picture, Width, add_picture
 from benchyard.web.rendering import csv_answer, day_and_time, json_answer, render
 from benchyard.web.sides import choose
-from benchyard.web.tables import Cell, Column, DataTable
+from benchyard.web.tables import Cell, Column, DataTable, Ticks
 
 router = APIRouter()
 
@@ -95,9 +95,11 @@ class Asked:
 
 
 class _Parameters(BaseModel):
-    """What may stand in an address."""
+    """What may stand in an address; all that is ``a``, and all that is ``b``, is one side each."""
 
     side: list[str] = []
+    a: list[str] = []
+    b: list[str] = []
     metric: list[str] = []
     step: list[str] = []
     pair: list[str] = []
@@ -119,7 +121,8 @@ def _asked(given: Annotated[_Parameters, Parameter()]) -> Asked:
         value = str(getattr(given, name)).strip()
         values[name] = [value] if value != getattr(usual, name) else []
     values["include-suspect"] = ["yes"] if given.include_suspect else []
-    return Asked(_written(given.side), {name: texts for name, texts in values.items() if texts})
+    sides = [",".join(given.a), ",".join(given.b), *given.side]
+    return Asked(_written(sides), {name: texts for name, texts in values.items() if texts})
 
 
 def _written(texts: Iterable[str]) -> list[str]:
@@ -210,7 +213,7 @@ def page(request: HttpRequest, explorer: Current, asked: AskedFor, q: str = "") 
         others = _others(explorer.catalogue, asked)
         told = {"problem": str(error), "table": others}
         # A link from a case leads here also where there is no campaign before.
-        status = 200 if len(asked.sides) == 1 else 422
+        status = 200 if others is not None and not asked.values else 422
         return render(request, "compare_choice.html", status, **common, **told)
     comparison = shown.answer.comparison
     findings = list(findings_of(shown))
@@ -259,8 +262,17 @@ def _offered(catalogue: Catalogue, text: str) -> DataTable:
     more = catalogue.count_cases(query) - _OFFERED
     notes = [f"{more:,} more; search for them."] if more > 0 else []
     found = catalogue.cases(query, limit=_OFFERED)
-    rows = [[Cell(case.id, case.title or case.path), *_about(case)] for case in found]
-    return DataTable("choice", "Cases", _CASE_COLUMNS, rows, notes=notes)
+    notes.append("The first is the reference. One alone is compared with its campaign before.")
+    rows = [
+        [Cell(case.id, case.title or case.path, f"/case/{case.id}"), *_about(case)]
+        for case in found
+    ]
+    return DataTable(
+        *("choice", "Cases", _CASE_COLUMNS, rows),
+        empty="There is no such case.",
+        notes=notes,
+        ticks=Ticks([case.id for case in found]),
+    )
 
 
 def _others(catalogue: Catalogue, asked: Asked) -> DataTable | None:

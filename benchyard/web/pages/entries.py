@@ -4,20 +4,21 @@ from collections.abc import Sequence
 from typing import Annotated, Any
 from urllib.parse import quote
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.responses import RedirectResponse
 
-from benchyard.catalogue.entry import RUN, Entry
+from benchyard.catalogue.entry import RUNS, Entry
+from benchyard.catalogue.formats.benchmark_file import BenchmarkFile
 from benchyard.catalogue.formats.measurements import Measurements, facts
-from benchyard.catalogue.formats.mindspore import MINDSPORE
+from benchyard.catalogue.formats.mindspore import MINDSPORE, MindsporeSummary
 from benchyard.catalogue.formats.others import OTHERS
+from benchyard.catalogue.formats.testresults import TESTRESULTS
 from benchyard.catalogue.formats.trace_file import ScannerJob, TraceFile
 from benchyard.catalogue.mindspore.training import Training
 from benchyard.catalogue.query import Query as Wanted
 from benchyard.core.errors import BenchyardError, NotFoundError
 from benchyard.core.model import Json
 from benchyard.publish.testresults.document import Document
-from benchyard.traces.model import Trace
 from benchyard.traces.scanner.profile import Profile
 from benchyard.web.explorer import Current, Explorer
 from benchyard.web.measured_tables import measurements_table, results_table, values_table
@@ -25,11 +26,8 @@ from benchyard.web.paging import AskedPart, Part
 from benchyard.web.rendering import day_and_time, json_answer, render
 from benchyard.web.scanner_tables import job_facts, job_tables
 from benchyard.web.tables import Cell, Column, DataTable, add_table
-from benchyard.web.trace_views import (
-    TraceSource,
-    add_trace_views,
-    page_of,
-)
+from benchyard.web.trace_figures import TraceSource
+from benchyard.web.trace_views import add_trace_views, page_of
 from benchyard.web.training_tables import (
     scalar_values_table,
     scalars_table,
@@ -41,7 +39,7 @@ router = APIRouter()
 
 _FORMATS = {one.name: one for one in (*OTHERS, *MINDSPORE)}
 #: Formats with pages of their own.
-_PAGES = {RUN: "run", "krown-run": "run", "mindspore-explain": "explain"}
+_PAGES = {**dict.fromkeys(RUNS, "run"), "mindspore-explain": "explain"}
 _COLUMNS = (
     Column("title", "Title", wide=True),
     Column("format", "Format"),
@@ -109,7 +107,7 @@ def entries_table(
 def formats_found(explorer: Explorer) -> dict[str, int]:
     """Return the formats of what is not a run, with the number of their entries."""
     found = explorer.catalogue.values("format")
-    return {name: count for name, count in found.items() if _PAGES.get(name) != "run"}
+    return {name: count for name, count in found.items() if name not in RUNS}
 
 
 def _row(entry: Entry) -> Sequence[Cell]:
@@ -140,17 +138,15 @@ def _counted(entry: Entry) -> str:
 def entries(
     request: Request,
     explorer: Current,
-    part: AskedPart,
-    format: Text = "",  # noqa: A002 - as Entry calls it
-    q: Text = "",
+    table: Annotated[DataTable, Depends(entries_table)],
     *,
     broken: bool = False,
 ) -> Response:
     """Show what is not a run."""
-    table = entries_table(explorer, part, format, q, broken=broken)
     counts = formats_found(explorer)
     choices = [(name, f"{tool_of(name)} ({count:,})") for name, count in sorted(counts.items())]
-    asked: dict[str, Any] = {"format": format, "q": q, "broken": broken}
+    texts = {name: request.query_params.get(name, "") for name in ("format", "q")}
+    asked: dict[str, Any] = {**texts, "broken": broken}
     title = "Results of other programs"
     return render(request, "entries.html", title=title, table=table, choices=choices, asked=asked)
 
@@ -159,18 +155,6 @@ add_table(router, "/entries", entries_table)
 
 
 # -- tables and pictures of one
-
-
-def _loaded(explorer: Explorer, entry_id: str) -> tuple[Entry, Any]:
-    """Return an entry with its content.
-
-    Raises:
-        NotFoundError: If there is none.
-        BenchyardError: If it cannot be read.
-    """
-    entry = explorer.catalogue.entry(entry_id)
-    known = _FORMATS.get(entry.format)
-    return entry, known.load(entry) if known else None
 
 
 def measurements(explorer: Current, entry_id: str, part: AskedPart) -> DataTable:
@@ -184,18 +168,19 @@ def values(explorer: Current, entry_id: str, part: AskedPart) -> DataTable:
 
 
 def _measured(explorer: Explorer, entry_id: str) -> Measurements:
-    entry, content = _loaded(explorer, entry_id)
-    if not isinstance(content, Measurements):
+    entry = explorer.catalogue.entry(entry_id)
+    known = _FORMATS.get(entry.format)
+    if not isinstance(known, BenchmarkFile):
         raise NotFoundError(f"{entry.path} holds no measurements")
-    return content
+    return known.load(entry)
 
 
 def results(explorer: Current, entry_id: str, part: AskedPart) -> DataTable:
     """Return the entries of a TestResults document."""
-    entry, content = _loaded(explorer, entry_id)
-    if not isinstance(content, Document):
+    entry = explorer.catalogue.entry(entry_id)
+    if entry.format != TESTRESULTS.name:
         raise NotFoundError(f"{entry.path} is no TestResults document")
-    return results_table(content, f"/entry/{entry_id}", part)
+    return results_table(TESTRESULTS.load(entry), f"/entry/{entry_id}", part)
 
 
 def scalars(explorer: Current, entry_id: str, part: AskedPart) -> DataTable:
@@ -209,10 +194,11 @@ def scalar_values(explorer: Current, entry_id: str, part: AskedPart) -> DataTabl
 
 
 def _training(explorer: Explorer, entry_id: str) -> Training:
-    entry, content = _loaded(explorer, entry_id)
-    if not isinstance(content, Training):
+    entry = explorer.catalogue.entry(entry_id)
+    known = _FORMATS.get(entry.format)
+    if not isinstance(known, MindsporeSummary):
         raise NotFoundError(f"{entry.path} is no training")
-    return content
+    return known.load(entry)
 
 
 def _source(explorer: Current, entry_id: str) -> TraceSource:
@@ -269,7 +255,7 @@ def entry_page(request: Request, explorer: Current, entry_id: str) -> Response:
     broken = entry.broken
     values: dict[str, Any] = {}
     try:
-        values = {} if broken else _content(*_loaded(explorer, entry_id))
+        values = {} if broken else _content(entry)
     except BenchyardError as error:
         broken = str(error)
     told = {**_facts(entry), **values.pop("about", {})}
@@ -305,8 +291,16 @@ def _facts(entry: Entry) -> dict[str, str]:
     )
 
 
-def _content(entry: Entry, content: Any) -> dict[str, Any]:
-    """Return what fills the page of an entry."""
+def _content(entry: Entry) -> dict[str, Any]:
+    """Return what fills the page of an entry.
+
+    Raises:
+        BenchyardError: If it cannot be read.
+    """
+    known = _FORMATS.get(entry.format)
+    if isinstance(known, TraceFile):
+        return _trace(trace_source(entry))
+    content = known.load(entry) if known else None
     href = f"/entry/{entry.id}"
     if isinstance(content, Measurements):
         tables = [
@@ -322,7 +316,7 @@ def _content(entry: Entry, content: Any) -> dict[str, Any]:
         of_job = {"about": job_facts(content), "remarks": content.problems}
         shown = _trace(trace_source(entry))
         return {**shown, **of_job, "tables": [*job_tables(content), *shown["tables"]]}
-    return _trace(trace_source(entry)) if isinstance(content, Trace) else {}
+    return {}
 
 
 def _trace(source: TraceSource) -> dict[str, Any]:

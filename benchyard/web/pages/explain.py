@@ -37,6 +37,8 @@ _Offset = Annotated[int, Query(ge=0, le=2**31, description="Entries to skip.")]
 _Limit = Annotated[int, Query(ge=1, le=1000)]
 #: Rows of scores that a page shows.
 _MOST_SCORES = 100
+#: Labels of a sample that it shows.
+_MOST_LABELS = 50
 _KINDS = {"TP": "good", "FP": "bad", "FN": "doubtful"}
 _SORTS_OF_ALL = {
     "": "as in the file",
@@ -59,8 +61,7 @@ def _entry(explorer: Current, entry_id: str) -> Entry:
 _Found = Annotated[Entry, Depends(_entry)]
 
 
-def _job(request: Request, explorer: Current, entry: _Found) -> ExplainJob:
-    keep_fresh(request)  # the pool looks at the file itself
+def _job(explorer: Current, entry: _Found) -> ExplainJob:
     return explorer.loaders.get(entry)
 
 
@@ -103,12 +104,14 @@ def jobs(explorer: Current, offset: _Offset = 0, limit: _Limit = 10) -> Response
     return json_answer({**place, "explain_jobs": found})
 
 
+@router.get("/explain/{entry_id}.json", include_in_schema=False)
 @router.get("/explain-jobs/{entry_id}", summary="What an explain job is about")
 def job(entry: _Found, loaded: _Loaded) -> Response:
     """Answer with names, counts and what could not be read."""
     return json_answer(job_document(entry, loaded))
 
 
+@router.get("/explain/{entry_id}/samples.json", include_in_schema=False)
 @router.get("/explain-jobs/{entry_id}/samples", summary="Samples of an explain job")
 def samples(entry: _Found, loaded: _Loaded, asked: _Asked) -> Response:
     """Answer with samples: labels, probabilities, and where their pictures are."""
@@ -130,7 +133,7 @@ def scores(loaded: _Loaded) -> Response:
 @router.get("/explain-jobs/{entry_id}/image/{path:path}", summary="A picture of an explain job")
 def image(request: Request, entry: _Found, path: str) -> Response:
     """Answer with a picture from inside the job's folder; what is none becomes a download."""
-    keep_fresh(request)
+    keep_fresh(request)  # the catalogue does not watch pictures
     refused = NotFoundError(f"the job has no picture {quote(path)} that can be shown")
     return send_image(entry.place, path, refused)
 
@@ -253,6 +256,7 @@ def page(request: Request, entry: _Found, loaded: _Loaded, asked: _Asked) -> Res
         cards=_cards(loaded),
         total=len(chosen),
         explainers=explainers,
+        most_labels=_MOST_LABELS,
         samples=[_shown(entry, one, loaded, explainers) for one in shown],
         pages=_pages(asked.offset, asked.limit, len(chosen), asked.at),
         scores=on_page(scores_table(entry, loaded), _MOST_SCORES),
@@ -280,14 +284,14 @@ def _explainers(job: ExplainJob, shown: Sequence[Sample]) -> list[str]:
 def _shown(
     entry: Entry, sample: Sample, job: ExplainJob, explainers: Sequence[str]
 ) -> tuple[Sample, str, list[_Row]]:
-    """Return a sample, the address of its picture, and a row for each of its labels."""
-    told = sample.predictions(job.metadata.labels)
+    """Return a sample, the address of its picture, and a row for each of its first labels."""
+    told = sample.predictions(job.metadata.labels)[:_MOST_LABELS]
     rows = [_row(entry, one, explainers) for one in told]
     return sample, image_address(entry.id, sample.image), rows
 
 
 def _row(entry: Entry, told: Prediction, explainers: Sequence[str]) -> _Row:
-    paths = {one.explainer: image_address(entry.id, one.path) for one in told.saliency}
+    paths = {one.explainer: image_address(entry.id, one.path) for one in told.saliency if one.path}
     layers = told.occlusion.layers if told.occlusion else ()
     return _Row(
         told.name,

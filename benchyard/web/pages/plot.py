@@ -1,6 +1,7 @@
 """Any picture of results: the same choices as ``benchyard plot``, by the address."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Query, Request, Response
@@ -8,12 +9,12 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from benchyard.analysis.comparison.run_sets import RunSet, read_run_sets
 from benchyard.analysis.comparison.samples import DURATION
 from benchyard.analysis.comparison.verdicts import choose_metrics
+from benchyard.catalogue.catalogue import Catalogue
 from benchyard.core.errors import InputError
 from benchyard.core.wording import shorten
-from benchyard.results.folders import run_folder
 from benchyard.show.results_plot.chart import Kind as PlotKind
 from benchyard.show.results_plot.choice import Wish
-from benchyard.web.case_results import metrics_of, reader
+from benchyard.web.case_results import known_metrics, read_case, reader
 from benchyard.web.explorer import Current
 from benchyard.web.pictures import Kind, Picture, Width, add_picture
 from benchyard.web.plots import draw_sides
@@ -62,7 +63,8 @@ def plot(
     chosen = choose(explorer.catalogue, side or ())
 
     def draw(kind: Kind, width: Width) -> bytes:
-        found = [(one.path, run_set) for one in chosen for run_set in _run_sets(one, wish.metric)]
+        read = partial(_run_sets, explorer.catalogue, metric=wish.metric)
+        found = [(one.path, run_set) for one in chosen for run_set in read(one)]
         _refuse_unknown(found, wish.metric)
         return draw_sides(found, wish, kind, width, include_suspect=include_suspect)
 
@@ -88,9 +90,11 @@ def _query(wish: Wish, include_suspect: bool) -> dict[str, Any]:  # noqa: FBT001
     return {name: text for name, text in given.items() if text}
 
 
-def _run_sets(chosen: Chosen, metric: str) -> list[RunSet]:
+def _run_sets(catalogue: Catalogue, chosen: Chosen, metric: str) -> list[RunSet]:
     if chosen.step is not None:
         raise InputError(f"{chosen.text}: write the step as steps={chosen.step}")
+    if chosen.selection.runs is None:
+        return [read_case(catalogue.case(chosen.text), metric).run_set]
     return list(read_run_sets(chosen.selection, reader(metric)).values())
 
 
@@ -98,8 +102,9 @@ def _refuse_unknown(found: Sequence[tuple[str, RunSet]], metric: str) -> None:
     """Refuse a metric that no case knows, and tell which there are."""
     if metric == DURATION:
         return
-    newest = [(run_set.folder, run_set.everything[-1].run) for _, run_set in found]
-    known = [name for place in newest for name in metrics_of(reader("*")(run_folder(*place)))]
+    there = [run_set for _, run_set in found if run_set.everything]
+    newest = [(run_set.folder, run_set.everything[-1]) for run_set in there]
+    known = [name for folder, record in newest for name in known_metrics(folder, record)]
     choose_metrics(known, [metric])
 
 

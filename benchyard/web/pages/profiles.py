@@ -25,7 +25,7 @@ from benchyard.web.paging import AskedPart
 from benchyard.web.pictures import Kind, Picture, Width, add_picture
 from benchyard.web.rendering import render
 from benchyard.web.tables import Cell, Column, DataTable, add_table
-from benchyard.web.trace_views import FLAME_WIDTHS, refuse_deep
+from benchyard.web.trace_views import FLAME_WIDTHS
 
 router = APIRouter()
 
@@ -104,7 +104,7 @@ def _summed(entry: Entry, *, by_path: bool) -> Profiled:
         return _of_run(entry.place, by_path, signature_of(RunFolder(entry.place).record))
     source = trace_source(entry)
     if by_path:
-        refuse_deep(source.statistics())
+        source.figures().refuse_deep()
     return _of_file(source.place, by_path, signature_of(source.place))
 
 
@@ -125,7 +125,7 @@ def difference_table(sides: AskedSides, part: AskedPart) -> DataTable:
         "difference",
         "Differences by path" if sides.by_path else "Differences by name",
         _COLUMNS,
-        _rows(found[part.offset : part.offset + part.limit]),
+        _rows(part.among(found)),
         "/profiles/difference",
         "Neither side has a slice.",
         _notes(found),

@@ -4,6 +4,7 @@ from fastapi import APIRouter, Response
 from fastapi.responses import HTMLResponse
 
 from benchyard.analysis.comparison.run_sets import Selection, read_run_sets
+from benchyard.core.errors import InputError
 from benchyard.core.model import slug
 from benchyard.web.comparing import command_of, compared
 from benchyard.web.explorer import Current
@@ -11,6 +12,7 @@ from benchyard.web.pages.compare import AskedFor
 from benchyard.web.report.comparisons import sides_of
 from benchyard.web.report.document import Report, report_of
 from benchyard.web.report.wish import Wish
+from benchyard.web.sides import choose
 
 router = APIRouter()
 
@@ -19,6 +21,9 @@ _POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
     "form-action 'none'; frame-ancestors 'none'"
 )
+
+#: More runs take seconds, and seldom fit into a report.
+_MOST_RUNS = 400
 
 
 @router.get(
@@ -29,6 +34,7 @@ _POLICY = (
 def case_report(explorer: Current, case_id: str) -> Response:
     """Return a case as one file that opens offline and is read back."""
     case = explorer.catalogue.case(case_id)
+    _refuse_many(case.runs)
     found = read_run_sets(Selection(case.results))
     return _sent(report_of([(title, runs) for title, runs in found.items()]))
 
@@ -41,10 +47,19 @@ def case_report(explorer: Current, case_id: str) -> Response:
 def comparison_report(explorer: Current, asked: AskedFor) -> Response:
     """Return a comparison as one file that opens offline and is read back."""
     request = asked.request
+    _refuse_many(sum(one.count for one in choose(explorer.catalogue, asked.sides)))
     shown = compared(explorer.catalogue, asked.sides, request)
     command = command_of(shown, request)
     wish = Wish(request.rule, shown.answer, shown.labels, command=command)
     return _sent(report_of(sides_of(shown.answer.comparison), wish))
+
+
+def _refuse_many(runs: int) -> None:
+    if runs > _MOST_RUNS:
+        raise InputError(
+            f"a report of {runs:,} runs is made by benchyard report alone; here {_MOST_RUNS} at "
+            "most are reported"
+        )
 
 
 def _sent(report: Report) -> Response:

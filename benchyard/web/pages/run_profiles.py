@@ -12,7 +12,8 @@ from benchyard.traces.left_profiles import LeftProfile, left_profiles
 from benchyard.web.explorer import Current
 from benchyard.web.rendering import render
 from benchyard.web.tables import Cell, Column, DataTable, add_table
-from benchyard.web.trace_views import TraceSource, add_trace_views, page_of
+from benchyard.web.trace_figures import TraceSource
+from benchyard.web.trace_views import add_trace_views, page_of
 
 router = APIRouter()
 

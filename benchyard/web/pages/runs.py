@@ -21,7 +21,7 @@ from benchyard.web.rendering import (
     render,
 )
 from benchyard.web.searching import Asked, Search
-from benchyard.web.tables import Cell, Column, DataTable
+from benchyard.web.tables import Cell, Column, DataTable, Ticks
 
 router = APIRouter()
 
@@ -96,6 +96,7 @@ def runs_table(page: Page, search: Search) -> DataTable:
         empty="Nothing was found.",
         query=search.here,
         pages=pages,
+        ticks=Ticks.of_runs([entry.id for entry in page.entries]),
     )
 
 

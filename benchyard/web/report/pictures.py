@@ -11,9 +11,8 @@ from html import escape
 from benchyard.analysis.comparison.wording import figure
 from benchyard.core.wording import printable, shorten_middle
 from benchyard.show.curves.plot import amount
-from benchyard.show.history.series import short_seconds
 from benchyard.show.results_plot.chart import Chart, Kind, Mark, Panel
-from benchyard.statistics.figures import plain
+from benchyard.statistics.figures import plain, short_seconds
 from benchyard.web.report.scales import Axis, axis_of
 
 _WIDTH, _LEFT, _RIGHT, _TITLE, _BELOW, _LINE = 760, 200, 76, 20, 38, 18

@@ -51,11 +51,12 @@ def records_of(shown: Sequence[tuple[str, RunSet]], wish: Wish) -> Records:
     sides: dict[tuple[str, str | None], list[int]] = {}
     for side, one in shown:
         own = sides.setdefault((wish.label(side), _step(one)), [])
+        done = set(map(id, one.records))
         for record in one.everything:
             key = str(one.folder.resolve()), record.run
             if key not in places:
                 places[key] = len(runs)
-                runs.append(Run(record.run, record in one.records, _sha256(one, record)))
+                runs.append(Run(record.run, id(record) in done, _sha256(one, record)))
                 records.append(record)
             own.append(places[key])
     named = tuple(ReportSide(name, tuple(own), step) for (name, step), own in sides.items())

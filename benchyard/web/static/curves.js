@@ -135,7 +135,7 @@
     remark.textContent = `${shown.samples.toLocaleString("en")} samples; ` +
       (shown.exact ? "each is a point" : `a point is the mean of ${digits(span)} s, the shade reaches from the least to the most`) +
       (quiet.length ? `; nothing on ${quiet.join(" and ")}` : "") + ".";
-    section.dataset.samples = shown.samples;
+    section.dataset.drawn = performance.now();
   };
   const show = document_ => { shown = document_; draw(); };
 

@@ -53,7 +53,7 @@ def record(run: int = 1, name: str = "tpch", **changes: Any) -> RunRecord:
 
 
 def put_run(results: Path, run: int = 1, *, done: bool = True, **told: Any) -> Path:
-    """Write a run, and return its folder; the case is named after the folder that results are in."""
+    """Write a run, and return its folder; its case is named as the folder that results are in."""
     folder = results / f"run_{run}"
     folder.mkdir(parents=True, exist_ok=True)
     name = told.pop("name", results.parent.name if results.name == "results" else results.name)

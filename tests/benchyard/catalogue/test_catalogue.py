@@ -2,6 +2,7 @@ import itertools
 import random
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -155,21 +156,12 @@ def test_parameters_are_compared_as_numbers_or_texts(
 
 @given(st.text())
 def test_no_text_is_a_syntax_error(text: str) -> None:
-    catalogue = _EMPTY or _empty()
-    assert catalogue.page(Query(text=text, hosts=(text,), tags=(text,))).total == 0
-    assert catalogue.page(Query(commits=(text,), versions=(text,), sort=f"parameter:{text}"))
-
-
-_EMPTY: Any = None
-
-
-def _empty() -> Catalogue:
-    global _EMPTY  # noqa: PLW0603 - one for all examples
-    from tempfile import mkdtemp  # noqa: PLC0415
-
-    folder = Path(mkdtemp())
-    _EMPTY = Catalogue([folder / "none"], folder / "index.sqlite")
-    return _EMPTY
+    with TemporaryDirectory() as folder:
+        catalogue = Catalogue([Path(folder, "none")], Path(folder, "index.sqlite"))
+        assert catalogue.page(Query(text=text, hosts=(text,), tags=(text,))).total == 0
+        query = Query(commits=(text,), versions=(text,), sort=f"parameter:{text}")
+        assert catalogue.page(query).total == 0
+        catalogue.close()
 
 
 # -- pages
@@ -245,7 +237,7 @@ def test_a_cursor_of_another_order_is_told(catalogue: Catalogue) -> None:
 
 
 def test_an_unknown_order_is_told(catalogue: Catalogue) -> None:
-    with pytest.raises(InputError, match="cannot be sorted by 'statred'.*started"):
+    with pytest.raises(InputError, match=r"cannot be sorted by 'statred'.*started"):
         catalogue.page(Query(sort="statred"))
 
 
@@ -305,7 +297,7 @@ def test_values_come_with_their_number(catalogue: Catalogue) -> None:
     assert catalogue.values("parameter:scale", Query(text="tpch")) == {"1": 3, "10": 3}
     assert catalogue.values("parameter")["step1.mode"] == 6
     assert catalogue.values("host", Query(tags=("io",))) == {"bench-02": 4}
-    with pytest.raises(InputError, match="no field 'hots'.*host"):
+    with pytest.raises(InputError, match=r"no field 'hots'.*host"):
         catalogue.values("hots")
 
 

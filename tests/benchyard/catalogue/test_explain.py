@@ -47,9 +47,15 @@ def test_the_list_has_true_offsets_and_the_newest_first(tmp_path: Path) -> None:
 
 
 def test_more_than_999_jobs_are_listed(tmp_path: Path) -> None:
-    newest_first = jobs(tmp_path, 1005)
-    assert names(ExplainManager(tmp_path), 0, 3) == newest_first[:3]
-    assert names(ExplainManager(tmp_path), 1003, 10) == newest_first[1003:]
+    for count in range(1005):
+        (tmp_path / f"job{count}").mkdir()
+        path = tmp_path / f"job{count}" / "a.summary.1_explain"
+        path.touch()
+        os.utime(path, (60 * count, 60 * count))
+    manager = ExplainManager(tmp_path)
+    assert names(manager, 0, 3) == ["./job1004", "./job1003", "./job1002"]
+    assert names(manager, 1003, 10) == ["./job1", "./job0"]
+    assert manager.get_job_list()[0] == 1005
 
 
 @pytest.mark.parametrize(("offset", "limit"), [(-1, 10), (0, 0), (0, -3)])

@@ -141,6 +141,23 @@ def test_nobody_waits_for_another_entry(tmp_path: Path) -> None:
         assert answer.result(PATIENCE_S).text == "slow"
 
 
+def test_a_reload_waits_for_no_load(tmp_path: Path) -> None:
+    slow, quick = written(tmp_path, "slow", "quick")
+    texts = Texts()
+    texts.may_go_on.clear()
+    pool = LoaderPool([texts])
+    pool.get(quick)
+    quick.place.write_text("changed")
+    with ThreadPoolExecutor(1) as threads:
+        answer = threads.submit(pool.get, slow)
+        assert texts.begun.wait(PATIENCE_S)
+        pool.reload()
+        assert not answer.done()
+        assert texts.loads == {"slow": 1, "quick": 2}
+        texts.may_go_on.set()
+        assert answer.result(PATIENCE_S).text == "slow"
+
+
 @pytest.mark.parametrize(
     ("text", "why"), [("bad", "one is bad"), ("bug", "ZeroDivisionError: bug")]
 )

@@ -1,3 +1,5 @@
+import fcntl
+import math
 import os
 import shutil
 import signal
@@ -5,14 +7,18 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
 
-from benchyard.catalogue.catalogue import Catalogue, index_of
+from benchyard.catalogue.catalogue import Catalogue
 from benchyard.catalogue.entry import Entry, identified
+from benchyard.catalogue.formats import FORMATS
+from benchyard.catalogue.formats.contract import Found, Listing
+from benchyard.catalogue.formats.record import Record, read_facts
+from benchyard.catalogue.opening import index_of
 from benchyard.catalogue.query import Query
 from benchyard.results.attempts import note_began
 from benchyard.results.layout import begin_run
@@ -62,10 +68,12 @@ def test_new_runs_are_seen_and_others_not_read_again(
     settle(lab)
     catalogue.refresh()
     read: list[Path] = []
-    from benchyard.catalogue.formats import run as module  # noqa: PLC0415
 
-    real = module.read_facts
-    monkeypatch.setattr(module, "read_facts", lambda path: read.append(path) or real(path))
+    def noted(folder: Path) -> Record:
+        read.append(folder)
+        return read_facts(folder)
+
+    monkeypatch.setattr("benchyard.catalogue.formats.run.read_facts", noted)
     new = put_run(lab / "sort" / "results", 4)
     catalogue.refresh()
     assert read == [new.resolve()]
@@ -230,6 +238,10 @@ _CLOSED = """
 import os, sys
 from pathlib import Path
 from benchyard.catalogue.catalogue import Catalogue
+from benchyard.catalogue.formats import FORMATS
+from benchyard.catalogue.formats.contract import Found, Listing
+from benchyard.catalogue.formats.record import Record, read_facts
+from benchyard.catalogue.opening import index_of
 from benchyard.catalogue.query import Query
 if os.getuid() == 0:
     os.seteuid(65534)
@@ -241,6 +253,36 @@ Path(sys.argv[1], "lab", "closed").chmod(0o755)
 catalogue.refresh()
 print(catalogue.page(Query(broken=True)).total)
 """
+
+
+class _OddFormat:
+    """Says of text files what no list can hold, and of others that reading them fails."""
+
+    name = "odd"
+
+    def detect(self, listing: Listing) -> Iterable[str]:
+        return listing.files
+
+    def describe(self, found: Found) -> Entry | None:
+        if found.path.endswith(".txt"):
+            return Entry(found.id, "odd", found.root, found.path, math.nan, math.inf)
+        raise RuntimeError("no way")
+
+    def load(self, entry: Entry) -> None:
+        raise NotImplementedError
+
+
+def test_a_format_that_fails_keeps_nothing_else_out(
+    lab: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (lab / "a.txt").touch()
+    (lab / "b.bin").touch()
+    monkeypatch.setattr("benchyard.catalogue.catalogue.FORMATS", (*FORMATS, _OddFormat()))
+    catalogue = looked(lab)
+    broken = {e.path: e.broken for e in catalogue.page(Query(broken=True)).entries}
+    assert broken["a.txt"].endswith("a.txt: nan is no time")
+    assert broken["b.bin"].endswith("b.bin: RuntimeError: no way")
+    assert catalogue.page(Query(broken=False)).total == 3
 
 
 # -- what is under way
@@ -376,6 +418,28 @@ def test_processes_that_look_at_once_do_not_hinder_each_other(lab: Path, tmp_pat
     started = [subprocess.Popen(command, stderr=subprocess.PIPE) for _ in range(3)]
     assert [(one.communicate(timeout=60)[1], one.returncode) for one in started] == [(b"", 0)] * 3
     assert Catalogue([lab], index, look=False).page(Query()).total == 303
+
+
+def test_who_stops_does_not_wait_for_another_process_that_looks(
+    lab: Path, catalogue: Catalogue
+) -> None:
+    with (lab.parent / "index.sqlite.lock").open("r+b") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        other = Catalogue([lab], lab.parent / "index.sqlite", look=False)
+        assert other.page(Query()).total == 3
+        other.watch()
+        other.close()
+        put_run(lab / "sort" / "results", 4)
+        catalogue.refresh(lambda: True)
+    assert catalogue.page(Query()).total == 3
+    catalogue.refresh()
+    assert catalogue.page(Query()).total == 4
+
+
+def test_an_index_that_is_overwritten_while_it_is_open_is_made_anew(lab: Path) -> None:
+    catalogue = looked(lab)
+    (lab.parent / "index.sqlite").write_bytes(b"nothing of use" * 9999)
+    assert catalogue.page(Query()).total == 3
 
 
 def test_ids_are_those_of_the_place(lab: Path, catalogue: Catalogue) -> None:

@@ -1,7 +1,6 @@
 """Entries appear, vanish, are cut off and replaced, while many list and load."""
 
 import gc
-import os
 import random
 import shutil
 import threading
@@ -122,7 +121,7 @@ def used() -> tuple[int, int, int]:
     """Return files, threads and bytes of this process."""
     gc.collect()
     process = psutil.Process()
-    return len(os.listdir("/proc/self/fd")), threading.active_count(), process.memory_info().rss
+    return process.num_fds(), threading.active_count(), process.memory_info().rss
 
 
 def told(catalogue: Catalogue) -> list[Entry]:

@@ -109,7 +109,7 @@ def test_a_file_system_that_tells_nothing_is_known(
 
 
 def test_a_look_that_fails_is_told_and_tried_again(
-    lab: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    lab: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     failures = [RuntimeError("odd")]
 

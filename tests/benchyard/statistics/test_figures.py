@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchyard.statistics.figures import percent, plain
+from benchyard.statistics.figures import percent, plain, short_seconds
 
 
 @pytest.mark.parametrize(
@@ -39,3 +39,10 @@ def test_no_number_has_an_exponent(value: float, digits: int) -> None:
     text = plain(value, digits)
     assert re.fullmatch(r"-?[0-9]{1,3}(,[0-9]{3})*(\.[0-9]+)?", text)
     assert float(text.replace(",", "")) == pytest.approx(value, rel=10 ** (1 - digits))
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(0.0, "0"), (0.12, "120 ms"), (1.05, "1.05 s"), (-3e-5, "-30 µs")]
+)
+def test_axes_have_short_ones(value: float, text: str) -> None:
+    assert short_seconds(value) == text

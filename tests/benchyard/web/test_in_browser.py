@@ -4,6 +4,7 @@ The results are real ones, of cases whose names, logs and outputs contain markup
 escape sequences. With BENCHYARD_PICTURES naming a folder, a picture of each page is kept there.
 """
 
+import base64
 import json
 import os
 import re
@@ -17,7 +18,10 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+from playwright.sync_api import Page
 
+from tests.benchyard.catalogue.formats.samples import write, write_all
+from tests.benchyard.catalogue.mindspore.writing import explain, sample, write_job
 from tests.conftest import process
 from tests.exploring import Surfer, crawl, serving, surfing
 
@@ -33,6 +37,17 @@ _LOOKS: Mapping[str, Mapping[str, Any]] = {
     "phone": {"viewport": {"width": 390, "height": 844}, "color_scheme": "light"},
     "no-script": {"viewport": {"width": 1280, "height": 900}, "java_script_enabled": False},
 }
+#: What axe looks at: in the dark and on a telephone, what differs there.
+_RULES: Mapping[str, Mapping[str, Any]] = {
+    "light": {},
+    "dark": {"runOnly": ["color-contrast"]},
+    "phone": {"runOnly": ["scrollable-region-focusable", "target-size", "color-contrast"]},
+}
+#: A picture of one point, as PNG.
+_PIXEL = (
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk"
+    "+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
 _SERIOUS = ("serious", "critical")
 
 
@@ -42,6 +57,24 @@ def _put_case(root: Path, name: str, *steps: Mapping[str, Any], **more: Any) -> 
     document = {"@id": f"urn:test:{len(name)}", "name": name, "steps": steps, **more}
     (folder / "metadata.json").write_text(json.dumps(document))
     return folder
+
+
+def _put_explain_job(folder: Path) -> None:
+    names = {"label": [_SCRIPT, "dog"], "explain_method": ["Gradient", _SCRIPT]}
+    maps = [
+        {"explain_method": name, "label": 0, "heatmap_path": "_explain_1700000000/original/0.png"}
+        for name in names["explain_method"]
+    ]
+    score = {"benchmark_method": _SCRIPT, "explain_method": _SCRIPT, "total_score": 0.5}
+    write_job(
+        folder,
+        explain(metadata=names),
+        sample(0, explanation=maps, hoc=[{"label": 0, "layer": [{"prob": 0.5}]}]),
+        explain(benchmark=[score]),
+    )
+    picture = folder / "_explain_1700000000" / "original" / "0.png"
+    picture.parent.mkdir(parents=True)
+    picture.write_bytes(base64.b64decode(_PIXEL))
 
 
 @pytest.fixture(scope="module")
@@ -60,10 +93,13 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
             tags=["<b>tag</b>"],
         ),
     ]
+    _put_explain_job(root / "explain")
     program = Path(sys.executable).with_name("benchyard")
     for case in cases:
         command = [program, "run", case, "--direct", "--cooldown", "0", "--runs", "6"]
         subprocess.run(command, check=False, capture_output=True)
+    write_all(root / "others")
+    write(root, "others/<i>.folded", b"<script>alert(1)</script>;<b>load</b> 3\n")
     return root
 
 
@@ -81,37 +117,41 @@ def pages(explorer: str) -> dict[str, list[str]]:
 
 
 def test_links_lead_to_every_kind_of_page(pages: dict[str, list[str]]) -> None:
-    expected = {"/", "/runs", "/cases", "/failures", "/testbeds", "/run/ID", "/case/ID"}
+    expected = {
+        "/",
+        "/runs",
+        "/cases",
+        "/failures",
+        "/testbeds",
+        "/run/ID",
+        "/case/ID",
+        "/explain/ID",
+    }
+    expected |= {"/entries", "/entry/ID", "/entry/ID/flame", "/profiles/difference"}
     assert expected <= set(pages)
 
 
 @pytest.mark.parametrize("look", _LOOKS)
-def test_pages_fit_and_complain_of_nothing(
+def test_pages_fit_complain_of_nothing_and_are_accessible(
     look: str, explorer: str, pages: dict[str, list[str]]
 ) -> None:
-    wide: list[str] = []
-    with surfing(explorer, **_LOOKS[look]) as surfer:
-        for some in pages.values():
-            for address in some:
-                surfer.open(address)
-                if look == "phone" and surfer.width_of_content() > 390:
-                    wide.append(f"{address}: {surfer.width_of_content()} px")
-            _keep_picture(surfer, some[0], look)
-        assert not surfer.trouble
-    assert not wide
-
-
-@pytest.mark.parametrize("look", ["light", "dark", "phone"])
-def test_axe_finds_nothing_serious(look: str, explorer: str, pages: dict[str, list[str]]) -> None:
     found: list[str] = []
-    axe = (files("axe_playwright_python") / "axe.min.js").read_text()
     with surfing(explorer, **_LOOKS[look]) as surfer:
-        for some in pages.values():
-            surfer.open(some[0])
-            surfer.page.evaluate(axe)
-            answer: Mapping[str, Any] = surfer.page.evaluate("axe.run()")
-            found += [f"{some[0]}: {told}" for told in map(_serious, answer["violations"]) if told]
+        for address, *_ in pages.values():
+            surfer.open(address)
+            if look == "phone" and surfer.width_of_content() > 390:
+                found.append(f"{address}: {surfer.width_of_content()} px wide")
+            if look in _RULES:
+                found += [f"{address}: {one}" for one in _complaints(surfer.page, _RULES[look])]
+            _keep_picture(surfer, address, look)
+        assert not surfer.trouble
     assert not found, "\n".join(found)
+
+
+def _complaints(page: Page, rules: Mapping[str, Any]) -> list[str]:
+    page.evaluate((files("axe_playwright_python") / "axe.min.js").read_text())
+    answer: Mapping[str, Any] = page.evaluate("rules => axe.run(rules)", rules)
+    return [said for one in answer["violations"] if (said := _serious(one))]
 
 
 def _serious(violation: Mapping[str, Any]) -> str:
@@ -151,6 +191,5 @@ def test_the_keyboard_reaches_everything(explorer: str) -> None:
 def _keep_picture(surfer: Surfer, address: str, look: str) -> None:
     folder = os.environ.get("BENCHYARD_PICTURES")
     if folder:
-        surfer.open(address)
         name = re.sub(r"\W+", "-", urlsplit(address).path).strip("-") or "first"
         surfer.page.screenshot(path=Path(folder) / f"{name[:60]}.{look}.png", full_page=True)

@@ -13,13 +13,23 @@ import pytest
 
 from benchyard.catalogue.entry import Entry
 from benchyard.core.model import Outcome
+from benchyard.core.wording import printable
+from benchyard.host.sampler.process import MAGIC
 from benchyard.results.attempts import note_began
-from benchyard.results.folders import LOG_FILE, METRICS_FILE, RUN_FILE, run_folder
+from benchyard.results.folders import (
+    LOG_FILE,
+    MARK,
+    METRICS_FILE,
+    RAW_FILE,
+    RUN_FILE,
+    run_folder,
+)
 from benchyard.results.record import Attempt, ErrorRecord
 from benchyard.web.curves import RunCurves
 from benchyard.web.run_tables import TABLES, steps_table
 from benchyard.web.runs import shown_of
 from benchyard.web.timeline import MOST_ROWS
+from tests.benchyard.host.sampler.frames import opened, tick
 from tests.benchyard.results.conftest import metrics_text
 from tests.benchyard.web.runs_on_disk import (
     BEGAN,
@@ -246,3 +256,30 @@ def test_the_picture_of_the_curves_is_one(tmp_path: Path, form: str) -> None:
     else:
         assert fromstring(answer.text).tag.endswith("svg")  # noqa: S314 - it is our own
         assert "words, run 1" in answer.text
+
+
+def test_a_run_that_goes_on_shows_what_is_known(tmp_path: Path) -> None:
+    results = tmp_path / "case" / "results"
+    folder = run_folder(results, 1)
+    (folder / "process").mkdir(parents=True)
+    (folder / "process" / "out.txt").write_text("a secret that nobody took out yet")
+    note_began(results, HOSTILE, 1, BEGAN, {})
+    line = f"2026-11-25 08:00:01,500 INFO {printable(HOSTILE)} run 1 step 1 lo<i>ad: started\n"
+    (folder / LOG_FILE).write_text(line)
+    raw = MAGIC + opened(1, b"host columns stat")
+    raw += b"".join(tick(n * 10**8, (1, b"cpu  %d 0 0 0 0 0 0 0 0 0\n" % n)) for n in range(30))
+    (folder / RAW_FILE).write_bytes(raw)
+    (folder / MARK).write_text("{}")
+    client, ident = client_of(folder)
+    text = client.get(f"/run/{ident}").text
+    assert "The run goes on" in text
+    assert "lo&lt;i&gt;ad" in text
+    assert "<script>alert" not in text
+    assert '<noscript><meta http-equiv="refresh"' in text
+    assert client.get(f"/run/{ident}.json").json()["under_way"]
+    assert client.get(f"/run/{ident}/curves.json").json()["samples"] == 30
+    assert client.get(f"/run/{ident}/curves.svg").status_code == 200
+    assert client.get(f"/run/{ident}/file/process/out.txt").status_code == 404
+    assert client.get(f"/run/{ident}").text == text
+    (folder / LOG_FILE).write_text(line.replace("started", "✓ completed 1.0 s"))
+    assert client.get(f"/run/{ident}").text != text

@@ -21,7 +21,15 @@ from benchyard.core.errors import BenchyardError, InputError
 from benchyard.publish.testresults.document import Document
 from benchyard.traces.model import Trace
 from tests.benchyard.catalogue.formats.listed import described
-from tests.benchyard.catalogue.formats.samples import SAMPLES, TIMING, write, write_all
+from tests.benchyard.catalogue.formats.samples import (
+    ASV,
+    CHROME,
+    PYTEST,
+    SAMPLES,
+    TIMING,
+    write,
+    write_all,
+)
 from tests.benchyard.cli.conftest import Cli
 
 _ABOVE = (folder / "shared" / "samples" for folder in Path(__file__).resolve().parents)
@@ -310,6 +318,16 @@ def test_texts_with_only_half_a_character_are_shown_or_refused(tmp_path: Path) -
     made: dict[str, Any] = {**TIMING, "commands": [{"name": "\udcff", "executions": []}]}
     write(tmp_path, "t.json", json.dumps(made).encode())
     assert only(tmp_path).broken
+
+
+@pytest.mark.parametrize("moment", [1e300, -5.0, float("nan")])
+def test_a_moment_that_no_calendar_has_is_none(tmp_path: Path, moment: float) -> None:
+    told = {**ASV, "results": {"b.time_x": [[1.0], [], "v", moment]}}
+    write(tmp_path, "asv.json", json.dumps(told).encode())
+    trace = {"otherData": {"zero_unix_ns": "9" * 5_000}, "traceEvents": CHROME}
+    write(tmp_path, "c.json", json.dumps(trace).encode())
+    write(tmp_path, "p.json", json.dumps({**PYTEST, "datetime": "0001-01-01T00:00:00"}).encode())
+    assert [(entry.started_s, entry.broken) for entry in described(tmp_path)] == [(None, "")] * 3
 
 
 # -- arbitrary content

@@ -2,11 +2,12 @@ import math
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from benchyard.catalogue.mindspore import explain_job
-from benchyard.catalogue.mindspore.explain_job import ExplainJob, read_job
+from benchyard.catalogue.mindspore.explain_job import ExplainJob, Sample, read_job
 from benchyard.core.errors import RecordError
 from benchyard.core.memory import memory_of
 from tests.benchyard.catalogue.mindspore.writing import (
@@ -75,12 +76,24 @@ def test_kinds_follow_truth_and_confidence(tmp_path: Path) -> None:
     write_job(
         tmp_path,
         sample(0, ground_truth_label=[0, 1], inference=inference),
-        sample(1, ground_truth_label=[], inference=inference | {"ground_truth_prob": []}),
+        sample(
+            1,
+            ground_truth_label=[],
+            inference=inference | {"ground_truth_prob": []},
+            explanation=[],
+        ),
         sample(2, inference=inference | {"ground_truth_prob": []}),
     )
     job = read_job(tmp_path)
     kinds = [[each.kind for each in one.predictions(())] for one in job.samples.values()]
     assert kinds == [["TP", "FN", "FP"], [None], [None, "FP"]]
+
+
+def test_a_label_that_is_only_explained_is_told(tmp_path: Path) -> None:
+    maps = [{"explain_method": "Gradient", "label": 1, "heatmap_path": "h"}]
+    write_job(tmp_path, METADATA, explain(sample_id=0, image_path="i", explanation=maps))
+    (one,) = read_job(tmp_path).samples[0].predictions(("cat", "dog"))
+    assert (one.name, one.confidence, one.kind, one.saliency[0].path) == ("dog", None, None, "h")
 
 
 def test_deviations_and_intervals_are_kept(tmp_path: Path) -> None:
@@ -185,7 +198,7 @@ def test_damage_is_told_once_however_often_it_is_read(tmp_path: Path) -> None:
 def test_hostile_labels_and_texts_are_shown_as_they_are(tmp_path: Path) -> None:
     write_job(
         tmp_path,
-        sample(-1, ground_truth_label=[-7], inference={"ground_truth_prob": [0.5]}),
+        sample(-1, ground_truth_label=[-7], inference={"ground_truth_prob": [0.5]}, explanation=[]),
         METADATA,
     )
     job = read_job(tmp_path)
@@ -197,9 +210,29 @@ def test_too_many_samples_are_not_read(tmp_path: Path, monkeypatch: pytest.Monke
     write_job(tmp_path, METADATA, *(sample(number) for number in range(200)))
     job = read_job(tmp_path)
     assert 0 < len(job.samples) < 200
-    assert "more are not read" in job.stopped
+    assert "more is not read" in job.stopped
     again = read_job(tmp_path, job)
     assert len(again.samples) <= len(job.samples) + 1
+
+
+def test_a_sample_is_made_once_however_many_events_tell_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[object] = []
+
+    class Counted(Sample):
+        def __init__(self, *arguments: Any) -> None:
+            made.append(self)
+            super().__init__(*arguments)
+
+    maps = [
+        explain(sample_id=1, explanation=[{"explain_method": f"m{count}", "heatmap_path": "x"}])
+        for count in range(1000)
+    ]
+    write_job(tmp_path, METADATA, *maps)
+    monkeypatch.setattr(explain_job, "Sample", Counted)
+    assert len(read_job(tmp_path).samples[1].saliency) == 1000
+    assert len(made) <= 2
 
 
 def test_the_size_is_about_what_it_takes(tmp_path: Path) -> None:

@@ -17,7 +17,6 @@ from benchyard.show.history.series import (
     read_entry,
     read_tests,
     seconds,
-    short_seconds,
 )
 from tests.benchyard.show.history.conftest import FakeReader, day, series
 
@@ -88,21 +87,12 @@ def test_times_have_a_unit_that_suits_them(value: float | None, text: str) -> No
     assert seconds(value) == text
 
 
-@pytest.mark.parametrize(
-    ("value", "text"), [(0.0, "0"), (0.12, "120 ms"), (1.05, "1.05 s"), (-3e-5, "-30 µs")]
-)
-def test_axes_have_short_ones(value: float, text: str) -> None:
-    assert short_seconds(value) == text
-
-
 @given(st.lists(st.floats(), max_size=9))
 def test_any_times_have_figures(times: list[float]) -> None:
     found = series(*times)
     assert found.change is None or found.change >= 0  # it may be too small for a float
     for value in (found.last, found.median, found.median_before):
         assert len(seconds(value)) < 30
-        if value is not None and math.isfinite(value):
-            assert len(short_seconds(value)) < 500
 
 
 READER = {"words": {"sort": [1.0, 2.0, 3.0], "load": [4.0, 5.0]}, "tpch[scale=1]": {"q1": [1.0]}}

@@ -116,6 +116,8 @@ def test_runs_come_in_pages(tmp_path: Path) -> None:
     place(tmp_path / "results", runs(*[1.0] * 60, subject=subject()))
     shown = Shown(tmp_path)
     first = shown.rows(f"{shown.path()}/runs.json")
+    assert all(len(row["id"]) == 16 for row in first)
+    assert ">Id</th>" not in shown.text(f"{shown.path()}/runs")
     rest = shown.rows(f"{shown.path()}/runs.json?offset={len(first)}")
     assert len(first) + len(rest) == 60
     assert not {row["run"] for row in first} & {row["run"] for row in rest}
@@ -208,3 +210,32 @@ def test_json_tells_the_case_and_its_summary(shown: Shown) -> None:
 def test_an_earlier_campaign_is_a_page_below_the_newest(shown: Shown) -> None:
     page = shown.text(shown.path(EARLIER))
     assert f'<a href="{shown.path()}">tpch</a>' in page
+
+
+def test_krowns_runs_are_read_from_their_samples(tmp_path: Path) -> None:
+    folder = tmp_path / "results" / "run_1"
+    folder.mkdir(parents=True)
+    (folder / "metrics.csv").write_text(
+        "version,step,timestamp,cpu_user\n"
+        + "".join(f"3,{1 + (n > 4)},{n}.0,{n}.0\n" for n in range(10))
+    )
+    (folder / ".done").write_text("2024-06-06T18:44:01\n")
+    shown = Shown(tmp_path)
+    rows = shown.rows(f"{shown.path()}/steps.json")
+    assert [row["median"] for row in rows] == [4.0, 4.0]
+    page = shown.text(shown.path())
+    assert "measured by KROWN" in page
+    assert "report.html" not in page
+    assert shown.client.get("/plot.svg", params={"side": shown.path()[6:]}).status_code == 200
+
+
+@pytest.mark.slow
+def test_of_many_runs_the_newest_are_drawn(tmp_path: Path) -> None:
+    steps = [step(1.0, name=f"s{n}", index=n) for n in range(1, 26)]
+    made = [run(n % 50 or 50, *steps, subject=subject()) for n in range(1, 160)]
+    place(tmp_path / "results", [replace(one, run=n) for n, one in enumerate(made, 1)])
+    shown = Shown(tmp_path)
+    drawn = " ".join(fromstring(shown.text(f"{shown.path()}/runs.svg")).itertext())  # noqa: S314
+    assert "The newest 120 of 159 runs." in drawn
+    whole = shown.text(f"/plot.svg?side={shown.path()[6:]}&kind=strips")
+    assert "The newest" not in whole

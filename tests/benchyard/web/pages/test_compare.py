@@ -58,7 +58,7 @@ def told(page: str) -> str:
 
 
 def command_of(page: str) -> list[str]:
-    found = re.search("<pre>(.*?)</pre>", page, re.DOTALL)
+    found = re.search("<pre[^>]*>(.*?)</pre>", page, re.DOTALL)
     assert found
     words = shlex.split(unescape(found[1]))
     assert words[:2] == ["benchyard", "compare"]
@@ -133,7 +133,7 @@ def test_steps_of_one_case_are_sides(tmp_path: Path) -> None:
         assert expected in page
         assert "tpch, build against tpch, sort" in page
     assert site.text(f"/compare/ratio.svg{sides(f'{case}:*')}").startswith("<?xml")
-    misspelt = site.page(f"/compare{sides(f'{case}:sorted')}", 422)
+    misspelt = site.page(f"/compare{sides(f'{case}:sorted', f'{case}:build')}", 422)
     assert "did you mean &#39;sort&#39;?" in misspelt
 
 
@@ -166,18 +166,31 @@ def test_without_a_campaign_before_others_of_the_case_are_offered(tmp_path: Path
         document["case"]["name"] = "words"
         path.write_text(json.dumps(document))
     site = Site(tmp_path)
-    page = site.page(f"/compare{sides(site.case('n=1'))}", 422)
+    page = site.page(f"/compare{sides(site.case('n=1'))}")
     assert "no earlier campaign to compare with" in page
     [href] = re.findall(f'href="([^"]*side={site.case("n=2")})"', page)
     assert "words[n=2] against words[n=1]" in told(site.page(href.replace("&amp;", "&")))
 
 
 def test_cases_can_be_chosen_without_script(site: Site) -> None:
-    page = site.page("/compare")
-    assert re.findall('<input type="checkbox" name="side" value="([0-9a-f]{16})"', page) == [
-        case.id for case in site.catalogue.cases()
-    ]
+    known = [case.id for case in site.catalogue.cases()]
+    for address in ("/compare", "/cases"):
+        assert ticks(site.page(address), "side") == known
     assert "There is no such case." in site.page("/compare?q=nowhere")
+
+
+def test_runs_can_be_ticked_for_one_side_and_the_other(site: Site) -> None:
+    page = site.page(f"/case/{site.case('old')}")
+    assert ticks(page, "a") == ticks(page, "b")
+    baseline, candidate = ticks(page, "a")[:3], ticks(page, "b")[3:]
+    query = urlencode({"a": baseline, "b": candidate}, doseq=True)
+    assert "tpch, runs 1-5 against tpch, runs 6-8" in told(site.page(f"/compare?{query}"))
+    assert set(ticks(site.page("/runs"), "a")) > set(baseline)
+
+
+def ticks(page: str, name: str) -> list[str]:
+    """Return the values of the boxes of a page."""
+    return re.findall(f'<input type="checkbox" name="{name}" value="([0-9a-f]{{16}})"', page)
 
 
 def test_a_form_sends_lines_and_empty_options(site: Site) -> None:
@@ -232,7 +245,7 @@ def test_hostile_names_are_text(tmp_path: Path) -> None:
         (f"side={'0' * 16}", "there is no entry '0000000000000000' in the catalogue"),
         ("side=OLD@0&side=NEW", "runs are numbered from 1"),
         ("side=OLD@9&side=NEW", "has no run 9; it has 1-8"),
-        ("side=OLD&side=OLD", "no earlier campaign to compare with"),
+        ("side=OLD&metric=x", "no earlier campaign to compare with"),
         ("side=OLD@1-5&side=OLD@5-8", "run 5 of"),
         ("side=OLD&side=NEW&metric=nothing", "no step has a metric 'nothing'"),
         ("side=OLD&side=NEW&threshold=1", "'1' is no percentage"),

@@ -3,6 +3,7 @@ import os
 import struct
 from pathlib import Path
 from typing import Any
+from urllib.parse import urljoin
 
 import pytest
 from fastapi.testclient import TestClient
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from benchyard.catalogue.catalogue import Catalogue
 from benchyard.catalogue.query import Query
 from benchyard.web.app import make_app
-from benchyard.web.explain_documents import decimal
+from benchyard.web.explain_documents import decimal, image_address
 from benchyard.web.explorer import Explorer
 from tests.benchyard.catalogue.mindspore.writing import METADATA, explain, sample, write_job
 
@@ -78,6 +79,14 @@ def test_a_job_tells_what_it_is_about(client: Any, address: str) -> None:
     assert (cat["label"], cat["sample_count"], cat["saliency_sample_count"]) == ("cat", 2, 2)
     assert (dog["sample_count"], dog["saliency_sample_count"]) == (3, 0)
     assert told["problems"] == []
+
+
+def test_the_page_has_json_beside_it(client: Any, address: str) -> None:
+    page = address.replace("-jobs", "")
+    assert asked(client, f"{page}.json") == asked(client, address)
+    assert asked(client, f"{page}/samples.json?limit=1") == asked(
+        client, f"{address}/samples?limit=1"
+    )
 
 
 @pytest.mark.parametrize(
@@ -224,6 +233,12 @@ def test_a_decimal_means_the_same_float(value: float) -> None:
         assert len(repr(told)) <= len(repr(value))
     else:
         assert told == ("NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity")
+
+
+@pytest.mark.parametrize("path", ["../../../runs", "./x/../../../runs", "//evil.invalid/x"])
+def test_an_address_of_a_picture_leads_nowhere_else(path: str) -> None:
+    address = urljoin("http://here.invalid/explain/1", image_address("1", path))
+    assert address.startswith("http://here.invalid/explain-jobs/1/image/")
 
 
 def test_a_decimal_is_as_short_as_it_was_written() -> None:

@@ -85,3 +85,15 @@ def test_page_without_sides_says_what_to_do(plots: Plots) -> None:
     page = plots.client.get("/plot").text
     assert "Choose cases or runs" in page
     assert "<img" not in page
+
+
+def test_a_case_without_runs_is_told(tmp_path: Path) -> None:
+    folder = tmp_path / "case" / "results" / "run_1"
+    folder.mkdir(parents=True)
+    (folder / "run.json").write_text("{}")
+    shown = Shown(tmp_path)
+    for metric in ("duration_s", "resource_cpu_s"):
+        query = {"side": shown.path()[6:], "metric": metric}
+        answer = shown.client.get("/plot.svg", params=query)
+        assert answer.status_code == 422
+        assert "there is no finished run to draw" in answer.text

@@ -10,6 +10,7 @@ from fastapi.testclient import TestClient
 from benchyard.catalogue.catalogue import Catalogue
 from benchyard.web.app import make_app
 from benchyard.web.explorer import Explorer
+from benchyard.web.pages import report
 from tests.benchyard.analysis.comparison.conftest import BASE, place, runs
 
 
@@ -44,6 +45,17 @@ def test_a_comparison_has_a_report(served: tuple[Any, str, str]) -> None:
     assert "<h1>tpch (new/results) against tpch (old/results)</h1>" in answer.text
     some = client.get("/compare/report.html", params={"side": [f"{old}@1-4", f"{old}@5-8"]})
     assert "tpch, runs 5-8 against tpch, runs 1-4" in some.text
+
+
+def test_too_many_runs_are_left_to_the_command(
+    served: tuple[Any, str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client, old, new = served
+    monkeypatch.setattr(report, "_MOST_RUNS", 15)
+    assert client.get(f"/case/{old}/report.html").status_code == 200
+    answer = client.get(f"/compare/report.html?side={old}&side={new}")
+    assert answer.status_code == 422
+    assert "16 runs is made by benchyard report alone" in answer.text
 
 
 @pytest.mark.parametrize(

@@ -257,7 +257,7 @@ def test_many_values_are_folded_and_too_many_stand_in_the_data() -> None:
     some = alone(many(160))
     assert "<details><summary>Values of every run: duration_s (s), 160 values" in some.html
     more = alone(of_queries([f"q{n}" for n in range(100)], 21))
-    assert "2,100 values are more than a page shows" in text_of(more)
+    assert "are in the data of this file: duration_s (2,100)." in text_of(more)
     assert len(more.html.encode()) <= LIMIT
 
 

@@ -8,8 +8,8 @@ import pytest
 
 from benchyard.results.campaigns import Campaign
 from benchyard.results.record import RunRecord
-from benchyard.show.history.of_runs import Value, histories, value_of
-from benchyard.show.history.of_runs_plot import draw, thinned
+from benchyard.show.case_history.groups import Value, histories, value_of
+from benchyard.show.case_history.plot import draw, thinned
 from tests.benchyard.analysis.comparison.conftest import BASE, run, step
 
 WHEN = datetime(2026, 1, 1, tzinfo=UTC)

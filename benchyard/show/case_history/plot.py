@@ -12,7 +12,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from benchyard.analysis.comparison.wording import figure as amount
 from benchyard.core.wording import printable, shorten
-from benchyard.show.history.of_runs import Group, StepHistory, Value
+from benchyard.show.case_history.groups import Group, StepHistory, Value
 from benchyard.show.history.plot import CHANGE, set_dates
 from benchyard.show.plot import Format, picture
 from benchyard.show.results_plot.look import INK, Look, number, short

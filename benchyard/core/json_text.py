@@ -42,7 +42,7 @@ def decoded(content: bytes, *, exact: bool = True) -> Any:
 def _may_hold_a_long_integer(content: bytes) -> bool:
     # A search for one letter, as all digits are then, takes a tenth of one for a class of them.
     zeros = content.translate(_DIGITS)
-    return any(zeros[at - 1 : at] != b"." for at in map(re.Match.start, _LONG.finditer(zeros)))
+    return any(zeros[one.start() - 1 : one.start()] != b"." for one in _LONG.finditer(zeros))
 
 
 def encoded(value: Json) -> str:

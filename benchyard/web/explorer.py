@@ -39,7 +39,6 @@ class Explorer:
     host_names: frozenset[str] | None = None
     looks: Looks = field(default_factory=Looks)
     loaders: LoaderPool = field(default_factory=lambda: LoaderPool(FORMATS))
-
     facets: TTLCache[str, Mapping[str, int]] = field(
         default_factory=lambda: TTLCache(_FACETS, _FACETS_SECONDS)
     )

@@ -152,7 +152,7 @@ def _plain(value: object) -> Json:
 def runs(request: Request, explorer: Current, search: Asked) -> Response:
     """Show the runs that are asked for."""
     page = explorer.catalogue.page(search.query)
-    hidden = [pair for pair in search.given if pair[0] in {*_FACETS, "results", "state", "sort"}]
+    hidden = [pair for pair in search.given if pair[0] in {*_FACETS, "results", "param", "sort"}]
     narrowed = [
         (f"{name}: {value}", search.toggled(name, value))
         for name, value in search.given

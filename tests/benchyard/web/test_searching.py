@@ -85,6 +85,14 @@ def test_the_page_narrows_sorts_and_goes_on_by_links(site: Site) -> None:
     assert 'href="?limit=5"' in page  # takes the host out again
 
 
+def test_the_form_keeps_what_else_is_asked(site: Site) -> None:
+    page = site.page("/runs?param=threads%3E1&host=bench-1&state=broken&sort=title")
+    for name, value in (("param", "threads&gt;1"), ("host", "bench-1"), ("sort", "title")):
+        assert f'<input type="hidden" name="{name}" value="{value}">' in page
+    assert '<option value="broken" selected>' in page
+    assert 'type="hidden" name="state"' not in page
+
+
 def test_the_csv_holds_what_the_page_shows(site: Site) -> None:
     page = site.page("/runs?case=load")
     assert "/runs.csv?case=load" in page

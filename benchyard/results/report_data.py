@@ -29,6 +29,7 @@ from benchyard.core.errors import InputError, RecordError
 from benchyard.core.files import opened, shown
 from benchyard.core.json_text import decoded
 from benchyard.core.model import Json, JsonObject
+from benchyard.results.folders import RUN_FILE
 from benchyard.results.record import RunRecord, parse_record
 from benchyard.results.typed import Count, read_as
 
@@ -188,7 +189,7 @@ def _unpacked(path: Path, text: str) -> bytes:
 
 def _checked(path: Path, listed: _Listed, lines: Sequence[bytes], digest: str) -> ReportData:
     # Not the report's own folder: that may be called as the folder of a run.
-    records = tuple(parse_record(line, path / "run.json") for line in lines)
+    records = tuple(parse_record(line, path / RUN_FILE) for line in lines)
     if [run.run for run in listed.runs] != [record.run for record in records]:
         raise ValueError("its list of runs and its records differ")
     if any(place >= len(records) for side in listed.sides for place in side.runs):

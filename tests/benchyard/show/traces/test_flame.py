@@ -53,7 +53,10 @@ def test_deep_stacks_are_drawn_as_far_as_there_is_room(tmp_path: Path, ending: s
     draw_flame({names[:depth]: 1.0 for depth in range(1, len(names) + 1)}, file, "deep")
     if ending == ".svg":
         assert len(titles(file)) == DEEPEST
-        assert f"100 frames below 0.1 % of it, or inside of {DEEPEST} others, are not drawn" in file.read_text()
+        assert (
+            f"100 frames below 0.1 % of it, or inside of {DEEPEST} others, are not drawn"
+            in file.read_text()
+        )
 
 
 @pytest.mark.parametrize("ending", [".svg", ".png"])

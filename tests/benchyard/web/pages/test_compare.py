@@ -217,8 +217,19 @@ def test_what_is_suspect_can_be_taken_in(tmp_path: Path) -> None:
     place(tmp_path / "new", runs(*BASE))
     site = Site(tmp_path)
     page = site.page(f"/compare{sides(site.case('old'), site.case('new'))}")
+    assert "<h2>Pictures" in page
     [href] = re.findall('href="([^"]*)">Take in what is suspect', page)
     assert "1 without a difference shown" in site.page(href.replace("&amp;", "&"))
+
+
+def test_there_is_no_picture_of_nothing(tmp_path: Path) -> None:
+    records = [run(n, step(v, suspect=["swapped"])) for n, v in enumerate(BASE, 1)]
+    for name in ("old", "new"):
+        place(tmp_path / name, records)
+    site = Site(tmp_path)
+    page = site.page(f"/compare{sides(site.case('old'), site.case('new'))}")
+    assert "<h2>Pictures" not in page
+    assert "Take in what is suspect" in page
 
 
 def test_hostile_names_are_text(tmp_path: Path) -> None:

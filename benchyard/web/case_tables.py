@@ -13,7 +13,6 @@ from benchyard.catalogue.query import Page
 from benchyard.core.clock import iso_utc
 from benchyard.core.model import Json, plain
 from benchyard.core.wording import shorten
-from benchyard.results.campaigns import is_earlier
 from benchyard.show.case_history.groups import Group, StepHistory
 from benchyard.statistics.figures import percent, plural
 from benchyard.web.rendering import day_and_time, in_seconds, outcome_mark
@@ -29,12 +28,6 @@ _NONE: Document = {}
 def address(case: CaseEntry, part: str = "") -> str:
     """Return where a case, or a part of its page, is served."""
     return f"/case/{case.id}" + (f"/{part}" if part else "")
-
-
-def name_of(case: CaseEntry) -> str:
-    """Return what a case is called in a list, in which its earlier campaigns may stand too."""
-    name = case.title or case.path
-    return f"{name} (earlier campaign)" if is_earlier(case.results) else name
 
 
 def query_of(**values: str) -> str:

@@ -22,7 +22,8 @@ from benchyard.catalogue.entry import CaseEntry, identified
 from benchyard.catalogue.query import Query
 from benchyard.core.amounts import parse_percent
 from benchyard.core.errors import InputError
-from benchyard.web.case_tables import name_of
+from benchyard.results.campaigns import is_earlier
+from benchyard.web.case_neighbours import name_of
 from benchyard.web.comparing import (
     Compared,
     command_of,
@@ -287,12 +288,21 @@ def _others(catalogue: Catalogue, asked: Asked) -> DataTable | None:
     found = [case for case in cases if case.id != own.id]
     rows = [
         [
-            Cell(case.id, name_of(case), "/compare" + asked.query() + f"&side={case.id}"),
+            Cell(case.id, name_of(case), _with(asked, case)),
             *_about(case),
         ]
         for case in found[:_OFFERED]
     ]
-    return DataTable("others", "Compare it with", _CASE_COLUMNS, rows)
+    notes = ["Of sides that are both named, other work is compared too, and said."]
+    return DataTable("others", "Compare it with", _CASE_COLUMNS, rows, notes=notes)
+
+
+def _with(asked: Asked, case: CaseEntry) -> str:
+    """Return the address of the comparison with one case more; what was before is the baseline."""
+    sides = [*asked.sides, case.id]
+    if is_earlier(case.results):
+        sides.reverse()
+    return "/compare" + Asked(sides, asked.values).query()
 
 
 def _about(case: CaseEntry) -> list[Cell]:

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Depends, Request, Response
 from benchyard.catalogue.query import Query
 from benchyard.core.errors import NotFoundError
 from benchyard.results.record import RunRecord
-from benchyard.web.case_tables import name_of
+from benchyard.web.case_neighbours import name_of
 from benchyard.web.explorer import Current, Explorer
 from benchyard.web.rendering import day_and_time, render
 from benchyard.web.tables import Cell, Column, DataTable, add_table

@@ -1,6 +1,7 @@
 import json
 import re
 import shlex
+from dataclasses import replace
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from xml.etree.ElementTree import fromstring
 
 import pytest
 
+from benchyard.catalogue.entry import identified
 from benchyard.catalogue.query import Query
 from benchyard.cli import call
 from benchyard.web.sides import MOST_RUNS, MOST_SIDES
@@ -170,6 +172,20 @@ def test_without_a_campaign_before_others_of_the_case_are_offered(tmp_path: Path
     assert "no earlier campaign to compare with" in page
     [href] = re.findall(f'href="([^"]*side={site.case("n=2")})"', page)
     assert "words[n=2] against words[n=1]" in told(site.page(href.replace("&amp;", "&")))
+
+
+def test_other_work_than_before_is_compared_when_both_are_named(tmp_path: Path) -> None:
+    before = "20251201T000000Z-0123456789ab"
+    other = [run(n, replace(step(v), parameters={"n": 2})) for n, v in enumerate(BASE, 1)]
+    place(tmp_path / "results" / "earlier" / before, runs(*BASE))
+    place(tmp_path / "results", other)
+    site = Site(tmp_path)
+    newest, earlier = (identified(tmp_path / "results" / p) for p in (".", f"earlier/{before}"))
+    page = site.page(f"/compare{sides(newest)}")
+    assert "it is other work" in page
+    [href] = re.findall('href="([^"]*)">tpch .earlier campaign', page)
+    assert href == f"/compare?side={earlier}&amp;side={newest}"
+    assert "1 without a difference shown" in told(site.page(href.replace("&amp;", "&")))
 
 
 def test_cases_can_be_chosen_without_script(site: Site) -> None:

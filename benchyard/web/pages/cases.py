@@ -9,7 +9,7 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from benchyard.catalogue.entry import CaseEntry
 from benchyard.core.model import Json
 from benchyard.statistics.figures import plural
-from benchyard.web.changes import is_current
+from benchyard.web.case_neighbours import name_of
 from benchyard.web.explorer import Current, Explorer
 from benchyard.web.rendering import csv_answer, day_and_time, json_answer, render
 from benchyard.web.searching import MOST_ROWS, Filters, Search, search_of
@@ -88,9 +88,8 @@ def _table(explorer: Explorer, search: Search) -> DataTable:
 
 
 def _row(case: CaseEntry) -> list[Cell]:
-    title = case.title if is_current(case) else f"{case.title} (earlier campaign)"
     return [
-        Cell(case.title, title, href=f"/case/{case.id}"),
+        Cell(case.title, name_of(case), href=f"/case/{case.id}"),
         Cell(case.runs, href=f"/runs?results={case.id}"),
         Cell(case.failed, mark="bad" if case.failed else "quiet"),
         Cell(case.newest_s, day_and_time(case.newest_s)),

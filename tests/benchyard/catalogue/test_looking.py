@@ -143,6 +143,18 @@ def test_a_folder_in_place_of_a_file_and_the_reverse(lab: Path, catalogue: Catal
     assert len(entries(catalogue)) == 3
 
 
+def test_files_of_a_far_year_keep_nothing_out(lab: Path) -> None:
+    run, folder = lab / "sort" / "results" / "run_2", lab / "later"
+    folder.mkdir()
+    for place in (run / "run.json", run, folder):
+        os.utime(place, (2**34, 2**34))
+    catalogue = looked(lab)
+    assert {entry.run for entry in entries(catalogue).values()} == {1, 2, 3}
+    generation = catalogue.generation
+    catalogue.refresh()
+    assert catalogue.generation == generation
+
+
 def test_links_are_not_followed(lab: Path, tmp_path: Path) -> None:
     put_run(tmp_path / "elsewhere" / "results")
     (lab / "linked").symlink_to(tmp_path / "elsewhere")

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import os
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -283,3 +284,24 @@ def test_a_run_that_goes_on_shows_what_is_known(tmp_path: Path) -> None:
     assert client.get(f"/run/{ident}").text == text
     (folder / LOG_FILE).write_text(line.replace("started", "✓ completed 1.0 s"))
     assert client.get(f"/run/{ident}").text != text
+
+
+def test_texts_that_are_no_unicode_are_told_with_escapes(tmp_path: Path) -> None:
+    case = {"title": "\ud800", "name": "\ud800"}
+    folder = make_run(tmp_path / "results", 1, case=case, environment={"host": "\udfff"})
+    client, ident = client_of(folder)
+    page = client.get(f"/run/{ident}")
+    assert page.status_code == 200
+    assert client.get(re.findall(r'href="(/runs\?host=[^"]*)', page.text)[0]).text.count(ident) > 0
+    assert client.get(f"/run/{ident}.json").json()["environment"]["host"] == "\udfff"
+    [case_page] = re.findall(r'href="(/case/[0-9a-f]{16})"', page.text)[:1]
+    assert client.get(f"{case_page}/report.html").status_code == 200
+
+
+def test_a_file_of_a_far_year_has_a_page(tmp_path: Path) -> None:
+    folder = make_run(tmp_path / "results", 1)
+    (folder / RUN_FILE).write_text("{}")
+    os.utime(folder / RUN_FILE, (2**62, 2**62))
+    client, ident = client_of(folder)
+    for address in (f"/run/{ident}", "/runs", "/"):
+        assert client.get(address).status_code == 200

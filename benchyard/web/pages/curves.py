@@ -23,7 +23,8 @@ def curves(
     points: Points = 1000,
 ) -> Response:
     """Return the curves of a run between two moments (s), thinned to so many points."""
-    _refresh(request, shown)
+    if shown.under_way:
+        keep_fresh(request)
     return json_answer(ShownCurves(shown).between(from_s, to_s, points))
 
 
@@ -53,8 +54,3 @@ def _drawn(shown: ShownRun, kind: Kind, width: Width) -> bytes:
 
 
 add_picture(router, "/run/{run_id}/curves", picture)
-
-
-def _refresh(request: Request, shown: ShownRun) -> None:
-    if shown.under_way:
-        keep_fresh(request)

@@ -1,5 +1,6 @@
 """The curves of a run: data for the script, and a picture."""
 
+from pathlib import Path
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
@@ -31,7 +32,7 @@ def curves(
 def picture(shown: Shown) -> Picture:
     """Return the picture of the curves of a run, and of one that goes on so far."""
     # What is drawn is kept for its address.
-    at = {"size": shown.folder.raw.stat().st_size} if shown.under_way else {}
+    at = {"size": _size(shown.folder.raw)} if shown.under_way else {}
     return Picture(
         "curves-picture",
         "Curves of the host and of the resources",
@@ -40,6 +41,14 @@ def picture(shown: Shown) -> Picture:
         lambda kind, width: _drawn(shown, kind, width),
         at,
     )
+
+
+def _size(file: Path) -> int:
+    """Return the bytes of a file; 0 if it is not there yet, or no more."""
+    try:
+        return file.stat().st_size
+    except OSError:
+        return 0
 
 
 def _drawn(shown: ShownRun, kind: Kind, width: Width) -> bytes:

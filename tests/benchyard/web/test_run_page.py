@@ -305,3 +305,14 @@ def test_a_file_of_a_far_year_has_a_page(tmp_path: Path) -> None:
     client, ident = client_of(folder)
     for address in (f"/run/{ident}", "/runs", "/"):
         assert client.get(address).status_code == 200
+
+
+def test_a_run_that_was_not_sampled_yet_has_a_page(tmp_path: Path) -> None:
+    results = tmp_path / "words" / "results"
+    folder = run_folder(results, 1)
+    folder.mkdir(parents=True)
+    (folder / MARK).touch()
+    note_began(results, "words", 1, BEGAN, {})
+    client, ident = client_of(folder)
+    assert "under way" in client.get(f"/run/{ident}").text
+    assert client.get(f"/run/{ident}/curves.svg").status_code == 422

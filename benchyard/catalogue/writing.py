@@ -136,14 +136,10 @@ class Writer:
     def _delete(self, number: int) -> None:
         self.connection.execute("DELETE FROM entries WHERE n = ?", (number,))
 
-    def remove_below(self, folder: bytes, *, itself: bool = True) -> None:
-        """Forget all below a folder.
-
-        Args:
-            itself: Whether to forget the folder as well.
-        """
+    def remove_below(self, folder: bytes) -> None:
+        """Forget a folder and all below it."""
         # The byte after the slash ends what lies below.
-        below = (folder.rstrip(b"/") + b"/", folder.rstrip(b"/") + b"0", folder if itself else b"")
+        below = (folder.rstrip(b"/") + b"/", folder.rstrip(b"/") + b"0", folder)
         asked = "SELECT id FROM folders WHERE (path > ? AND path < ?) OR path = ?"
         folders = self.connection.execute(asked, below).fetchall()
         for one in folders:

@@ -1,4 +1,5 @@
 import fcntl
+import gc
 import math
 import os
 import shutil
@@ -6,6 +7,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -373,8 +375,16 @@ def test_an_index_lies_in_the_labs_folder_and_elsewhere_if_that_is_closed(
     assert index_of([lab]).is_file()
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("BENCHYARD_HOME", str(tmp_path / "file"))
-    assert len(entries(Catalogue([lab]))) == 3
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "elsewhere"))
+    (tmp_path / "elsewhere").mkdir()
+    catalogue = Catalogue([lab])
+    assert len(entries(catalogue)) == 3
     assert "cannot be used" in caplog.text
+    assert [*(tmp_path / "elsewhere").iterdir()]
+    catalogue.close()
+    del catalogue
+    gc.collect()
+    assert not [*(tmp_path / "elsewhere").iterdir()]
 
 
 def test_a_look_that_was_stopped_goes_on(lab: Path) -> None:

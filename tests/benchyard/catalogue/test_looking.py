@@ -157,6 +157,15 @@ def test_files_of_a_far_year_keep_nothing_out(lab: Path) -> None:
     assert catalogue.generation == generation
 
 
+@pytest.mark.parametrize("depth", [300, 600, 990, 2_000])
+def test_a_record_that_is_nested_deeply_keeps_nothing_out(lab: Path, depth: int) -> None:
+    record = lab / "sort" / "results" / "run_2" / "run.json"
+    deep = '{"a": ' * depth + "1" + "}" * depth
+    record.write_text(record.read_text().replace('"parameters": {', f'"parameters": {{"x": {deep}'))
+    assert deep in record.read_text()
+    assert {entry.run for entry in entries(looked(lab)).values()} == {1, 2, 3}
+
+
 def test_links_are_not_followed(lab: Path, tmp_path: Path) -> None:
     put_run(tmp_path / "elsewhere" / "results")
     (lab / "linked").symlink_to(tmp_path / "elsewhere")

@@ -316,3 +316,14 @@ def test_a_run_that_was_not_sampled_yet_has_a_page(tmp_path: Path) -> None:
     client, ident = client_of(folder)
     assert "under way" in client.get(f"/run/{ident}").text
     assert client.get(f"/run/{ident}/curves.svg").status_code == 422
+
+
+@pytest.mark.parametrize("depth", [300, 990])
+def test_a_record_that_is_nested_deeply_is_shown_or_refused(tmp_path: Path, depth: int) -> None:
+    folder = make_run(tmp_path / "results", 1, environment={"deep": 1})
+    text = (folder / RUN_FILE).read_text()
+    deep = '{"a": ' * depth + "1" + "}" * depth
+    (folder / RUN_FILE).write_text(text.replace('"deep": 1', f'"deep": {deep}'))
+    client, ident = client_of(folder)
+    for address in (f"/run/{ident}", f"/run/{ident}.json", f"/run/{ident}/environment.csv"):
+        assert client.get(address).status_code in (200, 422)

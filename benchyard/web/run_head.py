@@ -69,7 +69,12 @@ def _tags(tags: Json) -> str:
 def _flow_run(explorer: Explorer, identity: Json) -> str | None:
     if not (explorer.prefect_ui and identity):
         return None
-    return f"{explorer.prefect_ui.rstrip('/')}/runs/flow-run/{quoted(str(identity), safe='')}"
+    return f"{explorer.prefect_ui.rstrip('/')}/runs/flow-run/{_quoted(str(identity))}"
+
+
+def _quoted(text: str) -> str:
+    # What is no Unicode is in the catalogue as escapes.
+    return quoted(text, safe="", errors="backslashreplace")
 
 
 def suspicions(record: RunRecord) -> list[str]:

@@ -14,6 +14,7 @@ from benchyard.analysis.comparison.document import csv_text, document, markdown
 from benchyard.analysis.comparison.pairing import Against
 from benchyard.analysis.comparison.request import Request, parse_step_pairs
 from benchyard.analysis.comparison.rows import Rule
+from benchyard.analysis.comparison.run_sets import RunSet
 from benchyard.analysis.comparison.samples import DURATION
 from benchyard.analysis.comparison.tables import Order
 from benchyard.analysis.comparison.wording import lacks_suspect, summary, uncounted, untold
@@ -23,6 +24,8 @@ from benchyard.catalogue.query import Query
 from benchyard.core.amounts import parse_percent
 from benchyard.core.errors import InputError
 from benchyard.results.campaigns import is_earlier
+from benchyard.show.results_plot.chart import Kind as PlotKind
+from benchyard.show.results_plot.choice import Wish
 from benchyard.web.case_neighbours import name_of
 from benchyard.web.comparing import (
     Compared,
@@ -35,7 +38,8 @@ from benchyard.web.comparing import (
     sides_table,
 )
 from benchyard.web.explorer import Current
-from benchyard.web.pictures import WIDTHS, Draw, Kind, Picture, Width, add_picture
+from benchyard.web.pictures import Draw, Kind, Picture, Width, add_picture
+from benchyard.web.plots import draw_sides
 from benchyard.web.rendering import csv_answer, day_and_time, json_answer, render
 from benchyard.web.sides import choose
 from benchyard.web.tables import Cell, Column, DataTable, Ticks
@@ -163,13 +167,13 @@ def as_markdown(explorer: Current, asked: AskedFor) -> Response:
 
 
 def _ratios(explorer: Current, asked: AskedFor) -> Picture:
-    draw = _drawing(explorer.catalogue, asked, "ratio")
+    draw = _drawing(explorer.catalogue, asked, PlotKind.RATIO)
     caption = "Each step relative to the baseline, with 95 % intervals"
     return _picture("ratio", caption, "Ratios of the medians of each step", asked, draw)
 
 
 def _points(explorer: Current, asked: AskedFor) -> Picture:
-    draw = _drawing(explorer.catalogue, asked, "points")
+    draw = _drawing(explorer.catalogue, asked, PlotKind.POINTS)
     caption = "Every run, with medians and 95 % intervals"
     return _picture("points", caption, "A point for each run of each side, by step", asked, draw)
 
@@ -179,14 +183,27 @@ def _picture(name: str, caption: str, alt: str, asked: Asked, draw: Draw) -> Pic
     return Picture(name, caption, alt, href, draw, query)
 
 
-def _drawing(catalogue: Catalogue, asked: Asked, kind: str) -> Draw:
+def _drawing(catalogue: Catalogue, asked: Asked, kind: PlotKind) -> Draw:
     def draw(form: Kind, width: Width) -> bytes:
-        from benchyard.web.comparison_pictures import drawn  # noqa: PLC0415 - matplotlib
-
+        rule = asked.request.rule
         shown = compared(catalogue, asked.sides, asked.request)
-        return drawn(shown, asked.request.rule, kind, form, WIDTHS[width])
+        metric = rule.metrics[0] if len(rule.metrics) == 1 else DURATION
+        rows = shown.answer.comparison.rows
+        steps = dict.fromkeys(step for row in rows for step in (row.baseline.id, row.candidate.id))
+        wish = Wish(kind, metric, tuple(steps))
+        found = _each_once(shown)
+        return draw_sides(found, wish, form, width, include_suspect=rule.include_suspect)
 
     return draw
+
+
+def _each_once(shown: Compared) -> list[tuple[str, RunSet]]:
+    """Return each set of runs once, though several steps of it may be sides."""
+    found = {
+        (runs.folder, runs.numbers): (shown.label(name), runs)
+        for name, runs in reversed(shown.run_sets)
+    }
+    return list(reversed(found.values()))
 
 
 add_picture(router, "/compare/ratio", _ratios)

@@ -13,9 +13,9 @@ from benchyard.catalogue.entry import RUNS, CaseEntry, identified
 from benchyard.catalogue.query import Page
 from benchyard.catalogue.query import Query as Asked
 from benchyard.core.model import Json, Outcome
+from benchyard.results.campaigns import is_earlier
 from benchyard.statistics.figures import plural
 from benchyard.web.answers import keep_fresh
-from benchyard.web.changes import is_current
 from benchyard.web.explorer import Current
 from benchyard.web.pages.runs import RUN_COLUMNS, entry_document, entry_row
 from benchyard.web.rendering import day_and_time, json_answer, render
@@ -82,7 +82,7 @@ def _changes(
     catalogue = explorer.catalogue
     found = catalogue.changed_since(since_s, limit=MOST_CASES)
     left_out = catalogue.count_cases(Asked(since_s=since_s, formats=RUNS)) - len(found)
-    cases = [case for case in found if is_current(case)]
+    cases = [case for case in found if not is_earlier(case.results)]
     made = Changes(
         since,
         since_s,
@@ -220,17 +220,13 @@ def _worse_row(case: CaseEntry, looked: Looked, one: Regression) -> list[Cell]:
         Cell(case.title, href=f"/case/{case.id}"),
         Cell(one.name or one.step),
         Cell(one.metric, one.metric if numbers else one.text),
-        Cell(one.baseline_median, _figure(one.baseline_median, one.unit)),
-        Cell(one.candidate_median, _figure(one.candidate_median, one.unit)),
+        Cell(one.baseline_median, figure(one.baseline_median, one.unit)),
+        Cell(one.candidate_median, figure(one.candidate_median, one.unit)),
         Cell(one.ratio, change(one.ratio) if numbers else "-", mark="bad"),
         Cell(None, f"{change(low)} … {change(high)}" if numbers else "-"),
         Cell(None, " against ".join(map(str, reversed(one.runs or ()))) or "-"),
         Cell(None, "compare", href=_compare(case, looked)),
     ]
-
-
-def _figure(value: float | None, unit: str | None) -> str:
-    return "-" if value is None else figure(value, unit)
 
 
 def _compare(case: CaseEntry, looked: Looked) -> str | None:

@@ -13,6 +13,7 @@ from benchyard.results.record import RunRecord
 from benchyard.web.case_neighbours import name_of
 from benchyard.web.explorer import Current, Explorer
 from benchyard.web.rendering import day_and_time, render
+from benchyard.web.run_tables import FINDINGS, finding_rows
 from benchyard.web.tables import Cell, Column, DataTable, add_table
 from benchyard.web.testbeds import (
     Contrast,
@@ -32,7 +33,6 @@ router = APIRouter()
 
 #: Hosts and cases that a page lists.
 _MOST_ROWS = 200
-_STATUS_MARKS = {"ok": "good", "warn": "doubtful", "fail": "bad"}
 _LISTED_FACTS = ("CPU model", "number of CPUs", "memory size", "kernel")
 
 
@@ -110,12 +110,6 @@ _CHANGES = (
     Column("first_s", "First run since (UTC)"),
     Column("exact", "No run between"),
 )
-_CHECKS = (
-    Column("check", "Check"),
-    Column("status", "Status"),
-    Column("finding", "Finding", wide=True),
-    Column("advice", "Advice", wide=True),
-)
 _CASES = (
     Column("case", "Case"),
     Column("runs", "Runs here", figure=True),
@@ -143,19 +137,9 @@ def facts_table(name: str, record: Newest) -> DataTable:
 
 def checks_table(name: str, record: Newest) -> DataTable:
     """Return what was found of a host's fitness before its newest run, the worst first."""
-    order = {"fail": 0, "warn": 1, "unknown": 2}
-    found = sorted(record.preflight, key=lambda one: order.get(str(one.get("status")), 3))
-    rows = [
-        [
-            Cell(str(one.get("check"))),
-            Cell(str(one.get("status")), mark=_STATUS_MARKS.get(str(one.get("status")), "quiet")),
-            Cell(str(one.get("finding") or "")),
-            Cell(str(one.get("advice") or "")),
-        ]
-        for one in found
-    ]
+    rows = finding_rows(record.preflight)
     return DataTable(
-        *("checks", f"Fitness of {name} before its newest run", _CHECKS, rows),
+        *("checks", f"Fitness of {name} before its newest run", FINDINGS, rows),
         *(_href(name, "checks"), "Nothing was looked at before this run."),
     )
 

@@ -1,9 +1,11 @@
 """What an address asks, and what cannot be meant."""
 
+import base64
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -138,6 +140,21 @@ def test_what_cannot_be_meant_is_one_sentence(site: Site, query: str, sentence: 
     assert sentence in answer.json()["error"]
     page = site.page(f"/runs?{query}", 422)
     assert "Traceback" not in page
+
+
+@pytest.mark.parametrize(
+    ("sort", "keys"),
+    [
+        ("-started", [2**64 - 1, "id"]),
+        ("-started", [None, "id"]),
+        ("parameter:threads", ["text", 1, "id"]),
+        ("parameter:threads", [1.0, 2.0, "id"]),
+        ("parameter:threads", [b"1", "text", "id"]),
+    ],
+)
+def test_a_cursor_that_nobody_gave_is_refused(site: Site, sort: str, keys: list[Any]) -> None:
+    after = base64.urlsafe_b64encode(msgspec.msgpack.encode([sort, False, keys])).decode()
+    assert "begin at the first page" in site.text(f"/runs.csv?sort={sort}&after={after}", 422)
 
 
 def test_all_wrong_values_are_told_at_once(site: Site) -> None:

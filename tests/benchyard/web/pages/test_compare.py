@@ -13,6 +13,7 @@ import pytest
 from benchyard.catalogue.entry import identified
 from benchyard.catalogue.query import Query
 from benchyard.cli import call
+from benchyard.web import plots
 from benchyard.web.sides import MOST_RUNS, MOST_SIDES
 from tests.benchyard.analysis.comparison.conftest import (
     BASE,
@@ -304,3 +305,14 @@ def test_too_many_pairs_are_refused_before_they_are_compared(tmp_path: Path) -> 
     page = site.page(f"/compare{sides(*several)}")
     assert "29 sides against tpch, run 1" in told(page)
     assert "A picture has room for 24 sides" in page
+
+
+def test_a_picture_has_room_for_so_many_marks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place(tmp_path / "old", runs(*BASE))
+    place(tmp_path / "new", runs(*BASE))
+    site = Site(tmp_path)
+    monkeypatch.setattr(plots, "MOST_MARKS", 2 * len(BASE) - 1)
+    address = f"/compare/points.svg{sides(site.case('old'), site.case('new'))}"
+    assert "has room for 15 executions" in " ".join(fromstring(site.text(address, 422)).itertext())  # noqa: S314

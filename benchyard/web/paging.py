@@ -64,7 +64,7 @@ class Part:
         return f"?{urlencode(told, doseq=True)}"
 
 
-def _part(
+async def _part(
     offset: Annotated[int, Query(ge=0, le=10**9)] = 0,
     limit: Annotated[int, Query(ge=1, le=10_000)] = 100,
 ) -> Part:

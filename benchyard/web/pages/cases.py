@@ -48,7 +48,7 @@ class CaseFilters(Filters):
     sort: Order = "-newest"
 
 
-def _asked(request: Request, filters: Annotated[CaseFilters, Query()]) -> Search:
+async def _asked(request: Request, filters: Annotated[CaseFilters, Query()]) -> Search:
     return search_of(request, filters, replace(filters.query(), sort=filters.sort))
 
 

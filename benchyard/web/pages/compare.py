@@ -117,7 +117,7 @@ class _Parameters(BaseModel):
     include_suspect: bool = Field(default=False, alias="include-suspect")
 
 
-def _asked(given: Annotated[_Parameters, Parameter()]) -> Asked:
+async def _asked(given: Annotated[_Parameters, Parameter()]) -> Asked:
     """Take the options of an address; what is empty, as a form sends it, is left out."""
     usual = _Parameters()
     values: dict[str, Sequence[str]] = {

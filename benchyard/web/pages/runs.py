@@ -102,8 +102,9 @@ def runs_table(page: Page, search: Search) -> DataTable:
 
 def _facets(explorer: Explorer, search: Search) -> list[_Facet]:
     made: list[_Facet] = []
+    found = explorer.values_of(tuple(_FACETS), search.query)
     for field, head in _FACETS.items():
-        counts = explorer.values(field, search.query)
+        counts = found[field]
         chosen = search.values(field)
         offered = [*chosen, *(value for value in counts if value and value not in chosen)]
         if len(offered) < 2 and not chosen:

@@ -38,7 +38,7 @@ _LISTED_FACTS = ("CPU model", "number of CPUs", "memory size", "kernel")
 
 def testbed_href(name: str) -> str:
     """Return the page of a host."""
-    return f"/testbed/{quoted(name, safe='')}"
+    return f"/testbed/{quoted(name, safe='', errors='backslashreplace')}"
 
 
 # -- all of them

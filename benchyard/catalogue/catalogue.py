@@ -11,6 +11,8 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, TypeVar
 
+from cachetools import LRUCache
+
 from benchyard.catalogue import facets, reading
 from benchyard.catalogue.entry import CaseEntry, Entry, StepOfRun
 from benchyard.catalogue.formats import FORMATS
@@ -71,7 +73,7 @@ class Catalogue:
     ) -> None:
         self.roots = without_nested(roots)
         self._index = opened(index or index_of(self.roots))
-        self._remembered: dict[tuple[str, ...], tuple[float, Any]] = {}
+        self._remembered = LRUCache[Any, Any](_MOST_REMEMBERED)
         self._lock = Lock()
         self._looking = 0
         self._watcher: Watcher | None = None
@@ -288,16 +290,15 @@ class Catalogue:
         answer: Callable[[sqlite3.Connection, Query], T],
     ) -> T:
         """Return what does not depend on the page, once for each generation."""
-        generation = fact(connection, "generation")
-        key = (what, repr(replace(query, sort="", offset=0, limit=None, after=None)))
-        known = self._remembered.get(key)
-        if known is not None and known[0] == generation:
-            return known[1]
+        asked = repr(replace(query, sort="", offset=0, limit=None, after=None))
+        key = (fact(connection, "generation"), what, asked)
+        with self._lock:
+            known: T | None = self._remembered.get(key)
+        if known is not None:
+            return known
         found = answer(connection, query)
         with self._lock:
-            if len(self._remembered) >= _MOST_REMEMBERED:
-                self._remembered.clear()
-            self._remembered[key] = generation, found
+            self._remembered[key] = found
         return found
 
     def _ask(self, answer: Callable[[sqlite3.Connection], T]) -> T:

@@ -11,7 +11,6 @@ from typing import Any, Protocol, runtime_checkable
 
 from benchyard.catalogue.entry import Entry
 from benchyard.catalogue.formats.contract import Format
-from benchyard.catalogue.repeated import Repeated
 from benchyard.core.errors import BenchyardError, RecordError
 from benchyard.core.memory import memory_of
 
@@ -73,7 +72,6 @@ class LoaderPool:
         self._lock = Lock()
         self._kept: OrderedDict[str, _Kept] = OrderedDict()
         self._size_bytes = 0
-        self._reloading = Repeated("reload what changed", self.reload)
 
     @property
     def size_bytes(self) -> int:
@@ -124,21 +122,6 @@ class LoaderPool:
                     self._try_to_bring_up_to_date(kept)
                 finally:
                     self._release(kept)
-
-    def start(self, interval_s: float = 0) -> None:
-        """Reload at once and then at intervals, in a thread.
-
-        Args:
-            interval_s: 0 reloads once.
-
-        Raises:
-            InputError: If it is negative.
-        """
-        self._reloading.start(interval_s)
-
-    def stop(self) -> None:
-        """Stop reloading."""
-        self._reloading.stop()
 
     def _take(self, entry: Entry) -> _Kept:
         with self._lock:

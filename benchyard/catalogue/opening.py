@@ -4,6 +4,7 @@ import hashlib
 import logging
 import os
 import sqlite3
+import weakref
 from collections.abc import Sequence
 from pathlib import Path
 from tempfile import mkdtemp
@@ -11,6 +12,7 @@ from tempfile import mkdtemp
 from benchyard import __version__
 from benchyard.catalogue.formats import FORMATS
 from benchyard.catalogue.index import Index
+from benchyard.core.files import remove_tree
 from benchyard.core.places import home
 
 logger = logging.getLogger(__name__)
@@ -36,6 +38,9 @@ def opened(path: Path) -> Index:
     try:
         return Index(path, _READERS)
     except (OSError, sqlite3.OperationalError) as error:
-        elsewhere = Path(mkdtemp(prefix="benchyard-catalogue-")) / path.name
-        logger.warning("the index %s cannot be used (%s): %s instead", path, error, elsewhere)
-        return Index(elsewhere, _READERS)
+        folder = Path(mkdtemp(prefix="benchyard-catalogue-"))
+        elsewhere = folder / path.name
+        logger.warning("the index %s cannot be used (%s): %s instead", path, str(error), elsewhere)
+        made = Index(elsewhere, _READERS)
+        weakref.finalize(made, remove_tree, folder)
+        return made

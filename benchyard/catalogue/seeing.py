@@ -95,13 +95,14 @@ def see(folder: str, roots: Sequence[str], formats: Sequence[Format], known: Kno
         return None
     except OSError as error:
         return _closed(folder, root, error)
-    signature = (settled(status.st_mtime_ns, now_ns), *told_by(status))
+    mtime_ns, inode, device = told_by(status)
+    signature = (settled(mtime_ns, now_ns), inode, device)
     return _seen(_Look(root, listing, known, now_ns), formats, signature)
 
 
-def told_by(status: os.stat_result) -> tuple[int, int]:
-    """Return inode and device, as SQLite can keep them."""
-    return status.st_ino & 2**62 - 1, status.st_dev
+def told_by(status: os.stat_result) -> tuple[int, int, int]:
+    """Return time (ns), inode and device, as SQLite can keep them: some files are of year 9999."""
+    return status.st_mtime_ns & 2**63 - 1, status.st_ino & 2**62 - 1, status.st_dev
 
 
 def settled(mtime_ns: int, now_ns: int) -> int:
@@ -115,7 +116,8 @@ def signature_of(path: str | bytes, now_ns: int) -> Signature | None:
         status = os.lstat(path)
     except OSError:
         return None
-    return settled(status.st_mtime_ns, now_ns), status.st_size, told_by(status)[0]
+    mtime_ns, inode, _ = told_by(status)
+    return settled(mtime_ns, now_ns), status.st_size, inode
 
 
 def _listing(folder: str) -> Listing:

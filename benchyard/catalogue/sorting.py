@@ -121,6 +121,10 @@ def in_reach(
     return f"({clause}) AND {reach}", (*values, json.dumps(chosen))
 
 
+#: Of the integers that SQLite has.
+_LARGEST = 2**63 - 1
+
+
 class _Cursor(msgspec.Struct, array_like=True):
     sort: str
     backwards: bool
@@ -144,8 +148,11 @@ def keys_of(order: Order, given: str) -> tuple[tuple[Any, ...], bool]:
         found = msgspec.msgpack.decode(packed, type=_Cursor)
     except (ValueError, binascii.Error, msgspec.MsgspecError) as error:
         raise InputError("the cursor of the page is damaged: begin at the first page") from error
-    fits = all(isinstance(key, str | bytes | int | float) for key in found.keys)
-    if found.sort != _named(order) or len(found.keys) != len(order.keys) or not fits:
+    # By a parameter, keys are compared here, and not by SQLite, which compares anything.
+    kinds = (int | float, str, str) if order.join[0] else (int | float | str | bytes, str)
+    fits = len(found.keys) == len(kinds) and all(map(isinstance, found.keys, kinds))
+    fits = fits and not (isinstance(found.keys[0], int) and found.keys[0] > _LARGEST)
+    if found.sort != _named(order) or not fits:
         raise InputError("the cursor is of a list in another order: begin at the first page")
     return tuple(found.keys), found.backwards
 

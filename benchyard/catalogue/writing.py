@@ -13,6 +13,7 @@ from benchyard.catalogue.entry import RUNS, Entry, identified
 from benchyard.catalogue.seeing import Signature
 from benchyard.core.json_text import encoded
 from benchyard.core.model import Json, plain
+from benchyard.results.folders import run_number
 
 _COLUMNS = (
     *(
@@ -69,7 +70,7 @@ class Writer:
         """Write an entry, in place of what was known of it."""
         try:
             row = self._row(entry, place)
-        except (TypeError, ValueError, OverflowError, AttributeError) as error:
+        except (TypeError, ValueError, OverflowError, AttributeError, RecursionError) as error:
             # One odd entry must not keep all others out.
             entry = _odd(entry, error)
             row = self._row(entry, place)
@@ -136,14 +137,10 @@ class Writer:
     def _delete(self, number: int) -> None:
         self.connection.execute("DELETE FROM entries WHERE n = ?", (number,))
 
-    def remove_below(self, folder: bytes, *, itself: bool = True) -> None:
-        """Forget all below a folder.
-
-        Args:
-            itself: Whether to forget the folder as well.
-        """
+    def remove_below(self, folder: bytes) -> None:
+        """Forget a folder and all below it."""
         # The byte after the slash ends what lies below.
-        below = (folder.rstrip(b"/") + b"/", folder.rstrip(b"/") + b"0", folder if itself else b"")
+        below = (folder.rstrip(b"/") + b"/", folder.rstrip(b"/") + b"0", folder)
         asked = "SELECT id FROM folders WHERE (path > ? AND path < ?) OR path = ?"
         folders = self.connection.execute(asked, below).fetchall()
         for one in folders:
@@ -263,7 +260,8 @@ FROM entries WHERE results = ? AND results != '' GROUP BY results
 
 def _odd(entry: Entry, error: Exception) -> Entry:
     place = (entry.id, entry.format, entry.root, entry.path, 0.0, 0.0)
-    return Entry(*place, title=entry.place.name, broken=f"{entry.place}: {error}")
+    name, why = entry.place.name, f"{entry.place}: {error}"
+    return Entry(*place, title=name, run=run_number(name), broken=why)
 
 
 def _finite(value: float) -> float:

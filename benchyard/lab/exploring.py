@@ -13,7 +13,7 @@ from benchyard.lab.processes import when_cut
 from benchyard.lab.supervisor import Part
 from benchyard.lab.where import Where
 from benchyard.web import serving
-from benchyard.web.explorer import Explorer as Shown
+from benchyard.web.explorer import Explorer
 
 #: In its environment: what callers must know, and where Prefect's UI is.
 _TOKEN, _PREFECT_UI = "BENCHYARD_EXPLORER_TOKEN", "PREFECT_UI_URL"
@@ -22,7 +22,7 @@ _NICENESS = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Explorer:
+class ExplorerPart:
     """The part of a lab that shows results.
 
     Args:
@@ -37,7 +37,7 @@ class Explorer:
 
 def explorer_of(
     where: Where, port: int | None, password: str | None, folders: Sequence[Path]
-) -> Explorer:
+) -> ExplorerPart:
     """Return the explorer of a lab, to be started: where the server listens, it does too.
 
     Args:
@@ -56,7 +56,7 @@ def explorer_of(
     environment = {_PREFECT_UI: where.ui, _TOKEN: token or ""}
     places = [str(folder.resolve()) for folder in folders]
     part = Part("explorer", __name__, [host, str(number), *places], environment, folders[0])
-    return Explorer(part, url, serving.login_address(url, token))
+    return ExplorerPart(part, url, serving.login_address(url, token))
 
 
 def _port(host: str, wanted: int | None) -> int:
@@ -80,7 +80,7 @@ def main(host: str, port: int, folders: list[Path]) -> None:
     os.nice(_NICENESS)
     token = os.environ.get(_TOKEN) or None
     with Catalogue(folders, look=False).watching() as catalogue:
-        explorer = Shown(
+        explorer = Explorer(
             catalogue,
             token=token,
             prefect_ui=os.environ.get(_PREFECT_UI),

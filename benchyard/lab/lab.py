@@ -12,7 +12,7 @@ from prefect.client.orchestration import SyncPrefectClient
 from benchyard.core.errors import BenchyardError
 from benchyard.lab import state
 from benchyard.lab.ending import Shutdown, kill_lab
-from benchyard.lab.exploring import Explorer
+from benchyard.lab.exploring import ExplorerPart
 from benchyard.lab.server import answers
 from benchyard.lab.supervisor import Part, Say, Supervisor, listening
 from benchyard.lab.where import Where, is_surely_sqlite
@@ -76,7 +76,7 @@ class Lab:
     say: Say
     server: Part | None = None
     workers: list[Part] = field(default_factory=list[Part])
-    explorer: Explorer | None = None
+    explorer: ExplorerPart | None = None
 
     @property
     def parts(self) -> list[Part]:
@@ -105,7 +105,7 @@ class Lab:
                 )
             sleep(_LOOK_SECONDS)
 
-    def start_explorer(self, explorer: Explorer) -> None:
+    def start_explorer(self, explorer: ExplorerPart) -> None:
         """Start the process that shows the results; the workers that start later link to it."""
         self.explorer = explorer
         explorer.part.start()

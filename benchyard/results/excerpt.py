@@ -14,6 +14,7 @@ from msgspec import UNSET, Meta, MsgspecError, Raw, Struct, UnsetType, defstruct
 from msgspec.json import Decoder
 from msgspec.structs import astuple
 
+from benchyard.core.files import content
 from benchyard.core.model import Json, Outcome
 from benchyard.results.folders import RUN_FILE, run_number
 from benchyard.results.record import (
@@ -108,7 +109,7 @@ def read_excerpt(folder: Path, metrics: tuple[str, ...] = ()) -> RunRecord:
         RecordError: If ``read_record`` would.
     """
     try:
-        found = _RECORD.decode((folder / RUN_FILE).read_bytes())
+        found = _RECORD.decode(content(folder / RUN_FILE))
         if (found.format, found.version) != (FORMAT, VERSION):
             return read_record(folder)
         record = _record(found, metrics)

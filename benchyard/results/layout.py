@@ -69,7 +69,7 @@ def distinct_slug(text: str) -> str:
     if safe == text and not safe.startswith(("run_", ".")):
         return safe
     # A tilde, which is not safe above: no plain name looks like a shortened one.
-    return f"{safe.lstrip('.')}~{_digest(text.encode())}"
+    return f"{safe.lstrip('.')}~{_digest(text.encode(errors='surrogatepass'))}"
 
 
 def _digest(text: bytes) -> str:

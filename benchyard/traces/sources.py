@@ -6,7 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from benchyard.core.errors import InputError
-from benchyard.core.files import shown
+from benchyard.core.files import opened, shown
 from benchyard.traces.chrome.reading import read_chrome
 from benchyard.traces.model import Trace
 from benchyard.traces.pprof import read_pprof
@@ -65,7 +65,7 @@ def unpacked(path: Path, most: int) -> bytes:
         InputError: If it cannot be read.
     """
     try:
-        with path.open("rb") as file:
+        with opened(path) as file:
             packed = file.read(len(_GZIP)) == _GZIP
             file.seek(0)
             if not packed:

@@ -7,11 +7,11 @@ Browsers ask again each time, and are told that nothing changed if it did not (E
 import asyncio
 import gzip
 import re
-from collections import OrderedDict
 from dataclasses import dataclass
 from hashlib import sha256
 from time import monotonic
 
+from cachetools import LRUCache
 from fastapi import Request
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -67,9 +67,7 @@ class Answers:
     def __init__(self, app: ASGIApp, explorer: Explorer, room: int = _ROOM) -> None:
         self._app = app
         self._explorer = explorer
-        self._room = room
-        self._size = 0
-        self._kept: OrderedDict[tuple[str, ...], _Answer] = OrderedDict()
+        self._kept = LRUCache[tuple[str, ...], _Answer](room, lambda answer: len(answer.body))
         self._making: dict[tuple[str, ...], asyncio.Lock] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -97,9 +95,8 @@ class Answers:
             return None
         generation = self._explorer.catalogue.generation
         if answer.generation != generation or monotonic() - answer.made_at > _LONGEST:
-            self._drop(key)
+            del self._kept[key]
             return None
-        self._kept.move_to_end(key)
         return answer
 
     async def _made(
@@ -112,20 +109,9 @@ class Answers:
         if taken is None:
             return None
         answer = _packed(taken, generation, wants_gzip="gzip" in key[1])
-        if _FRESH not in fresh:
-            self._keep(key, answer)
+        if _FRESH not in fresh and len(answer.body) <= self._kept.maxsize:
+            self._kept[key] = answer
         return answer
-
-    def _keep(self, key: tuple[str, ...], answer: _Answer) -> None:
-        self._drop(key)
-        self._kept[key] = answer
-        self._size += len(answer.body)
-        while self._size > self._room:
-            self._drop(next(iter(self._kept)))
-
-    def _drop(self, key: tuple[str, ...]) -> None:
-        dropped = self._kept.pop(key, None)
-        self._size -= len(dropped.body) if dropped else 0
 
 
 def _key(scope: Scope, headers: Headers) -> tuple[str, ...]:

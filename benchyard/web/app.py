@@ -18,6 +18,7 @@ from benchyard.web.guard import Guard
 from benchyard.web.pages import (
     api,
     case,
+    case_values,
     cases,
     compare,
     curves,
@@ -43,6 +44,7 @@ _PAGES = (
     runs,
     cases,
     case,
+    case_values,
     report,
     compare,
     plot,

@@ -11,7 +11,7 @@ from benchyard.analysis.failure_wording import endings, said
 from benchyard.catalogue.entry import CaseEntry, Entry
 from benchyard.catalogue.query import Page
 from benchyard.core.clock import iso_utc
-from benchyard.core.model import Json, plain
+from benchyard.core.model import Json, JsonObject, plain
 from benchyard.core.wording import shorten
 from benchyard.show.case_history.groups import Group, StepHistory
 from benchyard.statistics.figures import percent, plural
@@ -30,10 +30,31 @@ def address(case: CaseEntry, part: str = "") -> str:
     return f"/case/{case.id}" + (f"/{part}" if part else "")
 
 
+def unusual(**values: str) -> dict[str, str]:
+    """Return the parameters of an address without those that are as usual."""
+    return {name: text for name, text in values.items() if text and text != DURATION}
+
+
 def query_of(**values: str) -> str:
     """Return what follows an address, with ``?``; what is usual is left out."""
-    wanted = {name: text for name, text in values.items() if text and text != DURATION}
+    wanted = unusual(**values)
     return f"?{urlencode(wanted)}" if wanted else ""
+
+
+def case_document(case: CaseEntry) -> JsonObject:
+    """Return what the catalogue knows of a case, as a JSON object."""
+    return {
+        "id": case.id,
+        "title": case.title,
+        "case": case.case,
+        "point": dict(case.point),
+        "path": case.path,
+        "tags": [*case.tags],
+        "hosts": [*case.hosts],
+        "runs": case.runs,
+        "failed": case.failed,
+        "newest_s": case.newest_s,
+    }
 
 
 # -- steps
@@ -100,12 +121,12 @@ def _step_row(case: CaseEntry, step: Document, metric: str) -> list[Cell]:
         Cell(step["id"], step["name"], href if step["measured"] else None),
         Cell(metric),
         Cell(statistics.get("n") if step["measured"] else None),
-        *(Cell(value, _amount(value, unit)) for value in amounts),
+        *(Cell(value, figure(value, unit)) for value in amounts),
         Cell(variation, "-" if variation is None else percent(variation)),
-        *(Cell(value, _amount(value, unit)) for value in ends),
+        *(Cell(value, figure(value, unit)) for value in ends),
         Cell(unit),
-        Cell(_median(metrics, CPU), _amount(_median(metrics, CPU), "s")),
-        Cell(memory, _amount(memory, "B")),
+        Cell(_median(metrics, CPU), figure(_median(metrics, CPU), "s")),
+        Cell(memory, figure(memory, "B")),
         Cell(_counts(step.get("outcomes"))),
         Cell(_counts(step.get("left_out")) or None, mark="doubtful"),
         Cell("; ".join(step.get("advice") or ()) or None),
@@ -119,10 +140,6 @@ def advice(summary: Document) -> list[str]:
         for text in step.get("advice") or ():
             found.setdefault(text, []).append(step["name"])
     return [f"{shorten(', '.join(steps), 80)}: {text}" for text, steps in found.items()]
-
-
-def _amount(value: float | None, unit: str | None) -> str:
-    return "-" if value is None else figure(value, unit)
 
 
 def _median(metrics: Document, name: str) -> float | None:
@@ -213,7 +230,7 @@ def _history_row(
         Cell(group.host),
         Cell(group.counted),
         Cell(suspect, mark="doubtful" if suspect else ""),
-        *(Cell(value, _amount(value, step.unit)) for value in amounts),
+        *(Cell(value, figure(value, step.unit)) for value in amounts),
         Cell(change, "-" if change is None else f"{change - 1:+.1%}"),
         Cell(group.commit),
         Cell(group.change or None),

@@ -1,16 +1,16 @@
 """How cases with new runs compare with the campaign before them, looked at in the background."""
 
 import threading
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+
+from cachetools import LRUCache
 
 from benchyard.analysis.regressions import PREVIOUS, Baseline, Looked
 from benchyard.catalogue.entry import CaseEntry
 from benchyard.core.errors import BenchyardError
 from benchyard.core.files import shown
 from benchyard.core.wording import printable
-from benchyard.results.campaigns import EARLIER
 
 #: Of a case with more runs the records take too long to read for a glance at what changed.
 MOST_RUNS = 500
@@ -28,7 +28,7 @@ class Looks:
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
-        self._known: OrderedDict[_Key, Looked] = OrderedDict()
+        self._known = LRUCache[_Key, Looked](_REMEMBERED)
         self._wanted: list[CaseEntry] = []
         self._thread: threading.Thread | None = None
 
@@ -55,8 +55,6 @@ class Looks:
             looked = look(case)
             with self._changed:
                 self._known[_key(case)] = looked
-                while len(self._known) > _REMEMBERED:
-                    self._known.popitem(last=False)
                 self._changed.notify_all()
 
     def _next(self) -> CaseEntry | None:
@@ -65,11 +63,6 @@ class Looks:
                 return self._wanted.pop(0)
             self._thread = None
             return None
-
-
-def is_current(case: CaseEntry) -> bool:
-    """Tell whether runs are those of the newest campaign, not of one that was put aside."""
-    return case.results.parent.name != EARLIER
 
 
 def _key(case: CaseEntry) -> _Key:

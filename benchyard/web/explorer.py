@@ -64,7 +64,7 @@ class Explorer:
         """Of what time the answers are, for the foot of a page."""
         now = self.catalogue.freshness
         looked = f"looked at {day_and_time(now.looked_s)} UTC" if now.looked_s else "not looked at"
-        state = "looking now" if now.looking else "watching" if now.watched else now.note
+        state = "looking now" if now.looking else "watching since" if now.watched else now.note
         return f"{looked}, {state}"
 
 

@@ -23,8 +23,8 @@ from benchyard.web.tables import Cell, Column, DataTable
 
 #: Points of each curve; lines of the log.
 _POINTS, _LINES = 400, 200
-#: Of a log that is long already only the end is read (bytes).
-_LOG_END = 1 << 20
+#: Bytes of the log that are read at a look; a longer line is cut into such parts.
+_LOG_PART = 1 << 20
 _LINE = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3} [A-Z]+ %s run \d+ step (\d+) (.*)"
 _STATE = re.compile(r"(.*?): (?:(started)|attempt (failed),|[✓✗~-] ([a-z_]+))")
 
@@ -67,7 +67,9 @@ class LiveLog:
                 self._stream = open_in(self._folder, LOG_FILE)
         if self._stream is None:
             return False
-        *lines, self._rest = (self._rest + self._stream.read(_LOG_END)).split(b"\n")
+        *lines, self._rest = (self._rest + self._stream.read(_LOG_PART)).split(b"\n")
+        if len(self._rest) > _LOG_PART:
+            lines, self._rest = [*lines, self._rest], b""
         for line in lines:
             self._take(plain_text(line.decode(errors="replace")))
         return bool(lines)

@@ -7,6 +7,7 @@ from benchyard.analysis.comparison.wording import figure
 from benchyard.catalogue.formats.measurements import Measurement, Measurements, number
 from benchyard.core.model import Json, JsonObject, plain
 from benchyard.publish.testresults.document import Document, suspect_in
+from benchyard.statistics.figures import plural
 from benchyard.web.paging import Part
 from benchyard.web.tables import Cell, Column, DataTable
 
@@ -47,7 +48,7 @@ def measurements_table(measured: Measurements, href: str, part: Part) -> DataTab
     benchmarks = len({row.name for row in measured.rows})
     table = DataTable(
         "measurements",
-        f"Measurements of {benchmarks:,} benchmark{'s' * (benchmarks != 1)}",
+        f"Measurements of {plural(benchmarks, 'benchmark')}",
         _MEASUREMENTS,
         [_measurement(row) for row in part.among(measured.rows)],
         f"{href}/measurements",

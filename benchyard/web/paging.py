@@ -1,6 +1,6 @@
 """A part of a long table, and the addresses of the parts before and after it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, TypeVar
 from urllib.parse import urlencode
@@ -62,6 +62,18 @@ class Part:
     def _asked(self, offset: int, query: Mapping[str, Any] | None) -> str:
         told = {**(query or {}), "offset": offset, "limit": self.limit}
         return f"?{urlencode(told, doseq=True)}"
+
+
+def pages_around(
+    offset: int, limit: int, total: int, at: Callable[[int], str]
+) -> list[tuple[str, str]]:
+    """Return text and address of the pages before and after one, as far as there are any.
+
+    Args:
+        at: Returns the address of the page from an offset on.
+    """
+    before = [("Previous", at(max(0, offset - limit)))] if offset else []
+    return before + ([("Next", at(offset + limit))] if offset + limit < total else [])
 
 
 async def _part(

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from textwrap import wrap
+from threading import Lock
 from typing import Any, Literal, TypeAlias
 from urllib.parse import urlencode
 from weakref import WeakKeyDictionary
@@ -89,14 +90,18 @@ def add_picture(router: APIRouter, path: str, picture: Callable[..., Picture]) -
 
         return answer
 
+    name = path.strip("/").replace("/", " ")
     # Before whatever takes the path itself: a parameter at its end would take in the suffixes.
     for kind in _TYPES:
-        router.add_api_route(f"{path}.{kind}", of_kind(kind), methods=["GET"])
+        told = f"{name} as a picture ({kind.upper()})"
+        router.add_api_route(f"{path}.{kind}", of_kind(kind), methods=["GET"], summary=told)
 
 
 # -- drawing: it takes a tenth of a second or more, so each picture is drawn once
 
 _KNOWN: WeakKeyDictionary[Catalogue, LRUCache[Any, _Drawn]] = WeakKeyDictionary()
+#: What is drawn by a thread is looked up by the server's own.
+_LOOKING = Lock()
 #: Whoever waits for a picture waits without a thread: the pages need these.
 _LIMITER: RunVar[CapacityLimiter] = RunVar("drawing")
 
@@ -107,16 +112,20 @@ async def _drawn(
     known = _KNOWN.setdefault(catalogue, LRUCache(_KEPT, getsizeof=lambda made: len(made[1])))
     key = (catalogue.generation, shown.address(kind, theme, width))
 
-    def draw() -> _Drawn:
-        if key not in known:
-            made = _draw(shown, kind, theme, width)
-            if len(made[1]) > _KEPT:
-                return made
-            known[key] = made
-        return known[key]
+    def find() -> _Drawn | None:
+        with _LOOKING:
+            return known.get(key)
 
-    found: _Drawn | None = known.get(key)
-    return found or await to_thread.run_sync(draw, limiter=_one_at_a_time())
+    def draw() -> _Drawn:
+        if found := find():
+            return found
+        made = _draw(shown, kind, theme, width)
+        if len(made[1]) <= _KEPT:
+            with _LOOKING:
+                known[key] = made
+        return made
+
+    return find() or await to_thread.run_sync(draw, limiter=_one_at_a_time())
 
 
 def _one_at_a_time() -> CapacityLimiter:

@@ -40,10 +40,12 @@ _MARKS = {
 
 
 def day_and_time(seconds: float | None) -> str:
-    """Return a time since the epoch as UTC; a dash if it is not known."""
-    if seconds is None:
+    """Return a time since the epoch as UTC; a dash if it is not known, or no calendar has it."""
+    try:
+        told = None if seconds is None else datetime.fromtimestamp(seconds, UTC)
+    except (ValueError, OverflowError, OSError):
         return "-"
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%S")
+    return f"{told:%Y-%m-%d %H:%M:%S}" if told else "-"
 
 
 def outcome_mark(outcome: str | None) -> str:

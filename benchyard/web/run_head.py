@@ -28,7 +28,7 @@ def _when_and_where(shown: ShownRun) -> Iterator[Fact]:
     length = record.duration_s if record else entry.duration_s
     yield "Began (UTC)", day_and_time(entry.started_s) if entry.started_s else "", None
     yield "Took", duration(length) if length else "", None
-    yield "Host", host, f"/runs?host={quoted(host, safe='')}"
+    yield "Host", host, f"/testbed/{quoted(host, safe='')}"
     yield "Folder", entry.path, None
 
 
@@ -69,7 +69,12 @@ def _tags(tags: Json) -> str:
 def _flow_run(explorer: Explorer, identity: Json) -> str | None:
     if not (explorer.prefect_ui and identity):
         return None
-    return f"{explorer.prefect_ui.rstrip('/')}/runs/flow-run/{quoted(str(identity), safe='')}"
+    return f"{explorer.prefect_ui.rstrip('/')}/runs/flow-run/{_quoted(str(identity))}"
+
+
+def _quoted(text: str) -> str:
+    # What is no Unicode is in the catalogue as escapes.
+    return quoted(text, safe="", errors="backslashreplace")
 
 
 def suspicions(record: RunRecord) -> list[str]:

@@ -9,18 +9,10 @@ from benchyard.results.reasons import why_step_failed
 from benchyard.results.record import Attempt, Repetition, StepRecord
 from benchyard.show.steps_table import amount
 from benchyard.statistics.measures import median_of_sorted
+from benchyard.web.rendering import outcome_mark
 from benchyard.web.runs import ShownRun
 from benchyard.web.tables import Cell, Column, DataTable
 
-#: Class that colours an outcome.
-MARKS = {
-    Outcome.COMPLETED: "good",
-    Outcome.TOLERATED: "doubtful",
-    Outcome.FAILED: "bad",
-    Outcome.TIMED_OUT: "bad",
-    Outcome.CANCELLED: "quiet",
-    Outcome.SKIPPED: "quiet",
-}
 #: Key of a column to its head and the metrics that it is the sum of.
 _USED: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "resource_cpu_s": ("CPU", ("resource_cpu_s",)),
@@ -39,7 +31,7 @@ _DEEPEST = 4
 
 def outcome_cell(outcome: Outcome) -> Cell:
     """Return an outcome in its colour."""
-    return Cell(outcome.value, outcome.value.replace("_", " "), mark=MARKS[outcome])
+    return Cell(outcome.value, outcome.value.replace("_", " "), mark=outcome_mark(outcome))
 
 
 def _figure(value: float | None, metric: str) -> Cell:
@@ -214,30 +206,37 @@ def _facts(facts: Mapping[str, Json]) -> str:
     return "; ".join(f"{name}: {text}" for name, text in _flat(others, "") if text != "")
 
 
-def preflight_table(shown: ShownRun) -> DataTable:
-    """Return a row for each finding of the checks before the run, what is wrong first."""
-    columns = [
-        Column("check", "Check"),
-        Column("status", "Status"),
-        Column("finding", "Finding", wide=True),
-        Column("advice", "Advice", wide=True),
-    ]
-    marks = {"ok": "good", "warn": "doubtful", "fail": "bad"}
-    order = ("fail", "warn", "unknown", "ok")
-    found = sorted(
-        shown.record.preflight if shown.record else (),
-        key=lambda one: order.index(str(one["status"])) if one.get("status") in order else 0,
-    )
-    rows = [
+FINDINGS = (
+    Column("check", "Check"),
+    Column("status", "Status"),
+    Column("finding", "Finding", wide=True),
+    Column("advice", "Advice", wide=True),
+)
+#: Status of a finding to its mark, the worst first.
+_STATUS = {"fail": "bad", "warn": "doubtful", "unknown": "quiet", "ok": "good"}
+
+
+def finding_rows(findings: Iterable[Mapping[str, Json]]) -> list[list[Cell]]:
+    """Return a row for each finding, what is wrong first."""
+    order = list(_STATUS)
+    return [
         [
             Cell(one.get("check")),
-            Cell(one.get("status"), mark=marks.get(str(one.get("status")), "quiet")),
+            Cell(one.get("status"), mark=_STATUS.get(str(one.get("status")), "quiet")),
             Cell(one.get("finding")),
             Cell(one.get("advice")),
         ]
-        for one in found
+        for one in sorted(
+            findings,
+            key=lambda one: order.index(str(one["status"])) if one.get("status") in order else 0,
+        )
     ]
-    return _table(shown, "preflight", "Checks before the run", columns, rows)
+
+
+def preflight_table(shown: ShownRun) -> DataTable:
+    """Return a row for each finding of the checks before the run, what is wrong first."""
+    rows = finding_rows(shown.record.preflight if shown.record else ())
+    return _table(shown, "preflight", "Checks before the run", FINDINGS, rows)
 
 
 def environment_table(shown: ShownRun) -> DataTable:

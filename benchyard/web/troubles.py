@@ -25,6 +25,7 @@ _UNEXPECTED = (
 def tell_troubles(app: FastAPI) -> None:
     """Let an application answer to errors."""
     app.add_exception_handler(BenchyardError, _deliberate)
+    app.add_exception_handler(RecursionError, _too_deep)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _by_status)
     app.add_exception_handler(Exception, _unexpected)
@@ -46,6 +47,11 @@ def refused(request: Request, status: int, sentence: str) -> Response:
 def _deliberate(request: Request, error: Exception) -> Response:
     wrong_input = isinstance(error, InputError) and not isinstance(error, NotFoundError)
     return refused(request, 422 if wrong_input else 404, str(error))
+
+
+def _too_deep(request: Request, error: Exception) -> Response:
+    del error  # It tells of Python's stack.
+    return refused(request, 422, "what is to be shown is nested too deeply")
 
 
 def _invalid(request: Request, error: Exception) -> Response:

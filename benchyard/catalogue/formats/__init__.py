@@ -7,12 +7,3 @@ from benchyard.catalogue.formats.run import KrownRunFormat, RunFormat
 
 #: The first that describes a file has it.
 FORMATS: tuple[Format, ...] = (RunFormat(), KrownRunFormat(), *MINDSPORE, *OTHERS)
-
-
-def format_named(name: str) -> Format:
-    """Return the format whose entries say this name.
-
-    Raises:
-        KeyError: If there is none.
-    """
-    return {one.name: one for one in FORMATS}[name]

@@ -18,7 +18,8 @@ DESCRIBED_BYTES = 1 << 22
 LOADED_BYTES = 1 << 26
 #: A format is looked at by several readers, one after the other.
 _REMEMBERED = 16
-_TOKEN = re.compile(rb'"([^"\\]*(?:\\.[^"\\]*)*)"(?:\s*(:))?|[\[\]{}]', re.DOTALL)
+#: A text that the head breaks off is one too: to look for its end at each quote takes seconds.
+_TOKEN = re.compile(rb'"([^"\\]*(?:\\.[^"\\]*)*)(?:"(?:\s*(:))?|\\?\Z)|[\[\]{}]', re.DOTALL)
 _DEEPEST = 3
 
 Keys = tuple[str, ...]

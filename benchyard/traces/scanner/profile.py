@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from benchyard.core.errors import InputError
+from benchyard.core.files import content
 from benchyard.traces.model import Loss, Slices, Trace, Track
 from benchyard.traces.scanner.blocks import KEYS, FormatError, NodeFile, Worker, read_node
 from benchyard.traces.scanner.descriptor import JobDescriptor, read_descriptor
@@ -155,7 +156,7 @@ class Profile:
 
     def _read(self, file: Path, *, master: bool = False) -> NodeFile | None:
         try:
-            found = read_node(file.read_bytes(), master=master)
+            found = read_node(content(file), master=master)
         except FileNotFoundError:
             return None
         except (OSError, FormatError) as error:
@@ -167,7 +168,7 @@ class Profile:
     def _descriptor(self) -> JobDescriptor | None:
         file = self.path / "descriptor.bin"
         try:
-            return read_descriptor(file.read_bytes())
+            return read_descriptor(content(file))
         except FileNotFoundError:
             return None
         except (OSError, FormatError) as error:

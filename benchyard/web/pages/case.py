@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated, Any
+from urllib.parse import urlencode
 
 from fastapi import APIRouter, Query, Request, Response
 
@@ -11,7 +12,6 @@ from benchyard.analysis.comparison.verdicts import choose_metrics
 from benchyard.catalogue.entry import CaseEntry
 from benchyard.catalogue.query import Query as Asked
 from benchyard.core.errors import InputError
-from benchyard.core.model import Json
 from benchyard.results.subject import about
 from benchyard.show.case_history.groups import StepHistory, histories
 from benchyard.show.results_plot.chart import Kind as PlotKind
@@ -24,17 +24,20 @@ from benchyard.web.case_tables import (
     MEMORY,
     address,
     advice,
+    case_document,
     failures_table,
     history_table,
     points_table,
     query_of,
     runs_table,
     steps_table,
+    unusual,
 )
 from benchyard.web.explorer import Current, Explorer
 from benchyard.web.pictures import WIDTHS, Kind, Picture, Width, add_picture
 from benchyard.web.plots import MOST_CASES, draw_sides, limited
 from benchyard.web.rendering import day_and_time, json_answer, render
+from benchyard.web.report.cases import repeating
 from benchyard.web.tables import DataTable, add_table
 
 router = APIRouter()
@@ -111,7 +114,7 @@ def history_picture(
 
         return drawn(found, WIDTHS[width], kind)
 
-    query = _query(step, metric)
+    query = unusual(step=step, metric=metric)
     what = "time" if metric == DURATION else metric
     alt = f"The {what} of {step or 'each step'} of {case.title} over time; the table has the values"
     caption = (
@@ -119,11 +122,6 @@ def history_picture(
         "rings: suspect ones; violet: what was measured changed."
     )
     return Picture("history-picture", caption, alt, f"{address(case)}/history", draw, query)
-
-
-def _query(step: str, metric: str) -> dict[str, Any]:
-    given = {"step": step, "metric": "" if metric == DURATION else metric}
-    return {name: text for name, text in given.items() if text}
 
 
 # -- runs
@@ -156,9 +154,8 @@ def runs_picture(
 
     alt = f"Every run of {step or 'each step'} of {case.title}, with the medians"
     caption = "The single runs of the newest subject, in their order."
-    return Picture(
-        "runs-picture", caption, alt, f"{address(case)}/runs", draw, _query(step, metric)
-    )
+    query = unusual(step=step, metric=metric)
+    return Picture("runs-picture", caption, alt, f"{address(case)}/runs", draw, query)
 
 
 # -- points of the matrix
@@ -195,7 +192,7 @@ def points_picture(
         f"The points of {case.case} over a parameter; the table has them too",
         f"{address(case)}/points",
         draw,
-        _query(step, metric) | ({"x": x} if x else {}),
+        unusual(step=step, metric=metric, x=x),
         notes=[f"{plural(left, 'more point')} not drawn."] if left > 0 else [],
         instead="" if len(siblings) > 1 else "There is no other point of its matrix here.",
     )
@@ -234,7 +231,7 @@ def as_json(explorer: Current, case_id: str) -> Response:
     newest = found.newest
     return json_answer(
         {
-            **_entry(case),
+            **case_document(case),
             "description": _description(found),
             "campaigns": [one.folder.name for one in found.campaigns[1:]],
             "subject": dict(found.campaigns[0].subject or {}),
@@ -243,21 +240,6 @@ def as_json(explorer: Current, case_id: str) -> Response:
             "summary": found.summary,
         }
     )
-
-
-def _entry(case: CaseEntry) -> dict[str, Json]:
-    return {
-        "id": case.id,
-        "title": case.title,
-        "case": case.case,
-        "point": dict(case.point),
-        "path": case.path,
-        "tags": [*case.tags],
-        "hosts": [*case.hosts],
-        "runs": case.runs,
-        "failed": case.failed,
-        "newest_s": case.newest_s,
-    }
 
 
 @router.get("/case/{case_id}", include_in_schema=False)
@@ -283,6 +265,7 @@ def page(
         badges_of=[(tag, "", None) for tag in case.tags],
         has_before=len(found.campaigns) > 1,
         has_runs=bool(found.run_set.records),
+        taken_in=_taken_in(case, found, siblings),
         has_report=bool(found.run_set.records) and not found.is_krowns,
         notes=found.left_out,
         warnings=summary["warnings"],
@@ -317,7 +300,7 @@ def _figures(case: CaseEntry, found: CaseResults) -> list[Sequence[Any]]:
     return [
         ("Runs", f"{case.runs:,}", failed, f"{address(case)}/runs"),
         ("Newest run", day_and_time(case.newest_s), newest.outcome.value if newest else ""),
-        ("Testbeds", f"{len(case.hosts):,}", ", ".join(case.hosts[:4])),
+        ("Testbeds", f"{len(case.hosts):,}", ", ".join(case.hosts[:4]), "/testbeds"),
         ("Earlier campaigns", f"{earlier:,}", "", f"{address(case)}/history"),
     ]
 
@@ -329,4 +312,19 @@ def _facts(case: CaseEntry, found: CaseResults) -> list[tuple[str, str | None]]:
         ("Measured", about(subject) if subject else None),
         ("Point", point or None),
         ("Results", str(case.results)),
+        ("Measure again", _repeating(found)),
     ]
+
+
+def _repeating(found: CaseResults) -> str | None:
+    if found.is_krowns or not found.run_set.everything:
+        return None
+    return f"{repeating(found.run_set)}, where the case is"
+
+
+def _taken_in(case: CaseEntry, found: CaseResults, siblings: Sequence[CaseEntry]) -> str:
+    """Return the address of a picture with what is suspect; empty if nothing is."""
+    if not any(found.suspect.values()):
+        return ""
+    sides = [("side", one.id) for one in siblings[:MOST_CASES] or [case]]
+    return f"/plot?{urlencode([*sides, ('include_suspect', 'true')])}"

@@ -9,8 +9,10 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from benchyard.catalogue.entry import CaseEntry
 from benchyard.core.model import Json
 from benchyard.statistics.figures import plural
-from benchyard.web.changes import is_current
+from benchyard.web.case_neighbours import name_of
+from benchyard.web.case_tables import address, case_document
 from benchyard.web.explorer import Current, Explorer
+from benchyard.web.paging import pages_around
 from benchyard.web.rendering import csv_answer, day_and_time, json_answer, render
 from benchyard.web.searching import MOST_ROWS, Filters, Search, search_of
 from benchyard.web.tables import Cell, Column, DataTable, Ticks
@@ -69,11 +71,6 @@ def _cases(explorer: Explorer, search: Search) -> tuple[Sequence[CaseEntry], int
 def _table(explorer: Explorer, search: Search) -> DataTable:
     shown, total = _cases(explorer, search)
     offset, limit = search.query.offset, search.query.limit or total
-    pages: list[tuple[str, str]] = []
-    if offset:
-        pages.append(("Previous", search.address(offset=[str(max(offset - limit, 0))])))
-    if offset + limit < total:
-        pages.append(("Next", search.address(offset=[str(offset + limit)])))
     return DataTable(
         "cases",
         plural(total, "case"),
@@ -82,15 +79,14 @@ def _table(explorer: Explorer, search: Search) -> DataTable:
         href="/cases",
         empty="No case with results was found.",
         query=search.here,
-        pages=pages,
+        pages=pages_around(offset, limit, total, lambda at: search.address(offset=[str(at)])),
         ticks=Ticks([case.id for case in shown]),
     )
 
 
 def _row(case: CaseEntry) -> list[Cell]:
-    title = case.title if is_current(case) else f"{case.title} (earlier campaign)"
     return [
-        Cell(case.title, title, href=f"/case/{case.id}"),
+        Cell(case.title, name_of(case), href=f"/case/{case.id}"),
         Cell(case.runs, href=f"/runs?results={case.id}"),
         Cell(case.failed, mark="bad" if case.failed else "quiet"),
         Cell(case.newest_s, day_and_time(case.newest_s)),
@@ -112,21 +108,7 @@ def cases_json(explorer: Current, search: _Asked) -> Response:
     """Answer with the cases that are asked for."""
     shown, total = _cases(explorer, search)
     documents: list[Json] = [
-        {
-            "id": case.id,
-            "title": case.title,
-            "case": case.case,
-            "point": dict(case.point),
-            "tags": list(case.tags),
-            "runs": case.runs,
-            "failed": case.failed,
-            "newest_s": case.newest_s,
-            "hosts": list(case.hosts),
-            "root": str(case.root),
-            "path": case.path,
-            "href": f"/case/{case.id}",
-        }
-        for case in shown
+        {**case_document(case), "root": str(case.root), "href": address(case)} for case in shown
     ]
     return json_answer({"total": total, "cases": documents})
 

@@ -14,6 +14,7 @@ from benchyard.analysis.comparison.document import csv_text, document, markdown
 from benchyard.analysis.comparison.pairing import Against
 from benchyard.analysis.comparison.request import Request, parse_step_pairs
 from benchyard.analysis.comparison.rows import Rule
+from benchyard.analysis.comparison.run_sets import RunSet
 from benchyard.analysis.comparison.samples import DURATION
 from benchyard.analysis.comparison.tables import Order
 from benchyard.analysis.comparison.wording import lacks_suspect, summary, uncounted, untold
@@ -22,6 +23,10 @@ from benchyard.catalogue.entry import CaseEntry, identified
 from benchyard.catalogue.query import Query
 from benchyard.core.amounts import parse_percent
 from benchyard.core.errors import InputError
+from benchyard.results.campaigns import is_earlier
+from benchyard.show.results_plot.chart import Kind as PlotKind
+from benchyard.show.results_plot.choice import Wish
+from benchyard.web.case_neighbours import name_of
 from benchyard.web.comparing import (
     Compared,
     command_of,
@@ -33,7 +38,8 @@ from benchyard.web.comparing import (
     sides_table,
 )
 from benchyard.web.explorer import Current
-from benchyard.web.pictures import WIDTHS, Draw, Kind, Picture, Width, add_picture
+from benchyard.web.pictures import Draw, Kind, Picture, Width, add_picture
+from benchyard.web.plots import draw_sides
 from benchyard.web.rendering import csv_answer, day_and_time, json_answer, render
 from benchyard.web.sides import choose
 from benchyard.web.tables import Cell, Column, DataTable, Ticks
@@ -161,13 +167,13 @@ def as_markdown(explorer: Current, asked: AskedFor) -> Response:
 
 
 def _ratios(explorer: Current, asked: AskedFor) -> Picture:
-    draw = _drawing(explorer.catalogue, asked, "ratio")
+    draw = _drawing(explorer.catalogue, asked, PlotKind.RATIO)
     caption = "Each step relative to the baseline, with 95 % intervals"
     return _picture("ratio", caption, "Ratios of the medians of each step", asked, draw)
 
 
 def _points(explorer: Current, asked: AskedFor) -> Picture:
-    draw = _drawing(explorer.catalogue, asked, "points")
+    draw = _drawing(explorer.catalogue, asked, PlotKind.POINTS)
     caption = "Every run, with medians and 95 % intervals"
     return _picture("points", caption, "A point for each run of each side, by step", asked, draw)
 
@@ -177,14 +183,27 @@ def _picture(name: str, caption: str, alt: str, asked: Asked, draw: Draw) -> Pic
     return Picture(name, caption, alt, href, draw, query)
 
 
-def _drawing(catalogue: Catalogue, asked: Asked, kind: str) -> Draw:
+def _drawing(catalogue: Catalogue, asked: Asked, kind: PlotKind) -> Draw:
     def draw(form: Kind, width: Width) -> bytes:
-        from benchyard.web.comparison_pictures import drawn  # noqa: PLC0415 - matplotlib
-
+        rule = asked.request.rule
         shown = compared(catalogue, asked.sides, asked.request)
-        return drawn(shown, asked.request.rule, kind, form, WIDTHS[width])
+        metric = rule.metrics[0] if len(rule.metrics) == 1 else DURATION
+        rows = shown.answer.comparison.rows
+        steps = dict.fromkeys(step for row in rows for step in (row.baseline.id, row.candidate.id))
+        wish = Wish(kind, metric, tuple(steps))
+        found = _each_once(shown)
+        return draw_sides(found, wish, form, width, include_suspect=rule.include_suspect)
 
     return draw
+
+
+def _each_once(shown: Compared) -> list[tuple[str, RunSet]]:
+    """Return each set of runs once, though several steps of it may be sides."""
+    found = {
+        (runs.folder, runs.numbers): (shown.label(name), runs)
+        for name, runs in reversed(shown.run_sets)
+    }
+    return list(reversed(found.values()))
 
 
 add_picture(router, "/compare/ratio", _ratios)
@@ -233,6 +252,7 @@ def page(request: HttpRequest, explorer: Current, asked: AskedFor, q: str = "") 
         uncounted=uncounted(comparison),
         unpaired=[(one.title, *map(shown.label, one[1:])) for one in comparison.unpaired],
         lacks_suspect=lacks_suspect(comparison),
+        has_values=any(row.baseline.values or row.candidate.values for row in comparison.rows),
         command=command_of(shown, asked.request),
         pictures=[_ratios(explorer, asked), _points(explorer, asked)] if drawn else [],
         most_drawn=_MOST_DRAWN,
@@ -263,10 +283,7 @@ def _offered(catalogue: Catalogue, text: str) -> DataTable:
     notes = [f"{more:,} more; search for them."] if more > 0 else []
     found = catalogue.cases(query, limit=_OFFERED)
     notes.append("The first is the reference. One alone is compared with its campaign before.")
-    rows = [
-        [Cell(case.id, case.title or case.path, f"/case/{case.id}"), *_about(case)]
-        for case in found
-    ]
+    rows = [[Cell(case.id, name_of(case), f"/case/{case.id}"), *_about(case)] for case in found]
     return DataTable(
         *("choice", "Cases", _CASE_COLUMNS, rows),
         empty="There is no such case.",
@@ -288,12 +305,21 @@ def _others(catalogue: Catalogue, asked: Asked) -> DataTable | None:
     found = [case for case in cases if case.id != own.id]
     rows = [
         [
-            Cell(case.id, case.title, "/compare" + asked.query() + f"&side={case.id}"),
+            Cell(case.id, name_of(case), _with(asked, case)),
             *_about(case),
         ]
         for case in found[:_OFFERED]
     ]
-    return DataTable("others", "Compare it with", _CASE_COLUMNS, rows)
+    notes = ["Of sides that are both named, other work is compared too, and said."]
+    return DataTable("others", "Compare it with", _CASE_COLUMNS, rows, notes=notes)
+
+
+def _with(asked: Asked, case: CaseEntry) -> str:
+    """Return the address of the comparison with one case more; what was before is the baseline."""
+    sides = [*asked.sides, case.id]
+    if is_earlier(case.results):
+        sides.reverse()
+    return "/compare" + Asked(sides, asked.values).query()
 
 
 def _about(case: CaseEntry) -> list[Cell]:

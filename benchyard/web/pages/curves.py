@@ -1,5 +1,6 @@
 """The curves of a run: data for the script, and a picture."""
 
+from pathlib import Path
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
@@ -23,14 +24,15 @@ def curves(
     points: Points = 1000,
 ) -> Response:
     """Return the curves of a run between two moments (s), thinned to so many points."""
-    _refresh(request, shown)
+    if shown.under_way:
+        keep_fresh(request)
     return json_answer(ShownCurves(shown).between(from_s, to_s, points))
 
 
 def picture(shown: Shown) -> Picture:
     """Return the picture of the curves of a run, and of one that goes on so far."""
     # What is drawn is kept for its address.
-    at = {"size": shown.folder.raw.stat().st_size} if shown.under_way else {}
+    at = {"size": _size(shown.folder.raw)} if shown.under_way else {}
     return Picture(
         "curves-picture",
         "Curves of the host and of the resources",
@@ -39,6 +41,14 @@ def picture(shown: Shown) -> Picture:
         lambda kind, width: _drawn(shown, kind, width),
         at,
     )
+
+
+def _size(file: Path) -> int:
+    """Return the bytes of a file; 0 if it is not there yet, or no more."""
+    try:
+        return file.stat().st_size
+    except OSError:
+        return 0
 
 
 def _drawn(shown: ShownRun, kind: Kind, width: Width) -> bytes:
@@ -53,8 +63,3 @@ def _drawn(shown: ShownRun, kind: Kind, width: Width) -> bytes:
 
 
 add_picture(router, "/run/{run_id}/curves", picture)
-
-
-def _refresh(request: Request, shown: ShownRun) -> None:
-    if shown.under_way:
-        keep_fresh(request)

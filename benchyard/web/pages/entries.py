@@ -19,6 +19,7 @@ from benchyard.catalogue.query import Query as Wanted
 from benchyard.core.errors import BenchyardError, NotFoundError
 from benchyard.core.model import Json
 from benchyard.publish.testresults.document import Document
+from benchyard.statistics.figures import plural
 from benchyard.traces.scanner.profile import Profile
 from benchyard.web.explorer import Current, Explorer
 from benchyard.web.measured_tables import measurements_table, results_table, values_table
@@ -95,7 +96,7 @@ def entries_table(
     total = page.total if page else 0
     table = DataTable(
         "entries",
-        f"{total:,} result{'s' * (total != 1)} of other programs",
+        f"{plural(total, 'result')} of other programs",
         _COLUMNS,
         [_row(entry) for entry in (page.entries if page else ())],
         "/entries",
@@ -129,7 +130,7 @@ def _row(entry: Entry) -> Sequence[Cell]:
 def _counted(entry: Entry) -> str:
     return ", ".join(
         f"1 {_SINGULAR.get(what, what.removesuffix('s'))}" if count == 1 else f"{count:,} {what}"
-        for what, count in entry.counts.items()
+        for what, count in ((name.replace("_", " "), n) for name, n in entry.counts.items())
         if count
     )
 
@@ -228,7 +229,7 @@ add_trace_views(router, "/entry/{entry_id}", _source)
 
 
 @router.get("/entry/{entry_id}.json", summary="What the list knows of an entry")
-def entry_document(explorer: Current, entry_id: str) -> Response:
+def entry_json(explorer: Current, entry_id: str) -> Response:
     """Tell what the catalogue knows of an entry."""
     entry = explorer.catalogue.entry(entry_id)
     document: dict[str, Json] = {

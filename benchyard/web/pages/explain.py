@@ -1,6 +1,6 @@
 """Explain jobs of MindSpore: as documents, and as a page with their pictures."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 from urllib.parse import urlencode
@@ -26,6 +26,7 @@ from benchyard.web.explain_documents import (
     scores_document,
 )
 from benchyard.web.explorer import Current
+from benchyard.web.paging import pages_around
 from benchyard.web.rendering import day_and_time, json_answer, render
 from benchyard.web.run_files import send_image
 from benchyard.web.run_tables import on_page
@@ -159,7 +160,9 @@ def jobs_table(explorer: Current, offset: _Offset = 0, limit: _Limit = 50) -> Da
         href="/explain",
         empty="There are no explain jobs of MindSpore.",
         query=f"?offset={offset}&limit={limit}",
-        pages=_pages(offset, limit, page.total, lambda at: f"/explain?offset={at}&limit={limit}"),
+        pages=pages_around(
+            offset, limit, page.total, lambda at: f"/explain?offset={at}&limit={limit}"
+        ),
     )
 
 
@@ -178,11 +181,6 @@ def _job_row(entry: Entry) -> list[Cell]:
 
 def _yes(has: Json) -> str:
     return "-" if has is None else "yes" if has else "no"
-
-
-def _pages(offset: int, limit: int, total: int, at: Callable[[int], str]) -> list[tuple[str, str]]:
-    before = [("Previous", at(max(0, offset - limit)))] if offset else []
-    return before + ([("Next", at(offset + limit))] if offset + limit < total else [])
 
 
 add_table(router, "/explain", jobs_table)
@@ -258,7 +256,7 @@ def page(request: Request, entry: _Found, loaded: _Loaded, asked: _Asked) -> Res
         explainers=explainers,
         most_labels=_MOST_LABELS,
         samples=[_shown(entry, one, loaded, explainers) for one in shown],
-        pages=_pages(asked.offset, asked.limit, len(chosen), asked.at),
+        pages=pages_around(asked.offset, asked.limit, len(chosen), asked.at),
         scores=on_page(scores_table(entry, loaded), _MOST_SCORES),
     )
 

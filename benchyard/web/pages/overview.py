@@ -13,9 +13,9 @@ from benchyard.catalogue.entry import RUNS, CaseEntry, identified
 from benchyard.catalogue.query import Page
 from benchyard.catalogue.query import Query as Asked
 from benchyard.core.model import Json, Outcome
+from benchyard.results.campaigns import is_earlier
 from benchyard.statistics.figures import plural
 from benchyard.web.answers import keep_fresh
-from benchyard.web.changes import is_current
 from benchyard.web.explorer import Current
 from benchyard.web.pages.runs import RUN_COLUMNS, entry_document, entry_row
 from benchyard.web.rendering import day_and_time, json_answer, render
@@ -60,6 +60,11 @@ class Changes:
         """Number of cases that are still being looked at."""
         return len(self.cases) - len(self.looks)
 
+    @property
+    def compared(self) -> Sequence[Looked]:
+        """The looks at cases that have something to be compared with."""
+        return [one for one in self.looks.values() if one.against]
+
     def worse(self) -> Iterator[tuple[CaseEntry, Looked, Regression]]:
         """Yield what got worse."""
         for case in self.cases:
@@ -77,7 +82,7 @@ def _changes(
     catalogue = explorer.catalogue
     found = catalogue.changed_since(since_s, limit=MOST_CASES)
     left_out = catalogue.count_cases(Asked(since_s=since_s, formats=RUNS)) - len(found)
-    cases = [case for case in found if is_current(case)]
+    cases = [case for case in found if not is_earlier(case.results)]
     made = Changes(
         since,
         since_s,
@@ -150,7 +155,7 @@ def _cards(changes: Changes) -> list[tuple[object, ...]]:
     worse, failed = len(list(changes.worse())), changes.failures.total
     since = urlencode({"since": changes.since})
     broken = urlencode([("outcome", one) for one in _BROKEN])
-    compared = plural(len(changes.looks), "case") + " looked at"
+    compared = f"{len(changes.compared)} of {plural(len(changes.cases), 'case')} compared"
     return [
         ("Regressions", worse, compared, "#worse", "bad" if worse else ""),
         ("Failed runs", failed, "", f"/runs?{broken}&{since}", "bad" if failed else ""),
@@ -171,17 +176,26 @@ def _worse(changes: Changes) -> DataTable:
         Column("runs", "Runs", figure=True),
         Column("compare", "More"),
     )
-    done = plural(len(changes.looks), "case")
     return DataTable(
         "worse",
         "Got worse",
         columns,
         [_worse_row(*one) for one in changes.worse()],
-        empty=f"Nothing got worse in {done} with new runs, as far as they have a campaign before."
-        if changes.looks
-        else "There are no new runs to compare.",
+        empty=_nothing_worse(changes),
         notes=_bounds(changes),
     )
+
+
+def _nothing_worse(changes: Changes) -> str:
+    """Say of how many cases nothing is known to be worse, and of how much that says nothing."""
+    if not changes.cases:
+        return "There are no new runs to compare."
+    if not changes.compared:
+        return "No case was compared with a campaign before; the reasons are below."
+    many = f"{len(changes.compared)} of {plural(len(changes.cases), 'case')} with new runs"
+    untold = sum(one.untold for one in changes.compared)
+    but = f", but of {plural(untold, 'step')} in them it cannot be told" if untold else ""
+    return f"No step is shown to be worse in {many} that were compared{but}."
 
 
 def _bounds(changes: Changes) -> list[str]:
@@ -206,17 +220,13 @@ def _worse_row(case: CaseEntry, looked: Looked, one: Regression) -> list[Cell]:
         Cell(case.title, href=f"/case/{case.id}"),
         Cell(one.name or one.step),
         Cell(one.metric, one.metric if numbers else one.text),
-        Cell(one.baseline_median, _figure(one.baseline_median, one.unit)),
-        Cell(one.candidate_median, _figure(one.candidate_median, one.unit)),
+        Cell(one.baseline_median, figure(one.baseline_median, one.unit)),
+        Cell(one.candidate_median, figure(one.candidate_median, one.unit)),
         Cell(one.ratio, change(one.ratio) if numbers else "-", mark="bad"),
         Cell(None, f"{change(low)} … {change(high)}" if numbers else "-"),
         Cell(None, " against ".join(map(str, reversed(one.runs or ()))) or "-"),
         Cell(None, "compare", href=_compare(case, looked)),
     ]
-
-
-def _figure(value: float | None, unit: str | None) -> str:
-    return "-" if value is None else figure(value, unit)
 
 
 def _compare(case: CaseEntry, looked: Looked) -> str | None:
@@ -248,12 +258,19 @@ def _cases(changes: Changes) -> DataTable:
 
 def _case_row(case: CaseEntry, looked: Looked | None) -> list[Cell]:
     summary = looked.summary if looked else "still being compared"
-    mark = "bad" if looked and looked.regressions else "" if looked and looked.against else "quiet"
     href = _compare(case, looked) if looked else None
     return [
         Cell(case.title, href=f"/case/{case.id}"),
         Cell(case.runs, href=f"/runs?results={case.id}"),
         Cell(case.newest_s, day_and_time(case.newest_s)),
-        Cell(summary, mark=mark),
+        Cell(summary, mark=_mark(looked)),
         Cell(None, "compare" if href else "", href=href),
     ]
+
+
+def _mark(looked: Looked | None) -> str:
+    if looked is None or looked.before is None:
+        return "quiet"
+    if looked.regressions:
+        return "bad"
+    return "doubtful" if looked.untold or not looked.against else ""

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
+from threading import Lock
 from typing import Annotated, Literal, cast
 from urllib.parse import urlencode
 
@@ -33,6 +34,8 @@ router = APIRouter()
 _MOST, _MOST_COMPARED = 50, 20_000
 #: Traces whose sums are kept.
 _KEPT = 8
+#: While a trace is read it takes as much memory as it likes.
+_ONE_AT_A_TIME = Lock()
 #: Others that a form offers.
 _OFFERED = 200
 _MARKS = {Verdict.REGRESSION: "bad", Verdict.IMPROVEMENT: "good"}
@@ -83,10 +86,11 @@ class Sides:
         """
         if not self.are_both_there:
             raise InputError("a difference needs both sides: ?a=ID&b=ID, each perhaps repeated")
-        sides = [
-            [_summed(entry, by_path=by_path) for entry in side]
-            for side in (self.baseline, self.candidate)
-        ]
+        with _ONE_AT_A_TIME:
+            sides = [
+                [_summed(entry, by_path=by_path) for entry in side]
+                for side in (self.baseline, self.candidate)
+            ]
         names = {name for side in sides for one in side for name in one.count}
         if len(names) > _MOST_COMPARED:
             raise InputError(

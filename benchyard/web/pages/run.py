@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
-from fastapi.responses import JSONResponse
 
 from benchyard.catalogue.entry import identified
 from benchyard.core.model import Outcome
@@ -18,7 +17,7 @@ from benchyard.web.explorer import Current
 from benchyard.web.live_run import UNDER_WAY, live_steps_table
 from benchyard.web.pages.curves import picture
 from benchyard.web.pages.run_profiles import run_profiles_table
-from benchyard.web.rendering import render
+from benchyard.web.rendering import json_answer, render
 from benchyard.web.run_files import log_tail, send_file, send_log
 from benchyard.web.run_head import facts, suspicions
 from benchyard.web.run_tables import TABLES, file_address, tables_on_page
@@ -58,11 +57,11 @@ def log(shown: Shown) -> Response:
 
 
 @router.get("/run/{run_id}.json")
-def record(shown: Shown) -> JSONResponse:
+def record(shown: Shown) -> Response:
     """Return the record of a run; of one without the reason."""
     if shown.record is not None:
-        return JSONResponse(shown.record.to_json())
-    return JSONResponse({"record": None, "under_way": shown.under_way, "reason": shown.reason})
+        return json_answer(shown.record.to_json())
+    return json_answer({"record": None, "under_way": shown.under_way, "reason": shown.reason})
 
 
 @router.get("/run/{run_id}", include_in_schema=False)
@@ -100,7 +99,8 @@ def _word(shown: ShownRun) -> str:
 
 def _links(shown: ShownRun) -> Iterator[tuple[str, str]]:
     yield "Case", f"/case/{identified(shown.entry.place.parent)}"
-    yield "Record", f"/run/{shown.entry.id}.json"
+    if shown.record is not None:
+        yield "Record", f"/run/{shown.entry.id}.json"
 
 
 def _judgement(shown: ShownRun) -> dict[str, Any]:

@@ -61,7 +61,7 @@ class _Facet:
 def entry_row(entry: Entry) -> list[Cell]:
     """Return the cells of an entry in a list of runs."""
     return [
-        Cell(entry.title or entry.path, href=address_of(entry)),
+        Cell(entry.title or entry.path, href=f"/case/{identified(entry.place.parent)}"),
         Cell(entry.run, href=address_of(entry)),
         _state(entry),
         Cell(entry.started_s, day_and_time(entry.started_s or entry.updated_s)),
@@ -110,11 +110,20 @@ def _facets(explorer: Explorer, search: Search) -> list[_Facet]:
         if len(offered) < 2 and not chosen:
             continue
         links = [
-            (value, counts.get(value, 0), search.toggled(field, value), value in chosen)
+            (
+                _short(field, value),
+                counts.get(value, 0),
+                search.toggled(field, value),
+                value in chosen,
+            )
             for value in offered[: _OFFERED + len(chosen)]
         ]
         made.append(_Facet(head, links, len(offered) - len(links)))
     return made
+
+
+def _short(field: str, value: str) -> str:
+    return value[:10] if field == "commit" else value
 
 
 @router.get("/runs.csv", summary="Runs as CSV")

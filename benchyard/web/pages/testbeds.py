@@ -10,8 +10,10 @@ from fastapi import APIRouter, Depends, Request, Response
 from benchyard.catalogue.query import Query
 from benchyard.core.errors import NotFoundError
 from benchyard.results.record import RunRecord
+from benchyard.web.case_neighbours import name_of
 from benchyard.web.explorer import Current, Explorer
 from benchyard.web.rendering import day_and_time, render
+from benchyard.web.run_tables import FINDINGS, finding_rows
 from benchyard.web.tables import Cell, Column, DataTable, add_table
 from benchyard.web.testbeds import (
     Contrast,
@@ -31,7 +33,6 @@ router = APIRouter()
 
 #: Hosts and cases that a page lists.
 _MOST_ROWS = 200
-_STATUS_MARKS = {"ok": "good", "warn": "doubtful", "fail": "bad"}
 _LISTED_FACTS = ("CPU model", "number of CPUs", "memory size", "kernel")
 
 
@@ -109,12 +110,6 @@ _CHANGES = (
     Column("first_s", "First run since (UTC)"),
     Column("exact", "No run between"),
 )
-_CHECKS = (
-    Column("check", "Check"),
-    Column("status", "Status"),
-    Column("finding", "Finding", wide=True),
-    Column("advice", "Advice", wide=True),
-)
 _CASES = (
     Column("case", "Case"),
     Column("runs", "Runs here", figure=True),
@@ -142,19 +137,9 @@ def facts_table(name: str, record: Newest) -> DataTable:
 
 def checks_table(name: str, record: Newest) -> DataTable:
     """Return what was found of a host's fitness before its newest run, the worst first."""
-    order = {"fail": 0, "warn": 1, "unknown": 2}
-    found = sorted(record.preflight, key=lambda one: order.get(str(one.get("status")), 3))
-    rows = [
-        [
-            Cell(str(one.get("check"))),
-            Cell(str(one.get("status")), mark=_STATUS_MARKS.get(str(one.get("status")), "quiet")),
-            Cell(str(one.get("finding") or "")),
-            Cell(str(one.get("advice") or "")),
-        ]
-        for one in found
-    ]
+    rows = finding_rows(record.preflight)
     return DataTable(
-        *("checks", f"Fitness of {name} before its newest run", _CHECKS, rows),
+        *("checks", f"Fitness of {name} before its newest run", FINDINGS, rows),
         *(_href(name, "checks"), "Nothing was looked at before this run."),
     )
 
@@ -193,7 +178,7 @@ def cases_table(explorer: Current, name: str) -> DataTable:
     more = explorer.catalogue.count_cases(query) - _MOST_ROWS
     rows = [
         [
-            Cell(case.title or case.path, href=f"/case/{case.id}"),
+            Cell(case.title or case.path, name_of(case), href=f"/case/{case.id}"),
             Cell(case.runs, f"{case.runs:,}"),
             Cell(case.failed, f"{case.failed:,}", mark="bad" if case.failed else ""),
             Cell(case.newest_s, day_and_time(case.newest_s)),

@@ -1,4 +1,3 @@
-import threading
 from collections import Counter
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
@@ -11,6 +10,7 @@ import pytest
 from benchyard.catalogue.entry import Entry
 from benchyard.catalogue.formats.contract import Found, Listing
 from benchyard.catalogue.loaders import LoaderPool
+from benchyard.catalogue.repeated import Repeated
 from benchyard.core.errors import RecordError
 
 PATIENCE_S = 30
@@ -235,23 +235,6 @@ def test_a_folder_changes_with_any_of_its_files(tmp_path: Path) -> None:
     assert pool.get(entry(folder)).text == "blonger"
 
 
-def test_a_thread_reloads_what_changed(tmp_path: Path) -> None:
-    (one,) = written(tmp_path, "one")
-    texts = Texts()
-    pool = LoaderPool([texts])
-    pool.get(one)
-    one.place.write_text("changed")
-    pool.start(0.005)
-    waiting = Event()
-    for _ in range(1000):
-        if texts.loads["one"] == 2:
-            break
-        waiting.wait(0.01)
-    pool.stop()
-    assert texts.loads["one"] == 2
-    assert "reload what changed" not in [thread.name for thread in threading.enumerate()]
-
-
 def test_many_threads_keep_the_bounds(tmp_path: Path) -> None:
     entries = written(tmp_path, *(f"f{number}" for number in range(20)))
     limit = 5 * SIZE + SIZE // 2
@@ -262,11 +245,12 @@ def test_many_threads_keep_the_bounds(tmp_path: Path) -> None:
             one = entries[(start * 7 + number) % len(entries)]
             assert pool.get(one).text == one.path
 
-    pool.start(0.001)
+    reloading = Repeated("reload", pool.reload)
+    reloading.start(0.001)
     with ThreadPoolExecutor(8) as threads:
         for answer in [threads.submit(ask, start) for start in range(8)]:
             answer.result(PATIENCE_S)
-    pool.stop()
+    reloading.stop()
     pool.get(entries[0])
     assert len(pool.ids) == 5
     assert 5 * SIZE < pool.size_bytes <= limit

@@ -1,4 +1,5 @@
 import fcntl
+import gc
 import math
 import os
 import shutil
@@ -6,6 +7,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -141,6 +143,27 @@ def test_a_folder_in_place_of_a_file_and_the_reverse(lab: Path, catalogue: Catal
     put_run(results, 1)
     catalogue.refresh()
     assert len(entries(catalogue)) == 3
+
+
+def test_files_of_a_far_year_keep_nothing_out(lab: Path) -> None:
+    run, folder = lab / "sort" / "results" / "run_2", lab / "later"
+    folder.mkdir()
+    for place in (run / "run.json", run, folder):
+        os.utime(place, (2**34, 2**34))
+    catalogue = looked(lab)
+    assert {entry.run for entry in entries(catalogue).values()} == {1, 2, 3}
+    generation = catalogue.generation
+    catalogue.refresh()
+    assert catalogue.generation == generation
+
+
+@pytest.mark.parametrize("depth", [300, 600, 990, 2_000])
+def test_a_record_that_is_nested_deeply_keeps_nothing_out(lab: Path, depth: int) -> None:
+    record = lab / "sort" / "results" / "run_2" / "run.json"
+    deep = '{"a": ' * depth + "1" + "}" * depth
+    record.write_text(record.read_text().replace('"parameters": {', f'"parameters": {{"x": {deep}'))
+    assert deep in record.read_text()
+    assert {entry.run for entry in entries(looked(lab)).values()} == {1, 2, 3}
 
 
 def test_links_are_not_followed(lab: Path, tmp_path: Path) -> None:
@@ -361,8 +384,16 @@ def test_an_index_lies_in_the_labs_folder_and_elsewhere_if_that_is_closed(
     assert index_of([lab]).is_file()
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("BENCHYARD_HOME", str(tmp_path / "file"))
-    assert len(entries(Catalogue([lab]))) == 3
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "elsewhere"))
+    (tmp_path / "elsewhere").mkdir()
+    catalogue = Catalogue([lab])
+    assert len(entries(catalogue)) == 3
     assert "cannot be used" in caplog.text
+    assert [*(tmp_path / "elsewhere").iterdir()]
+    catalogue.close()
+    del catalogue
+    gc.collect()
+    assert not [*(tmp_path / "elsewhere").iterdir()]
 
 
 def test_a_look_that_was_stopped_goes_on(lab: Path) -> None:

@@ -14,11 +14,12 @@ import pytest
 
 from benchyard.catalogue.catalogue import Catalogue
 from benchyard.catalogue.entry import Entry, identified
-from benchyard.catalogue.formats import format_named
+from benchyard.catalogue.formats import FORMATS
 from benchyard.catalogue.query import Query
 from benchyard.core.errors import BenchyardError, NotFoundError
 from tests.benchyard.catalogue.making import put_many, record
 
+FORMAT_OF = {one.name: one for one in FORMATS}
 READERS, CASES, SETTLED, NUMBERS = 8, 6, range(1, 6), range(6, 40)
 
 
@@ -106,7 +107,7 @@ class Fire:
     def _ask_of_one(self, entry: Entry) -> None:
         try:
             self._catalogue.entry(entry.id)
-            format_named(entry.format).load(entry)
+            FORMAT_OF[entry.format].load(entry)
         except NotFoundError:
             if entry.id in self._settled:
                 self.wrong.append(f"settled, and not there: {entry.path}")

@@ -1,4 +1,5 @@
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -92,3 +93,10 @@ def test_older_records_are_read(tmp_path: Path) -> None:
     record = replace(made(), subject={}, outcome=Outcome.COMPLETED)
     folder = place(tmp_path, record, version=2)
     assert read_excerpt(folder) == read_record(folder)
+
+
+def test_a_record_that_is_a_pipe_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "run_1").mkdir()
+    os.mkfifo(tmp_path / "run_1" / "run.json")
+    with pytest.raises(RecordError, match="not a readable record"):
+        read_excerpt(tmp_path / "run_1")

@@ -172,3 +172,14 @@ def test_a_run_is_told_while_it_goes_on(
             ("fails", "tolerated"),
             ("sleep", "completed"),
         ]
+
+
+def test_a_line_without_an_end_is_told_in_parts(tmp_path: Path) -> None:
+    make_run(tmp_path, 1)
+    folder = run_folder(tmp_path, 1)
+    (folder / LOG_FILE).write_text("x" * (3 << 20))
+    log = LiveLog(folder, "words")
+    for _ in range(4):
+        log.look()
+    log.close()
+    assert sum(map(len, log.lines)) >= 2 << 20

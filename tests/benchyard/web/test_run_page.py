@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import os
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -61,6 +62,7 @@ def test_head_tells_what_was_run_where_and_how_it_ended(tmp_path: Path) -> None:
     assert "settings.image: x@sha256:1" in text
     assert 'href="http://prefect.invalid/runs/flow-run/f-1"' in text
     assert "brave-owl" in text
+    assert 'href="/testbed/bench1"' in text
 
 
 def test_failed_step_is_told_with_its_reason(tmp_path: Path) -> None:
@@ -273,6 +275,7 @@ def test_a_run_that_goes_on_shows_what_is_known(tmp_path: Path) -> None:
     client, ident = client_of(folder)
     text = client.get(f"/run/{ident}").text
     assert "The run goes on" in text
+    assert ">Record</a>" not in text
     assert "lo&lt;i&gt;ad" in text
     assert "<script>alert" not in text
     assert '<noscript><meta http-equiv="refresh"' in text
@@ -283,3 +286,46 @@ def test_a_run_that_goes_on_shows_what_is_known(tmp_path: Path) -> None:
     assert client.get(f"/run/{ident}").text == text
     (folder / LOG_FILE).write_text(line.replace("started", "✓ completed 1.0 s"))
     assert client.get(f"/run/{ident}").text != text
+
+
+def test_texts_that_are_no_unicode_are_told_with_escapes(tmp_path: Path) -> None:
+    case = {"title": "\ud800", "name": "\ud800"}
+    folder = make_run(tmp_path / "results", 1, case=case, environment={"host": "\udfff"})
+    client, ident = client_of(folder)
+    page = client.get(f"/run/{ident}")
+    assert page.status_code == 200
+    assert client.get(re.findall(r'href="(/runs\?host=[^"]*)', page.text)[0]).text.count(ident) > 0
+    assert client.get(f"/run/{ident}.json").json()["environment"]["host"] == "\udfff"
+    [case_page] = re.findall(r'href="(/case/[0-9a-f]{16})"', page.text)[:1]
+    assert client.get(f"{case_page}/report.html").status_code == 200
+
+
+def test_a_file_of_a_far_year_has_a_page(tmp_path: Path) -> None:
+    folder = make_run(tmp_path / "results", 1)
+    (folder / RUN_FILE).write_text("{}")
+    os.utime(folder / RUN_FILE, (2**62, 2**62))
+    client, ident = client_of(folder)
+    for address in (f"/run/{ident}", "/runs", "/"):
+        assert client.get(address).status_code == 200
+
+
+def test_a_run_that_was_not_sampled_yet_has_a_page(tmp_path: Path) -> None:
+    results = tmp_path / "words" / "results"
+    folder = run_folder(results, 1)
+    folder.mkdir(parents=True)
+    (folder / MARK).touch()
+    note_began(results, "words", 1, BEGAN, {})
+    client, ident = client_of(folder)
+    assert "under way" in client.get(f"/run/{ident}").text
+    assert client.get(f"/run/{ident}/curves.svg").status_code == 422
+
+
+@pytest.mark.parametrize("depth", [300, 990])
+def test_a_record_that_is_nested_deeply_is_shown_or_refused(tmp_path: Path, depth: int) -> None:
+    folder = make_run(tmp_path / "results", 1, environment={"deep": 1})
+    text = (folder / RUN_FILE).read_text()
+    deep = '{"a": ' * depth + "1" + "}" * depth
+    (folder / RUN_FILE).write_text(text.replace('"deep": 1', f'"deep": {deep}'))
+    client, ident = client_of(folder)
+    for address in (f"/run/{ident}", f"/run/{ident}.json", f"/run/{ident}/environment.csv"):
+        assert client.get(address).status_code in (200, 422)

@@ -1,9 +1,11 @@
 """What an address asks, and what cannot be meant."""
 
+import base64
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -85,6 +87,13 @@ def test_the_page_narrows_sorts_and_goes_on_by_links(site: Site) -> None:
     assert 'href="?limit=5"' in page  # takes the host out again
 
 
+def test_a_row_leads_to_its_case_and_its_run(site: Site) -> None:
+    [run] = site.json("/runs.json?case=load")["entries"]
+    page = site.page("/runs?case=load")
+    assert f'<a href="/case/{run["results"]}">load</a>' in page
+    assert f'<a href="/run/{run["id"]}">1</a>' in page
+
+
 def test_the_form_keeps_what_else_is_asked(site: Site) -> None:
     page = site.page("/runs?param=threads%3E1&host=bench-1&state=broken&sort=title")
     for name, value in (("param", "threads&gt;1"), ("host", "bench-1"), ("sort", "title")):
@@ -131,6 +140,21 @@ def test_what_cannot_be_meant_is_one_sentence(site: Site, query: str, sentence: 
     assert sentence in answer.json()["error"]
     page = site.page(f"/runs?{query}", 422)
     assert "Traceback" not in page
+
+
+@pytest.mark.parametrize(
+    ("sort", "keys"),
+    [
+        ("-started", [2**64 - 1, "id"]),
+        ("-started", [None, "id"]),
+        ("parameter:threads", ["text", 1, "id"]),
+        ("parameter:threads", [1.0, 2.0, "id"]),
+        ("parameter:threads", [b"1", "text", "id"]),
+    ],
+)
+def test_a_cursor_that_nobody_gave_is_refused(site: Site, sort: str, keys: list[Any]) -> None:
+    after = base64.urlsafe_b64encode(msgspec.msgpack.encode([sort, False, keys])).decode()
+    assert "begin at the first page" in site.text(f"/runs.csv?sort={sort}&after={after}", 422)
 
 
 def test_all_wrong_values_are_told_at_once(site: Site) -> None:

@@ -392,3 +392,23 @@ def test_no_value_in_any_place_raises(
     changed = json.dumps(_replaced(told, way, data.draw(_JSON)))
     folder = tmp_path_factory.mktemp("json")
     _survives(folder, Path(path).name.removesuffix(".gz"), changed.encode())
+
+
+def test_nobody_waits_for_a_pipe_beside_a_file(tmp_path: Path) -> None:
+    write_all(tmp_path)
+    units = tmp_path / "asv" / "benchmarks.json"
+    units.unlink()
+    os.mkfifo(units)
+    [asv] = (one for one in described(tmp_path) if one.format == "asv")
+    assert not asv.broken
+    write(tmp_path, "job/profile_0.bin", b"")
+    for name in ("profile_1.bin", "profile_master.bin", "descriptor.bin"):
+        os.mkfifo(tmp_path / "job" / name)
+    [job] = (one for one in described(tmp_path) if one.format == "scanner-job")
+    assert job.broken
+
+
+def test_a_pipe_is_no_trace(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.json")
+    with pytest.raises(InputError, match="a named pipe"):
+        trace_file.bounded_trace(tmp_path / "pipe.json")

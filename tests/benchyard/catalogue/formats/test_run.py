@@ -8,7 +8,6 @@ import pytest
 
 from benchyard.catalogue.catalogue import Catalogue
 from benchyard.catalogue.entry import Entry, identified
-from benchyard.catalogue.formats import format_named
 from benchyard.catalogue.formats.contract import Found, Listing
 from benchyard.catalogue.formats.run import KrownRunFormat, RunFormat
 from benchyard.catalogue.query import Query
@@ -121,7 +120,7 @@ def test_a_run_that_krown_did_not_finish_is_broken(tmp_path: Path) -> None:
     entry = KrownRunFormat().describe(Found("0" * 16, tmp_path, str(run.relative_to(tmp_path))))
     assert entry is not None
     assert "no .done" in entry.broken
-    assert format_named("krown-run").load(entry).run == 1
+    assert KrownRunFormat().load(entry).run == 1
 
 
 def test_a_folder_is_a_run_by_its_name_and_a_sign(tmp_path: Path) -> None:

@@ -34,3 +34,8 @@ def test_a_file_that_changed_is_read_again(tmp_path: Path) -> None:
     assert head_of(file) == Head(b'{"a": 1}')
     file.write_bytes(b'{"bb": 1}')
     assert head_of(file) == Head(b'{"bb": 1}')
+
+
+def test_a_text_that_never_ends_is_read_once() -> None:
+    # Looked at from each of its quotes, it would take minutes.
+    assert Head(b'{"a": {"b": "' + b'\\"' * 500_000).keys == {("a",), ("a", "b")}

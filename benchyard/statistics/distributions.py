@@ -29,6 +29,7 @@ def normal_quantile(probability: float) -> float:
     return _NORMAL.inv_cdf(probability)
 
 
+@lru_cache(maxsize=1024)
 def coin_quantile(probability: float, tosses: int) -> tuple[int, float]:
     """Return the most heads of which fewer come up with at most this probability, and that one.
 

@@ -1,5 +1,6 @@
 """The application: its pages, its safety, its errors."""
 
+import gc
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
@@ -77,14 +78,18 @@ def _icon() -> Response:
 
 
 @asynccontextmanager
-async def _with_few_threads(_: FastAPI) -> AsyncGenerator[None]:
-    """Let few threads answer: each has a connection to the index that stays open.
-
-    More of them would only wait for each other, as one at a time executes Python, and would take
-    memory.
-    """
+async def _ready_for_many(_: FastAPI) -> AsyncGenerator[None]:
+    """Make answers to many readers at once quicker, as long as the application is served."""
+    # Each thread has a connection to the index that stays open. More of them would wait for each
+    # other, as one at a time executes Python, and take memory.
     current_default_thread_limiter().total_tokens = READERS
-    yield
+    # All wait while the collector looks through what was imported, and stays.
+    gc.collect()
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
 
 
 def make_app(explorer: Explorer) -> FastAPI:
@@ -94,7 +99,7 @@ def make_app(explorer: Explorer) -> FastAPI:
         version=__version__,
         docs_url=None,
         redoc_url=None,
-        lifespan=_with_few_threads,
+        lifespan=_ready_for_many,
     )
     app.state.explorer = explorer
     app.mount("/static", _Static(directory=static_folder()), "static")

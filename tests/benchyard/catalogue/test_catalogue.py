@@ -1,4 +1,5 @@
 import itertools
+import json
 import random
 from dataclasses import replace
 from pathlib import Path
@@ -324,3 +325,17 @@ def test_many_pages_at_random_are_slices_of_the_whole(catalogue: Catalogue) -> N
         offset, limit = chance.randrange(14), chance.randrange(14)
         page = catalogue.page(Query(offset=offset, limit=limit))
         assert list(page.entries) == whole[offset : offset + limit]
+
+
+@pytest.mark.parametrize("sort", [*SORTS, "-duration", "parameter:scale"])
+def test_a_format_is_asked_in_any_order(root: Path, catalogue: Catalogue, sort: str) -> None:
+    result = {"command": "true", "mean": 0.1, "times": [0.1, 0.1]}
+    (root / "times.json").write_text(json.dumps({"results": [result]}))
+    catalogue.refresh()
+    everything = catalogue.page(Query(sort=sort, limit=None)).entries
+    assert {entry.format for entry in everything} > {"hyperfine"}
+    # Of the rare one SQLite takes the index, of the common one it does not.
+    for name in ("run", "hyperfine"):
+        page = catalogue.page(Query(formats=(name,), sort=sort, limit=None))
+        assert list(page.entries) == [entry for entry in everything if entry.format == name]
+        assert page.total == len(page.entries)

@@ -109,7 +109,7 @@ def _walked(root: Path) -> int:
 def _look(runs: Path, index: Path, *options: str) -> tuple[float, float]:
     """Look in a process of its own; return its CPU seconds, and its largest memory in MB."""
     command = [sys.executable, "-c", _LOOK, str(runs), str(index), *options]
-    cpu, megabytes = subprocess.check_output(command, text=True).split()
+    cpu, megabytes = subprocess.check_output(command, encoding="utf-8").split()
     return float(cpu), float(megabytes)
 
 

@@ -67,7 +67,7 @@ class Server:
 
     def peak_megabytes(self) -> float:
         """Return the most memory that it ever had resident."""
-        status = Path(f"/proc/{self.pid}/status").read_text()
+        status = Path(f"/proc/{self.pid}/status").read_text(encoding="utf-8")
         return int(re.findall(r"VmHWM:\s+(\d+) kB", status)[0]) / 1e3
 
 
@@ -93,7 +93,7 @@ def _server(*command: str, home: Path) -> Generator[Server]:
         env={**os.environ, "BENCHYARD_HOME": str(home), "PYTHONUNBUFFERED": "1"},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
-        text=True,
+        encoding="utf-8",
     )
     try:
         line = next(found for text in process.stdout or () if (found := _ADDRESS.search(text)))
@@ -141,7 +141,7 @@ def _executed(home: Path) -> Path:
     step = {"@id": "true", "name": "true", "resource": "Process", "command": "execute"}
     steps = [{**step, "parameters": {"arguments": ["true"]}}]
     document = {"@id": "urn:benchmark", "name": "first", "steps": steps}
-    (case / "metadata.json").write_text(json.dumps(document))
+    (case / "metadata.json").write_text(json.dumps(document), encoding="utf-8")
     command = ["run", str(case), "--direct", "--runs", "6", "--cooldown", "0"]
     subprocess.run([sys.executable, "-m", "benchyard.cli", *command], check=True, stdout=2)
     return home / "cases"

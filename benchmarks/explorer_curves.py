@@ -100,7 +100,7 @@ def serving(root: Path, home: Path) -> Generator[tuple[int, int]]:
         [program, "serve", root, "--port", "0"],
         env={**os.environ, HOME: os.fspath(home), "PYTHONUNBUFFERED": "1"},
         stdout=subprocess.PIPE,
-        text=True,
+        encoding="utf-8",
     )
     try:
         said = cast("IO[str]", server.stdout).readline()

@@ -61,7 +61,9 @@ def _of(
         seconds, used, told = list[float](), list[float](), ""
         for _ in range(rounds):
             start, before = time.perf_counter(), _children()
-            told = subprocess.run(command, check=False, capture_output=True, text=True).stdout
+            told = subprocess.run(
+                command, check=False, capture_output=True, encoding="utf-8"
+            ).stdout
             seconds.append(time.perf_counter() - start)
             used.append(_children() - before)
         about = json.loads(told)
@@ -84,8 +86,8 @@ def _make(results: Path, count: int, name: str = "case") -> None:
         folder = run_folder(results, number)
         folder.mkdir(parents=True)
         write_record(folder, _record(name, number, drawn))
-        (folder / METRICS_FILE).write_text(_curves())
-        (folder / DONE).write_text(_BEGAN)
+        (folder / METRICS_FILE).write_text(_curves(), encoding="utf-8")
+        (folder / DONE).write_text(_BEGAN, encoding="utf-8")
 
 
 def _record(name: str, number: int, drawn: random.Random) -> RunRecord:

@@ -96,7 +96,7 @@ class Looked:
         page: All of the comparison, in Markdown.
         p_values: Of all of its tests, each alone.
         untold: Of how many steps and metrics nothing can be told.
-        before: Folder with the runs that it was compared with; None if it was not.
+        before: Folder with the runs that it was to be compared with; None if there are none.
     """
 
     regressions: tuple[Regression, ...]
@@ -203,14 +203,16 @@ class Baseline:
 
     def _draft(self, title: str, results: Path) -> "_Draft | Looked":
         """Compare a case alone, or say why it cannot be."""
+        place: Path | None = None
         try:
             sides = self._sides(title, results)
             if isinstance(sides, str):
                 return Looked((), sides)
             before, after = sides
+            place = before.folder
             compared = compare(pair({title: before}, {title: after}), Rule())
         except (InputError, OSError) as error:
-            return Looked((), f"not compared with the baseline: {error}")
+            return Looked((), f"not compared with the baseline: {error}", before=place)
         previous = self._text == PREVIOUS
         against = _campaign_in_words(before, after) if previous else self._text
         return _Draft(compared, against, shown(before.folder) if previous else "")

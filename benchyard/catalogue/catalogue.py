@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from cachetools import LRUCache
 
-from benchyard.catalogue import reading
+from benchyard.catalogue import facets, reading
 from benchyard.catalogue.entry import CaseEntry, Entry, StepOfRun
 from benchyard.catalogue.formats import FORMATS
 from benchyard.catalogue.index import NO_USE, LookStoppedError, fact
@@ -262,15 +262,25 @@ class Catalogue:
         Raises:
             InputError: If there is no such field.
         """
+        return self.values_of((field,), query)[field]
 
-        def asked(connection: sqlite3.Connection, given: Query) -> dict[str, int]:
-            return reading.values(connection, field, given)
+    def values_of(
+        self, fields: Sequence[str], query: Query | None = None
+    ) -> dict[str, dict[str, int]]:
+        """Return what ``values`` does for several fields, in one search.
 
-        return self._ask(
-            lambda connection: dict(
-                self._remember(connection, f"values of {field}", query or Query(), asked)
-            )
+        Raises:
+            InputError: If there is no such field.
+        """
+
+        def asked(connection: sqlite3.Connection, given: Query) -> dict[str, dict[str, int]]:
+            return facets.values(connection, fields, given)
+
+        what = f"values of {', '.join(fields)}"
+        counted = self._ask(
+            lambda connection: self._remember(connection, what, query or Query(), asked)
         )
+        return {field: dict(numbers) for field, numbers in counted.items()}
 
     def _remember(
         self,

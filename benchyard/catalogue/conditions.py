@@ -1,6 +1,7 @@
 """A query as a condition of SQL on ``entries e``; values are bound, never written into it."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from benchyard.catalogue.query import Condition, Operator, Query
@@ -13,22 +14,35 @@ _LABELS = "e.label_set IN (SELECT label_set FROM {} WHERE {})"
 _PARAMETERS = "e.parameter_set IN (SELECT parameter_set FROM parameters WHERE name = ? AND {})"
 
 
-def condition(query: Query) -> Clause:
-    """Return the condition that a query puts on entries; ``1`` if it asks for all."""
-    clauses = [*_clauses(query)]
+#: Of formats that have a greater share of all entries, SQLite is not to take the index.
+_COMMON = 0.1
+
+
+def condition(query: Query, tallies: Mapping[str, int]) -> Clause:
+    """Return the condition that a query puts on entries; ``1`` if it asks for all.
+
+    Args:
+        tallies: How many entries there are of each format.
+    """
+    if tallies.keys() <= set(query.formats):
+        query = replace(query, formats=())
+    asked = sum(tallies.get(name, 0) for name in set(query.formats))
+    # The sign hides the column from the planner, which would read all of a format, and sort.
+    format_column = "+e.format" if asked > _COMMON * sum(tallies.values()) else "e.format"
+    clauses = [*_clauses(query, format_column)]
     joined = " AND ".join(f"({clause})" for clause, _ in clauses)
     return joined or "1", tuple(value for _, values in clauses for value in values)
 
 
 def asks_formats_alone(query: Query) -> bool:
     """Tell whether nothing is asked but the format."""
-    return all(clause.startswith("e.format IN") for clause, _ in _clauses(query))
+    return not any(_clauses(replace(query, formats=())))
 
 
-def _clauses(query: Query) -> Iterator[Clause]:
+def _clauses(query: Query, format_column: str = "e.format") -> Iterator[Clause]:
     yield from _words(query.text)
     for column, values in (
-        *(("e.format", query.formats), ("e.results", query.results)),
+        *((format_column, query.formats), ("e.results", query.results)),
         *(("e.case_name", query.cases), ("e.host", query.hosts), ("e.outcome", query.outcomes)),
     ):
         if values:

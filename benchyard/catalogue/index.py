@@ -29,7 +29,7 @@ _LOCK_SECONDS = 0.05
 #: What is said of a file that must be made anew.
 NO_USE = "not a database of this version"
 #: Connections of readers that are kept open.
-_KEPT = 8
+READERS = 8
 
 _SCHEMA = """
 CREATE TABLE facts (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
@@ -140,7 +140,7 @@ class Index:
         self.path = path
         self._made_by = readers
         self._looking = Lock()
-        self._idle: LifoQueue[tuple[int, sqlite3.Connection]] = LifoQueue(_KEPT)
+        self._idle: LifoQueue[tuple[int, sqlite3.Connection]] = LifoQueue(READERS)
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._writer, self._inode = self._first_opened()
 

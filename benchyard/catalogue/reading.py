@@ -6,14 +6,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchyard.catalogue.conditions import asks_formats_alone, condition
+from benchyard.catalogue.conditions import Clause, asks_formats_alone, condition
 from benchyard.catalogue.entry import CaseEntry, Entry, StepEntry, StepOfRun
 from benchyard.catalogue.query import Page, Query
 from benchyard.catalogue.sorting import Order, cursor, in_reach, keys_of, order_of
-from benchyard.catalogue.writing import text
-from benchyard.core.errors import InputError
 from benchyard.core.json_text import decoded
-from benchyard.core.wording import hint
 
 _COLUMNS = """
 e.id, e.format, e.root, e.path, e.created_s, e.updated_s, e.title, e.broken, e.under_way,
@@ -27,15 +24,25 @@ JOIN label_sets l ON l.id = e.label_set JOIN parameter_sets s ON s.id = e.parame
 
 def total(connection: sqlite3.Connection, query: Query) -> int:
     """Return how many entries are asked for."""
-    clause, values = condition(query)
     if asks_formats_alone(query):
-        tallies = connection.execute("SELECT format, entries FROM tallies").fetchall()
-        return sum(n for name, n in tallies if not query.formats or name in query.formats)
+        tallies = _tallies(connection)
+        return sum(n for name, n in tallies.items() if not query.formats or name in query.formats)
+    clause, values = condition_of(connection, query)
     [count] = connection.execute(
         f"SELECT count(*) FROM entries e WHERE {clause}",  # noqa: S608
         values,
     ).fetchone()
     return count
+
+
+def condition_of(connection: sqlite3.Connection, query: Query) -> Clause:
+    """Return the condition that a query puts on entries; ``1`` if it asks for all."""
+    return condition(query, _tallies(connection))
+
+
+def _tallies(connection: sqlite3.Connection) -> dict[str, int]:
+    """Return how many entries there are of each format."""
+    return dict(connection.execute("SELECT format, entries FROM tallies WHERE entries > 0"))
 
 
 def page(connection: sqlite3.Connection, roots: Sequence[Path], query: Query, count: int) -> Page:
@@ -123,7 +130,7 @@ def _selected(
         limits: How many, and how many are skipped before.
         back: Whether from the end on, backwards.
     """
-    clause, values = condition(query)
+    clause, values = condition_of(connection, query)
     if order.join[0] and limits[0] >= 0:
         clause, values = in_reach(connection, order, (clause, values), keys, sum(limits), back=back)
     join, joined = order.join
@@ -206,7 +213,7 @@ def cases(
     Args:
         limits: How many, -1 for all, and how many are skipped before.
     """
-    clause, values = condition(query)
+    clause, values = condition_of(connection, query)
     if clause == "1":
         asked = f"{_ALL_CASES} {_NEWEST_FIRST}"
     else:
@@ -219,7 +226,7 @@ def cases(
 
 def count_cases(connection: sqlite3.Connection, query: Query) -> int:
     """Return how many cases have runs that are asked for."""
-    clause, values = condition(query)
+    clause, values = condition_of(connection, query)
     asked = "SELECT count(*) FROM cases"
     if clause != "1":
         asked = (
@@ -285,49 +292,3 @@ def steps_of(connection: sqlite3.Connection, case_id: str) -> list[StepOfRun]:
         run = (row[0], _known(row[1]), _known(row[2]), row[3], row[4], labels[row[5]])
         found.append(StepOfRun(*run, made))
     return found
-
-
-# -- facets
-
-_COLUMN_OF = {
-    "host": "e.host",
-    "case": "e.case_name",
-    "outcome": "e.outcome",
-    "commit": "e.commit_id",
-    "format": "e.format",
-}
-#: What many entries share: the value, its table, and the set that it is of.
-_SHARED = {
-    "tag": ("t.tag", "tags", "label_set"),
-    "version": ("t.resource || '=' || t.version", "versions", "label_set"),
-    "parameter": ("t.name", "parameters", "parameter_set"),
-}
-_OF_PARAMETER = "parameter:"
-
-
-def values(connection: sqlite3.Connection, field: str, query: Query) -> dict[str, int]:
-    """Return the values of a field with their number, most frequent first.
-
-    Raises:
-        InputError: If there is no such field.
-    """
-    clause, bound = condition(query)
-    name = field.partition(":")[0] if field.startswith(_OF_PARAMETER) else field
-    if name in _COLUMN_OF:
-        counted = f"SELECT {_COLUMN_OF[name]} AS value, count(*) AS n FROM entries e WHERE {clause}"  # noqa: S608
-    elif name in _SHARED:
-        value, table, one = _SHARED[name]
-        if name != field:
-            value, bound = "t.text", (*bound, text(field.removeprefix(_OF_PARAMETER)))
-        counted = (
-            f"WITH sets AS (SELECT e.{one} AS id, count(*) AS entries FROM entries e "  # noqa: S608
-            f"WHERE {clause} GROUP BY e.{one}) SELECT {value} AS value, sum(entries) AS n "
-            f"FROM {table} t JOIN sets ON sets.id = t.{one}{' WHERE t.name = ?' * (name != field)}"
-        )
-    else:
-        raise InputError(f"there is no field {field!r} to list values of{hint(field, _FIELDS)}")
-    rows = connection.execute(f"{counted} GROUP BY value ORDER BY n DESC, value", bound)
-    return {value: n for value, n in rows if value != ""}
-
-
-_FIELDS = (*_COLUMN_OF, *_SHARED)

@@ -171,7 +171,7 @@ class Watcher:
 def silent_root(roots: Iterable[Path]) -> Path | None:
     """Return the first folder on a file system that does not tell what others change; else None."""
     try:
-        mounts = read_mounts(_MOUNTS.read_text(errors="surrogateescape"))
+        mounts = read_mounts(_MOUNTS.read_text(encoding="utf-8", errors="surrogateescape"))
     except OSError:
         return None
     for root in roots:

@@ -6,7 +6,6 @@ texts, and integers of any size, are Python's business.
 
 import json
 import math
-import re
 from contextlib import suppress
 from typing import Any
 
@@ -15,7 +14,7 @@ import orjson
 from benchyard.core.model import Json
 
 #: So many digits may be more than 64 bits hold; those of a fraction are no matter.
-_LONG = re.compile(rb"0{19,}")
+_LONG = b"0" * 19
 _DIGITS = bytes.maketrans(b"123456789", b"0" * 9)
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
@@ -40,9 +39,14 @@ def decoded(content: bytes, *, exact: bool = True) -> Any:
 
 
 def _may_hold_a_long_integer(content: bytes) -> bool:
-    # A search for one letter, as all digits are then, takes a tenth of one for a class of them.
+    # All digits become one: bytes are searched many times as fast for them as for a class.
     zeros = content.translate(_DIGITS)
-    return any(zeros[one.start() - 1 : one.start()] != b"." for one in _LONG.finditer(zeros))
+    at = zeros.find(_LONG)
+    while at >= 0:
+        if zeros[at - 1 : at] != b".":
+            return True
+        at = zeros.find(_LONG, at + len(_LONG))
+    return False
 
 
 def encoded(value: Json) -> str:

@@ -1,17 +1,23 @@
 """The application: its pages, its safety, its errors."""
 
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
+from anyio.to_thread import current_default_thread_limiter
 from fastapi import FastAPI, Response
 from fastapi.responses import RedirectResponse
 from fastapi.staticfiles import StaticFiles
 from starlette.types import Scope
 
 from benchyard import __version__
+from benchyard.catalogue.index import READERS
 from benchyard.web.answers import Answers
 from benchyard.web.explorer import Explorer
 from benchyard.web.guard import Guard
 from benchyard.web.pages import (
     api,
     case,
+    case_values,
     cases,
     compare,
     curves,
@@ -37,6 +43,7 @@ _PAGES = (
     runs,
     cases,
     case,
+    case_values,
     report,
     compare,
     plot,
@@ -69,9 +76,26 @@ def _icon() -> Response:
     return RedirectResponse(static("icon.svg"))
 
 
+@asynccontextmanager
+async def _with_few_threads(_: FastAPI) -> AsyncGenerator[None]:
+    """Let few threads answer: each has a connection to the index that stays open.
+
+    More of them would only wait for each other, as one at a time executes Python, and would take
+    memory.
+    """
+    current_default_thread_limiter().total_tokens = READERS
+    yield
+
+
 def make_app(explorer: Explorer) -> FastAPI:
     """Make the application of an explorer."""
-    app = FastAPI(title="Benchyard", version=__version__, docs_url=None, redoc_url=None)
+    app = FastAPI(
+        title="Benchyard",
+        version=__version__,
+        docs_url=None,
+        redoc_url=None,
+        lifespan=_with_few_threads,
+    )
     app.state.explorer = explorer
     app.mount("/static", _Static(directory=static_folder()), "static")
     for page in _PAGES:

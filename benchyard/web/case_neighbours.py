@@ -25,6 +25,12 @@ def _order(value: Json) -> tuple[bool, float, str]:
     return (not number, float(value) if isinstance(value, int | float) else 0.0, str(value))
 
 
+def name_of(case: CaseEntry) -> str:
+    """Return what a case is called in a list, in which its earlier campaigns may stand too."""
+    name = case.title or case.path
+    return f"{name} (earlier campaign)" if is_earlier(case.results) else name
+
+
 def campaign_pages(catalogue: Catalogue, case: CaseEntry) -> dict[str, str]:
     """Return the page of each earlier campaign by its name, as far as it is in the catalogue."""
     earlier = case.results / EARLIER

@@ -1,6 +1,6 @@
 """What every page of the explorer works with."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import Annotated, cast
@@ -39,34 +39,37 @@ class Explorer:
     host_names: frozenset[str] | None = None
     looks: Looks = field(default_factory=Looks)
     loaders: LoaderPool = field(default_factory=lambda: LoaderPool(FORMATS))
-    facets: TTLCache[str, Mapping[str, int]] = field(
+    facets: TTLCache[str, Mapping[str, Mapping[str, int]]] = field(
         default_factory=lambda: TTLCache(_FACETS, _FACETS_SECONDS)
     )
-    _counting: Lock = field(default_factory=Lock)
+    _keeping: Lock = field(default_factory=Lock)
 
-    def values(self, name: str, query: Query) -> Mapping[str, int]:
-        """Return the values of a field among what is asked for, with numbers of some seconds ago.
+    def values_of(self, fields: Sequence[str], query: Query) -> Mapping[str, Mapping[str, int]]:
+        """Return the values of fields among what is asked for, with numbers of some seconds ago.
 
         Args:
-            name: As ``Catalogue.values`` takes it.
+            fields: As ``Catalogue.values`` takes them.
         """
-        key = f"{name} {replace(query, sort='', offset=0, limit=None, after=None)}"
-        with self._counting:
+        key = f"{fields} {replace(query, sort='', offset=0, limit=None, after=None)}"
+        with self._keeping:
             found = self.facets.get(key)
-            if found is None:
-                found = self.facets[key] = self.catalogue.values(name, query)
-            return found
+        if found is None:
+            found = self.catalogue.values_of(fields, query)
+            with self._keeping:
+                self.facets[key] = found
+        return found
 
     @property
     def freshness(self) -> str:
         """Of what time the answers are, for the foot of a page."""
         now = self.catalogue.freshness
         looked = f"looked at {day_and_time(now.looked_s)} UTC" if now.looked_s else "not looked at"
-        state = "looking now" if now.looking else "watching" if now.watched else now.note
+        state = "looking now" if now.looking else "watching since" if now.watched else now.note
         return f"{looked}, {state}"
 
 
-def _explorer(request: Request) -> Explorer:
+# Being async, it is called where it is; FastAPI takes plain functions to another thread.
+async def _explorer(request: Request) -> Explorer:
     return cast("Explorer", request.app.state.explorer)
 
 

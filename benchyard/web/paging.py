@@ -76,7 +76,7 @@ def pages_around(
     return before + ([("Next", at(offset + limit))] if offset + limit < total else [])
 
 
-def _part(
+async def _part(
     offset: Annotated[int, Query(ge=0, le=10**9)] = 0,
     limit: Annotated[int, Query(ge=1, le=10_000)] = 100,
 ) -> Part:

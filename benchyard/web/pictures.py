@@ -90,9 +90,11 @@ def add_picture(router: APIRouter, path: str, picture: Callable[..., Picture]) -
 
         return answer
 
+    name = path.strip("/").replace("/", " ")
     # Before whatever takes the path itself: a parameter at its end would take in the suffixes.
     for kind in _TYPES:
-        router.add_api_route(f"{path}.{kind}", of_kind(kind), methods=["GET"])
+        told = f"{name} as a picture ({kind.upper()})"
+        router.add_api_route(f"{path}.{kind}", of_kind(kind), methods=["GET"], summary=told)
 
 
 # -- drawing: it takes a tenth of a second or more, so each picture is drawn once

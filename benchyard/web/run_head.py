@@ -28,7 +28,7 @@ def _when_and_where(shown: ShownRun) -> Iterator[Fact]:
     length = record.duration_s if record else entry.duration_s
     yield "Began (UTC)", day_and_time(entry.started_s) if entry.started_s else "", None
     yield "Took", duration(length) if length else "", None
-    yield "Host", host, f"/runs?host={_quoted(host)}"
+    yield "Host", host, f"/testbed/{_quoted(host)}"
     yield "Folder", entry.path, None
 
 

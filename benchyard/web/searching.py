@@ -16,7 +16,6 @@ from benchyard.core.amounts import parse_since
 from benchyard.core.errors import InputError
 from benchyard.core.model import Json
 from benchyard.core.wording import hint, quote
-from benchyard.web.explorer import Current
 from benchyard.web.tables import Column
 
 #: Most rows of one page.
@@ -211,13 +210,9 @@ def search_of(request: Request, filters: Filters, query: catalogue.Query) -> Sea
     return Search(query, tuple((name, value) for name, value in items if name in known and value))
 
 
-def _search(request: Request, explorer: Current, filters: Annotated[RunFilters, Query()]) -> Search:
+async def _search(request: Request, filters: Annotated[RunFilters, Query()]) -> Search:
     query = filters.query(filters.sort, filters.after)
-    formats = query.formats or RUNS
-    # Without a condition on formats the index sorts faster.
-    if explorer.catalogue.values("format").keys() <= set(formats):
-        formats = ()
-    return search_of(request, filters, replace(query, formats=formats))
+    return search_of(request, filters, replace(query, formats=query.formats or RUNS))
 
 
 #: As an argument of an endpoint: what its address asks of the runs.

@@ -121,7 +121,7 @@ def make_server(explorer: Explorer) -> "uvicorn.Server":
         access_log=False,
         server_header=False,
         ws="none",
-        lifespan="off",
+        lifespan="on",
         timeout_graceful_shutdown=_FAREWELL,
     )
     return uvicorn.Server(config)

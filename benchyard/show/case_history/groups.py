@@ -30,11 +30,13 @@ class Value:
     Args:
         value: Of the metric; the median of the run's repetitions.
         suspect: Whether it counts in no figure.
+        run: Its number.
     """
 
     began: datetime
     value: float
     suspect: bool = False
+    run: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +152,7 @@ def _values(
         for step in record.steps:
             value = value_of(step, metric)
             if value is not None:
-                made = Value(record.began, value, suspect=bool(step.suspect))
+                made = Value(record.began, value, bool(step.suspect), record.run)
                 found.setdefault(step.id, []).append(made)
                 newest[step.id] = step
     return found

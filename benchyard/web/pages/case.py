@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated, Any
+from urllib.parse import urlencode
 
 from fastapi import APIRouter, Query, Request, Response
 
@@ -36,6 +37,7 @@ from benchyard.web.explorer import Current, Explorer
 from benchyard.web.pictures import WIDTHS, Kind, Picture, Width, add_picture
 from benchyard.web.plots import MOST_CASES, draw_sides, limited
 from benchyard.web.rendering import day_and_time, json_answer, render
+from benchyard.web.report.cases import repeating
 from benchyard.web.tables import DataTable, add_table
 
 router = APIRouter()
@@ -263,6 +265,7 @@ def page(
         badges_of=[(tag, "", None) for tag in case.tags],
         has_before=len(found.campaigns) > 1,
         has_runs=bool(found.run_set.records),
+        taken_in=_taken_in(case, found, siblings),
         has_report=bool(found.run_set.records) and not found.is_krowns,
         notes=found.left_out,
         warnings=summary["warnings"],
@@ -297,7 +300,7 @@ def _figures(case: CaseEntry, found: CaseResults) -> list[Sequence[Any]]:
     return [
         ("Runs", f"{case.runs:,}", failed, f"{address(case)}/runs"),
         ("Newest run", day_and_time(case.newest_s), newest.outcome.value if newest else ""),
-        ("Testbeds", f"{len(case.hosts):,}", ", ".join(case.hosts[:4])),
+        ("Testbeds", f"{len(case.hosts):,}", ", ".join(case.hosts[:4]), "/testbeds"),
         ("Earlier campaigns", f"{earlier:,}", "", f"{address(case)}/history"),
     ]
 
@@ -309,4 +312,19 @@ def _facts(case: CaseEntry, found: CaseResults) -> list[tuple[str, str | None]]:
         ("Measured", about(subject) if subject else None),
         ("Point", point or None),
         ("Results", str(case.results)),
+        ("Measure again", _repeating(found)),
     ]
+
+
+def _repeating(found: CaseResults) -> str | None:
+    if found.is_krowns or not found.run_set.everything:
+        return None
+    return f"{repeating(found.run_set)}, where the case is"
+
+
+def _taken_in(case: CaseEntry, found: CaseResults, siblings: Sequence[CaseEntry]) -> str:
+    """Return the address of a picture with what is suspect; empty if nothing is."""
+    if not any(found.suspect.values()):
+        return ""
+    sides = [("side", one.id) for one in siblings[:MOST_CASES] or [case]]
+    return f"/plot?{urlencode([*sides, ('include_suspect', 'true')])}"

@@ -8,8 +8,8 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 
 from benchyard.catalogue.entry import CaseEntry
 from benchyard.core.model import Json
-from benchyard.results.campaigns import is_earlier
 from benchyard.statistics.figures import plural
+from benchyard.web.case_neighbours import name_of
 from benchyard.web.case_tables import address, case_document
 from benchyard.web.explorer import Current, Explorer
 from benchyard.web.paging import pages_around
@@ -48,7 +48,7 @@ class CaseFilters(Filters):
     sort: Order = "-newest"
 
 
-def _asked(request: Request, filters: Annotated[CaseFilters, Query()]) -> Search:
+async def _asked(request: Request, filters: Annotated[CaseFilters, Query()]) -> Search:
     return search_of(request, filters, replace(filters.query(), sort=filters.sort))
 
 
@@ -85,9 +85,8 @@ def _table(explorer: Explorer, search: Search) -> DataTable:
 
 
 def _row(case: CaseEntry) -> list[Cell]:
-    title = f"{case.title} (earlier campaign)" if is_earlier(case.results) else case.title
     return [
-        Cell(case.title, title, href=f"/case/{case.id}"),
+        Cell(case.title, name_of(case), href=f"/case/{case.id}"),
         Cell(case.runs, href=f"/runs?results={case.id}"),
         Cell(case.failed, mark="bad" if case.failed else "quiet"),
         Cell(case.newest_s, day_and_time(case.newest_s)),

@@ -23,8 +23,10 @@ from benchyard.catalogue.entry import CaseEntry, identified
 from benchyard.catalogue.query import Query
 from benchyard.core.amounts import parse_percent
 from benchyard.core.errors import InputError
+from benchyard.results.campaigns import is_earlier
 from benchyard.show.results_plot.chart import Kind as PlotKind
 from benchyard.show.results_plot.choice import Wish
+from benchyard.web.case_neighbours import name_of
 from benchyard.web.comparing import (
     Compared,
     command_of,
@@ -115,7 +117,7 @@ class _Parameters(BaseModel):
     include_suspect: bool = Field(default=False, alias="include-suspect")
 
 
-def _asked(given: Annotated[_Parameters, Parameter()]) -> Asked:
+async def _asked(given: Annotated[_Parameters, Parameter()]) -> Asked:
     """Take the options of an address; what is empty, as a form sends it, is left out."""
     usual = _Parameters()
     values: dict[str, Sequence[str]] = {
@@ -250,6 +252,7 @@ def page(request: HttpRequest, explorer: Current, asked: AskedFor, q: str = "") 
         uncounted=uncounted(comparison),
         unpaired=[(one.title, *map(shown.label, one[1:])) for one in comparison.unpaired],
         lacks_suspect=lacks_suspect(comparison),
+        has_values=any(row.baseline.values or row.candidate.values for row in comparison.rows),
         command=command_of(shown, asked.request),
         pictures=[_ratios(explorer, asked), _points(explorer, asked)] if drawn else [],
         most_drawn=_MOST_DRAWN,
@@ -280,10 +283,7 @@ def _offered(catalogue: Catalogue, text: str) -> DataTable:
     notes = [f"{more:,} more; search for them."] if more > 0 else []
     found = catalogue.cases(query, limit=_OFFERED)
     notes.append("The first is the reference. One alone is compared with its campaign before.")
-    rows = [
-        [Cell(case.id, case.title or case.path, f"/case/{case.id}"), *_about(case)]
-        for case in found
-    ]
+    rows = [[Cell(case.id, name_of(case), f"/case/{case.id}"), *_about(case)] for case in found]
     return DataTable(
         *("choice", "Cases", _CASE_COLUMNS, rows),
         empty="There is no such case.",
@@ -305,12 +305,21 @@ def _others(catalogue: Catalogue, asked: Asked) -> DataTable | None:
     found = [case for case in cases if case.id != own.id]
     rows = [
         [
-            Cell(case.id, case.title, "/compare" + asked.query() + f"&side={case.id}"),
+            Cell(case.id, name_of(case), _with(asked, case)),
             *_about(case),
         ]
         for case in found[:_OFFERED]
     ]
-    return DataTable("others", "Compare it with", _CASE_COLUMNS, rows)
+    notes = ["Of sides that are both named, other work is compared too, and said."]
+    return DataTable("others", "Compare it with", _CASE_COLUMNS, rows, notes=notes)
+
+
+def _with(asked: Asked, case: CaseEntry) -> str:
+    """Return the address of the comparison with one case more; what was before is the baseline."""
+    sides = [*asked.sides, case.id]
+    if is_earlier(case.results):
+        sides.reverse()
+    return "/compare" + Asked(sides, asked.values).query()
 
 
 def _about(case: CaseEntry) -> list[Cell]:

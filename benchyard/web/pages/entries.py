@@ -130,7 +130,7 @@ def _row(entry: Entry) -> Sequence[Cell]:
 def _counted(entry: Entry) -> str:
     return ", ".join(
         f"1 {_SINGULAR.get(what, what.removesuffix('s'))}" if count == 1 else f"{count:,} {what}"
-        for what, count in entry.counts.items()
+        for what, count in ((name.replace("_", " "), n) for name, n in entry.counts.items())
         if count
     )
 

@@ -60,6 +60,11 @@ class Changes:
         """Number of cases that are still being looked at."""
         return len(self.cases) - len(self.looks)
 
+    @property
+    def compared(self) -> Sequence[Looked]:
+        """The looks at cases that have something to be compared with."""
+        return [one for one in self.looks.values() if one.against]
+
     def worse(self) -> Iterator[tuple[CaseEntry, Looked, Regression]]:
         """Yield what got worse."""
         for case in self.cases:
@@ -150,7 +155,7 @@ def _cards(changes: Changes) -> list[tuple[object, ...]]:
     worse, failed = len(list(changes.worse())), changes.failures.total
     since = urlencode({"since": changes.since})
     broken = urlencode([("outcome", one) for one in _BROKEN])
-    compared = plural(len(changes.looks), "case") + " looked at"
+    compared = f"{len(changes.compared)} of {plural(len(changes.cases), 'case')} compared"
     return [
         ("Regressions", worse, compared, "#worse", "bad" if worse else ""),
         ("Failed runs", failed, "", f"/runs?{broken}&{since}", "bad" if failed else ""),
@@ -171,17 +176,26 @@ def _worse(changes: Changes) -> DataTable:
         Column("runs", "Runs", figure=True),
         Column("compare", "More"),
     )
-    done = plural(len(changes.looks), "case")
     return DataTable(
         "worse",
         "Got worse",
         columns,
         [_worse_row(*one) for one in changes.worse()],
-        empty=f"Nothing got worse in {done} with new runs, as far as they have a campaign before."
-        if changes.looks
-        else "There are no new runs to compare.",
+        empty=_nothing_worse(changes),
         notes=_bounds(changes),
     )
+
+
+def _nothing_worse(changes: Changes) -> str:
+    """Say of how many cases nothing is known to be worse, and of how much that says nothing."""
+    if not changes.cases:
+        return "There are no new runs to compare."
+    if not changes.compared:
+        return "No case was compared with a campaign before; the reasons are below."
+    many = f"{len(changes.compared)} of {plural(len(changes.cases), 'case')} with new runs"
+    untold = sum(one.untold for one in changes.compared)
+    but = f", but of {plural(untold, 'step')} in them it cannot be told" if untold else ""
+    return f"No step is shown to be worse in {many} that were compared{but}."
 
 
 def _bounds(changes: Changes) -> list[str]:
@@ -244,12 +258,19 @@ def _cases(changes: Changes) -> DataTable:
 
 def _case_row(case: CaseEntry, looked: Looked | None) -> list[Cell]:
     summary = looked.summary if looked else "still being compared"
-    mark = "bad" if looked and looked.regressions else "" if looked and looked.against else "quiet"
     href = _compare(case, looked) if looked else None
     return [
         Cell(case.title, href=f"/case/{case.id}"),
         Cell(case.runs, href=f"/runs?results={case.id}"),
         Cell(case.newest_s, day_and_time(case.newest_s)),
-        Cell(summary, mark=mark),
+        Cell(summary, mark=_mark(looked)),
         Cell(None, "compare" if href else "", href=href),
     ]
+
+
+def _mark(looked: Looked | None) -> str:
+    if looked is None or looked.before is None:
+        return "quiet"
+    if looked.regressions:
+        return "bad"
+    return "doubtful" if looked.untold or not looked.against else ""

@@ -99,7 +99,8 @@ def _word(shown: ShownRun) -> str:
 
 def _links(shown: ShownRun) -> Iterator[tuple[str, str]]:
     yield "Case", f"/case/{identified(shown.entry.place.parent)}"
-    yield "Record", f"/run/{shown.entry.id}.json"
+    if shown.record is not None:
+        yield "Record", f"/run/{shown.entry.id}.json"
 
 
 def _judgement(shown: ShownRun) -> dict[str, Any]:

@@ -61,7 +61,7 @@ class _Facet:
 def entry_row(entry: Entry) -> list[Cell]:
     """Return the cells of an entry in a list of runs."""
     return [
-        Cell(entry.title or entry.path, href=address_of(entry)),
+        Cell(entry.title or entry.path, href=f"/case/{identified(entry.place.parent)}"),
         Cell(entry.run, href=address_of(entry)),
         _state(entry),
         Cell(entry.started_s, day_and_time(entry.started_s or entry.updated_s)),
@@ -102,18 +102,28 @@ def runs_table(page: Page, search: Search) -> DataTable:
 
 def _facets(explorer: Explorer, search: Search) -> list[_Facet]:
     made: list[_Facet] = []
+    found = explorer.values_of(tuple(_FACETS), search.query)
     for field, head in _FACETS.items():
-        counts = explorer.values(field, search.query)
+        counts = found[field]
         chosen = search.values(field)
         offered = [*chosen, *(value for value in counts if value and value not in chosen)]
         if len(offered) < 2 and not chosen:
             continue
         links = [
-            (value, counts.get(value, 0), search.toggled(field, value), value in chosen)
+            (
+                _short(field, value),
+                counts.get(value, 0),
+                search.toggled(field, value),
+                value in chosen,
+            )
             for value in offered[: _OFFERED + len(chosen)]
         ]
         made.append(_Facet(head, links, len(offered) - len(links)))
     return made
+
+
+def _short(field: str, value: str) -> str:
+    return value[:10] if field == "commit" else value
 
 
 @router.get("/runs.csv", summary="Runs as CSV")

@@ -10,6 +10,7 @@ from fastapi import APIRouter, Depends, Request, Response
 from benchyard.catalogue.query import Query
 from benchyard.core.errors import NotFoundError
 from benchyard.results.record import RunRecord
+from benchyard.web.case_neighbours import name_of
 from benchyard.web.explorer import Current, Explorer
 from benchyard.web.rendering import day_and_time, render
 from benchyard.web.run_tables import FINDINGS, finding_rows
@@ -37,7 +38,7 @@ _LISTED_FACTS = ("CPU model", "number of CPUs", "memory size", "kernel")
 
 def testbed_href(name: str) -> str:
     """Return the page of a host."""
-    return f"/testbed/{quoted(name, safe='')}"
+    return f"/testbed/{quoted(name, safe='', errors='backslashreplace')}"
 
 
 # -- all of them
@@ -177,7 +178,7 @@ def cases_table(explorer: Current, name: str) -> DataTable:
     more = explorer.catalogue.count_cases(query) - _MOST_ROWS
     rows = [
         [
-            Cell(case.title or case.path, href=f"/case/{case.id}"),
+            Cell(case.title or case.path, name_of(case), href=f"/case/{case.id}"),
             Cell(case.runs, f"{case.runs:,}"),
             Cell(case.failed, f"{case.failed:,}", mark="bad" if case.failed else ""),
             Cell(case.newest_s, day_and_time(case.newest_s)),

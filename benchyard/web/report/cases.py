@@ -131,7 +131,7 @@ def case_part(side: str, runs: RunSet, rule: Rule, asked: Metrics) -> CasePart:
         values=tuple(_values(steps, asked)),
         subject=Table(("Part", "Value"), rows),
         failures=_failures(runs),
-        repeat=_repeat(runs),
+        repeat=repeating(runs),
         median_run=median_run if isinstance(median_run, int) else None,
         is_measured=any(step.get("metrics") for step in steps),
         runs=runs,
@@ -176,7 +176,7 @@ def _suspect(steps: Sequence[_Step]) -> Iterator[str]:
             yield f"{step['name']}, run {one['run']}: {'; '.join(one['reasons'])}"
 
 
-def _repeat(runs: RunSet) -> str:
+def repeating(runs: RunSet) -> str:
     """Return the command that measures as often, in a campaign of its own."""
     interval = runs.everything[-1].collector.get("interval_s")
     words = ["benchyard", "run", "--new", "--runs", str(max(len(runs.records), 1))]

@@ -297,6 +297,10 @@ def test_values_come_with_their_number(catalogue: Catalogue) -> None:
     assert catalogue.values("parameter:scale", Query(text="tpch")) == {"1": 3, "10": 3}
     assert catalogue.values("parameter")["step1.mode"] == 6
     assert catalogue.values("host", Query(tags=("io",))) == {"bench-02": 4}
+    fields = ("tag", "parameter:scale", "host")
+    for query in (Query(), Query(text="tpch"), Query(tags=("io",)), Query(formats=("run",))):
+        each = {field: catalogue.values(field, query) for field in fields}
+        assert catalogue.values_of(fields, query) == each
     with pytest.raises(InputError, match=r"no field 'hots'.*host"):
         catalogue.values("hots")
 

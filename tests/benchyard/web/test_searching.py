@@ -87,6 +87,13 @@ def test_the_page_narrows_sorts_and_goes_on_by_links(site: Site) -> None:
     assert 'href="?limit=5"' in page  # takes the host out again
 
 
+def test_a_row_leads_to_its_case_and_its_run(site: Site) -> None:
+    [run] = site.json("/runs.json?case=load")["entries"]
+    page = site.page("/runs?case=load")
+    assert f'<a href="/case/{run["results"]}">load</a>' in page
+    assert f'<a href="/run/{run["id"]}">1</a>' in page
+
+
 def test_the_form_keeps_what_else_is_asked(site: Site) -> None:
     page = site.page("/runs?param=threads%3E1&host=bench-1&state=broken&sort=title")
     for name, value in (("param", "threads&gt;1"), ("host", "bench-1"), ("sort", "title")):

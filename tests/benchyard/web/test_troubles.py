@@ -58,6 +58,7 @@ def test_the_api_page_lists_what_openapi_offers(tmp_path: Path) -> None:
     site = Site(tmp_path)
     page = site.page("/api")
     assert all(path in page for path in site.json("/openapi.json")["paths"])
+    assert "case {case_id} history as a picture (SVG)" in page
 
 
 @pytest.mark.slow

@@ -57,7 +57,7 @@ def test_suspect_runs_are_there_and_do_not_count() -> None:
     [step_history] = histories([campaign("a", records)])
     [group] = step_history.groups
     assert (len(group.values), group.counted) == (len(BASE), len(BASE) - 1)
-    assert group.values[0] == Value(records[0].began, 50.0, suspect=True)
+    assert group.values[0] == Value(records[0].began, 50.0, suspect=True, run=records[0].run)
     assert group.median is not None
     assert group.median < 2
 

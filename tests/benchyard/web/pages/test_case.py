@@ -143,6 +143,43 @@ def test_what_is_left_out_is_said(tmp_path: Path) -> None:
     assert by_run[9]["outcome"] == Outcome.FAILED
 
 
+def test_what_is_suspect_can_be_drawn_and_compared(tmp_path: Path) -> None:
+    for point in (1, 2):
+        case = {"name": "tpch", "title": f"tpch[threads={point}]", "point": {"threads": point}}
+        made = [run(n, step(v, suspect=["swapped"]), case=case) for n, v in enumerate(BASE, 1)]
+        place(tmp_path / "results" / f"threads={point}", made)
+    shown = Shown(tmp_path)
+    page = shown.text(shown.path("threads=1"))
+    [href] = re.findall('href="([^"]*)">Draw with them', page)
+    assert href.count("side=") == 2
+    address = href.replace("&amp;", "&").replace("/plot?", "/plot.svg?")
+    assert "<svg" in shown.text(address)
+
+
+def test_the_command_that_measures_again_is_told(shown: Shown) -> None:
+    page = shown.text(shown.path())
+    assert f"benchyard run --new --runs {len(BASE)} -- tpch" in page
+    assert "Draw with them" not in page
+
+
+def test_each_run_has_a_row_of_values(shown: Shown) -> None:
+    rows = shown.rows(f"{shown.path()}/values.json?metric=*_s")
+    times = [row for row in rows if row["metric"] == "duration_s"]
+    newest = [row for row in times if row["campaign"] == "results"]
+    assert [(row["run"], row["value"]) for row in newest] == list(enumerate(BASE, 1))
+    assert len(times) == 2 * len(BASE)
+    assert {row["metric"] for row in rows} == {"duration_s", "resource_cpu_s"}
+    assert (newest[0]["unit"], newest[0]["suspect"], newest[0]["host"]) == ("s", False, "bench1")
+    assert f'{shown.path()}/values"' in shown.text(shown.path())
+    assert shown.rows(f"{shown.path()}/values.json?offset=3") == times[3:]
+    shown.text(f"{shown.path()}/values.csv?metric=nothing", 422)
+
+
+def test_an_earlier_campaign_is_called_one_wherever_cases_are_listed(shown: Shown) -> None:
+    for address in ("/cases", "/compare", "/testbed/bench1/cases"):
+        assert "tpch (earlier campaign)" in shown.text(address)
+
+
 def test_only_failed_runs_are_a_page_too(tmp_path: Path) -> None:
     place(tmp_path / "results", [run(1, failed(), subject=subject())])
     shown = Shown(tmp_path)

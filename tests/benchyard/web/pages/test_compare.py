@@ -1,6 +1,7 @@
 import json
 import re
 import shlex
+from dataclasses import replace
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from xml.etree.ElementTree import fromstring
 
 import pytest
 
+from benchyard.catalogue.entry import identified
 from benchyard.catalogue.query import Query
 from benchyard.cli import call
 from benchyard.web import plots
@@ -173,6 +175,20 @@ def test_without_a_campaign_before_others_of_the_case_are_offered(tmp_path: Path
     assert "words[n=2] against words[n=1]" in told(site.page(href.replace("&amp;", "&")))
 
 
+def test_other_work_than_before_is_compared_when_both_are_named(tmp_path: Path) -> None:
+    before = "20251201T000000Z-0123456789ab"
+    other = [run(n, replace(step(v), parameters={"n": 2})) for n, v in enumerate(BASE, 1)]
+    place(tmp_path / "results" / "earlier" / before, runs(*BASE))
+    place(tmp_path / "results", other)
+    site = Site(tmp_path)
+    newest, earlier = (identified(tmp_path / "results" / p) for p in (".", f"earlier/{before}"))
+    page = site.page(f"/compare{sides(newest)}")
+    assert "it is other work" in page
+    [href] = re.findall('href="([^"]*)">tpch .earlier campaign', page)
+    assert href == f"/compare?side={earlier}&amp;side={newest}"
+    assert "1 without a difference shown" in told(site.page(href.replace("&amp;", "&")))
+
+
 def test_cases_can_be_chosen_without_script(site: Site) -> None:
     known = [case.id for case in site.catalogue.cases()]
     for address in ("/compare", "/cases"):
@@ -218,8 +234,19 @@ def test_what_is_suspect_can_be_taken_in(tmp_path: Path) -> None:
     place(tmp_path / "new", runs(*BASE))
     site = Site(tmp_path)
     page = site.page(f"/compare{sides(site.case('old'), site.case('new'))}")
+    assert "<h2>Pictures" in page
     [href] = re.findall('href="([^"]*)">Take in what is suspect', page)
     assert "1 without a difference shown" in site.page(href.replace("&amp;", "&"))
+
+
+def test_there_is_no_picture_of_nothing(tmp_path: Path) -> None:
+    records = [run(n, step(v, suspect=["swapped"])) for n, v in enumerate(BASE, 1)]
+    for name in ("old", "new"):
+        place(tmp_path / name, records)
+    site = Site(tmp_path)
+    page = site.page(f"/compare{sides(site.case('old'), site.case('new'))}")
+    assert "<h2>Pictures" not in page
+    assert "Take in what is suspect" in page
 
 
 def test_hostile_names_are_text(tmp_path: Path) -> None:

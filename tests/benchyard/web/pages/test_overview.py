@@ -78,8 +78,28 @@ def test_the_time_is_chosen(lab: Path) -> None:
     site = Site(lab)
     assert site.json("/changes.json?since=2000-01-01")["runs"] == 36
     quiet = site.page("/?since=1h")
-    assert "Nothing got worse" in quiet or "no new runs" in quiet
+    assert "no new runs to compare" in quiet
     assert "is no date" in site.page("/?since=never", 422)
+
+
+@pytest.mark.usefixtures("patient")
+def test_what_is_not_compared_or_cannot_be_told_is_not_called_right(tmp_path: Path) -> None:
+    put_campaign(tmp_path / "new" / "results", "new", BASE)
+    assert "No case was compared with a campaign before" in Site(tmp_path).page("/")
+
+    few = tmp_path / "few" / "results"
+    put_campaign(few / "earlier" / OLD, "few", [1.0], began=FIRST_S)
+    put_campaign(few, "few", [2.0])
+    other = tmp_path / "other" / "results"
+    put_campaign(other / "earlier" / OLD, "other", BASE, began=FIRST_S)
+    changed = replace(step(1, 2.0), parameters={"scale": 2})
+    for run in range(1, 7):
+        put_run(other, run, name="other", started_s=time.time(), steps=(changed,))
+    page = Site(tmp_path).page("/")
+    assert "worse in 1 of 3 cases with new runs that were compared, but of 1 step in them" in page
+    assert "1 of 3 cases compared" in page
+    assert "not comparable" in page
+    assert f"/compare?side={identified(other / 'earlier' / OLD)}" in page
 
 
 @pytest.mark.usefixtures("patient")
@@ -90,6 +110,7 @@ def test_failed_runs_are_told(lab: Path) -> None:
     page = Site(lab).page("/")
     assert page.index("Failed runs") < page.index("<h2>Cases with new runs")
     assert "outcome=failed" in page
+    assert 'href="/failures?since=7d"' in page
 
 
 @pytest.mark.usefixtures("patient")

@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from benchyard.catalogue.entry import RUNS, Entry, identified
+from benchyard.catalogue.entry import RUNS, Entry, StepEntry, identified
 from benchyard.catalogue.seeing import Signature
 from benchyard.core.json_text import encoded
 from benchyard.core.model import Json, plain
@@ -33,6 +33,8 @@ _COLUMNS = (
 )
 _INSERT = f"INSERT INTO entries ({', '.join(_COLUMNS)}) VALUES ({', '.join('?' * len(_COLUMNS))})"  # noqa: S608
 _READ = f"SELECT {', '.join(_COLUMNS)} FROM entries WHERE n = ?"  # noqa: S608
+#: SQLite keeps no larger numbers.
+_LARGEST = 2**62
 #: Sets that are remembered with their numbers.
 _MOST_SETS = 20_000
 
@@ -69,12 +71,11 @@ class Writer:
     def put(self, entry: Entry, place: Place) -> None:
         """Write an entry, in place of what was known of it."""
         try:
-            row = self._row(entry, place)
+            row, steps = self._row(entry, place), _step_rows(entry)
         except (TypeError, ValueError, OverflowError, AttributeError, RecursionError) as error:
             # One odd entry must not keep all others out.
             entry = _odd(entry, error)
-            row = self._row(entry, place)
-        steps = [_step_row(entry, position) for position in range(len(entry.steps))]
+            row, steps = self._row(entry, place), []
         found = self.connection.execute("SELECT n FROM entries WHERE id = ?", row[:1]).fetchone()
         if found and self._is(found[0], row, steps):
             self._put_files(place, found[0])
@@ -182,7 +183,7 @@ class Writer:
             text(entry.broken),
             int(entry.under_way),
             text(entry.case),
-            -1 if entry.run is None else min(entry.run, 2**62),
+            -1 if entry.run is None else min(entry.run, _LARGEST),
             text(entry.outcome or ""),
             _finite(began),
             -1.0 if entry.started_s is None else _finite(entry.started_s),
@@ -279,8 +280,13 @@ def _identified(folder: str) -> str:
     return identified(Path(folder))
 
 
-def _step_row(entry: Entry, position: int) -> tuple[Any, ...]:
-    step = entry.steps[position]
+def _step_rows(entry: Entry) -> list[tuple[Any, ...]]:
+    if any(abs(step.index) > _LARGEST for step in entry.steps):
+        raise ValueError("a step has a number that no step has")
+    return [_step_row(step) for step in entry.steps]
+
+
+def _step_row(step: StepEntry) -> tuple[Any, ...]:
     return (
         text(step.step),
         text(step.name),

@@ -27,6 +27,7 @@ from benchyard.results.record import (
     StepRecord,
     read_record,
 )
+from benchyard.results.typed import is_moment
 
 #: Reads from an object the members that are wanted.
 _Pick: TypeAlias = Callable[[Raw], Mapping[str, Any]]
@@ -113,7 +114,9 @@ def read_excerpt(folder: Path, metrics: tuple[str, ...] = ()) -> RunRecord:
         if (found.format, found.version) != (FORMAT, VERSION):
             return read_record(folder)
         record = _record(found, metrics)
-        if run_number(folder.name) in (None, record.run) and record.began.tzinfo:
+        if run_number(folder.name) in (None, record.run) and (
+            not record.started_at or is_moment(record.started_at)
+        ):
             return record
     except (OSError, MsgspecError, ValueError, TypeError, RecursionError):
         pass

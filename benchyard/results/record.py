@@ -24,7 +24,7 @@ from benchyard.core.files import write_json
 from benchyard.core.json_text import decoded
 from benchyard.core.model import Json, JsonObject, Outcome
 from benchyard.results.folders import RUN_FILE, run_number
-from benchyard.results.typed import Length, read_as
+from benchyard.results.typed import Length, is_moment, read_as
 
 FORMAT = "benchyard-run"
 VERSION = 5
@@ -277,5 +277,5 @@ def _check_place(folder: Path, record: RunRecord) -> None:
     """Refuse a record that was moved here from another run: its number would name the wrong one."""
     if run_number(folder.name) not in (None, record.run):
         raise ValueError(f"it is of run {record.run}")
-    if record.started_at and record.began.tzinfo is None:
-        raise ValueError("'started_at' has no time zone")
+    if record.started_at and not is_moment(record.started_at):
+        raise ValueError("'started_at' has no time zone, or is of no year that is measured in")

@@ -3,8 +3,8 @@
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from math import isfinite
-from typing import Any, cast
+from sys import float_info
+from typing import Any, TypeGuard, cast
 
 from benchyard.core.model import Json, JsonObject, Outcome
 from benchyard.results.record import Repetition, StepRecord
@@ -148,13 +148,22 @@ def declared_kinds(step: StepRecord) -> dict[str, tuple[str | None, str | None]]
     return kinds
 
 
+def _is_number(value: Json) -> TypeGuard[float]:
+    """Tell whether a value is a number that statistics can take: integers of JSON have no end."""
+    return (
+        isinstance(value, int | float)
+        and not isinstance(value, bool)
+        and abs(value) <= float_info.max
+    )
+
+
 def levels_of(sampled: Mapping[str, Json]) -> dict[str, tuple[float, float]]:
     """Read the levels of a record's ``sampled``: name to least and most; empty if not known."""
     found: dict[str, tuple[float, float]] = {}
     levels = sampled.get("levels")
     for name, level in levels.items() if isinstance(levels, dict) else ():
         least, most = (level.get(k) for k in ("min", "max")) if isinstance(level, dict) else "  "
-        if isinstance(least, int | float) and isinstance(most, int | float):
+        if _is_number(least) and _is_number(most):
             found[name] = least, most
     return found
 
@@ -222,7 +231,7 @@ def numbers_of(repetition: Repetition) -> Numbers:
     for name, value in repetition.used.items():
         found["counters", name] = value
     for name, value in repetition.values.items():
-        if isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value):
+        if _is_number(value):
             found["command", name] = value
     return found
 

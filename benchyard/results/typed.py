@@ -6,7 +6,7 @@ A field may be a text, number, boolean, enumeration, dataclass, mapping or tuple
 
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, fields, is_dataclass
-from datetime import datetime
+from datetime import MAXYEAR, MINYEAR, datetime
 from functools import cache
 from types import NoneType, UnionType
 from typing import Annotated, Any, TypeAlias, TypeVar, Union, cast, get_args, get_origin
@@ -32,13 +32,19 @@ class Rule:
     otherwise: str
 
 
-def _is_moment(text: str) -> bool:
-    return datetime.fromisoformat(text).tzinfo is not None
+def is_moment(text: str) -> bool:
+    """Tell whether a text is a time with a zone that all other zones have, too.
+
+    Raises:
+        ValueError: If it is no time.
+    """
+    read = datetime.fromisoformat(text)
+    return read.tzinfo is not None and MINYEAR < read.year < MAXYEAR
 
 
 Length: TypeAlias = Annotated[float, Rule(lambda value: value >= 0, "no number from 0 on")]
 Count: TypeAlias = Annotated[int, Rule(lambda value: 0 <= value <= 10**9, "no number of anything")]
-Moment: TypeAlias = Annotated[str, Rule(_is_moment, "no time with a time zone")]
+Moment: TypeAlias = Annotated[str, Rule(is_moment, "no time with a time zone")]
 
 
 class _OddError(ValueError):

@@ -14,6 +14,7 @@ from benchyard.core.files import content
 from benchyard.core.model import Json, Outcome
 from benchyard.results.folders import RunFolder, run_number
 from benchyard.results.record import FORMAT, VERSION, read_record
+from benchyard.results.typed import is_moment
 
 
 class Repetition(msgspec.Struct):
@@ -152,7 +153,7 @@ def read_facts(folder: Path) -> Record:
 
 def _has_no_zone(record: Record) -> bool:
     try:
-        return bool(record.started_at) and not datetime.fromisoformat(record.started_at).tzinfo
+        return bool(record.started_at) and not is_moment(record.started_at)
     except ValueError:
         return True
 

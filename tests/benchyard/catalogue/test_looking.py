@@ -166,6 +166,17 @@ def test_a_record_that_is_nested_deeply_keeps_nothing_out(lab: Path, depth: int)
     assert {entry.run for entry in entries(looked(lab)).values()} == {1, 2, 3}
 
 
+def test_a_step_with_a_huge_number_keeps_nothing_out(lab: Path) -> None:
+    record = lab / "sort" / "results" / "run_2" / "run.json"
+    record.write_text(record.read_text().replace('"index": 1', f'"index": {2**70}'))
+    found = entries(looked(lab))
+    assert {entry.run: bool(entry.broken) for entry in found.values()} == {
+        1: False,
+        2: True,
+        3: False,
+    }
+
+
 def test_links_are_not_followed(lab: Path, tmp_path: Path) -> None:
     put_run(tmp_path / "elsewhere" / "results")
     (lab / "linked").symlink_to(tmp_path / "elsewhere")

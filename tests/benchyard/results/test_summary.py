@@ -98,7 +98,13 @@ def test_a_runs_value_is_the_median_of_its_repetitions(make: Any) -> None:
 
 
 def test_counters_and_reported_numbers_are_described(make: Any) -> None:
-    values: dict[str, Json] = {"rows": 7, "ok": True, "text": "x", "bad": float("inf")}
+    values: dict[str, Json] = {
+        "rows": 7,
+        "ok": True,
+        "text": "x",
+        "bad": float("inf"),
+        "big": 10**400,
+    }
     record = make.run(
         1,
         make.step(
@@ -244,7 +250,13 @@ def test_levels_of_the_samples_are_metrics_of_their_own(make: Any) -> None:
 
 def test_records_without_samples_are_summed_up(make: Any) -> None:
     made = make.run(1, make.took(1.0))
-    for sampled in ({}, {"levels": 3}, {"levels": {"memory_ram": None}}):
+    huge = {"min": 1, "max": 10**400}
+    for sampled in (
+        {},
+        {"levels": 3},
+        {"levels": {"memory_ram": None}},
+        {"levels": {"memory_ram": huge}},
+    ):
         record = replace(made, steps=(replace(made.steps[0], sampled=sampled),))
         assert "host_memory_sampled_max_bytes" not in summed(record)["steps"][0]["metrics"]
 

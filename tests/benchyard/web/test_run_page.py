@@ -329,3 +329,19 @@ def test_a_record_that_is_nested_deeply_is_shown_or_refused(tmp_path: Path, dept
     client, ident = client_of(folder)
     for address in (f"/run/{ident}", f"/run/{ident}.json", f"/run/{ident}/environment.csv"):
         assert client.get(address).status_code in (200, 422)
+
+
+@pytest.mark.parametrize("edge", ["9999-12-31T23:59:59-23:00", "0001-01-01T00:00:00+23:00"])
+def test_a_record_of_no_year_keeps_no_page_from_others(tmp_path: Path, edge: str) -> None:
+    folder = make_run(tmp_path / "results", 1)
+    other = make_run(tmp_path / "results", 2)
+    text = (
+        (other / RUN_FILE)
+        .read_text()
+        .replace(f'"started_at": "{BEGAN}"', f'"started_at": "{edge}"')
+    )
+    (other / RUN_FILE).write_text(text)
+    client, _ = client_of(folder)
+    assert "of no year" in client.get("/runs.json").text
+    for address in ("/failures", "/failures.json", "/cases", "/"):
+        assert client.get(address).status_code == 200

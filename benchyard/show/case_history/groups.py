@@ -124,10 +124,14 @@ def histories(campaigns: Sequence[Campaign], metric: str = DURATION) -> list[Ste
 
 
 def _groups(campaigns: Iterable[Campaign]) -> Iterator[tuple[Path, list[RunRecord]]]:
-    """Yield the runs of each campaign by what they measured, oldest first."""
+    """Yield the runs of each campaign by what they measured, oldest first.
+
+    Runs whose beginning is not known have no place in time, and are left out.
+    """
     for campaign in campaigns:
         apart: dict[str, list[RunRecord]] = {}
-        for record in sorted(campaign.records.values(), key=lambda record: record.began):
+        timed = [record for record in campaign.records.values() if record.started_at]
+        for record in sorted(timed, key=lambda record: record.began):
             apart.setdefault(str(subject_of(record).get("digest")), []).append(record)
         yield from ((campaign.folder, records) for records in apart.values())
 

@@ -122,3 +122,11 @@ def test_steps_without_room_are_told() -> None:
     assert "2 more steps: choose one to see it" in drawn
     assert f">S{MOST}<" in drawn
     assert f">S{MOST + 1}<" not in drawn
+
+
+def test_runs_whose_beginning_is_not_known_have_no_place_in_time() -> None:
+    records = made(1.0, 1)
+    records[0] = replace(records[0], started_at="")
+    [step_history] = histories([campaign("a", records)])
+    assert len(step_history.groups[0].values) == len(BASE) - 1
+    assert histories([campaign("a", [replace(one, started_at="") for one in records])]) == []

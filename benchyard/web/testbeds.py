@@ -9,7 +9,7 @@ from benchyard.analysis.comparison.comparability import leaves_of, shown_value
 from benchyard.analysis.comparison.facts import PLACES_OF_FACTS, TESTBED_FACTS, doubts
 from benchyard.analysis.comparison.wording import figure
 from benchyard.catalogue.catalogue import Catalogue
-from benchyard.catalogue.entry import Entry
+from benchyard.catalogue.entry import RUNS, Entry
 from benchyard.catalogue.query import Query
 from benchyard.core.errors import NotFoundError, RecordError
 from benchyard.core.model import Json, Outcome
@@ -48,8 +48,8 @@ class Testbed:
 
 
 def testbed_names(catalogue: Catalogue) -> list[str]:
-    """Return the names of all hosts that measured anything, sorted."""
-    return sorted(name for name in catalogue.values("host") if name)
+    """Return the names of all hosts that executed runs, sorted."""
+    return sorted(name for name in catalogue.values("host", Query(formats=RUNS)) if name)
 
 
 def find_testbed(catalogue: Catalogue, name: str) -> Testbed:

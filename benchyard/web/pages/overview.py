@@ -139,6 +139,7 @@ def overview(request: Request, explorer: Current, changes: _Changed) -> Response
         request,
         "overview.html",
         title="What changed",
+        roots=[str(root) for root in explorer.catalogue.roots],
         changes=changes,
         cards=_cards(changes),
         periods=[(text, f"/?since={text}", text == changes.since) for text in _PERIODS],

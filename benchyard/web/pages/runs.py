@@ -128,8 +128,8 @@ def _short(field: str, value: str) -> str:
 
 @router.get("/runs.csv", summary="Runs as CSV")
 def runs_csv(explorer: Current, search: Asked) -> Response:
-    """Answer with the runs that are asked for."""
-    return csv_answer(runs_table(explorer.catalogue.page(search.query), search).csv())
+    """Answer with the runs that are asked for, all of them unless a limit is given."""
+    return csv_answer(runs_table(explorer.catalogue.page(search.whole), search).csv())
 
 
 @router.get("/runs.json", summary="Runs as JSON")

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from benchyard.catalogue.query import Condition, Operator
 from benchyard.core.errors import InputError
 from benchyard.web.searching import condition
-from tests.benchyard.catalogue.making import put_run
+from tests.benchyard.catalogue.making import put_many, put_run
 from tests.benchyard.web.site import Site
 
 
@@ -108,6 +108,14 @@ def test_the_csv_holds_what_the_page_shows(site: Site) -> None:
     lines = site.text("/runs.csv?case=load").splitlines()
     assert lines[0].startswith("case,run,outcome,started_s")
     assert len(lines) == 2
+
+
+def test_the_csv_has_all_runs_unless_a_page_is_asked(tmp_path: Path) -> None:
+    put_many(tmp_path / "many" / "results", range(1, 61))
+    site = Site(tmp_path)
+    assert len(site.text("/runs.csv").splitlines()) == 61
+    assert len(site.text("/runs.csv?limit=5").splitlines()) == 6
+    assert len(site.text("/runs.csv?offset=50").splitlines()) == 11
 
 
 def test_cases_are_listed_in_every_order(site: Site) -> None:

@@ -16,6 +16,7 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 PROGRAMS = (
     "catalogue",
     "counters",
+    "explorer",
     "explorer_curves",
     "graph",
     "local_store",

@@ -162,4 +162,4 @@ def test_the_catalogue_stands_seconds_of_fire(tmp_path: Path) -> None:
 
 @pytest.mark.long
 def test_the_catalogue_stands_minutes_of_fire(tmp_path: Path) -> None:
-    stand_the_fire(tmp_path, 120)
+    stand_the_fire(tmp_path, 300)

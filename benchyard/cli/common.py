@@ -10,7 +10,7 @@ import resources
 from benchyard.case.loading import Loaded, raise_problems
 from benchyard.case.registry import Registry
 from benchyard.case.selection import find_cases
-from benchyard.cli.option_types import NamedPath
+from benchyard.cli.option_types import NamedPath, Percent
 from benchyard.core.errors import InputError
 from benchyard.core.model import Case
 from benchyard.results.layout import results_folder
@@ -41,6 +41,26 @@ results_option = click.option(
 )
 tag_option = click.option(
     "--tag", "tags", multiple=True, help="Only cases with this tag; several must all be there."
+)
+compared_step_option = click.option(
+    "--step", "steps", multiple=True, help="Only this step, by its id; a glob, several times."
+)
+threshold_option = click.option(
+    "--threshold",
+    default="1%",
+    show_default=True,
+    type=Percent(),
+    help="Smallest change that is called.",
+)
+level_option = click.option(
+    "--level",
+    default="1%",
+    show_default=True,
+    type=Percent(),
+    help="Chance of even one false call, over all comparisons together.",
+)
+include_suspect_option = click.option(
+    "--include-suspect", is_flag=True, help="Take in what is marked suspect."
 )
 cases_argument = click.argument("cases", nargs=-1, metavar="[CASE]...")
 

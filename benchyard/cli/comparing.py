@@ -28,7 +28,15 @@ from benchyard.analysis.comparison.sides import Places, Side, means_several, rea
 from benchyard.analysis.comparison.tables import Order, table
 from benchyard.analysis.comparison.wording import lacks_suspect, remarks, summary, uncounted, untold
 from benchyard.cli.ci import ReportingCommand, Reports, comparison_reports
-from benchyard.cli.common import json_option, results_option, root_option
+from benchyard.cli.common import (
+    compared_step_option,
+    include_suspect_option,
+    json_option,
+    level_option,
+    results_option,
+    root_option,
+    threshold_option,
+)
 from benchyard.cli.option_types import Percent
 from benchyard.cli.terminal import print_json, print_table, say, styled
 from benchyard.core.errors import ExitCode, InputError
@@ -64,9 +72,7 @@ def _step_pairs(
     show_default=True,
     help="Metric to compare; a glob, or all. May be given several times.",
 )
-@click.option(
-    "--step", "steps", multiple=True, help="Only this step, by its id; a glob, several times."
-)
+@compared_step_option
 @click.option("--reference", metavar="SIDE", help="What the others are compared with; the first.")
 @click.option(
     "--against",
@@ -91,21 +97,9 @@ def _step_pairs(
     show_default=True,
     help="Order of the steps: as in the case, largest change first, by name.",
 )
-@click.option(
-    "--threshold",
-    default="1%",
-    show_default=True,
-    type=Percent(),
-    help="Smallest change that is called.",
-)
-@click.option(
-    "--level",
-    default="1%",
-    show_default=True,
-    type=Percent(),
-    help="Chance of even one false call, over all comparisons together.",
-)
-@click.option("--include-suspect", is_flag=True, help="Take in what is marked suspect.")
+@threshold_option
+@level_option
+@include_suspect_option
 @click.option("--plan", "planning", is_flag=True, help="Tell how many runs are needed, and stop.")
 @click.option(
     "--sensitivity",

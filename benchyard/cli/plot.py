@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from benchyard.analysis.comparison.samples import DURATION
+from benchyard.cli.common import include_suspect_option
 from benchyard.cli.option_types import OutputFile
 from benchyard.cli.plot_sources import run_sets_of
 from benchyard.cli.terminal import say
@@ -56,7 +57,7 @@ def _names(_: click.Context, __: click.Parameter, texts: tuple[str, ...]) -> tup
     help="What ratios are to: a case, a step, or values such as threads=1; the first if left out.",
 )
 @click.option("--log/--linear", default=None, help="Scale of the axes, whatever the values are.")
-@click.option("--include-suspect", is_flag=True, help="Take in what is marked suspect.")
+@include_suspect_option
 @click.option(
     "-o",
     "--output",

@@ -15,8 +15,16 @@ from benchyard.analysis.comparison.run_sets import RunSet
 from benchyard.analysis.comparison.samples import DURATION
 from benchyard.analysis.comparison.sides import Places, Side, read_sides
 from benchyard.analysis.comparison.verdicts import ALL_METRICS
-from benchyard.cli.common import json_option, results_option, root_option
-from benchyard.cli.option_types import NamedPath, OutputFile, Percent
+from benchyard.cli.common import (
+    compared_step_option,
+    include_suspect_option,
+    json_option,
+    level_option,
+    results_option,
+    root_option,
+    threshold_option,
+)
+from benchyard.cli.option_types import NamedPath, OutputFile
 from benchyard.cli.terminal import print_json, say
 from benchyard.core.errors import ExitCode, InputError
 from benchyard.core.files import shown, write_atomically
@@ -55,24 +63,10 @@ if TYPE_CHECKING:
     show_default=True,
     help="Metric to show and compare; a glob, or all. May be given several times.",
 )
-@click.option(
-    "--step", "steps", multiple=True, help="Only this step, by its id; a glob, several times."
-)
-@click.option(
-    "--threshold",
-    default="1%",
-    show_default=True,
-    type=Percent(),
-    help="Smallest change that is called.",
-)
-@click.option(
-    "--level",
-    default="1%",
-    show_default=True,
-    type=Percent(),
-    help="Chance of even one false call, over all comparisons together.",
-)
-@click.option("--include-suspect", is_flag=True, help="Take in what is marked suspect.")
+@compared_step_option
+@threshold_option
+@level_option
+@include_suspect_option
 @click.option(
     "--keep",
     "kept",

@@ -1,7 +1,7 @@
 """Results of other programs: the list of them, and each by itself."""
 
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 from urllib.parse import quote
 
 from fastapi import APIRouter, Depends, Query, Request, Response
@@ -56,6 +56,7 @@ _COLUMNS = (
 #: Names of counts are plurals.
 _SINGULAR = {"entries": "entry"}
 Text = Annotated[str, Query(max_length=500)]
+FormatT = TypeVar("FormatT")
 
 
 def address_of(entry: Entry) -> str:
@@ -170,10 +171,15 @@ def values(explorer: Current, entry_id: str, part: AskedPart) -> DataTable:
 
 def _measured(explorer: Explorer, entry_id: str) -> Measurements:
     entry = explorer.catalogue.entry(entry_id)
+    return _format_of(entry, BenchmarkFile, "holds no measurements").load(entry)
+
+
+def _format_of(entry: Entry, kind: type[FormatT], otherwise: str) -> FormatT:
+    """Return an entry's format if it is of a kind, and say what else if it is not."""
     known = _FORMATS.get(entry.format)
-    if not isinstance(known, BenchmarkFile):
-        raise NotFoundError(f"{entry.path} holds no measurements")
-    return known.load(entry)
+    if not isinstance(known, kind):
+        raise NotFoundError(f"{entry.path} {otherwise}")
+    return known
 
 
 def results(explorer: Current, entry_id: str, part: AskedPart) -> DataTable:
@@ -196,10 +202,7 @@ def scalar_values(explorer: Current, entry_id: str, part: AskedPart) -> DataTabl
 
 def _training(explorer: Explorer, entry_id: str) -> Training:
     entry = explorer.catalogue.entry(entry_id)
-    known = _FORMATS.get(entry.format)
-    if not isinstance(known, MindsporeSummary):
-        raise NotFoundError(f"{entry.path} is no training")
-    return known.load(entry)
+    return _format_of(entry, MindsporeSummary, "is no training").load(entry)
 
 
 def _source(explorer: Current, entry_id: str) -> TraceSource:

@@ -4,6 +4,7 @@ Units stand in ``benchmarks.json`` in the folder above, if it is there.
 Source: asv 0.6, asv/results.py; format 2.
 """
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path
@@ -78,9 +79,15 @@ def _rows(name: str, told: Mapping[str, Any], declared: object) -> Iterator[Meas
             known(map(number, _list(_at(samples, place)))),
             _told(told, place, value),
             _parameters(names, point),
-            # Source: asv, docs/source/dev.rst: null is a failure, NaN a benchmark left out.
-            "failed" if value is None else "skipped" if value != value else "",  # noqa: PLR0124
+            _note(value),
         )
+
+
+def _note(value: object) -> str:
+    # Source: asv, docs/source/dev.rst: null is a failure, NaN a benchmark left out.
+    if value is None:
+        return "failed"
+    return "skipped" if isinstance(value, float) and math.isnan(value) else ""
 
 
 def _told(told: Mapping[str, Any], place: int, value: object) -> dict[str, float]:

@@ -7,7 +7,7 @@ from benchyard.catalogue.entry import CaseEntry
 from benchyard.catalogue.query import Query
 from benchyard.core.model import Json
 from benchyard.results.campaigns import EARLIER, is_earlier
-from benchyard.web.case_tables import address
+from benchyard.web.case_links import address
 
 
 def siblings_of(catalogue: Catalogue, case: CaseEntry) -> list[CaseEntry]:

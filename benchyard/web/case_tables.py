@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
-from urllib.parse import urlencode
 
 from benchyard.analysis.comparison.samples import DURATION
 from benchyard.analysis.comparison.wording import figure
@@ -15,6 +14,7 @@ from benchyard.core.model import Json, JsonObject, plain
 from benchyard.core.wording import shorten
 from benchyard.show.case_history.groups import Group, StepHistory
 from benchyard.statistics.figures import percent, plural
+from benchyard.web.case_links import address, query_of
 from benchyard.web.rendering import day_and_time, in_seconds, outcome_mark
 from benchyard.web.tables import Cell, Column, DataTable, Ticks
 
@@ -23,22 +23,6 @@ CPU = "resource_cpu_s"
 #: What tells the memory's peak; a control group tells the better one of the two.
 MEMORY = ("resource_memory_peak_bytes", "resource_process_peak_rss_bytes")
 _NONE: Document = {}
-
-
-def address(case: CaseEntry, part: str = "") -> str:
-    """Return where a case, or a part of its page, is served."""
-    return f"/case/{case.id}" + (f"/{part}" if part else "")
-
-
-def unusual(**values: str) -> dict[str, str]:
-    """Return the parameters of an address without those that are as usual."""
-    return {name: text for name, text in values.items() if text and text != DURATION}
-
-
-def query_of(**values: str) -> str:
-    """Return what follows an address, with ``?``; what is usual is left out."""
-    wanted = unusual(**values)
-    return f"?{urlencode(wanted)}" if wanted else ""
 
 
 def case_document(case: CaseEntry) -> JsonObject:

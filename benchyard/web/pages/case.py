@@ -17,21 +17,19 @@ from benchyard.show.case_history.groups import StepHistory, histories
 from benchyard.show.results_plot.chart import Kind as PlotKind
 from benchyard.show.results_plot.choice import Wish
 from benchyard.statistics.figures import plural
+from benchyard.web.case_links import address, query_of, unusual
 from benchyard.web.case_neighbours import campaign_pages, place_of, siblings_of
 from benchyard.web.case_results import CaseResults, read_case
 from benchyard.web.case_tables import (
     CPU,
     MEMORY,
-    address,
     advice,
     case_document,
     failures_table,
     history_table,
     points_table,
-    query_of,
     runs_table,
     steps_table,
-    unusual,
 )
 from benchyard.web.explorer import Current, Explorer
 from benchyard.web.pictures import WIDTHS, Kind, Picture, Width, add_picture

@@ -10,8 +10,8 @@ from benchyard.analysis.comparison.verdicts import choose_metrics
 from benchyard.analysis.comparison.wording import figure
 from benchyard.core.clock import iso_utc
 from benchyard.show.case_history.groups import Group, StepHistory, Value, histories
+from benchyard.web.case_links import address
 from benchyard.web.case_results import read_case
-from benchyard.web.case_tables import address
 from benchyard.web.explorer import Current
 from benchyard.web.paging import Part
 from benchyard.web.rendering import day_and_time

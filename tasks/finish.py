@@ -81,7 +81,7 @@ def conclude(setting: RunContext, executed: Executed, request: Request) -> State
     has_runs = bool(executed.records or there.runs_of(setting.flow_run))
     looked = None
     if request.baseline is not None and has_runs and not executed.interrupted:
-        looked = _compared(setting, request.baseline, alone=request.suite is None)
+        looked = _compared(setting, request, request.baseline)
         message = f"{state.message}; {looked.verdict}"
         state = remember_end(state.model_copy(update={"message": message}))
     if request.suite is not None:
@@ -93,13 +93,13 @@ def conclude(setting: RunContext, executed: Executed, request: Request) -> State
     return state
 
 
-def _compared(setting: RunContext, baseline: str, *, alone: bool) -> Looked:
+def _compared(setting: RunContext, request: Request, baseline: str) -> Looked:
     """Compare a case; of a suite's, the suite tells what is left among all cases."""
     title = setting.case.title
-    looked = Baseline(baseline).look(title, setting.results)
+    looked = Baseline(baseline, request.comparison_rule).look(title, setting.results)
     about = "" if baseline == PREVIOUS else f" against {baseline}"
     tell(setting.listener, Notice(f"{title}{about}: {looked.summary}"))
-    for found in looked.regressions if alone else ():
+    for found in looked.regressions if request.suite is None else ():
         tell(setting.listener, Notice(f"regression: {found.text}"))
         announce_regression(found, setting.results, baseline)
     if looked.page:

@@ -15,6 +15,7 @@ from benchyard.host.checks import findings
 from benchyard.host.measuring import LocalCollector
 from benchyard.publish import check_sinks
 from benchyard.results.layout import results_folder
+from benchyard.run.ordering import new_session
 from benchyard.run.progress import current_listener
 from benchyard.run.request import Request
 from benchyard.run.run_context import RunContext
@@ -66,6 +67,7 @@ def open_case(
         adaptive=rule.to_json() if rule else {},
         flow_run={**(flow_run or {}), **({"suite": request.suite} if request.suite else {})},
         secrets=Secrets(provider),
+        session=request.session or new_session(),
         sinks=request.publish,
         declaration=read,
         listener=current_listener(),

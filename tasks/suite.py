@@ -82,7 +82,7 @@ def conduct_suite(request: SuiteRequest, conduct: Conduct) -> State[Any]:
             summary = (
                 compare_testbeds(summary, plan.entries, request.baseline)
                 if request.pool
-                else compare_suite(summary, plan.entries, request.baseline)
+                else compare_suite(summary, plan.entries, request.baseline, request)
             )
         file = summarize_suite(summary, request)
         tell_the_end(summary, file)

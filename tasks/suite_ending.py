@@ -31,9 +31,13 @@ _NAMED = 5
 
 
 @task(name="compare-suite", **UNCACHED)
-def compare_suite(summary: Summary, entries: Sequence[ChosenCase], baseline: str) -> Summary:
+def compare_suite(
+    summary: Summary, entries: Sequence[ChosenCase], baseline: str, request: SuiteRequest
+) -> Summary:
     """Compare what was done with the baseline, and tell of each regression as an event."""
-    compared = with_comparisons(summary, entries, baseline, this_flow_run())
+    compared = with_comparisons(
+        summary, entries, baseline, this_flow_run(), request.comparison_rule
+    )
     _tell(compared, entries, baseline)
     return compared
 

@@ -129,6 +129,7 @@ def compact(record: RunRecord, metrics: Sequence[str] = (ALL_METRICS,)) -> RunRe
             for found in record.preflight
         ),
         subject=record.subject,
+        session=record.session,
     )
 
 

@@ -162,10 +162,11 @@ class Baseline:
     Args:
         text: A folder with results of cases, ``FOLDER@1-5``, or "previous": of each case the
             campaign before, on the same host.
+        rule: By which they are compared.
     """
 
-    def __init__(self, text: str) -> None:
-        self._text = text
+    def __init__(self, text: str, rule: Rule | None = None) -> None:
+        self._text, self._rule = text, rule or Rule()
 
     @cached_property
     def _selection(self) -> Selection:
@@ -210,7 +211,7 @@ class Baseline:
                 return Looked((), sides)
             before, after = sides
             place = before.folder
-            compared = compare(pair({title: before}, {title: after}), Rule())
+            compared = compare(pair({title: before}, {title: after}), self._rule)
         except (InputError, OSError) as error:
             return Looked((), f"not compared with the baseline: {error}", before=place)
         previous = self._text == PREVIOUS
@@ -313,12 +314,13 @@ def regression_of(row: Row, level: float) -> Regression:
     one = row.difference
     low, high = one.ratio_interval.low, one.ratio_interval.high
     medians = (figure(value, row.unit) for value in (one.candidate_median, one.baseline_median))
+    inside = "" if row.pair.sessions.in_turns else " inside the sessions"
     # An interval without an end is not known to have one there.
     sure = f"{change(low)} … {change(high)}"
     text = (
         f"{row.case}: step {row.candidate.name} is {verdict_words(row)}: {row.metric} "
         f"{' instead of '.join(medians)}, {change(one.ratio)} "
-        f"({probability(1 - level)} interval {sure}; "
+        f"({probability(1 - level)} interval{inside} {sure}; "
         f"{one.candidate_n} against {one.baseline_n} runs)"
     )
     return Regression(

@@ -14,6 +14,7 @@ from benchyard.cli.option_types import NamedPath, Percent
 from benchyard.core.errors import InputError
 from benchyard.core.model import Case
 from benchyard.results.layout import results_folder
+from benchyard.statistics.sessions import PRIOR_SD
 
 CommandT = TypeVar("CommandT", bound=Callable[..., Any])
 
@@ -58,6 +59,15 @@ level_option = click.option(
     show_default=True,
     type=Percent(),
     help="Chance of even one false call, over all comparisons together.",
+)
+session_sd_option = click.option(
+    "--session-sd",
+    type=Percent(),
+    help="How much sessions of this host vary (standard deviation); expected is "
+    f"{PRIOR_SD:.0%} until campaigns tell.",
+)
+in_turns_option = click.option(
+    "--in-turns", is_flag=True, help="All was measured in turns, in one session."
 )
 include_suspect_option = click.option(
     "--include-suspect", is_flag=True, help="Take in what is marked suspect."

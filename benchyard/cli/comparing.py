@@ -1,6 +1,7 @@
 """``benchyard compare``: sides against a reference, or how many runs that would take."""
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from benchyard.analysis.comparison.request import (
     shared_remarks,
 )
 from benchyard.analysis.comparison.rows import CasePair, Comparison, Rule
-from benchyard.analysis.comparison.run_sets import RunSet
+from benchyard.analysis.comparison.run_sets import RunSet, results_below
 from benchyard.analysis.comparison.sample_size import (
     make_plan,
     plan_document,
@@ -26,15 +27,24 @@ from benchyard.analysis.comparison.sample_size import (
 from benchyard.analysis.comparison.samples import DURATION
 from benchyard.analysis.comparison.sides import Places, Side, means_several, read_sides
 from benchyard.analysis.comparison.tables import Order, table
-from benchyard.analysis.comparison.wording import lacks_suspect, remarks, summary, uncounted, untold
+from benchyard.analysis.comparison.wording import (
+    lacks_suspect,
+    remarks,
+    session_notes,
+    summary,
+    uncounted,
+    untold,
+)
 from benchyard.cli.ci import ReportingCommand, Reports, comparison_reports
 from benchyard.cli.common import (
     compared_step_option,
+    in_turns_option,
     include_suspect_option,
     json_option,
     level_option,
     results_option,
     root_option,
+    session_sd_option,
     threshold_option,
 )
 from benchyard.cli.option_types import Percent
@@ -99,6 +109,8 @@ def _step_pairs(
 )
 @threshold_option
 @level_option
+@session_sd_option
+@in_turns_option
 @include_suspect_option
 @click.option("--plan", "planning", is_flag=True, help="Tell how many runs are needed, and stop.")
 @click.option(
@@ -123,10 +135,12 @@ def command(
     order: str,
     threshold: float,
     level: float,
+    session_sd: float | None,
     sensitivity: float,
     results: Path | None,
     root: Path,
     *,
+    in_turns: bool,
     include_suspect: bool,
     planning: bool,
     as_csv: bool,
@@ -147,7 +161,14 @@ def command(
         raise click.UsageError("--json, --markdown and --csv exclude each other")
     if not 0 < level < 1:
         raise click.UsageError("the level lies between 0% and 100%")
-    rule = Rule(metrics, threshold, level, include_suspect, other_work=True, steps=steps)
+    rule = Rule(
+        *(metrics, threshold, level, include_suspect),
+        other_work=True,
+        steps=steps,
+        session_sd=session_sd,
+        in_turns=in_turns,
+        other_results=partial(results_below, root, results),
+    )
     found = read_sides(sides, Places(root, results))
     if planning:
         if len(found) != 1 or as_csv or report.junit or report.markdown:
@@ -201,7 +222,7 @@ def _print(compared: Comparison) -> None:
         made, verdicts = table(compared)
         print_table(made, [_COLOURS.get(verdict) if verdict else None for verdict in verdicts])
         say()
-    for note in uncounted(compared):
+    for note in (*session_notes(compared), *uncounted(compared)):
         say(note)
     worst = "red" if compared.regressions else None
     say(summary(compared), fg=worst, bold=True)

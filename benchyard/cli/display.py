@@ -31,10 +31,11 @@ class PlainDisplay:
 
     Args:
         verbose: Whether starts of runs and steps are printed, too.
+        turns: Whether each run is a turn of its own, so that the start of a case says nothing.
     """
 
-    def __init__(self, *, verbose: bool) -> None:
-        self._verbose = verbose
+    def __init__(self, *, verbose: bool, turns: bool = False) -> None:
+        self._verbose, self._turns = verbose, turns
 
     def __enter__(self) -> Self:
         return self
@@ -44,7 +45,7 @@ class PlainDisplay:
 
     def hear(self, event: Event) -> None:
         """Print an event."""
-        if _told_again(event):
+        if _told_again(event) or (self._turns and isinstance(event, CaseStarted)):
             return
         if self._verbose or not isinstance(event, StepStarted | RunStarted):
             terminal.say(say(event), err=True)
@@ -57,10 +58,11 @@ class LiveDisplay:
 
     Args:
         runs: How many runs all cases have together.
+        turns: As in ``PlainDisplay``.
     """
 
-    def __init__(self, *, runs: int, verbose: bool) -> None:
-        self._runs = runs
+    def __init__(self, *, runs: int, verbose: bool, turns: bool = False) -> None:
+        self._runs, self._turns = runs, turns
         self._rest = 0.0
         self._verbose = verbose
         self._seconds: list[float] = []
@@ -101,7 +103,8 @@ class LiveDisplay:
                 self._rest = self._rest if seconds is None else seconds
                 self._show(say(event))
             case CaseStarted() | Notice():
-                self._print(say(event), "bold")
+                told = self._turns and isinstance(event, CaseStarted)
+                self._print("" if told else say(event), "bold")
             case AttemptFailed(left=left):
                 self._print(say(event) if left else "", "yellow")
 
@@ -141,8 +144,8 @@ def _roughly(seconds: float) -> str:
 Display = PlainDisplay | LiveDisplay
 
 
-def make_display(*, runs: int, verbose: bool, terminal: bool) -> Display:
+def make_display(*, runs: int, verbose: bool, terminal: bool, turns: bool = False) -> Display:
     """Return a live display for a terminal, else a plain one."""
     if terminal:
-        return LiveDisplay(runs=runs, verbose=verbose)
-    return PlainDisplay(verbose=verbose)
+        return LiveDisplay(runs=runs, verbose=verbose, turns=turns)
+    return PlainDisplay(verbose=verbose, turns=turns)

@@ -42,24 +42,33 @@ _cooldown = click.option(
     help="Rest between two runs; auto is as the case says, or else half as long as the run took, "
     f"{LONGEST:g} s at most.",
 )
-_order = click.option(
-    "--order",
-    default=Order.CASE.value,
-    show_default=True,
-    type=click.Choice([order.value for order in Order]),
-    help="How the runs of several cases follow each other.",
-)
 _seed = click.option(
     "--seed", type=click.IntRange(0), help="Of the random order; chosen if left out."
 )
 _force = click.option("--force", is_flag=True, help="Execute finished runs again.")
 
 
-def schedule(command: CommandT) -> CommandT:
-    """Add the options that say when runs follow each other."""
-    for option in (_force, _seed, _order, _cooldown, _interval):
-        command = option(command)
-    return command
+def schedule(default: Order) -> Callable[[CommandT], CommandT]:
+    """Add the options that say when runs follow each other.
+
+    Args:
+        default: How the runs of several cases follow each other.
+    """
+    order = click.option(
+        "--order",
+        default=default.value,
+        show_default=True,
+        type=click.Choice([order.value for order in Order]),
+        help="How the runs of several cases follow each other. Only cases that took turns "
+        "(round-robin, random) are compared as of one session.",
+    )
+
+    def add(command: CommandT) -> CommandT:
+        for option in (_force, _seed, order, _cooldown, _interval):
+            command = option(command)
+        return command
+
+    return add
 
 
 def _tell_of_project_file(context: click.Context, _: click.Parameter, verbose: bool) -> bool:  # noqa: FBT001 - click's

@@ -62,7 +62,9 @@ def make_plan(
             said=said,
         )
 
-    return in_order([choose(*one) for one in zip(cases, folders, strict=True)], order, seed)
+    entries = [choose(*one) for one in zip(cases, folders, strict=True)]
+    alone = order is Order.ROUND_ROBIN and sum(bool(entry.runs) for entry in entries) == 1
+    return in_order(entries, Order.CASE if alone else order, seed)
 
 
 def _seconds_of_run(there: Campaign) -> float | None:

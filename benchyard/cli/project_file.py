@@ -18,8 +18,10 @@ NAME = "benchyard.toml"
 #: Keys outside of a table: defaults of this option for every command that has it.
 GENERAL = (
     *("root", "resources", "results", "runs", "cooldown", "interval", "order", "publish"),
-    *("baseline", "threshold", "level"),
+    *("baseline", "threshold", "level", "session-sd", "in-turns"),
 )
+#: Table with general keys of its own: what sessions of the project's hosts are like.
+_SESSIONS = {"sd": "session-sd", "in_turns": "in-turns"}
 #: These mean something else by ``--runs``, or have their own reason for it.
 _WITHOUT_GENERAL = frozenset({"time", "reproduce"})
 
@@ -94,12 +96,21 @@ def read_project_file(path: Path) -> ProjectFile:
         raise InputError(f"{shown(path)}: {error.strerror or error}") from error
     except (ValueError, RecursionError) as error:
         raise InputError(f"{shown(path)}: not readable as TOML: {quote(str(error))}") from error
+    document |= _session_keys(document.pop("sessions", {}))
     tables = {name for name, value in document.items() if isinstance(value, dict)}
     general, own = (
         {name: value for name, value in document.items() if (name in tables) is is_table}
         for is_table in (False, True)
     )
     return ProjectFile(path.absolute(), general, own)
+
+
+def _session_keys(table: Any) -> dict[str, Any]:
+    """Return the keys of the table ``[sessions]`` as the options that they are defaults of."""
+    if not isinstance(table, dict):
+        return {"sessions": table}
+    given = cast("dict[str, Any]", table)
+    return {_SESSIONS.get(key, f"sessions.{key}"): value for key, value in given.items()}
 
 
 def load_project_file(given: str | None) -> ProjectFile | None:

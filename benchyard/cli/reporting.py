@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,17 +12,19 @@ from benchyard.analysis.compacting import write_compact
 from benchyard.analysis.comparison.pairing import Against
 from benchyard.analysis.comparison.request import Answer, Request, answer
 from benchyard.analysis.comparison.rows import Rule
-from benchyard.analysis.comparison.run_sets import RunSet
+from benchyard.analysis.comparison.run_sets import RunSet, results_below
 from benchyard.analysis.comparison.samples import DURATION
 from benchyard.analysis.comparison.sides import Places, Side, read_sides
 from benchyard.analysis.comparison.verdicts import ALL_METRICS
 from benchyard.cli.common import (
     compared_step_option,
+    in_turns_option,
     include_suspect_option,
     json_option,
     level_option,
     results_option,
     root_option,
+    session_sd_option,
     threshold_option,
 )
 from benchyard.cli.option_types import NamedPath, OutputFile
@@ -66,6 +69,8 @@ if TYPE_CHECKING:
 @compared_step_option
 @threshold_option
 @level_option
+@session_sd_option
+@in_turns_option
 @include_suspect_option
 @click.option(
     "--keep",
@@ -96,12 +101,14 @@ def command(
     steps: tuple[str, ...],
     threshold: float,
     level: float,
+    session_sd: float | None,
     kept: tuple[str, ...],
     folder: Path | None,
     results: Path | None,
     root: Path,
     *,
     comparing: bool,
+    in_turns: bool,
     include_suspect: bool,
     as_json: bool,
 ) -> int:
@@ -116,7 +123,14 @@ def command(
         return _extract(sides, folder, as_json=as_json)
     if not 0 < level < 1:
         raise click.UsageError("the level lies between 0% and 100%")
-    rule = Rule(metrics, threshold, level, include_suspect, other_work=True, steps=steps)
+    rule = Rule(
+        *(metrics, threshold, level, include_suspect),
+        other_work=True,
+        steps=steps,
+        session_sd=session_sd,
+        in_turns=in_turns,
+        other_results=partial(results_below, root, results),
+    )
     found = read_sides(sides, Places(root, results))
     wanted = None
     if comparing or against or reference:

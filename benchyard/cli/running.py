@@ -14,7 +14,14 @@ from benchyard.case.testbeds import refuse_unfit
 from benchyard.cli import executing
 from benchyard.cli.accepting import accept_answers
 from benchyard.cli.ci import ReportingCommand, Reports, reports
-from benchyard.cli.common import cases_of, load_selected, results_of, results_option, selection
+from benchyard.cli.common import (
+    cases_of,
+    load_selected,
+    results_of,
+    results_option,
+    selection,
+    session_sd_option,
+)
 from benchyard.cli.display import make_display
 from benchyard.cli.options import (
     asked_campaign,
@@ -40,7 +47,7 @@ from benchyard.publish.outcome import advice, problems
 from benchyard.results.campaigns import publishable_runs
 from benchyard.results.layout import refuse_foreign
 from benchyard.run.adaptive import stored_rule
-from benchyard.run.ordering import Order
+from benchyard.run.ordering import Order, new_session
 from benchyard.run.request import DEFAULT_RUNS, Request
 from benchyard.run.summarize import summarize_if_older
 from benchyard.suite.foreseeing import foresee_comparison
@@ -63,7 +70,7 @@ from benchyard.suite.plan import SuitePlan
     metavar="PERCENT",
     help="Stop as soon as the median of each step is known to ± PERCENT, such as 1%.",
 )
-@schedule
+@schedule(Order.ROUND_ROBIN)
 @click.option("--dry-run", is_flag=True, help="Print what would be executed, and stop.")
 @click.option(
     "--accept",
@@ -81,6 +88,7 @@ from benchyard.suite.plan import SuitePlan
     help="Execute even if this host is not what a case requires.",
 )
 @baseline_option
+@session_sd_option
 @reports
 @click.option("--wait-for-user", is_flag=True, help="Ask for Enter before each step.")
 @new_option
@@ -136,6 +144,7 @@ def command(
         most_runs=most if rule else None,
         until=rule.until if rule else None,
         campaign=asked.value,
+        session=new_session(Order(order)),
         **asked_for(**given),
     )
     folders = [results_of(case, root, results) for case in chosen]
@@ -180,7 +189,9 @@ def _execute_and_compare(
         return
     titles = [case.title for case, _ in plan.cases]
     folders = [folder for _, folder in plan.cases]
-    compared = Baseline(baseline).look_at(list(zip(titles, folders, strict=True)))
+    compared = Baseline(baseline, request.comparison_rule).look_at(
+        list(zip(titles, folders, strict=True))
+    )
     if not report.prints:
         print_outcome(plan.cases, compared.to_json(titles, baseline), as_json=as_json)
     report.of_cases(plan.cases, compared.cases)
@@ -220,7 +231,12 @@ def _execute(
 ) -> BenchyardError | None:
     if plan.seed is not None:
         say(f"random order with seed {plan.seed}", err=True)
+    in_turns = len(plan.turns) > len({turn.case for turn in plan.turns}) > 1
+    if in_turns:
+        cases = len({turn.case for turn in plan.turns})
+        say(f"{len(plan.runs):,} runs of {cases:,} cases to do, in turns", err=True)
     display = make_display(
+        turns=in_turns,
         runs=len(plan.runs),
         verbose=verbose,
         terminal=sys.stderr.isatty() and not request.wait_for_user,

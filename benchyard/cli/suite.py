@@ -11,7 +11,7 @@ import click
 import resources
 from benchyard.analysis.regressions import check_baseline
 from benchyard.cli.ci import ReportingCommand, Reports, reports
-from benchyard.cli.common import results_option, selection
+from benchyard.cli.common import results_option, selection, session_sd_option
 from benchyard.cli.display import make_display
 from benchyard.cli.options import (
     asked_for,
@@ -31,6 +31,7 @@ from benchyard.core.table import Table
 from benchyard.core.wording import duration, in_short, printable
 from benchyard.lab import server
 from benchyard.publish import check_sinks
+from benchyard.run.ordering import Order
 from benchyard.run.progress import listening
 from benchyard.run.request import DEFAULT_RUNS
 from benchyard.suite.foreseeing import foresee_comparison
@@ -48,7 +49,7 @@ from benchyard.suite.request import SuiteRequest
     type=click.IntRange(1, 100_000),
     help="How many runs of each case there shall be in the end; finished ones count.",
 )
-@schedule
+@schedule(Order.CASE)
 @click.option(
     "--budget", metavar="LENGTH", help="Begin nothing that would not be through by then: 8h, 90m."
 )
@@ -64,6 +65,7 @@ from benchyard.suite.request import SuiteRequest
 @no_wait_option
 @publish_option
 @baseline_option
+@session_sd_option
 @reports
 @click.option("--dry-run", is_flag=True, help="Print what would be executed and why, and stop.")
 @verbose_option

@@ -93,6 +93,7 @@ class _Record(Struct, gc=False):
     error: ErrorRecord | None = None
     flow_run: Raw = _EMPTY
     subject: Raw = _EMPTY
+    session: Raw = _EMPTY
     benchyard_version: str = ""
 
 
@@ -143,6 +144,7 @@ def _record(found: _Record, metrics: tuple[str, ...]) -> RunRecord:
         adaptive=_NOTHING,
         subject=_object(bytes(found.subject)),
         variables=_NOTHING,
+        session=_object(bytes(found.session)),
     )
 
 

@@ -10,6 +10,7 @@ Versions of the format; older ones are read, and what they lack is empty:
 3: ``tries`` of the run.
 4: ``subject`` of the run.
 5: ``variables`` of the run.
+6: ``session`` of the run.
 """
 
 import json
@@ -27,8 +28,8 @@ from benchyard.results.folders import RUN_FILE, run_number
 from benchyard.results.typed import Length, is_moment, read_as
 
 FORMAT = "benchyard-run"
-VERSION = 5
-_OLDER = (1, 2, 3, 4)
+VERSION = 6
+_OLDER = (1, 2, 3, 4, 5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +162,8 @@ class RunRecord:
         subject: What was measured, as ``benchyard.results.subject`` tells; empty in older records.
         variables: The environment that measured programs inherit: name to value, or to None where
             the value may be a secret.
+        session: The execution of a command that it belongs to: ``id``, and ``order`` of the runs of
+            its cases (``case``, ``round-robin`` or ``random``); empty in older records.
     """
 
     case: Mapping[str, Json]
@@ -185,6 +188,7 @@ class RunRecord:
     tries: tuple[Mapping[str, Json], ...] = ()
     subject: Mapping[str, Json] = field(default_factory=dict[str, Json])
     variables: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    session: Mapping[str, Json] = field(default_factory=dict[str, Json])
 
     @property
     def began(self) -> datetime:

@@ -1,9 +1,12 @@
 """In which order the runs of several cases are executed."""
 
 import random
+import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+
+from benchyard.core.model import JsonObject
 
 
 class Order(StrEnum):
@@ -15,6 +18,17 @@ class Order(StrEnum):
     CASE = "case"
     ROUND_ROBIN = "round-robin"
     RANDOM = "random"
+
+
+def new_session(order: Order = Order.CASE) -> str:
+    """Name a new execution of a command, as ``ORDER:ID``."""
+    return f"{order}:{uuid.uuid4().hex}"
+
+
+def session_facts(name: str) -> JsonObject:
+    """Return the session of a record from its name."""
+    order, _, identity = name.partition(":")
+    return {"id": identity, "order": order}
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,11 +6,14 @@ docstring, what it means. Forms and help are made of them (``descriptions``).
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
+from pathlib import Path
 from typing import Annotated, Any, Literal, get_type_hints
 
 from annotated_types import Ge, GroupedMetadata, Gt, Le, Lt
 
+from benchyard.analysis.comparison.rows import Rule
+from benchyard.analysis.comparison.run_sets import results_below
 from benchyard.core.errors import InputError
 from benchyard.run.adaptive import MAX_RUNS, Adaptive
 from benchyard.run.beginning import campaigning
@@ -63,6 +66,8 @@ class ExecutionOptions:
         baseline: Finished results to compare with afterwards: a folder, FOLDER@1-5, or previous
             for the campaign before of the same case on the same host, which a schedule takes by
             itself; a regression is told.
+        session_sd: How much sessions of the host vary, relative (standard deviation), such as
+            0.005; left empty, 1 % is expected until campaigns tell.
     """
 
     runs: Annotated[int, RUNS] = DEFAULT_RUNS
@@ -78,6 +83,13 @@ class ExecutionOptions:
     resources: tuple[str, ...] = ()
     publish: tuple[str, ...] = ("local",)
     baseline: str | None = None
+    session_sd: Annotated[float, Ge(0), Lt(1)] | None = None
+
+    @property
+    def comparison_rule(self) -> Rule:
+        """By which finished runs are compared with the baseline."""
+        roots = (Path(self.root), None if self.results is None else Path(self.results))
+        return Rule(session_sd=self.session_sd, other_results=partial(results_below, *roots))
 
     def check(self) -> None:
         """Check the options, alone and together.
@@ -119,6 +131,8 @@ class Request(ExecutionOptions):
         ignore_requirements: Execute even if the host is not what the case requires.
         suite: Flow run of the suite that this is a turn of; the suite says so itself. The turns of
             one suite share a campaign.
+        session: The execution of a command that this is a turn of, as ORDER:ID; the command says so
+            itself.
     """
 
     case: str
@@ -129,6 +143,7 @@ class Request(ExecutionOptions):
     wait_for_user: bool = False
     ignore_requirements: bool = False
     suite: str | None = None
+    session: str | None = None
 
     def _wrong(self) -> list[str]:
         return ["only: write numbers of runs, from 1 on"] if any(n < 1 for n in self.only) else []

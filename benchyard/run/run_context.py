@@ -12,6 +12,7 @@ from benchyard.core.errors import InputError
 from benchyard.core.model import Case, Json
 from benchyard.host.collector import Collector, Measured
 from benchyard.results.subject import Subject
+from benchyard.run.ordering import new_session
 from benchyard.run.progress import Listener, ignore
 from benchyard.run.secrets import Secrets
 
@@ -30,6 +31,7 @@ class RunContext:
         declaration: Digests of the files that the case was read from; empty where none was.
         interval: Seconds between two samples.
         flow_run: Prefect's id and name, empty without Prefect.
+        session: Name of the command's execution, as ``ordering.new_session`` makes it.
         make_collector: Makes what measures a run.
         preflight: Looks at the testbed just before a run; findings for the record.
         lab: The lab's own processes beside this one: name to process id.
@@ -50,6 +52,7 @@ class RunContext:
     lab: Mapping[str, int] = field(default_factory=dict[str, int])
     adaptive: Mapping[str, Json] = field(default_factory=dict[str, Json])
     flow_run: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    session: str = field(default_factory=new_session)
     answers: Path | None = None
     sinks: tuple[str, ...] = ()
     declaration: Mapping[str, str] = field(default_factory=dict[str, str])

@@ -30,6 +30,7 @@ from benchyard.results.subject import content_of
 from benchyard.run.answers import Answers
 from benchyard.run.attempts import AttemptKit
 from benchyard.run.checks import Checks
+from benchyard.run.ordering import session_facts
 from benchyard.run.progress import LOGGER, Notice, Reporter, RunEnded, RunStarted
 from benchyard.run.record_facts import (
     case_facts,
@@ -276,6 +277,7 @@ class Session:
             adaptive=self.setting.adaptive,
             subject=subject,
             variables=variable_facts(self.setting.secrets.redact),
+            session=session_facts(self.setting.session),
             tries=earlier(read_tries(self.setting.results, self.run)[0], self.run, self.started_at),
         )
 

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from annotated_types import Ge, Gt
 
 from benchyard.run.beginning import Campaigning
+from benchyard.run.ordering import Order, new_session
 from benchyard.run.request import ExecutionOptions, Request, Within
 
 #: A century; more is a slip of the pen, and Python's dates end somewhere.
@@ -64,4 +65,5 @@ class SuiteRequest(ExecutionOptions):
             suite: Id of the suite's flow run.
         """
         shared = {one.name: getattr(self, one.name) for one in fields(ExecutionOptions)}
-        return replace(Request("", **shared), suite=suite, baseline=None)
+        session = f"{self.order}:{suite}" if suite else new_session(Order(self.order))
+        return replace(Request("", **shared), suite=suite, session=session, baseline=None)

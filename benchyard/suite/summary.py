@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from benchyard.analysis.comparison.rows import Rule
 from benchyard.analysis.regressions import Baseline, Looked, Regression
 from benchyard.core import places
 from benchyard.core.clock import now
@@ -265,6 +266,7 @@ def with_comparisons(
     entries: Sequence[ChosenCase],
     baseline: str,
     flow_run: Mapping[str, Json] | None = None,
+    rule: Rule | None = None,
 ) -> Summary:
     """Return a summary that also tells what is worse than it was; all cases are one family.
 
@@ -275,6 +277,7 @@ def with_comparisons(
         entries: The cases, one for each line.
         baseline: A folder with results of these cases, ``FOLDER@1-5``, or "previous".
         flow_run: The suite's, as its runs record it.
+        rule: By which they are compared.
     """
     suite = {"suite": (flow_run or {}).get("id")}
     chosen = [
@@ -282,7 +285,7 @@ def with_comparisons(
         for at, (line, entry) in enumerate(zip(summary.lines, entries, strict=True))
         if entry.results is not None and (line.done or read_campaign(entry.results).runs_of(suite))
     ]
-    found = Baseline(baseline).look_at([(title, results) for _, title, results in chosen])
+    found = Baseline(baseline, rule).look_at([(title, results) for _, title, results in chosen])
     lines = list(summary.lines)
     for (at, _, _), looked in zip(chosen, found.cases, strict=True):
         lines[at] = replace(lines[at], looked=looked)

@@ -3,9 +3,11 @@
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from cachetools import LRUCache
 
+from benchyard.analysis.comparison.rows import Rule
 from benchyard.analysis.regressions import PREVIOUS, Baseline, Looked
 from benchyard.catalogue.entry import CaseEntry
 from benchyard.core.errors import BenchyardError
@@ -30,6 +32,7 @@ class Looks:
         self._changed = threading.Condition()
         self._known = LRUCache[_Key, Looked](_REMEMBERED)
         self._wanted: list[CaseEntry] = []
+        self._others: tuple[Path, ...] = ()
         self._thread: threading.Thread | None = None
 
     def of(self, cases: Sequence[CaseEntry], patience_s: float) -> Mapping[str, Looked]:
@@ -41,6 +44,7 @@ class Looks:
         """
         with self._changed:
             self._wanted = [case for case in cases if _key(case) not in self._known]
+            self._others = tuple(case.results for case in cases)
             if self._wanted and self._thread is None:
                 self._thread = threading.Thread(target=self._work, name="looks", daemon=True)
                 self._thread.start()
@@ -52,7 +56,7 @@ class Looks:
 
     def _work(self) -> None:
         while (case := self._next()) is not None:
-            looked = look(case)
+            looked = look(case, self._others)
             with self._changed:
                 self._known[_key(case)] = looked
                 self._changed.notify_all()
@@ -69,12 +73,18 @@ def _key(case: CaseEntry) -> _Key:
     return case.id, case.runs, case.failed, case.newest_s
 
 
-def look(case: CaseEntry) -> Looked:
-    """Compare a case with its campaign before; why it cannot be is told and not raised."""
+def look(case: CaseEntry, others: tuple[Path, ...] = ()) -> Looked:
+    """Compare a case with its campaign before; why it cannot be is told and not raised.
+
+    Args:
+        others: Results folders of other cases, which tell how much sessions vary.
+    """
     if case.runs > MOST_RUNS:
         return Looked((), f"not compared here: it has more than {MOST_RUNS} runs")
     try:
-        looked = Baseline(PREVIOUS).look(case.title, case.results)
+        looked = Baseline(PREVIOUS, Rule(other_results=lambda: others)).look(
+            case.title, case.results
+        )
     except (BenchyardError, OSError) as error:
         return Looked((), f"not compared: {error}")
     except Exception as error:  # noqa: BLE001 - a case of others must not end the thread

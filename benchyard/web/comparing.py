@@ -39,6 +39,8 @@ _MOST_PAIRS = 400
 _BEFORE = "baseline"
 #: Sides that are named in front of what is said of them.
 _MOST_NAMES = 5
+#: Of so many cases with the newest runs the campaigns tell how much sessions vary.
+_OTHER_CASES = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +94,11 @@ def compared(catalogue: Catalogue, texts: Sequence[str], asked: Request) -> Comp
     if len(sides) == 1 and means_several(chosen[0].step or ""):
         [(one, side)] = sides
         raise InputError(f"'{quote(one.text)}' means step {side.step} alone; choose another side")
+    rule = replace(
+        asked.rule,
+        other_results=lambda: [case.results for case in catalogue.cases(limit=_OTHER_CASES)],
+    )
+    asked = replace(asked, rule=rule)
     made = answer([side for _, side in sides], _with_name(asked, sides))
     called, hrefs = labels(sides), {side.name: one.href for one, side in sides}
     if len(sides) == 1:

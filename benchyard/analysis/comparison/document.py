@@ -3,7 +3,8 @@
 The document, format ``benchyard-comparison``:
 
 sides: what is compared, as the user wrote it or what tells it from the others; the reference first.
-rule: metrics, steps, threshold, level, include_suspect, other_work; relative numbers, 0.01 is 1 %.
+rule: metrics, steps, threshold, level, include_suspect, other_work, session_sd (null: as expected
+  of any host), in_turns; relative numbers, 0.01 is 1 %.
 verdict: ``regression``, or ``no regression shown``. summary: the whole as a sentence.
 cases: each pair of cases with
   case: title. baseline_side, candidate_side: which of the sides.
@@ -11,6 +12,8 @@ cases: each pair of cases with
   mismatches: weight (``other work``, ``warning``, ``change``), what, values of both sides, text,
     steps (ids; empty if it is about all).
   findings: about failing and missing steps: step (id or null), verdict, text.
+  in_turns: whether both sides took turns in the same sessions. sessions_apart_s: seconds between
+    the sides' sessions; null in turns, and where that is not known.
 tested: how many of the comparisons have values on both sides; the level holds for these together.
 comparisons: each step and metric, in the order that was asked for, with
   baseline_side, candidate_side: which of the sides.
@@ -19,7 +22,11 @@ comparisons: each step and metric, in the order that was asked for, with
   baseline, candidate: n, median, values (one a run), executed, failed, left_out.
   difference, difference_interval: candidate minus baseline, in the unit.
   ratio, ratio_interval: candidate by baseline. interval_level: what each interval covers, alone.
-  p_value: two-sided, of this one alone. p_exact: whether it was counted out.
+  p_value: two-sided, of this one alone; between sessions the larger of that inside and between.
+  between_sessions: null in turns, and where the test inside the sessions shows nothing; else
+    inside_p_value, p_value, margin (how far equal sessions differ at most: relative, or in the
+    unit where values are not all above 0; null if unknown), campaigns, other_cases.
+  p_exact: whether it was counted out.
   adjusted_p_value: for all comparisons together; null where there was nothing to test.
   needed_p_value, reachable_p_value: how small it had to be, and how small it could have been.
   other_work: whether the step does not do the same on both sides.
@@ -35,6 +42,7 @@ Versions of the format:
 1: the first; two sides, ``baseline`` and ``candidate`` as the user wrote them, and titles in
   ``baseline_only`` and ``candidate_only``; rule had ``force``.
 2: several sides, other work, geometric means.
+3: sessions.
 """
 
 import csv
@@ -60,7 +68,7 @@ from benchyard.statistics.comparison import Verdict
 from benchyard.statistics.intervals import Interval
 
 FORMAT = "benchyard-comparison"
-VERSION = 2
+VERSION = 3
 
 
 def document(comparison: Comparison, sides: Sequence[str]) -> JsonObject:
@@ -81,6 +89,8 @@ def document(comparison: Comparison, sides: Sequence[str]) -> JsonObject:
             "level": rule.level,
             "include_suspect": rule.include_suspect,
             "other_work": rule.other_work,
+            "session_sd": rule.session_sd,
+            "in_turns": rule.in_turns,
         },
         "verdict": "regression" if comparison.regressions else "no regression shown",
         "summary": summary(comparison),
@@ -104,6 +114,8 @@ def _case(pair: CasePair) -> JsonObject:
         "candidate": _side(pair.candidate),
         "mismatches": [mismatch.to_json() for mismatch in pair.mismatches],
         "findings": [finding.to_json() for finding in pair.findings],
+        "in_turns": pair.sessions.in_turns,
+        "sessions_apart_s": pair.sessions.apart_s,
     }
 
 
@@ -158,11 +170,23 @@ def _row(row: Row, comparisons: int) -> JsonObject:
         "adjusted_p_value": row.judgement.p_value if row.tested else None,
         "needed_p_value": row.judgement.needed_p,
         "reachable_p_value": one.reachable_p,
+        "between_sessions": _between(row),
         "other_work": row.pair.is_other_work(row.paired_by),
         "paired": row.pair.of_same_runs,
         "verdict": row.verdict.value,
         "words": verdict_in_full(row),
         "reason": reason(row, comparisons) or None,
+    }
+
+
+def _between(row: Row) -> Json:
+    one = row.between
+    return one and {
+        "inside_p_value": one.inside_p,
+        "p_value": one.p_value,
+        "margin": one.margin(row.judgement.needed_p),
+        "campaigns": one.campaigns,
+        "other_cases": one.cases,
     }
 
 

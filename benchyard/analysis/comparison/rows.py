@@ -1,6 +1,8 @@
 """What a comparison is made of: its rule, the cases of each two sides, a row for each metric."""
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import NamedTuple
 
 from benchyard.analysis.comparison.comparability import Mismatch
@@ -8,6 +10,7 @@ from benchyard.analysis.comparison.facts import Weight
 from benchyard.analysis.comparison.findings import Difficulty
 from benchyard.analysis.comparison.run_sets import RunSet
 from benchyard.analysis.comparison.samples import DURATION, StepSample
+from benchyard.analysis.comparison.sessions import IN_TURNS, BetweenSessions, SessionRelation
 from benchyard.statistics.comparison import LEVEL, THRESHOLD, Difference, Judgement, Verdict
 
 
@@ -23,6 +26,10 @@ class Rule:
         include_suspect: Take executions in whose numbers are not to be trusted.
         other_work: Compare other work too; what differs then is a change, never a regression.
         steps: Ids, or globs over ids, of the steps that are compared; empty takes all.
+        session_sd: Standard deviation between sessions of one host that is expected beforehand,
+            relative; None takes ``statistics.sessions.PRIOR_SD``.
+        in_turns: Take all for measured in turns, whatever the records say.
+        other_results: Returns results folders of the host's other cases, when they are needed.
     """
 
     metrics: tuple[str, ...] = (DURATION,)
@@ -31,6 +38,9 @@ class Rule:
     include_suspect: bool = False
     other_work: bool = False
     steps: tuple[str, ...] = ()
+    session_sd: float | None = None
+    in_turns: bool = False
+    other_results: Callable[[], Iterable[Path]] = tuple
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +53,7 @@ class CasePair:
         baseline_side: How the side is called; likewise ``candidate_side``.
         key: What the case is called on all sides, where there are more than two.
         neutral: Neither side is the reference, so none of them is better or worse.
+        sessions: Whether the sides took turns.
     """
 
     baseline: RunSet
@@ -53,6 +64,7 @@ class CasePair:
     candidate_side: str = "candidate"
     key: str = ""
     neutral: bool = False
+    sessions: SessionRelation = IN_TURNS
 
     @property
     def title(self) -> str:
@@ -88,6 +100,8 @@ class Row:
         direction: As in ``summary.json``; None where neither is better.
         difference: Of this row alone.
         judgement: Among all rows that are tested.
+        between: What a difference between two sessions is held against; None in turns, and where
+            the test inside the sessions shows no difference.
     """
 
     pair: CasePair
@@ -99,6 +113,7 @@ class Row:
     direction: str | None
     difference: Difference
     judgement: Judgement
+    between: BetweenSessions | None = None
 
     @property
     def case(self) -> str:
@@ -109,6 +124,14 @@ class Row:
     def verdict(self) -> Verdict:
         """What the row comes to."""
         return self.judgement.verdict
+
+    @property
+    def differs_as_sessions_do(self) -> bool:
+        """Whether only what sessions vary by keeps a difference from being called."""
+        return (
+            self.between is not None
+            and self.between.inside_p <= self.judgement.needed_p < self.between.p_value
+        )
 
     @property
     def tested(self) -> bool:

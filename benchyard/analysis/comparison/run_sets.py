@@ -156,7 +156,7 @@ def read_run_sets(selection: Selection, read: Reader = read_record) -> dict[str,
     """
     found: dict[str, RunSet] = {}
     for folder in results_folders(selection.folder):
-        run_set = _read(folder, selection.runs, read)
+        run_set = read_run_set(folder, selection.runs, read)
         if run_set is None:
             continue
         if run_set.title in found:
@@ -171,6 +171,12 @@ def read_run_sets(selection: Selection, read: Reader = read_record) -> dict[str,
 def results_folders(folder: Path) -> list[Path]:
     """Return every folder at or below ``folder`` that holds runs, sorted."""
     return sorted(_walk(folder))
+
+
+def results_below(*roots: Path | None) -> Iterator[Path]:
+    """Yield what ``results_folders`` returns of each folder."""
+    for root in roots:
+        yield from () if root is None else results_folders(root)
 
 
 def _walk(folder: Path) -> Iterator[Path]:
@@ -193,7 +199,9 @@ def _nothing(selection: Selection) -> str:
     )
 
 
-def _read(results: Path, wanted: Sequence[int] | None, read: Reader = read_record) -> RunSet | None:
+def read_run_set(
+    results: Path, wanted: Sequence[int] | None, read: Reader = read_record
+) -> RunSet | None:
     """Read one case's runs; None if nothing there has a record."""
     chosen = _recorded(results, wanted)
     records = [_record(run.path, read) for run in chosen if run.is_marked and run.record.is_file()]
@@ -261,7 +269,7 @@ def read_before(candidate: Mapping[str, RunSet]) -> dict[str, RunSet]:
     """
     found: dict[str, RunSet] = {}
     for title, run_set in candidate.items():
-        earlier = (_read(place, None) for place in earlier_campaigns(run_set.folder))
+        earlier = (read_run_set(place, None) for place in earlier_campaigns(run_set.folder))
         before = next((one for one in earlier if one is not None), None)
         if before is not None:
             found[title] = before
@@ -279,15 +287,16 @@ def previous_of_host(candidate: RunSet) -> RunSet | None:
     Raises:
         InputError: If a record is damaged.
     """
-    host = _host(candidate)
+    host = host_of(candidate)
     for place in earlier_campaigns(candidate.folder):
-        before = _read(place, None)
-        if before is not None and before.records and _host(before) == host:
+        before = read_run_set(place, None)
+        if before is not None and before.records and host_of(before) == host:
             return before
     return None
 
 
-def _host(run_set: RunSet) -> Json:
+def host_of(run_set: RunSet) -> Json:
+    """Return the name of the host that the runs were measured on."""
     return subject_of(run_set.everything[-1]).get("host")
 
 

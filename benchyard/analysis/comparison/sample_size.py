@@ -177,7 +177,8 @@ def plan_summary(plan: SamplePlan) -> str:
     change, many = probability(plan.sensitivity), len(plan.demands)
     over = f" over {many} comparisons" if many > 1 else ""
     rule = (
-        f"with a probability of {probability(POWER)}, at the {probability(plan.level)} level{over}"
+        f"in one session, with a probability of {probability(POWER)}, at the "
+        f"{probability(plan.level)} level{over}"
     )
     if plan.needed is not None:
         return (

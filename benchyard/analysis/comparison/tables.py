@@ -80,7 +80,9 @@ def table(comparison: Comparison) -> tuple[Table, list[Verdict | None]]:
     entries = [_of_row(row, several=several) for row in comparison.rows]
     entries += map(_of_overall, overall(comparison))
     lines = list(_by_group(entries)) if several else [(_cells(one), one.verdict) for one in entries]
-    interval = f"{probability(1 - comparison.rule.level)} INTERVAL"
+    covers = probability(1 - comparison.rule.level)
+    in_turns = all(pair.sessions.in_turns for pair in comparison.pairs)
+    interval = f"{covers} INTERVAL" if in_turns else f"{covers} INSIDE SESSIONS"
     medians = ("MEDIAN",) if several else ("BASELINE", "CANDIDATE", "DIFFERENCE")
     who = ("SIDE", "AGAINST") if several else ()
     heads = ("CASE", "STEP", "METRIC", *who, "N", *medians, "CHANGE", interval, "P", "", "VERDICT")

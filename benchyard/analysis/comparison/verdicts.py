@@ -11,6 +11,12 @@ from benchyard.analysis.comparison.findings import Difficulty, findings
 from benchyard.analysis.comparison.rows import CasePair, Comparison, Row, Rule, Unpaired
 from benchyard.analysis.comparison.run_sets import Pairs
 from benchyard.analysis.comparison.samples import DURATION, StepSample, sample
+from benchyard.analysis.comparison.sessions import (
+    IN_TURNS,
+    BetweenSessions,
+    SessionHistory,
+    relation,
+)
 from benchyard.core.errors import InputError
 from benchyard.core.wording import hint, printable
 from benchyard.results.summary_metrics import SMALLER
@@ -22,6 +28,7 @@ from benchyard.statistics.comparison import (
     compare_samples,
     judge,
 )
+from benchyard.statistics.sessions import PRIOR_SD
 
 #: Stands for every metric there is.
 ALL_METRICS = "all"
@@ -56,6 +63,7 @@ def compare_sides(sides: Sequence[Pairs], rule: Rule) -> Comparison:
             pair = CasePair(
                 *(baseline, candidate, check(baseline, candidate), ()),
                 *(two.baseline, two.candidate, key, neutral),
+                IN_TURNS if rule.in_turns else relation(baseline, candidate),
             )
             found = findings(baseline, candidate, one, other)
             made.append(replace(pair, findings=tuple(_of_pair(pair, one) for one in found)))
@@ -64,7 +72,13 @@ def compare_sides(sides: Sequence[Pairs], rule: Rule) -> Comparison:
     drafts = _of_steps(drafts, rule.steps)
     known = list(dict.fromkeys(draft.metric for draft in drafts))
     wanted = choose_metrics(known, rule.metrics)
-    rows = _judged([draft for draft in drafts if draft.metric in wanted], rule)
+    history = SessionHistory(
+        PRIOR_SD if rule.session_sd is None else rule.session_sd,
+        rule.other_results,
+        tuple(side.folder for pair in made for side in (pair.baseline, pair.candidate)),
+        tuple(wanted),
+    )
+    rows = _judged([draft for draft in drafts if draft.metric in wanted], rule, history)
     compared = Comparison(rule, tuple(made), rows, tuple(_unpaired(sides)))
     if not (rows or compared.regressions):
         raise InputError(_nothing_in_common(made))
@@ -198,8 +212,12 @@ def _unknown(pattern: str, known: Sequence[str]) -> str:
     return f"no step has a metric {pattern!r}{hint(pattern, known)}; there is {some}{more}"
 
 
-def _judged(drafts: Sequence[_Draft], rule: Rule) -> tuple[Row, ...]:
-    differences = [_difference(draft, rule) for draft in drafts]
+def _judged(drafts: Sequence[_Draft], rule: Rule, history: SessionHistory) -> tuple[Row, ...]:
+    inside = [_difference(draft, rule) for draft in drafts]
+    between = [_between(*one, history) for one in zip(drafts, inside, strict=True)]
+    differences = [
+        two.held_against(one) if two else one for one, two in zip(inside, between, strict=True)
+    ]
     # Where a side has no value nothing is tested: it must not make the others harder to show.
     tested = [one for one in differences if _is_tested(one)]
     judged = iter(judge(tested, rule.level))
@@ -214,8 +232,24 @@ def _judged(drafts: Sequence[_Draft], rule: Rule) -> tuple[Row, ...]:
             *draft.candidate.unit_and_direction(draft.metric),
             one,
             next(judged) if _is_tested(one) else untested,
+            sessions,
         )
-        for draft, one in zip(drafts, differences, strict=True)
+        for draft, one, sessions in zip(drafts, differences, between, strict=True)
+    )
+
+
+def _between(draft: _Draft, inside: Difference, history: SessionHistory) -> BetweenSessions | None:
+    """Hold what the test inside the sessions shows against what sessions vary by."""
+    pair = draft.pair
+    if pair.sessions.in_turns or inside.p_value > inside.level or not inside.matters:
+        return None
+    steps = (draft.baseline, draft.candidate)
+    return history.between(
+        (pair.baseline, pair.candidate),
+        (draft.baseline.id, draft.candidate.id),
+        draft.metric,
+        [step.values[draft.metric] for step in steps],
+        inside.p_value,
     )
 
 

@@ -6,10 +6,12 @@ from benchyard.analysis.comparison.facts import Weight
 from benchyard.analysis.comparison.reach import cannot_tell, pairs_cannot_tell
 from benchyard.analysis.comparison.rows import CasePair, Comparison, Row
 from benchyard.analysis.comparison.samples import DURATION, StepSample
+from benchyard.analysis.comparison.sessions import BetweenSessions
 from benchyard.core.wording import duration, printable
 from benchyard.results.summary_metrics import SUSPECT
 from benchyard.statistics.comparison import Difference, Verdict
-from benchyard.statistics.figures import plain
+from benchyard.statistics.figures import plain, plural
+from benchyard.statistics.sessions import OWN_FROM, PRIOR_SD
 
 _PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
 _REASONS = {
@@ -53,9 +55,9 @@ def change(ratio: float | None) -> str:
     return f"{round(100 * (ratio - 1), 1) + 0.0:+.1f} %"
 
 
-def probability(level: float) -> str:
+def probability(level: float, digits: int = 4) -> str:
     """Write a level or threshold: 0.01 is ``1 %``."""
-    return f"{plain(100 * level, 4)} %"
+    return f"{plain(100 * level, digits)} %"
 
 
 def p_value(value: float) -> str:
@@ -74,12 +76,35 @@ _MANIFOLD = 2.0
 def verdict_words(row: Row) -> str:
     """Return the verdict as a reader would say it."""
     difference = row.difference
+    if row.verdict is Verdict.NO_CHANGE_SHOWN and row.differs_as_sessions_do:
+        return as_sessions_do(row)
     if row.verdict in _WORDS:
         significant = row.judgement.p_value <= difference.level and not difference.matters
         if row.verdict is Verdict.NO_CHANGE_SHOWN and significant:
             return f"differs by less than {probability(difference.threshold)}"
         return _WORDS[row.verdict]
     return _direction(row.metric, difference)
+
+
+def as_sessions_do(row: Row) -> str:
+    """Say by how much a row differs, and how far equal sessions differ at most."""
+    between, one = row.between, row.difference
+    margin = between and between.margin(row.judgement.needed_p)
+    if between is None or margin is None:
+        return _WORDS[row.verdict]
+    apart = signed(one.shift, row.unit).lstrip("+-")
+    if between.relative:
+        apart, most = probability(abs((one.ratio or 1) - 1), 2), probability(margin, 2)
+    else:
+        most = figure(margin, row.unit)
+    return f"differs by {apart}, as sessions on this host do (± {most}, {known_sessions(between)})"
+
+
+def known_sessions(between: BetweenSessions) -> str:
+    """Say what the spread of sessions is known from."""
+    known = [plural(between.campaigns, "campaign")] * bool(between.campaigns)
+    known += [plural(between.cases, "other case")] * bool(between.cases)
+    return " and ".join(known) or "no campaign before"
 
 
 def verdict_in_full(row: Row) -> str:
@@ -114,6 +139,11 @@ def reason(row: Row, comparisons: int) -> str:
     empty = [_without(name, side, row.metric) for name, side in sides if not _n(side, row.metric)]
     if empty:
         return "; ".join(empty)
+    if row.between is not None and not row.between.spreads:
+        return (
+            f"between sessions, values that are not all above 0 need {OWN_FROM} earlier campaigns; "
+            f"there are {row.between.campaigns}"
+        )
     one = row.difference
     # The same number as in the words: Holm asks less of some only because others were called.
     if row.pair.of_same_runs:
@@ -156,8 +186,38 @@ def remarks(pair: CasePair, weight: Weight) -> list[str]:
 
 
 def notes(comparison: Comparison) -> list[str]:
-    """Return the lines around the table: why nothing can be told, what was left out."""
-    return [*untold(comparison), *uncounted(comparison)]
+    """Return the lines around the table: sessions, why nothing can be told, what was left out."""
+    return [*session_notes(comparison), *untold(comparison), *uncounted(comparison)]
+
+
+def session_notes(comparison: Comparison) -> list[str]:
+    """Say whether the sides took turns, and what to do where sessions hide a difference."""
+    relations = dict.fromkeys(map(session_words, comparison.pairs))
+    said = [" and ".join(relations)] if relations else []
+    if any(row.differs_as_sessions_do for row in comparison.rows):
+        prior = comparison.rule.session_sd
+        expected = probability(PRIOR_SD if prior is None else prior)
+        said.append(
+            f"sessions are expected to vary by {expected} (standard deviation) until campaigns "
+            "tell; to see smaller differences, measure both in turns with one benchyard run A B, "
+            "make more campaigns (benchyard run --new), or give --session-sd PERCENT"
+        )
+    return said
+
+
+def session_words(pair: CasePair) -> str:
+    """Say how the runs of both sides lie in time."""
+    if pair.sessions.in_turns:
+        return "measured in turns"
+    apart = pair.sessions.apart_s
+    return f"measured in two sessions{'' if apart is None else f', {_apart(apart)} apart'}"
+
+
+def _apart(seconds: float) -> str:
+    for length, noun in ((86_400, "day"), (3_600, "hour"), (60, "minute")):
+        if seconds >= 2 * length:
+            return plural(round(seconds / length), noun)
+    return plural(round(seconds), "second")
 
 
 def untold(comparison: Comparison) -> list[str]:

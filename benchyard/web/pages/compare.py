@@ -17,7 +17,13 @@ from benchyard.analysis.comparison.rows import Rule
 from benchyard.analysis.comparison.run_sets import RunSet
 from benchyard.analysis.comparison.samples import DURATION
 from benchyard.analysis.comparison.tables import Order
-from benchyard.analysis.comparison.wording import lacks_suspect, summary, uncounted, untold
+from benchyard.analysis.comparison.wording import (
+    lacks_suspect,
+    session_notes,
+    summary,
+    uncounted,
+    untold,
+)
 from benchyard.catalogue.catalogue import Catalogue
 from benchyard.catalogue.entry import CaseEntry, identified
 from benchyard.catalogue.query import Query
@@ -249,7 +255,7 @@ def page(request: HttpRequest, explorer: Current, asked: AskedFor, q: str = "") 
         findings=findings,
         table=rows_table(shown),
         untold=untold(comparison),
-        uncounted=uncounted(comparison),
+        uncounted=[*session_notes(comparison), *uncounted(comparison)],
         unpaired=[(one.title, *map(shown.label, one[1:])) for one in comparison.unpaired],
         lacks_suspect=lacks_suspect(comparison),
         has_values=any(row.baseline.values or row.candidate.values for row in comparison.rows),

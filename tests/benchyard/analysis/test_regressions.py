@@ -149,7 +149,7 @@ def test_the_previous_campaign_is_the_newest_of_the_same_host_with_finished_runs
     here = {"host": "bench1"}
     results = nights(
         tmp_path,
-        ("20260101T010000Z", runs(*SLOW, subject=here)),
+        ("20260101T010000Z", runs(*SLOW, subject=here | {"case": {"hash": "older"}})),
         ("20260102T010000Z", runs(*BASE, subject=here | {"case": {"hash": "old"}})),
         ("20260103T010000Z", [run(1, failed(), subject=here)]),
         ("20260104T010000Z", runs(*SLOW, subject={"host": "bench2"})),

@@ -5,6 +5,7 @@ import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -58,6 +59,31 @@ def test_a_regression_exits_with_3_and_an_improvement_with_0(
     assert row.split()[:8] == ["Load", "8/8", "1.00", "s", "2.00", "s", "+1.00", "s"]
     assert row.endswith("▲▲▲  2 times slower")
     assert "▼▼▼  2 times faster" in cli("compare", new, old).out
+
+
+@pytest.mark.slow
+def test_nights_of_the_same_code_are_not_called(tmp_path: Path, cli: Cli) -> None:
+    """Sixty pairs of one campaign, 1 % between nights; taken as one session, a third is called."""
+    random = Random(33)  # noqa: S311 - no secret
+    pairs = list[tuple[Path, Path]]()
+    for number in range(60):
+        levels = [random.gauss(1, 0.01) for _ in range(2)]
+        nights = [runs(*[level * random.gauss(1, 0.01) for _ in range(10)]) for level in levels]
+        folders = [tmp_path / f"{number}-{at}" for at in range(2)]
+        pairs.append((place(folders[0], nights[0]), place(folders[1], nights[1])))
+
+    def called(*options: str) -> int:
+        told = [
+            json.loads(cli("compare", *two, "--json", *options, code=None).out) for two in pairs
+        ]
+        return sum(
+            one["verdict"] in ("regression", "improvement")
+            for document in told
+            for one in document["comparisons"]
+        )
+
+    assert called() <= 2
+    assert called("--in-turns") >= 10
 
 
 def test_no_difference_exits_with_0(old: Path, cli: Cli) -> None:
@@ -128,7 +154,7 @@ def test_where_all_is_suspect_it_is_said_how_to_take_it_in(
 
 def test_json_is_one_document(old: Path, new: Path, cli: Cli) -> None:
     made = compared(cli, old, f"{new}@2-8", "--threshold", "5%", "--level", "0.5 %", code=3)
-    assert (made["format"], made["version"]) == ("benchyard-comparison", 2)
+    assert (made["format"], made["version"]) == ("benchyard-comparison", 3)
     assert made["sides"] == [str(old), f"{new}@2-8"]
     assert (made["rule"]["threshold"], made["rule"]["level"]) == (0.05, 0.005)
     assert made["comparisons"][0]["candidate"]["n"] == 7

@@ -12,6 +12,7 @@ from benchyard.cli import call, executing
 from benchyard.core.model import Case, Step
 from benchyard.lab import server
 from benchyard.results.folders import Results
+from benchyard.results.record import read_record
 from tests.conftest import MakeCase, process
 
 Run = Callable[..., tuple[int, str, str]]
@@ -102,7 +103,7 @@ def test_six_runs_are_made_and_two_failures_alike_end_them(run: Run, case_folder
     fine = case_folder("a-fine", process("work", "true"))
     bad = case_folder("b-bad", process("work", "echo refused >&2; exit 9"))
 
-    code, out, err = run("--direct")
+    code, out, err = run("--direct", "--order", "case")
 
     assert code == 1
     assert [*Results(fine / "results").done()] == [1, 2, 3, 4, 5, 6]
@@ -114,7 +115,7 @@ def test_six_runs_are_made_and_two_failures_alike_end_them(run: Run, case_folder
 def test_what_is_left_out_of_turns_is_told(run: Run, case_folder: MakeCase) -> None:
     case_folder("a-fine", process("work", "true"))
     bad = case_folder("b-bad", process("work", "exit 9"))
-    options = ("--direct", "--order", "round-robin", "--runs", "4", "--cooldown", "0")
+    options = ("--direct", "--runs", "4", "--cooldown", "0")
 
     _, _, err = run(*options)
     assert [*Results(bad / "results").failed()] == [1, 2]
@@ -123,6 +124,27 @@ def test_what_is_left_out_of_turns_is_told(run: Run, case_folder: MakeCase) -> N
     _, _, err = run(*options, "--keep-going")
     assert [*Results(bad / "results").failed()] == [1, 2, 3, 4]
     assert "not begun" not in err
+
+
+def test_cases_take_turns_in_one_session_and_their_records_say_so(
+    run: Run, case_folder: MakeCase
+) -> None:
+    both = [case_folder(name, process("work", "true")) / "results" for name in ("a", "b")]
+    options = ("--direct", "--runs", "2", "--cooldown", "0")
+
+    _, _, err = run(*options)
+    records = [read_record(results / f"run_{n}") for n in (1, 2) for results in both]
+    assert [one.began for one in records] == sorted(one.began for one in records)
+    [session] = {one.session["id"] for one in records}
+    assert {one.session["order"] for one in records} == {"round-robin"}
+    assert err.count("runs of 2 cases to do, in turns") == 1
+    assert "1 run to do" not in err
+
+    _, _, err = run("a", *options, "--new")
+    newer = [read_record(both[0] / f"run_{n}").session for n in (1, 2)]
+    assert newer[0] == newer[1]
+    assert newer[0]["id"] != session
+    assert "a: 2 runs to do" in err
 
 
 # -- the expected time
@@ -163,7 +185,7 @@ def test_a_baseline_is_looked_at_before_and_after(run: Run, case_folder: MakeCas
     code, out, err = run(*options, "--results", "after", "--baseline", "before", "--json")
 
     assert code == 0
-    begun = err.index("a: 3 runs to do")
+    begun = err.index("6 runs of 2 cases to do, in turns")
     foreseen = "against before: a, b: 3 and 3 runs cannot tell at the 1 % level over 2 comparisons"
     assert 0 <= err.index(foreseen) < begun
     comparison = json.loads(out)["comparison"]

@@ -337,8 +337,8 @@ def test_defect_20_runs_of_several_cases_may_be_interleaved(
     for name in ("a", "b", "c"):
         case_folder(name, command("work"))
 
-    _, one_by_one = planned(run, "--runs", "2")
-    _, in_turn = planned(run, "--runs", "2", "--order", "round-robin")
+    _, one_by_one = planned(run, "--runs", "2", "--order", "case")
+    _, in_turn = planned(run, "--runs", "2")
     seed, chance = planned(run, "--runs", "2", "--order", "random", "--seed", "7")
     _, again = planned(run, "--runs", "2", "--order", "random", "--seed", "7")
     others = [planned(run, "--order", "random", "--seed", str(n))[1] for n in range(4)]

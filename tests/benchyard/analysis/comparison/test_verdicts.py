@@ -16,7 +16,7 @@ from benchyard.analysis.comparison.document import document
 from benchyard.analysis.comparison.reach import cannot_tell
 from benchyard.analysis.comparison.tables import Order, in_order, table
 from benchyard.analysis.comparison.verdicts import Rule, compare, worst_first
-from benchyard.analysis.comparison.wording import notes, reason, summary, verdict_words
+from benchyard.analysis.comparison.wording import notes, reason, summary, untold, verdict_words
 from benchyard.core.errors import InputError
 from benchyard.core.model import Outcome
 from benchyard.results.record import RunRecord
@@ -226,7 +226,7 @@ def test_words_count_the_comparisons_that_are_tested() -> None:
     both = compared(one, other)
     assert (both.tested, len(both.rows)) == (10, 15)
     why = cannot_tell(5, 5, 0.01, 10)
-    assert [note.endswith(why) for note in notes(both)] == [True, False]
+    assert [note.endswith(why) for note in untold(both)] == [True, False]
     assert "; 10 comparisons at the 1 % level together" in summary(both)
 
 
@@ -254,7 +254,7 @@ def test_suspect_executions_are_left_out_and_counted() -> None:
     odd = [*runs(*BASE), run(9, step(99.0, suspect=["swapped"]))]
     one = compared(odd, scaled(1))
     assert one.rows[0].difference.baseline_n == 8
-    assert notes(one) == ["Load: left out of the baseline: 1 suspect"]
+    assert notes(one) == ["measured in turns", "Load: left out of the baseline: 1 suspect"]
     assert compared(odd, scaled(1), include_suspect=True).rows[0].difference.baseline_n == 9
 
 

@@ -1,0 +1,291 @@
+"""Runs of two sessions: whether they were, and what they are held against beside their own spread.
+
+A session is one execution of a command in which the compared took turns. Runs of one session share
+its state of the host, so their spread says nothing of what two sessions differ by
+(``benchyard.statistics.sessions``). That is known from earlier campaigns: of the case itself and of
+the host's other cases.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import cached_property, partial
+from itertools import islice, pairwise
+from pathlib import Path
+from typing import NamedTuple
+
+from benchyard.analysis.comparison.run_sets import RunSet, host_of, read_run_set
+from benchyard.analysis.comparison.samples import StepSample, sample
+from benchyard.core.errors import InputError
+from benchyard.core.model import Json
+from benchyard.results.campaigns import earlier_campaigns, is_earlier, with_earlier
+from benchyard.results.excerpt import read_excerpt
+from benchyard.results.record import RunRecord
+from benchyard.results.subject import Subject, differences, subject_of
+from benchyard.statistics import mean, median
+from benchyard.statistics.comparison import Difference
+from benchyard.statistics.sessions import (
+    PRIOR_SD,
+    SessionSpread,
+    level_variance,
+    session_spreads,
+    split_at_moves,
+)
+
+#: So many campaigns are read of a case, and of each other one; so many other cases. Newest first.
+_OWN_CAMPAIGNS, _OTHER_CAMPAIGNS, _OTHER_CASES = 50, 10, 20
+#: Order of a session in which its cases did not take turns.
+_IN_BLOCKS = "case"
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRelation:
+    """How the runs of two sides lie in time.
+
+    Args:
+        in_turns: Whether the sides took turns in the same sessions.
+        apart_s: Seconds between the last run of one side and the first of the other; None in turns,
+            and where their times overlap.
+    """
+
+    in_turns: bool
+    apart_s: float | None = None
+
+
+IN_TURNS = SessionRelation(in_turns=True)
+
+
+def relation(baseline: RunSet, candidate: RunSet) -> SessionRelation:
+    """Tell whether two sides were measured in turns, from their records."""
+    sides = (baseline.records, candidate.records)
+    if baseline.is_of_same_runs(candidate) or (all(sides) and _took_turns(*sides)):
+        return IN_TURNS
+    spans = [_span(records) for records in sides if records]
+    if len(spans) < 2:
+        return SessionRelation(in_turns=False)
+    first, second = sorted(spans)
+    apart = (second[0] - first[1]).total_seconds()
+    return SessionRelation(in_turns=False, apart_s=apart if apart >= 0 else None)
+
+
+def _span(records: Sequence[RunRecord]) -> tuple[datetime, datetime]:
+    ended = [datetime.fromisoformat(one.ended_at) if one.ended_at else one.began for one in records]
+    return min(one.began for one in records), max(ended)
+
+
+def _took_turns(baseline: Sequence[RunRecord], candidate: Sequence[RunRecord]) -> bool:
+    """Tell whether each session has as many runs of both sides, but for one, and they alternate.
+
+    An interruption makes two sessions of one. Copies of a record are no turns.
+    """
+    counts = [Counter(_turns_of(one) for one in side) for side in (baseline, candidate)]
+    if counts[0].keys() != counts[1].keys() or None in counts[0]:
+        return False
+    if len(counts[0]) > 1 and any(abs(n - counts[1][name]) > 1 for name, n in counts[0].items()):
+        return False
+    return all(
+        _alternate(*([r for r in side if _turns_of(r) == name] for side in (baseline, candidate)))
+        for name in counts[0]
+    )
+
+
+def _turns_of(record: RunRecord) -> Json:
+    """Return the id of the session in which a run was a turn; None if it was none."""
+    order = record.session.get("order", _IN_BLOCKS)
+    return None if order == _IN_BLOCKS else record.session.get("id")
+
+
+def _alternate(baseline: Sequence[RunRecord], candidate: Sequence[RunRecord]) -> bool:
+    if {one.started_at for one in baseline} & {one.started_at for one in candidate}:
+        return False
+    ordered = sorted([(r.began, at) for at, side in enumerate((baseline, candidate)) for r in side])
+    changes = sum(one != other for (_, one), (_, other) in pairwise(ordered))
+    return changes > 1 or min(len(baseline), len(candidate)) == 1
+
+
+class _Campaign(NamedTuple):
+    """A campaign: what it measured, and its samples by the steps' ids."""
+
+    subject: Subject
+    steps: Mapping[str, StepSample]
+
+
+@dataclass(frozen=True, slots=True)
+class BetweenSessions:
+    """A difference between two sessions, held against what sessions vary by.
+
+    Args:
+        difference: Of the levels: of logarithms of values above 0, otherwise of the values.
+        relative: Whether it is of logarithms.
+        spreads: What it must exceed, each; empty if too little is known.
+        campaigns: How many earlier campaigns of the case are known.
+        cases: How many other cases of the host lend their campaigns.
+        inside_p: The p-value of the test inside the sessions.
+        baseline_sessions: How many campaigns the baseline's level is the mean of.
+    """
+
+    difference: float
+    relative: bool
+    spreads: tuple[SessionSpread, ...]
+    campaigns: int
+    cases: int
+    inside_p: float
+    baseline_sessions: int = 1
+
+    @property
+    def p_value(self) -> float:
+        """Probability of so large a difference between equal sessions; 1 if that is not known."""
+        values = (one.p_value(self.difference, self.baseline_sessions) for one in self.spreads)
+        return max(values, default=1.0)
+
+    def held_against(self, inside: Difference) -> Difference:
+        """Give the difference inside the sessions the larger of both p-values."""
+        found = replace(inside, p_value=max(inside.p_value, self.p_value))
+        return found if self.spreads else replace(found, reachable_p=1.0)
+
+    def margin(self, level: float) -> float | None:
+        """Return how far equal sessions differ at most, but for a probability of ``level``.
+
+        Returns:
+            Relative (0.03 is 3 %) where values are above 0, otherwise in their unit.
+        """
+        if not self.spreads:
+            return None
+        most = max(one.margin(level, self.baseline_sessions) for one in self.spreads)
+        return math.expm1(min(most, 700.0)) if self.relative else most
+
+
+@dataclass(frozen=True)
+class SessionHistory:
+    """The earlier campaigns that differences between sessions are held against; read when needed.
+
+    Args:
+        prior_sd: Standard deviation between sessions that is expected beforehand, relative.
+        other_results: Returns results folders of the host's other cases.
+        compared: Results folders of the cases that are compared.
+        metrics: That are compared.
+    """
+
+    prior_sd: float = PRIOR_SD
+    other_results: Callable[[], Iterable[Path]] = tuple
+    compared: tuple[Path, ...] = ()
+    metrics: tuple[str, ...] = ()
+    _read: dict[object, list[_Campaign]] = field(default_factory=dict[object, list[_Campaign]])
+
+    def between(
+        self,
+        sides: tuple[RunSet, RunSet],
+        steps: tuple[str, str],
+        metric: str,
+        values: Sequence[Sequence[float]],
+        inside_p: float,
+    ) -> BetweenSessions | None:
+        """Hold the difference of two sides against what sessions of this host vary by.
+
+        Args:
+            sides: Baseline and candidate, of two sessions.
+            steps: Id of the step on each side.
+            values: Of each side, one a run.
+            inside_p: P-value of the test inside the sessions.
+
+        Returns:
+            None where each side has one value only, such as a count: no session changes it.
+        """
+        if all(len(set(side)) == 1 for side in values):
+            return None
+        relative = min(map(min, values)) > 0
+        before, after = (_level(side, relative=relative) for side in values)
+        own = self._own(sides, steps, metric, relative=relative)
+        others = self._others(sides, metric) if relative else []
+        spreads = session_spreads(own, others, self.prior_sd if relative else None)
+        return BetweenSessions(
+            *(after - before, relative, spreads, sum(map(len, own)), len(others), inside_p)
+        )
+
+    def _own(
+        self, sides: tuple[RunSet, RunSet], steps: tuple[str, str], metric: str, *, relative: bool
+    ) -> list[list[float]]:
+        """Return the levels of the case's earlier campaigns, in groups about one level each."""
+        candidate = sides[1].folder.resolve()
+        series = {(_home(side.folder), step): side for side, step in zip(sides, steps, strict=True)}
+        read = {
+            key: self._campaigns(key[0], host_of(side), _OWN_CAMPAIGNS, candidate)
+            for key, side in series.items()
+        }
+        return [
+            group
+            for (_, step), found in read.items()
+            for group in _levels(found, step, metric, relative=relative)
+        ]
+
+    def _others(self, sides: tuple[RunSet, RunSet], metric: str) -> list[tuple[float, int]]:
+        """Return the variance of each other case's levels; of its steps, which share nights, mean.
+
+        Its degrees of freedom are those of the step that is known best.
+        """
+        own, host = {_home(side.folder) for side in sides}, host_of(sides[1])
+        lent: list[tuple[float, int]] = []
+        for home in self._homes:
+            if home not in own:
+                found = self._campaigns(home, host, _OTHER_CAMPAIGNS)
+                steps = dict.fromkeys(step for one in found for step in one.steps)
+                known = [level_variance(_levels(found, step, metric)) for step in steps]
+                told = [one for one in known if one[1]]
+                if told:
+                    variance = mean([variance for variance, _ in told])
+                    lent.append((variance, max(freedom for _, freedom in told)))
+        return lent
+
+    @cached_property
+    def _homes(self) -> list[Path]:
+        """The results folders that have earlier campaigns."""
+        homes = dict.fromkeys(map(_home, (*self.compared, *self.other_results())))
+        return list(islice(filter(earlier_campaigns, homes), _OTHER_CASES))
+
+    def _campaigns(
+        self, home: Path, host: Json, most: int, without: Path | None = None
+    ) -> list[_Campaign]:
+        """Return the campaigns of a host in a results folder, oldest first."""
+        key = (home, host, without)
+        if key not in self._read:
+            folders = [one for one in with_earlier(home) if one.resolve() != without][:most]
+            self._read[key] = list(_sampled(reversed(folders), host, self.metrics))
+        return self._read[key]
+
+
+def _home(folder: Path) -> Path:
+    """Return the results folder that a campaign's folder is in, or is."""
+    return (folder.parent.parent if is_earlier(folder) else folder).resolve()
+
+
+def _sampled(folders: Iterable[Path], host: Json, metrics: tuple[str, ...]) -> Iterator[_Campaign]:
+    """Yield the samples of campaigns; what cannot be read is no history."""
+    read = partial(read_excerpt, metrics=metrics)
+    for folder in folders:
+        with suppress(InputError, OSError):
+            found = read_run_set(folder, None, read)
+            if found is not None and found.records and host_of(found) == host:
+                yield _Campaign(subject_of(found.records[-1]), sample(found))
+
+
+def _levels(
+    campaigns: Iterable[_Campaign], step: str, metric: str, *, relative: bool = True
+) -> list[list[float]]:
+    """Return the levels of the campaigns in which at least half of the runs count."""
+    known: list[tuple[Subject, float]] = []
+    for one in campaigns:
+        told = one.steps.get(step)
+        values = told.values.get(metric, ()) if told is not None else ()
+        enough = told is not None and values and 2 * len(values) >= told.executed
+        if enough and (not relative or min(values) > 0):
+            known.append((one.subject, _level(values, relative=relative)))
+    levels = [level for _, level in known]
+    changed = [bool(differences(one, other)) for (one, _), (other, _) in pairwise(known)]
+    return split_at_moves(levels, changed) if relative else [levels]
+
+
+def _level(values: Sequence[float], *, relative: bool) -> float:
+    return median(list(map(math.log, values)) if relative else values)

@@ -50,4 +50,5 @@ def execute_case(case: str, **options: Any) -> State[Any]:
         setting = open_case(
             request, provider=secret_block, flow_run=this_flow_run(), lab=processes_of_lab()
         )
+        request = replace(request, runs=request.runs_of(setting.case))
         return conclude(setting, execute(setting, request, shown_stages(setting, request)), request)

@@ -13,7 +13,7 @@ from benchyard.host.testbed import hold_testbed
 from benchyard.run.interrupts import reraise_interrupt
 from benchyard.run.progress import Notice, current_listener, tell
 from benchyard.suite.course import Course, limits_of
-from benchyard.suite.foreseeing import foresee_comparison
+from benchyard.suite.foreseeing import foresee
 from benchyard.suite.plan import SuitePlan, make_suite_plan
 from benchyard.suite.request import SuiteRequest
 from benchyard.suite.summary import summed
@@ -63,10 +63,10 @@ def conduct_suite(request: SuiteRequest, conduct: Conduct) -> State[Any]:
     if not request.pool:  # a testbed has folders of its own
         check_baseline(request.baseline)
     plan = plan_suite(request, first_start() or datetime.now(UTC))
-    logger, wanted = get_run_logger(), range(1, request.runs + 1)
+    logger = get_run_logger()
     seed = "" if plan.seed is None else f", in random order with seed {plan.seed}"
     logger.info("%d runs of %d cases to execute%s", len(plan.runs), len(plan.entries), seed)
-    for text in () if request.pool else foresee_comparison(plan, request.baseline, wanted):
+    for text in () if request.pool else foresee(plan, request):
         logger.warning("%s", text)
         tell(current_listener(), Notice(text))
     course = Course(plan.entries, plan.turns, limits_of(request))

@@ -175,6 +175,7 @@ class _Dispatcher:
         child = replace(
             self._request.request_of_case(suite=flow_run_id()),
             case=name,
+            runs=entry.wanted,
             only=taken.turn.runs,
             force=entry.again,
             rest_first=rest,

@@ -32,7 +32,7 @@ class Compared:
     begins: bool = False
 
 
-def foresee(baseline: str, cases: Sequence[Compared]) -> list[str]:
+def foresee_comparison(baseline: str, cases: Sequence[Compared]) -> list[str]:
     """Say of which cases the baseline has nothing, and where so many runs cannot tell.
 
     Each measured step counts as one comparison, as durations alone are compared, and all cases are

@@ -91,7 +91,8 @@ def load(file: Path, registry: Registry, *, accepting: bool = False) -> Loaded:
         return Loaded(file, title, (), included.problems, tags)
     cases, found = inspect(document, file.parent, registry, accepting=accepting)
     problems = tuple(dict.fromkeys(included.problem(file, finding) for finding in found))
-    made = () if problems else tuple(replace(case, included=included.files) for case in cases)
+    both = {"included": included.files, "points": len(cases)}
+    made = () if problems else tuple(replace(case, **both) for case in cases)
     return Loaded(file, title, made, problems, tags)
 
 

@@ -17,6 +17,7 @@ from benchyard.core.wording import shorten
 from benchyard.publish.sinks import NAMES
 from benchyard.run.adaptive import MAX_RUNS, Adaptive
 from benchyard.run.beginning import Campaigning
+from benchyard.run.default_runs import FEWEST
 from benchyard.run.ordering import Order
 from benchyard.run.request import COOLDOWN, INTERVAL, ExecutionOptions, descriptions
 from benchyard.run.resting import LONGEST
@@ -146,15 +147,18 @@ def asked_for(
     }
 
 
-def parse_runs(text: str, until: str | None = None) -> tuple[int, Adaptive | None]:
+def parse_runs(text: str | None, until: str | None = None) -> tuple[int | None, Adaptive | None]:
     """Read ``--runs 5`` or ``--runs 5..30``, the latter with ``--until 1%``.
 
     Returns:
-        The largest number of runs, and the rule; None for a fixed number.
+        The largest number of runs, None if it is left open, and the rule; None for a fixed number.
 
     Raises:
         InputError: If they are not written so, do not go together or cannot decide anything.
     """
+    if text is None and until is None:
+        return None, None
+    text = str(FEWEST) if text is None else text
     match = _RUNS.fullmatch(text.strip()) if text.isascii() else None
     short = shorten(text, 40)
     if match is None:

@@ -14,6 +14,7 @@ from benchyard.results.campaigns import Campaign, earlier_campaigns, read_campai
 from benchyard.results.subject import Subject
 from benchyard.run.beginning import Campaigning, decide, missing, nothing_to_do
 from benchyard.run.ordering import Order
+from benchyard.run.request import Request
 from benchyard.suite.foreseeing import expected_seconds
 from benchyard.suite.plan import ChosenCase, SuitePlan, in_order, seconds_of_run
 
@@ -21,11 +22,10 @@ from benchyard.suite.plan import ChosenCase, SuitePlan, in_order, seconds_of_run
 def make_plan(
     cases: Sequence[Case],
     folders: Sequence[Path],
-    wanted: Sequence[int],
+    request: Request,
     order: Order = Order.CASE,
     seed: int | None = None,
     *,
-    force: bool,
     asked: Campaigning,
     registry: Registry,
 ) -> SuitePlan:
@@ -33,18 +33,18 @@ def make_plan(
 
     Args:
         folders: Where the results of each go.
-        wanted: Numbers of the runs that there shall be.
+        request: What all cases have in common.
         seed: Of the random order; None takes one by chance.
-        force: Finished runs too.
         asked: Which campaign the runs belong to.
         registry: The resource classes, for what would be measured now.
     """
 
     def choose(case: Case, folder: Path) -> ChosenCase:
+        wanted = range(1, (request.most_runs or request.runs_of(case, cases)) + 1)
         there = read_campaign(folder)
         subject: Subject = current_subject(case, registry, folder) if there.records else {}
         decision = decide(case, there, asked, subject)
-        anew = force or decision.begins
+        anew = request.force or decision.begins
         runs = tuple(wanted) if anew else missing(wanted, tuple(there.records))
         said = (*decision.said, *([] if runs else [nothing_to_do(case.title, there, len(wanted))]))
         campaign = (
@@ -56,10 +56,11 @@ def make_plan(
         )
         return ChosenCase(
             *(case.title, "", case, folder, runs),
-            again=force,
+            again=request.force,
             campaign=campaign.value,
             seconds=_seconds_of_run(there),
             said=said,
+            wanted=len(wanted),
         )
 
     entries = [choose(*one) for one in zip(cases, folders, strict=True)]

@@ -30,7 +30,7 @@ from benchyard.publish import check_sinks
 from benchyard.results.folders import Results
 from benchyard.run.beginning import Campaigning
 from benchyard.run.ordering import Turn
-from benchyard.run.request import DEFAULT_RUNS, Request
+from benchyard.run.request import Request
 from benchyard.suite.plan import SuitePlan
 
 _SAID = {
@@ -87,15 +87,14 @@ def command(
     failed = Results(folder).failed()
     there = [*Results(folder).done(), *failed]
     # After two failures alike the others were not begun, and nobody knows how many there were.
-    least = DEFAULT_RUNS if failed or not there else 1
+    least = Request("").runs_of(found) if failed or not there else 1
     request = Request(
         case="",
         runs=max([*there, *only, least]),
         **asked_for(root=root, results=results, resource_folders=resource_folders, force=force),
     )
     plan = make_plan(
-        *([found], [folder], request.whole),
-        force=force,
+        *([found], [folder], request),
         asked=Campaigning.AUTO,
         registry=registry,
     )

@@ -48,9 +48,9 @@ from benchyard.results.campaigns import publishable_runs
 from benchyard.results.layout import refuse_foreign
 from benchyard.run.adaptive import stored_rule
 from benchyard.run.ordering import Order, new_session
-from benchyard.run.request import DEFAULT_RUNS, Request
+from benchyard.run.request import Request
 from benchyard.run.summarize import summarize_if_older
-from benchyard.suite.foreseeing import foresee_comparison
+from benchyard.suite.foreseeing import foresee
 from benchyard.suite.plan import SuitePlan
 
 
@@ -60,10 +60,9 @@ from benchyard.suite.plan import SuitePlan
 @click.option(
     "--runs",
     "runs_wanted",
-    default=str(DEFAULT_RUNS),
-    show_default=True,
     metavar="N or N..M",
-    help="How many runs there shall be in the end; finished ones count. A range needs --until.",
+    help="How many runs there shall be in the end; finished ones count. A range needs --until.  "
+    "[default: as many as can tell the case's comparisons apart]",
 )
 @click.option(
     "--until",
@@ -103,7 +102,7 @@ from benchyard.suite.plan import SuitePlan
 def command(
     cases: tuple[str, ...],
     tags: tuple[str, ...],
-    runs_wanted: str,
+    runs_wanted: str | None,
     until: str | None,
     order: str,
     seed: int | None,
@@ -127,7 +126,7 @@ def command(
     """
     report = Reports.taken_from(given, as_json=as_json)
     most, rule = parse_runs(runs_wanted, until)
-    root, results, wanted = given["root"], given["results"], range(1, most + 1)
+    root, results = given["root"], given["results"]
     classes = given["resource_folders"]
     registry, loaded = load_selected(root, cases, tags, classes, accepting=accepts)
     raise_problems(loaded)
@@ -148,14 +147,13 @@ def command(
         **asked_for(**given),
     )
     folders = [results_of(case, root, results) for case in chosen]
-    _refuse_hopeless(request, chosen, folders, wanted)
+    _refuse_hopeless(request, chosen, folders)
     plan = make_plan(
-        *(chosen, folders, wanted, Order(order), seed),
-        force=request.force,
+        *(chosen, folders, request, Order(order), seed),
         asked=asked,
         registry=registry,
     )
-    said = foresee_comparison(plan, request.baseline, request.whole)
+    said = foresee(plan, request)
     if dry_run:
         print_plan(plan, request.cooldown, said, as_json=as_json)
         return
@@ -202,9 +200,7 @@ def _execute_and_compare(
         raise RegressionError("\n".join(worse))
 
 
-def _refuse_hopeless(
-    request: Request, chosen: Sequence[Case], folders: Sequence[Path], wanted: range
-) -> None:
+def _refuse_hopeless(request: Request, chosen: Sequence[Case], folders: Sequence[Path]) -> None:
     """Refuse, before anything is executed, what could not be executed or published.
 
     Raises:
@@ -216,8 +212,8 @@ def _refuse_hopeless(
     check_baseline(request.baseline)
     if not request.ignore_requirements:
         refuse_unfit(chosen)
-    for folder in folders:
-        refuse_foreign(folder, wanted)
+    for case, folder in zip(chosen, folders, strict=True):
+        refuse_foreign(folder, range(1, (request.most_runs or request.runs_of(case, chosen)) + 1))
 
 
 def _say_of_idle(plan: SuitePlan) -> None:

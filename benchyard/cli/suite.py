@@ -33,8 +33,7 @@ from benchyard.lab import server
 from benchyard.publish import check_sinks
 from benchyard.run.ordering import Order
 from benchyard.run.progress import listening
-from benchyard.run.request import DEFAULT_RUNS
-from benchyard.suite.foreseeing import foresee_comparison
+from benchyard.suite.foreseeing import foresee
 from benchyard.suite.plan import SuitePlan, make_suite_plan
 from benchyard.suite.request import SuiteRequest
 
@@ -44,10 +43,9 @@ from benchyard.suite.request import SuiteRequest
 @results_option
 @click.option(
     "--runs",
-    default=DEFAULT_RUNS,
-    show_default=True,
     type=click.IntRange(1, 100_000),
-    help="How many runs of each case there shall be in the end; finished ones count.",
+    help="How many runs of each case there shall be in the end; finished ones count.  [default: as "
+    "many as can tell its comparisons apart]",
 )
 @schedule(Order.CASE)
 @click.option(
@@ -99,8 +97,7 @@ def command(
             request, resources.find(given["resource_folders"]), datetime.now(UTC)
         )
         # A baseline of testbeds lies where they are.
-        baseline = None if request.pool else request.baseline
-        said = foresee_comparison(plan, baseline, range(1, request.runs + 1))
+        said = [] if request.pool else foresee(plan, request)
         _print_plan(plan, request.cooldown, said, as_json=as_json)
         return
     _execute(request, report, as_json=as_json, verbose=verbose)

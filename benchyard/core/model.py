@@ -129,6 +129,7 @@ class Case:
         cooldown: Seconds of rest before a run of it, where nobody asks for others; None leaves it
             open.
         included: Files with steps of the case, beside its metadata.json.
+        points: How many points the matrix has; 1 without a matrix.
     """
 
     folder: Path
@@ -146,6 +147,7 @@ class Case:
     repositories: tuple[str, ...] = ()
     cooldown: float | None = None
     included: tuple[Path, ...] = ()
+    points: int = 1
 
     def class_of(self, resource: str) -> str:
         """Return the name of the class that a resource's name stands for."""

@@ -4,7 +4,7 @@ The fields say all that there is to say of an option: its type, its default, its
 docstring, what it means. Forms and help are made of them (``descriptions``).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
@@ -15,9 +15,10 @@ from annotated_types import Ge, GroupedMetadata, Gt, Le, Lt
 from benchyard.analysis.comparison.rows import Rule
 from benchyard.analysis.comparison.run_sets import results_below
 from benchyard.core.errors import InputError
+from benchyard.core.model import Case
 from benchyard.run.adaptive import MAX_RUNS, Adaptive
 from benchyard.run.beginning import campaigning
-from benchyard.statistics.intervals import fewest_for_median
+from benchyard.run.default_runs import FEWEST, comparisons_of, default_runs
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +39,6 @@ INTERVAL = Within(0.001, 3600.0, " seconds")
 #: A day at most.
 COOLDOWN = Within(0.0, 86_400.0, " s")
 RUNS = Within(1, MAX_RUNS)
-#: The fewest that can tell a median: with fewer there is no interval of it, however alike they are.
-DEFAULT_RUNS = fewest_for_median()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +46,8 @@ class ExecutionOptions:
     """What can be asked for of one case and of many.
 
     Args:
-        runs: How many runs of a case there shall be in the end; finished ones count.
+        runs: How many runs of a case there shall be in the end; finished ones count. Left empty,
+            as many as can tell its comparisons apart: 6 for one, 8 for up to 64.
         campaign: auto goes on with the runs that are done unless something else would be measured
             now (case, classes, versions, commit, host); new begins a campaign and keeps the
             earlier one; keep goes on whatever is measured.
@@ -70,7 +70,7 @@ class ExecutionOptions:
             0.005; left empty, 1 % is expected until campaigns tell.
     """
 
-    runs: Annotated[int, RUNS] = DEFAULT_RUNS
+    runs: Annotated[int, RUNS] | None = None
     campaign: Literal["auto", "new", "keep"] = "auto"
     interval: Annotated[float, INTERVAL] = 0.1
     cooldown: Annotated[float, COOLDOWN] | None = None
@@ -90,6 +90,14 @@ class ExecutionOptions:
         """By which finished runs are compared with the baseline."""
         roots = (Path(self.root), None if self.results is None else Path(self.results))
         return Rule(session_sd=self.session_sd, other_results=partial(results_below, *roots))
+
+    def runs_of(self, case: Case, chosen: Sequence[Case] = ()) -> int:
+        """Return how many runs a case shall have.
+
+        Args:
+            chosen: All cases that are executed; with a baseline they are one family of tests.
+        """
+        return self.runs or default_runs(comparisons_of(case, chosen if self.baseline else ()))
 
     def check(self) -> None:
         """Check the options, alone and together.
@@ -159,17 +167,18 @@ class Request(ExecutionOptions):
             return None
         if self.most_runs is None or self.until is None:
             raise InputError("'until' and 'most_runs' go together: give both, or neither")
-        if not (1 <= self.runs <= self.most_runs and 0 < self.until < 1):
+        runs = self.runs or FEWEST
+        if not (1 <= runs <= self.most_runs and 0 < self.until < 1):
             raise InputError(
-                f"runs {self.runs}, most_runs {self.most_runs}, until {self.until}: write 1 or "
+                f"runs {runs}, most_runs {self.most_runs}, until {self.until}: write 1 or "
                 "more runs, at least as many most_runs, and a precision between 0 and 1"
             )
-        return Adaptive(self.runs, self.most_runs, self.until)
+        return Adaptive(runs, self.most_runs, self.until)
 
     @property
     def whole(self) -> range:
         """Numbers of all runs of a campaign: what is wanted where a new one begins unforeseen."""
-        return range(1, (self.most_runs or self.runs) + 1)
+        return range(1, (self.most_runs or self.runs or FEWEST) + 1)
 
     @property
     def wanted(self) -> tuple[int, ...]:

@@ -71,6 +71,7 @@ def _request(base: Request, course: Course, turn: Turn, begun: set[int], took: f
     return replace(
         base,
         case="" if entry.case is None else f"{entry.case.folder}{point_suffix(entry.case.point)}",
+        runs=base.runs or entry.wanted,
         only=turn.runs,
         rest_first=took,
         force=entry.again,

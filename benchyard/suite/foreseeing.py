@@ -1,10 +1,13 @@
 """What is known of a plan before it is executed: how long it takes, what it can never tell."""
 
 from collections import Counter
-from collections.abc import Sequence
 
-from benchyard.analysis.foresight import Compared, foresee
+from benchyard.analysis.foresight import Compared, foresee_comparison
 from benchyard.run.beginning import Campaigning
+from benchyard.run.default_runs import FEWEST, comparisons_of
+from benchyard.run.request import ExecutionOptions
+from benchyard.statistics.comparison import LEVEL
+from benchyard.statistics.figures import percent
 from benchyard.suite.plan import SuitePlan
 
 
@@ -20,18 +23,34 @@ def expected_seconds(plan: SuitePlan, cooldown: float | None) -> tuple[float, li
     return sum(seconds or 0.0 for seconds in took.values()), unknown
 
 
-def foresee_comparison(plan: SuitePlan, baseline: str | None, runs: Sequence[int]) -> list[str]:
-    """Return a sentence for each thing that it cannot tell; nothing without a baseline.
-
-    Args:
-        baseline: As the user wrote it, and checked.
-        runs: Numbers of the runs that each case will have.
-    """
-    if baseline is None:
-        return []
+def foresee(plan: SuitePlan, request: ExecutionOptions) -> list[str]:
+    """Say why each case has so many runs by default, and what its baseline can never tell."""
+    said = [] if request.runs else _runs_by_default(plan, request)
+    if request.baseline is None:
+        return said
     cases = [
-        Compared(entry.title, entry.results, runs, entry.campaign == Campaigning.NEW)
+        Compared(
+            entry.title,
+            entry.results,
+            range(1, entry.wanted + 1),
+            entry.campaign == Campaigning.NEW,
+        )
         for entry in plan.entries
         if entry.results is not None
     ]
-    return foresee(baseline, cases)
+    return [*said, *foresee_comparison(request.baseline, cases)]
+
+
+def _runs_by_default(plan: SuitePlan, request: ExecutionOptions) -> list[str]:
+    """Say each number of runs that comparisons ask for; the fewest serve the median alone."""
+    chosen = [case for case, _ in plan.cases]
+    family = chosen if request.baseline else ()
+    needs = {
+        (entry.wanted, comparisons_of(entry.case, family))
+        for entry in plan.entries
+        if entry.case and entry.runs and entry.wanted > FEWEST
+    }
+    return [
+        f"{runs} runs: so many can tell {n:,} comparisons apart at the {percent(LEVEL)} level"
+        for runs, n in sorted(needs)
+    ]

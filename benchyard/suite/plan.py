@@ -106,6 +106,7 @@ class ChosenCase:
         seconds: How long one run takes, by earlier ones; None if nobody knows.
         problems: What is wrong with it.
         said: What the user must know of the campaign that is there.
+        wanted: How many runs there shall be in the end.
     """
 
     title: str
@@ -118,6 +119,7 @@ class ChosenCase:
     seconds: float | None = None
     problems: tuple[str, ...] = ()
     said: tuple[str, ...] = ()
+    wanted: int = 0
 
     def expected_seconds(self, runs: int, cooldown: float | None) -> float | None:
         """Return how long runs of it take with the rests between them (s); None if nobody knows.
@@ -155,19 +157,24 @@ class Chooser:
         Args:
             folder_of: Where the results of a case lie.
         """
+        items = list(loaded)
+        chosen = [case for item in items for case in item.cases]
         return [
             entry
-            for item in loaded
+            for item in items
             for entry in (
                 [_invalid(item)]
                 if item.problems
-                else [self._entry(case, folder_of(case)) for case in item.cases]
+                else [
+                    self._entry(case, folder_of(case), self.request.runs_of(case, chosen))
+                    for case in item.cases
+                ]
             )
         ]
 
-    def _entry(self, case: Case, results: Path) -> ChosenCase:
+    def _entry(self, case: Case, results: Path, runs_wanted: int) -> ChosenCase:
         known = self.know(results)
-        wanted = range(1, self.request.runs + 1)
+        wanted = range(1, runs_wanted + 1)
         if self.request.pool and self.request.campaign == Campaigning.NEW:
             # Its testbed knows what of it this suite has done; results here may be of another one.
             seconds, campaign = known.seconds(), self.request.campaign
@@ -179,6 +186,7 @@ class Chooser:
                 tuple(wanted),
                 campaign=campaign,
                 seconds=seconds,
+                wanted=runs_wanted,
             )
         missing = [run for run in wanted if run not in known.ended]
         changes = self._changes(case, known)
@@ -193,7 +201,10 @@ class Chooser:
         again = bool(decided.runs) and not (decided.begins or decided.asks)
         campaign = Campaigning.NEW.value if decided.begins else self.request.campaign
         seconds = known.seconds() if runs else None
-        return ChosenCase(case.title, why, case, results, runs, again, campaign, seconds)
+        return ChosenCase(
+            *(case.title, why, case, results, runs, again, campaign, seconds),
+            wanted=runs_wanted,
+        )
 
     def _changes(self, case: Case, known: Known) -> str:
         """Say in what the newest run differs from what would be measured now.

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from benchyard.analysis.foresight import Compared, foresee
+from benchyard.analysis.foresight import Compared, foresee_comparison
 from benchyard.analysis.regressions import PREVIOUS
 from tests.benchyard.analysis.comparison.conftest import place, run, runs, step
 
@@ -21,7 +21,7 @@ def asked(*titles: str, there: Path, runs: int, **more: bool) -> list[Compared]:
 )
 def test_too_few_runs_are_told_of(tmp_path: Path, wanted: int, said: str) -> None:
     place(tmp_path / "base", runs(*FIVE))
-    told = foresee(str(tmp_path / "base"), asked("tpch", there=tmp_path, runs=wanted))
+    told = foresee_comparison(str(tmp_path / "base"), asked("tpch", there=tmp_path, runs=wanted))
 
     assert [said in text for text in told] == [True] * bool(said)
 
@@ -39,7 +39,7 @@ def test_every_measured_step_of_every_case_counts(tmp_path: Path) -> None:
         ]
         place(tmp_path / "base" / title, [replace(r, case={**r.case, "title": title}) for r in two])
 
-    (told,) = foresee(str(tmp_path / "base"), asked("a", "b", there=tmp_path, runs=5))
+    (told,) = foresee_comparison(str(tmp_path / "base"), asked("a", "b", there=tmp_path, runs=5))
 
     assert "a, b: 5 and 5 runs cannot tell at the 1 % level over 4 comparisons; " in told
 
@@ -48,8 +48,8 @@ def test_the_campaign_before_is_what_is_there_once_another_begins(tmp_path: Path
     results = place(tmp_path / "tpch", runs(*FIVE))
     place(results / "earlier" / "20260101T010000Z-0123456789ab", runs(*FIVE[:2]))
 
-    (goes_on,) = foresee(PREVIOUS, asked("tpch", there=tmp_path, runs=5))
-    (begins,) = foresee(PREVIOUS, asked("tpch", there=tmp_path, runs=4, begins=True))
+    (goes_on,) = foresee_comparison(PREVIOUS, asked("tpch", there=tmp_path, runs=5))
+    (begins,) = foresee_comparison(PREVIOUS, asked("tpch", there=tmp_path, runs=4, begins=True))
 
     assert "2 and 5 runs cannot tell" in goes_on
     assert "5 and 4 runs cannot tell" in begins
@@ -57,7 +57,7 @@ def test_the_campaign_before_is_what_is_there_once_another_begins(tmp_path: Path
 
 def test_runs_of_the_baselines_own_folder_are_not_the_candidates(tmp_path: Path) -> None:
     place(tmp_path / "tpch", runs(*FIVE))
-    (told,) = foresee(f"{tmp_path / 'tpch'}@1-5", asked("tpch", there=tmp_path, runs=8))
+    (told,) = foresee_comparison(f"{tmp_path / 'tpch'}@1-5", asked("tpch", there=tmp_path, runs=8))
 
     assert "5 and 3 runs cannot tell" in told
 
@@ -66,13 +66,13 @@ def test_what_has_nothing_to_be_compared_with_is_named(tmp_path: Path) -> None:
     place(tmp_path / "base", runs(*FIVE))
     cases = asked("tpch", "w", "x", "y", "z", there=tmp_path, runs=5)
 
-    (told,) = foresee(str(tmp_path / "base"), cases)
-    (first,) = foresee(PREVIOUS, asked("tpch", there=tmp_path, runs=5))
+    (told,) = foresee_comparison(str(tmp_path / "base"), cases)
+    (first,) = foresee_comparison(PREVIOUS, asked("tpch", there=tmp_path, runs=5))
 
     assert told.endswith("nothing to compare with: w, x, y and 1 more")
     assert first == "against previous: nothing to compare with: tpch"
 
 
 def test_an_empty_baseline_is_one_sentence(tmp_path: Path) -> None:
-    (told,) = foresee(str(tmp_path), asked("tpch", there=tmp_path, runs=5))
+    (told,) = foresee_comparison(str(tmp_path), asked("tpch", there=tmp_path, runs=5))
     assert told.startswith("a comparison with the baseline is not possible: ")

@@ -4,11 +4,12 @@ The comparison's default rule decides what is a regression.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import cast
 
+from benchyard.analysis.comparison.coverage import unjudged
 from benchyard.analysis.comparison.document import document, markdown
 from benchyard.analysis.comparison.rows import Comparison, Row, Rule
 from benchyard.analysis.comparison.run_sets import (
@@ -97,6 +98,7 @@ class Looked:
         p_values: Of all of its tests, each alone.
         untold: Of how many steps and metrics nothing can be told.
         before: Folder with the runs that it was to be compared with; None if there are none.
+        unjudged: Why a strict gate does not pass although nothing is worse; empty if it passes.
     """
 
     regressions: tuple[Regression, ...]
@@ -106,6 +108,7 @@ class Looked:
     p_values: tuple[float, ...] = ()
     untold: int = 0
     before: Path | None = None
+    unjudged: tuple[str, ...] = ()
 
     @property
     def verdict(self) -> str:
@@ -213,7 +216,8 @@ class Baseline:
             place = before.folder
             compared = compare(pair({title: before}, {title: after}), self._rule)
         except (InputError, OSError) as error:
-            return Looked((), f"not compared with the baseline: {error}", before=place)
+            why = f"not compared with the baseline: {error}"
+            return Looked((), why, before=place, unjudged=(f"{printable(title)}: {why}",))
         previous = self._text == PREVIOUS
         against = _campaign_in_words(before, after) if previous else self._text
         return _Draft(compared, against, shown(before.folder) if previous else "")
@@ -295,7 +299,20 @@ def _looked(draft: _Draft, compared: Comparison) -> Looked:
     untold = compared.count(Verdict.CANNOT_TELL)
     p_values = tuple(row.difference.p_value for row in compared.rows if row.tested)
     worse = tuple(regressions_of(compared))
-    return Looked(worse, told, draft.against, page, p_values, untold, one.baseline.folder)
+    return Looked(
+        *(worse, told, draft.against, page, p_values, untold, one.baseline.folder),
+        unjudged=tuple(f"{printable(one.title)}: {text}" for text in unjudged(compared)),
+    )
+
+
+def as_gate(cases: Sequence[Looked]) -> tuple[Looked, ...]:
+    """Return the outcomes of all cases of one command, as a strict gate takes them.
+
+    A case without a baseline is new, and lets it pass; where no case was compared, none does.
+    """
+    if any(one.against for one in cases):
+        return tuple(cases)
+    return tuple(replace(one, unjudged=one.unjudged or (one.summary,)) for one in cases)
 
 
 def regressions_of(compared: Comparison) -> Iterator[Regression]:

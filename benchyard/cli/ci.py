@@ -108,23 +108,28 @@ class Reports:
     Args:
         markdown: ``-`` is stdout.
         provider: Whose job it is: ``github``, ``gitlab`` or ``none``.
+        strict: Whether what could not be judged is an error.
     """
 
     junit: Path | None
     markdown: Path | None
     metrics: Path | None
     provider: str
+    strict: bool = False
 
     @classmethod
     def taken_from(cls, given: dict[str, Any], *, as_json: bool) -> "Reports":
         """Take the values of the options out of all that were given.
 
         Raises:
-            UsageError: If stdout is wanted for two things.
+            UsageError: If stdout is wanted for two things, or nothing is compared.
         """
         ci, metrics = given.pop("ci"), given.pop("metrics", None)
         provider = provider_of(os.environ) if ci == "auto" else ci
-        made = cls(given.pop("junit"), given.pop("markdown"), metrics, provider)
+        strict = given.pop("strict", False)
+        made = cls(given.pop("junit"), given.pop("markdown"), metrics, provider, strict)
+        if strict and given.get("baseline", "") is None:
+            raise click.UsageError("--strict needs --baseline: without one nothing is compared")
         if as_json and made.prints:
             raise click.UsageError("--json and --markdown exclude each other without a FILE.md")
         return made
@@ -174,10 +179,10 @@ class Reports:
             markdown: All of it.
         """
         if self.wanted:
-            self._tell(compared_checks(compared), markdown)
+            self._tell(compared_checks(compared, strict=self.strict), markdown)
 
     def _write(self, outcomes: Sequence[CaseOutcome]) -> None:
-        cases = [checks_of(outcome) for outcome in outcomes]
+        cases = [checks_of(outcome, strict=self.strict) for outcome in outcomes]
         if self.metrics:
             write_atomically(self.metrics, openmetrics(outcomes))
         self._tell(cases, page(outcomes, cases, ["benchyard", *sys.argv[1:]]))

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from benchyard.analysis.comparison.coverage import unjudged
 from benchyard.analysis.comparison.document import csv_text, document, markdown
 from benchyard.analysis.comparison.pairing import Against
 from benchyard.analysis.comparison.request import (
@@ -47,6 +48,7 @@ from benchyard.cli.common import (
     session_sd_option,
     threshold_option,
 )
+from benchyard.cli.gate import exit_code, strict_option
 from benchyard.cli.option_types import Percent
 from benchyard.cli.terminal import print_json, print_table, say, styled
 from benchyard.core.errors import ExitCode, InputError
@@ -120,6 +122,7 @@ def _step_pairs(
     type=Percent(),
     help="With --plan: the change to be shown.",
 )
+@strict_option
 @comparison_reports
 @click.option("--csv", "as_csv", is_flag=True, help="CSV, a line for each comparison.")
 @results_option
@@ -145,6 +148,7 @@ def command(
     planning: bool,
     as_csv: bool,
     as_json: bool,
+    strict: bool,
     **given: Any,
 ) -> int:
     """Compare candidates with a baseline: runs, cases, systems, steps, points of a matrix.
@@ -153,10 +157,10 @@ def command(
     of a case, a case by its folder or name, a folder with several of these, or a report; POINT such
     as threads=4; RUNS such as 1-5,8; STEP an id. Where there is a * or ?, each match is one to
     compare: 'words[threads=*]', 'words:*'. One case alone compares its newest campaign with the one
-    before. Exits with 3 if a candidate is worse at the same work, and with 2 if nothing is
-    comparable.
+    before. Exits with 3 if a candidate is worse at the same work, with 2 if nothing is comparable,
+    and with --strict with 5 if nothing can be judged, or a step or metric is missing.
     """
-    report = Reports.taken_from(given, as_json=False)
+    report = Reports.taken_from({**given, "strict": strict}, as_json=False)
     if as_json + as_csv + report.prints > 1:
         raise click.UsageError("--json, --markdown and --csv exclude each other")
     if not 0 < level < 1:
@@ -167,6 +171,7 @@ def command(
         steps=steps,
         session_sd=session_sd,
         in_turns=in_turns,
+        strict=strict,
         other_results=partial(results_below, root, results),
     )
     found = read_sides(sides, Places(root, results))
@@ -181,7 +186,9 @@ def command(
     if not report.prints:
         _show(made.comparison, made.names, as_json=as_json, as_csv=as_csv)
     report.of_comparison(made.comparison, markdown(made.comparison, *made.names))
-    return ExitCode.REGRESSION if made.comparison.regressions else ExitCode.DONE
+    return exit_code(
+        worse=made.comparison.regressions > 0, unjudged=unjudged(made.comparison), strict=strict
+    )
 
 
 def _plan(side: Side, rule: Rule, sensitivity: float, *, as_json: bool) -> None:

@@ -136,7 +136,7 @@ class LazyGroup(click.Group):
     cls=LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="Exit codes: 0 done, 1 a case failed, 2 wrong input, 3 regression, 4 internal error, "
-    "130 interrupted.",
+    "5 nothing could be judged (--strict), 130 interrupted.",
 )
 @click.version_option(__version__, "-V", "--version", prog_name="benchyard")
 @click.option(

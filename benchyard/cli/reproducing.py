@@ -16,6 +16,7 @@ from benchyard.case.selection import find_cases
 from benchyard.case.subject.current import current_subject
 from benchyard.cli import comparing, running
 from benchyard.cli.common import cases_of, json_option
+from benchyard.cli.gate import strict_option
 from benchyard.cli.option_types import NamedPath
 from benchyard.cli.terminal import print_json, say, styled
 from benchyard.core.errors import ExitCode
@@ -59,6 +60,7 @@ class _Found(NamedTuple):
 )
 @click.option("--cooldown", metavar="SECONDS", help="As of benchyard run.")
 @click.option("--check", "checking", is_flag=True, help="Verify it, tell what differs, and stop.")
+@strict_option
 @json_option
 def command(
     pack: Path,
@@ -67,6 +69,7 @@ def command(
     cooldown: str | None,
     *,
     checking: bool,
+    strict: bool,
     as_json: bool,
 ) -> int:
     """Measure a pack again on this host, and compare.
@@ -93,7 +96,7 @@ def command(
     if not as_json:
         _tell(found)
     _execute(folder, manifest, runs, cooldown, as_json=as_json)
-    return _compare(folder, found, as_json=as_json)
+    return _compare(folder, found, strict=strict, as_json=as_json)
 
 
 def _folder_of(pack: Path) -> Path:
@@ -179,8 +182,13 @@ def _call(command: click.Command, arguments: Sequence[str]) -> int:
         return int(command.invoke(context) or 0)
 
 
-def _compare(folder: Path, found: _Found, *, as_json: bool) -> int:
-    sides = ["--", str(folder / RESULTS), str(folder / REPRODUCED)]
+def _compare(folder: Path, found: _Found, *, strict: bool, as_json: bool) -> int:
+    sides = [
+        *(["--strict"] if strict else []),
+        "--",
+        str(folder / RESULTS),
+        str(folder / REPRODUCED),
+    ]
     if not as_json:
         say(styled("\nbaseline: as packed; candidate: reproduced here", bold=True))
         return _call(comparing.command, sides)

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from benchyard.analysis.regressions import Baseline, check_baseline
+from benchyard.analysis.regressions import Baseline, as_gate, check_baseline
 from benchyard.case.loading import raise_problems
 from benchyard.case.testbeds import refuse_unfit
 from benchyard.cli import executing
@@ -23,6 +23,7 @@ from benchyard.cli.common import (
     session_sd_option,
 )
 from benchyard.cli.display import make_display
+from benchyard.cli.gate import exit_code_after_runs, strict_option
 from benchyard.cli.options import (
     asked_campaign,
     asked_for,
@@ -39,7 +40,7 @@ from benchyard.cli.options import (
 from benchyard.cli.outcome import print_outcome, read_summary
 from benchyard.cli.planning import make_plan, print_plan
 from benchyard.cli.terminal import say
-from benchyard.core.errors import BenchyardError, InputError, RegressionError
+from benchyard.core.errors import BenchyardError, ExitCode, InputError
 from benchyard.core.model import Case
 from benchyard.core.wording import printable
 from benchyard.publish import archive_uploaded, check_sinks, upload_runs
@@ -88,6 +89,7 @@ from benchyard.suite.plan import SuitePlan
 )
 @baseline_option
 @session_sd_option
+@strict_option
 @reports
 @click.option("--wait-for-user", is_flag=True, help="Ask for Enter before each step.")
 @new_option
@@ -116,7 +118,7 @@ def command(
     prefect: bool,
     verbose: bool,
     **given: Any,
-) -> None:
+) -> int:
     """Execute cases under measurement.
 
     CASE is a folder with cases below it, a name, or a glob over names, with [name=value] for one
@@ -135,7 +137,7 @@ def command(
         raise InputError(f"no cases below {root.resolve()}")
     if accepts:
         accept_answers(chosen, registry, given, write=not dry_run, verbose=verbose, as_json=as_json)
-        return
+        return ExitCode.DONE
     asked = asked_campaign(begins=begins, keeps=keeps)
     request = Request(
         case="",
@@ -156,12 +158,14 @@ def command(
     said = foresee(plan, request)
     if dry_run:
         print_plan(plan, request.cooldown, said, as_json=as_json)
-        return
+        return ExitCode.DONE
     _say_of_idle(plan)
     for text in said:
         say(text, fg="yellow", err=True)
     direct = not executing.goes_through_prefect(chosen, direct=direct, prefect=prefect)
-    _execute_and_compare(plan, request, report, direct=direct, verbose=verbose, as_json=as_json)
+    return _execute_and_compare(
+        plan, request, report, direct=direct, verbose=verbose, as_json=as_json
+    )
 
 
 def _execute_and_compare(
@@ -172,7 +176,7 @@ def _execute_and_compare(
     direct: bool,
     verbose: bool,
     as_json: bool,
-) -> None:
+) -> int:
     # The flow run of one of several cases would judge it alone.
     flow_compares = not direct and len(plan.cases) == len(plan.turns) == 1
     turns = request if flow_compares else replace(request, baseline=None)
@@ -184,7 +188,7 @@ def _execute_and_compare(
         report.of_cases(plan.cases)
         if error is not None:
             raise error
-        return
+        return ExitCode.DONE
     titles = [case.title for case, _ in plan.cases]
     folders = [folder for _, folder in plan.cases]
     compared = Baseline(baseline, request.comparison_rule).look_at(
@@ -192,12 +196,13 @@ def _execute_and_compare(
     )
     if not report.prints:
         print_outcome(plan.cases, compared.to_json(titles, baseline), as_json=as_json)
-    report.of_cases(plan.cases, compared.cases)
+    cases = as_gate(compared.cases)
+    report.of_cases(plan.cases, cases)
     for title, looked in () if flow_compares else zip(titles, compared.cases, strict=True):
         say(f"{printable(title)} against {baseline}: {looked.summary}", err=True)
-    worse = [found.text for looked in compared.cases for found in looked.regressions]
-    if worse:
-        raise RegressionError("\n".join(worse))
+    worse = [found.text for looked in cases for found in looked.regressions]
+    unjudged = [text for looked in cases for text in looked.unjudged]
+    return exit_code_after_runs(worse, unjudged, strict=report.strict)
 
 
 def _refuse_hopeless(request: Request, chosen: Sequence[Case], folders: Sequence[Path]) -> None:

@@ -13,6 +13,7 @@ from benchyard.analysis.regressions import check_baseline
 from benchyard.cli.ci import ReportingCommand, Reports, reports
 from benchyard.cli.common import results_option, selection, session_sd_option
 from benchyard.cli.display import make_display
+from benchyard.cli.gate import exit_code_after_runs, strict_option
 from benchyard.cli.options import (
     asked_for,
     baseline_option,
@@ -24,7 +25,7 @@ from benchyard.cli.options import (
 )
 from benchyard.cli.terminal import print_json, print_table, say
 from benchyard.core.amounts import parse_length
-from benchyard.core.errors import BenchyardError, InputError, RegressionError, RunInterruptedError
+from benchyard.core.errors import BenchyardError, ExitCode, InputError, RunInterruptedError
 from benchyard.core.files import shown
 from benchyard.core.model import Json, JsonObject
 from benchyard.core.table import Table
@@ -64,6 +65,7 @@ from benchyard.suite.request import SuiteRequest
 @publish_option
 @baseline_option
 @session_sd_option
+@strict_option
 @reports
 @click.option("--dry-run", is_flag=True, help="Print what would be executed and why, and stop.")
 @verbose_option
@@ -75,7 +77,7 @@ def command(
     dry_run: bool,
     verbose: bool,
     **given: Any,
-) -> None:
+) -> int:
     """Execute many cases as one flow run, whatever becomes of each of them.
 
     CASE is a folder with cases below it, a name, or a glob over names, with [name=value] for one
@@ -99,8 +101,8 @@ def command(
         # A baseline of testbeds lies where they are.
         said = [] if request.pool else foresee(plan, request)
         _print_plan(plan, request.cooldown, said, as_json=as_json)
-        return
-    _execute(request, report, as_json=as_json, verbose=verbose)
+        return ExitCode.DONE
+    return _execute(request, report, as_json=as_json, verbose=verbose)
 
 
 def _hours(option: str, text: str) -> float:
@@ -113,7 +115,7 @@ def _hours(option: str, text: str) -> float:
 # -- executing
 
 
-def _execute(request: SuiteRequest, report: Reports, *, as_json: bool, verbose: bool) -> None:
+def _execute(request: SuiteRequest, report: Reports, *, as_json: bool, verbose: bool) -> int:
     if request.pool is not None and server.address() is None:
         raise InputError(
             f"--pool {request.pool} needs the server of a lab: set PREFECT_API_URL, or start a lab "
@@ -134,9 +136,12 @@ def _execute(request: SuiteRequest, report: Reports, *, as_json: bool, verbose: 
     if state.is_cancelled():
         raise RunInterruptedError(f"{state.message}; the same command goes on where it ended")
     state.result()
-    worse = [one["text"] for line in document.get("cases", ()) for one in line["regressions"]]
-    if worse:
-        raise RegressionError("\n".join(worse))
+    lines = document.get("cases", ())
+    worse = [one["text"] for line in lines for one in line["regressions"]]
+    unjudged = [text for line in lines for text in line["unjudged"]]
+    if request.baseline is not None and not any(line["against"] for line in lines):
+        unjudged = unjudged or ["nothing was compared with the baseline"]
+    return exit_code_after_runs(worse, unjudged, strict=report.strict)
 
 
 def _read_summary(file: Path) -> dict[str, Any]:

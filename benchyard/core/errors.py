@@ -16,6 +16,7 @@ class ExitCode(IntEnum):
     WRONG_INPUT = 2
     REGRESSION = 3
     INTERNAL = 4
+    CANNOT_TELL = 5
     INTERRUPTED = 130
 
 
@@ -141,12 +142,6 @@ class RunInterruptedError(BenchyardError):
     """The user asked to stop; what was finished is kept."""
 
     exit_code = ExitCode.INTERRUPTED
-
-
-class RegressionError(BenchyardError):
-    """A candidate is worse than its baseline."""
-
-    exit_code = ExitCode.REGRESSION
 
 
 class TestbedBusyError(BenchyardError):

@@ -39,6 +39,7 @@ class CaseReport:
             "summary": looked and looked.summary,
             "against": looked and looked.against,
             "p_values": [*(looked.p_values if looked else ())],
+            "unjudged": [*(looked.unjudged if looked else ())],
             "regressions": [one.to_json() for one in regressions],
         }
         return json.dumps(told)
@@ -53,7 +54,11 @@ def report_of(text: object) -> CaseReport | None:
         failure = read_as(TurnFailure, told.get("failure", {}))
         summary = told["summary"]
         p_values = tuple(float(p) for p in told.get("p_values", ()))
-        looked = Looked(worse, str(summary), str(told["against"]), p_values=p_values)
+        looked = Looked(
+            *(worse, str(summary), str(told["against"])),
+            p_values=p_values,
+            unjudged=tuple(map(str, told.get("unjudged", ()))),
+        )
         looked = None if summary is None else looked
     except (ValueError, KeyError, TypeError):
         return None

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from benchyard.analysis.comparison.rows import Rule
-from benchyard.analysis.regressions import Baseline, Looked, Regression
+from benchyard.analysis.regressions import Baseline, Looked, Regression, as_gate
 from benchyard.core import places
 from benchyard.core.clock import now
 from benchyard.core.files import write_json
@@ -99,6 +99,7 @@ class CaseResult:
             "compared": self.compared or None,
             "against": (self.looked.against or None) if self.looked else None,
             "regressions": regressions,
+            "unjudged": list[Json](self.looked.unjudged if self.looked else ()),
         }
 
 
@@ -287,7 +288,7 @@ def with_comparisons(
     ]
     found = Baseline(baseline, rule).look_at([(title, results) for _, title, results in chosen])
     lines = list(summary.lines)
-    for (at, _, _), looked in zip(chosen, found.cases, strict=True):
+    for (at, _, _), looked in zip(chosen, as_gate(found.cases), strict=True):
         lines[at] = replace(lines[at], looked=looked)
     comparison = found.to_json([title for _, title, _ in chosen], baseline)
     return replace(summary, lines=lines, comparison=comparison)

@@ -14,6 +14,7 @@ cases: each pair of cases with
   findings: about failing and missing steps: step (id or null), verdict, text.
   in_turns: whether both sides took turns in the same sessions. sessions_apart_s: seconds between
     the sides' sessions; null in turns, and where that is not known.
+unjudged: why ``--strict`` exits with 5 where nothing is worse; empty if it does not.
 tested: how many of the comparisons have values on both sides; the level holds for these together.
 comparisons: each step and metric, in the order that was asked for, with
   baseline_side, candidate_side: which of the sides.
@@ -50,6 +51,7 @@ import io
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from benchyard.analysis.comparison.coverage import unjudged
 from benchyard.analysis.comparison.facts import Weight
 from benchyard.analysis.comparison.overall import Overall, overall
 from benchyard.analysis.comparison.rows import CasePair, Comparison, Row
@@ -95,6 +97,7 @@ def document(comparison: Comparison, sides: Sequence[str]) -> JsonObject:
         "verdict": "regression" if comparison.regressions else "no regression shown",
         "summary": summary(comparison),
         "cases": [_case(pair) for pair in comparison.pairs],
+        "unjudged": list[Json](unjudged(comparison)),
         "tested": tested,
         "comparisons": [_row(row, tested) for row in comparison.rows],
         "overall": [_overall(one) for one in overall(comparison)],

@@ -13,6 +13,9 @@ from benchyard.analysis.comparison.samples import DURATION, StepSample
 from benchyard.analysis.comparison.sessions import IN_TURNS, BetweenSessions, SessionRelation
 from benchyard.statistics.comparison import LEVEL, THRESHOLD, Difference, Judgement, Verdict
 
+#: Stands for every metric there is.
+ALL_METRICS = "all"
+
 
 @dataclass(frozen=True, slots=True)
 class Rule:
@@ -30,6 +33,7 @@ class Rule:
             relative; None takes ``statistics.sessions.PRIOR_SD``.
         in_turns: Take all for measured in turns, whatever the records say.
         other_results: Returns results folders of the host's other cases, when they are needed.
+        strict: Whether a comparison without a row is a result; else it is wrong input.
     """
 
     metrics: tuple[str, ...] = (DURATION,)
@@ -41,6 +45,7 @@ class Rule:
     session_sd: float | None = None
     in_turns: bool = False
     other_results: Callable[[], Iterable[Path]] = tuple
+    strict: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +59,7 @@ class CasePair:
         key: What the case is called on all sides, where there are more than two.
         neutral: Neither side is the reference, so none of them is better or worse.
         sessions: Whether the sides took turns.
+        gone: What the baseline measured and the candidate did not, in words.
     """
 
     baseline: RunSet
@@ -65,6 +71,7 @@ class CasePair:
     key: str = ""
     neutral: bool = False
     sessions: SessionRelation = IN_TURNS
+    gone: tuple[str, ...] = ()
 
     @property
     def title(self) -> str:

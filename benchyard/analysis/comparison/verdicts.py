@@ -6,9 +6,17 @@ from fnmatch import fnmatchcase
 from itertools import islice
 
 from benchyard.analysis.comparison.comparability import check
+from benchyard.analysis.comparison.coverage import gone
 from benchyard.analysis.comparison.facts import Weight
 from benchyard.analysis.comparison.findings import Difficulty, findings
-from benchyard.analysis.comparison.rows import CasePair, Comparison, Row, Rule, Unpaired
+from benchyard.analysis.comparison.rows import (
+    ALL_METRICS,
+    CasePair,
+    Comparison,
+    Row,
+    Rule,
+    Unpaired,
+)
 from benchyard.analysis.comparison.run_sets import Pairs
 from benchyard.analysis.comparison.samples import DURATION, StepSample, sample
 from benchyard.analysis.comparison.sessions import (
@@ -30,9 +38,6 @@ from benchyard.statistics.comparison import (
 )
 from benchyard.statistics.sessions import PRIOR_SD
 
-#: Stands for every metric there is.
-ALL_METRICS = "all"
-
 
 def compare(pairs: Pairs, rule: Rule) -> Comparison:
     """Compare the candidate with the baseline of every pair; see ``compare_sides``."""
@@ -49,7 +54,7 @@ def compare_sides(sides: Sequence[Pairs], rule: Rule) -> Comparison:
         InputError: If cases are not comparable and the rule does not allow it, or no step has a
             metric that is asked for, or no step is on both sides.
     """
-    made, drafts = list[CasePair](), list[_Draft]()
+    made, drafts, known_steps = list[CasePair](), list[_Draft](), list[str]()
     # A side may be in many pairs. All of them live as long as this, so no id is another's.
     sampled = {
         id(one): sample(one, include_suspect=rule.include_suspect)
@@ -66,10 +71,13 @@ def compare_sides(sides: Sequence[Pairs], rule: Rule) -> Comparison:
                 IN_TURNS if rule.in_turns else relation(baseline, candidate),
             )
             found = findings(baseline, candidate, one, other)
-            made.append(replace(pair, findings=tuple(_of_pair(pair, one) for one in found)))
+            judged = tuple(_of_pair(pair, finding) for finding in found)
+            made.append(replace(pair, findings=judged, gone=tuple(gone(one, other, rule))))
             drafts += _drafts(made[-1], one, other)
+            known_steps += [step.id for step in one.values() if step.measured]
+            known_steps += [step_id for step_id, step in other.items() if step.measured]
     _refuse_incomparable(made, rule)
-    drafts = _of_steps(drafts, rule.steps)
+    drafts = _of_steps(drafts, rule.steps, known_steps)
     known = list(dict.fromkeys(draft.metric for draft in drafts))
     wanted = choose_metrics(known, rule.metrics)
     history = SessionHistory(
@@ -80,7 +88,7 @@ def compare_sides(sides: Sequence[Pairs], rule: Rule) -> Comparison:
     )
     rows = _judged([draft for draft in drafts if draft.metric in wanted], rule, history)
     compared = Comparison(rule, tuple(made), rows, tuple(_unpaired(sides)))
-    if not (rows or compared.regressions):
+    if not (rows or compared.regressions or rule.strict):
         raise InputError(_nothing_in_common(made))
     return compared
 
@@ -144,7 +152,10 @@ def _refuse_incomparable(pairs: Sequence[CasePair], rule: Rule) -> None:
 def _nothing_in_common(pairs: Sequence[CasePair]) -> str:
     one = next((pair for pair in pairs if not set(pair.baseline.step_ids) & _ids(pair)), None)
     if one is None:
-        return "there is nothing to compare: no measured step is on both sides"
+        why = [text for pair in pairs for text in pair.gone]
+        return (
+            f"there is nothing to compare: {'; '.join(why) or 'no measured step is on both sides'}"
+        )
     listed = [", ".join(side.step_ids) for side in (one.baseline, one.candidate)]
     first = [side.step_ids[0] for side in (one.baseline, one.candidate)]
     return printable(
@@ -181,8 +192,10 @@ def _drafts(
             yield _Draft(pair, step_id, before, after, metric)
 
 
-def _of_steps(drafts: Sequence[_Draft], patterns: Sequence[str]) -> list[_Draft]:
-    known = list(dict.fromkeys(draft.baseline.id for draft in drafts))
+def _of_steps(
+    drafts: Sequence[_Draft], patterns: Sequence[str], steps: Sequence[str]
+) -> list[_Draft]:
+    known = list(dict.fromkeys(steps))
     unknown = [p for p in patterns if known and not any(fnmatchcase(i, p) for i in known)]
     if unknown:
         raise InputError("; ".join(f"no step is {p!r}{hint(p, known)}" for p in unknown))

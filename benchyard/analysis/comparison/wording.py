@@ -296,7 +296,8 @@ def summary(comparison: Comparison) -> str:
     ]
     rule, many = comparison.rule, comparison.tested
     over = f"{many:,} comparison{'s' * (many != 1)}"
+    counted = ", ".join(told) or "nothing is compared"
     return (
-        f"{', '.join(told)}; {over} at the {probability(rule.level)} level together, "
+        f"{counted}; {over} at the {probability(rule.level)} level together, "
         f"changes below {probability(rule.threshold)} are not called"
     )

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 
+from benchyard.analysis.comparison.coverage import unjudged
 from benchyard.analysis.comparison.facts import Weight
 from benchyard.analysis.comparison.rows import CasePair, Comparison, Row
 from benchyard.analysis.comparison.samples import DURATION
@@ -24,6 +25,7 @@ from benchyard.statistics.comparison import Verdict
 from benchyard.statistics.figures import plural
 
 REGRESSION = "regression"
+CANNOT_TELL = "cannot tell"
 
 
 class State(StrEnum):
@@ -32,6 +34,7 @@ class State(StrEnum):
     PASSED = "passed"
     FAILED = "failed"
     SKIPPED = "skipped"
+    ERROR = "error"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +44,7 @@ class Check:
     Args:
         name: Unique in its case.
         seconds: Median of the step's durations; None if it is not known.
-        kind: What kind of failure: an outcome, or ``regression``.
+        kind: What kind of failure: an outcome, ``regression`` or ``cannot tell``.
         text: Why it did not pass.
         notes: What else a reader should know.
         facts: Name to value.
@@ -76,16 +79,20 @@ class CheckedCase:
     notes: tuple[str, ...] = ()
     facts: Mapping[str, str] = field(default_factory=dict[str, str])
 
-    def in_state(self, state: State) -> list[Check]:
-        """Return the checks that came to a state."""
-        return [check for check in self.checks if check.state is state]
+    def in_state(self, *states: State) -> list[Check]:
+        """Return the checks that came to one of some states."""
+        return [check for check in self.checks if check.state in states]
 
 
 # -- of an execution
 
 
-def checks_of(outcome: CaseOutcome) -> CheckedCase:
-    """Return a check for each step, and others for what is about no step."""
+def checks_of(outcome: CaseOutcome, *, strict: bool = False) -> CheckedCase:
+    """Return a check for each step, and others for what is about no step.
+
+    Args:
+        strict: Whether it is an error that something could not be judged.
+    """
     known = {str(step["id"]): step for step in outcome.steps}
     tried: dict[str, dict[int, StepRecord]] = {}
     for record in outcome.failed:
@@ -97,7 +104,7 @@ def checks_of(outcome: CaseOutcome) -> CheckedCase:
             for i in _ordered(known, tried)
         ),
         *_of_runs(outcome),
-        *_of_comparison(outcome),
+        *_of_comparison(outcome, strict=strict),
     ]
     subject: Mapping[str, Json] = outcome.summary.get("subject") or _tried_subject(outcome)
     runs: list[Document] = outcome.summary.get("runs") or []
@@ -211,7 +218,7 @@ def _of_runs(outcome: CaseOutcome) -> Iterator[Check]:
         yield Check("runs", notes=(f"{plural(outcome.done, 'run')} done on another host",))
 
 
-def _of_comparison(outcome: CaseOutcome) -> Iterator[Check]:
+def _of_comparison(outcome: CaseOutcome, *, strict: bool) -> Iterator[Check]:
     """Yield a check for a comparison that could not be made, or that is about whole runs."""
     if outcome.looked is None:
         return
@@ -220,10 +227,16 @@ def _of_comparison(outcome: CaseOutcome) -> Iterator[Check]:
     name, said = "comparison with the baseline", (outcome.looked.summary,)
     if rest:
         yield Check(name, state=State.FAILED, kind=REGRESSION, text="\n".join(rest), notes=said)
+    elif strict and outcome.looked.unjudged:
+        yield _error(name, outcome.looked.unjudged)
     elif not outcome.looked.against or outcome.looked.untold:
         yield Check(name, state=State.SKIPPED, text=outcome.looked.summary)
     else:
         yield Check(name, notes=said)
+
+
+def _error(name: str, why: Sequence[str]) -> Check:
+    return Check(name, state=State.ERROR, kind=CANNOT_TELL, text="\n".join(why))
 
 
 def _without_runs(outcome: CaseOutcome) -> Check:
@@ -266,9 +279,19 @@ def _facts_of(outcome: CaseOutcome) -> dict[str, str]:
 _DOUBTFUL = (Weight.OTHER_WORK, Weight.WARNING)
 
 
-def compared_checks(compared: Comparison) -> list[CheckedCase]:
-    """Return the checks of each pair of cases: one for each step and metric."""
-    return [_compared(pair, compared) for pair in compared.pairs]
+def compared_checks(compared: Comparison, *, strict: bool = False) -> list[CheckedCase]:
+    """Return the checks of each pair of cases: one for each step and metric.
+
+    Args:
+        strict: Whether it is an error, a check of its own, that something could not be judged.
+    """
+    cases = [_compared(pair, compared) for pair in compared.pairs]
+    why = unjudged(compared) if strict else []
+    return (
+        [*cases, CheckedCase("comparison", (_error("everything is judged", why),))]
+        if why
+        else cases
+    )
 
 
 def _compared(pair: CasePair, compared: Comparison) -> CheckedCase:

@@ -1,7 +1,8 @@
 """Checks as JUnit XML, as Jenkins, GitLab and the actions for GitHub read it.
 
 There is no standard. This holds to what they have in common: ``testsuite`` and ``testcase`` with
-``failure`` and ``skipped``, whose reason is an attribute for some readers and text for others.
+``failure``, ``error`` and ``skipped``, whose reason is an attribute for some readers and text for
+others.
 Sources: junit-10.xsd of Jenkins' xUnit plugin; lib/gitlab/ci/parsers/test/junit.rb of GitLab, which
 shows ``classname`` as the suite and takes two checks of one name for one.
 """
@@ -36,7 +37,7 @@ def _counts(cases: Sequence[CheckedCase]) -> dict[str, str]:
     return {
         "tests": str(len(checks)),
         "failures": str(states.count(State.FAILED)),
-        "errors": "0",
+        "errors": str(states.count(State.ERROR)),
         "skipped": str(states.count(State.SKIPPED)),
         "time": repr(float(sum(check.seconds or 0.0 for check in checks))),
     }
@@ -46,9 +47,9 @@ def _test(suite: Element, title: str, check: Check) -> None:
     time = "" if check.seconds is None else repr(float(check.seconds))
     test = _child(suite, "testcase", {"classname": title, "name": check.name, "time": time})
     _properties(test, check.facts)
-    if check.state is State.FAILED:
+    if check.state in (State.FAILED, State.ERROR):
         told = {"message": check.text.partition("\n")[0], "type": check.kind}
-        _child(test, "failure", told, check.text)
+        _child(test, "failure" if check.state is State.FAILED else "error", told, check.text)
     elif check.state is State.SKIPPED:
         _child(test, "skipped", {"message": check.text}, check.text)
     _output(test, check.notes)

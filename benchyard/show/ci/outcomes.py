@@ -79,12 +79,15 @@ def outcome_in_suite(
     """
     worse = tuple(read_as(Regression, one) for one in cast("list[Any]", line["regressions"]))
     compared, against = line.get("compared"), str(line.get("against") or "")
+    unjudged = tuple(map(str, line.get("unjudged") or ()))
     return CaseOutcome(
         title=str(line["case"]),
         summary=summary,
         results=results,
         failed=tuple(_failed(results)) if results else (),
-        looked=Looked(worse, str(compared), against, untold=untold) if compared else None,
+        looked=Looked(worse, str(compared), against, untold=untold, unjudged=unjudged)
+        if compared
+        else None,
         why=str(line.get("why") or ""),
         done=int(line.get("runs_done") or 0),
         is_bad=not line.get("valid", True) or bool(line.get("runs_failed")),

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from benchyard import __version__
 from benchyard.core.wording import printable
-from benchyard.show.ci.checks import REGRESSION, CheckedCase, State
+from benchyard.show.ci.checks import CANNOT_TELL, REGRESSION, CheckedCase, State
 from benchyard.show.ci.outcomes import CaseOutcome
 from benchyard.show.pages.markdown import cell
 from benchyard.show.pages.result import result_page
@@ -17,11 +17,13 @@ _MOST_REGRESSIONS = 50
 
 def verdict(cases: Sequence[CheckedCase]) -> str:
     """Return all of it in a sentence, with a mark before it."""
-    failed = [check for case in cases for check in case.in_state(State.FAILED)]
+    failed = [check for case in cases for check in case.in_state(State.FAILED, State.ERROR)]
     worse = sum(check.kind == REGRESSION for check in failed)
-    steps = len(failed) - worse
+    blind = sum(check.kind == CANNOT_TELL for check in failed)
+    steps = len(failed) - worse - blind
     told = [plural(worse, "regression")] if worse else []
     told += [plural(steps, "failure")] if steps else []
+    told += ["cannot tell"] if blind else []
     told = told or ["nothing failed"]
     skipped = sum(len(case.in_state(State.SKIPPED)) for case in cases)
     told += [f"{plural(skipped, 'check')} could not be made"] if skipped else []

@@ -31,7 +31,7 @@ def annotations(cases: Sequence[CheckedCase]) -> list[str]:
     errors = [
         (f"{check.kind.replace('_', ' ')}: {case.title}: {check.name}", check.text)
         for case in cases
-        for check in case.in_state(State.FAILED)
+        for check in case.in_state(State.FAILED, State.ERROR)
     ]
     warnings = [(case.title, told) for case in cases if (told := "\n".join(_odd(case)))]
     return [*_commands("error", errors), *_commands("warning", warnings)]

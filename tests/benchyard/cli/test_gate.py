@@ -1,0 +1,219 @@
+"""The exit codes of what compares with a baseline, and when ``--strict`` does not pass."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from benchyard.cli.gate import exit_code
+from benchyard.core.errors import ExitCode
+from benchyard.results.record import RunRecord, StepRecord
+from tests.benchyard.analysis.comparison.conftest import (
+    BASE,
+    failed,
+    place,
+    queries,
+    run,
+    runs,
+    scaled,
+    step,
+    titled,
+)
+from tests.benchyard.cli.conftest import Cli
+from tests.conftest import MakeCase, RunBenchyard, process
+
+QUICK = ("--direct", "--cooldown", "0", "--publish", "none")
+
+
+def reporting(values: Sequence[float | None]) -> list[RunRecord]:
+    """Make runs of a step that declares the metric ``thr``, and reports it unless it is None."""
+    return [run(n, _reports(value)) for n, value in enumerate(values, 1)]
+
+
+def _reports(value: float | None) -> StepRecord:
+    declared = {"metrics": {"thr": {"json": "thr", "optional": True}}}
+    return step(1.0, parameters=declared, values={} if value is None else {"thr": value})
+
+
+TWO = queries({"load": BASE, "b": BASE})
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "options", "code", "why"),
+    [
+        pytest.param(scaled(1.0), scaled(1.0), (), 0, "", id="equal"),
+        pytest.param(scaled(1.0), scaled(2.0), (), 3, "", id="slower"),
+        pytest.param(scaled(2.0), scaled(1.0), (), 0, "", id="faster"),
+        pytest.param(
+            *(runs(1.0, 1.1), runs(1.0, 1.1), (), 5),
+            "nothing can be told: 2 and 2 runs cannot tell at the 1 % level; 5 and 5 can",
+            id="too few runs",
+        ),
+        pytest.param(
+            *(runs(*BASE), [run(n, failed("load")) for n in range(1, 9)], (), 3, ""),
+            id="always fails",
+        ),
+        pytest.param(
+            *(TWO, runs(*BASE), (), 5),
+            "step B is measured in the baseline only",
+            id="a step is gone",
+        ),
+        pytest.param(TWO, scaled(2.0), (), 3, "", id="slower, and a step is gone"),
+        pytest.param(runs(*BASE), TWO, (), 0, "", id="a step is new"),
+        pytest.param(
+            *(TWO, runs(*BASE), ("--step", "b"), 5),
+            "step B is measured in the baseline only",
+            id="the named step is gone",
+        ),
+        pytest.param(TWO, runs(*BASE), ("--step", "load"), 0, "", id="another step is gone"),
+        pytest.param(
+            *(runs(*BASE), TWO, ("--step", "b"), 5),
+            "no step b has values on both sides",
+            id="the named step is new",
+        ),
+        pytest.param(
+            *(reporting([5.0] * 8), reporting([None] * 8), ("--metric", "thr"), 5),
+            "thr of step Load is known in the baseline only",
+            id="the named metric is gone",
+        ),
+        pytest.param(
+            *(reporting([5.0] * 8), reporting([None] * 8), (), 5),
+            "thr of step Load is known in the baseline only",
+            id="a declared metric is gone",
+        ),
+        pytest.param(
+            *(reporting([None] * 8), reporting([5.0] * 8), ("--metric", "thr"), 5),
+            "thr is not known there",
+            id="the named metric is new",
+        ),
+        pytest.param(
+            *(reporting([None] * 8), reporting([5.0] * 8), (), 0, ""), id="a metric is new"
+        ),
+    ],
+)
+def test_strict_passes_what_is_judged_and_nothing_else(
+    tmp_path: Path,
+    cli: Cli,
+    one: list[RunRecord],
+    other: list[RunRecord],
+    options: tuple[str, ...],
+    code: int,
+    why: str,
+) -> None:
+    sides = (place(tmp_path / "old", one), place(tmp_path / "new", other))
+    xml = tmp_path / "c.xml"
+
+    said = cli("compare", *sides, "--strict", *options, "--junit", xml, code=code)
+
+    assert why in said.err
+    assert ("cannot tell: " in said.err) is (code == 5)
+    root = ET.parse(xml).getroot()  # noqa: S314 - made here
+    errors = [str(one.text) for one in root.iter("error")]
+    assert root.get("errors") == str(len(errors))
+    assert code == 3 or bool(errors) is (code == 5)
+    assert all(why in text for text in errors)
+
+
+def test_without_strict_what_is_gone_passes_as_ever(tmp_path: Path, cli: Cli) -> None:
+    sides = (place(tmp_path / "old", TWO), place(tmp_path / "new", runs(*BASE)))
+    xml = tmp_path / "c.xml"
+    cli("compare", *sides, "--junit", xml)
+    assert not list(ET.parse(xml).getroot().iter("error"))  # noqa: S314 - made here
+    why = cli("compare", *sides, "--step", "b", code=2).err
+    assert (
+        why == "benchyard: there is nothing to compare: step B is measured in the baseline only\n"
+    )
+    assert "no step is 'nope'" in cli("compare", *sides, "--step", "nope", "--strict", code=2).err
+
+
+def test_a_case_that_is_gone_does_not_pass(tmp_path: Path, cli: Cli) -> None:
+    for side, cases in (("old", ("words", "sums")), ("new", ("words",))):
+        for case in cases:
+            place(tmp_path / side / case / "results", runs(*BASE, **titled(case)))
+    old, new = tmp_path / "old", tmp_path / "new"
+    assert "cannot tell: sums is in" in cli("compare", old, new, "--strict", code=5).err
+    cli("compare", new, old, "--strict")
+    unjudged = json.loads(cli("compare", old, new, "--json").out)["unjudged"]
+    assert [text.partition(" is in ")[0] for text in unjudged] == ["sums"]
+
+
+def test_a_folder_that_is_not_there_is_wrong_input(tmp_path: Path, cli: Cli) -> None:
+    new = place(tmp_path / "new", runs(*BASE))
+    assert "nowhere" in cli("compare", tmp_path / "nowhere", new, "--strict", code=2).err
+    cli("run", tmp_path, "--strict", "--baseline", tmp_path / "nowhere", code=2)
+
+
+def test_worse_comes_before_what_cannot_be_told() -> None:
+    said = {
+        (worse, bool(unjudged), strict): exit_code(worse=worse, unjudged=unjudged, strict=strict)
+        for worse in (True, False)
+        for unjudged in (["gone"], [])
+        for strict in (True, False)
+    }
+    assert {known for known, code in said.items() if code is ExitCode.REGRESSION} == {
+        known for known in said if known[0]
+    }
+    assert [known for known, code in said.items() if code is ExitCode.CANNOT_TELL] == [
+        (False, True, True)
+    ]
+
+
+@pytest.mark.parametrize("command", ["run", "suite"])
+def test_strict_needs_something_to_compare_with(cli: Cli, command: str) -> None:
+    assert "--strict needs --baseline" in cli(command, "--strict", "--dry-run", code=2).err
+
+
+@pytest.mark.slow
+def test_a_run_against_a_baseline_of_too_few_runs(
+    tmp_path: Path, cli: Cli, case_folder: MakeCase
+) -> None:
+    case, base, xml = case_folder("words", process("work", "true")), tmp_path / "b", tmp_path / "r"
+    words = ("run", case, "--runs", 2, *QUICK)
+    cli(*words)
+    first = cli(*words, "--baseline", "previous", "--strict", "--junit", f"{xml}.xml", code=5)
+    assert "cannot tell: nothing to compare with: it is the first campaign" in first.err
+    [error] = ET.parse(f"{xml}.xml").getroot().iter("error")  # noqa: S314 - made here
+    assert error.get("type") == "cannot tell"
+
+    cli("compact", case, "-o", base)
+    few = cli(*words, "--new", "--baseline", base, "--strict", code=5)
+    assert "cannot tell: words: nothing can be told: 2 and 2 runs cannot tell" in few.err
+    cli(*words, "--baseline", base)
+
+
+@pytest.mark.slow
+def test_a_new_case_passes_where_others_are_judged(
+    tmp_path: Path, cli: Cli, case_folder: MakeCase
+) -> None:
+    old, base = case_folder("old", process("work", "true")), tmp_path / "base"
+    cli("run", old, *QUICK)
+    cli("compact", old, "-o", base)
+    case_folder("new", process("work", "true"))
+    options = ("--root", old.parent, *QUICK, "--baseline", base, "--strict")
+    said = cli("run", *options, "--new")
+    assert "the baseline has no runs of new" in said.err
+
+    document = json.loads((old / "metadata.json").read_text())
+    document["steps"][0]["@id"] = "other"
+    (old / "metadata.json").write_text(json.dumps(document))
+    said = cli("run", *options, code=5)
+    assert "cannot tell: " in said.err
+
+
+@pytest.mark.slow
+def test_a_suite_that_compared_nothing_does_not_pass(
+    case_folder: MakeCase,
+    run_benchyard: RunBenchyard,
+    prefect_server: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("PREFECT_API_URL", prefect_server)
+    case_folder("words", process("work", "true"))
+    options = ("--runs", "1", "--cooldown", "0", "--publish", "none", "--baseline", "previous")
+    first = run_benchyard("suite", *options, "--strict", timeout=300)
+    assert first.returncode == 5, first.stderr
+    assert "cannot tell: nothing to compare with: it is the first campaign" in first.stderr
+    again = run_benchyard("suite", *options, "--force", timeout=300)
+    assert again.returncode == 0, again.stderr

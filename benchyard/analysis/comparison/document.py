@@ -36,7 +36,7 @@ comparisons: each step and metric, in the order that was asked for, with
     ``no change shown`` or ``cannot tell``. words: the same for people. reason: why not to tell.
 overall: of each two sides and metric the geometric mean over the steps: baseline_side,
   candidate_side, metric, steps (how many), left_out (names), n of both, ratio, ratio_interval,
-  interval_level, words.
+  interval_level, p_value, adjusted_p_value (for all lines over the steps together), verdict, words.
 unpaired: cases that are not compared: case, side that has it, the side that has not.
 
 Versions of the format:
@@ -134,6 +134,9 @@ def _overall(one: Overall) -> JsonObject:
         "ratio": one.difference.ratio,
         "ratio_interval": _interval(one.difference.ratio_interval),
         "interval_level": one.difference.ratio_interval.level,
+        "p_value": one.difference.p_value,
+        "adjusted_p_value": one.judgement.p_value,
+        "verdict": one.judgement.verdict.value,
         "words": overall_words(one),
     }
 

@@ -4,6 +4,9 @@ Each run gives one value, the geometric mean of its steps' values; the runs of b
 compared as those of one step are. So every step weighs the same, however long it takes, the mean
 does not depend on which side is the baseline, and what the steps of a run share (a slow moment) is
 not counted as if it were independent.
+These values have a test of their own, before those of the steps and apart from them: the lines over
+all steps are one family, the steps another, each at the whole level. To test the steps only where
+this one calls something (a fixed sequence) would lose steps that differ in opposite directions.
 Source of the mean: Fleming and Wallace, 1986, "How not to lie with statistics: the correct way to
 summarize benchmark results", Communications of the ACM 29 (3), 218-221. Of the ratio and its
 interval: ``benchyard.statistics.ranks.ratio_of`` and ``benchyard.statistics.pairs.middle_ratio``.
@@ -11,10 +14,19 @@ interval: ``benchyard.statistics.ranks.ratio_of`` and ``benchyard.statistics.pai
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from benchyard.analysis.comparison.rows import Comparison, Row
-from benchyard.statistics.comparison import Difference, compare_pairs, compare_samples
+from benchyard.statistics.comparison import (
+    Difference,
+    Judgement,
+    Verdict,
+    compare_pairs,
+    compare_samples,
+    judge,
+)
+
+_UNJUDGED = Judgement(Verdict.CANNOT_TELL, 1.0, 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +39,7 @@ class Overall:
         steps: How many steps it is the mean of.
         left_out: Names of the steps without values above 0 in half of the runs of a side or more.
         difference: Of the runs' geometric means; its interval is for this one alone.
+        judgement: Among all lines over the steps.
     """
 
     baseline_side: str
@@ -36,11 +49,7 @@ class Overall:
     steps: int
     left_out: tuple[str, ...]
     difference: Difference
-
-    @property
-    def is_shown(self) -> bool:
-        """Whether the interval leaves out 1, and the change is as large as the threshold."""
-        return self.difference.ratio_interval.holds(1.0) is False and self.difference.matters
+    judgement: Judgement = _UNJUDGED
 
 
 def overall(comparison: Comparison) -> tuple[Overall, ...]:
@@ -49,11 +58,10 @@ def overall(comparison: Comparison) -> tuple[Overall, ...]:
     for row in comparison.rows:
         key = (row.pair.baseline_side, row.pair.candidate_side, row.metric)
         groups.setdefault(key, []).append(row)
-    return tuple(
-        made
-        for rows in groups.values()
-        if len(rows) > 1 and (made := _of_rows(rows, comparison.rule.level))
-    )
+    level = comparison.rule.level
+    made = [one for rows in groups.values() if len(rows) > 1 and (one := _of_rows(rows, level))]
+    judged = judge([one.difference for one in made], level)
+    return tuple(replace(one, judgement=its) for one, its in zip(made, judged, strict=True))
 
 
 def _of_rows(rows: Sequence[Row], level: float) -> Overall | None:

@@ -10,6 +10,7 @@ from benchyard.analysis.comparison.rows import Comparison, Row
 from benchyard.analysis.comparison.samples import DURATION
 from benchyard.analysis.comparison.wording import (
     UNKNOWN,
+    WORDS,
     arrow,
     change,
     figure,
@@ -74,11 +75,11 @@ def _size(difference: Difference) -> float:
 def table(comparison: Comparison) -> tuple[Table, list[Verdict | None]]:
     """Return the table, and of each line the verdict; columns that say nothing are left out.
 
-    The last lines are the geometric means over all steps.
+    The first lines are the geometric means over all steps.
     """
     several = len(comparison.side_pairs) > 1
-    entries = [_of_row(row, several=several) for row in comparison.rows]
-    entries += map(_of_overall, overall(comparison))
+    entries = [*map(_of_overall, overall(comparison))]
+    entries += [_of_row(row, several=several) for row in comparison.rows]
     lines = list(_by_group(entries)) if several else [(_cells(one), one.verdict) for one in entries]
     covers = probability(1 - comparison.rule.level)
     in_turns = all(pair.sessions.in_turns for pair in comparison.pairs)
@@ -126,8 +127,8 @@ def _of_overall(one: Overall) -> _Entry:
         (one.baseline_side, one.candidate_side),
         one.difference,
         one.unit,
-        UNKNOWN,
-        arrow(one.difference) if one.is_shown else "",
+        p_value(one.judgement.p_value),
+        arrow(one.difference) if one.judgement.verdict is Verdict.CHANGE else "",
         overall_words(one),
     )
 
@@ -182,6 +183,6 @@ def _interval(interval: Interval) -> str:
 
 def overall_words(one: Overall) -> str:
     """Say what the mean over the steps comes to."""
-    if one.difference.ratio_interval.low is None:
-        return "cannot tell"
-    return times_words(one.metric, one.difference) if one.is_shown else "no difference shown"
+    if one.judgement.verdict is Verdict.CHANGE:
+        return times_words(one.metric, one.difference)
+    return WORDS[one.judgement.verdict]

@@ -67,7 +67,7 @@ def p_value(value: float) -> str:
 
 # -- rows
 
-_WORDS = {Verdict.NO_CHANGE_SHOWN: "no difference shown", Verdict.CANNOT_TELL: "cannot tell"}
+WORDS = {Verdict.NO_CHANGE_SHOWN: "no difference shown", Verdict.CANNOT_TELL: "cannot tell"}
 #: From this ratio on a change is told as a ratio, too: of percentages nobody sees that -93 % and
 #: -97 % are twice apart.
 _MANIFOLD = 2.0
@@ -78,11 +78,11 @@ def verdict_words(row: Row) -> str:
     difference = row.difference
     if row.verdict is Verdict.NO_CHANGE_SHOWN and row.differs_as_sessions_do:
         return as_sessions_do(row)
-    if row.verdict in _WORDS:
+    if row.verdict in WORDS:
         significant = row.judgement.p_value <= difference.level and not difference.matters
         if row.verdict is Verdict.NO_CHANGE_SHOWN and significant:
             return f"differs by less than {probability(difference.threshold)}"
-        return _WORDS[row.verdict]
+        return WORDS[row.verdict]
     return _direction(row.metric, difference)
 
 
@@ -91,7 +91,7 @@ def as_sessions_do(row: Row) -> str:
     between, one = row.between, row.difference
     margin = between and between.margin(row.judgement.needed_p)
     if between is None or margin is None:
-        return _WORDS[row.verdict]
+        return WORDS[row.verdict]
     apart = signed(one.shift, row.unit).lstrip("+-")
     if between.relative:
         apart, most = probability(abs((one.ratio or 1) - 1), 2), probability(margin, 2)
@@ -109,7 +109,7 @@ def known_sessions(between: BetweenSessions) -> str:
 
 def verdict_in_full(row: Row) -> str:
     """Return the verdict, and how many times where it is twice as much or more."""
-    return verdict_words(row) if row.verdict in _WORDS else times_words(row.metric, row.difference)
+    return verdict_words(row) if row.verdict in WORDS else times_words(row.metric, row.difference)
 
 
 def times_words(metric: str, difference: Difference) -> str:

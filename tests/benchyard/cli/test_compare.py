@@ -136,9 +136,9 @@ def test_several_cases_are_paired_and_the_others_named(tmp_path: Path, cli: Cli)
     assert f"a: in {tmp_path / 'old'} only, not compared with" in out
     assert f"d: in {tmp_path / 'new'} only, not compared with" in out
     assert [line.split()[:2] for line in out.splitlines() if "8/8" in line] == [
+        ["all", "2"],
         ["b", "Load"],
         ["c", "Load"],
-        ["all", "2"],
     ]
 
 

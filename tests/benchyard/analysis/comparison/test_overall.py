@@ -1,12 +1,16 @@
 """All steps of two sides in one ratio."""
 
 import math
+from collections.abc import Sequence
 from random import Random
 
 import pytest
 
 from benchyard.analysis.comparison.overall import overall
 from benchyard.core.model import Outcome
+from benchyard.results.record import RunRecord
+from benchyard.statistics.comparison import Verdict, holm
+from benchyard.statistics.ranks import rank_test
 from tests.benchyard.analysis.comparison.conftest import (
     BASE,
     compared,
@@ -22,7 +26,8 @@ def test_every_step_weighs_the_same_however_long_it_takes() -> None:
     one = queries({"short": [v / 1000 for v in BASE], "long": BASE})
     other = queries({"short": [v / 1000 for v in BASE], "long": [4 * v for v in BASE]})
     [there], [back] = overall(compared(one, other)), overall(compared(other, one))
-    assert (there.steps, there.left_out, there.is_shown) == (2, (), True)
+    assert (there.steps, there.left_out) == (2, ())
+    assert there.judgement.verdict is back.judgement.verdict is Verdict.CHANGE
     assert there.difference.ratio == pytest.approx(2.0)
     assert back.difference.ratio == pytest.approx(0.5)
 
@@ -51,7 +56,7 @@ def test_too_few_runs_have_no_interval() -> None:
     few = queries({"a": BASE[:3], "b": BASE[:3]})
     [made] = overall(compared(few, few))
     assert made.difference.ratio_interval.low is None
-    assert not made.is_shown
+    assert made.judgement.verdict is Verdict.CANNOT_TELL
 
 
 def _drawn(dice: Random, ratios: list[float], spread: float, n: int) -> list[dict[str, float]]:
@@ -95,3 +100,65 @@ def _middle(side: tuple[list[float], float]) -> float:
     drawn = _drawn(Random(1), *side, 40_000)  # noqa: S311 - draws samples
     means = sorted(math.exp(sum(map(math.log, r.values())) / len(r)) for r in drawn)
     return means[len(means) // 2]
+
+
+def test_it_is_tested_before_the_steps_and_apart_from_them() -> None:
+    """Six runs can tell no step of 20; the line over all of them has a test of its own."""
+    six = {f"q{at}": BASE[:6] for at in range(20)}
+    made = compared(queries(six), queries({q: [v / 7 for v in of] for q, of in six.items()}))
+    [line] = overall(made)
+    assert {row.verdict for row in made.rows} == {Verdict.CANNOT_TELL}
+    assert line.judgement.verdict is Verdict.CHANGE
+    assert line.judgement.p_value == line.difference.p_value == pytest.approx(2 / 924)
+
+
+def test_steps_that_differ_in_opposite_directions_are_still_called() -> None:
+    one = queries({"a": BASE, "b": BASE})
+    made = compared(one, queries({"a": [2 * v for v in BASE], "b": [v / 2 for v in BASE]}))
+    [line] = overall(made)
+    assert line.judgement.verdict is Verdict.NO_CHANGE_SHOWN
+    assert [row.verdict for row in made.rows] == [Verdict.REGRESSION, Verdict.IMPROVEMENT]
+
+
+def test_lines_of_several_metrics_are_one_family() -> None:
+    def side(factor: float) -> list[RunRecord]:
+        used = {"resource_cpu_s": factor}
+        return [
+            run(n, *(step(v * factor, name=name, used=used) for name in "ab"))
+            for n, v in enumerate(BASE, 1)
+        ]
+
+    made = overall(compared(side(1.0), side(2.0), metrics=("all",)))
+    assert [one.judgement.p_value for one in made] == [
+        pytest.approx(2 * one.difference.p_value) for one in made
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shared", [0.0, 0.02])
+def test_each_family_calls_nothing_that_is_not_there_more_often_than_it_says(
+    shared: float,
+) -> None:
+    """One program against itself, 8 and 8 runs of 20 steps: false calls over all, and of any step.
+
+    The steps of a run share a slow or fast moment, or nothing.
+    """
+    dice, trials, n, steps = Random(33), 3000, 8, 20  # noqa: S311 - draws samples
+    over_all = of_steps = 0
+    for _ in range(trials):
+        sides = [_logarithms(dice, n, steps, shared) for _ in range(2)]
+        over_all += _calls([[math.fsum(run) for run in side] for side in sides])
+        of_steps += _calls(*([[run[at] for run in side] for side in sides] for at in range(steps)))
+    most = 0.01 + 3 * math.sqrt(0.01 * 0.99 / trials)
+    assert over_all / trials <= most
+    assert of_steps / trials <= most
+
+
+def _logarithms(dice: Random, runs: int, steps: int, shared: float) -> list[list[float]]:
+    moments = [dice.gauss(0, shared) for _ in range(runs)]
+    return [[moment + dice.gauss(0, 0.03) for _ in range(steps)] for moment in moments]
+
+
+def _calls(*pairs: Sequence[Sequence[float]]) -> bool:
+    """Tell whether any of some pairs is called; ranks are the same of values and logarithms."""
+    return min(holm([rank_test(*pair).p_two_sided for pair in pairs])) <= 0.01

@@ -252,13 +252,13 @@ def test_of_several_sides_each_step_has_a_line_for_each(tmp_path: Path) -> None:
     drawn, verdicts = table(both)
     rows = [dict(zip(drawn.heads, row, strict=True)) for row in drawn.rows]
     assert [(row["STEP"], row["SIDE"], row["VERDICT"]) for row in rows] == [
+        ("all 2 steps", "a", "reference"),
+        ("", "b", "no difference shown"),
+        ("", "c", "9 times slower"),
         ("Q1", "a", "reference"),
         ("", "b", "no difference shown"),
         ("", "c", "9 times slower"),
         ("Q2", "a", "reference"),
-        ("", "b", "no difference shown"),
-        ("", "c", "9 times slower"),
-        ("all 2 steps", "a", "reference"),
         ("", "b", "no difference shown"),
         ("", "c", "9 times slower"),
     ]

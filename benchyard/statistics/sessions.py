@@ -22,8 +22,8 @@ from benchyard.statistics.measures import mean, median, quantile
 PRIOR_SD = 0.01
 #: Degrees of freedom that the prior counts for.
 PRIOR_FREEDOM = 4
-#: Earlier sessions from which on a series' own spread must also explain a difference. The spread of
-#: other series alone would call too much of one that varies more than they do.
+#: Earlier sessions about one level, from which on a series' own spread must also explain a
+#: difference. That of other series alone would call too much where one varies more than they do.
 OWN_FROM = 5
 #: From so many steps between sessions on, their median tells a spread.
 _TELLING = 4
@@ -78,9 +78,9 @@ def session_spreads(
             ``OWN_FROM`` own sessions are needed then, and others do not count.
     """
     known = [level_variance(own)]
-    sessions = sum(map(len, own))
+    enough = known[0][1] >= OWN_FROM - 1
     if prior_sd is None:
-        return (_pooled(known),) if sessions >= OWN_FROM and known[0][1] else ()
+        return (_pooled(known),) if enough else ()
     known.append((prior_sd**2, PRIOR_FREEDOM))
     alone = (_pooled(known),)
     if not others:
@@ -89,7 +89,7 @@ def session_spreads(
     # they lend is never below the prior.
     lent = max(prior_sd**2, quantile([variance for variance, _ in others], 0.75))
     pooled = _pooled([*known, (lent, sum(freedom for _, freedom in others))])
-    return (pooled, *(alone if sessions >= OWN_FROM else ()))
+    return (pooled, *(alone if enough else ()))
 
 
 def level_variance(groups: Sequence[Sequence[float]]) -> tuple[float, int]:

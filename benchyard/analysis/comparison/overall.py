@@ -17,6 +17,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from benchyard.analysis.comparison.rows import Comparison, Row
+from benchyard.analysis.comparison.sessions import BetweenSessions, ComparedSteps, SessionHistory
 from benchyard.statistics.comparison import (
     Difference,
     Judgement,
@@ -40,6 +41,7 @@ class Overall:
         left_out: Names of the steps without values above 0 in half of the runs of a side or more.
         difference: Of the runs' geometric means; its interval is for this one alone.
         judgement: Among all lines over the steps.
+        between: As of a row.
     """
 
     baseline_side: str
@@ -50,6 +52,7 @@ class Overall:
     left_out: tuple[str, ...]
     difference: Difference
     judgement: Judgement = _UNJUDGED
+    between: BetweenSessions | None = None
 
 
 def overall(comparison: Comparison) -> tuple[Overall, ...]:
@@ -58,13 +61,15 @@ def overall(comparison: Comparison) -> tuple[Overall, ...]:
     for row in comparison.rows:
         key = (row.pair.baseline_side, row.pair.candidate_side, row.metric)
         groups.setdefault(key, []).append(row)
-    level = comparison.rule.level
-    made = [one for rows in groups.values() if len(rows) > 1 and (one := _of_rows(rows, level))]
+    level, history = comparison.rule.level, comparison.history
+    made = [
+        one for rows in groups.values() if len(rows) > 1 and (one := _of_rows(rows, level, history))
+    ]
     judged = judge([one.difference for one in made], level)
     return tuple(replace(one, judgement=its) for one, its in zip(made, judged, strict=True))
 
 
-def _of_rows(rows: Sequence[Row], level: float) -> Overall | None:
+def _of_rows(rows: Sequence[Row], level: float, history: SessionHistory) -> Overall | None:
     counted = [row for row in rows if _counts(row)]
     if len(counted) < 2:
         return None
@@ -78,12 +83,37 @@ def _of_rows(rows: Sequence[Row], level: float) -> Overall | None:
     same_runs = all(row.pair.of_same_runs for row in counted)
     compare = compare_pairs if same_runs and len(sides[0]) == len(sides[1]) else compare_samples
     first = rows[0]
+    inside = compare(
+        *sides, smaller_is_better=None, level=level, threshold=first.difference.threshold
+    )
+    between = _between([*cases.values()], sides, inside, history)
     return Overall(
         *(first.pair.baseline_side, first.pair.candidate_side, first.metric, first.unit),
         len(counted),
         tuple(row.candidate.name for row in rows if row not in counted),
-        compare(*sides, smaller_is_better=None, level=level, threshold=first.difference.threshold),
+        between.held_against(inside) if between else inside,
+        between=between,
     )
+
+
+def _between(
+    cases: Sequence[Sequence[Row]],
+    sides: Sequence[Sequence[float]],
+    inside: Difference,
+    history: SessionHistory,
+) -> BetweenSessions | None:
+    in_turns = all(row.pair.sessions.in_turns for rows in cases for row in rows)
+    if in_turns or inside.p_value > inside.level or not inside.matters:
+        return None
+    parts = [
+        ComparedSteps(
+            *(rows[0].pair.baseline, rows[0].pair.candidate),
+            tuple(row.baseline.id for row in rows),
+            tuple(row.candidate.id for row in rows),
+        )
+        for rows in cases
+    ]
+    return history.between(parts, cases[0][0].metric, sides, inside.p_value)
 
 
 def _values(row: Row) -> tuple[Mapping[int, float], Mapping[int, float]]:

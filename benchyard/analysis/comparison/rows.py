@@ -1,7 +1,7 @@
 """What a comparison is made of: its rule, the cases of each two sides, a row for each metric."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
@@ -10,7 +10,12 @@ from benchyard.analysis.comparison.facts import Weight
 from benchyard.analysis.comparison.findings import Difficulty
 from benchyard.analysis.comparison.run_sets import RunSet
 from benchyard.analysis.comparison.samples import DURATION, StepSample
-from benchyard.analysis.comparison.sessions import IN_TURNS, BetweenSessions, SessionRelation
+from benchyard.analysis.comparison.sessions import (
+    IN_TURNS,
+    BetweenSessions,
+    SessionHistory,
+    SessionRelation,
+)
 from benchyard.statistics.comparison import LEVEL, THRESHOLD, Difference, Judgement, Verdict
 
 #: Stands for every metric there is.
@@ -135,10 +140,7 @@ class Row:
     @property
     def differs_as_sessions_do(self) -> bool:
         """Whether only what sessions vary by keeps a difference from being called."""
-        return (
-            self.between is not None
-            and self.between.inside_p <= self.judgement.needed_p < self.between.p_value
-        )
+        return self.between is not None and self.between.explains(self.judgement.needed_p)
 
     @property
     def tested(self) -> bool:
@@ -164,6 +166,7 @@ class Comparison:
         unpaired: Cases that are not compared.
         family: How many rows were judged together, those of other comparisons too; None for its
             own alone.
+        history: What differences between sessions are held against.
     """
 
     rule: Rule
@@ -171,6 +174,7 @@ class Comparison:
     rows: tuple[Row, ...]
     unpaired: tuple[Unpaired, ...] = ()
     family: int | None = None
+    history: SessionHistory = field(default_factory=SessionHistory)
 
     @property
     def regressions(self) -> int:

@@ -106,6 +106,15 @@ def _alternate(baseline: Sequence[RunRecord], candidate: Sequence[RunRecord]) ->
     return changes > 1 or min(len(baseline), len(candidate)) == 1
 
 
+class ComparedSteps(NamedTuple):
+    """Steps of a case whose mean level is compared, one step or all; their ids on each side."""
+
+    baseline: RunSet
+    candidate: RunSet
+    baseline_steps: tuple[str, ...]
+    candidate_steps: tuple[str, ...]
+
+
 class _Campaign(NamedTuple):
     """A campaign: what it measured, and its samples by the steps' ids."""
 
@@ -140,6 +149,10 @@ class BetweenSessions:
         """Probability of so large a difference between equal sessions; 1 if that is not known."""
         values = (one.p_value(self.difference, self.baseline_sessions) for one in self.spreads)
         return max(values, default=1.0)
+
+    def explains(self, needed_p: float) -> bool:
+        """Tell whether only this keeps a difference from being called at an unadjusted p-value."""
+        return self.inside_p <= needed_p < self.p_value
 
     def held_against(self, inside: Difference) -> Difference:
         """Give the difference inside the sessions the larger of both p-values."""
@@ -177,8 +190,7 @@ class SessionHistory:
 
     def between(
         self,
-        sides: tuple[RunSet, RunSet],
-        steps: tuple[str, str],
+        parts: Sequence[ComparedSteps],
         metric: str,
         values: Sequence[Sequence[float]],
         inside_p: float,
@@ -186,9 +198,8 @@ class SessionHistory:
         """Hold the difference of two sides against what sessions of this host vary by.
 
         Args:
-            sides: Baseline and candidate, of two sessions.
-            steps: Id of the step on each side.
-            values: Of each side, one a run.
+            parts: What is compared, of one case or of several.
+            values: Of baseline and candidate, one a run.
             inside_p: P-value of the test inside the sessions.
 
         Returns:
@@ -198,41 +209,43 @@ class SessionHistory:
             return None
         relative = min(map(min, values)) > 0
         before, after = (_level(side, relative=relative) for side in values)
-        own = self._own(sides, steps, metric, relative=relative)
-        others = self._others(sides, metric) if relative else []
+        own = [group for part in parts for group in self._own(part, metric, relative=relative)]
+        others = self._others(parts, metric) if relative else []
         spreads = session_spreads(own, others, self.prior_sd if relative else None)
         return BetweenSessions(
             *(after - before, relative, spreads, sum(map(len, own)), len(others), inside_p)
         )
 
-    def _own(
-        self, sides: tuple[RunSet, RunSet], steps: tuple[str, str], metric: str, *, relative: bool
-    ) -> list[list[float]]:
+    def _own(self, part: ComparedSteps, metric: str, *, relative: bool) -> list[list[float]]:
         """Return the levels of the case's earlier campaigns, in groups about one level each."""
-        candidate = sides[1].folder.resolve()
-        series = {(_home(side.folder), step): side for side, step in zip(sides, steps, strict=True)}
+        candidate = part.candidate.folder.resolve()
+        series = {
+            (_home(part.baseline.folder), part.baseline_steps): part.baseline,
+            (_home(part.candidate.folder), part.candidate_steps): part.candidate,
+        }
         read = {
             key: self._campaigns(key[0], host_of(side), _OWN_CAMPAIGNS, candidate)
             for key, side in series.items()
         }
         return [
             group
-            for (_, step), found in read.items()
-            for group in _levels(found, step, metric, relative=relative)
+            for (_, steps), found in read.items()
+            for group in _levels(found, steps, metric, relative=relative)
         ]
 
-    def _others(self, sides: tuple[RunSet, RunSet], metric: str) -> list[tuple[float, int]]:
+    def _others(self, parts: Sequence[ComparedSteps], metric: str) -> list[tuple[float, int]]:
         """Return the variance of each other case's levels; of its steps, which share nights, mean.
 
         Its degrees of freedom are those of the step that is known best.
         """
-        own, host = {_home(side.folder) for side in sides}, host_of(sides[1])
+        own = {_home(side.folder) for part in parts for side in (part.baseline, part.candidate)}
+        host = host_of(parts[0].candidate)
         lent: list[tuple[float, int]] = []
         for home in self._homes:
             if home not in own:
                 found = self._campaigns(home, host, _OTHER_CAMPAIGNS)
                 steps = dict.fromkeys(step for one in found for step in one.steps)
-                known = [level_variance(_levels(found, step, metric)) for step in steps]
+                known = [level_variance(_levels(found, (step,), metric)) for step in steps]
                 told = [one for one in known if one[1]]
                 if told:
                     variance = mean([variance for variance, _ in told])
@@ -272,19 +285,24 @@ def _sampled(folders: Iterable[Path], host: Json, metrics: tuple[str, ...]) -> I
 
 
 def _levels(
-    campaigns: Iterable[_Campaign], step: str, metric: str, *, relative: bool = True
+    campaigns: Iterable[_Campaign], steps: Sequence[str], metric: str, *, relative: bool = True
 ) -> list[list[float]]:
-    """Return the levels of the campaigns in which at least half of the runs count."""
+    """Return the mean levels of steps in the campaigns that know all of them."""
     known: list[tuple[Subject, float]] = []
     for one in campaigns:
-        told = one.steps.get(step)
-        values = told.values.get(metric, ()) if told is not None else ()
-        enough = told is not None and values and 2 * len(values) >= told.executed
-        if enough and (not relative or min(values) > 0):
-            known.append((one.subject, _level(values, relative=relative)))
+        values = [_counting(one.steps.get(step), metric) for step in steps]
+        if all(values) and (not relative or min(map(min, values)) > 0):
+            levels = [_level(each, relative=relative) for each in values]
+            known.append((one.subject, mean(levels)))
     levels = [level for _, level in known]
     changed = [bool(differences(one, other)) for (one, _), (other, _) in pairwise(known)]
     return split_at_moves(levels, changed) if relative else [levels]
+
+
+def _counting(step: StepSample | None, metric: str) -> Sequence[float]:
+    """Return the values of a step; none where less than half of its runs count."""
+    values = () if step is None else step.values.get(metric, ())
+    return values if step is not None and 2 * len(values) >= step.executed else ()
 
 
 def _level(values: Sequence[float], *, relative: bool) -> float:

@@ -12,6 +12,7 @@ from benchyard.analysis.comparison.wording import (
     UNKNOWN,
     WORDS,
     arrow,
+    as_sessions_do,
     change,
     figure,
     p_value,
@@ -183,6 +184,8 @@ def _interval(interval: Interval) -> str:
 
 def overall_words(one: Overall) -> str:
     """Say what the mean over the steps comes to."""
+    if one.between is not None and one.between.explains(one.judgement.needed_p):
+        return as_sessions_do(one)
     if one.judgement.verdict is Verdict.CHANGE:
         return times_words(one.metric, one.difference)
     return WORDS[one.judgement.verdict]

@@ -22,6 +22,7 @@ from benchyard.analysis.comparison.samples import DURATION, StepSample, sample
 from benchyard.analysis.comparison.sessions import (
     IN_TURNS,
     BetweenSessions,
+    ComparedSteps,
     SessionHistory,
     relation,
 )
@@ -87,7 +88,7 @@ def compare_sides(sides: Sequence[Pairs], rule: Rule) -> Comparison:
         tuple(wanted),
     )
     rows = _judged([draft for draft in drafts if draft.metric in wanted], rule, history)
-    compared = Comparison(rule, tuple(made), rows, tuple(_unpaired(sides)))
+    compared = Comparison(rule, tuple(made), rows, tuple(_unpaired(sides)), history=history)
     if not (rows or compared.regressions or rule.strict):
         raise InputError(_nothing_in_common(made))
     return compared
@@ -258,8 +259,12 @@ def _between(draft: _Draft, inside: Difference, history: SessionHistory) -> Betw
         return None
     steps = (draft.baseline, draft.candidate)
     return history.between(
-        (pair.baseline, pair.candidate),
-        (draft.baseline.id, draft.candidate.id),
+        [
+            ComparedSteps(
+                *(pair.baseline, pair.candidate),
+                *((draft.baseline.id,), (draft.candidate.id,)),
+            )
+        ],
         draft.metric,
         [step.values[draft.metric] for step in steps],
         inside.p_value,

@@ -1,6 +1,7 @@
 """A comparison in words and figures: for its tables and its documents."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from benchyard.analysis.comparison.facts import Weight
 from benchyard.analysis.comparison.reach import cannot_tell, pairs_cannot_tell
@@ -12,6 +13,9 @@ from benchyard.results.summary_metrics import SUSPECT
 from benchyard.statistics.comparison import Difference, Verdict
 from benchyard.statistics.figures import plain, plural
 from benchyard.statistics.sessions import OWN_FROM, PRIOR_SD
+
+if TYPE_CHECKING:
+    from benchyard.analysis.comparison.overall import Overall
 
 _PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
 _REASONS = {
@@ -86,17 +90,15 @@ def verdict_words(row: Row) -> str:
     return _direction(row.metric, difference)
 
 
-def as_sessions_do(row: Row) -> str:
-    """Say by how much a row differs, and how far equal sessions differ at most."""
+def as_sessions_do(row: "Row | Overall") -> str:
+    """Say by how much something differs, and how far equal sessions differ at most."""
     between, one = row.between, row.difference
     margin = between and between.margin(row.judgement.needed_p)
     if between is None or margin is None:
-        return WORDS[row.verdict]
-    apart = signed(one.shift, row.unit).lstrip("+-")
+        return WORDS[row.judgement.verdict]
+    apart, most = signed(one.shift, row.unit).lstrip("+-"), figure(margin, row.unit)
     if between.relative:
         apart, most = probability(abs((one.ratio or 1) - 1), 2), probability(margin, 2)
-    else:
-        most = figure(margin, row.unit)
     return f"differs by {apart}, as sessions on this host do (± {most}, {known_sessions(between)})"
 
 

@@ -125,7 +125,8 @@ BASE = [1.0, 1.01, 0.99, 1.005, 0.995, 1.002, 0.998, 1.004]
 
 
 def compared(one: Sequence[RunRecord], other: Sequence[RunRecord], **rule: Any) -> Comparison:
-    return compare(pairs(one, other), Rule(**{"in_turns": True, **rule}))
+    rule.setdefault("in_turns", True)
+    return compare(pairs(one, other), Rule(**rule))
 
 
 def scaled(factor: float) -> list[RunRecord]:

@@ -11,9 +11,11 @@ from typing import Any
 import pytest
 
 from benchyard.analysis.comparison.document import document
+from benchyard.analysis.comparison.overall import overall
 from benchyard.analysis.comparison.rows import Comparison, Rule
 from benchyard.analysis.comparison.run_sets import Pairs
 from benchyard.analysis.comparison.sessions import relation
+from benchyard.analysis.comparison.tables import overall_words
 from benchyard.analysis.comparison.verdicts import compare
 from benchyard.analysis.comparison.wording import notes, reason, verdict_words
 from benchyard.results.record import RunRecord
@@ -151,6 +153,24 @@ def test_values_below_0_need_five_campaigns(tmp_path: Path) -> None:
         assert row.verdict is verdict
         if verdict is Verdict.CANNOT_TELL:
             assert "need 5 earlier campaigns; there are 4" in reason(row, 1)
+
+
+def test_the_mean_over_all_steps_is_held_against_sessions_too() -> None:
+    def both(level: float, at_h: float, seed: int) -> list[RunRecord]:
+        columns = zip(night(level, seed), night(level, seed + 1), strict=True)
+        made = [step(a, name="a", index=1) for a, _ in columns]
+        return [
+            replace(one, steps=(first, step(0.5 * level, name="b", index=2)))
+            for one, first in zip(campaign(*[1.0] * 8, at_h=at_h), made, strict=True)
+        ]
+
+    [line] = overall(between(both(1, 0, 1), both(1.04, 26, 3)))
+    assert line.judgement.verdict is Verdict.NO_CHANGE_SHOWN
+    assert overall_words(line).startswith("differs by 4.1 %, as sessions on this host do (± 6.7 %")
+    [line] = overall(between(both(1, 0, 1), both(1.2, 26, 3)))
+    assert line.judgement.verdict is Verdict.CHANGE
+    [line] = overall(between(both(1, 0, 1), both(1.04, 26, 3), in_turns=True))
+    assert (line.judgement.verdict, line.between) == (Verdict.CHANGE, None)
 
 
 # -- what is known of a host

@@ -24,6 +24,7 @@ PROGRAMS = (
     "publish_datastore",
     "report",
     "sampler",
+    "sessions",
     "spool",
     "statistics_power",
     "testresults",

@@ -11,13 +11,14 @@ from statistics import fmean, median
 from typing import Any, ClassVar
 
 from benchyard.case.resource import CommandResult, OutputFile, Workspace, command, current_step
+from benchyard.case.subject.environments import imported
 from benchyard.core.errors import (
     CommandFailedError,
     ProgramFailedError,
     ResourceError,
     SettingsError,
 )
-from benchyard.core.model import Json
+from benchyard.core.model import Json, JsonObject
 from resources._commits import check_out, commit_of
 from resources._files import kept_file
 from resources._interpreters import interpreter
@@ -54,7 +55,7 @@ class PythonFunctionSettings:
         wrong: list[tuple[str, str]] = []
         for name in ("python", "repository"):
             text = getattr(self, name)
-            relative = text and text[0] not in "/~"
+            relative = text and text[0] not in "/~$"
             if relative and ("/" in text or name == "repository"):
                 told = f"{name} is '{text}'; write an absolute path, or one that begins with ~"
                 wrong.append((name, told))
@@ -75,6 +76,8 @@ class PythonFunction(ProgramResource[PythonFunctionSettings]):
         super().__init__(settings, workspace)
         self._python = ""
         self._commit = ""
+        self._modules: set[str] = set()
+        self._search_path: list[str] | None = None
 
     def initialize(self) -> None:
         """Take the files of the commit from the repository, if the case names one."""
@@ -90,6 +93,15 @@ class PythonFunction(ProgramResource[PythonFunctionSettings]):
         """Return implementation and version of the Python, and the commit of the repository."""
         self._python = self._python or _version_of(self.settings.python)
         return _with_commit(self._python, self._commit)
+
+    def imported(self) -> JsonObject | None:
+        """Return the distributions of the modules that were imported when functions ended."""
+        if self._search_path is None:
+            return None
+        results = (self.workspace.kept.parents[1], self.workspace.inputs.parents[1] / "results")
+        own = tuple(f"{folder}/" for folder in self._folders())
+        modules = (module for module in self._modules if not module.startswith(own))
+        return {**imported(modules, self._search_path, results)}
 
     @classmethod
     def installed(cls, settings: Mapping[str, Json]) -> Mapping[str, Json]:
@@ -178,6 +190,8 @@ class PythonFunction(ProgramResource[PythonFunctionSettings]):
         answer = self._answer({**request, "result": None if result is None else str(result)})
         python, times = answer["python"], answer["times"]
         self._python = f"{python['implementation']} {python['version']}"
+        self._modules |= set(answer["modules"])
+        self._search_path = answer["folders"]
         return CommandResult(_told(times), result)
 
     def _folders(self) -> list[str]:

@@ -7,7 +7,8 @@ from pathlib import Path
 import resources
 from benchyard.analysis.regressions import check_baseline
 from benchyard.case.selection import one_case
-from benchyard.case.subject.current import declaration, remember_code
+from benchyard.case.subject.contents import declaration
+from benchyard.case.subject.current import remember_code
 from benchyard.case.testbeds import refuse_unfit
 from benchyard.core.errors import InputError
 from benchyard.core.model import Json

@@ -46,6 +46,7 @@ def build_case(folder: Path, document: JsonObject, point: JsonObject) -> Case:
     fields = cast("dict[str, Any]", document)
     name = fields["name"]
     given: dict[str, JsonObject] = fields.get("resources", {})
+    subject: dict[str, Any] = fields.get("subject", {})
     return Case(
         folder=folder,
         id=fields.get("@id", f"urn:benchyard:case:{name}"),
@@ -57,7 +58,9 @@ def build_case(folder: Path, document: JsonObject, point: JsonObject) -> Case:
         settings={own: without_class(one) for own, one in given.items()},
         classes={own: str(one[CLASS]) for own, one in given.items() if CLASS in one},
         requires=_requires(fields.get("requires", {})),
-        repositories=_repositories(fields.get("subject", {})),
+        repositories=_names(subject, "repository"),
+        files=_names(subject, "files"),
+        build=_names(subject, "build"),
         cooldown=_cooldown(fields.get("cooldown")),
     )
 
@@ -66,8 +69,8 @@ def _cooldown(written: float | str | None) -> float | None:
     return float(written) if isinstance(written, int | float) else None  # "auto" is none
 
 
-def _repositories(subject: dict[str, Any]) -> tuple[str, ...]:
-    named: str | list[str] = subject.get("repository", [])
+def _names(subject: dict[str, Any], key: str) -> tuple[str, ...]:
+    named: str | list[str] = subject.get(key, [])
     return (named,) if isinstance(named, str) else tuple(named)
 
 

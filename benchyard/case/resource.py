@@ -25,7 +25,7 @@ from typing import Annotated, Any, ClassVar, Generic, TypeVar
 
 from benchyard.case.workspace import Workspace
 from benchyard.core.errors import ResourceError
-from benchyard.core.model import Json
+from benchyard.core.model import Json, JsonObject
 from benchyard.process.cgroups import Cgroup
 from benchyard.process.usage import Ended, Life
 
@@ -184,6 +184,14 @@ class Resource(ABC, Generic[SettingsT]):
         Called after ``initialize``, and again when the system is ready.
         """
         return {}
+
+    def imported(self) -> JsonObject | None:
+        """Return the Python distributions that its programs imported so far, with their versions.
+
+        Called at the end of a run. None if that is not known; what is installed decides then
+        whether two runs measured the same.
+        """
+        return None
 
     def initialize(self) -> None:
         """Do one-time work that must stay unmeasured: pull an image, initdb."""

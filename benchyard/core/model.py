@@ -10,6 +10,8 @@ from typing import TypeAlias
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 JsonObject: TypeAlias = dict[str, Json]
 
+#: Names of which a project's folder has one.
+PROJECT_MARKS = (".git", "benchyard.toml")
 #: How often ``may_fail`` alone tries again.
 RETRIES_OF_MAY_FAIL = 2
 
@@ -126,6 +128,8 @@ class Case:
         classes: Own name of a resource to its class; all others are named as their classes are.
         requires: What the testbed must be.
         repositories: Folders in the repositories of what is measured, from the case's folder on.
+        files: Globs of the measured program's sources, from the root on.
+        build: Globs of what its build makes, from the root on.
         cooldown: Seconds of rest before a run of it, where nobody asks for others; None leaves it
             open.
         included: Files with steps of the case, beside its metadata.json.
@@ -145,6 +149,8 @@ class Case:
     classes: Mapping[str, str] = field(default_factory=dict[str, str])
     requires: Requires = Requires()
     repositories: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    build: tuple[str, ...] = ()
     cooldown: float | None = None
     included: tuple[Path, ...] = ()
     points: int = 1
@@ -168,6 +174,17 @@ class Case:
     def shared(self) -> Path:
         """The folder with the inputs."""
         return self.folder / "data" / "shared"
+
+    @property
+    def root(self) -> Path:
+        """The project's folder: the nearest one at or above the case with a mark of a project.
+
+        Without a mark it is the current folder, or for a case elsewhere the one that it lies in.
+        """
+        above = (self.folder, *self.folder.parents)
+        marked = (up for up in above if any((up / mark).exists() for mark in PROJECT_MARKS))
+        current = Path.cwd()
+        return next(marked, current if current in above else self.folder.parent)
 
 
 def mapped(value: Json, text: Callable[[str], str], name: Callable[[str], str] = str) -> Json:
@@ -204,6 +221,15 @@ def with_ports(value: Json, ports: Mapping[str, int]) -> Json:
         return str(ports.get(found[1], found[0]))
 
     return mapped(value, lambda text: _PORT.sub(told, text))
+
+
+#: A path from the project's root on, within a longer text such as an option.
+_AT_ROOT = re.compile(r"\$\{root:([^{}]*)\}")
+
+
+def at_root(value: Json, root: Path) -> Json:
+    """Return ``value`` with an absolute path in place of each ``${root:PATH}``."""
+    return mapped(value, lambda text: _AT_ROOT.sub(lambda path: str(root / path[1]), text))
 
 
 def point_suffix(point: Mapping[str, Json]) -> str:

@@ -8,6 +8,11 @@ classes: class name of a resource to the digest of its code: its modules and wha
 packages: distribution to version, of what the modules of a user's own class import.
 versions: class name to ``version``, as the system tells it, and ``image``, the digest of its image.
 programs: program of a step to the digest of its file.
+libraries: program to the shared objects that the loader maps for it, each with its digest.
+environments: resource to the distributions that its programs of Python can import, each with its
+  version; of what an index does not have, also the commit or a digest: "1.0 (commit …)".
+imported: resource to those that its program did import, where it says so: these decide alone.
+files, build: pattern of the case to the digest of the files that it matches.
 repositories: what led to a repository (``program x``, ``package y``, ``repository z``) to the
   ``commit`` that is checked out, and ``changes``: "none", or the digest of what is not committed.
 host: name of the host.
@@ -16,7 +21,7 @@ host: name of the host.
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias, cast
@@ -101,11 +106,62 @@ def differences(before: Subject, after: Subject) -> tuple[SubjectChange, ...]:
     if before is after:
         return ()
     one, other = dict(_leaves(before)), dict(_leaves(after))
-    return tuple(
+    changes = [
         SubjectChange(_name(path), value, other[path])
         for path, value in one.items()
         if path in other and value != other[path]
+    ]
+    return tuple(dict.fromkeys([*changes, *package_changes(before, after, decisive=True)]))
+
+
+def package_changes(
+    before: Subject, after: Subject, *, decisive: bool
+) -> tuple[SubjectChange, ...]:
+    """Tell which installed distributions differ.
+
+    Args:
+        decisive: Those that make another subject; or those that the programs did not import.
+    """
+    changes = _package_changes(before, after)
+    return tuple(dict.fromkeys(change for change, decides in changes if decides is decisive))
+
+
+def _package_changes(before: Subject, after: Subject) -> Iterator[tuple[SubjectChange, bool]]:
+    """Yield which distributions differ between two subjects, and whether each decides.
+
+    Those that were imported decide. Where no side knows them, all that are installed do.
+    """
+    environments, imports = (
+        [_packages(subject, part) for subject in (before, after)]
+        for part in ("environments", "imported")
     )
+    for resource in dict.fromkeys(name for side in (*environments, *imports) for name in side):
+        used = [side.get(resource) for side in imports]
+        known = [side for side in used if side is not None]
+        names = {name for side in known for name in side}
+        if len(known) == len(used):
+            yield from ((change, True) for change in _versions(known, "not imported"))
+        installed = [side[resource] for side in environments if resource in side]
+        if len(installed) == len(environments):
+            for change in _versions(installed, "not installed"):
+                if change.what not in names or len(known) < len(used):
+                    yield change, not known or change.what in names
+
+
+def _packages(subject: Subject, part: str) -> dict[str, JsonObject]:
+    members = subject.get(part)
+    named = members.items() if isinstance(members, dict) else ()
+    return {name: versions for name, versions in named if isinstance(versions, dict)}
+
+
+def _versions(sides: Sequence[JsonObject], absent: str) -> Iterator[SubjectChange]:
+    for name in sorted({*sides[0], *sides[1]} if sides[0] != sides[1] else ()):
+        full = [str(side.get(name, absent)) for side in sides]
+        # Where the versions differ, the codes of them say no more.
+        short = [text if text == absent else text.partition(" (")[0] for text in full]
+        before, after = full if short[0] == short[1] else short
+        if before != after:
+            yield SubjectChange(name, before, after)
 
 
 def by_subject(runs: Iterable[tuple[Path, RunRecord]]) -> list[list[tuple[Path, RunRecord]]]:
@@ -123,18 +179,26 @@ def by_subject(runs: Iterable[tuple[Path, RunRecord]]) -> list[list[tuple[Path, 
 
 def in_detail(subject: Subject) -> dict[str, Json]:
     """Return the parts that only a subject has, each by how it is called."""
-    parts = ("classes", "packages", "programs", "repositories")
+    parts = ("classes", "packages", "programs", "libraries", "repositories", "files", "build")
     return {_name(path): value for path, value in _leaves(subject) if path[0] in parts}
 
 
 def in_full(subject: Subject) -> dict[str, Json]:
     """Return all parts that are known, each by how it is called."""
-    return {_name(path): value for path, value in _leaves(subject) if value != ""}
+    leaves = {_name(path): value for path, value in _leaves(subject) if value != ""}
+    used = _packages(subject, "imported").values()
+    return leaves | {name: version for versions in used for name, version in versions.items()}
+
+
+#: Differences that one clause names: another environment may differ in hundreds.
+_NAMED = 8
 
 
 def in_words(found: Iterable[SubjectChange]) -> str:
     """Write differences as one clause: "DuckDB 1.2.2 and 2.0.0, files of the case"."""
-    return ", ".join(map(str, found))
+    texts = [*map(str, found)]
+    more = [f"{len(texts) - _NAMED} more"] if len(texts) > _NAMED + 1 else []
+    return ", ".join([*texts[:_NAMED], *more] if more else texts)
 
 
 #: Characters of a version that are shown: images and kernels have long ones.
@@ -175,37 +239,43 @@ def _state_in_short(state: Json) -> str | None:
 
 
 _Path: TypeAlias = tuple[str, ...]
+#: What is compared in another way than value by value.
+_NO_LEAVES = (("digest",), ("environments",), ("imported",))
 
 
 def _leaves(value: "Json | Subject", path: _Path = ()) -> Iterator[tuple[_Path, Json]]:
     if isinstance(value, Mapping):
         for name, inner in value.items():
-            if (*path, name) != ("digest",):
+            if (*path, name) not in _NO_LEAVES:
                 yield from _leaves(inner, (*path, name))
     elif value is not None:
         yield path, value
 
 
 #: What leads to a value, to how it is called; ``*`` is a name.
-_NAMES: Mapping[tuple[str, ...], str] = {
+_NAMES: Mapping[_Path, str] = {
     ("case", "hash"): "files of the case",
     ("case", "point"): "point of the matrix",
-    ("classes", "*"): "code of {}",
-    ("packages", "*"): "{}",
-    ("versions", "*", "version"): "{}",
-    ("versions", "*", "image"): "image of {}",
-    ("programs", "*"): "program {}",
-    ("repositories", "*", "commit"): "commit of {}",
-    ("repositories", "*", "changes"): "uncommitted changes in {}",
+    ("classes", "*"): "code of {1}",
+    ("packages", "*"): "{1}",
+    ("versions", "*", "version"): "{1}",
+    ("versions", "*", "image"): "image of {1}",
+    ("programs", "*"): "program {1}",
+    ("libraries", "*", "*"): "shared object {2} of {1}",
+    ("repositories", "*", "commit"): "commit of {1}",
+    ("repositories", "*", "changes"): "uncommitted changes in {1}",
+    ("files", "*"): "files {1}",
+    ("build", "*"): "build {1}",
     ("host",): "host",
 }
 
 
-def _name(path: tuple[str, ...]) -> str:
-    pattern = (path[0], *("*" if place == 1 else part for place, part in enumerate(path[1:], 1)))
-    for known in (path, pattern):
-        if known in _NAMES:
-            return _NAMES[known].format(path[1] if len(path) > 1 else "")
+def _name(path: _Path) -> str:
+    for pattern, name in _NAMES.items():
+        if len(pattern) == len(path) and all(
+            part in ("*", member) for part, member in zip(pattern, path, strict=True)
+        ):
+            return name.format(*path)
     return " ".join(path)
 
 

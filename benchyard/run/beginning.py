@@ -14,7 +14,14 @@ from benchyard.results.campaigns import Campaign, finish_moving, read_campaign, 
 from benchyard.results.folders import Results
 from benchyard.results.layout import Say, restore_replaced
 from benchyard.results.record import RunRecord
-from benchyard.results.subject import Subject, commit_of, differences, in_words, subject_of
+from benchyard.results.subject import (
+    Subject,
+    commit_of,
+    differences,
+    in_words,
+    package_changes,
+    subject_of,
+)
 
 
 class Campaigning(StrEnum):
@@ -100,7 +107,8 @@ def decide(
             begins=True, said=(f"{title}: a new campaign begins; before it: {there}",)
         )
     if not changes:
-        return CampaignChoice(begins=False, said=(*damaged, *_of_repository(case, campaign)))
+        said = (*damaged, *_of_repository(case, campaign), *_unused(case, campaign, subject))
+        return CampaignChoice(begins=False, said=said)
     if asked is Campaigning.KEEP:
         said = f"{title} goes on with runs of something else ({there}): {changes}"
         return CampaignChoice(begins=False, said=(said, *damaged))
@@ -117,6 +125,13 @@ def _of_repository(case: Case, campaign: Campaign) -> tuple[str, ...]:
         return ()
     commits = f"{before[:10]} and {now[:10]}"
     return (f"{case.title}: its repository has another commit ({commits}), the case is the same",)
+
+
+def _unused(case: Case, campaign: Campaign, subject: Subject) -> tuple[str, ...]:
+    """Say that packages have changed that the runs did not import."""
+    changes = package_changes(campaign.subject or {}, subject, decisive=False)
+    said = f"{case.title}: packages that its runs did not import have changed: {in_words(changes)}"
+    return (said,) if changes else ()
 
 
 def done_where(campaign: Campaign) -> str:

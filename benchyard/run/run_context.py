@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchyard.case.registry import Registry
-from benchyard.case.subject.current import current_subject, declaration
+from benchyard.case.subject.contents import declaration
+from benchyard.case.subject.current import current_subject
 from benchyard.core.clock import Clock
 from benchyard.core.errors import InputError
-from benchyard.core.model import Case, Json
+from benchyard.core.model import Case, Json, at_root
 from benchyard.host.collector import Collector, Measured
 from benchyard.results.subject import Subject
 from benchyard.run.ordering import new_session
@@ -72,6 +73,14 @@ class RunContext:
             if digest != read[name]:
                 file = os.path.normpath(folder / name)
                 raise InputError(f"{file} was edited since this execution read it; start it again")
+
+    def resolve(self, value: Json) -> Json:
+        """Return ``value`` with secrets and paths in the project in place of their references.
+
+        Raises:
+            ResourceError: If a secret is not there.
+        """
+        return self.secrets.resolve(at_root(value, self.case.root))
 
     def subject(self) -> Subject:
         """Return what a run would measure now.

@@ -187,6 +187,13 @@ class LiveResources:
             self._ask_version(live)
         return {name: {**live.facts, "version": live.version} for name, live in self._live.items()}
 
+    def imported(self) -> dict[str, Json]:
+        """Return the distributions that programs imported, of each resource that knows them."""
+        resources = {name: live.resource for name, live in self._live.items()}
+        trouble = "cannot tell what it imported"
+        known = {n: _asked(r.imported, r, trouble, otherwise=None) for n, r in resources.items()}
+        return {name: packages for name, packages in known.items() if packages is not None}
+
     @staticmethod
     def _ask_version(live: _Live) -> None:
         if live.version is None:

@@ -127,7 +127,7 @@ class Session:
         self._phases = Phases(*measuring)
         settings = cast(
             "Mapping[str, Mapping[str, Json]]",
-            setting.secrets.resolve({k: dict(v) for k, v in self.case.settings.items()}),
+            setting.resolve({k: dict(v) for k, v in self.case.settings.items()}),
         )
         try:
             resources = LiveResources(self._classes, settings, self._workspace, self._phases)
@@ -248,13 +248,14 @@ class Session:
         return self._written
 
     def _record(self, duration: float) -> RunRecord:
-        told = self._resources.facts() if self._resources is not None else {}
+        resources = self._resources
+        told, imported = (resources.facts(), resources.imported()) if resources else ({}, {})
         names = sorted(self.case.resources)
         steps = self._steps.book.records(self._account.sampled)
         stops, origin_ns = self._account.stops, self._timeline.origin_ns
         steps = with_disturbances(steps, stops, origin_ns, self._spoilt)
         warnings = [*self._warnings, *self.setting.secrets.exposed(), *disturbances(steps)]
-        subject = with_told(self._subject, told)
+        subject = with_told(self._subject, told, imported)
         return RunRecord(
             case=case_facts(self.case, content_of(subject)),
             run=self.run,

@@ -136,7 +136,7 @@ class StepRunner:
     ) -> None:
         self._where = (setting.case.title, run)
         self._reporter = reporter
-        self._secrets = setting.secrets
+        self._secrets, self._resolve = setting.secrets, setting.resolve
         self._stopping = stopping
         self._idle = threading.Condition()
         self._busy = 0
@@ -209,7 +209,7 @@ class StepRunner:
             context.resources.serving(step.ports_of, step.index, abort) as ports,
             context.resources.borrowed(step.resource, step.index) as resource,
         ):
-            parameters = self._secrets.resolve(with_ports(dict(step.parameters), ports))
+            parameters = self._resolve(with_ports(dict(step.parameters), ports))
             given = cast("dict[str, Json]", parameters)
             repetitions = execute_attempt(step, resource, given, context.bench, abort)
             if repetitions[-1].error is not None:

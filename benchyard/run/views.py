@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from benchyard.case.subject.current import Stamp, digests, stamp, stamps
+from benchyard.case.subject.contents import Stamp, digests, stamp, stamps
 from benchyard.core.files import sha256
 
 #: Inputs are copied, small ones first, as long as all of them have no more bytes, and are no more.

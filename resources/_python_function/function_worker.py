@@ -33,7 +33,9 @@ def main() -> int:
     sys.path[:1] = request["folders"]  # this file's own folder is nobody's business
     try:
         call = prepared(request)
-        answer = {"python": told(), "times": timed(call, request)}
+        answer = {"python": told(), "times": timed(call, request), "folders": sys.path}
+        files = {getattr(module, "__file__", None) for module in list(sys.modules.values())}
+        answer["modules"] = [file for file in files if isinstance(file, str)]
         if request["result"]:
             write(request["result"], call())
         code = 0

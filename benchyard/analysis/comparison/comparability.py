@@ -17,7 +17,7 @@ from benchyard.analysis.comparison.run_sets import RunSet
 from benchyard.core.model import Json, JsonObject
 from benchyard.core.wording import in_short, printable, quote
 from benchyard.results.record import StepRecord
-from benchyard.results.subject import differences, in_detail, in_words, subject_of
+from benchyard.results.subject import differences, in_detail, in_words, package_changes, subject_of
 
 _DIGEST = re.compile(r"(?:sha256:)?([0-9a-f]{12})[0-9a-f]{28,}")
 _SIDES = ("baseline", "candidate")
@@ -158,6 +158,14 @@ def _subjects(baseline: RunSet, candidate: RunSet) -> Iterator[Mismatch]:
     for what in dict.fromkeys(what for side in told for parts in side for what in parts):
         values = [_values(parts.get(what) for parts in side) for side in told]
         yield from _compare(Weight.CHANGE, what, values)
+    newest = [subject_of(side.everything[-1]) for side in (baseline, candidate)]
+    for what, decisive in (("packages", True), ("packages that were not imported", False)):
+        changes = package_changes(*newest, decisive=decisive)
+        if changes:
+            before = [f"{change.what} {change.before}" for change in changes]
+            after = [f"{change.what} {change.after}" for change in changes]
+            text = printable(f"{what}: {in_words(changes)}")
+            yield Mismatch(Weight.CHANGE, what, tuple(before), tuple(after), text)
 
 
 # -- resources: what is compared on purpose

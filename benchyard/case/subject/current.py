@@ -1,107 +1,23 @@
 """The subject of a run: as it would be measured now, and as the resources reported it."""
 
-import hashlib
 import inspect
 import logging
-import os
 import platform
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache, lru_cache
+from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
 from benchyard.case.registry import Registry
 from benchyard.case.resource import Resource
 from benchyard.case.subject.code import OWN_PACKAGES, code_of
-from benchyard.case.subject.places import Programs, package_facts
+from benchyard.case.subject.contents import content_hash, declared_files
+from benchyard.case.subject.programs import CommandLine, program_facts, python_variables
 from benchyard.core.errors import InputError
-from benchyard.core.files import sha256
-from benchyard.core.model import Case, Json, JsonObject, point_suffix
+from benchyard.core.model import Case, Json, JsonObject, at_root, point_suffix
 from benchyard.host.facts import work_tree_state
 from benchyard.results.subject import Subject, digested, told_version
-
-#: Size, modification and change time, and inode of a file. Writing to it changes one of them even
-#: if the modification time is set back; so does another name or mode.
-Stamp = tuple[int, int, int, int]
-
-
-def stamps(inputs: Path) -> dict[str, Stamp]:
-    """Return the stamp of each input by its name below ``inputs``."""
-    if not inputs.is_dir():
-        return {}
-    return {str(f.relative_to(inputs)): stamp(f) for f in inputs_below(inputs)}
-
-
-def inputs_below(inputs: Path) -> Iterator[Path]:
-    """Yield every input in sorted order, none if there is no folder.
-
-    Links are followed, those to folders once and only to places outside: a run sees them too.
-    """
-    inside, seen = os.path.realpath(inputs), set[str]()
-    for parent, folders, files in os.walk(inputs, followlinks=True):
-        yield from (Path(parent, name) for name in sorted(files) if Path(parent, name).is_file())
-        folders[:] = [name for name in sorted(folders) if _leads_on(parent, name, inside, seen)]
-
-
-def _leads_on(parent: str, name: str, inside: str, seen: set[str]) -> bool:
-    path = Path(parent, name)
-    if not path.is_symlink():
-        return True
-    target = os.path.realpath(path)
-    new = target not in seen and not f"{target}/".startswith(f"{inside}/")
-    seen.add(target)
-    return new
-
-
-def stamp(file: Path) -> Stamp:
-    """Return the values by which a change of a file is noticed.
-
-    Raises:
-        OSError: If it is not there.
-    """
-    status = file.stat()
-    return status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino
-
-
-def content_hash(folder: Path, included: Iterable[Path] = ()) -> str:
-    """Return a digest of a case: metadata.json and every input, names and contents.
-
-    Args:
-        folder: The case's.
-        included: Further files that its steps stand in.
-    """
-    shared = folder / "data" / "shared"
-    inputs = digests(shared, stamps(shared))
-    named = declaration(folder, included)
-    named |= {f"data/shared/{name}": found for name, found in inputs.items()}
-    digest = hashlib.sha256()
-    for name, found in named.items():
-        coded = os.fsencode(name)
-        digest.update(len(coded).to_bytes(8, "big") + coded + bytes.fromhex(found))
-    return f"sha256:{digest.hexdigest()}"
-
-
-def declaration(folder: Path, included: Iterable[Path] = ()) -> dict[str, str]:
-    """Return the digests of the files that say what a case does, by their paths from it on."""
-    named = sorted((os.path.relpath(file, folder), file) for file in included)
-    files = {"metadata.json": folder / "metadata.json", **dict(named)}
-    return {name: _digest(file, stamp(file)) for name, file in files.items()}
-
-
-def digests(inputs: Path, seen: Mapping[str, Stamp]) -> Mapping[str, str]:
-    """Return the digest of each input that was seen; each state of the files is read once."""
-    return _digests(inputs, tuple(seen.items()))
-
-
-@lru_cache(maxsize=64)
-def _digests(inputs: Path, seen: tuple[tuple[str, Stamp], ...]) -> Mapping[str, str]:
-    return {name: sha256(inputs / name) for name, _ in seen}
-
-
-@lru_cache(maxsize=64)
-def _digest(file: Path, _seen: Stamp) -> str:
-    return sha256(file)
-
 
 logger = logging.getLogger(__name__)
 
@@ -127,15 +43,15 @@ def current_subject(case: Case, registry: Registry, results: Path) -> Subject:
         results: Folder with the runs of the case: what a run writes there is not measured.
 
     Raises:
-        InputError: If the case or a class names a repository that is none.
+        InputError: If the case or a class names a repository that is none, or the case files of the
+            measured program that are not there.
     """
+    case = _at_its_root(case)
     classes = _classes(case, registry)
-    without = (results, case.folder / "results")
-    packages, repositories = _of_classes(classes, without)
-    measured = Programs(without)
-    for arguments in _command_lines(case, classes):
-        measured.add(arguments)
-    programs, installed, stands_in = measured.facts()
+    without = (results.absolute(), case.folder / "results")
+    lines = _command_lines(case, classes)
+    programs = program_facts(lines, _imports(classes.values()), case.shared, without)
+    programs["repositories"] |= _named(case, classes, without)
     return digested(
         {
             "case": {
@@ -143,30 +59,43 @@ def current_subject(case: Case, registry: Registry, results: Path) -> Subject:
                 "point": point_suffix(case.point),
             },
             "classes": {name: _code_digest(found) for name, found in classes.items()},
-            "packages": packages | installed,
             "versions": {
                 name: _installed(found, case.settings.get(name, {}))
                 for name, found in classes.items()
             },
-            "programs": programs,
-            "repositories": repositories | stands_in | _named(case, classes, without),
+            **programs,
+            **declared_files(case, without),
             "host": platform.node(),
         }
     )
 
 
-def with_told(subject: Subject, told: Mapping[str, Mapping[str, Json]]) -> Subject:
+def _at_its_root(case: Case) -> Case:
+    """Return a case with paths in place of ``${root:PATH}``."""
+    settings = {name: _rooted(given, case) for name, given in case.settings.items()}
+    steps = [replace(step, parameters=_rooted(step.parameters, case)) for step in case.steps]
+    return replace(case, settings=settings, steps=tuple(steps))
+
+
+def _rooted(given: Mapping[str, Json], case: Case) -> JsonObject:
+    return cast("JsonObject", at_root(dict(given), case.root))
+
+
+def with_told(
+    subject: Subject, told: Mapping[str, Mapping[str, Json]], imported: Mapping[str, Json]
+) -> Subject:
     """Return a subject with what the resources of a run told of themselves.
 
     Args:
         told: Class name of a resource to its facts, as ``run.json`` has them.
+        imported: The same to the distributions that its programs imported.
     """
     known = cast("Mapping[str, JsonObject]", subject.get("versions") or {})
     versions: JsonObject = {
         name: {**before, **_known(told_version(cast("Json", told.get(name))))}
         for name, before in known.items()
     }
-    return digested({**subject, "versions": versions})
+    return digested({**subject, "versions": versions, "imported": dict(imported)})
 
 
 def _known(facts: JsonObject) -> JsonObject:
@@ -179,12 +108,10 @@ def _code_digest(resource: type[Resource[Any]]) -> str:
     return code_of(resource).digest
 
 
-def _of_classes(
-    classes: Mapping[str, type[Resource[Any]]], without: Sequence[Path]
-) -> tuple[JsonObject, JsonObject]:
-    """Return packages and repositories; shipped classes tell the versions of theirs themselves."""
-    own = [one for one in classes.values() if one.__module__.partition(".")[0] not in OWN_PACKAGES]
-    return package_facts(sorted({name for one in own for name in code_of(one).packages}), without)
+def _imports(classes: Iterable[type[Resource[Any]]]) -> list[str]:
+    """Return packages that classes import; shipped classes tell the versions of theirs."""
+    own = (each for each in classes if each.__module__.partition(".")[0] not in OWN_PACKAGES)
+    return sorted({name for each in own for name in code_of(each).packages})
 
 
 def _installed(resource: type[Resource[Any]], settings: Mapping[str, Json]) -> JsonObject:
@@ -195,16 +122,18 @@ def _installed(resource: type[Resource[Any]], settings: Mapping[str, Json]) -> J
         return told_version(None)
 
 
-def _command_lines(
-    case: Case, classes: Mapping[str, type[Resource[Any]]]
-) -> Iterator[Sequence[str]]:
-    asked = {step.resource for step in case.steps}
+def _command_lines(case: Case, classes: Mapping[str, type[Resource[Any]]]) -> Iterator[CommandLine]:
+    used = {step.resource for step in case.steps}
     calls = [(step.resource, step.command, step.parameters) for step in case.steps]
-    calls += [(name, "", {}) for name in case.resources if name not in asked]
+    calls += [(name, "", {}) for name in case.resources if name not in used]
     for name, command, parameters in calls:
-        if (found := classes.get(name)) is not None:
-            lines = found.program_lines(case.settings.get(name, {}), command, parameters)
-            yield from (line for line in lines if line)
+        if (resource := classes.get(name)) is not None:
+            settings = case.settings.get(name, {})
+            given = parameters.get("environment") or settings.get("environment")
+            variables = python_variables(given if isinstance(given, dict) else {})
+            for line in resource.program_lines(settings, command, parameters):
+                if line:
+                    yield CommandLine(name, tuple(line), variables)
 
 
 def _named(

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from benchyard.case.including import MAX_INCLUDES, MAX_NESTED
 from benchyard.case.loading import Loaded, load, load_all, raise_problems
-from benchyard.case.subject.current import content_hash
+from benchyard.case.subject.contents import content_hash
 from benchyard.case.templates import MAX_STEPS
 from benchyard.cli import call
 from benchyard.core.errors import CaseError

@@ -14,7 +14,9 @@ from benchyard.results.subject import (
     commit_of,
     differences,
     digested,
+    in_full,
     in_words,
+    package_changes,
     subject_of,
 )
 
@@ -101,3 +103,72 @@ def test_a_subject_is_told_in_short() -> None:
     dirty: JsonObject = {"package mylib": {"commit": COMMITS[0], "changes": SHA[0]}}
     assert commit_of(subject(repositories=dirty)) == "0123456789 with changes"
     assert commit_of(subject(repositories={})) is None
+
+
+# -- packages: what was imported decides, and what is installed where nobody knows that
+
+PACKAGES = ("a 1 and 2", "b not installed and 1", "c 1 and not installed")
+
+
+def with_packages(installed: dict[str, Json], *imported: str) -> Subject:
+    used: Json = {"R": {name: installed[name] for name in imported}}
+    more: dict[str, Json] = {"imported": used} if imported else {}
+    return subject(environments={"R": installed}, **more)
+
+
+def words(before: Subject, after: Subject) -> tuple[list[str], list[str]]:
+    """Return the changes that decide, and those that do not."""
+    changes = [package_changes(before, after, decisive=decisive) for decisive in (True, False)]
+    assert differences(before, after) == changes[0]
+    return [*map(str, changes[0])], [*map(str, changes[1])]
+
+
+def test_all_installed_packages_decide_where_no_imports_are_known() -> None:
+    before, after = with_packages({"a": "1", "c": "1"}), with_packages({"a": "2", "b": "1"})
+    assert words(before, after) == ([*PACKAGES], [])
+
+
+@pytest.mark.parametrize("later", [(), ("a",)])
+def test_imported_packages_decide_alone(later: tuple[str, ...]) -> None:
+    before = with_packages({"a": "1", "c": "1"}, "a")
+    after = with_packages({"a": "2", "b": "1"}, *later)
+    assert words(before, after) == ([PACKAGES[0]], [*PACKAGES[1:]])
+    backwards = words(after, before)
+    assert backwards == (["a 2 and 1"], ["b 1 and not installed", "c not installed and 1"])
+
+
+def test_another_import_is_another_subject() -> None:
+    installed: dict[str, Json] = {"a": "1", "b": "1"}
+    before, after = with_packages(installed, "a"), with_packages(installed, "a", "b")
+    assert words(before, after) == (["b not imported and 1"], [])
+
+
+def test_an_import_from_elsewhere_is_no_difference_before_it_is_known_again() -> None:
+    before = subject(environments={"R": {"a": "1"}}, imported={"R": {"hidden": "1"}})
+    assert words(before, with_packages({"a": "1"})) == ([], [])
+
+
+def test_a_subject_without_packages_tells_of_no_difference() -> None:
+    assert words(subject(), with_packages({"a": "1"}, "a")) == ([], [])
+    assert words(with_packages({"a": "1"}), subject()) == ([], [])
+
+
+def test_code_of_one_version_is_shown_where_the_versions_are_equal() -> None:
+    versions = ("1.0 (commit 01)", "1.0 (commit 02)", "2.0 (commit 03)")
+    first, second, third = (with_packages({"a": version}) for version in versions)
+    assert words(first, second)[0] == ["a 1.0 (commit 01) and 1.0 (commit 02)"]
+    assert words(first, third)[0] == ["a 1.0 and 2.0"]
+
+
+def test_a_clause_names_eight_differences_and_counts_the_rest() -> None:
+    sides = [with_packages({f"p{n}": version for n in range(20)}) for version in "12"]
+    clause = in_words(differences(*sides))
+    assert clause.endswith("p17 1 and 2, p18 1 and 2, p19 1 and 2") is False
+    assert clause.endswith(", 12 more")
+    assert clause.count(" and ") == 8
+
+
+def test_a_report_has_imported_packages_and_not_the_whole_environment() -> None:
+    parts = in_full(with_packages({"a": "1", "b": "1"}, "a"))
+    assert parts["a"] == "1"
+    assert "b" not in parts

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchyard.case.subject.current import stamps
+from benchyard.case.subject.contents import stamps
 from benchyard.run import views
 from benchyard.run.views import View, mirror
 

@@ -12,7 +12,8 @@ import pytest
 from benchyard.case.loading import load, raise_problems
 from benchyard.case.registry import Registry
 from benchyard.case.resource import Resource, command
-from benchyard.case.subject.current import content_hash, current_subject, with_told
+from benchyard.case.subject.contents import content_hash
+from benchyard.case.subject.current import current_subject, with_told
 from benchyard.core.model import Case, Json
 from benchyard.results.subject import differences, in_words
 
@@ -69,7 +70,7 @@ def test_each_name_of_a_class_has_its_own_version(tmp_path: Path) -> None:
 
 def test_what_resources_told_completes_the_subject(tmp_path: Path) -> None:
     before = current_subject(case_of(tmp_path, ["Engine"], {}), REGISTRY, tmp_path)
-    one, other = (with_told(before, {"Engine": {"version": v}}) for v in ("1.2.2", "2.0.0"))
+    one, other = (with_told(before, {"Engine": {"version": v}}, {}) for v in ("1.2.2", "2.0.0"))
     assert in_words(differences(one, other)) == "Engine 1.2.2 and 2.0.0"
     assert differences(before, one) == ()
     assert len({str(s["digest"]) for s in (before, one, other)}) == 3

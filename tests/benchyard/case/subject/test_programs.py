@@ -1,0 +1,212 @@
+"""What the programs of steps are: digests, shared objects, environments, repositories."""
+
+import os
+import shutil
+import subprocess
+import sys
+import venv
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchyard.case.subject.programs import (
+    CommandLine,
+    program_facts,
+    python_variables,
+    repository_state,
+)
+from benchyard.core.model import JsonObject
+from tests.benchyard.case.subject.conftest import git, install, site_of
+
+
+def facts(*lines: list[str]) -> dict[str, JsonObject]:
+    given = [CommandLine("Process", tuple(line), python_variables({})) for line in lines]
+    return program_facts(given, (), Path("/absent"))
+
+
+def test_a_program_stands_in_its_repository(repository: Path) -> None:
+    program = repository / "bin" / "serve"
+    found = facts([str(program), "--port", "1"])
+    programs, repositories = found["programs"], found["repositories"]
+    assert list(programs) == ["serve"]
+    first = repositories["program serve"]
+    assert isinstance(first, dict)
+    assert first["changes"] == "none"
+    git(repository, "commit", "-qm", "second", "--allow-empty")
+    after = facts([str(program)])["repositories"]
+    second = after["program serve"]
+    assert isinstance(second, dict)
+    assert second["commit"] != first["commit"]
+
+
+def test_a_program_behind_another_one_counts(repository: Path) -> None:
+    repositories = facts(["env", "A=1", str(repository / "bin" / "serve")])["repositories"]
+    assert "program serve" in repositories
+
+
+def test_programs_of_one_name_are_told_apart(repository: Path, tmp_path: Path) -> None:
+    other = tmp_path / "new" / "serve"
+    other.parent.mkdir()
+    other.write_text("#!/bin/sh\nexit 1\n")
+    other.chmod(0o755)
+    programs = facts([str(repository / "bin" / "serve")], [str(other)])["programs"]
+    assert sorted(programs) == sorted(map(str, (repository / "bin" / "serve", other)))
+    assert len({str(digest) for digest in programs.values()}) == 2
+
+
+def test_the_version_of_an_installed_package_is_told(tmp_path: Path) -> None:
+    venv.create(tmp_path / "venv", with_pip=False)
+    python = tmp_path / "venv" / "bin" / "python"
+    install(site_of(tmp_path / "venv"), "mytool", "1.0")
+    script = tmp_path / "mytool"
+    for text in (
+        f"#!{python}\nimport mytool\n",
+        f"#!/bin/sh\n'''exec' {python} \"$0\" \"$@\"\n' '''\nimport mytool\n",
+    ):
+        script.write_text(text)
+        script.chmod(0o755)
+        for line in ([str(python), "-m", "mytool"], [str(script)]):
+            found = facts(line)
+            assert found["packages"] == {"mytool": "1.0"}, line
+            assert found["environments"] == {"Process": {"mytool": "1.0"}}, line
+            none = {"commit": "none", "changes": "none"}
+            assert found["repositories"]["package mytool"] == none
+
+
+def test_a_module_that_python_executes_stands_in_its_repository(
+    repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (repository / "mylib").mkdir()
+    (repository / "mylib" / "__init__.py").write_text("raise SystemExit('was imported')\n")
+    monkeypatch.setenv("PYTHONPATH", str(repository))
+    repositories = facts([sys.executable, "-m", "mylib.bench", "1"])["repositories"]
+    assert "package mylib" in repositories
+
+
+def test_a_package_script_leads_to_its_package(
+    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (repository / "mylib").mkdir()
+    (repository / "mylib" / "__init__.py").write_text("")
+    monkeypatch.setenv("PYTHONPATH", str(repository))
+    script = tmp_path / "mytool"
+    script.write_text(f"#!{sys.executable}\nimport sys\nfrom mylib import main\n")
+    script.chmod(0o755)
+    repositories = facts([str(script)])["repositories"]
+    assert list(repositories) == ["package mylib"]
+
+
+@pytest.mark.parametrize("arguments", [["no-such-program-anywhere"], ["sort", "/\0", "/absent"]])
+def test_what_is_not_there_says_nothing(arguments: list[str]) -> None:
+    found = facts(arguments)
+    programs, repositories = found["programs"], found["repositories"]
+    assert repositories == {}
+    assert set(programs) <= {"sort"}
+
+
+def test_an_interpreter_behind_another_program_has_its_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    venv.create(tmp_path / "venv", with_pip=False)
+    install(site_of(tmp_path / "venv"), "mytool", "1.0")
+    monkeypatch.setenv("PATH", f"{tmp_path / 'venv' / 'bin'}:{os.environ['PATH']}")
+    found = facts(["env", "A=1", "python", "work.py"])
+    assert found["environments"] == {"Process": {"mytool": "1.0"}}
+
+
+def test_two_environments_of_a_resource_have_both_versions(tmp_path: Path) -> None:
+    lines: list[list[str]] = []
+    for name, version in (("old", "1.0"), ("new", "2.0")):
+        venv.create(tmp_path / name, with_pip=False)
+        install(site_of(tmp_path / name), "mytool", version)
+        lines.append([str(tmp_path / name / "bin" / "python"), "work.py"])
+    assert facts(*lines)["environments"] == {"Process": {"mytool": "1.0 and 2.0"}}
+
+
+def test_a_script_among_the_inputs_leads_to_its_interpreter(tmp_path: Path) -> None:
+    venv.create(tmp_path / "venv", with_pip=False)
+    install(site_of(tmp_path / "venv"), "mytool", "1.0")
+    script = tmp_path / "work.py"
+    script.write_text(f"#!{tmp_path / 'venv' / 'bin' / 'python'}\n")
+    script.chmod(0o755)
+    found = program_facts([CommandLine("Process", ("./work.py",))], (), tmp_path)
+    assert found["environments"] == {"Process": {"mytool": "1.0"}}
+
+
+@pytest.mark.requires("cc")
+def test_the_shared_objects_of_a_program_are_those_that_the_loader_maps(tmp_path: Path) -> None:
+    for name, text in (
+        ("lib.c", "int f() { return 1; }"),
+        ("main.c", "int f(); int main() { f(); }"),
+    ):
+        (tmp_path / name).write_text(text)
+    for arguments in (
+        ["-shared", "-fPIC", "lib.c", "-o", "libours.so"],
+        ["main.c", "-o", "program", "-L.", "-lours", "-Wl,-rpath,$ORIGIN"],
+    ):
+        subprocess.run([str(shutil.which("cc")), *arguments], cwd=tmp_path, check=True)
+    libraries: list[Any] = []
+    for text in ("", "another code"):
+        with (tmp_path / "libours.so").open("a") as file:
+            file.write(text)
+        libraries.append(facts([str(tmp_path / "program")])["libraries"]["program"])
+    assert [set(found) >= {"libours.so", "libc.so.6"} for found in libraries] == [True, True]
+    assert libraries[0]["libours.so"] != libraries[1]["libours.so"]
+    assert libraries[0]["libc.so.6"] == libraries[1]["libc.so.6"]
+
+
+def test_uncommitted_changes_are_told_apart(repository: Path) -> None:
+    program = repository / "bin" / "serve"
+    told: list[object] = []
+    for text in ("#!/bin/sh\n", "#!/bin/sh\ntrue\n", "#!/bin/sh\nfalse\n"):
+        program.write_text(text)
+        state = repository_state(program)
+        assert state is not None
+        told.append(state["changes"])
+    assert told[0] == "none"
+    assert len(set(told)) == 3
+
+
+def test_what_is_installed_stands_in_no_repository(repository: Path) -> None:
+    venv.create(repository / ".venv", with_pip=False)
+    none = {"commit": "none", "changes": "none"}
+    assert repository_state(repository / ".venv" / "bin" / "python") == none
+    folder = repository / "node_modules" / "x"
+    folder.mkdir(parents=True)
+    assert repository_state(folder) == none
+    assert repository_state(repository.rename(repository.with_name(".manager")) / "bin") == none
+
+
+def test_what_a_run_writes_is_no_change_of_what_is_measured(repository: Path) -> None:
+    results = repository / "case" / "results"
+    results.mkdir(parents=True)
+    (results / "run.json").write_text("1")
+    git(repository, "add", ".")
+    git(repository, "commit", "-qm", "results")
+    before = repository_state(repository / "bin" / "serve", [results])
+    (results / "run.json").write_text("2")
+    assert repository_state(repository / "bin" / "serve", [results]) == before
+    assert repository_state(repository / "bin" / "serve") != before
+
+
+def test_packages_have_versions_or_repositories(
+    repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (repository / "yourlib").mkdir()
+    (repository / "yourlib" / "__init__.py").write_text("")
+    monkeypatch.setenv("PYTHONPATH", str(repository))
+    found = program_facts((), ["click", "yourlib", "yaml", "absent_package"], Path("/absent"))
+    assert list(found["packages"]) == ["click", "pyyaml"]
+    assert found["environments"] == {}
+    states = found["repositories"].items()
+    known = {name: state["commit"] for name, state in states if isinstance(state, dict)}
+    assert known.pop("package yourlib") != "none"
+    assert set(known.values()) == {"none"}
+
+
+def test_an_interpreter_that_does_not_answer_has_no_environment(tmp_path: Path) -> None:
+    python = tmp_path / "python"
+    python.write_text("#!/bin/sh\nexit 1\n")
+    python.chmod(0o755)
+    assert facts([str(python), "work.py"])["environments"] == {}

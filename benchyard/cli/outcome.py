@@ -20,6 +20,9 @@ from benchyard.show.advised import digest
 from benchyard.show.steps_table import USUAL, Look
 from benchyard.statistics.figures import plural
 
+#: Lines of advice below a table; the rest is in JSON, and shown with --verbose.
+_MOST_ADVICE = 2
+
 
 def read_summary(results: Path) -> dict[str, Any]:
     """Read ``summary.json`` of a case; empty if there is none.
@@ -44,6 +47,7 @@ def print_outcome(
     *,
     as_json: bool,
     look: Look = USUAL,
+    verbose: bool = False,
 ) -> None:
     """Print the summaries of cases, each given with the folder of its results.
 
@@ -64,11 +68,22 @@ def print_outcome(
         print_json({"cases": summaries, **compared})
         return
     for case, folder in chosen:
-        print_summary(case, folder, read_summary(folder), look)
+        print_summary(case, folder, read_summary(folder), look, verbose=verbose)
 
 
-def print_summary(case: Case, folder: Path, summary: dict[str, Any], look: Look = USUAL) -> None:
-    """Print one case's steps with their statistics; a table for each thing that was measured."""
+def print_summary(
+    case: Case,
+    folder: Path,
+    summary: dict[str, Any],
+    look: Look = USUAL,
+    *,
+    verbose: bool = False,
+) -> None:
+    """Print one case's steps with their statistics; a table for each thing that was measured.
+
+    Args:
+        verbose: Whether all advice is shown; else two lines of it.
+    """
     say(f"\n{printable(name_of(case, folder))}", bold=True)
     steps = summary.get("steps", [])
     if steps:
@@ -76,7 +91,7 @@ def print_summary(case: Case, folder: Path, summary: dict[str, Any], look: Look 
     else:
         readable = " that can be read" if summary.get("unreadable") else ""
         say(f"no finished run{readable}")
-    _print_remarks(summary, steps)
+    _print_remarks(summary, steps, None if verbose else _MOST_ADVICE)
     for text in _failures(folder):
         _remark(text, "red")
     if summary.get("subject"):
@@ -96,14 +111,16 @@ def name_of(case: Case, folder: Path) -> str:
     return f"{case.title}, campaign {folder.name}" if is_earlier(folder) else case.title
 
 
-def _print_remarks(summary: dict[str, Any], steps: list[dict[str, Any]]) -> None:
+def _print_remarks(
+    summary: dict[str, Any], steps: list[dict[str, Any]], most_advice: int | None
+) -> None:
     if summary.get("include_suspect"):
         _remark("suspect executions are described too (--include-suspect)")
     for warning in _warnings(summary.get("warnings", []), steps):
         _remark(f"warning: {warning}", "yellow")
     _print_precision(summary.get("adaptive") or {})
     advised = [(s["index"], quote(s["name"]), t) for s in steps for t in s.get("advice") or ()]
-    for line in digest(advised):
+    for line in digest(advised, most_advice):
         _remark(f"advice: {line}", "cyan")
 
 

@@ -184,7 +184,7 @@ def _execute_and_compare(
     baseline = None if error else request.baseline
     if baseline is None:
         if not report.prints:
-            print_outcome(plan.cases, as_json=as_json)
+            print_outcome(plan.cases, as_json=as_json, verbose=verbose)
         report.of_cases(plan.cases)
         if error is not None:
             raise error
@@ -195,7 +195,8 @@ def _execute_and_compare(
         list(zip(titles, folders, strict=True))
     )
     if not report.prints:
-        print_outcome(plan.cases, compared.to_json(titles, baseline), as_json=as_json)
+        told = compared.to_json(titles, baseline)
+        print_outcome(plan.cases, told, as_json=as_json, verbose=verbose)
     cases = as_gate(compared.cases)
     report.of_cases(plan.cases, cases)
     for title, looked in () if flow_compares else zip(titles, compared.cases, strict=True):

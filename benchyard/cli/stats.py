@@ -9,6 +9,7 @@ from benchyard.analysis.comparison.run_sets import results_folders
 from benchyard.case.loading import Loaded, raise_problems
 from benchyard.cli.common import load_selected, results_option, selection
 from benchyard.cli.option_types import columns_option
+from benchyard.cli.options import verbose_option
 from benchyard.cli.outcome import name_of, print_outcome, read_summary
 from benchyard.cli.targets import has_runs, holds_no_case, targets
 from benchyard.cli.terminal import say
@@ -49,6 +50,7 @@ _LONGEST_LIST = 300
 @columns_option
 @click.option("--csv", "as_csv", is_flag=True, help="CSV on stdout, as benchyard export --summary.")
 @click.option("--markdown", "as_markdown", is_flag=True, help="Markdown tables on stdout.")
+@verbose_option
 def command(
     cases: tuple[str, ...],
     tags: tuple[str, ...],
@@ -63,6 +65,7 @@ def command(
     as_csv: bool,
     as_markdown: bool,
     include_suspect: bool,
+    verbose: bool,
 ) -> None:
     """Show and rewrite the statistics of finished runs.
 
@@ -93,7 +96,7 @@ def command(
     elif as_markdown:
         _print_markdown(chosen, look)
     else:
-        print_outcome(chosen, as_json=as_json, look=look)
+        print_outcome(chosen, as_json=as_json, look=look, verbose=verbose)
     if not (as_json or metrics):
         _tell_of_reported([place for _, place in chosen])
     _tell_of_invalid(loaded, [case.folder for case, _ in chosen])

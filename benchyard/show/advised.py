@@ -1,6 +1,7 @@
 """Advice about many steps on few lines: what differs in numbers alone is said once."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from benchyard.core.wording import in_short
@@ -10,16 +11,28 @@ _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 _NAMED = 12
 
 
-def digest(advised: Iterable[tuple[int, str, str]]) -> list[str]:
-    """Return the lines to show.
+def digest(advised: Iterable[tuple[int, str, str]], most: int | None = None) -> list[str]:
+    """Return the lines to show, the most urgent first.
 
     Args:
-        advised: Index and name of a step, and a piece of advice about it, in the steps' order.
+        advised: Index and name of a step, and a piece of advice about it, in the steps' order;
+            of one step the most urgent first.
+        most: Lines; the last says how many are left out. None shows all.
     """
     groups: dict[str, list[tuple[int, str, str]]] = {}
+    urgency, seen = dict[str, int](), Counter[int]()
     for one in advised:
-        groups.setdefault(_NUMBER.sub("#", one[2]), []).append(one)
-    return [_line(group) for group in groups.values()]
+        kind = _NUMBER.sub("#", one[2])
+        groups.setdefault(kind, []).append(one)
+        urgency.setdefault(kind, seen[one[0]])
+        seen[one[0]] += 1
+    lines = [_line(groups[kind]) for kind in sorted(groups, key=urgency.__getitem__)]
+    if most is None or len(lines) <= most:
+        return lines
+    return [
+        *lines[: most - 1],
+        f"{lines[most - 1]}; {len(lines) - most} more: benchyard stats --verbose",
+    ]
 
 
 def _line(group: Sequence[tuple[int, str, str]]) -> str:

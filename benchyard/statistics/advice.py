@@ -22,7 +22,8 @@ UNTIL = 0.01
 #: have such a gap (benchmarks/statistics_power.py); there is no exact test for so few values.
 _GAP = 15.0
 _FEWEST_GROUPED = 8
-#: Advice goes up to so many times the runs that there are, or to so many runs.
+#: Who made few runs is not sent for hundreds: advice goes up to so many times the runs that there
+#: are, or to so many.
 _TIMES = 4
 _REACH = 100
 #: More values than this are counted instead of named.
@@ -169,29 +170,12 @@ def _more_runs(values: Sequence[float], until: float, level: float) -> str:
             f"{n} runs give no interval of the median; {fewest} runs give one, of about "
             f"±{percent(expected or 0.0)}"
         )
-    known = f"the median is known to ±{percent(half_width)} with {n} runs"
-    return f"{known}; {_what_helps(spread, n, until, level)}"
-
-
-def _what_helps(spread: float, n: int, until: float, level: float) -> str:
-    """Say what more runs would give, in relation to those that there are.
-
-    Four times as many halve the interval, as the standard error falls with the root of their
-    number; who asked for few is not told of hundreds.
-    """
     wanted, needed = f"±{percent(until, 6)}", runs_for_precision(spread, until, level)
-    if needed is not None and needed <= n:
-        # The spread would do, but these runs happen to lie unevenly.
-        return f"a few more give {wanted}"
-    more = _TIMES * n
-    if needed is not None and needed <= more:
-        return f"about {needed} runs give {wanted}"
-    expected = expected_half_width(spread, more, level)
-    told = f"about {more} runs give ±{percent(expected or 0.0)}"
-    reach = max(more, _REACH)
-    if needed is not None and needed <= reach:
-        return told
-    return f"{told}, and {wanted} is not within {reach} runs: the values vary by {percent(spread)}"
+    most = max(_TIMES * n, _REACH)
+    if needed is None or needed > most:
+        return f"{wanted} needs more than {most} runs: the values vary by {percent(spread)}"
+    # Where the spread would do, these runs happen to lie unevenly: a few more will.
+    return f"{wanted} needs about {max(needed, n + 1)} runs of this session"
 
 
 def _relative(difference: float, base: float) -> float:

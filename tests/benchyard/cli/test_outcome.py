@@ -1,9 +1,15 @@
 """Much advice is said in few lines, and nothing of it gets lost."""
 
+import json
+from pathlib import Path
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from benchyard.cli.outcome import digest
+from tests.benchyard.analysis.comparison.conftest import place, queries
+from tests.benchyard.cli.conftest import Cli
 
 
 def test_one_step_is_named() -> None:
@@ -34,3 +40,43 @@ def test_of_many_steps_a_few_are_named() -> None:
 @given(st.lists(st.tuples(st.integers(1, 99), st.just("s"), st.text(max_size=30)), max_size=20))
 def test_any_text_is_fine(advised: list[tuple[int, str, str]]) -> None:
     assert len(digest(advised)) <= len(advised)
+
+
+def test_two_lines_show_the_most_urgent_and_count_the_rest() -> None:
+    advised = [
+        (1, "a", "±1 % needs about 24 runs"),
+        (2, "b", "slow first run (3 % above): add a warm-up"),
+        (2, "b", "the values rise"),
+        (3, "c", "±1 % needs about 30 runs"),
+        (3, "c", "look what disturbed it"),
+    ]
+    assert digest(advised, 2) == [
+        "steps 1, 3: ±1 % needs about 24..30 runs",
+        "step 2 b: slow first run (3 % above): add a warm-up; 2 more: benchyard stats --verbose",
+    ]
+    assert len(digest(advised)) == 4
+    assert digest(advised[:2], 2) == digest(advised[:2])
+
+
+@pytest.mark.slow
+def test_a_table_has_two_lines_of_advice_and_verbose_and_json_have_all(
+    cli: Cli, tmp_path: Path
+) -> None:
+    values = {
+        "calm": [1.0] * 12,
+        "slow": [3.0, *(1 + at / 1000 for at in range(11))],
+        "rises": [1 + at / 10 for at in range(12)],
+        "noisy": [1.0, 9.0, 2.0, 7.0, 3.0, 1.5, 8.0, 4.0, 6.0, 2.5, 5.0, 3.5],
+    }
+    place(tmp_path / "results", queries(values))
+
+    def advice(*options: str) -> list[str]:
+        out = cli("stats", tmp_path / "results", *options).out
+        return [line for line in out.splitlines() if line.startswith("advice: ")]
+
+    document = json.loads(cli("stats", tmp_path / "results", "--json").out)
+    steps = document["cases"][0]["summary"]["steps"]
+    assert sum(len(one["advice"]) for one in steps) > 3
+    assert len(advice()) == 2
+    assert "more: benchyard stats --verbose" in advice()[1]
+    assert len(advice("--verbose")) > 3

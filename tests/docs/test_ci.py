@@ -49,6 +49,13 @@ class Repository:
         self._git("add", ".")
         self._git("commit", "-q", "--allow-empty", "-m", script)
 
+    def begin_without_benchmarks(self) -> None:
+        """Let the main branch have no benchmarks, and a branch the first."""
+        self._git("rm", "-rq", "benchmarks")
+        self._git("commit", "-q", "-m", "none")
+        self._git("push", "-q", "origin", "main")
+        self.commit(_FAST)
+
     def clean(self) -> None:
         """Remove what a job left, as the next checkout does; what is cached stays."""
         self._git("clean", "-ffdxq", "-e", "baseline")
@@ -123,6 +130,26 @@ def test_github_tells_a_slower_branch_from_main_in_one_job(
     assert "❌ " in repository.summary.read_text()
     assert (repository.folder / "compare.md").read_text() in repository.summary.read_text()
     assert "::error title=regression%3A work%3A work::" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("provider", ["github", "gitlab"])
+def test_the_gate_passes_an_equal_program(repository: Repository, provider: str) -> None:
+    def gate() -> int:
+        if provider == "github":
+            return conduct(repository, "github-in-turns")
+        return conduct_gitlab(repository, "in-turns")
+
+    repository.commit(f"{_FAST} # the same")
+    assert gate() == 0
+    assert failures(repository.folder / "compare.xml") == []
+
+
+def test_a_first_run_has_nothing_to_compare_with(
+    repository: Repository, capfd: pytest.CaptureFixture[str]
+) -> None:
+    repository.begin_without_benchmarks()
+    assert conduct(repository, "github-in-turns") == 0
+    assert "first run: nothing to compare with" in capfd.readouterr().out
 
 
 def test_github_compares_with_the_baseline_of_main(repository: Repository) -> None:

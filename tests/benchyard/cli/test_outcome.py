@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchyard.cli.outcome import digest
-from tests.benchyard.analysis.comparison.conftest import place, queries
+from tests.benchyard.analysis.comparison.conftest import place, run, step
 from tests.benchyard.cli.conftest import Cli
 
 
@@ -68,7 +68,18 @@ def test_a_table_has_two_lines_of_advice_and_verbose_and_json_have_all(
         "rises": [1 + at / 10 for at in range(12)],
         "noisy": [1.0, 9.0, 2.0, 7.0, 3.0, 1.5, 8.0, 4.0, 6.0, 2.5, 5.0, 3.5],
     }
-    place(tmp_path / "results", queries(values))
+    columns = enumerate(zip(*values.values(), strict=True), 1)
+    records = [
+        run(
+            n,
+            *(
+                step(v, name=name, index=at)
+                for at, (name, v) in enumerate(zip(values, of, strict=True), 1)
+            ),
+        )
+        for n, of in columns
+    ]
+    place(tmp_path / "results", records)
 
     def advice(*options: str) -> list[str]:
         out = cli("stats", tmp_path / "results", *options).out

@@ -4,7 +4,6 @@ With BENCHYARD_PICTURES naming a folder, the screenshots of the docs are taken a
 """
 
 import os
-import shutil
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -24,7 +23,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import WebDriverWait
 
-from tests.conftest import eventually
+from tests.conftest import eventually, program
 
 OPTIONS = (
     *("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
@@ -47,11 +46,11 @@ class Browser:
 
     def __init__(self, root: str) -> None:
         options = Options()
-        options.binary_location = shutil.which("chromium") or "chromium"
+        options.binary_location = program("chromium")
         for option in OPTIONS:
             options.add_argument(option)
         self._root = root
-        service = Service(shutil.which("chromedriver"))
+        service = Service(program("chromedriver"))
         self.driver = webdriver.Chrome(options=options, service=service)
 
     def open(self, page: str) -> None:

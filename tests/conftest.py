@@ -54,6 +54,10 @@ signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 #: Set to ``all``, it makes every skipped test a failed one: for a machine that must have all.
 REQUIRE = "BENCHYARD_REQUIRE"
+#: Needs that the caller has hidden, between blanks: tests that have one must skip, no others may.
+HIDDEN = "BENCHYARD_HIDDEN"
+#: Seconds that a test may take, with its fixtures; of all others pyproject.toml says it.
+LIMITS = {"soak": 14_400, "long": 1_800}
 #: Seconds between two looks at what takes long.
 _LONGEST_PAUSE = 0.25
 
@@ -64,7 +68,7 @@ RECORDED = 150.0
 #: Property tests try so many examples while one works, and the usual hundred where all must hold.
 settings.register_profile("quick", max_examples=25, deadline=None)
 settings.register_profile("thorough", max_examples=100, deadline=None)
-_QUICK = os.environ.get(REQUIRE) != "all" or "BENCHYARD_QUICK" in os.environ
+_QUICK = os.environ.get(REQUIRE) != "all"
 settings.load_profile("quick" if _QUICK else "thorough")
 
 _locks = count(1)
@@ -86,9 +90,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
     What is long is slow too: ``-m "not slow"`` takes the place of the marks in pyproject.toml.
     """
+    hidden = os.environ.get(HIDDEN, "").split()
     for item in items:
-        if item.get_closest_marker("long") or item.get_closest_marker("soak"):
-            item.add_marker("slow")
+        for mark, seconds in LIMITS.items():
+            if item.get_closest_marker(mark):
+                item.add_marker("slow")
+                item.add_marker(pytest.mark.timeout(seconds))
+        if not set(hidden).isdisjoint(_needs_of(item)):
+            item.add_marker("hidden")
     slow = {item.path for item in items if item.get_closest_marker("slow")}
     items.sort(key=lambda item: (not item.get_closest_marker("lab"), item.path not in slow))
 
@@ -122,12 +131,30 @@ def _brings_up_a_lab(file: Path) -> bool:
 # -- needs
 
 
+#: Of the test under way.
+_needs: list[str] = []
+
+
+def _needs_of(item: pytest.Item) -> list[str]:
+    return [need for mark in item.iter_markers("requires") for need in mark.args]
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    for mark in item.iter_markers("requires"):
-        for need in mark.args:
-            reason = missing(need)
-            if reason:
-                pytest.skip(f"needs {need}: {reason}")
+    """Skip before any fixture starts something."""
+    _needs[:] = _needs_of(item)
+    for need in _needs:
+        reason = missing(need)
+        if reason:
+            pytest.skip(f"needs {need}: {reason}")
+
+
+def program(name: str) -> str:
+    """Return the path of a program that the test under way declares as a need.
+
+    A test that does not declare it is skipped nowhere: it fails, or waits, where there is none.
+    """
+    assert name in _needs, f"the test lacks its mark: pytest.mark.requires({name!r})"
+    return shutil.which(name) or name
 
 
 @cache
@@ -188,16 +215,21 @@ def _no_image(name: str) -> str | None:
 
 def _quietly(*arguments: str) -> str | None:
     try:
-        ended = subprocess.run(arguments, capture_output=True, text=True, timeout=300, check=False)
+        ended = subprocess.run(arguments, capture_output=True, text=True, timeout=60, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
         return str(error)
     return (ended.stderr.strip() or "it failed") if ended.returncode else None
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+def pytest_runtest_makereport(
+    item: pytest.Item,
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     report = yield
-    _refuse_skip(report)
+    if not item.get_closest_marker("hidden"):
+        _refuse_skip(report)
+    elif report.when == "setup" and not report.skipped:
+        _fail(report, f"{' '.join(_needs_of(item))}: some of it is hidden, and yet it is no skip")
     return report
 
 
@@ -209,11 +241,18 @@ def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest
 
 
 def _refuse_skip(report: pytest.TestReport | pytest.CollectReport) -> None:
-    if os.environ.get(REQUIRE) != "all" or not report.skipped or hasattr(report, "wasxfail"):
+    if not report.skipped or hasattr(report, "wasxfail"):
         return
     reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longrepr
+    if os.environ.get(REQUIRE) == "all":
+        _fail(report, f"{REQUIRE}=all, and yet: {reason}")
+    elif HIDDEN in os.environ:
+        _fail(report, f"it needs nothing of {HIDDEN}, and yet: {reason}")
+
+
+def _fail(report: pytest.TestReport | pytest.CollectReport, why: str) -> None:
     report.outcome = "failed"
-    report.longrepr = f"{REQUIRE}=all, and yet: {reason}"
+    report.longrepr = why
 
 
 # -- isolation and helpers

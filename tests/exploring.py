@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -24,7 +23,7 @@ from playwright.sync_api import (
     sync_playwright,
 )
 
-from tests.conftest import eventually
+from tests.conftest import eventually, program
 
 _ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+")
 _FLAGS = (
@@ -146,9 +145,7 @@ class Surfer:
 def surfing(root: str, **settings: Any) -> Generator[Surfer]:
     """Open a browser with Playwright's settings of a context."""
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=shutil.which("chromium"), args=list(_FLAGS)
-        )
+        browser = playwright.chromium.launch(executable_path=program("chromium"), args=list(_FLAGS))
         context: BrowserContext = browser.new_context(**settings)
         try:
             yield Surfer(context.new_page(), root)

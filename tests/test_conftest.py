@@ -6,7 +6,7 @@ import pytest
 
 from benchyard.host.testbed import lock_file
 from tests import conftest
-from tests.conftest import REQUIRE, eventually, missing
+from tests.conftest import HIDDEN, REQUIRE, eventually, missing, program
 
 TESTS = """
 import pytest
@@ -30,6 +30,16 @@ def test_skips_itself():
 def test_known(): raise ValueError
 """
 
+WAITS = """
+import threading
+import pytest
+
+@pytest.fixture
+def never(): threading.Event().wait()
+
+def test_it(never): ...
+"""
+
 WHOLE = """
 import pytest
 pytest.skip("the whole module", allow_module_level=True)
@@ -42,7 +52,7 @@ def nested(pytester: pytest.Pytester) -> pytest.Pytester:
     pytester.makeconftest(Path(conftest.__file__).read_text())
     for name, text in (("test_some.py", TESTS), ("test_whole.py", WHOLE)):
         (pytester.path / name).write_text(text)
-    pytester.makeini("[pytest]\nmarkers =\n    requires(need): x\n    slow: x\n")
+    pytester.makeini("[pytest]\nmarkers =\n    requires(need): x\n    slow: x\n    hidden: x\n")
     return pytester
 
 
@@ -51,6 +61,7 @@ def test_a_need_that_is_not_met_skips_with_the_reason(
     nested: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv(REQUIRE, raising=False)
+    monkeypatch.delenv(HIDDEN, raising=False)
 
     result = nested.runpytest_subprocess("-rs")
 
@@ -79,6 +90,57 @@ def test_where_all_is_required_every_skip_is_a_failure(
         ]
     )
     assert result.ret == 1
+
+
+@pytest.mark.slow
+def test_what_is_hidden_must_be_skipped_and_nothing_else_may(
+    nested: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(REQUIRE, raising=False)
+    monkeypatch.setenv(HIDDEN, "no-such-program-anywhere sh")
+
+    result = nested.runpytest_subprocess("-m", "hidden", "-rsfE", "test_some.py")
+
+    result.assert_outcomes(skipped=1, errors=1, deselected=4)
+    result.stdout.fnmatch_lines(
+        [
+            "sh module:json: some of it is hidden, and yet it is no skip",
+            "*needs no-such-program-anywhere: there is no program *on PATH*",
+        ]
+    )
+    result = nested.runpytest_subprocess("-m", "not hidden", "-rE", "test_some.py")
+
+    result.assert_outcomes(failed=1, errors=2, xfailed=1, deselected=2)
+    result.stdout.fnmatch_lines([f"*needs nothing of {HIDDEN}, and yet: *module:no_such_module*"])
+
+
+@pytest.mark.slow
+def test_a_test_that_waits_for_ever_is_ended(nested: pytest.Pytester) -> None:
+    waits = (
+        "import threading\nimport pytest\n@pytest.fixture\ndef never(): threading.Event().wait()\n"
+    )
+    (nested.path / "test_some.py").write_text(f"{waits}def test_it(never): ...\n")
+    nested.makeini("[pytest]\ntimeout = 0.5\nmarkers =\n    requires(need): x\n    slow: x\n")
+
+    result = nested.runpytest_subprocess("test_some.py")
+
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["*Timeout (>0.5s) from pytest-timeout.*"])
+
+
+def test_every_test_has_a_limit_and_the_long_ones_more(request: pytest.FixtureRequest) -> None:
+    assert float(request.config.getini("timeout")) == 300
+    assert all(seconds > 300 for seconds in conftest.LIMITS.values())
+
+
+def test_a_program_that_a_test_does_not_declare_is_refused() -> None:
+    with pytest.raises(AssertionError, match="the test lacks its mark"):
+        program("sh")
+
+
+@pytest.mark.requires("sh")
+def test_a_program_that_a_test_declares_has_a_path() -> None:
+    assert Path(program("sh")).is_file()
 
 
 def test_needs_say_why_they_are_not_met() -> None:

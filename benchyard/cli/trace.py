@@ -14,7 +14,7 @@ from benchyard.cli.terminal import say
 from benchyard.cli.trace_sources import Source, Where, sources_of, where_options
 from benchyard.core.errors import InputError
 from benchyard.show.traces.timeline import draw_timeline
-from benchyard.show.traces.viewer import serve_once, viewer_folder
+from benchyard.show.traces.viewer import PATIENCE_MINUTES, serve_once, viewer_folder
 from benchyard.traces.arranging import arranged
 from benchyard.traces.chrome.writing import write_chrome
 from benchyard.traces.merging import side_by_side
@@ -96,6 +96,9 @@ def _open(trace: Trace, out: Path | None) -> None:
 
 
 def _tell(url: str) -> None:
-    say(f"Perfetto shows the trace at {url}; this ends once a browser has taken it, or at Ctrl-C")
+    say(
+        f"Perfetto shows the trace at {url}; this ends once a browser has taken it, "
+        f"after {PATIENCE_MINUTES:g} minutes without one, or at Ctrl-C"
+    )
     if sys.platform == "darwin" or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"):
         webbrowser.open(url)

@@ -25,6 +25,7 @@ def seen(folder: Path) -> dict[str, str]:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(900)
 def test_a_program_cannot_tell_how_it_was_started(
     case_folder: MakeCase, run_benchyard: RunBenchyard, tmp_path: Path
 ) -> None:

@@ -21,6 +21,7 @@ from benchyard.results.layout import DONE, run_folder
 from flows.housekeeping import housekeeping
 from tasks import busy_flow_runs as busy
 from tasks.housekeeping import KEY, markdown
+from tests.children import ending
 from tests.conftest import MakeCase, eventually, is_gone, process
 
 pytestmark = pytest.mark.slow
@@ -71,7 +72,7 @@ def test_what_a_dead_lab_left_is_removed(case: Path, monkeypatch: pytest.MonkeyP
     label = "BENCHYARD_OWNER_HERE"
     monkeypatch.setattr(labels, "OWNER", label)
     dead = "1:1:" + this_owner().rpartition(":")[2]
-    with subprocess.Popen(["/bin/sleep", "300"], env={**os.environ, label: dead}) as left:
+    with ending(subprocess.Popen(["/bin/sleep", "300"], env={**os.environ, label: dead})) as left:
         told = keep_house(case)
         assert eventually(lambda: is_gone(left.pid), 5)
 

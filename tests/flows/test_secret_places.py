@@ -13,6 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from tests.children import ending
 from tests.conftest import MakeCase, RunBenchyard, process
 from tests.databases import put_database
 
@@ -90,6 +91,7 @@ def commands_that_tell() -> set[str]:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(900)
 @pytest.mark.parametrize("way", ["direct", "prefect"])
 def test_a_secret_is_nowhere(
     case_folder: MakeCase, run_benchyard: RunBenchyard, tmp_path: Path, way: str
@@ -125,8 +127,8 @@ def test_a_secret_is_nowhere_after_a_kill(case_folder: MakeCase, tmp_path: Path,
     seen: set[str] = set()
     for kill in range(KILLS + 1):
         begun = time.monotonic()
-        with subprocess.Popen(
-            [*lab, "--force"], env=environment, stderr=subprocess.PIPE, text=True
+        with ending(
+            subprocess.Popen([*lab, "--force"], env=environment, stderr=subprocess.PIPE, text=True)
         ) as process_:
             until = begun + (chance.uniform(0, longest) if kill else 900)
             while process_.poll() is None and time.monotonic() < until:

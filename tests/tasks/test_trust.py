@@ -43,6 +43,7 @@ def set_traps(folder: Path, trap: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(900)
 @pytest.mark.parametrize(
     "command",
     [

@@ -13,9 +13,11 @@ from socket import socket
 from typing import Any
 from urllib.parse import unquote
 
-from benchyard.core.errors import InputError
+from benchyard.core.errors import BenchyardError, InputError
 
 _LOOPBACK = "127.0.0.1"
+#: Time for somebody to open the page.
+PATIENCE_MINUTES = 10.0
 #: The page still loads parts of itself after it took the trace.
 _LINGER_SECONDS = 3.0
 #: Where the page asks for the trace, and for what it is to be told of it: nothing.
@@ -122,19 +124,26 @@ class _Handler(SimpleHTTPRequestHandler):
 def serve_once(trace: Path, ready: Callable[[str], None]) -> None:
     """Serve a trace to the first browser that asks for it, and return.
 
+    The wait ends after ``PATIENCE_MINUTES``: a script or a job of CI may have no browser.
+
     Args:
         trace: The trace's file.
         ready: Called with the address once it is served; opens the browser, or tells where.
 
     Raises:
         InputError: If the viewer is not installed.
+        BenchyardError: If no browser took the trace in time.
     """
     with TraceServer(viewer_folder(), trace) as server:
         serving = threading.Thread(target=server.serve_forever, daemon=True)
         serving.start()
         try:
             ready(server.url)
-            server.taken.wait()
+            if not server.taken.wait(60 * PATIENCE_MINUTES):
+                raise BenchyardError(
+                    f"no browser opened {server.url} within {PATIENCE_MINUTES:g} minutes; "
+                    "repeat the command, or write the trace with -o trace.json.gz"
+                )
             # Another browser may be told the address; who came first still loads.
             threading.Event().wait(_LINGER_SECONDS)
         finally:

@@ -17,6 +17,7 @@ import pytest
 from benchyard.cli import call
 from benchyard.results.folders import Results
 from benchyard.results.record import RunRecord, read_record
+from tests.children import ending
 from tests.conftest import MakeCase, eventually, is_gone, process, tree
 from tests.daemons import WAYS, daemon, pids
 from tests.ports import free_port
@@ -185,7 +186,7 @@ def test_a_lab_ends_with_its_daemons(
 ) -> None:
     up = tmp_path / "up"
     case = case_folder("left", leaving("work", tmp_path, *WAYS, then=f"touch {up}; sleep 300"))
-    with subprocess.Popen([*arguments, case], stderr=subprocess.PIPE, text=True) as lab:
+    with ending(subprocess.Popen([*arguments, case], stderr=subprocess.PIPE, text=True)) as lab:
         assert eventually(up.exists, 180)
         for number in signals:
             lab.send_signal(number)
@@ -215,7 +216,7 @@ def test_kill_9_at_any_instant_leaves_no_daemon(
     for kill in range(KILLS):
         before = tree(case / "results/run_1") if 1 in Results(case / "results").done() else None
         options = [one for one in lab if one != "--force" or before is None]
-        with subprocess.Popen(options, stderr=subprocess.DEVNULL) as process_:
+        with ending(subprocess.Popen(options, stderr=subprocess.DEVNULL)) as process_:
             time.sleep(chance.uniform(0, longest))
             process_.kill()
         seen = pids(tmp_path)

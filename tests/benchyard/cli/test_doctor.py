@@ -16,6 +16,7 @@ import pytest
 from benchyard.cli import doctor
 from benchyard.host.checks.check_context import Finding, Status
 from tests.benchyard.cli.conftest import Cli
+from tests.children import ending
 
 FOUND = (
     Finding("SMT", Status.OK, "off: 2 cores, 2 threads"),
@@ -155,7 +156,7 @@ def test_this_host_without_prefect_and_cases(tmp_path: Path) -> None:
 def test_a_terminal_gets_colours() -> None:
     ours, theirs = pty.openpty()
     program = [sys.executable, "-m", "benchyard.cli", "doctor", "--look", "0"]
-    with subprocess.Popen(program, stdout=theirs, cwd=Path(__file__).parents[3]) as process:
+    with ending(subprocess.Popen(program, stdout=theirs, cwd=Path(__file__).parents[3])) as process:
         os.close(theirs)
         said = b""
         try:

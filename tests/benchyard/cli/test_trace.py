@@ -9,8 +9,10 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from benchyard.show.traces import viewer
 from tests.benchyard.cli.conftest import Cli
 from tests.browsing import Browser
+from tests.children import ending
 from tests.conftest import MakeCase, process
 from tests.here import RunHere
 
@@ -29,6 +31,7 @@ def names_in(file: Path) -> set[str]:
 
 
 @pytest.mark.slow
+@pytest.mark.requires("chromium", "chromedriver")
 def test_a_run_is_written_drawn_and_shown_in_a_browser(
     case_folder: MakeCase, run_here: RunHere, tmp_path: Path
 ) -> None:
@@ -49,7 +52,9 @@ def test_a_run_is_written_drawn_and_shown_in_a_browser(
     assert run_here("trace", case, "--run", "2", "-o", "run.json.gz").returncode == 0
 
     command = [sys.executable, "-m", "benchyard.cli", "trace", str(case), "--open"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=tmp_path) as shown:
+    with ending(
+        subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=tmp_path)
+    ) as shown:
         assert shown.stdout is not None
         address = re.search(r"http://\S+/", shown.stdout.readline())
         assert address
@@ -60,6 +65,18 @@ def test_a_run_is_written_drawn_and_shown_in_a_browser(
             assert shown.wait(60) == 0
         finally:
             browser.close()
+
+
+def test_what_nobody_opens_ends_with_a_sentence(
+    foreign: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for name in ("DISPLAY", "WAYLAND_DISPLAY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(viewer, "PATIENCE_MINUTES", 0.001)
+    said = cli("trace", foreign, "--open", "-o", tmp_path / "kept.json", code=1)
+    assert "Perfetto shows the trace at http://127.0.0.1:" in said.out
+    assert "no browser opened http://127.0.0.1:" in said.err
+    assert "load" in names_in(tmp_path / "kept.json")
 
 
 def test_files_of_others_stand_side_by_side_and_what_is_lost_is_told(

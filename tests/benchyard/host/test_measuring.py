@@ -29,6 +29,7 @@ from benchyard.process.labels import start_time
 from benchyard.process.usage import Ended, Owned
 from benchyard.results.metrics_csv import COUNTERS
 from tests.benchyard.host.counters.conftest import Worker
+from tests.children import ending
 from tests.conftest import eventually
 
 COLUMNS = (
@@ -348,7 +349,9 @@ def test_what_goes_on_side_by_side_is_no_neighbour_of_itself(
 
 
 def test_the_labs_own_share_is_told(tmp_path: Path) -> None:
-    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as server:
+    with ending(
+        subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    ) as server:
         one = collector(tmp_path, server=server.pid)
         one.start()
         _, used = measured(one, 1, lambda: burn(0.1))

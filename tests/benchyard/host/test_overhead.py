@@ -14,6 +14,7 @@ from benchyard.host.overhead import (
     listener_at,
     used_by_lab,
 )
+from tests.children import ending
 
 
 def burn(seconds: float) -> None:
@@ -39,8 +40,10 @@ def test_own_cpu_time_and_memory() -> None:
 
 def test_clock_of_another_process_agrees_with_the_kernels_account() -> None:
     code = "import time\nwhile time.process_time() < 0.2: pass\nprint('x', flush=True); input()"
-    with subprocess.Popen(
-        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    with ending(
+        subprocess.Popen(
+            [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
     ) as child:
         assert child.stdout is not None
         child.stdout.readline()

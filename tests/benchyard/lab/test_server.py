@@ -23,6 +23,7 @@ from benchyard.lab.server import Server, connect
 from benchyard.process.labels import OWNER, labelled
 from benchyard.results.folders import Results
 from benchyard.results.record import read_record
+from tests.children import ending
 from tests.conftest import MakeCase, RunBenchyard, eventually, is_gone, process
 from tests.databases import put_database
 from tests.ports import free_port
@@ -159,7 +160,7 @@ def test_a_temporary_server_that_never_answers_is_given_up(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(server, "STARTUP_SECONDS", 0.05)
-    with subprocess.Popen(["/bin/sleep", "300"]) as process:
+    with ending(subprocess.Popen(["/bin/sleep", "300"])) as process:
         with pytest.raises(BenchyardError, match="did not come up"):
             Server(f"http://127.0.0.1:{free_port()}/api", process).wait_until_ready()
         process.kill()

@@ -11,6 +11,7 @@ from benchyard.core import places
 from benchyard.core.errors import InputError
 from benchyard.lab import state
 from tasks.names import variable_of
+from tests.children import ending
 from tests.conftest import eventually
 
 
@@ -47,7 +48,7 @@ def test_the_claim_of_a_killed_lab_is_free_and_it_is_not_running(home: Path) -> 
         "with state.claim('up', '') as claim:\n"
         "    claim.tell(api='http://x/api'); print(1, flush=True); time.sleep(60)"
     )
-    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE) as other:
+    with ending(subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE)) as other:
         assert other.stdout is not None
         other.stdout.readline()
         assert state.running_lab() == "http://x/api"

@@ -13,6 +13,7 @@ import pytest
 from benchyard.process import guard
 from benchyard.process.guard import ensure_guard
 from benchyard.process.labels import OWNER, labelled, this_owner
+from tests.children import ending
 from tests.conftest import eventually, is_gone
 
 #: A lab that starts a family, says who belongs to it, and waits to be told to go on.
@@ -34,7 +35,7 @@ def lab(end: str = "") -> Generator[tuple["subprocess.Popen[str]", str, list[int
     """Start a lab; give its process, its owner label and the pids of its family."""
     pipe = subprocess.PIPE
     arguments = [sys.executable, "-c", LAB.replace("{end}", end)]
-    with subprocess.Popen(arguments, stdin=pipe, stdout=pipe, text=True) as process:
+    with ending(subprocess.Popen(arguments, stdin=pipe, stdout=pipe, text=True)) as process:
         assert process.stdout is not None
         owner, *pids = process.stdout.readline().split()
         yield process, owner, [int(pid) for pid in pids]
@@ -87,7 +88,7 @@ sys.stdin.readline()
 def test_who_winds_up_by_itself_gets_a_moment(tmp_path: Path, seconds: float, saved: bool) -> None:
     arguments = [sys.executable, "-c", SAVING.format(seconds=seconds), str(tmp_path)]
     pipe = subprocess.PIPE
-    with subprocess.Popen(arguments, stdin=pipe, stdout=pipe, text=True) as lab:
+    with ending(subprocess.Popen(arguments, stdin=pipe, stdout=pipe, text=True)) as lab:
         assert lab.stdout is not None
         pid = int(lab.stdout.readline())
         lab.kill()

@@ -13,6 +13,7 @@ import pytest
 from benchyard.core.redaction import Redaction
 from benchyard.process.children import spawn
 from benchyard.process.kept_output import kept_output
+from tests.children import ending
 from tests.conftest import eventually
 
 WORD = "swordfish-9"
@@ -77,7 +78,7 @@ with kept_output(Path(sys.argv[1])) as stream:
 def test_nothing_is_on_the_disk_after_kill_9_in_the_middle(tmp_path: Path) -> None:
     said = tmp_path / "said"
     script = f"while :; do echo 'the word is {WORD}, in a line'; done"
-    with subprocess.Popen([sys.executable, "-c", _LAB, said, WORD, script]) as lab:
+    with ending(subprocess.Popen([sys.executable, "-c", _LAB, said, WORD, script])) as lab:
         assert eventually(lambda: said.exists() and said.stat().st_size > 100_000, 120)
         lab.send_signal(signal.SIGKILL)
     found = said.read_bytes()

@@ -19,6 +19,7 @@ from benchyard.process import launcher, launching, stops
 from benchyard.process.children import Child, pipe, spawn
 from benchyard.process.labels import CHILD, OWNER, labelled, this_owner
 from benchyard.process.launching import launcher_pid
+from tests.children import ending
 from tests.conftest import eventually, is_gone
 
 MIB = 2**20
@@ -340,7 +341,7 @@ print(first, launcher_pid(), flush=True)
 sys.stdin.readline()
 """
     both = subprocess.PIPE
-    with subprocess.Popen([sys.executable, "-c", lab], stdin=both, stdout=both) as process:
+    with ending(subprocess.Popen([sys.executable, "-c", lab], stdin=both, stdout=both)) as process:
         assert process.stdout is not None
         first, second = map(int, process.stdout.readline().split())
 

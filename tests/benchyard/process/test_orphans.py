@@ -13,6 +13,7 @@ from benchyard.process.children import Child, pipe, spawn
 from benchyard.process.labels import CHILD, Kin, kin_of, label_of
 from benchyard.process.launching import adoption
 from benchyard.process.orphans import Orphan, end_orphans, orphans
+from tests.children import ending
 from tests.conftest import eventually, is_gone
 from tests.daemons import WAYS, daemon, pids
 
@@ -100,12 +101,12 @@ def test_the_others_live_on() -> None:
     # Inside of execve a process shows no environment.
     assert eventually(lambda: all(label_of(pid, CHILD) for pid in orphans()))
 
-    with subprocess.Popen(["/bin/sleep", "300"]) as foreign:
-        ending = end_orphans(lambda orphan: orphan.label == first.label, grace=0)
-        assert len(ending.killed) == 1
+    with ending(subprocess.Popen(["/bin/sleep", "300"])) as foreign:
+        ended = end_orphans(lambda orphan: orphan.label == first.label, grace=0)
+        assert len(ended.killed) == 1
         assert {label_of(pid, CHILD) for pid in orphans()} == {second.label}
-        ending = end_orphans(lambda orphan: orphan.session == second.pid, grace=0)
-        assert len(ending.killed) == 2
+        ended = end_orphans(lambda orphan: orphan.session == second.pid, grace=0)
+        assert len(ended.killed) == 2
         assert foreign.poll() is None
         foreign.kill()
 
@@ -123,7 +124,7 @@ def test_children_that_are_under_way_are_no_orphans() -> None:
 
 def test_a_pid_that_became_a_strangers_is_not_hit(monkeypatch: pytest.MonkeyPatch) -> None:
     left("true")
-    with subprocess.Popen(["/bin/sleep", "300"]) as stranger:
+    with ending(subprocess.Popen(["/bin/sleep", "300"])) as stranger:
         adopter, _ = adoption() or (0, 0)
         seen = [kin_of(stranger.pid)]
 

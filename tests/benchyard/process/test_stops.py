@@ -8,6 +8,7 @@ import time
 
 from benchyard.process import stops
 from tests.benchyard.process.test_launcher import status
+from tests.children import ending
 from tests.conftest import eventually
 
 WAITS = """
@@ -23,7 +24,7 @@ print(len(stops.known(begun)), len(stops.known(time.monotonic_ns())))
 
 def test_a_stop_is_heard_when_it_is_over() -> None:
     arguments, piped = [sys.executable, "-c", WAITS], subprocess.PIPE
-    with subprocess.Popen(arguments, text=True, stdin=piped, stdout=piped) as one:
+    with ending(subprocess.Popen(arguments, text=True, stdin=piped, stdout=piped)) as one:
         assert one.stdout is not None
         assert one.stdout.readline() == "ready\n"
         one.send_signal(signal.SIGSTOP)  # what Ctrl-Z sends is dropped without a terminal

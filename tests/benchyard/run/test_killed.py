@@ -18,6 +18,7 @@ from benchyard.process.labels import OWNER, labelled
 from benchyard.results.folders import Results
 from benchyard.results.record import read_record
 from tests.benchyard.run.conftest import MakeCase
+from tests.children import ending
 from tests.conftest import RunBenchyard, eventually, tree
 from tests.here import RunHere, runner
 
@@ -65,7 +66,7 @@ def test_kill_9_after_so_many_lines_is_made_up_for(
     results = folder / "results" / "scale=0.1"
     program = Path(sys.executable).with_name("benchyard")
     run = [program, "run", folder, "--direct", "-v", "--runs", "2", "--cooldown", "0"]
-    with subprocess.Popen(run, stderr=subprocess.PIPE, text=True, cwd=tmp_path) as lab:
+    with ending(subprocess.Popen(run, stderr=subprocess.PIPE, text=True, cwd=tmp_path)) as lab:
         assert lab.stderr is not None
         told = [lab.stderr.readline() for _ in range(lines)]
         lab.send_signal(signal.SIGKILL)
@@ -106,7 +107,7 @@ def test_kill_9_at_any_moment_loses_nothing_that_was_finished(
     for _ in range(MOMENTS):
         if len(finished) == RUNS:
             break
-        with subprocess.Popen(run, stderr=subprocess.PIPE, text=True, cwd=tmp_path) as lab:
+        with ending(subprocess.Popen(run, stderr=subprocess.PIPE, text=True, cwd=tmp_path)) as lab:
             assert lab.stderr is not None
             # A run tells ten lines: moments counted in lines fall into it on any machine.
             for _ in range(chance.randrange(1, 14)):

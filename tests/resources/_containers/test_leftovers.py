@@ -16,6 +16,7 @@ import pytest
 from benchyard.process.labels import OWNER, labelled, this_owner
 from resources._containers.container_environment import OWNER_LABEL
 from resources.container import Container
+from tests.children import ending
 from tests.conftest import MakeCase, RunBenchyard, eventually
 from tests.resources.containers import BASE, WAITS, docker, shell
 
@@ -94,7 +95,7 @@ def test_kill_9_at_any_moment_leaves_nothing_after_the_next_start(
     chance = random.Random(seed)  # noqa: S311
     found = 0
     for number in range(MOMENTS):
-        with subprocess.Popen(run, stderr=subprocess.DEVNULL, cwd=tmp_path) as lab:
+        with ending(subprocess.Popen(run, stderr=subprocess.DEVNULL, cwd=tmp_path)) as lab:
             # While it starts, or at a moment of its work; on a slow machine, too.
             if number % 2:
                 assert eventually(partial(owned_by, lab.pid), 60)
@@ -120,7 +121,7 @@ def test_defect_22_the_start_removes_what_was_left_and_nothing_named_alike(
     folder = container_case(case_folder)
     program = Path(sys.executable).with_name("benchyard")
     run = [str(program), "run", str(folder), "--direct", "--runs", "1", "--cooldown", "0"]
-    with subprocess.Popen(run, stderr=subprocess.DEVNULL, cwd=tmp_path) as lab:
+    with ending(subprocess.Popen(run, stderr=subprocess.DEVNULL, cwd=tmp_path)) as lab:
         kept = folder / "results/run_1/container/02-s2.stdout.txt"
         assert eventually(kept.exists, 60)
         # Seen while it lives: what it leaves, any lab that starts beside this test may remove.

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from benchyard.host.sampler import descendants, process
 from benchyard.host.sampler.raw import Gone, Late, Opened, RawNote, Record, Stopped, Tick, read_raw
+from tests.children import ending
 from tests.conftest import eventually
 
 LIVES = "import sys; print(flush=True); sys.stdin.read()"
@@ -76,8 +77,8 @@ class Started:
 def sampling(folder: Path, interval: float) -> Generator[Started]:
     arguments = ["-I", "-S", process.__file__, str(folder / "raw"), str(interval)]
     pipe = subprocess.PIPE
-    with subprocess.Popen(
-        [sys.executable, *arguments], stdin=pipe, stdout=pipe, stderr=pipe
+    with ending(
+        subprocess.Popen([sys.executable, *arguments], stdin=pipe, stdout=pipe, stderr=pipe)
     ) as popen:
         yield Started(popen, folder / "raw")
 
@@ -184,7 +185,9 @@ def test_what_tells_little_is_read_once_a_second(tmp_path: Path) -> None:
 
 def test_what_vanishes_beside_others_leaves_their_samples_in_order(tmp_path: Path) -> None:
     with sampling(tmp_path, 0.01) as one:
-        with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as doomed:
+        with ending(
+            subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+        ) as doomed:
             stats = [f"open o w {pid} 0 /proc/{pid}/stat" for pid in (os.getpid(), doomed.pid)]
             one.begin(*stats, "open o w uptime 0 /proc/uptime")
             doomed.kill()
@@ -216,7 +219,7 @@ def test_descendants_come_and_go(tmp_path: Path) -> None:
     pipe = subprocess.PIPE
     with (
         sampling(tmp_path, 0.05) as one,
-        subprocess.Popen([sys.executable, "-c", PARENT], stdin=pipe, stdout=pipe) as root,
+        ending(subprocess.Popen([sys.executable, "-c", PARENT], stdin=pipe, stdout=pipe)) as root,
     ):
         assert root.stdin is not None
         assert root.stdout is not None
@@ -236,7 +239,9 @@ def test_descendants_come_and_go(tmp_path: Path) -> None:
 
 
 def test_children_of_all_threads_are_found() -> None:
-    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as child:
+    with ending(
+        subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    ) as child:
         assert child.pid in descendants.children(os.getpid())
         child.kill()
     assert descendants.children(child.pid) == []

@@ -28,6 +28,7 @@ from benchyard.host.sampler.raw import Gone, Opened, Tick, read_raw
 from benchyard.process.cgroups import Cgroup
 from benchyard.process.labels import OWNER, WINDS_UP, labelled, this_owner
 from benchyard.process.usage import Owned
+from tests.children import ending
 from tests.conftest import eventually, is_gone
 
 ME = Owned(pids=(os.getpid(),))
@@ -152,7 +153,7 @@ def test_sigkill_of_the_parent_leaves_samples_and_no_sampler(tmp_path: Path) -> 
         "print(one.pid, flush=True); time.sleep(60)\n"
     )
     arguments = [sys.executable, "-c", code, str(tmp_path / "raw")]
-    with subprocess.Popen(arguments, stdout=subprocess.PIPE) as parent:
+    with ending(subprocess.Popen(arguments, stdout=subprocess.PIPE)) as parent:
         assert parent.stdout is not None
         pid = int(parent.stdout.readline())
         parent.kill()

@@ -10,7 +10,7 @@ from queue import SimpleQueue
 
 import pytest
 
-from benchyard.core.errors import InputError
+from benchyard.core.errors import BenchyardError, InputError
 from benchyard.show.traces import viewer
 from benchyard.show.traces.viewer import TraceServer, serve_once, viewer_folder
 from tests.browsing import Browser
@@ -77,7 +77,20 @@ def test_who_has_no_viewer_is_told_how_to_open_the_trace(
         serve_once(trace, lambda _: pytest.fail("nothing is served"))
 
 
+def test_a_trace_that_nobody_opens_is_served_for_a_while(
+    trace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(viewer, "PATIENCE_MINUTES", 0.001)
+    addresses: SimpleQueue[str] = SimpleQueue()
+    with pytest.raises(BenchyardError, match=r"opened http\S+ within 0.001 minutes; .*-o trace"):
+        serve_once(trace, addresses.put)
+    connection = HTTPConnection(addresses.get().split("/")[2], timeout=20)
+    with pytest.raises(ConnectionRefusedError):
+        connection.connect()
+
+
 @pytest.mark.slow
+@pytest.mark.requires("chromium", "chromedriver")
 def test_a_browser_shows_the_trace_and_the_server_ends(trace: Path) -> None:
     addresses: SimpleQueue[str] = SimpleQueue()
     server = threading.Thread(target=serve_once, args=(trace, addresses.put), daemon=True)

@@ -17,7 +17,7 @@ from benchyard.case.schema_check import Checker
 from benchyard.case.shape import meant, without
 from benchyard.core.errors import BenchyardError, SettingsError
 from benchyard.core.model import Json, JsonObject, folder_of, ports_named
-from benchyard.core.wording import hint, near_miss, quote
+from benchyard.core.wording import Sentence, hint, near_miss, quote
 
 #: What an own name may be: it becomes a folder, a host name and a column.
 _OWN = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,39}")
@@ -58,14 +58,14 @@ class Names:
         if known is not None:
             return known, None
         if name in self.registry.unavailable:
-            reason = self.registry.unavailable[name]
-            return None, f"the resource '{quote(name)}' is unavailable: {reason}"
+            form, why = "the resource '{}' is unavailable: {why}", self.registry.unavailable[name]
+            return None, Sentence(form, quote(name), why=why)
         # Among many names of its own a case gets no suggestion: each is compared with each.
         names = {**self.registry.classes, **(self.own if len(self.own) <= _MOST_OWN else {})}
         near = near_miss(name, names, MEANT)
         meant = names[near] if near else None
         told = self.near(name) or hint(name, names)
-        return meant, f"unknown resource '{quote(name)}'{told}"
+        return meant, Sentence("unknown resource '{}'{told}", quote(name), told=told)
 
 
 def names_of(
@@ -110,8 +110,8 @@ def folder_findings(used: Mapping[str, Any]) -> Iterator[Finding]:
     for name in used:
         first = folders.setdefault(folder_of(name), name)
         if first != name:
-            message = f"'{quote(name)}' and '{quote(first)}' would have one folder of results"
-            yield ("resources", name), f"{message}; name one of them otherwise"
+            form = "'{}' and '{}' would have one folder of results; name one of them otherwise"
+            yield ("resources", name), Sentence(form, quote(name), quote(first))
 
 
 @cache
@@ -208,8 +208,8 @@ def _fit(step: dict[str, Any], resource: ResourceClass | None) -> _Fit:
     name, known = step["command"], commands_of(resource)
     found: list[Finding] = []
     if name not in known:
-        what = f"{step['resource']} has no command '{quote(name)}'"
-        found.append((("command",), what + hint(name, known)))
+        form, near = "{} has no command '{}'{near}", hint(name, known)
+        found.append((("command",), Sentence(form, step["resource"], quote(name), near=near)))
         name = near_miss(name, known, MEANT)
         if name is None:
             return _Fit(tuple(found), None, frozenset(_texts(parameters)))

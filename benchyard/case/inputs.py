@@ -13,7 +13,7 @@ from benchyard.case.parameters import NamedFile
 from benchyard.case.problems import Finding
 from benchyard.case.resource import READ, FileRole
 from benchyard.core.files import inside, special
-from benchyard.core.wording import hint, quote
+from benchyard.core.wording import Sentence, hint, quote
 
 #: A name may lie so many folders deep; each is looked at for links.
 _DEEPEST = 64
@@ -39,23 +39,25 @@ class Inputs:
             what = special(Path(self.shared, name))
         except OSError:  # a link may lead nowhere
             return ""
-        return what and f"'{name}' is {what}; an input must be a file or a folder"
+        form = "'{}' is {what}; an input must be a file or a folder"
+        return what and Sentence(form, name, what=what)
 
-    def absent(self, name: str) -> str:
-        """Return the message for a file that does not exist."""
-        return f"there is no file '{name}' in {self.shared}"
+    def absent(self, name: str, more: str) -> str:
+        """Return the message for a file that does not exist, with what follows from that."""
+        form = "there is no file '{}' in {shared}{more}"
+        return Sentence(form, name, shared=self.shared, more=more)
 
 
 def look(shared: Path, name: str) -> bool | str:
     """Return whether a file is in ``shared``, or why its name cannot be one inside it."""
     if not name:
         return "must name a file"
-    outside = f"'{quote(name)}' leads out of data/shared; use a path inside it"
+    outside = Sentence("'{}' leads out of data/shared; use a path inside it", quote(name))
     parts = name.split("/")
     if name.startswith("/") or ".." in parts:
         return outside
     if os.path.normpath(name) == ".":
-        return f"'{quote(name)}' names data/shared itself; name a file in it"
+        return Sentence("'{}' names data/shared itself; name a file in it", quote(name))
     try:
         status = os.lstat(f"{shared}/{name}")
     except FileNotFoundError:
@@ -72,7 +74,7 @@ def look(shared: Path, name: str) -> bool | str:
 
 
 def _no_name(name: str, reason: str) -> str:
-    return f"'{quote(name)}' cannot be a file name: {reason}"
+    return Sentence("'{}' cannot be a file name: {reason}", quote(name), reason=reason)
 
 
 class Makers:
@@ -105,7 +107,8 @@ class Makers:
         if not found:
             return None if name in self._maybe else ""
         first = min(self.positions[made][0] for made in found) + 1
-        return f"step {first} makes '{name}', but this step does not wait for it (needs)"
+        form = f"step {first} makes '{{}}', but this step does not wait for it (needs)"
+        return Sentence(form, name)
 
     def _set(self, name: str) -> int:
         if name not in self._sets:
@@ -122,9 +125,9 @@ class Makers:
             for pair in pairwise(sorted(positions, key=order.ranks.__getitem__)):
                 if not order.waits(pair[1], pair[0]):
                     first, second = sorted(pair)
-                    message = f"steps {first + 1} and {second + 1} make '{name}' side by side"
+                    said = f"steps {first + 1} and {second + 1} make '{{}}' side by side"
                     more = "; give each its own, or let one need the other"
-                    yield ("steps", second), message + more
+                    yield ("steps", second), Sentence(said + more, name)
 
 
 def file_findings(
@@ -153,12 +156,12 @@ def _problem(file: NamedFile, before: int, inputs: Inputs, makers: Makers) -> st
     if isinstance(there, str):
         return there
     if file.role not in READ:
-        return f"'{name}' would overwrite an input of that name" if there else None
+        return Sentence("'{}' would overwrite an input of that name", name) if there else None
     wrong = inputs.problem(name)
     if wrong is None or wrong:
         return wrong
     missing = makers.missing(name, before)
-    return f"{inputs.absent(name)}, and no step makes it" if missing == "" else missing
+    return inputs.absent(name, ", and no step makes it") if missing == "" else missing
 
 
 def answer_findings(
@@ -180,10 +183,10 @@ def answer_findings(
         if compared == position:
             message = "is the step itself; name another one"
         elif other.get("expect_failure"):
-            message = f"the step '{name}' is expected to fail, so it gives no answer"
+            message = Sentence("the step '{}' is expected to fail, so it gives no answer", name)
         elif len(outputs) > 1 and "file" not in (other.get("check") or {}):
-            made = " and ".join(outputs)
-            message = f"the step '{name}' makes {made}; its own check must say which ('file')"
+            made = "the step '{}' makes " + " and ".join(["{}"] * len(outputs))
+            message = Sentence(f"{made}; its own check must say which ('file')", name, *outputs)
         if message:
             yield ("steps", position, "check", "equal_to"), message
 
@@ -207,11 +210,12 @@ def check_file_findings(
         there = inputs.look(expected)
         wrong = there if isinstance(there, str) else inputs.problem(expected)
         if wrong or (wrong == "" and not inputs.accepting):
-            write = f"{inputs.absent(expected)}; benchyard run --accept writes it"
-            yield "equal", wrong or write
+            yield "equal", wrong or inputs.absent(expected, "; benchyard run --accept writes it")
     outputs = outputs_of(files or ())
     wanted = check.get("file")
     if files is not None and wanted is not None and wanted not in outputs:
-        yield "file", f"the step makes no output '{quote(wanted)}'{hint(wanted, outputs)}"
+        near = hint(wanted, outputs)
+        yield "file", Sentence("the step makes no output '{}'{near}", quote(wanted), near=near)
     if check and wanted is None and len(outputs) > 1:
-        yield "file", f"is needed here: the step makes {' and '.join(outputs)}"
+        made = "is needed here: the step makes " + " and ".join(["{}"] * len(outputs))
+        yield "file", Sentence(made, *outputs)

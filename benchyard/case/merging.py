@@ -1,13 +1,14 @@
 """What is wrong at the points of a matrix: each problem once, with the points that have it."""
 
-import re
+from collections import ChainMap
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 
 from benchyard.case.problems import Finding
 from benchyard.case.shape import value_at
-from benchyard.core.model import JsonObject, plain, point_suffix
-from benchyard.core.wording import quote
+from benchyard.core.model import Json, JsonObject, plain, point_suffix
+from benchyard.core.wording import Sentence, quote
 
 #: Points that are named; of more the number is told.
 _NAMED = 3
@@ -46,21 +47,23 @@ class AtPoints:
             filled: The document at this point.
         """
         self._looked_at += 1
+        references = dict(_references(self._document, filled)) if findings else {}
         for finding in dict.fromkeys(findings):
             if finding not in self._found:
-                self._found[finding] = _Having([], self._without_values(finding, point, filled))
+                self._found[finding] = _Having([], self._alike(finding, filled, references))
             self._found[finding].points.append(point)
         return len(self._found) < MOST_FINDINGS
 
-    def _without_values(self, finding: Finding, point: JsonObject, filled: JsonObject) -> Finding:
-        """Put the references back that values came from: the text there, and whole words."""
+    def _alike(self, finding: Finding, filled: JsonObject, references: dict[str, str]) -> Finding:
+        """Put what the document has in the place of values: of this path, and of all others."""
         path, message = finding
-        written = value_at(self._document, path)
-        if isinstance(written, str):
-            message = _replaced(message, plain(value_at(filled, path)), written)
-        for name, value in point.items():
-            message = _replaced(message, plain(value), f"${{matrix.{name}}}")
-        return path, message
+        written, value = value_at(self._document, path), value_at(filled, path)
+        if isinstance(message, Sentence):
+            here = ChainMap(dict(_references(written, value)), references)
+            return path, message.with_references(here)
+        # Plain text, of a resource class: the value of this path, if it stands there once.
+        parts = message.split(plain(value)) if isinstance(written, str) and value != "" else []
+        return path, str(written).join(parts) if len(parts) == 2 else message
 
     def findings(self) -> Iterator[Finding]:
         """Yield each problem once; messages that differ in values of the matrix alone are one."""
@@ -91,8 +94,14 @@ class AtPoints:
         return f" ({where})" if one else f" (at {names[0]}; alike {where})"
 
 
-def _replaced(message: str, text: str, reference: str) -> str:
-    """Put a reference in the place of a text where it stands as a word, or as several."""
-    if not text or text not in message:
-        return message
-    return re.sub(rf"(?<!\w){re.escape(text)}(?!\w)", lambda _: reference, message)
+def _references(written: Json, filled: Json) -> Iterator[tuple[str, str]]:
+    """Yield texts that came from the matrix, as messages show them, with what is written there."""
+    if written is filled:
+        return
+    if isinstance(written, str):
+        yield from ((text, written) for text in (plain(filled), quote(filled)))
+    elif isinstance(written, list) and isinstance(filled, list):
+        yield from chain.from_iterable(map(_references, written, filled))
+    elif isinstance(written, dict) and isinstance(filled, dict):
+        for key in filled:
+            yield from _references(written.get(key), filled[key])

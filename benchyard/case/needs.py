@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from benchyard.case.problems import MOST_PROBLEMS, Finding, JsonPath
-from benchyard.core.wording import hint, near_miss, quote
+from benchyard.core.wording import Sentence, hint, near_miss, quote
 
 #: Most cycles that are reported; the next ones show once these are mended.
 MOST_CYCLES = 20
@@ -103,13 +103,12 @@ class StepNeeds:
         needs = [[*dict.fromkeys(self._needed(position))] for position in range(len(steps))]
         self.order: StepOrder = order_of(needs)
         for cycle in self.order.cycles:
-            message = "the steps wait for each other: " + self._shown(cycle)
-            self.findings.append((("steps",), message))
+            self.findings.append((("steps",), self._circle(cycle)))
 
     def _twins(self) -> Iterator[Finding]:
         for position, identifier in enumerate(self.ids):
             if self._places.setdefault(identifier, position) != position:
-                message = f"'{quote(identifier)}' is the id of an earlier step too"
+                message = Sentence("'{}' is the id of an earlier step too", quote(identifier))
                 yield ("steps", position, "@id"), message
 
     def place(self, identifier: object) -> int | None:
@@ -140,17 +139,18 @@ class StepNeeds:
         if len(self.findings) > MOST_PROBLEMS:
             return
         around = self.ids[max(0, position - _NEIGHBOURS) : position + _NEIGHBOURS]
-        message = f"there is no step with the id '{quote(needed)}'{hint(needed, around)}"
+        form = "there is no step with the id '{}'{near}"
+        message = Sentence(form, quote(needed), near=hint(needed, around))
         self.findings.append((("steps", position, *place), message))
         near = self._places.get(near_miss(needed, around) or "")
         if near is not None and near < position:
             yield near
 
-    def _shown(self, cycle: list[int]) -> str:
+    def _circle(self, cycle: list[int]) -> Sentence:
         names = [quote(self.ids[position]) for position in cycle]
         if len(names) > _SHOWN:
             names[_SHOWN // 2 : -_SHOWN // 2] = ["…"]
-        return " → ".join(names)
+        return Sentence("the steps wait for each other: " + " → ".join(["{}"] * len(names)), *names)
 
 
 def answer_wanted(step: Mapping[str, Any]) -> str | None:

@@ -9,7 +9,7 @@ from jsonschema import Draft202012Validator, ValidationError, validators
 from benchyard.case.problems import Finding, JsonPath
 from benchyard.case.reading import kind_of
 from benchyard.core.model import Json, JsonObject
-from benchyard.core.wording import hint, quote
+from benchyard.core.wording import Sentence, hint, quote
 from benchyard.schemas import compiled_pattern, has_twins, inlined
 
 #: So many errors of one document are looked at: each costs a kilobyte, a file may have millions.
@@ -112,13 +112,13 @@ def _missing(instance: dict[str, object], wanted: list[str]) -> str:
 _MESSAGES: dict[str, Callable[[Any, Any], str]] = {
     "type": lambda i, w: f"must be {_types(w)}, not {kind_of(i)}",
     "required": _missing,
-    "enum": lambda i, w: f"must be one of {', '.join(map(str, w))}, not '{quote(i)}'",
+    "enum": lambda i, w: Sentence("must be one of {}, not '{}'", ", ".join(map(str, w)), quote(i)),
     "minLength": lambda _i, _w: "must not be empty",
     "minItems": lambda i, w: f"needs at least {w} element{'s' * (w != 1)}, has {len(i)}",
     "maxItems": lambda i, w: f"takes at most {w} elements, has {len(i)}",
-    "minimum": lambda i, w: f"must be at least {w}, not {quote(i)}",
-    "maximum": lambda i, w: f"must be at most {w}, not {quote(i)}",
-    "exclusiveMinimum": lambda i, w: f"must be greater than {w}, not {quote(i)}",
+    "minimum": lambda i, w: Sentence("must be at least {least}, not {}", quote(i), least=w),
+    "maximum": lambda i, w: Sentence("must be at most {most}, not {}", quote(i), most=w),
+    "exclusiveMinimum": lambda i, w: Sentence("must be greater than {w}, not {}", quote(i), w=w),
     "uniqueItems": lambda _i, _w: "has an element twice",
-    "pattern": lambda i, w: f"'{quote(i)}' does not have the form {w}",
+    "pattern": lambda i, w: Sentence("'{}' does not have the form {wanted}", quote(i), wanted=w),
 }

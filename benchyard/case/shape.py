@@ -28,7 +28,7 @@ from benchyard.case.templates import (
 from benchyard.core.amounts import parse_memory
 from benchyard.core.errors import InputError
 from benchyard.core.model import Json, JsonObject, point_suffix
-from benchyard.core.wording import hint, near_miss, quote
+from benchyard.core.wording import Sentence, hint, near_miss, quote
 
 #: So many unknown keys of one object are compared with the known ones.
 _MOST_KEYS = 1_000
@@ -259,8 +259,8 @@ def requires_findings(requires: dict[str, Any]) -> Iterator[Finding]:
     """Yield what of ``requires`` no testbed can be."""
     for place, tag in enumerate(requires.get("tags", ())):
         if "," in tag or tag != tag.strip():
-            message = f"'{quote(tag)}' can be no testbed's tag: it has a comma or outer blanks"
-            yield ("requires", "tags", place), message
+            form = "'{}' can be no testbed's tag: it has a comma or outer blanks"
+            yield ("requires", "tags", place), Sentence(form, quote(tag))
     memory = requires.get("memory")
     try:
         if isinstance(memory, int | float | str):

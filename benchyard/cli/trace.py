@@ -96,9 +96,7 @@ def _open(trace: Trace, out: Path | None) -> None:
 
 
 def _tell(url: str) -> None:
-    say(
-        f"Perfetto shows the trace at {url}; this ends once a browser has taken it, "
-        f"after {PATIENCE_MINUTES:g} minutes without one, or at Ctrl-C"
-    )
+    ends = f"a browser has taken it, after {PATIENCE_MINUTES:g} minutes without one, or at Ctrl-C"
+    say(f"Perfetto shows the trace at {url}; this ends once {ends}")
     if sys.platform == "darwin" or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"):
         webbrowser.open(url)

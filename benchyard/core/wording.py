@@ -1,9 +1,10 @@
 """Texts of messages: quoted, shortened and escaped values, suggestions for misspelt names."""
 
 import json
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
+from typing import Self
 
 #: Similarity from which a name counts as a slip of the pen (``difflib`` ratio, 0 to 1).
 NEAR = 0.8
@@ -30,6 +31,37 @@ def printable(text: str, but: str = "") -> str:
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() or c in but else repr(c)[1:-1] for c in text)
+
+
+class Sentence(str):
+    """A message that knows which of its words are values of the user.
+
+    Args:
+        form: The message with ``{}`` for each value, and ``{name}`` for what ``others`` hold.
+        values: As they stand in the message.
+        others: What depends on no value, such as a folder.
+    """
+
+    _parts: tuple[str, tuple[object, ...], dict[str, object]]
+
+    def __new__(cls, form: str, *values: object, **others: object) -> Self:
+        """Fill the form."""
+        made = super().__new__(cls, form.format(*values, **others))
+        made._parts = form, values, others
+        return made
+
+    def __reduce__(self) -> tuple[type[str], tuple[str]]:
+        """Become plain text where it is copied or pickled."""
+        return str, (str(self),)
+
+    def with_references(self, references: Mapping[str, str]) -> str:
+        """Return the message with values in the form in which the user wrote them.
+
+        Args:
+            references: Value to what is written for it, where that refers to something.
+        """
+        form, values, others = self._parts
+        return form.format(*(references.get(str(value), value) for value in values), **others)
 
 
 def quote(value: object) -> str:

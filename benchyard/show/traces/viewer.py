@@ -140,10 +140,8 @@ def serve_once(trace: Path, ready: Callable[[str], None]) -> None:
         try:
             ready(server.url)
             if not server.taken.wait(60 * PATIENCE_MINUTES):
-                raise BenchyardError(
-                    f"no browser opened {server.url} within {PATIENCE_MINUTES:g} minutes; "
-                    "repeat the command, or write the trace with -o trace.json.gz"
-                )
+                what = f"no browser opened {server.url} within {PATIENCE_MINUTES:g} minutes"
+                raise BenchyardError(f"{what}; repeat the command, or write a file with -o")
             # Another browser may be told the address; who came first still loads.
             threading.Event().wait(_LINGER_SECONDS)
         finally:

@@ -1,8 +1,10 @@
 """One problem of many points of a matrix is told once, with the points that have it."""
 
+from math import prod
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -31,6 +33,54 @@ def test_messages_that_differ_in_the_values_alone_are_one(tmp_path: Path) -> Non
     [(_, message)] = told(tmp_path, SIXTEEN, reads="${matrix.b}-${matrix.a}.csv")
     assert message.startswith("there is no file 'p-1.csv'")
     assert message.endswith(", and no step makes it (at [a=1,b=p]; alike in all 16 points)")
+
+
+@pytest.mark.parametrize("parent", ["pytest-2/popen-gw1", "p", "p/p-1.csv", "no/file/in", "{}"])
+@pytest.mark.parametrize(
+    ("matrix", "reads", "first"),
+    [
+        (SIXTEEN, "${matrix.b}-${matrix.a}.csv", "p-1.csv"),
+        ({"a": ["1", "2", "p"]}, "${matrix.a}", "1"),
+        ({"a": ["no", "file", "step", "it", "in"]}, "${matrix.a}", "no"),
+        ({"a": ["no", "file", "step"]}, "in-step-${matrix.a}", "in-step-no"),
+        ({"a": ["1", "2"], "b": ["1", "2"]}, "${matrix.b}", "1"),
+    ],
+)
+def test_neither_the_folder_nor_our_words_are_taken_for_values(
+    tmp_path: Path, parent: str, matrix: dict[str, Any], reads: str, first: str
+) -> None:
+    folder = tmp_path / parent
+    folder.mkdir(parents=True)
+    [(_, message)] = told(folder, matrix, reads=reads)
+    shared = folder / "data" / "shared"
+    count = prod(map(len, matrix.values()))
+    assert message.startswith(f"there is no file '{first}' in {shared}, and no step makes it (at [")
+    assert message.endswith(f"; alike in all {count} points)")
+
+
+def test_values_of_other_places_are_known_too(tmp_path: Path) -> None:
+    makes: dict[str, Any] = {"resource": "Toy", "command": "play"}
+    makes["parameters"] = {"makes": "${matrix.n}-side.csv"}
+    document: dict[str, Any] = {
+        "name": "n",
+        "steps": [makes, {**makes, "needs": []}],
+        "matrix": {"n": ["by", "x"]},
+    }
+    [(_, message)] = problems(load(write(tmp_path, document), REGISTRY))
+    assert message == (
+        "steps 1 and 2 make 'by-side.csv' side by side; give each its own, or let one need the "
+        "other (at [n=by]; alike in all 2 points)"
+    )
+
+
+def test_what_a_class_says_of_its_value_is_alike() -> None:
+    merged = AtPoints({"it": "${matrix.n} GX"})
+    for number in (2, 3):
+        finding = ("it",), f"'{number} GX' is no size of 64-bit"
+        merged.note({"n": number}, {"it": f"{number} GX"}, [finding])
+    assert [*merged.findings()] == [
+        (("it",), "'2 GX' is no size of 64-bit (at [n=2]; alike in all 2 points)")
+    ]
 
 
 def test_some_points_are_named_and_many_counted(tmp_path: Path) -> None:

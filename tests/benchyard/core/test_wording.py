@@ -1,8 +1,10 @@
 """Shortened texts."""
 
+import pickle
+
 import pytest
 
-from benchyard.core.wording import shorten, shorten_middle
+from benchyard.core.wording import Sentence, shorten, shorten_middle
 
 
 @pytest.mark.parametrize(
@@ -12,3 +14,14 @@ from benchyard.core.wording import shorten, shorten_middle
 def test_a_text_has_at_most_so_many_characters(text: str, end: str, middle: str) -> None:
     assert (shorten(text, 5), shorten_middle(text, 5)) == (end, middle)
     assert len(shorten_middle(text, 6)) == min(len(text), 6)
+
+
+def test_a_sentence_is_its_text_and_knows_its_values() -> None:
+    said = Sentence("2: no '{}' here{more}", "2", more=" but 2 and {x}")
+    assert said == "2: no '2' here but 2 and {x}"
+    assert said.with_references({"2": "${n}"}) == "2: no '${n}' here but 2 and {x}"
+    assert said.with_references({}) == said
+
+
+def test_a_sentence_travels_as_plain_text() -> None:
+    assert pickle.loads(pickle.dumps(Sentence("is '{}'", "{x}"))) == "is '{x}'"  # noqa: S301 - ours

@@ -82,7 +82,7 @@ def test_a_trace_that_nobody_opens_is_served_for_a_while(
 ) -> None:
     monkeypatch.setattr(viewer, "PATIENCE_MINUTES", 0.001)
     addresses: SimpleQueue[str] = SimpleQueue()
-    with pytest.raises(BenchyardError, match=r"opened http\S+ within 0.001 minutes; .*-o trace"):
+    with pytest.raises(BenchyardError, match=r"opened http\S+ within 0.001 minutes; .*with -o"):
         serve_once(trace, addresses.put)
     connection = HTTPConnection(addresses.get().split("/")[2], timeout=20)
     with pytest.raises(ConnectionRefusedError):

@@ -39,8 +39,7 @@ class Inputs:
             what = special(Path(self.shared, name))
         except OSError:  # a link may lead nowhere
             return ""
-        form = "'{}' is {what}; an input must be a file or a folder"
-        return what and Sentence(form, name, what=what)
+        return what and Sentence(f"'{{}}' is {what}; an input must be a file or a folder", name)
 
     def absent(self, name: str, more: str) -> str:
         """Return the message for a file that does not exist, with what follows from that."""
@@ -214,8 +213,7 @@ def check_file_findings(
     outputs = outputs_of(files or ())
     wanted = check.get("file")
     if files is not None and wanted is not None and wanted not in outputs:
-        near = hint(wanted, outputs)
-        yield "file", Sentence("the step makes no output '{}'{near}", quote(wanted), near=near)
+        yield "file", f"the step makes no output '{quote(wanted)}'{hint(wanted, outputs)}"
     if check and wanted is None and len(outputs) > 1:
         made = "is needed here: the step makes " + " and ".join(["{}"] * len(outputs))
         yield "file", Sentence(made, *outputs)

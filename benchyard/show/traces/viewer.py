@@ -18,7 +18,9 @@ from benchyard.core.errors import BenchyardError, InputError
 _LOOPBACK = "127.0.0.1"
 #: Time for somebody to open the page.
 PATIENCE_MINUTES = 10.0
-#: The page still loads parts of itself after it took the trace.
+#: On a busy host the page may take so long to read the trace.
+_READING_SECONDS = 120.0
+#: The page still loads parts of itself after it has read the trace.
 _LINGER_SECONDS = 3.0
 #: Where the page asks for the trace, and for what it is to be told of it: nothing.
 _TRACE = "/localtrace"
@@ -53,13 +55,14 @@ class TraceServer(ThreadingHTTPServer):
 
     Attributes:
         taken: Set once a browser took the trace.
+        read: Set once its page asks for what else is known of the trace that it has read.
     """
 
     daemon_threads = True
 
     def __init__(self, viewer: Path, trace: Path) -> None:
         self.trace = trace
-        self.taken = threading.Event()
+        self.taken, self.read = threading.Event(), threading.Event()
         super().__init__((_LOOPBACK, 0), partial(_Handler, directory=str(viewer)))
 
     @property
@@ -83,6 +86,8 @@ class _Handler(SimpleHTTPRequestHandler):
             self.send_error(HTTPStatus.FORBIDDEN, "asked for under a foreign name")
         elif path in _INFOS:
             self._send(b"{}", "application/json")
+            if self.server.taken.is_set():
+                self.server.read.set()
         elif path == _TRACE:
             self._send_trace()
         elif "\0" in unquote(path):
@@ -142,6 +147,7 @@ def serve_once(trace: Path, ready: Callable[[str], None]) -> None:
             if not server.taken.wait(60 * PATIENCE_MINUTES):
                 what = f"no browser opened {server.url} within {PATIENCE_MINUTES:g} minutes"
                 raise BenchyardError(f"{what}; repeat the command, or write a file with -o")
+            server.read.wait(_READING_SECONDS)
             # Another browser may be told the address; who came first still loads.
             threading.Event().wait(_LINGER_SECONDS)
         finally:

@@ -41,8 +41,9 @@ def serving(trace: Path) -> Generator[TraceServer]:
             thread.join()
 
 
-def ask(server: TraceServer, path: str, host: str | None = None) -> tuple[int, bytes]:
-    connection = HTTPConnection("127.0.0.1", server.server_port, timeout=20)
+def ask(server: TraceServer | str, path: str, host: str | None = None) -> tuple[int, bytes]:
+    address = server if isinstance(server, str) else f"127.0.0.1:{server.server_port}"
+    connection = HTTPConnection(address, timeout=20)
     connection.request("GET", path, headers={"Host": host} if host else {})
     answer = connection.getresponse()
     content = answer.read()
@@ -87,6 +88,22 @@ def test_a_trace_that_nobody_opens_is_served_for_a_while(
     connection = HTTPConnection(addresses.get().split("/")[2], timeout=20)
     with pytest.raises(ConnectionRefusedError):
         connection.connect()
+
+
+def test_a_page_that_reads_the_trace_slowly_is_waited_for(
+    trace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(viewer, "_LINGER_SECONDS", 0)
+    addresses: SimpleQueue[str] = SimpleQueue()
+    server = threading.Thread(target=serve_once, args=(trace, addresses.put), daemon=True)
+    server.start()
+    host = addresses.get(timeout=20).split("/")[2]
+    assert ask(host, "/vizviewer_info") == (200, b"{}")
+    assert ask(host, "/localtrace") == (200, trace.read_bytes())
+    server.join(0.5)
+    assert ask(host, "/file_info") == (200, b"{}")
+    server.join(20)
+    assert not server.is_alive()
 
 
 @pytest.mark.slow

@@ -17,7 +17,7 @@ PROGRAMS = (
     "catalogue",
     "counters",
     "explorer",
-    "explorer_curves",
+    pytest.param("explorer_curves", marks=pytest.mark.requires("chromium")),
     "graph",
     "local_store",
     pytest.param("publish_azure", marks=pytest.mark.requires("azurite")),

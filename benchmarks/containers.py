@@ -94,7 +94,7 @@ def _round(base: Path, times: Times) -> None:
     timed("docker exec", lambda: _docker("exec", name, "true"))
     timed("docker stop", lambda: (_docker("stop", name), _docker("rm", name)))
     timed("docker run --rm", lambda: _docker("run", "--rm", IMAGE, "true"))
-    with _made(base, ready={"log": "ready"}) as one:
+    with made(base, ready={"log": "ready"}) as one:
         timed("start", one.start)
         timed("log", one.wait_until_ready)
         timed("execute", lambda: one.execute(["true"]))
@@ -102,7 +102,7 @@ def _round(base: Path, times: Times) -> None:
         one.begin("next")
         timed("stop", one.stop)
     for way, ready in _WAYS.items():
-        with _made(base, ready=ready, health_check=_HEALTH) as one:
+        with made(base, ready=ready, health_check=_HEALTH) as one:
             one.start()
             timed(way, one.wait_until_ready)
 
@@ -121,7 +121,7 @@ def _off(base: Path, seconds: int) -> tuple[float, float]:
 
     What the engine itself does inside a container is taken off: that of an idle one.
     """
-    with _made(base, runs=False) as one:
+    with made(base, runs=False) as one:
         one.start()
         idle, _, _ = _used(one, "1")
         cpu_s, peak, said = _used(one, BURNS % seconds)
@@ -143,7 +143,8 @@ def _used(container: Container, code: str) -> tuple[float, float, str]:
 
 
 @contextmanager
-def _made(base: Path, **settings: Any) -> Generator[Container]:
+def made(base: Path, **settings: Any) -> Generator[Container]:
+    """Make a container resource of the base image, and have it stopped."""
     root = base / uuid.uuid4().hex
     folders = [root / name for name in ("inputs", "shared", "own", "kept")]
     for folder in folders:

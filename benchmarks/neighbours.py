@@ -51,7 +51,7 @@ def measure(size: Size) -> list[Figure]:
     """Measure steps of one process beside more and more neighbours, then one of many."""
     figures: list[Figure] = []
     for count in NEIGHBOURS[: size.of(len(NEIGHBOURS), 2)]:
-        with _neighbours(count):
+        with neighbours(count):
             steps = [_step([sys.executable, "-S", "-c", BURN]) for _ in range(size.of(20))]
         title = f"{count} busy neighbours"
         figures += [
@@ -71,7 +71,8 @@ def measure(size: Size) -> list[Figure]:
 
 
 @contextmanager
-def _neighbours(count: int) -> Generator[None]:
+def neighbours(count: int) -> Generator[None]:
+    """Keep CPUs busy with loops."""
     loop = [sys.executable, "-S", "-c", "while True: pass"]
     # Each in a session of its own, as services are: the kernel shares CPUs out among sessions.
     each = [subprocess.Popen(loop, start_new_session=True) for _ in range(count)]

@@ -199,8 +199,7 @@ class Container(ServerContainer[AnyContainerSettings]):
         """Run a fresh container of the image to its end.
 
         Its start is part of what is measured; the value ``run_s`` is the time from the program's
-        begin to its end. Where these were not seen, it is by the engine's clock; None if it ended
-        before the engine had noted its start.
+        begin to its end, None if these were not seen.
 
         Args:
             arguments: What follows the entrypoint; the image's own command if empty.

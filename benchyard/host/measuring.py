@@ -16,7 +16,7 @@ from benchyard.core.errors import MeasurementError
 from benchyard.core.model import Json
 from benchyard.host.checks.suspicion import suspicions, wait_share
 from benchyard.host.collector import Account, Measured, Reading, StepWindow, Used
-from benchyard.host.counters import Counters, Snapshot
+from benchyard.host.counters import Counters, Snapshot, lives_between
 from benchyard.host.overhead import HarnessMeter, HarnessReading, lab_cpu_s, used_by_lab
 from benchyard.host.sampler import Sampler, SamplerAccount, host_files, start_sampler
 from benchyard.host.sampler.curves import CurvesAccount, write_curves
@@ -69,6 +69,8 @@ class LocalCollector:
         self._asked = False
         self._sampler: Sampler | None = None
         self._executions: list[StepSpan] = []
+        # Whether each program in a container was watched with real-time priority.
+        self._real_time: list[bool] = []
         self._account: Account | None = None
         self._stopping = threading.Lock()
 
@@ -117,6 +119,8 @@ class LocalCollector:
         if step is not None and before.drawn:
             self._executions.append(StepSpan(step, self._edge(before), self._edge(after)))
         metrics = self._counters.used(before.counters, after.counters)
+        ended = [life.span for life in lives_between(before.counters, after.counters)]
+        self._real_time += [span.is_real_time for span in ended if span.is_real_time is not None]
         harness = used_by_lab(before.harness, after.harness)
         alone = not beside and not before.others and after.number == before.number + 1
         suspect = suspicions(
@@ -125,6 +129,7 @@ class LocalCollector:
             self._cores,
             lab_s=lab_cpu_s(harness) if alone else None,
             waiting=self._waiting,
+            program=ended[-1] if ended else None,
         )
         return Used(metrics, harness, suspect)
 
@@ -160,6 +165,7 @@ class LocalCollector:
             "interval_s": self._run.interval_s,
             "cpu_wait_share": self._waiting,
             "samples": curves.samples,
+            "real_time": all(self._real_time) if self._real_time else None,
             "boundaries": 2 * len(self._executions),
             "missed": None if ended.error else curves.missed,
             "gaps": [list[Json](gap) for gap in curves.gaps],

@@ -3,7 +3,7 @@
 import signal
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from benchyard.process.cgroups import Cgroup
 
@@ -54,8 +54,41 @@ class Ended:
         return f"killed by {name}"
 
 
+#: Share of its length by which a program's time may be off; beyond it is not told.
+MOST_ERROR = 0.01
+
+
+class LifeSpan(NamedTuple):
+    """When a program began and ended, in monotonic nanoseconds; None where that was not seen.
+
+    Args:
+        error_ns: By how much the length may be off: the gaps in which begin and end lie.
+        waited_s: How long somebody on this host waited for a CPU meanwhile; None if unknown.
+        is_real_time: Whether it was watched with real-time priority; None if it was not watched.
+    """
+
+    began_ns: int | None = None
+    ended_ns: int | None = None
+    error_ns: int = 0
+    waited_s: float | None = None
+    is_real_time: bool | None = None
+
+    @property
+    def seconds(self) -> float | None:
+        """How long it took; None if that is not known within ``MOST_ERROR``."""
+        if self.began_ns is None or self.ended_ns is None:
+            return None
+        length = self.ended_ns - self.began_ns
+        return length / 1e9 if self.error_ns <= MOST_ERROR * length else None
+
+
 class Life(Protocol):
     """A program that began and ended, and the account that was kept of it alone."""
+
+    @property
+    def span(self) -> LifeSpan:
+        """When that was."""
+        ...
 
     def told(
         self, began_ticks: int, devices: Collection[str] | None

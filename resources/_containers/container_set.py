@@ -9,7 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from benchyard.core.errors import SIGNALLED, CommandFailedError
-from benchyard.host.counters.lives import NEVER
 from benchyard.process.cgroups import Cgroup
 from benchyard.process.labels import CHILD, kill_labelled
 from benchyard.process.usage import Life
@@ -100,12 +99,12 @@ class ContainerSet:
             self.refuse_aborted(container.spec)
             raise
         finally:
-            life, span = sight.close()
+            life = sight.close()
             self.lives.append(life)
             self._changed()
         self.refuse_aborted(container.spec)
         assert ended is not None  # noqa: S101 - it was waited for without a deadline
-        return ended if span.seconds is None else replace(ended, run_s=span.seconds)
+        return replace(ended, run_s=life.span.seconds)
 
     def execute(
         self,
@@ -124,28 +123,28 @@ class ContainerSet:
             raise container.over()
         killed = self._environment.oom_kills(container)
         sight = self._environment.sight_in(container) if call.is_watched else None
+        life, pid = None, None
         try:
             with container.program(arguments, call) as program:
                 follower.follow(program.pieces())
                 self.refuse_aborted(container.spec)
                 code = program.exit_code(lambda: container.running and not self.aborted)
+                pid = program.pid
         except (EngineError, CommandFailedError) as error:
             # In a container that is killed the engine executes nothing any more.
             self.refuse_aborted(container.spec)
             self._refuse_over(container, error)
             raise
         finally:
-            life, span = sight.close() if sight else (None, NEVER)
+            if sight is not None:
+                life = sight.close(pid)
+                self.lives.append(life)
         self.refuse_aborted(container.spec)
         if code > SIGNALLED:
             self._refuse_over(container)
-        # Whatever else the engine began there meanwhile, such as a health check, is not meant.
-        if life is not None and sight is not None and sight.pid == program.pid:
-            self.lives.append(life)
-        else:
-            span = NEVER
+        run_s = life.span.seconds if life else None
         out_of_memory = self._environment.oom_kills(container) > killed
-        return ProgramRun(code, span.seconds, out_of_memory, has_begun=program.pid is not None)
+        return ProgramRun(code, run_s, out_of_memory, has_begun=pid is not None)
 
     @staticmethod
     def _refuse_over(container: LiveContainer, error: Exception | None = None) -> None:

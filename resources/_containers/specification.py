@@ -5,7 +5,6 @@ Source of the engine's words: Docker Engine API 1.41, ``ContainerCreate``.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -181,14 +180,14 @@ class Exit:
     Args:
         code: Exit code; 128 + number for a signal.
         out_of_memory: Whether the kernel killed a process of it at its memory limit.
-        run_s: Seconds from its start to its end by the engine's clock; None if it does not tell.
         error: What the engine could not do, such as executing the program.
+        run_s: Seconds from the program's begin to its end; None if these were not seen.
     """
 
     code: int
     out_of_memory: bool
-    run_s: float | None
     error: str = ""
+    run_s: float | None = None
 
     def describe(self) -> str:
         """Say in words how it ended."""
@@ -211,19 +210,8 @@ def exit_of(state: Any) -> Exit:
     return Exit(
         code=state["ExitCode"],
         out_of_memory=bool(state.get("OOMKilled")),
-        run_s=_between(state.get("StartedAt", ""), state.get("FinishedAt", "")),
         error=state.get("Error") or "",
     )
-
-
-def _between(start: str, end: str) -> float | None:
-    """Return the seconds between two of the engine's instants, which have nanoseconds."""
-    try:
-        began, ended = datetime.fromisoformat(start), datetime.fromisoformat(end)
-    except ValueError:
-        return None
-    # The year 1 is how the engine says never.
-    return (ended - began).total_seconds() if began.year > 1 and ended >= began else None
 
 
 @dataclass(frozen=True, slots=True)

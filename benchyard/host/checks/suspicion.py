@@ -3,9 +3,12 @@
 import math
 import os
 from collections.abc import Iterator, Mapping
+from typing import NamedTuple, TypeAlias
 
 from benchyard.core.errors import MeasurementError
 from benchyard.host.checks.check_context import size
+from benchyard.host.counters.parsing import sum_of
+from benchyard.process.usage import LifeSpan
 
 #: Share of the CPU time wanted that a hypervisor may take before a step is suspect: the smallest
 #: change that a lab on a quiet host can hope to show, so that steal never passes for a result.
@@ -22,6 +25,9 @@ WAIT_SHARE = 0.05
 WAIT_VARIABLE = "BENCHYARD_CPU_WAIT"
 #: User, system and nice time are each told in whole ticks.
 _WAIT_TICKS = 3
+
+#: Who waited for a CPU, and for how many seconds.
+Waited: TypeAlias = tuple[str, float | None]
 
 
 def wait_share() -> float:
@@ -50,13 +56,14 @@ def suspicions(
     *,
     lab_s: float | None = None,
     waiting: float = WAIT_SHARE,
+    program: LifeSpan | None = None,
 ) -> tuple[str, ...]:
     """Tell why a measured step is suspect, each in a few words; none if nothing speaks against it.
 
     Swap, throttling and OOM kills disturb whatever their amount. A hypervisor always takes a
     little, so steal counts from ``STEAL_SHARE`` on. What a kernel does not tell raises no
-    suspicion. Throttling of a resource's own cgroup raises none either: a case that limits its
-    CPUs wants that.
+    suspicion; but a step whose own CPU time was missed is not trusted where the host was busy.
+    Throttling of a resource's own cgroup raises none either: a case that limits its CPUs wants it.
 
     Args:
         used: Differences of the counters over the step, by their names in the record.
@@ -65,12 +72,13 @@ def suspicions(
         lab_s: CPU seconds of the lab's own processes meanwhile; None if other steps or phases of
             the run were under way as well, which cannot be told from others.
         waiting: Share of its time that it may wait for a CPU beside others; 1 is never.
+        program: When the program that it executed began and ended: that time is shown as well.
     """
     each = (
         _swap(used),
         _throttling(used),
         _steal(used, duration_s, cores),
-        _waiting(used, duration_s, lab_s, waiting),
+        _waiting(used, _Shown(duration_s, program), cores, lab_s, waiting),
         _oom(used),
     )
     return tuple(words for found in each for words in found)
@@ -121,23 +129,47 @@ def _wanted(
     return min(max(busy + stolen, duration_s), max(duration_s * cores, stolen))
 
 
+class _Shown(NamedTuple):
+    """The times of a step that are shown; what it waited is held against each of them."""
+
+    duration_s: float
+    program: LifeSpan | None
+
+    def each(self, used: Mapping[str, float | None]) -> Iterator[tuple[float, str, Waited]]:
+        """Yield its length, whose it is, and who waited for a CPU meanwhile for how long."""
+        yield self.duration_s, "its", _waited(used)
+        if self.program is not None and (own_s := self.program.seconds) is not None:
+            waited_s = self.program.waited_s
+            if waited_s is not None:
+                used = {**used, "host_psi_cpu_some_s": waited_s}
+            yield own_s, "its program's", _waited(used)
+
+
 def _waiting(
-    used: Mapping[str, float | None], duration_s: float, lab_s: float | None, share: float
+    used: Mapping[str, float | None], shown: _Shown, cores: int, lab_s: float | None, share: float
 ) -> Iterator[str]:
-    others = _of_others(used, lab_s)
-    who, waited = _waited(used)
-    if others is None or waited is None or share >= 1:
+    own_s, busy_s = used.get("resource_cpu_s", 0.0), _busy(used)
+    if share >= 1 or (own_s is not None and (lab_s is None or busy_s is None)):
         return
+    others_s = math.inf if busy_s is None else busy_s - (own_s or 0.0) - (lab_s or 0.0)
     # With more threads than CPUs a step waits for itself; others take no more than they use.
-    waited = min(waited, others - _WAIT_TICKS / os.sysconf("SC_CLK_TCK"))
-    if duration_s > 0 and max(0.0, share * duration_s) < waited < math.inf:
-        yield (
-            f"{who} waited for a CPU for {waited:.3g} s, {waited / duration_s:.0%} of its time, "
-            f"while others used {others:.3g} s of CPU time"
-        )
+    most_s = others_s - _WAIT_TICKS / os.sysconf("SC_CLK_TCK")
+    full_s = 0.0
+    if own_s is None and busy_s is not None:
+        # All CPUs were busy for so long at least, where nobody tells who waited.
+        full_s = busy_s - (cores - 1) * shown.duration_s
+    for length_s, whose, (who, told_s) in shown.each(used):
+        waited_s = min(full_s if told_s is None else told_s, most_s)
+        if length_s > 0 and max(0.0, share * length_s) < waited_s < math.inf:
+            waited = f"{who} waited for a CPU for {waited_s:.3g} s, {waited_s / length_s:.0%} of"
+            if own_s is None:
+                yield f"cannot be judged: its CPU time is unknown, and {waited} {whose} time"
+            else:
+                yield f"{waited} {whose} time, while others used {others_s:.3g} s of CPU time"
+            return
 
 
-def _waited(used: Mapping[str, float | None]) -> tuple[str, float | None]:
+def _waited(used: Mapping[str, float | None]) -> Waited:
     """Return who waited for a CPU and how long, as close to the step as the kernel tells."""
     own, group = used.get("resource_cpu_wait_s"), used.get("resource_psi_cpu_some_s")
     if own is not None:
@@ -148,14 +180,9 @@ def _waited(used: Mapping[str, float | None]) -> tuple[str, float | None]:
     return "somebody on this host", used.get("host_psi_cpu_some_s")
 
 
-def _of_others(used: Mapping[str, float | None], lab_s: float | None) -> float | None:
-    """Return the CPU seconds of who is neither the lab nor the step; None if nobody knows."""
-    told = [used.get(f"host_cpu_{kind}_s") for kind in ("user", "system", "nice")]
-    known = [value for value in told if value is not None]
-    own = used.get("resource_cpu_s", 0.0)
-    if lab_s is None or own is None or len(known) < len(told):
-        return None
-    return sum(known) - own - lab_s
+def _busy(used: Mapping[str, float | None]) -> float | None:
+    """Return the CPU seconds of all programs on this host; None if the kernel does not tell."""
+    return sum_of(used.get(f"host_cpu_{kind}_s") for kind in ("user", "system", "nice"))
 
 
 def _oom(used: Mapping[str, float | None]) -> Iterator[str]:

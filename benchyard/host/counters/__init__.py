@@ -139,6 +139,11 @@ class Snapshot:
     owned: OwnedReading
 
 
+def lives_between(start: Snapshot, end: Snapshot) -> Sequence[Life]:
+    """Return the programs in control groups that ended between two snapshots, in that order."""
+    return end.owned.lives[len(start.owned.lives) :]
+
+
 class Counters:
     """Reads the host's counters and those of what resources own; thread-safe.
 

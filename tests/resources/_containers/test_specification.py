@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -98,19 +97,8 @@ def state(**more: Any) -> dict[str, Any]:
         "ExitCode": 0,
         "OOMKilled": False,
         "Error": "",
-        "StartedAt": "2026-11-21T10:00:00.5Z",
-        "FinishedAt": "2026-11-21T10:00:02.123456789Z",
         **more,
     }
-
-
-def test_the_time_that_it_ran_has_the_engine_s_precision() -> None:
-    assert exit_of(state()).run_s == pytest.approx(1.623456, abs=1e-6)
-
-
-@pytest.mark.parametrize("started", ["0001-01-01T00:00:00Z", "", "soon", "2027-01-01T00:00:00Z"])
-def test_a_time_that_cannot_be_is_not_known(started: str) -> None:
-    assert exit_of(state(StartedAt=started)).run_s is None
 
 
 def test_ends_are_told_apart() -> None:

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from benchyard.core.errors import MeasurementError
 from benchyard.host.checks.suspicion import WAIT_SHARE, WAIT_VARIABLE, suspicions, wait_share
+from benchyard.process.usage import LifeSpan
 
 QUIET = {
     "host_cpu_user_s": 1.0,
@@ -181,11 +182,56 @@ def test_whole_ticks_of_the_host_are_no_neighbour() -> None:
     assert not waits({**short, "host_psi_cpu_some_s": 0.02}, 0.02, 0.0)
 
 
-@pytest.mark.parametrize(
-    "unknown", ["host_cpu_user_s", "host_cpu_nice_s", "host_psi_cpu_some_s", "resource_cpu_s"]
-)
+@pytest.mark.parametrize("unknown", ["host_cpu_user_s", "host_cpu_nice_s", "host_psi_cpu_some_s"])
 def test_without_what_it_takes_nobody_judges(unknown: str) -> None:
     assert not waits({unknown: None}, 3.273)
+
+
+MISSED = {**BESIDE, "resource_cpu_s": None}
+
+
+@pytest.mark.parametrize("lab_s", [0.015, None])
+def test_a_step_whose_account_was_missed_is_not_trusted_on_a_busy_host(lab_s: float | None) -> None:
+    assert suspicions(MISSED, 3.273, 2, lab_s=lab_s) == (
+        "cannot be judged: its CPU time is unknown, and somebody on this host waited for a CPU for "
+        "3.15 s, 96% of its time",
+    )
+    quiet = {**MISSED, "host_psi_cpu_some_s": 0.1}
+    assert suspicions(quiet, 3.273, 2, lab_s=lab_s) == ()
+    assert suspicions(MISSED, 3.273, 2, lab_s=lab_s, waiting=1) == ()
+
+
+@pytest.mark.parametrize(("busy_s", "suspect"), [(6.2, True), (3.2, False), (None, False)])
+def test_without_pressure_it_is_judged_by_the_cpus_of_the_host(
+    busy_s: float | None, *, suspect: bool
+) -> None:
+    used = {**MISSED, "host_psi_cpu_some_s": None, "host_cpu_user_s": busy_s}
+    found = suspicions(used, 3.273, 2, lab_s=0.015)
+    assert [words.startswith("cannot be judged: ") for words in found] == [True] * suspect
+
+
+def test_without_times_of_the_host_pressure_is_enough_for_an_account_that_was_missed() -> None:
+    assert suspicions({**MISSED, "host_cpu_user_s": None}, 3.273, 2, lab_s=0.015)
+
+
+def test_it_is_held_against_the_smallest_time_that_is_shown() -> None:
+    # 0.4 s of a program of 1 s were waited, in a step of 10 s: 4 % of it.
+    used = {**BESIDE, "host_psi_cpu_some_s": 0.41}
+    program = LifeSpan(0, 10**9, 0, 0.4)
+    assert suspicions(used, 10.0, 2, lab_s=0.015) == ()
+    assert suspicions(used, 10.0, 2, lab_s=0.015, program=program) == (
+        "somebody on this host waited for a CPU for 0.4 s, 40% of its program's time, "
+        "while others used 5.59 s of CPU time",
+    )
+
+
+def test_what_the_engine_waited_before_a_program_is_not_the_programs() -> None:
+    used = {**BESIDE, "host_psi_cpu_some_s": 0.41}
+    assert suspicions(used, 10.0, 2, lab_s=0.015, program=LifeSpan(0, 10**9, 0, 0.01)) == ()
+    # Where nobody saw how much of it was, all of it may have been.
+    assert suspicions(used, 10.0, 2, lab_s=0.015, program=LifeSpan(0, 10**9))
+    # Its time is not shown if it is not known.
+    assert suspicions(used, 10.0, 2, lab_s=0.015, program=LifeSpan(0, 10**9, 10**8)) == ()
 
 
 def test_beside_other_steps_nobody_judges() -> None:

@@ -4,12 +4,16 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from benchyard.host.counters import lives
 from benchyard.host.counters.account import MetricBook, in_turn
-from benchyard.host.counters.lives import NEVER, LifeSpan, Sight
+from benchyard.host.counters.lives import GroupLife, Others, Sight
+from benchyard.process.usage import LifeSpan
 from tests.conftest import eventually
 
 #: Takes a runtime's name, and executes the program when it is told to.
@@ -41,21 +45,75 @@ def runtime(seconds: str) -> "subprocess.Popen[str]":
     return made
 
 
-def test_the_runtimes_time_before_the_program_is_not_the_programs(folder: Path) -> None:
+class Deaf:
+    """A kernel that tells nothing of execs and exits."""
+
+    are_heard = False
+
+    def nothing(self, *_: object) -> None:
+        return
+
+    read = only = close = nothing
+
+    def span(self, *_: int) -> tuple[None, None]:
+        return None, None
+
+
+@pytest.fixture(params=["the kernel tells", "two looks"])
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Let begin and end be known in one of both ways."""
+    if request.param == "two looks":
+        monkeypatch.setattr(lives, "ProcessEvents", Deaf)
+    return request.param
+
+
+def test_the_runtimes_time_before_the_program_is_not_the_programs(folder: Path, way: str) -> None:
     sight = Sight(folder, is_alone=True)
-    child = runtime("2")
+    child = runtime("1")
     (folder / "cgroup.procs").write_text(f"{os.getpid()}\n{child.pid}\n")
     # Until it was seen under its first name: of that moment nothing else tells.
     assert eventually(lambda: child.pid in sight.starting)
     before = time.monotonic_ns()
     child.communicate("go\n")
     after = time.monotonic_ns()
-    life, span = sight.close()
+    life = sight.close()
     assert sight.pid == child.pid
-    assert span.began_ns is not None
-    assert before < span.began_ns < after
+    began, ended, error_ns, *_ = life.span
+    assert began is not None
+    assert ended is not None
+    assert before < began < ended <= after
+    # It sleeps for 1 s, and that is within the error.
+    assert 1e9 - error_ns <= ended - began
+    if way == "two looks":
+        assert error_ns > 0
+    assert life.span.seconds is None or life.span.seconds == (ended - began) / 1e9
     values, reasons = life.told(0, None)
     assert all(reasons[metric] for metric, value in values.items() if value is None)
+
+
+def test_a_program_that_began_and_ended_between_two_looks_is_known_by_the_kernel(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sight = Sight(folder, is_alone=True)
+    if not heard(sight):
+        pytest.skip("the kernel tells nobody here of execs and exits")
+    child = runtime("0.1")
+    monkeypatch.setattr(lives, "_PAUSE", 0.5)
+    (folder / "cgroup.procs").write_text(f"{child.pid}\n")
+    assert eventually(lambda: child.pid in sight.starting)
+    before = time.monotonic_ns()
+    child.communicate("go\n")
+    after = time.monotonic_ns()
+    assert eventually(lambda: sight.pid == child.pid)
+    began, ended, *_ = sight.close().span
+    assert began is not None
+    assert ended is not None
+    assert before < began < began + 10**8 <= ended <= after
+
+
+def heard(sight: Sight) -> bool:
+    subprocess.run([sys.executable, "-S", "-c", ""], check=True)
+    return eventually(lambda: vars(sight)["_events"].are_heard, 1)
 
 
 def test_a_process_that_was_there_before_is_not_meant(folder: Path) -> None:
@@ -63,35 +121,95 @@ def test_a_process_that_was_there_before_is_not_meant(folder: Path) -> None:
     (folder / "cgroup.procs").write_text(f"{child.pid}\n")
     sight = Sight(folder, is_alone=False)
     child.communicate("go\n")
-    life, span = sight.close()
-    assert (sight.pid, span) == (None, NEVER)
-    assert life.told(0, None) == ({}, {})
+    life = sight.close()
+    assert sight.pid is None
+    assert life.span.seconds is None
+    values, reasons = life.told(0, None)
+    # What all in its group used would pass for what the program used.
+    assert values == dict.fromkeys(lives.CPU)
+    assert all(reasons.values())
+
+
+def test_another_process_than_the_engine_names_is_not_meant(folder: Path) -> None:
+    sight = Sight(folder, is_alone=False)
+    child = runtime("0")
+    (folder / "cgroup.procs").write_text(f"{child.pid}\n")
+    assert eventually(lambda: child.pid in sight.starting)
+    child.communicate("go\n")
+    assert eventually(lambda: sight.pid == child.pid)
+    life = sight.close(os.getpid())
+    assert life.span == LifeSpan()
+    assert life.told(0, None)[0] == dict.fromkeys(lives.CPU)
 
 
 def test_what_was_never_seen_is_unknown_with_a_reason() -> None:
-    life, span = Sight(None, is_alone=True).close()
+    life = Sight(None, is_alone=True).close()
     values, reasons = life.told(0, None)
-    assert span.seconds is None
+    assert life.span.seconds is None
     assert set(values.values()) == {None}
     assert "ended before" in reasons["resource_cpu_s"]
 
 
+@pytest.mark.usefixtures("way")
 def test_a_hint_replaces_a_begin_that_was_not_seen(folder: Path) -> None:
     child = subprocess.Popen(
         [sys.executable, "-c", "import sys; sys.stdin.read()"], stdin=subprocess.PIPE
     )
+    (folder / "cgroup.procs").write_text("")
     sight = Sight(folder, is_alone=True)
     sight.hint(child.pid)
     assert eventually(lambda: sight.pid == child.pid)
     child.communicate()
-    _, span = sight.close()
-    assert span.began_ns is None
-    assert span.seconds is None
+    life = sight.close()
+    assert life.span.began_ns is None
+    assert life.span.seconds is None
 
 
 def test_a_span_has_a_length_only_with_both_ends() -> None:
     assert LifeSpan(1, None).seconds is None
     assert LifeSpan(10**9, 3 * 10**9).seconds == 2
+
+
+@pytest.mark.parametrize(("error_ms", "known"), [(9, True), (10, True), (11, False)])
+def test_a_length_that_is_off_by_more_than_a_hundredth_is_none(
+    error_ms: int, *, known: bool
+) -> None:
+    span = LifeSpan(0, 10**9, error_ms * 10**6)
+    assert (span.seconds is not None) is known
+
+
+@pytest.fixture
+def account(folder: Path) -> Callable[[Others | None], Any]:
+    """Return what tells the CPU time of a program alone in a group that counted 5 s."""
+    group = lives.Group(lives.Cgroup("test", {"cpuacct": folder}))
+    reading = group.read()._replace(oldest_ticks=10)
+    group.close()
+
+    def tell(others: Others | None) -> Any:
+        life = GroupLife(
+            (None, reading), others, (lives.Traffic(), lives.Traffic()), LifeSpan(), is_alone=True
+        )
+        values, reasons = life.told(1, None)
+        return values["resource_cpu_s"], reasons.get("resource_cpu_s")
+
+    return tell
+
+
+def test_what_the_runtime_used_is_taken_off(account: Callable[[Others | None], Any]) -> None:
+    assert account(Others(0.5, 0.001)) == (4.5, None)
+    assert account(Others(4.99, 0.001))[0] == 5 - 4.99
+
+
+def test_an_account_that_may_be_off_by_more_than_a_hundredth_is_none(
+    account: Callable[[Others | None], Any],
+) -> None:
+    assert account(Others(0.5, 0.044))[0] == 4.5
+    value, why = account(Others(0.5, 0.046))
+    assert value is None
+    assert "not told from others' for 0.046 s" in why
+    value, why = account(None)
+    assert value is None
+    assert "its begin was not seen" in why
 
 
 def test_lives_that_follow_one_another_add_up_but_for_peaks_and_levels() -> None:

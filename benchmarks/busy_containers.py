@@ -28,7 +28,7 @@ from resources.container import Container
 
 #: Share by which a value may differ from the program's own.
 OFF = 0.01
-#: CPU time (µs) that a program uses; that of a step on a host with idle labs, which take seconds.
+#: CPU time (µs) that a program uses.
 WORK_US = 300_000
 LOOPS = 4
 GROUP = Path("/sys/fs/cgroup/cpu/benchyard-benchmark-idle")
@@ -51,11 +51,13 @@ def measure(size: Size) -> list[Figure]:
     """Execute programs on a quiet host, beside busy loops, and with the lab in an idle group."""
     figures: list[Figure] = []
     with tempfile.TemporaryDirectory(prefix="benchyard-benchmark-") as folder:
-        for title, loops, idle in (("quiet", 0, False), ("busy", LOOPS, False), ("idle", 2, True)):
+        for title, loops in (("quiet", 0), ("busy", LOOPS), ("idle", LOOPS)):
+            idle = title == "idle"
             for command in ("execute", "run_to_end"):
                 with made(Path(folder), runs=command == "execute") as container:
                     container.start()
-                    with neighbours(loops), _idle() if idle else nullcontext():
+                    # Beside others at full weight an idle lab takes ten seconds a step.
+                    with neighbours(loops, 19 * idle), _idle() if idle else nullcontext():
                         told = [_execute(container, command) for _ in range(size.of(40))]
                 figures += _figures(f"{title}, {command}", told)
     return figures

@@ -71,9 +71,9 @@ def measure(size: Size) -> list[Figure]:
 
 
 @contextmanager
-def neighbours(count: int) -> Generator[None]:
+def neighbours(count: int, nice: int = 0) -> Generator[None]:
     """Keep CPUs busy with loops."""
-    loop = [sys.executable, "-S", "-c", "while True: pass"]
+    loop = [sys.executable, "-S", "-c", f"import os; os.nice({nice})\nwhile True: pass"]
     # Each in a session of its own, as services are: the kernel shares CPUs out among sessions.
     each = [subprocess.Popen(loop, start_new_session=True) for _ in range(count)]
     try:

@@ -71,6 +71,7 @@ class LocalCollector:
         self._executions: list[StepSpan] = []
         # Whether each program in a container was watched with real-time priority.
         self._real_time: list[bool] = []
+        self._problems: dict[str, str] = {}
         self._account: Account | None = None
         self._stopping = threading.Lock()
 
@@ -120,7 +121,9 @@ class LocalCollector:
             self._executions.append(StepSpan(step, self._edge(before), self._edge(after)))
         metrics = self._counters.used(before.counters, after.counters)
         ended = [life.span for life in lives_between(before.counters, after.counters)]
-        self._real_time += [span.is_real_time for span in ended if span.is_real_time is not None]
+        for span in ended:
+            self._real_time += [] if span.is_real_time is None else [span.is_real_time]
+            self._problems |= {"run_s": span.problem} if span.problem else {}
         harness = used_by_lab(before.harness, after.harness)
         alone = not beside and not before.others and after.number == before.number + 1
         suspect = suspicions(
@@ -175,5 +178,5 @@ class LocalCollector:
             "sampler_peak_rss_bytes": ended.peak_rss_bytes,
             "error": ended.error,
             "memory_peak_bytes": dict[str, Json](self._counters.peaks()),
-            "unknown": dict[str, Json](self._counters.reasons),
+            "unknown": {**self._counters.reasons, **self._problems},
         }

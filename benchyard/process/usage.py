@@ -75,11 +75,20 @@ class LifeSpan(NamedTuple):
 
     @property
     def seconds(self) -> float | None:
-        """How long it took; None if that is not known within ``MOST_ERROR``."""
-        if self.began_ns is None or self.ended_ns is None:
+        """How long it took, by the monotonic clock; None if there is a ``problem``."""
+        if self.began_ns is None or self.ended_ns is None or self.problem:
             return None
-        length = self.ended_ns - self.began_ns
-        return length / 1e9 if self.error_ns <= MOST_ERROR * length else None
+        return (self.ended_ns - self.began_ns) / 1e9
+
+    @property
+    def problem(self) -> str | None:
+        """Why its length is not known within ``MOST_ERROR``."""
+        if self.began_ns is None or self.ended_ns is None:
+            return "its begin or its end was not seen"
+        if self.error_ns <= MOST_ERROR * (self.ended_ns - self.began_ns):
+            return None
+        late = f"begin and end were only seen within {self.error_ns / 1e6:.2g} ms"
+        return f"{late}, which is more than {MOST_ERROR:.0%} of it"
 
 
 class Life(Protocol):

@@ -2,8 +2,8 @@
 
 import math
 import os
-from collections.abc import Iterator, Mapping
-from typing import NamedTuple, TypeAlias
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TypeAlias
 
 from benchyard.core.errors import MeasurementError
 from benchyard.host.checks.check_context import size
@@ -26,8 +26,9 @@ WAIT_VARIABLE = "BENCHYARD_CPU_WAIT"
 #: User, system and nice time are each told in whole ticks.
 _WAIT_TICKS = 3
 
-#: Who waited for a CPU, and for how many seconds.
-Waited: TypeAlias = tuple[str, float | None]
+_Metrics: TypeAlias = Mapping[str, float | None]
+#: Seconds, whose they are, and what was used or waited meanwhile.
+_Shown: TypeAlias = tuple[float, str, _Metrics]
 
 
 def wait_share() -> float:
@@ -50,7 +51,7 @@ def wait_share() -> float:
 
 
 def suspicions(
-    used: Mapping[str, float | None],
+    used: _Metrics,
     duration_s: float,
     cores: int,
     *,
@@ -78,13 +79,13 @@ def suspicions(
         _swap(used),
         _throttling(used),
         _steal(used, duration_s, cores),
-        _waiting(used, _Shown(duration_s, program), cores, lab_s, waiting),
+        _waiting(list(_shown(used, duration_s, program)), cores, lab_s, waiting),
         _oom(used),
     )
     return tuple(words for found in each for words in found)
 
 
-def _swap(used: Mapping[str, float | None]) -> Iterator[str]:
+def _swap(used: _Metrics) -> Iterator[str]:
     moved = [
         f"{size(amount)} {way}"
         for way in ("in", "out")
@@ -94,7 +95,7 @@ def _swap(used: Mapping[str, float | None]) -> Iterator[str]:
         yield f"the host swapped: {', '.join(moved)}"
 
 
-def _throttling(used: Mapping[str, float | None]) -> Iterator[str]:
+def _throttling(used: _Metrics) -> Iterator[str]:
     times, seconds = _more(used, "lab_throttled_count"), _more(used, "lab_throttled_s")
     if times or seconds:
         figures = [_times(times)] * bool(times) + [f"for {seconds:.3g} s"] * bool(seconds)
@@ -104,7 +105,7 @@ def _throttling(used: Mapping[str, float | None]) -> Iterator[str]:
         yield f"a CPU was slowed down for heat {_times(hot)}"
 
 
-def _steal(used: Mapping[str, float | None], duration_s: float, cores: int) -> Iterator[str]:
+def _steal(used: _Metrics, duration_s: float, cores: int) -> Iterator[str]:
     stolen = _more(used, "host_cpu_steal_s")
     # Half a tick more: what a difference of floats adds is no tick.
     if stolen * os.sysconf("SC_CLK_TCK") <= STEAL_TICKS + 0.5:
@@ -115,9 +116,7 @@ def _steal(used: Mapping[str, float | None], duration_s: float, cores: int) -> I
         yield f"the hypervisor took {stolen:.3g} s of CPU time{share}"
 
 
-def _wanted(
-    used: Mapping[str, float | None], stolen: float, duration_s: float, cores: int
-) -> float:
+def _wanted(used: _Metrics, stolen: float, duration_s: float, cores: int) -> float:
     """Return the CPU seconds that steal is held against.
 
     At least one core's, at most all: against all cores, a program on one of 64 could lose half of
@@ -129,25 +128,18 @@ def _wanted(
     return min(max(busy + stolen, duration_s), max(duration_s * cores, stolen))
 
 
-class _Shown(NamedTuple):
-    """The times of a step that are shown; what it waited is held against each of them."""
-
-    duration_s: float
-    program: LifeSpan | None
-
-    def each(self, used: Mapping[str, float | None]) -> Iterator[tuple[float, str, Waited]]:
-        """Yield its length, whose it is, and who waited for a CPU meanwhile for how long."""
-        yield self.duration_s, "its", _waited(used)
-        if self.program is not None and (own_s := self.program.seconds) is not None:
-            waited_s = self.program.waited_s
-            if waited_s is not None:
-                used = {**used, "host_psi_cpu_some_s": waited_s}
-            yield own_s, "its program's", _waited(used)
+def _shown(used: _Metrics, duration_s: float, program: LifeSpan | None) -> Iterator[_Shown]:
+    """Yield each time of a step that is shown: what was waited is held against the smallest."""
+    yield duration_s, "its", used
+    if program is not None and program.seconds is not None:
+        inside = {} if program.waited_s is None else {"host_psi_cpu_some_s": program.waited_s}
+        yield program.seconds, "its program's", {**used, **inside}
 
 
 def _waiting(
-    used: Mapping[str, float | None], shown: _Shown, cores: int, lab_s: float | None, share: float
+    shown: Sequence[_Shown], cores: int, lab_s: float | None, share: float
 ) -> Iterator[str]:
+    duration_s, _, used = shown[0]
     own_s, busy_s = used.get("resource_cpu_s", 0.0), _busy(used)
     if share >= 1 or (own_s is not None and (lab_s is None or busy_s is None)):
         return
@@ -157,8 +149,9 @@ def _waiting(
     full_s = 0.0
     if own_s is None and busy_s is not None:
         # All CPUs were busy for so long at least, where nobody tells who waited.
-        full_s = busy_s - (cores - 1) * shown.duration_s
-    for length_s, whose, (who, told_s) in shown.each(used):
+        full_s = busy_s - (cores - 1) * duration_s
+    for length_s, whose, meanwhile in shown:
+        who, told_s = _waited(meanwhile)
         waited_s = min(full_s if told_s is None else told_s, most_s)
         if length_s > 0 and max(0.0, share * length_s) < waited_s < math.inf:
             waited = f"{who} waited for a CPU for {waited_s:.3g} s, {waited_s / length_s:.0%} of"
@@ -169,7 +162,7 @@ def _waiting(
             return
 
 
-def _waited(used: Mapping[str, float | None]) -> Waited:
+def _waited(used: _Metrics) -> tuple[str, float | None]:
     """Return who waited for a CPU and how long, as close to the step as the kernel tells."""
     own, group = used.get("resource_cpu_wait_s"), used.get("resource_psi_cpu_some_s")
     if own is not None:
@@ -180,19 +173,19 @@ def _waited(used: Mapping[str, float | None]) -> Waited:
     return "somebody on this host", used.get("host_psi_cpu_some_s")
 
 
-def _busy(used: Mapping[str, float | None]) -> float | None:
+def _busy(used: _Metrics) -> float | None:
     """Return the CPU seconds of all programs on this host; None if the kernel does not tell."""
     return sum_of(used.get(f"host_cpu_{kind}_s") for kind in ("user", "system", "nice"))
 
 
-def _oom(used: Mapping[str, float | None]) -> Iterator[str]:
+def _oom(used: _Metrics) -> Iterator[str]:
     killed = _more(used, "host_oom_kill_count")
     if killed:
         noun = "process" if killed == 1 else "processes"
         yield f"the kernel killed {killed:.0f} {noun} of this host for want of memory"
 
 
-def _more(used: Mapping[str, float | None], name: str) -> float:
+def _more(used: _Metrics, name: str) -> float:
     """Return how much a counter grew; 0 if that is not known, or if it began anew in between."""
     value = used.get(name)
     return value if value is not None and 0 < value < math.inf else 0.0

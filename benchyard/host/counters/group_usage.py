@@ -1,35 +1,11 @@
-"""What a control group used between two readings: from raw bytes to metrics.
+"""What a control group used between two readings: from raw bytes to metrics."""
 
-Where a group counts no disk bytes (version 1 leaves out buffered writes, and newer kernels count
-nothing there without a limit; version 2 counts where the controller is on), the accounts of its
-processes are added up if they are provably whole: if no process can have come from outside (as with
-``docker exec``), done something, and ended between the readings. Where none of them waited for a
-child, what the processes used of the processors is known to the nanosecond, and so is what the
-group used: if that is the same, nobody else was there. Otherwise the ids tell that the host gave
-out meanwhile: each must be that of a process seen in the group.
-
-Faults are no proof: the kernel brings those of a group up to date only now and then.
-"""
-
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 
 from benchyard.host.counters import group_parsing, parsing
 from benchyard.host.counters.account import NETWORK, MetricBook, difference
-from benchyard.host.counters.groups import GroupReading, Members
+from benchyard.host.counters.groups import GroupReading
 from benchyard.host.counters.parsing import sum_of
-from benchyard.host.counters.processes import (
-    TICKS_CUT_OFF,
-    Key,
-    Lives,
-    ProcessLife,
-    ProcessReading,
-    UnknownUsageError,
-    Usage,
-    grown,
-    lives,
-    used_by,
-    vanished,
-)
 from benchyard.host.counters.traffic import Traffic, carried, why_unknown
 
 _PRESSURE = {
@@ -51,14 +27,6 @@ _OPERATIONS = ("resource_disk_read_count", "resource_disk_write_count")
 _PEAK = "resource_memory_peak_bytes"
 _KINDS = ("resource_memory_anonymous_bytes", "resource_memory_file_bytes")
 _EARLIER_FILES = "resource_memory_file_start_bytes"
-
-#: How far apart the CPU time of a group and that of its processes may be at most, for they are not
-#: read at once, and the very end of a process is charged to the group alone. Of this project's own
-#: making, from experiments with 0.5 s.
-_SLACK_S, _SLACK_SHARE = 0.002, 0.01
-#: Up to here it is the same. Idle processes show no difference at all, and a shell that came, wrote
-#: one line and ended took 0.5 ms of time on a processor. From experiments, too.
-_EXACT_S = 50e-6
 
 
 def used_by_group(
@@ -92,7 +60,7 @@ def used_by_group(
     _tell_peak(account, start, end)
     _tell_earlier_files(account, start, end)
     _tell_network(account, start, end)
-    _tell_disk(account, start, end, began_ticks, devices)
+    _tell_disk(account, start, end, devices)
     return account
 
 
@@ -200,12 +168,11 @@ def _tell_disk(
     account: MetricBook,
     start: GroupReading | None,
     end: GroupReading,
-    began_ticks: int,
     devices: Collection[str] | None,
 ) -> None:
     raw = end.raw["io"] or b""
     earlier = (start.raw["io"] or b"") if start else b""
-    if end.members is None:
+    if end.counts_bytes:
         before, after = (group_parsing.io_of_v2(text, devices) for text in (earlier, raw))
         changes = [difference(a, b) for a, b in zip(before, after, strict=True)]
         account.tell_all((*_BYTES, *_OPERATIONS), changes, _why(end, "io"))
@@ -217,73 +184,8 @@ def _tell_disk(
         )
         operations = [difference(a, b) for a, b in zip(before, after, strict=True)]
     account.tell_all(_OPERATIONS, operations, "its control group counts none here")
-    try:
-        usage = _whole_usage(start, end, began_ticks, account.values["resource_cpu_s"])
-    except UnknownUsageError as error:
-        why = f"its control group counts no disk bytes, and of the processes in it {error}"
-        account.tell_all(_BYTES, None, why)
-    else:
-        why = "its control group counts no disk bytes, and those of its processes may not be read"
-        account.tell_all(_BYTES, (usage.read_bytes, usage.write_bytes), why)
-
-
-def _whole_usage(
-    start: GroupReading | None, end: GroupReading, began_ticks: int, cpu_s: float | None
-) -> Usage:
-    """Add up what the group's processes used.
-
-    Raises:
-        UnknownUsageError: If that may not be all that was used in the group.
-    """
-    earlier, later = start.members if start else None, end.members
-    if later is None or (start and earlier is None) or cpu_s is None:
-        raise UnknownUsageError("nobody can tell whether they are all")
-    if any(len(each.processes) < each.expected for each in (earlier, later) if each):
-        raise UnknownUsageError("one ended while they were read")
-    before, after = _lives(earlier.processes if earlier else ()), _lives(later.processes)
-    usage = used_by(before, after, began_ticks)
-    waiting = sum(1 for _ in grown(before, after))
-    lacking_s = cpu_s - usage.cpu_s
-    cut_off_s = waiting * TICKS_CUT_OFF / parsing.TICKS_PER_S
-    slack_s = _SLACK_S + _SLACK_SHARE * cpu_s
-    if not -slack_s <= lacking_s <= cut_off_s + slack_s:
-        raise UnknownUsageError("some ended that none of them waited for")
-    if waiting or abs(lacking_s) > _EXACT_S:
-        _check_births(earlier, later, (before, after), waiting=waiting)
-    return usage
-
-
-def _check_births(
-    earlier: Members | None, later: Members, living: tuple[Lives, Lives], *, waiting: int
-) -> None:
-    """Check that every process born on this host is known, or cannot have been in the group.
-
-    Raises:
-        UnknownUsageError: If one may have come from outside and ended unseen.
-    """
-    older = parsing.newest_process((earlier.older if earlier else None) or b"")
-    newer = parsing.newest_process(later.newer or b"")
-    if older is None or newer is None or newer < older:  # ids begin anew at some time
-        raise UnknownUsageError("nobody can tell whether others came and ended meanwhile")
-    unseen = newer - older - _newcomers(*living, older)
-    # The only one that is not seen any more, if none was seen before, is the one waited for.
-    if unseen > (1 if waiting and not vanished(*living) else 0):
-        raise UnknownUsageError("others may have come and ended that none of them waited for")
-
-
-def _newcomers(before: Lives, after: Lives, older: int) -> int:
-    """Count processes and threads that were born since ``older`` was given out, and live on."""
-    threads = [
-        max(0, life.threads - before[key].threads) for key, life in after.items() if key in before
-    ]
-    return sum(threads) + sum(1 for key in after if key not in before and key[0] > older)
-
-
-def _lives(readings: Iterable[ProcessReading]) -> dict[Key, ProcessLife]:
-    """Decode; roots are those whose parent is not in the group."""
-    found = lives(readings)
-    pids = {key[0] for key in found}
-    return {key: life._replace(is_root=life.parent not in pids) for key, life in found.items()}
+    # Version 1 leaves out what is written through the page cache.
+    account.tell_all(_BYTES, None, "its control group counts no disk bytes here")
 
 
 def _why(end: GroupReading, name: str, otherwise: str = "this kernel does not tell it") -> str:

@@ -2,7 +2,7 @@
 
 import os
 import threading
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
@@ -34,23 +34,6 @@ FILES: Mapping[str, Places] = {
     "psi_io": ((UNIFIED, "io.pressure"),),
 }
 PEAK: Places = (("memory", "memory.max_usage_in_bytes"), (UNIFIED, "memory.peak"))
-#: It ends in the id that was given out last, to any process or thread of the host.
-_NEWEST = Path("/proc/loadavg")
-
-
-class Members(NamedTuple):
-    """The processes of a group, for accounts that it does not keep itself.
-
-    Args:
-        expected: How many there were; one that ended while they were read lacks.
-        older: ``/proc/loadavg`` right before they were looked for.
-        newer: The same right after they were read.
-    """
-
-    processes: tuple[ProcessReading, ...]
-    expected: int
-    older: bytes | None
-    newer: bytes | None
 
 
 class GroupReading(NamedTuple):
@@ -60,7 +43,7 @@ class GroupReading(NamedTuple):
         generation: How often a group of this path was found anew; its counters began then.
         oldest_ticks: When its oldest process began, as far as was seen when it was found.
         problems: Name of a file of FILES that gave nothing to why, if that is known.
-        members: Its processes' own accounts, read where it has none of its disks.
+        counts_bytes: Whether it counts what it moves to and from disks.
     """
 
     group: "Group"
@@ -71,7 +54,7 @@ class GroupReading(NamedTuple):
     problems: Mapping[str, str | None]
     peak: PeakOf | None
     pids: frozenset[int]
-    members: Members | None
+    counts_bytes: bool
     network: Traffic
 
 
@@ -90,7 +73,6 @@ class Group:
         #: The largest peak of earlier groups at this path.
         self._earlier_peak: int | None = None
         self._lock = threading.Lock()
-        self._newest = KernelFile(_NEWEST)
         self._open()
 
     def _open(self) -> None:
@@ -130,7 +112,6 @@ class Group:
         """Close all files."""
         with self._lock:
             self._close()
-            self._newest.close()
 
     def _close(self) -> None:
         for file in self._files.values():
@@ -141,7 +122,6 @@ class Group:
         return {name: file.read() for name, file in self._files.items()}
 
     def _reading(self, raw: Mapping[str, bytes | None]) -> GroupReading:
-        older = self._newest.read()
         pids = self._pids()
         counts_bytes = raw["io"] is not None and self._files["io"].name == "io.stat"
         return GroupReading(
@@ -153,17 +133,13 @@ class Group:
             {name: self._problem(name) for name, got in raw.items() if got is None},
             PeakOf(self._peaks, self._peaks.mark()) if self._peak_file.is_open else None,
             pids,
-            None if counts_bytes else self._members(pids, older),
+            counts_bytes,
             read_network(min(pids, default=None)),
         )
 
     def _problem(self, name: str) -> str | None:
         file = self._files[name]
         return f"{file.name}: {file.problem}" if file.problem else None
-
-    def _members(self, pids: Collection[int], older: bytes | None) -> Members:
-        processes = tuple(self._processes(pids))
-        return Members(processes, len(pids), older, self._newest.read())
 
     def _pids(self) -> frozenset[int]:
         """Return the processes in it and in the groups below it."""

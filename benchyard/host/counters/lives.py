@@ -21,23 +21,23 @@ import os
 import select
 import threading
 import time
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
 from benchyard.core.clock import cpu_ns
 from benchyard.core.errors import MeasurementError
-from benchyard.host.counters.account import NETWORK, MetricBook, unknown
+from benchyard.host.counters.account import difference
+from benchyard.host.counters.group_life import GroupLife, Others
 from benchyard.host.counters.group_parsing import group_cpu
-from benchyard.host.counters.group_usage import CPU, tell_cpu, used_by_group
 from benchyard.host.counters.groups import FILES, Group, GroupReading
 from benchyard.host.counters.kernel import KernelFile, read_once
 from benchyard.host.counters.parsing import pressure
 from benchyard.host.counters.process_events import ProcessEvents
-from benchyard.host.counters.traffic import Traffic, carried, read_network, why_unknown
+from benchyard.host.counters.traffic import Traffic, read_network
 from benchyard.process.cgroups import Cgroup, cgroup_of
-from benchyard.process.usage import MOST_ERROR, LifeSpan
+from benchyard.process.usage import LifeSpan
 
 #: What a runtime's own process is called, until it executes the program.
 RUNTIMES = (b"runc", b"crun", b"youki")
@@ -53,93 +53,39 @@ _LOOKS = 250
 _LAST_BYTES = 0.002
 #: Nanoseconds that a process may use while its group is read, for both to be of one moment.
 _ONE_MOMENT_NS = 200_000
-#: What the runtime used (s) in a time so short is not told from what the program did.
-_SHORT_S = 2 * _PAUSE
 
 
-class Others(NamedTuple):
-    """What a group counted for others than the program, up to its begin.
+class _Edge(NamedTuple):
+    """The begin or the end of a program.
 
     Args:
-        cpu_s: Of CPU time.
-        error_s: Length of the gaps, at begin and end, in which they may have used more.
+        at_ns: When it was seen, or was; None if it was not seen.
+        gap_ns: How long before that it may have been.
+        reading: Of its group, right after that; None if it came too late.
+        waited_s: How long anybody on this host had waited for a CPU by then.
+        read_ns: When the group had been read.
     """
 
-    cpu_s: float
-    error_s: float
+    at_ns: int | None = None
+    gap_ns: int = 0
+    reading: GroupReading | None = None
+    waited_s: float | None = None
+    read_ns: int = 0
 
+    @classmethod
+    def seen(cls, before_ns: int | None, group: Group) -> "_Edge":
+        """Return one that just was, and was not yet at ``before_ns``."""
+        now_ns, waited_s = time.monotonic_ns(), _host_waited_s()
+        if before_ns is None:
+            return cls(waited_s=waited_s)
+        return cls(now_ns, now_ns - before_ns, group.read(), waited_s, time.monotonic_ns())
 
-class GroupLife:
-    """What a program used, from readings of its group; see ``benchyard.process.usage.Life``.
-
-    Args:
-        readings: At its begin, None if that was not seen; and at its end, None if that was not
-            seen in time.
-        others: None if that is not known.
-        traffic: Of its network namespace, soon after its begin and at its end.
-        is_alone: Whether the group is its own; else it tells only the CPU time, if it knows that.
-    """
-
-    def __init__(
-        self,
-        readings: tuple[GroupReading | None, GroupReading | None],
-        others: Others | None,
-        traffic: tuple[Traffic, Traffic],
-        span: LifeSpan,
-        *,
-        is_alone: bool,
-    ) -> None:
-        self.span = span
-        self._readings = readings
-        self._others = others
-        self._traffic = traffic
-        self._is_alone = is_alone
-        self._account: MetricBook | None = None
-
-    def told(
-        self, began_ticks: int, devices: Collection[str] | None
-    ) -> tuple[Mapping[str, float | None], Mapping[str, str]]:
-        """Return metric to value, and to why it is None; decoded once, and the bytes let go."""
-        if self._account is None:
-            self._account = self._decoded(began_ticks, devices)
-            self._readings = None, None
-        return self._account.values, self._account.reasons
-
-    def _decoded(self, began_ticks: int, devices: Collection[str] | None) -> MetricBook:
-        start, end = self._readings
-        whole = unknown("its container ended before anybody could read what it had used")
-        if end is not None and not end.is_gone:
-            whole = used_by_group(start, end, began_ticks, devices)
-            self._tell_cpu(whole, group_cpu(end.raw["cpu"] or b"").total_s)
-        if self._is_alone:
-            self._tell_network(whole)
-            return whole
-        part = MetricBook()
-        # Whatever else is counted in its group is that of all together.
-        for metric in CPU:
-            part.tell(metric, whole.values[metric], whole.reasons.get(metric, ""))
-        return part
-
-    def _tell_cpu(self, account: MetricBook, total_s: float | None) -> None:
-        """Take off what others used, unless nobody knows that well enough."""
-        if total_s is None or self._others is None:
-            why = "its begin was not seen, so it is not told from its runtime's"
-            account.tell_all(CPU, None, why)
-            return
-        own_s, error_s = total_s - self._others.cpu_s, self._others.error_s
-        tell_cpu(account, own_s, "")
-        if error_s > max(MOST_ERROR * own_s, _SHORT_S):
-            why = f"it was not told from others' for {error_s:.2g} s: the lab got a CPU too late"
-            account.tell_all(CPU, None, why)
-
-    def _tell_network(self, account: MetricBook) -> None:
-        first, last = self._traffic
-        why = "its network was taken away before its traffic could be read"
-        if not first.name:
-            why = why_unknown(first, first)
-        # The namespace is as new as the program, which may have been quicker than the first look.
-        moved = carried(Traffic(), last, began_inside=True)
-        account.tell_all(NETWORK, moved, f"its container: {why}")
+    def exact(self, at_ns: int | None) -> "_Edge":
+        """Return it with the kernel's own time, if that told one."""
+        if at_ns is None:
+            return self
+        # The kernel tells of an end before it notes the time.
+        return self._replace(at_ns=min(at_ns, self.at_ns or at_ns), gap_ns=0)
 
 
 class _Process:
@@ -199,13 +145,8 @@ class Sight:
         self._before = frozenset(self._members())
         self._hint: int | None = None
         self._over = threading.Event()
-        self._readings: list[GroupReading | None] = [None, None]
+        self._edges = [_Edge(), _Edge()]
         self._traffic = Traffic(), Traffic()
-        # When it was seen to have begun and ended, and how long before that it may have been.
-        self._times: list[int | None] = [None, None]
-        self._gaps = [0, 0]
-        self._waited: list[float | None] = [None, None]
-        self._read_ns = 0
         self._is_real_time = False
         self._events = ProcessEvents()
         #: The runtime's own processes, by their ids.
@@ -228,39 +169,27 @@ class Sight:
         self._hint = pid or self._hint
         self._over.set()
         self._thread.join()
-        self._events.read()
-        self._take_kernels_times()
-        self._events.close()
-        began, ended = self._times
-        span = LifeSpan(began, ended, sum(self._gaps), self._waited_s(), self._is_real_time)
-        others, first, last = self._others(), *self._readings
-        if pid not in (None, self.pid):
-            others, first, last, span = None, None, None, LifeSpan()
-        return GroupLife((first, last), others, self._traffic, span, is_alone=self._is_alone)
-
-    def _take_kernels_times(self) -> None:
-        """Put the kernel's times in the place of those at which somebody looked."""
         process = self.starting.get(self.pid or 0)
-        since = process.looked_ns or 0 if process else 0
-        for edge, at_ns in enumerate(self._events.span(self.pid or 0, since)):
-            if at_ns is not None:
-                # The kernel tells of an end before it notes the time.
-                self._times[edge] = min(at_ns, self._times[edge] or at_ns)
-                self._gaps[edge] = 0
+        self._events.read()
+        times = self._events.span(self.pid or 0, (process and process.looked_ns) or 0)
+        begin, end = map(_Edge.exact, self._edges, times)
+        self._events.close()
+        if pid not in (None, self.pid):
+            begin = end = _Edge()
+        waited_s = difference(begin.waited_s, end.waited_s)
+        error_ns = begin.gap_ns + end.gap_ns
+        span = LifeSpan(begin.at_ns, end.at_ns, error_ns, waited_s, self._is_real_time)
+        others = self._others(process, begin, end)
+        readings = begin.reading, end.reading
+        return GroupLife(readings, others, self._traffic, span, is_alone=self._is_alone)
 
-    def _waited_s(self) -> float | None:
-        before, after = self._waited
-        return None if before is None or after is None else after - before
-
-    def _others(self) -> Others | None:
-        known = self.starting.get(self.pid or 0)
-        began, ended = self._times
-        if known is None or known.others is None or began is None or ended is None:
+    def _others(self, process: _Process | None, begin: _Edge, end: _Edge) -> Others | None:
+        if not process or not process.others or begin.at_ns is None or end.at_ns is None:
             return None
-        looked_ns, cpu_s = known.others
-        late_ns = max(0, began - looked_ns)
+        looked_ns, cpu_s = process.others
+        late_ns = max(0, begin.at_ns - looked_ns)
         if not self._is_alone:
-            late_ns += max(0, self._read_ns - ended + self._gaps[1])
+            late_ns += max(0, end.read_ns - end.at_ns + end.gap_ns)
         return Others(cpu_s, late_ns / 1e9)
 
     # -- in the thread
@@ -282,21 +211,12 @@ class Sight:
                 each.close()
 
     def _look(self, process: _Process) -> None:
-        began = time.monotonic_ns()
-        self._waited[0] = _host_waited_s()
-        reading = process.group.read()
-        if process.looked_ns is not None:
-            self._readings[0] = reading
-            self._times[0], self._gaps[0] = began, began - process.looked_ns
+        self._edges[0] = _Edge.seen(process.looked_ns, process.group)
         traffic = _Interfaces(self.pid) if self._is_alone else None
-        alive = self._wait(process.ending, process.looked_ns or 0)
-        if alive is None:
+        alive_ns = self._wait(process.ending, process.looked_ns or 0)
+        if alive_ns is None:
             return
-        ended = time.monotonic_ns()
-        self._readings[1] = process.group.read()
-        self._read_ns = time.monotonic_ns()
-        self._times[1], self._gaps[1] = ended, ended - alive
-        self._waited[1] = _host_waited_s()
+        self._edges[1] = _Edge.seen(alive_ns, process.group)
         if traffic is not None:
             self._traffic = traffic.follow(self._over)
 

@@ -217,11 +217,6 @@ def process_stat(stat: bytes) -> ProcessStat:
     )
 
 
-def newest_process(loadavg: bytes) -> int | None:
-    """Read the id that was given out last, to a process or thread, from ``/proc/loadavg``."""
-    return number(loadavg.rpartition(b" ")[2])
-
-
 def process_disk(io: bytes) -> ProcessDisk:
     """Read a ``/proc/PID/io``."""
     names = (b"read_bytes:", b"write_bytes:", b"cancelled_write_bytes:")

@@ -12,7 +12,12 @@ import pytest
 
 from benchyard.host.counters import lives
 from benchyard.host.counters.account import MetricBook, in_turn
-from benchyard.host.counters.lives import GroupLife, Others, Sight
+from benchyard.host.counters.group_life import GroupLife, Others
+from benchyard.host.counters.group_usage import CPU
+from benchyard.host.counters.groups import Group
+from benchyard.host.counters.lives import Sight
+from benchyard.host.counters.traffic import Traffic
+from benchyard.process.cgroups import Cgroup
 from benchyard.process.usage import LifeSpan
 from tests.conftest import eventually
 
@@ -126,7 +131,7 @@ def test_a_process_that_was_there_before_is_not_meant(folder: Path) -> None:
     assert life.span.seconds is None
     values, reasons = life.told(0, None)
     # What all in its group used would pass for what the program used.
-    assert values == dict.fromkeys(lives.CPU)
+    assert values == dict.fromkeys(CPU)
     assert all(reasons.values())
 
 
@@ -138,8 +143,8 @@ def test_another_process_than_the_engine_names_is_not_meant(folder: Path) -> Non
     child.communicate("go\n")
     assert eventually(lambda: sight.pid == child.pid)
     life = sight.close(os.getpid())
-    assert life.span == LifeSpan()
-    assert life.told(0, None)[0] == dict.fromkeys(lives.CPU)
+    assert life.span[:2] == (None, None)
+    assert life.told(0, None)[0] == dict.fromkeys(CPU)
 
 
 def test_what_was_never_seen_is_unknown_with_a_reason() -> None:
@@ -167,6 +172,7 @@ def test_a_hint_replaces_a_begin_that_was_not_seen(folder: Path) -> None:
 
 def test_a_span_has_a_length_only_with_both_ends() -> None:
     assert LifeSpan(1, None).seconds is None
+    assert LifeSpan(1, None).problem == "its begin or its end was not seen"
     assert LifeSpan(10**9, 3 * 10**9).seconds == 2
 
 
@@ -176,19 +182,20 @@ def test_a_length_that_is_off_by_more_than_a_hundredth_is_none(
 ) -> None:
     span = LifeSpan(0, 10**9, error_ms * 10**6)
     assert (span.seconds is not None) is known
+    assert span.problem == (
+        None if known else "begin and end were only seen within 11 ms, which is more than 1% of it"
+    )
 
 
 @pytest.fixture
 def account(folder: Path) -> Callable[[Others | None], Any]:
     """Return what tells the CPU time of a program alone in a group that counted 5 s."""
-    group = lives.Group(lives.Cgroup("test", {"cpuacct": folder}))
+    group = Group(Cgroup("test", {"cpuacct": folder}))
     reading = group.read()._replace(oldest_ticks=10)
     group.close()
 
     def tell(others: Others | None) -> Any:
-        life = GroupLife(
-            (None, reading), others, (lives.Traffic(), lives.Traffic()), LifeSpan(), is_alone=True
-        )
+        life = GroupLife((None, reading), others, (Traffic(), Traffic()), LifeSpan(), is_alone=True)
         values, reasons = life.told(1, None)
         return values["resource_cpu_s"], reasons.get("resource_cpu_s")
 

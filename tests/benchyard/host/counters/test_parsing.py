@@ -44,7 +44,6 @@ PARSERS: list[Callable[[bytes], object]] = [
     parsing.memory,
     parsing.memory_events,
     parsing.disk,
-    parsing.newest_process,
     parsing.network,
     parsing.pressure,
     parsing.process_stat,

@@ -28,8 +28,6 @@ LIMIT = 0.01
 #: A limit of this project's own making: a boundary must not be felt beside a step of 20 ms.
 HOST_LIMIT = 60e-6
 BURN_MS, TOUCH, WRITE = 500, 300 * 10**6, 200 * 10**6
-#: How often a measurement is tried, at most, for each that is wanted.
-TRIES = 5
 
 #: Program, request, metric to what was read from outside, and what the child says of itself.
 Way: TypeAlias = Callable[[Path, str, str], tuple[float | None, float]]
@@ -120,29 +118,14 @@ def _truth(program: Path, times: int, size: Size) -> list[Figure]:
         ("grandchild, tree ended", _ended, "+"),
         ("process that lives on", _alive, ""),
         ("child of one that lives on", _alive, "+"),
-        ("control group", _grouped, ""),
-        ("child in a control group", _grouped, "+"),
     ):
         wanted.append((f"written, {what}", way, f"{sign}write {write}", written, float(write)))
     figures: list[Figure] = []
     for what, way, request, metric, true in wanted:
-        told = _told(times, way, program, request, metric, true)
+        each = [_off(*way(program, request, metric), true) for _ in range(times)]
+        told = [off for off in each if off is not None]
         figures.append(Figure(f"{what}: off by", told, "%", LIMIT))
     return figures
-
-
-def _told(
-    times: int, way: Way, program: Path, request: str, metric: str, true: float | None
-) -> list[float]:
-    """Measure until ``times`` were told: while others start processes, a group's bytes are null."""
-    told: list[float] = []
-    for _ in range(TRIES * times):
-        off = _off(*way(program, request, metric), true)
-        if off is not None:
-            told.append(off)
-        if len(told) == times:
-            break
-    return told
 
 
 def _off(told: float | None, own: float, true: float | None) -> float | None:

@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Collection, Generator
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
@@ -26,7 +26,7 @@ from benchyard.host.sampler.process import PROCESSES
 from benchyard.host.sampler.raw import Tick, read_raw
 from benchyard.process.children import spawn
 from benchyard.process.labels import start_time
-from benchyard.process.usage import Ended, Owned
+from benchyard.process.usage import Ended, LifeSpan, Owned
 from benchyard.results.metrics_csv import COUNTERS
 from tests.benchyard.host.counters.conftest import Worker
 from tests.children import ending
@@ -346,6 +346,60 @@ def test_what_goes_on_side_by_side_is_no_neighbour_of_itself(
     one.boundary(Owned(), begins=False)
     assert [words for words in burned(one).suspect if "waited" in words]
     one.stop([])
+
+
+class Ran:
+    """A program in a container whose account was missed."""
+
+    def __init__(self, span: LifeSpan) -> None:
+        self.span = span
+
+    def told(
+        self, began_ticks: int, devices: Collection[str] | None
+    ) -> tuple[dict[str, float | None], dict[str, str]]:
+        del began_ticks, devices
+        return {"resource_cpu_s": None}, {"resource_cpu_s": "missed"}
+
+
+@pytest.mark.usefixtures("neighbours")
+def test_a_program_whose_account_was_missed_beside_neighbours_cannot_be_judged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(WAIT_VARIABLE, "0.05")
+    one = collector(tmp_path)
+    before = one.boundary(Owned(), begins=True)
+    burns = f"{ON_ONE_CPU}import time\nwhile time.process_time() < 0.5: pass"
+    subprocess.run([sys.executable, "-S", "-c", burns], check=True)
+    ran = Ran(LifeSpan(0, 10**9, 0, None, is_real_time=True))
+    used = one.used(before, one.boundary(Owned(lives=[ran]), begins=False))
+    one.stop([])
+    assert [words for words in used.suspect if words.startswith("cannot be judged: ")]
+
+
+@pytest.mark.parametrize(
+    ("granted", "told"), [([], None), ([True, True], True), ([True, False], False)]
+)
+def test_it_is_recorded_how_programs_were_watched(
+    tmp_path: Path, granted: list[bool], *, told: bool | None
+) -> None:
+    one = collector(tmp_path)
+    before = one.boundary(Owned(), begins=True)
+    lives = [Ran(LifeSpan(0, 10**9, 0, 0.0, is_real_time=each)) for each in granted]
+    one.used(before, one.boundary(Owned(lives=lives), begins=False))
+    facts = one.stop([]).facts
+    assert facts["real_time"] is told
+    unknown = facts["unknown"]
+    assert isinstance(unknown, dict)
+    assert "run_s" not in unknown
+
+
+def test_it_is_recorded_why_a_programs_time_is_null(tmp_path: Path) -> None:
+    one = collector(tmp_path)
+    before = one.boundary(Owned(), begins=True)
+    one.used(before, one.boundary(Owned(lives=[Ran(LifeSpan(0, None))]), begins=False))
+    unknown = one.stop([]).facts["unknown"]
+    assert isinstance(unknown, dict)
+    assert unknown["run_s"] == "its begin or its end was not seen"
 
 
 def test_the_labs_own_share_is_told(tmp_path: Path) -> None:

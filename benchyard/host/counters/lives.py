@@ -37,7 +37,7 @@ from benchyard.host.counters.parsing import pressure
 from benchyard.host.counters.process_events import ProcessEvents
 from benchyard.host.counters.traffic import Traffic, read_network
 from benchyard.process.cgroups import Cgroup, cgroup_of
-from benchyard.process.usage import LifeSpan
+from benchyard.process.usage import MOST_ERROR, LifeSpan
 
 #: What a runtime's own process is called, until it executes the program.
 RUNTIMES = (b"runc", b"crun", b"youki")
@@ -188,8 +188,10 @@ class Sight:
             return None
         looked_ns, cpu_s = process.others
         late_ns = max(0, begin.at_ns - looked_ns)
-        if not self._is_alone:
-            late_ns += max(0, end.read_ns - end.at_ns + end.gap_ns)
+        # What else runs in its group is counted with it, but not for longer than it took.
+        after_ns = 0 if self._is_alone else end.read_ns - end.at_ns + end.gap_ns
+        if after_ns > MOST_ERROR * (end.at_ns - begin.at_ns):
+            late_ns += after_ns
         return Others(cpu_s, late_ns / 1e9)
 
     # -- in the thread

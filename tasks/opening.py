@@ -16,6 +16,7 @@ from benchyard.host.checks import findings
 from benchyard.host.measuring import LocalCollector
 from benchyard.publish import check_sinks
 from benchyard.results.layout import results_folder
+from benchyard.results.trust import Suspect
 from benchyard.run.ordering import new_session
 from benchyard.run.progress import current_listener
 from benchyard.run.request import Request
@@ -69,6 +70,7 @@ def open_case(
         flow_run={**(flow_run or {}), **({"suite": request.suite} if request.suite else {})},
         secrets=Secrets(provider),
         session=request.session or new_session(),
+        suspect=Suspect(request.suspect),
         sinks=request.publish,
         declaration=read,
         listener=current_listener(),

@@ -7,6 +7,7 @@ from prefect import State, get_run_logger, task
 from prefect.artifacts import create_table_artifact
 from prefect.states import Cancelled, Completed, Failed
 
+from benchyard.analysis.regressions import Baseline
 from benchyard.core.errors import CaseFailedError
 from benchyard.core.files import shown
 from benchyard.show.pages import cell, suite_table
@@ -36,7 +37,7 @@ def compare_suite(
 ) -> Summary:
     """Compare what was done with the baseline, and tell of each regression as an event."""
     compared = with_comparisons(
-        summary, entries, baseline, this_flow_run(), request.comparison_rule
+        summary, entries, Baseline(baseline, request.comparison_rule), this_flow_run()
     )
     _tell(compared, entries, baseline)
     return compared

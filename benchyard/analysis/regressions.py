@@ -169,11 +169,11 @@ class Baseline:
     """
 
     def __init__(self, text: str, rule: Rule | None = None) -> None:
-        self._text, self._rule = text, rule or Rule()
+        self.text, self._rule = text, rule or Rule()
 
     @cached_property
     def _selection(self) -> Selection:
-        return parse_selection(self._text)
+        return parse_selection(self.text)
 
     @cached_property
     def _run_sets(self) -> dict[str, RunSet]:
@@ -218,8 +218,8 @@ class Baseline:
         except (InputError, OSError) as error:
             why = f"not compared with the baseline: {error}"
             return Looked((), why, before=place, unjudged=(f"{printable(title)}: {why}",))
-        previous = self._text == PREVIOUS
-        against = _campaign_in_words(before, after) if previous else self._text
+        previous = self.text == PREVIOUS
+        against = _campaign_in_words(before, after) if previous else self.text
         return _Draft(compared, against, shown(before.folder) if previous else "")
 
     def _sides(self, title: str, results: Path) -> tuple[RunSet, RunSet] | str:
@@ -228,7 +228,7 @@ class Baseline:
         Raises:
             InputError: If a record is damaged, or the baseline is no folder.
         """
-        if self._text == PREVIOUS:
+        if self.text == PREVIOUS:
             after = read_run_sets(Selection(results)).get(title)
             if after is None or not after.records:
                 return f"{printable(title)} has no finished run to compare"
@@ -253,7 +253,7 @@ class Baseline:
         Raises:
             InputError: If a record is damaged, or the baseline has none.
         """
-        if self._text != PREVIOUS:
+        if self.text != PREVIOUS:
             return self._run_sets.get(title)
         if not results_folders(results):
             return None

@@ -44,6 +44,7 @@ def _clauses(query: Query, format_column: str = "e.format") -> Iterator[Clause]:
     for column, values in (
         *((format_column, query.formats), ("e.results", query.results)),
         *(("e.case_name", query.cases), ("e.host", query.hosts), ("e.outcome", query.outcomes)),
+        ("e.host_quality", query.host_qualities),
     ):
         if values:
             yield f"{column} IN ({', '.join('?' * len(values))})", tuple(map(text, values))

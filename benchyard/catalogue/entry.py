@@ -73,6 +73,7 @@ class Entry:
         started_s: Seconds since the epoch.
         duration_s: Seconds.
         host: Name of the testbed.
+        host_quality: How far it spoke against the numbers: ``quiet``, ``noisy`` or ``suspect``.
         commit: Of the case's repository.
         versions: Resource to version.
         tags: Of its case.
@@ -97,6 +98,7 @@ class Entry:
     started_s: float | None = None
     duration_s: float | None = None
     host: str = ""
+    host_quality: str = ""
     commit: str = ""
     versions: Mapping[str, str] = field(default_factory=dict[str, str])
     tags: tuple[str, ...] = ()

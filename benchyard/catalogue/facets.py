@@ -12,6 +12,7 @@ from benchyard.core.wording import hint
 _COLUMN_OF = {
     "host": "host",
     "case": "case_name",
+    "host_quality": "host_quality",
     "outcome": "outcome",
     "commit": "commit_id",
     "format": "format",

@@ -19,7 +19,7 @@ from threading import Lock
 from typing import Any
 
 #: Raised with each change of the schema.
-VERSION = 1
+VERSION = 2
 #: Inode of a folder that was never looked at.
 NEVER = -1
 #: A change is written by others in less; a first indexing commits often.
@@ -77,6 +77,7 @@ CREATE TABLE entries (
   updated_s REAL NOT NULL, title TEXT NOT NULL, broken TEXT NOT NULL, under_way INTEGER NOT NULL,
   case_name TEXT NOT NULL, run INTEGER NOT NULL, outcome TEXT NOT NULL, began REAL NOT NULL,
   started_s REAL NOT NULL, duration_s REAL NOT NULL, host TEXT NOT NULL, commit_id TEXT NOT NULL,
+  host_quality TEXT NOT NULL,
   results TEXT NOT NULL, label_set INTEGER NOT NULL, parameter_set INTEGER NOT NULL,
   counts BLOB NOT NULL
 );
@@ -90,6 +91,7 @@ CREATE INDEX entries_outcome ON entries (outcome, id);
 CREATE INDEX entries_duration ON entries (duration_s, id);
 CREATE INDEX entries_host ON entries (host, id);
 CREATE INDEX entries_of_host ON entries (host, began, id);
+CREATE INDEX entries_quality ON entries (host_quality, id);
 CREATE INDEX entries_path ON entries (path, id);
 CREATE INDEX entries_format ON entries (format, began, id);
 CREATE INDEX entries_results ON entries (results, began, id);

@@ -31,7 +31,18 @@ class Condition:
 
 #: What entries may be sorted by, beside ``parameter:NAME``; a ``-`` before it means descending.
 #: ``started`` is when it began, or else changed. What is not known comes first, ascending.
-SORTS = ("started", "updated", "created", "title", "run", "outcome", "duration", "host", "path")
+SORTS = (
+    "started",
+    "updated",
+    "created",
+    "title",
+    "run",
+    "outcome",
+    "duration",
+    "host",
+    "host_quality",
+    "path",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +76,7 @@ class Query:
     commits: tuple[str, ...] = ()
     versions: tuple[str, ...] = ()
     outcomes: tuple[str, ...] = ()
+    host_qualities: tuple[str, ...] = ()
     parameters: tuple[Condition, ...] = ()
     broken: bool | None = None
     under_way: bool | None = None

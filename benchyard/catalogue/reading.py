@@ -15,7 +15,7 @@ from benchyard.core.json_text import decoded
 _COLUMNS = """
 e.id, e.format, e.root, e.path, e.created_s, e.updated_s, e.title, e.broken, e.under_way,
 e.case_name, e.run, e.outcome, e.started_s, e.duration_s, e.host, e.commit_id, e.counts,
-l.document, s.document
+l.document, s.document, e.host_quality
 """
 _SETS = """
 JOIN label_sets l ON l.id = e.label_set JOIN parameter_sets s ON s.id = e.parameter_set
@@ -162,6 +162,7 @@ def entry_of(row: tuple[Any, ...], roots: Sequence[Path]) -> Entry:
         started_s=_known(row[12]),
         duration_s=_known(row[13]),
         host=row[14],
+        host_quality=row[19],
         commit=row[15],
         versions=labels["versions"],
         tags=tuple(labels["tags"]),

@@ -25,6 +25,7 @@ _COLUMNS = {
     "outcome": "e.outcome",
     "duration": "e.duration_s",
     "host": "e.host",
+    "host_quality": "e.host_quality",
     "path": "e.path",
 }
 _PARAMETER = "parameter:"

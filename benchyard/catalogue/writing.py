@@ -29,7 +29,7 @@ _COLUMNS = (
         "broken",
     ),
     *("under_way", "case_name", "run", "outcome", "began", "started_s", "duration_s", "host"),
-    *("commit_id", "results", "label_set", "parameter_set", "counts"),
+    *("commit_id", "host_quality", "results", "label_set", "parameter_set", "counts"),
 )
 _INSERT = f"INSERT INTO entries ({', '.join(_COLUMNS)}) VALUES ({', '.join('?' * len(_COLUMNS))})"  # noqa: S608
 _READ = f"SELECT {', '.join(_COLUMNS)} FROM entries WHERE n = ?"  # noqa: S608
@@ -190,6 +190,7 @@ class Writer:
             -1.0 if entry.duration_s is None else _finite(entry.duration_s),
             text(entry.host),
             text(entry.commit),
+            text(entry.host_quality),
             _results_id(str(entry.root), entry.path) if is_run else "",
             self._label_set(entry),
             self._parameter_set(entry.parameters),

@@ -14,6 +14,7 @@ from benchyard.cli.option_types import NamedPath, Percent
 from benchyard.core.errors import InputError
 from benchyard.core.model import Case
 from benchyard.results.layout import results_folder
+from benchyard.results.trust import Suspect
 from benchyard.statistics.sessions import PRIOR_SD
 
 CommandT = TypeVar("CommandT", bound=Callable[..., Any])
@@ -69,8 +70,12 @@ session_sd_option = click.option(
 in_turns_option = click.option(
     "--in-turns", is_flag=True, help="All was measured in turns, in one session."
 )
-include_suspect_option = click.option(
-    "--include-suspect", is_flag=True, help="Take in what is marked suspect."
+suspect_option = click.option(
+    "--suspect",
+    type=click.Choice([rule.value for rule in Suspect]),
+    default=Suspect.AUTO.value,
+    show_default=True,
+    help="Suspect executions; auto counts them, marked, where too few others are left.",
 )
 cases_argument = click.argument("cases", nargs=-1, metavar="[CASE]...")
 

@@ -40,12 +40,12 @@ from benchyard.cli.ci import ReportingCommand, Reports, comparison_reports
 from benchyard.cli.common import (
     compared_step_option,
     in_turns_option,
-    include_suspect_option,
     json_option,
     level_option,
     results_option,
     root_option,
     session_sd_option,
+    suspect_option,
     threshold_option,
 )
 from benchyard.cli.gate import exit_code, strict_option
@@ -54,6 +54,7 @@ from benchyard.cli.terminal import print_json, print_table, say, styled
 from benchyard.core.errors import ExitCode, InputError
 from benchyard.core.files import shown
 from benchyard.core.wording import printable
+from benchyard.results.trust import Suspect
 from benchyard.statistics.comparison import Verdict
 from benchyard.statistics.figures import plural
 
@@ -113,7 +114,7 @@ def _step_pairs(
 @level_option
 @session_sd_option
 @in_turns_option
-@include_suspect_option
+@suspect_option
 @click.option("--plan", "planning", is_flag=True, help="Tell how many runs are needed, and stop.")
 @click.option(
     "--sensitivity",
@@ -144,7 +145,7 @@ def command(
     root: Path,
     *,
     in_turns: bool,
-    include_suspect: bool,
+    suspect: str,
     planning: bool,
     as_csv: bool,
     as_json: bool,
@@ -166,7 +167,7 @@ def command(
     if not 0 < level < 1:
         raise click.UsageError("the level lies between 0% and 100%")
     rule = Rule(
-        *(metrics, threshold, level, include_suspect),
+        *(metrics, threshold, level, Suspect(suspect)),
         other_work=True,
         steps=steps,
         session_sd=session_sd,
@@ -223,7 +224,7 @@ def _print(compared: Comparison) -> None:
     for why in untold(compared):
         say(why, fg="yellow")
     if lacks_suspect(compared):
-        say("--include-suspect takes in what is suspect", fg="yellow")
+        say(f"--suspect {Suspect.AUTO} counts what is suspect", fg="yellow")
     if compared.rows:
         say()
         made, verdicts = table(compared)

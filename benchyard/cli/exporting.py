@@ -14,6 +14,7 @@ from benchyard.cli.common import (
     resources_option,
     results_option,
     root_option,
+    suspect_option,
     tag_option,
 )
 from benchyard.cli.option_types import ExportFile, columns_option
@@ -22,6 +23,7 @@ from benchyard.cli.terminal import say
 from benchyard.core.errors import InputError, RecordError
 from benchyard.core.files import write_atomically
 from benchyard.results.campaigns import chosen_campaigns
+from benchyard.results.trust import Suspect
 from benchyard.show.export.columns import Rows
 from benchyard.show.export.files import WRITERS, csv_pieces
 from benchyard.show.export.latex import latex
@@ -63,7 +65,7 @@ _STDOUT = Path("-")
 )
 @columns_option
 @click.option("--counted", is_flag=True, help="Only executions that the statistics describe.")
-@click.option("--include-suspect", is_flag=True, help="Let executions count that were disturbed.")
+@suspect_option
 @click.option(
     "--points",
     type=click.Choice(["columns", "rows"]),
@@ -90,7 +92,7 @@ def command(
     *,
     summary: bool,
     counted: bool,
-    include_suspect: bool,
+    suspect: str,
 ) -> None:
     """Write results for other programs: spreadsheets, data frames, papers.
 
@@ -101,7 +103,7 @@ def command(
     outputs = [(file, _kind(file, format_)) for file in files or (_STDOUT,)]
     _refuse_useless(outputs, format_, columns)
     sources = _sources(cases, tags, resource_folders, root, results, campaign)
-    choice, tally = Choice(metrics, include_suspect, counted), Tally()
+    choice, tally = Choice(metrics, Suspect(suspect), counted), Tally()
     rows = (summarized if summary else tidy)(sources, choice, tally)
     rows = rows if columns is None else rows.only(columns)
     # Rows come last: what does not count is told by them.

@@ -114,8 +114,6 @@ def name_of(case: Case, folder: Path) -> str:
 def _print_remarks(
     summary: dict[str, Any], steps: list[dict[str, Any]], most_advice: int | None
 ) -> None:
-    if summary.get("include_suspect"):
-        _remark("suspect executions are described too (--include-suspect)")
     for warning in _warnings(summary.get("warnings", []), steps):
         _remark(f"warning: {warning}", "yellow")
     _print_precision(summary.get("adaptive") or {})

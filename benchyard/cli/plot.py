@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from benchyard.analysis.comparison.samples import DURATION
-from benchyard.cli.common import include_suspect_option
+from benchyard.cli.common import suspect_option
 from benchyard.cli.option_types import OutputFile
 from benchyard.cli.plot_sources import run_sets_of
 from benchyard.cli.terminal import say
@@ -17,6 +17,7 @@ from benchyard.core.files import write_atomically
 from benchyard.core.model import slug
 from benchyard.core.wording import printable
 from benchyard.results.folders import RunFolder, run_number
+from benchyard.results.trust import Suspect
 from benchyard.show import curves
 from benchyard.show.results_plot.chart import Chart, Kind
 from benchyard.show.results_plot.choice import Wish, make_chart
@@ -57,7 +58,7 @@ def _names(_: click.Context, __: click.Parameter, texts: tuple[str, ...]) -> tup
     help="What ratios are to: a case, a step, or values such as threads=1; the first if left out.",
 )
 @click.option("--log/--linear", default=None, help="Scale of the axes, whatever the values are.")
-@include_suspect_option
+@suspect_option
 @click.option(
     "-o",
     "--output",
@@ -99,7 +100,7 @@ def command(
     root: Path,
     *,
     log: bool | None,
-    include_suspect: bool,
+    suspect: str,
     wants_curves: bool,
 ) -> None:
     """Draw results: medians with intervals, single runs, ratios, distributions.
@@ -118,7 +119,7 @@ def command(
     if paper is not None and width is not None:
         raise click.UsageError("--paper and --width exclude each other")
     size = Size(PAPER[paper] if paper else width, height, titled=paper is None)
-    _draw_results(sources, where, wish, size, files, include_suspect=include_suspect)
+    _draw_results(sources, where, wish, size, files, suspect=Suspect(suspect))
 
 
 # -- results
@@ -131,10 +132,10 @@ def _draw_results(
     size: Size,
     files: Sequence[Path],
     *,
-    include_suspect: bool,
+    suspect: str,
 ) -> None:
     found, notes = run_sets_of(sources, where)
-    chart = make_chart(tell_apart(found, include_suspect=include_suspect), wish)
+    chart = make_chart(tell_apart(found, suspect=Suspect(suspect)), wish)
     from benchyard.show.results_plot.figure import draw  # noqa: PLC0415 - matplotlib takes its time
 
     written = files or [_file(chart)]
@@ -163,7 +164,7 @@ def _is_run(source: str) -> bool:
 
 def _refuse_with_curves(ctx: click.Context) -> None:
     """Refuse what curves would silently ignore."""
-    options = ("kind", "metric", "steps", "x", "series", "reference", "log", "include_suspect")
+    options = ("kind", "metric", "steps", "x", "series", "reference", "log", "suspect")
     sizes = ("paper", "width", "height")
     for name in (*options, *sizes):
         if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:

@@ -19,12 +19,12 @@ from benchyard.analysis.comparison.verdicts import ALL_METRICS
 from benchyard.cli.common import (
     compared_step_option,
     in_turns_option,
-    include_suspect_option,
     json_option,
     level_option,
     results_option,
     root_option,
     session_sd_option,
+    suspect_option,
     threshold_option,
 )
 from benchyard.cli.option_types import NamedPath, OutputFile
@@ -35,6 +35,7 @@ from benchyard.core.model import slug
 from benchyard.core.wording import printable
 from benchyard.results.layout import distinct_slug
 from benchyard.results.report_data import is_report
+from benchyard.results.trust import Suspect
 from benchyard.statistics.figures import plural
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ if TYPE_CHECKING:
 @level_option
 @session_sd_option
 @in_turns_option
-@include_suspect_option
+@suspect_option
 @click.option(
     "--keep",
     "kept",
@@ -109,7 +110,7 @@ def command(
     *,
     comparing: bool,
     in_turns: bool,
-    include_suspect: bool,
+    suspect: str,
     as_json: bool,
 ) -> int:
     """Write results as one HTML file that opens offline, prints, and is read back.
@@ -124,7 +125,7 @@ def command(
     if not 0 < level < 1:
         raise click.UsageError("the level lies between 0% and 100%")
     rule = Rule(
-        *(metrics, threshold, level, include_suspect),
+        *(metrics, threshold, level, Suspect(suspect)),
         other_work=True,
         steps=steps,
         session_sd=session_sd,

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import redirect_stdout
 from io import StringIO
 from pathlib import Path
@@ -15,7 +15,7 @@ from benchyard.case.registry import Registry
 from benchyard.case.selection import find_cases
 from benchyard.case.subject.current import current_subject
 from benchyard.cli import comparing, running
-from benchyard.cli.common import cases_of, json_option
+from benchyard.cli.common import cases_of, json_option, suspect_option
 from benchyard.cli.gate import strict_option
 from benchyard.cli.option_types import NamedPath
 from benchyard.cli.terminal import print_json, say, styled
@@ -61,12 +61,14 @@ class _Found(NamedTuple):
 @click.option("--cooldown", metavar="SECONDS", help="As of benchyard run.")
 @click.option("--check", "checking", is_flag=True, help="Verify it, tell what differs, and stop.")
 @strict_option
+@suspect_option
 @json_option
 def command(
     pack: Path,
     into: Path | None,
     runs: int | None,
     cooldown: str | None,
+    suspect: str,
     *,
     checking: bool,
     strict: bool,
@@ -95,8 +97,9 @@ def command(
     found = _look(folder, manifest, resources.find(_class_folders(folder, manifest)))
     if not as_json:
         _tell(found)
-    _execute(folder, manifest, runs, cooldown, as_json=as_json)
-    return _compare(folder, found, strict=strict, as_json=as_json)
+    given = {"--suspect": suspect, **({"--cooldown": cooldown} if cooldown is not None else {})}
+    _execute(folder, manifest, runs, given, as_json=as_json)
+    return _compare(folder, found, suspect, strict=strict, as_json=as_json)
 
 
 def _folder_of(pack: Path) -> Path:
@@ -154,7 +157,7 @@ def _tell(found: _Found) -> None:
 
 
 def _execute(
-    folder: Path, manifest: Manifest, runs: int | None, cooldown: str | None, *, as_json: bool
+    folder: Path, manifest: Manifest, runs: int | None, given: Mapping[str, str], *, as_json: bool
 ) -> None:
     """Execute what was packed, as ``benchyard run`` does, beside the packed results."""
     wanted = runs or max(1, *(len(case.runs) for case in manifest.cases))
@@ -165,13 +168,13 @@ def _execute(
         "--runs": str(wanted),
         "--publish": "none",
         **({"--interval": str(intervals[0])} if intervals else {}),
-        **({"--cooldown": cooldown} if cooldown is not None else {}),
+        **given,
     }
-    given = [word for option in options.items() for word in option]
+    words = [word for option in options.items() for word in option]
     classes = [w for one in _class_folders(folder, manifest) for w in ("--resources", str(one))]
     cases = [_selected(folder, case) for case in manifest.cases]
     # What requires another host is executed all the same: that was told.
-    arguments = [*given, *classes, "--direct", "--ignore-requirements", "--", *cases]
+    arguments = [*words, *classes, "--direct", "--ignore-requirements", "--", *cases]
     with redirect_stdout(sys.stderr if as_json else sys.stdout):
         _call(running.command, arguments)
 
@@ -182,13 +185,9 @@ def _call(command: click.Command, arguments: Sequence[str]) -> int:
         return int(command.invoke(context) or 0)
 
 
-def _compare(folder: Path, found: _Found, *, strict: bool, as_json: bool) -> int:
-    sides = [
-        *(["--strict"] if strict else []),
-        "--",
-        str(folder / RESULTS),
-        str(folder / REPRODUCED),
-    ]
+def _compare(folder: Path, found: _Found, suspect: str, *, strict: bool, as_json: bool) -> int:
+    sides = ["--suspect", suspect, *(["--strict"] if strict else []), "--"]
+    sides += [str(folder / RESULTS), str(folder / REPRODUCED)]
     if not as_json:
         say(styled("\nbaseline: as packed; candidate: reproduced here", bold=True))
         return _call(comparing.command, sides)

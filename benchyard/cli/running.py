@@ -21,6 +21,7 @@ from benchyard.cli.common import (
     results_option,
     selection,
     session_sd_option,
+    suspect_option,
 )
 from benchyard.cli.display import make_display
 from benchyard.cli.gate import exit_code_after_runs, strict_option
@@ -47,6 +48,7 @@ from benchyard.publish import archive_uploaded, check_sinks, upload_runs
 from benchyard.publish.outcome import advice, problems
 from benchyard.results.campaigns import publishable_runs
 from benchyard.results.layout import refuse_foreign
+from benchyard.results.trust import Suspect
 from benchyard.run.adaptive import stored_rule
 from benchyard.run.ordering import Order, new_session
 from benchyard.run.request import Request
@@ -58,6 +60,7 @@ from benchyard.suite.plan import SuitePlan
 @click.command("run", cls=ReportingCommand)
 @selection
 @results_option
+@suspect_option
 @click.option(
     "--runs",
     "runs_wanted",
@@ -245,7 +248,7 @@ def _execute(
     )
     error = executing.execute(plan, request, display, direct=direct)
     for case, folder in plan.cases:
-        summarize_if_older(case.title, folder)
+        summarize_if_older(case.title, folder, suspect=Suspect(request.suspect))
     idle = [(entry.title, entry.results) for entry in plan.idle if entry.results]
     _publish_finished([folder for _, folder in idle], request)
     for title, folder in idle:

@@ -7,7 +7,7 @@ import click
 
 from benchyard.analysis.comparison.run_sets import results_folders
 from benchyard.case.loading import Loaded, raise_problems
-from benchyard.cli.common import load_selected, results_option, selection
+from benchyard.cli.common import load_selected, results_option, selection, suspect_option
 from benchyard.cli.option_types import columns_option
 from benchyard.cli.options import verbose_option
 from benchyard.cli.outcome import name_of, print_outcome, read_summary
@@ -17,6 +17,7 @@ from benchyard.core.errors import RecordError
 from benchyard.core.model import Case
 from benchyard.core.wording import shorten
 from benchyard.results.campaigns import chosen_campaigns
+from benchyard.results.trust import Suspect
 from benchyard.run.summarize import summarize
 from benchyard.show.export.columns import DURATION
 from benchyard.show.export.files import csv_pieces
@@ -39,11 +40,7 @@ _LONGEST_LIST = 300
     metavar="NAME",
     help="An earlier campaign by the beginning of its date or digest, or all of them.",
 )
-@click.option(
-    "--include-suspect",
-    is_flag=True,
-    help="Describe executions too that were disturbed; the summary says so.",
-)
+@suspect_option
 @click.option(
     "--metric", "metrics", multiple=True, help="Show this metric, or a glob; several times."
 )
@@ -64,7 +61,7 @@ def command(
     as_json: bool,
     as_csv: bool,
     as_markdown: bool,
-    include_suspect: bool,
+    suspect: str,
     verbose: bool,
 ) -> None:
     """Show and rewrite the statistics of finished runs.
@@ -86,13 +83,13 @@ def command(
     chosen = _without_case(bare, campaign)
     chosen += [] if chosen and not loaded else _chosen(loaded, root, results, campaign)
     unreadable = sum(
-        len(summarize(case.title, folder, include_suspect=include_suspect))
+        len(summarize(case.title, folder, suspect=Suspect(suspect)))
         for case, folder in chosen
         if has_runs(folder)
     )
     look.refuse_unmatched([read_summary(place) for _, place in chosen])
     if as_csv:
-        _print_csv(chosen, metrics, columns, include_suspect=include_suspect)
+        _print_csv(chosen, metrics, columns, Suspect(suspect))
     elif as_markdown:
         _print_markdown(chosen, look)
     else:
@@ -134,11 +131,10 @@ def _print_csv(
     chosen: Sequence[tuple[Case, Path]],
     metrics: Sequence[str],
     columns: Sequence[str] | None,
-    *,
-    include_suspect: bool,
+    suspect: Suspect,
 ) -> None:
     sources = [source_of(case, place) for case, place in chosen]
-    choice = Choice(metrics or (DURATION,), include_suspect)
+    choice = Choice(metrics or (DURATION,), suspect)
     rows = summarized(sources, choice, Tally())
     for piece in csv_pieces(rows if columns is None else rows.only(columns)):
         say(piece, end="")

@@ -11,7 +11,12 @@ import click
 import resources
 from benchyard.analysis.regressions import check_baseline
 from benchyard.cli.ci import ReportingCommand, Reports, reports
-from benchyard.cli.common import results_option, selection, session_sd_option
+from benchyard.cli.common import (
+    results_option,
+    selection,
+    session_sd_option,
+    suspect_option,
+)
 from benchyard.cli.display import make_display
 from benchyard.cli.gate import exit_code_after_runs, strict_option
 from benchyard.cli.options import (
@@ -42,6 +47,7 @@ from benchyard.suite.request import SuiteRequest
 @click.command("suite", cls=ReportingCommand)
 @selection
 @results_option
+@suspect_option
 @click.option(
     "--runs",
     type=click.IntRange(1, 100_000),

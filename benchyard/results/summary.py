@@ -2,8 +2,11 @@
 
 The document, format ``benchyard-summary``:
 
-case: title. made_by: "Benchyard", or "KROWN" for results without records. runs: number, outcome and
-dates of each run, in order. include_suspect: whether suspect executions are described too.
+case: title. made_by: "Benchyard", or "KROWN" for results without records. runs: number, outcome,
+dates and host_quality (``quiet``, ``noisy`` or ``suspect``) of each run, in order.
+suspect_rule: what becomes of suspect executions: ``auto`` (those of a step count where fewer than
+six of its runs are trusted), ``include`` or ``leave-out``. include_suspect: whether those of any
+step are described below.
 median_run: number of the run whose measured steps took the median of all totals (the lower one of
 an even number), or null.
 warnings: what a reader should know before comparing.
@@ -22,7 +25,8 @@ steps: in the order of the case, each with
     "tolerated", "skipped", "timed_out", "cancelled"), "suspect" (its counters or the testbed say
     that it was disturbed), "no_duration" (KROWN's samples do not tell it), "unfinished_run" (the
     run it belongs to was not finished).
-  suspect: run and reasons of each suspect execution, described or not.
+  suspect: run and reasons of each suspect execution, described or not. suspect_counted: how many of
+    them are described.
   advice: what to do for better numbers, in words, from the durations.
   runs: numbers of the runs that are described, the only ones that count below.
   repetitions: how many measured executions these have.
@@ -36,6 +40,7 @@ A step with ``measure: false`` is listed without left_out and what follows it.
 Versions of the format:
 1: the first.
 3: subject, other_subjects.
+4: suspect_rule; host_quality of each run; of each step suspect_counted.
 2: made_by, include_suspect, unreadable, adaptive, files; of each step left_out, suspect and advice;
    suspect executions are left out; metrics from samples; statistics have intervals and more;
    repetitions are null where each run has one.
@@ -43,25 +48,27 @@ Versions of the format:
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 
 from benchyard.core.model import Json, JsonObject, Outcome
 from benchyard.results.folders import SUMMARY_FORMAT
 from benchyard.results.record import RunRecord, StepRecord
 from benchyard.results.summary_metrics import (
-    all_suspect,
     counting,
     declared_kinds,
     describe_metrics,
     left_out,
     levels_of,
     middle,
+    suspicions,
 )
+from benchyard.results.trust import Suspect, counts_suspect, host_quality
 from benchyard.statistics.advice import advise
 from benchyard.statistics.figures import plural
 from benchyard.statistics.intervals import fewest_for_median
 
 FORMAT = SUMMARY_FORMAT
-VERSION = 3
+VERSION = 4
 
 #: The metric that is told of whatever a resource owns.
 _CPU = "resource_cpu_s"
@@ -73,7 +80,7 @@ def summarize(
     runs: Iterable[RunRecord],
     *,
     unfinished: Sequence[RunRecord] = (),
-    include_suspect: bool = False,
+    suspect: Suspect = Suspect.AUTO,
 ) -> JsonObject:
     """Return the document of ``summary.json``.
 
@@ -81,13 +88,17 @@ def summarize(
         title: Title of the case.
         runs: The record of each done run, in any order; none at all is fine.
         unfinished: Records of runs that do not count; their steps are counted as left out.
-        include_suspect: Whether executions that are not to be trusted are described too.
+        suspect: What becomes of executions that are not to be trusted.
     """
     records = sorted(runs, key=lambda record: record.run)
     by_index = _by_index(records)
     undone, known = _by_index(unfinished), _differing(records)
-    wholly = all_suspect(by_index, include_suspect=include_suspect)
-    warnings = [*_unknown_use(records), *wholly]
+    included = {index: counts_suspect(of.values(), suspect) for index, of in by_index.items()}
+    warnings = [*_unknown_use(records), *suspicions(by_index, included)]
+    steps = [
+        _step(by_run, undone.get(index, {}), known, include_suspect=included[index])
+        for index, by_run in sorted(by_index.items())
+    ]
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -95,13 +106,11 @@ def summarize(
         "made_by": _made_by(records),
         "n_runs": len(records),
         "runs": [_about(record) for record in records],
-        "include_suspect": include_suspect,
-        "median_run": median_run(records, include_suspect=include_suspect),
+        "suspect_rule": suspect.value,
+        "include_suspect": any(step.get("suspect_counted") for step in steps),
+        "median_run": median_run(records, included),
         "warnings": list[Json](warnings),
-        "steps": [
-            _step(by_run, undone.get(index, {}), known, include_suspect=include_suspect)
-            for index, by_run in sorted(by_index.items())
-        ],
+        "steps": list[Json](steps),
     }
 
 
@@ -124,6 +133,7 @@ def _about(record: RunRecord) -> JsonObject:
         "outcome": record.outcome.value,
         "started_at": record.started_at or None,
         "duration_s": record.duration_s,
+        "host_quality": host_quality(record).value,
     }
 
 
@@ -168,16 +178,24 @@ def _unknown_use(records: Sequence[RunRecord]) -> list[str]:
     ]
 
 
-def median_run(records: Iterable[RunRecord], *, include_suspect: bool = False) -> int | None:
+def median_run(
+    records: Iterable[RunRecord], included: Mapping[int, bool] = MappingProxyType({})
+) -> int | None:
     """Return the number of the run that stands for all, or None if nothing was measured.
 
     Runs in which fewer measured steps count than in others took less time for less work, and are
     left out. Of an even number of runs it is the lower one of the two in the middle, so that the
     run is always one that took place.
+
+    Args:
+        included: By the step's index, whether its suspect executions count; else they do not.
     """
     totals: list[tuple[int, float, int]] = []
     for record in records:
-        found = [duration_s(step, include_suspect=include_suspect) for step in record.steps]
+        found = [
+            duration_s(step, include_suspect=included.get(step.index, False))
+            for step in record.steps
+        ]
         values = [value for value in found if value is not None]
         if values:
             totals.append((len(values), sum(values), record.run))
@@ -240,14 +258,15 @@ def _measured(by_run: _ByRun, known: str, *, include_suspect: bool) -> JsonObjec
     levels = [levels_of(by_run[run].sampled) for run in repetitions]
     middles = (middle(one.duration_s for one in made) for made in repetitions.values())
     lengths = [length for length in middles if length is not None]
-    left = sum(bool(step.suspect) for step in by_run.values()) if not include_suspect else 0
+    doubted = sum(bool(step.suspect) for step in by_run.values())
     return {
         "suspect": [
             {"run": run, "reasons": list[Json](step.suspect)}
             for run, step in by_run.items()
             if step.suspect
         ],
-        "advice": list[Json](_advice(lengths, left, known)),
+        "suspect_counted": doubted if include_suspect else 0,
+        "advice": list[Json](_advice(lengths, 0 if include_suspect else doubted, known)),
         "runs": list[Json](repetitions),
         "repetitions": sum(len(made) for made in repetitions.values()),
         "metrics": describe_metrics(

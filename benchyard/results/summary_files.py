@@ -3,7 +3,7 @@
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -27,6 +27,7 @@ from benchyard.results.ownership import is_summary
 from benchyard.results.record import Repetition, RunRecord
 from benchyard.results.summary import duration_s, summarize
 from benchyard.results.summary_metrics import counting, levels_of, middle
+from benchyard.results.trust import Suspect
 
 #: Document, steps, one step: what is inside of these stands on a line, but for metrics.
 _NESTING = 3
@@ -60,7 +61,7 @@ def write_summary(
     *,
     unfinished: Sequence[RunRecord] = (),
     remarks: Remarks = Remarks(),
-    include_suspect: bool = False,
+    suspect: Suspect = Suspect.AUTO,
     foreign: bool = False,
 ) -> None:
     """Write ``summary.json``, and with at least one run the three CSV files.
@@ -72,7 +73,7 @@ def write_summary(
         runs: Folder and record of each done run.
         unfinished: Records of runs that do not count.
         remarks: What else a reader should know.
-        include_suspect: Whether executions that are not to be trusted are described too.
+        suspect: What becomes of executions that are not to be trusted.
         foreign: Whether another program made the runs: CSV files that are there and were not
             written by this function stay as they are, and no file is shared with a run.
 
@@ -84,7 +85,7 @@ def write_summary(
         where = shown(results / SUMMARY_FILE)
         raise InputError(f"{where} was not made by Benchyard, and would be replaced: move it away")
     records = [record for _, record in runs]
-    document = summarize(title, records, unfinished=unfinished, include_suspect=include_suspect)
+    document = summarize(title, records, unfinished=unfinished, suspect=suspect)
     made = _csv_files(title, runs, document) if runs else {}
     kept = _not_ours(results, made, listed=foreign)
     notes = [f"{results / name} is not Benchyard's and stays as it is" for name in kept]
@@ -115,8 +116,9 @@ def _csv_files(
 ) -> dict[str, Callable[[Path], None]]:
     """Return how each file is written."""
     shown = document["median_run"]
-    suspect = document["include_suspect"] is True
-    steps = list(_steps_of_runs(title, (r for _, r in runs), include_suspect=suspect))
+    described = cast("list[dict[str, Any]]", document["steps"])
+    included = {step["index"] for step in described if step.get("suspect_counted")}
+    steps = list(_steps_of_runs(title, (r for _, r in runs), included))
     source = next((f / METRICS_FILE for f, r in runs if r.run == shown), None)
     own = document["made_by"] == "Benchyard"
     return {
@@ -129,13 +131,18 @@ def _csv_files(
 
 
 def _steps_of_runs(
-    title: str, records: Iterable[RunRecord], *, include_suspect: bool
+    title: str, records: Iterable[RunRecord], included: Collection[int]
 ) -> Iterable[StepOfRun]:
-    """Yield the measured steps of each run in order as the CSV files need them."""
+    """Yield the measured steps of each run in order as the CSV files need them.
+
+    Args:
+        included: Indices of the steps whose suspect executions count.
+    """
     for record in sorted(records, key=lambda one: one.run):
         for step in record.steps:
             if not step.measure:
                 continue
+            include_suspect = step.index in included
             found = counting(step, include_suspect=include_suspect)
             used = found[0].used if len(found) == 1 else _middle_used(found)
             count = step.sampled.get("samples")

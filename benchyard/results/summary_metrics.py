@@ -8,6 +8,7 @@ from typing import Any, TypeGuard, cast
 
 from benchyard.core.model import Json, JsonObject, Outcome
 from benchyard.results.record import Repetition, StepRecord
+from benchyard.results.trust import Suspect, causes
 from benchyard.statistics import describe, median
 from benchyard.statistics.figures import plural
 
@@ -70,22 +71,28 @@ def _of_unfinished_run(step: StepRecord) -> str:
     return UNFINISHED_RUN if step.outcome is Outcome.COMPLETED else step.outcome.value
 
 
-def all_suspect(
-    by_index: Mapping[int, Mapping[int, StepRecord]], *, include_suspect: bool
+def suspicions(
+    by_index: Mapping[int, Mapping[int, StepRecord]], included: Mapping[int, bool]
 ) -> Iterator[str]:
-    """Say of each step that nothing is left of it because what there is is suspect."""
-    for by_run in by_index.values():
+    """Say of each step whose suspect runs count, or of which nothing else is left, why.
+
+    Args:
+        included: By the step's index, whether its suspect executions count.
+    """
+    for index, by_run in by_index.items():
         steps = [step for step in by_run.values() if step.measure and step.measured]
-        if include_suspect or not steps or not all(step.suspect for step in steps):
+        doubted = [step for step in steps if step.suspect]
+        if not doubted or not (included[index] or len(doubted) == len(steps)):
             continue
-        reasons = dict.fromkeys(reason for step in steps for reason in step.suspect)
-        more = f" and {plural(len(reasons) - 1, 'other reason')}" if len(reasons) > 1 else ""
-        number = "the only run is" if len(steps) == 1 else f"all {len(steps)} runs are"
-        yield (
-            f"step {steps[0].index} {steps[0].name}: {number} suspect "
-            f"({next(iter(reasons))}{more}), so nothing is described; quieten the testbed and "
-            "run again, or take them in with --include-suspect"
+        reasons = "; ".join(causes(reason for step in doubted for reason in step.suspect))
+        number = f"{len(doubted)} of {plural(len(steps), 'run')} suspect ({reasons})"
+        end = (
+            f"and counted, so its figures are of a busy host; --suspect {Suspect.LEAVE_OUT} leaves "
+            "them out"
+            if included[index]
+            else f"and left out, so nothing is described; --suspect {Suspect.INCLUDE} counts them"
         )
+        yield f"step {index} {steps[0].name}: {number} {end}; quieten the host, and run again"
 
 
 def middle(values: Iterable[float | None]) -> float | None:

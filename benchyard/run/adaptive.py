@@ -19,7 +19,9 @@ from typing import Any
 from benchyard.core.errors import InputError
 from benchyard.core.model import Json, JsonObject, Outcome
 from benchyard.core.wording import runs_and
-from benchyard.results.record import RunRecord
+from benchyard.results.record import RunRecord, StepRecord
+from benchyard.results.summary_metrics import counting
+from benchyard.results.trust import Suspect, counts_suspect
 from benchyard.statistics import median
 from benchyard.statistics.figures import percent
 from benchyard.statistics.intervals import LEVEL, fewest_for_median
@@ -196,17 +198,21 @@ def _or_infinite(half_width: float | None) -> float:
 def _durations(records: Sequence[RunRecord]) -> dict[str, list[float]]:
     """Return the values of each measured step that ever succeeded, one a run (s).
 
-    What is suspect counts as little here as in the summary. A step that never succeeds has no
+    What is suspect counts as in the summary. A step that never succeeds has no
     precision to wait for.
     """
-    found: dict[str, list[float]] = {}
+    found: dict[str, list[StepRecord]] = {}
     for record in records:
         for step in record.steps:
             if step.measure and step.outcome is Outcome.COMPLETED:
-                values = found.setdefault(f"{step.index} {step.name}", [])
-                if not step.suspect and step.durations_s:
-                    values.append(median(step.durations_s))
-    return found
+                found.setdefault(f"{step.index} {step.name}", []).append(step)
+    return {name: _lengths(steps) for name, steps in found.items()}
+
+
+def _lengths(steps: Sequence[StepRecord]) -> list[float]:
+    included = counts_suspect(steps, Suspect.AUTO)
+    counted = [counting(step, include_suspect=included) for step in steps]
+    return [median([one.duration_s for one in made]) for made in counted if made]
 
 
 # -- what a reader must know

@@ -16,6 +16,7 @@ from benchyard.analysis.comparison.rows import Rule
 from benchyard.analysis.comparison.run_sets import results_below
 from benchyard.core.errors import InputError
 from benchyard.core.model import Case
+from benchyard.results.trust import Suspect
 from benchyard.run.adaptive import MAX_RUNS, Adaptive
 from benchyard.run.beginning import campaigning
 from benchyard.run.default_runs import FEWEST, comparisons_of, default_runs
@@ -68,6 +69,8 @@ class ExecutionOptions:
             itself; a regression is told.
         session_sd: How much sessions of the host vary, relative (standard deviation), such as
             0.005; left empty, 1 % is expected until campaigns tell.
+        suspect: What becomes of suspect executions: auto counts them, marked, where too few others
+            are left; include and leave-out always do the one or the other.
     """
 
     runs: Annotated[int, RUNS] | None = None
@@ -84,12 +87,17 @@ class ExecutionOptions:
     publish: tuple[str, ...] = ("local",)
     baseline: str | None = None
     session_sd: Annotated[float, Ge(0), Lt(1)] | None = None
+    suspect: Literal["auto", "include", "leave-out"] = "auto"
 
     @property
     def comparison_rule(self) -> Rule:
         """By which finished runs are compared with the baseline."""
         roots = (Path(self.root), None if self.results is None else Path(self.results))
-        return Rule(session_sd=self.session_sd, other_results=partial(results_below, *roots))
+        return Rule(
+            suspect=Suspect(self.suspect),
+            session_sd=self.session_sd,
+            other_results=partial(results_below, *roots),
+        )
 
     def runs_of(self, case: Case, chosen: Sequence[Case] = ()) -> int:
         """Return how many runs a case shall have.

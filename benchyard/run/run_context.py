@@ -13,6 +13,7 @@ from benchyard.core.errors import InputError
 from benchyard.core.model import Case, Json, at_root
 from benchyard.host.collector import Collector, Measured
 from benchyard.results.subject import Subject
+from benchyard.results.trust import Suspect
 from benchyard.run.ordering import new_session
 from benchyard.run.progress import Listener, ignore
 from benchyard.run.secrets import Secrets
@@ -38,6 +39,7 @@ class RunContext:
         lab: The lab's own processes beside this one: name to process id.
         adaptive: The rule by which the number of runs is chosen, for the record.
         answers: Folder that the answers of steps with a check are kept in; nowhere if None.
+        suspect: What becomes of suspect executions in the summary.
         sinks: Where finished runs are published; nowhere if empty.
         secrets: Resolves references to secrets, and takes their values out of texts.
         listener: Hears the events.
@@ -55,6 +57,7 @@ class RunContext:
     flow_run: Mapping[str, Json] = field(default_factory=dict[str, Json])
     session: str = field(default_factory=new_session)
     answers: Path | None = None
+    suspect: Suspect = Suspect.AUTO
     sinks: tuple[str, ...] = ()
     declaration: Mapping[str, str] = field(default_factory=dict[str, str])
     secrets: Secrets = field(default_factory=Secrets)

@@ -86,7 +86,9 @@ RECORD = Stage[Session]("record", lambda session: session.write_record())
 CHECKPOINT = Stage[Session]("checkpoint", lambda session: session.checkpoint())
 COOLDOWN = Stage[Session, float]("cooldown", lambda session, seconds: session.rest(seconds))
 SUMMARIZE = Stage[RunContext](
-    "summarize", lambda setting: summarize(setting.case.title, setting.results), "{stage}"
+    "summarize",
+    lambda setting: summarize(setting.case.title, setting.results, suspect=setting.suspect),
+    "{stage}",
 )
 UPLOAD = Stage[Publication]("upload", lambda publication: publication.upload(), "{stage}")
 ARCHIVE = Stage[Publication]("archive", lambda publication: publication.archive(), "{stage}")

@@ -16,26 +16,36 @@ from benchyard.results.record import RUN_FILE, RunRecord, read_record
 from benchyard.results.subject import Subject, by_subject, differences, in_words, subject_of
 from benchyard.results.summary import summarize as describe
 from benchyard.results.summary_files import Remarks, write_summary
+from benchyard.results.trust import Suspect
 from benchyard.run.adaptive import enough, rule_of, warnings_of
 
 #: What to do about a run whose record cannot be used.
 _AGAIN = "the next benchyard run does it again"
 
 
-def summarize_if_older(title: str, results: Path) -> None:
-    """Write the summary files unless they are newer than every run: a lab may die in between."""
+def summarize_if_older(title: str, results: Path, *, suspect: Suspect = Suspect.AUTO) -> None:
+    """Write the summary files unless they are newer than every run: a lab may die in between.
+
+    Args:
+        suspect: What becomes of suspect executions; what is not usual is always written anew.
+    """
     here = Results(results)
     written = here.summary.stat().st_mtime_ns if here.summary.is_file() else 0
-    if any(run.checkpoint.stat().st_mtime_ns > written for run in here.done().values()):
-        summarize(title, results)
+    if suspect is not Suspect.AUTO or any(
+        run.checkpoint.stat().st_mtime_ns > written for run in here.done().values()
+    ):
+        summarize(title, results, suspect=suspect)
 
 
-def summarize(title: str, results: Path, *, include_suspect: bool = False) -> list[int]:
+def summarize(title: str, results: Path, *, suspect: Suspect = Suspect.AUTO) -> list[int]:
     """Write the summary files of a case from the records of its finished runs.
 
     Runs of another subject than the newest one's are never pooled with it: each subject is
     described for itself. Runs that cannot be read are left out, and named. Where there is no record
     at all, runs that KROWN made are summed up.
+
+    Args:
+        suspect: What becomes of executions that are not to be trusted.
 
     Returns:
         The numbers of the finished runs that cannot be read; the summary's warnings say why.
@@ -44,8 +54,8 @@ def summarize(title: str, results: Path, *, include_suspect: bool = False) -> li
         folders = [run.path for run in Results(results).marked().values()]
         recorded = [folder for folder in folders if lexists(folder / RUN_FILE)]
         if not recorded and krown_runs(results):
-            return _summarize_krown(title, results, include_suspect=include_suspect)
-        return _summarize_own(title, results, recorded, include_suspect=include_suspect)
+            return _summarize_krown(title, results, suspect=suspect)
+        return _summarize_own(title, results, recorded, suspect=suspect)
 
 
 @contextmanager
@@ -61,7 +71,7 @@ def _no_garbage() -> Generator[None]:
 
 
 def _summarize_own(
-    title: str, results: Path, recorded: Sequence[Path], *, include_suspect: bool
+    title: str, results: Path, recorded: Sequence[Path], *, suspect: Suspect
 ) -> list[int]:
     runs, unreadable = _read(recorded)
     alike, *others = by_subject(runs) or [[]]
@@ -78,16 +88,14 @@ def _summarize_own(
         *_left_out(unsure, "without a record (run.json)"),
     ]
     adaptive = _adaptive([record for _, record in alike])
-    apart = [
-        describe(title, [r for _, r in group], include_suspect=include_suspect) for group in others
-    ]
+    apart = [describe(title, [r for _, r in group], suspect=suspect) for group in others]
     write_summary(
         results,
         title,
         alike,
         unfinished=[r for r in _unfinished(results) if not differences(subject_of(r), subject)],
         remarks=Remarks(warnings, sorted(unreadable), adaptive, dict(subject), apart),
-        include_suspect=include_suspect,
+        suspect=suspect,
     )
     return sorted(unreadable)
 
@@ -127,7 +135,7 @@ def _adaptive(records: Sequence[RunRecord]) -> JsonObject | None:
     return {"rule": rule.to_json(), **enough(rule, records).to_json()}
 
 
-def _summarize_krown(title: str, results: Path, *, include_suspect: bool) -> list[int]:
+def _summarize_krown(title: str, results: Path, *, suspect: Suspect) -> list[int]:
     found = read_results(title, results)
     unread = {n: f"run {n} is left out: {error}" for n, error in found.unreadable.items()}
     unread |= _without_record(results)
@@ -137,7 +145,7 @@ def _summarize_krown(title: str, results: Path, *, include_suspect: bool) -> lis
         found.runs,
         unfinished=found.unfinished,
         remarks=Remarks([*unread.values(), *found.warnings], sorted(unread)),
-        include_suspect=include_suspect,
+        suspect=suspect,
         foreign=True,
     )
     return sorted(unread)

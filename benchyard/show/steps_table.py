@@ -9,6 +9,7 @@ from benchyard.analysis.comparison.wording import figure
 from benchyard.core.table import Table
 from benchyard.core.wording import duration
 from benchyard.results.summary_metrics import own_time, unit_and_direction
+from benchyard.results.trust import BUSY
 from benchyard.show.export.columns import DURATION, Metrics, refuse_unknown
 from benchyard.show.export.rounding import scale_of
 from benchyard.statistics.figures import plain
@@ -52,6 +53,9 @@ class _Cell:
     def n(self) -> str:
         return str(self.statistic("n") or 0) if self.step.get("measured") else "-"
 
+    def mark(self) -> str:
+        return BUSY if self.step.get("suspect_counted") else ""
+
     def half_width(self) -> str:
         """Say how far the farther end of the median's interval is; it is seldom symmetric."""
         low, high, median = self.end("low"), self.end("high"), self.statistic("median")
@@ -71,7 +75,7 @@ class _Cell:
 #: Name of a column, as in an export, to its head and what stands in it.
 _COLUMNS: Mapping[str, tuple[str, Callable[[_Cell], str]]] = {
     "n": ("N", _Cell.n),
-    "median": ("Median", lambda one: one.amount(one.statistic("median"))),
+    "median": ("Median", lambda one: one.amount(one.statistic("median")) + one.mark()),
     "interval": ("± 95 %", _Cell.half_width),
     "low": ("Low", lambda one: one.amount(one.end("low"))),
     "high": ("High", lambda one: one.amount(one.end("high"))),

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from benchyard.analysis.comparison.rows import Rule
 from benchyard.analysis.regressions import Baseline, Looked, Regression, as_gate
 from benchyard.core import places
 from benchyard.core.clock import now
@@ -265,9 +264,8 @@ def write_summary(
 def with_comparisons(
     summary: Summary,
     entries: Sequence[ChosenCase],
-    baseline: str,
+    baseline: Baseline,
     flow_run: Mapping[str, Json] | None = None,
-    rule: Rule | None = None,
 ) -> Summary:
     """Return a summary that also tells what is worse than it was; all cases are one family.
 
@@ -276,9 +274,8 @@ def with_comparisons(
 
     Args:
         entries: The cases, one for each line.
-        baseline: A folder with results of these cases, ``FOLDER@1-5``, or "previous".
+        baseline: What they are compared with.
         flow_run: The suite's, as its runs record it.
-        rule: By which they are compared.
     """
     suite = {"suite": (flow_run or {}).get("id")}
     chosen = [
@@ -286,11 +283,11 @@ def with_comparisons(
         for at, (line, entry) in enumerate(zip(summary.lines, entries, strict=True))
         if entry.results is not None and (line.done or read_campaign(entry.results).runs_of(suite))
     ]
-    found = Baseline(baseline, rule).look_at([(title, results) for _, title, results in chosen])
+    found = baseline.look_at([(title, results) for _, title, results in chosen])
     lines = list(summary.lines)
     for (at, _, _), looked in zip(chosen, as_gate(found.cases), strict=True):
         lines[at] = replace(lines[at], looked=looked)
-    comparison = found.to_json([title for _, title, _ in chosen], baseline)
+    comparison = found.to_json([title for _, title, _ in chosen], baseline.text)
     return replace(summary, lines=lines, comparison=comparison)
 
 

@@ -32,29 +32,30 @@ def warnings(course: Course, load: float, until: float) -> list[str]:
         load: The load average before it began.
         until: Relative differences below it are not worth words.
     """
+    doubts = [*_busy(course, load)]
+    # How far values lie apart on a busy host says nothing of the commands.
+    return [*doubts, *_failed(course), *(() if doubts else _advised(course, until))]
+
+
+def _busy(course: Course, load: float) -> Iterator[str]:
+    """Say in one line that other work disturbed the commands."""
     cores = os.cpu_count() or 1
-    return [
-        *_busy(load, cores),
-        *_waited(course, load, cores),
-        *_failed(course),
-        *_advised(course, until),
-    ]
-
-
-def _busy(load: float, cores: int) -> Iterator[str]:
-    if load >= cores:
-        yield f"load {plain(load)} on {cores} cores before the first execution: do not trust"
-
-
-def _waited(course: Course, load: float, cores: int) -> Iterator[str]:
-    for command, done in zip(course.commands, course.executions, strict=True):
-        share = _wait_share(done)
-        if share >= WAIT_SHARE:
-            beside = f", load {plain(load)} on {cores} cores" if load >= 1 else ""
-            yield (
-                f"'{command.name}' waited for a CPU for {percent(share)} of its time{beside}: "
-                "something else is at work, do not trust"
-            )
+    shares = {
+        command.name: share
+        for command, done in zip(course.commands, course.executions, strict=True)
+        if (share := _wait_share(done)) >= WAIT_SHARE
+    }
+    parts = [f"load {plain(load)} on {cores} cores before the first execution"] * (load >= cores)
+    if shares:
+        name, most = max(shares.items(), key=lambda item: item[1])
+        more = f" ({len(shares)} of {len(course.commands)} commands waited)"
+        beside = "" if parts or load < 1 else f", load {plain(load)} on {cores} cores"
+        parts.append(
+            f"'{name}' waited for a CPU for {percent(most)} of its time"
+            f"{more if len(shares) > 1 else ''}{beside}: something else is at work"
+        )
+    if parts:
+        yield f"{'; '.join(parts)}, do not trust"
 
 
 def _wait_share(done: Sequence[Execution]) -> float:

@@ -68,7 +68,7 @@ def known_metrics(campaign: Path, record: RunRecord) -> list[str]:
     """Return the names of the metrics of a run, read or not, sorted."""
     # Only of an excerpt is the collector's account empty; KROWN's runs are read whole.
     whole = record if record.collector else reader("*")(run_folder(campaign, record.run))
-    document: dict[str, Any] = summarize("", [whole], include_suspect=True)
+    document: dict[str, Any] = summarize("", [whole])
     names = {name for step in document["steps"] for name in step.get("metrics") or ()}
     return sorted(names | {DURATION})
 

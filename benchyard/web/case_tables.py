@@ -12,6 +12,7 @@ from benchyard.catalogue.query import Page
 from benchyard.core.clock import iso_utc
 from benchyard.core.model import Json, JsonObject, plain
 from benchyard.core.wording import shorten
+from benchyard.results.trust import BUSY
 from benchyard.show.case_history.groups import Group, StepHistory
 from benchyard.statistics.figures import percent, plural
 from benchyard.web.case_links import address, query_of
@@ -99,13 +100,15 @@ def _step_row(case: CaseEntry, step: Document, metric: str) -> list[Cell]:
     variation = stdev / mean if mean and stdev is not None else None
     href = address(case) + query_of(step=step["id"], metric=metric)
     amounts = [statistics.get("median"), interval.get("low"), interval.get("high")]
+    busy = BUSY if step.get("suspect_counted") else ""
     ends = [statistics.get("min"), statistics.get("max")]
     memory = next((m for name in MEMORY if (m := _median(metrics, name)) is not None), None)
     return [
         Cell(step["id"], step["name"], href if step["measured"] else None),
         Cell(metric),
         Cell(statistics.get("n") if step["measured"] else None),
-        *(Cell(value, figure(value, unit)) for value in amounts),
+        Cell(amounts[0], figure(amounts[0], unit) + busy, mark="doubtful" if busy else ""),
+        *(Cell(value, figure(value, unit)) for value in amounts[1:]),
         Cell(variation, "-" if variation is None else percent(variation)),
         *(Cell(value, figure(value, unit)) for value in ends),
         Cell(unit),
@@ -230,6 +233,7 @@ _RUN_COLUMNS = (
     Column("started_s", "Began (UTC)"),
     Column("duration_s", "Took", figure=True),
     Column("host", "Testbed"),
+    Column("host_quality", "Host quality"),
     Column("commit", "Commit"),
     Column("suspect_steps", "Suspect steps", figure=True),
     Column("id", "Id", hidden=True),
@@ -249,6 +253,7 @@ def runs_table(case: CaseEntry, page: Page, offset: int, suspect: Mapping[int, i
             Cell(entry.started_s, day_and_time(entry.started_s)),
             Cell(entry.duration_s, in_seconds(entry.duration_s)),
             Cell(entry.host),
+            Cell(entry.host_quality or None),
             Cell(entry.commit or None, entry.commit[:10] or None),
             Cell(found := suspect.get(entry.run or 0), mark="doubtful" if found else ""),
             Cell(entry.id),

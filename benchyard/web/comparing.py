@@ -229,7 +229,7 @@ def command_of(shown: Compared, asked: Request) -> str:
         *_unless("--sort", asked.order, Request().order),
         *_unless("--threshold", f"{100 * rule.threshold:.10g}%", f"{100 * usual.threshold:.10g}%"),
         *_unless("--level", f"{100 * rule.level:.10g}%", f"{100 * usual.level:.10g}%"),
-        *(["--include-suspect"] if rule.include_suspect else []),
+        *_unless("--suspect", rule.suspect, usual.suspect),
     ]
     return shlex.join(["benchyard", "compare", *_command_sides(shown, asked), *options])
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from benchyard.analysis.comparison.run_sets import RunSet
 from benchyard.core.errors import InputError
+from benchyard.results.trust import Suspect
 from benchyard.show.results_plot.choice import Wish, make_chart
 from benchyard.show.results_plot.sides import tell_apart
 from benchyard.show.results_plot.size import Size
@@ -33,7 +34,7 @@ def draw_sides(
     kind: Kind,
     width: Width,
     *,
-    include_suspect: bool = False,
+    suspect: Suspect = Suspect.AUTO,
     remark: str = "",
 ) -> bytes:
     """Draw results.
@@ -54,7 +55,7 @@ def draw_sides(
             f"a picture has room for {MOST_MARKS:,} executions of steps, not for {marks:,}; "
             "choose fewer cases, or some of their runs"
         )
-    chart = make_chart(tell_apart(found, include_suspect=include_suspect), wish)
+    chart = make_chart(tell_apart(found, suspect=suspect), wish)
     if remark:
         chart = replace(chart, caption=(*chart.caption, remark))
     from benchyard.show.results_plot.figure import drawn  # noqa: PLC0415 - matplotlib is slow

@@ -29,6 +29,7 @@ def _when_and_where(shown: ShownRun) -> Iterator[Fact]:
     yield "Began (UTC)", day_and_time(entry.started_s) if entry.started_s else "", None
     yield "Took", duration(length) if length else "", None
     yield "Host", host, f"/testbed/{_quoted(host)}"
+    yield "Host quality", entry.host_quality, None
     yield "Folder", entry.path, None
 
 

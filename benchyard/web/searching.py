@@ -43,6 +43,7 @@ class Filters(BaseModel):
     commit: Texts = []
     version: Texts = Field([], description="RESOURCE=VERSION, or a version alone")
     outcome: Texts = []
+    host_quality: Texts = Field([], description="quiet, noisy or suspect")
     format: Texts = Field([], description="Of results; runs alone if left out")
     param: Texts = Field([], description="Condition on a parameter, such as threads>=4")
     state: Literal["", "broken", "under-way"] = ""
@@ -76,6 +77,7 @@ class Filters(BaseModel):
             commits=_some(self.commit),
             versions=_some(self.version),
             outcomes=_some(self.outcome),
+            host_qualities=_some(self.host_quality),
             parameters=tuple(one for one in conditions if one),
             broken=True if self.state == "broken" else None,
             under_way=True if self.state == "under-way" else None,

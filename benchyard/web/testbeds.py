@@ -6,7 +6,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from benchyard.analysis.comparison.comparability import leaves_of, shown_value
-from benchyard.analysis.comparison.facts import PLACES_OF_FACTS, TESTBED_FACTS, doubts
+from benchyard.analysis.comparison.facts import PLACES_OF_FACTS, TESTBED_FACTS
 from benchyard.analysis.comparison.wording import figure
 from benchyard.catalogue.catalogue import Catalogue
 from benchyard.catalogue.entry import RUNS, Entry
@@ -15,6 +15,7 @@ from benchyard.core.errors import NotFoundError, RecordError
 from benchyard.core.model import Json, Outcome
 from benchyard.core.wording import quote
 from benchyard.results.record import RunRecord, read_record
+from benchyard.results.trust import doubts
 
 #: Names of facts that have a unit, to that unit.
 _UNITS = {"memory size": "B", "swap size": "B", "memory limit": "B", "highest frequency": "Hz"}
@@ -246,7 +247,7 @@ def contrasts(one: RunRecord, other: RunRecord) -> list[Contrast]:
     """Return the facts of two hosts, those that differ first."""
     facts = [fact for fact in TESTBED_FACTS if fact.what != "host"]
     found = [Contrast(f.what, f.of(one), f.of(other), f.because) for f in facts]
-    told = [list[Json](sorted(doubts(record))) for record in (one, other)]
+    told = [list[Json](sorted(doubts(record.preflight))) for record in (one, other)]
     found.append(Contrast("doubts about the testbed", told[0], told[1], "found before the run"))
     return sorted(found, key=lambda contrast: not contrast.differs)
 

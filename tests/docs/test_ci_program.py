@@ -58,7 +58,7 @@ def test_a_commit_of_the_program_is_a_change_of_what_is_measured(checkout: Path)
     shell(checkout, block_of("ci.md", "program-build"))
     run = "benchyard run benchmarks ../base/benchmarks --direct --cooldown 0 --publish none"
     shell(checkout, f"{run} --runs 2 --order round-robin")
-    compare = "benchyard compare ../base/benchmarks benchmarks --include-suspect --json"
+    compare = "benchyard compare ../base/benchmarks benchmarks --suspect include --json"
     document: Any = json.loads(shell(checkout, f"{compare} 2>/dev/null"))
     found = {each["what"]: each["weight"] for each in document["cases"][0]["mismatches"]}
     assert found["files src"] == found["build build/wordcount"] == "change"

@@ -12,12 +12,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from benchyard.analysis.comparison.facts import FACTS, IT_IS_OTHER_WORK, Weight, doubts
+from benchyard.analysis.comparison.facts import FACTS, IT_IS_OTHER_WORK, Weight
 from benchyard.analysis.comparison.run_sets import RunSet
 from benchyard.core.model import Json, JsonObject
 from benchyard.core.wording import in_short, printable, quote
 from benchyard.results.record import StepRecord
 from benchyard.results.subject import differences, in_detail, in_words, package_changes, subject_of
+from benchyard.results.trust import doubts
 
 _DIGEST = re.compile(r"(?:sha256:)?([0-9a-f]{12})[0-9a-f]{28,}")
 _SIDES = ("baseline", "candidate")
@@ -287,13 +288,19 @@ def _executed(step: StepRecord, kind: str) -> Json:
 
 
 def _doubts(baseline: RunSet, candidate: RunSet) -> Iterator[Mismatch]:
-    """Compare what spoke against the testbed before the runs of each side."""
+    """Say what spoke against the testbed before the runs of each side, or of both alike."""
     told = [any(record.preflight for record in s.everything) for s in (baseline, candidate)]
-    found = [sorted({d for r in s.everything for d in doubts(r)}) for s in (baseline, candidate)]
-    if all(told):
-        sides = [(list[Json](side),) for side in found]
-        because = "benchyard doctor tells what to do"
-        yield from _compare(Weight.WARNING, "doubts about the testbed", sides, because)
+    found = [
+        sorted({d for r in s.everything for d in doubts(r.preflight)})
+        for s in (baseline, candidate)
+    ]
+    sides = [(list[Json](side),) for side in found]
+    what, because = "doubts about the testbed", "benchyard doctor tells what to do"
+    if all(told) and found[0] != found[1]:
+        yield from _compare(Weight.WARNING, what, sides, because)
+    elif all(found):
+        text = f"{what} on both sides: {', '.join(found[0])}; {because}"
+        yield Mismatch(Weight.WARNING, what, sides[0], sides[1], printable(text))
 
 
 def _left_out(baseline: RunSet, candidate: RunSet) -> Iterator[Mismatch]:

@@ -3,8 +3,9 @@
 The document, format ``benchyard-comparison``:
 
 sides: what is compared, as the user wrote it or what tells it from the others; the reference first.
-rule: metrics, steps, threshold, level, include_suspect, other_work, session_sd (null: as expected
-  of any host), in_turns; relative numbers, 0.01 is 1 %.
+rule: metrics, steps, threshold, level, suspect, include_suspect (whether any suspect execution
+  counts), other_work, session_sd (null: as expected of any host), in_turns; relative numbers, 0.01
+  is 1 %.
 verdict: ``regression``, or ``no regression shown``. summary: the whole as a sentence.
 cases: each pair of cases with
   case: title. baseline_side, candidate_side: which of the sides.
@@ -20,7 +21,8 @@ comparisons: each step and metric, in the order that was asked for, with
   baseline_side, candidate_side: which of the sides.
   case, step (id of the candidate), baseline_step, name, index, metric, unit, direction (as in
     summary.json).
-  baseline, candidate: n, median, values (one a run), executed, failed, left_out.
+  baseline, candidate: n, median, values (one a run), executed, failed, left_out, suspect (how many
+    suspect executions count).
   difference, difference_interval: candidate minus baseline, in the unit.
   ratio, ratio_interval: candidate by baseline. interval_level: what each interval covers, alone.
   p_value: two-sided, of this one alone; between sessions the larger of that inside and between.
@@ -30,13 +32,15 @@ comparisons: each step and metric, in the order that was asked for, with
   p_exact: whether it was counted out.
   adjusted_p_value: for all comparisons together; null where there was nothing to test.
   needed_p_value, reachable_p_value: how small it had to be, and how small it could have been.
+  busy_host: whether suspect executions count, of both sides alike.
   other_work: whether the step does not do the same on both sides.
   paired: whether both sides are of the same runs, and were tested in pairs.
   verdict: ``regression``, ``improvement``, ``change`` (neither is better, or it is other work),
     ``no change shown`` or ``cannot tell``. words: the same for people. reason: why not to tell.
 overall: of each two sides and metric the geometric mean over the steps: baseline_side,
   candidate_side, metric, steps (how many), left_out (names), n of both, ratio, ratio_interval,
-  interval_level, p_value, adjusted_p_value (for all lines over the steps together), verdict, words.
+  interval_level, p_value, adjusted_p_value (for all lines over the steps together), verdict,
+  busy_host, words.
 unpaired: cases that are not compared: case, side that has it, the side that has not.
 
 Versions of the format:
@@ -89,7 +93,8 @@ def document(comparison: Comparison, sides: Sequence[str]) -> JsonObject:
             "steps": list(rule.steps),
             "threshold": rule.threshold,
             "level": rule.level,
-            "include_suspect": rule.include_suspect,
+            "suspect": rule.suspect.value,
+            "include_suspect": any(row.busy for row in comparison.rows),
             "other_work": rule.other_work,
             "session_sd": rule.session_sd,
             "in_turns": rule.in_turns,
@@ -137,6 +142,7 @@ def _overall(one: Overall) -> JsonObject:
         "p_value": one.difference.p_value,
         "adjusted_p_value": one.judgement.p_value,
         "verdict": one.judgement.verdict.value,
+        "busy_host": one.busy,
         "words": overall_words(one),
     }
 
@@ -177,6 +183,7 @@ def _row(row: Row, comparisons: int) -> JsonObject:
         "needed_p_value": row.judgement.needed_p,
         "reachable_p_value": one.reachable_p,
         "between_sessions": _between(row),
+        "busy_host": row.busy,
         "other_work": row.pair.is_other_work(row.paired_by),
         "paired": row.pair.of_same_runs,
         "verdict": row.verdict.value,
@@ -205,6 +212,7 @@ def _values(side: StepSample, metric: str, median: float | None) -> JsonObject:
         "executed": side.executed,
         "failed": side.failed,
         "left_out": dict(side.left_out),
+        "suspect": side.suspect,
     }
 
 
@@ -275,7 +283,7 @@ _COLUMNS = (
     *("baseline_side", "candidate_side", "case", "baseline_step", "step", "name", "metric", "unit"),
     *("baseline_n", "candidate_n", "baseline_median", "candidate_median", "difference"),
     *("difference_low", "difference_high", "ratio", "ratio_low", "ratio_high", "interval_level"),
-    *("p_value", "adjusted_p_value", "other_work", "verdict", "words"),
+    *("p_value", "adjusted_p_value", "busy_host", "other_work", "verdict", "words"),
 )
 
 

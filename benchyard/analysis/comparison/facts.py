@@ -98,12 +98,3 @@ TESTBED_FACTS = tuple(
     for what, at, why in PLACES_OF_FACTS
 )
 FACTS = (*_OF_RUNS, *TESTBED_FACTS)
-
-
-def doubts(record: RunRecord) -> set[str]:
-    """Name the checks of the testbed that spoke against measuring, before a run."""
-    return {
-        str(finding.get("check"))
-        for finding in record.preflight
-        if finding.get("status") in ("warn", "fail")
-    }

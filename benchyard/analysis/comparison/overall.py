@@ -42,6 +42,7 @@ class Overall:
         difference: Of the runs' geometric means; its interval is for this one alone.
         judgement: Among all lines over the steps.
         between: As of a row.
+        busy: Whether suspect values count.
     """
 
     baseline_side: str
@@ -53,6 +54,7 @@ class Overall:
     difference: Difference
     judgement: Judgement = _UNJUDGED
     between: BetweenSessions | None = None
+    busy: bool = False
 
 
 def overall(comparison: Comparison) -> tuple[Overall, ...]:
@@ -93,6 +95,7 @@ def _of_rows(rows: Sequence[Row], level: float, history: SessionHistory) -> Over
         tuple(row.candidate.name for row in rows if row not in counted),
         between.held_against(inside) if between else inside,
         between=between,
+        busy=any(row.busy for row in counted),
     )
 
 

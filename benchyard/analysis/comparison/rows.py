@@ -16,6 +16,7 @@ from benchyard.analysis.comparison.sessions import (
     SessionHistory,
     SessionRelation,
 )
+from benchyard.results.trust import Suspect
 from benchyard.statistics.comparison import LEVEL, THRESHOLD, Difference, Judgement, Verdict
 
 #: Stands for every metric there is.
@@ -31,7 +32,7 @@ class Rule:
             are the family that the level holds for: each more makes all the others harder to show.
         threshold: Smallest relative change that is called.
         level: Probability of calling even one difference where there is none.
-        include_suspect: Take executions in whose numbers are not to be trusted.
+        suspect: What becomes of executions whose numbers are not to be trusted.
         other_work: Compare other work too; what differs then is a change, never a regression.
         steps: Ids, or globs over ids, of the steps that are compared; empty takes all.
         session_sd: Standard deviation between sessions of one host that is expected beforehand,
@@ -44,7 +45,7 @@ class Rule:
     metrics: tuple[str, ...] = (DURATION,)
     threshold: float = THRESHOLD
     level: float = LEVEL
-    include_suspect: bool = False
+    suspect: Suspect = Suspect.AUTO
     other_work: bool = False
     steps: tuple[str, ...] = ()
     session_sd: float | None = None
@@ -141,6 +142,11 @@ class Row:
     def differs_as_sessions_do(self) -> bool:
         """Whether only what sessions vary by keeps a difference from being called."""
         return self.between is not None and self.between.explains(self.judgement.needed_p)
+
+    @property
+    def busy(self) -> bool:
+        """Whether suspect values count: both sides are then those of a busy host."""
+        return bool(self.baseline.suspect or self.candidate.suspect)
 
     @property
     def tested(self) -> bool:

@@ -17,7 +17,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from benchyard.analysis.comparison.run_sets import RunSet
-from benchyard.analysis.comparison.samples import StepSample, sample
+from benchyard.analysis.comparison.samples import StepSample
+from benchyard.analysis.comparison.trust import sampled
 from benchyard.analysis.comparison.verdicts import Rule, choose_metrics
 from benchyard.analysis.comparison.wording import UNKNOWN, figure, probability
 from benchyard.core.errors import InputError
@@ -101,7 +102,7 @@ def make_plan(run_sets: Mapping[str, RunSet], rule: Rule, sensitivity: float) ->
     series = [
         (title, step, metric, values)
         for title, runs in run_sets.items()
-        for step in sample(runs, include_suspect=rule.include_suspect).values()
+        for step in sampled(runs, rule.suspect).of_one_side()
         for metric, values in step.values.items()
     ]
     if not series:

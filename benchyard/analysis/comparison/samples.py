@@ -40,6 +40,9 @@ class StepSample:
         values: Metric to the run's values, one for each run that knows it, in order of the runs.
         by_run: The same by the run's number.
         kinds: Unit and direction of the metrics that the step declares.
+        counted: How many executions the values are of.
+        suspect: How many of these are suspect.
+        doubts: Why, all reasons one after another.
     """
 
     index: int
@@ -52,6 +55,9 @@ class StepSample:
     values: Mapping[str, tuple[float, ...]]
     by_run: Mapping[str, Mapping[int, float]]
     kinds: Kinds = field(default_factory=dict[str, "tuple[str | None, str | None]"])
+    counted: int = 0
+    suspect: int = 0
+    doubts: tuple[str, ...] = ()
 
     def unit_and_direction(self, metric: str) -> tuple[str | None, str | None]:
         """Return what the step declares of a metric, or what its name tells."""
@@ -89,6 +95,7 @@ def _step(
     # What succeeded in a run that failed elsewhere is no measurement: that run did not happen.
     taken = {n: counting(one, include_suspect=include_suspect) for n, one in finished.items()}
     by_run = _by_run({n: repetitions for n, repetitions in taken.items() if repetitions})
+    doubts = [finished[n].suspect for n, repetitions in taken.items() if repetitions]
     outcomes = Counter(step.outcome for step in steps)
     last = max(steps, key=lambda step: step.measure)
     return StepSample(
@@ -102,6 +109,9 @@ def _step(
         values={name: tuple(values.values()) for name, values in by_run.items()},
         by_run=by_run,
         kinds=declared_kinds(last),
+        counted=len(doubts),
+        suspect=sum(map(bool, doubts)),
+        doubts=tuple(reason for reasons in doubts for reason in reasons),
     )
 
 

@@ -13,6 +13,7 @@ from benchyard.analysis.comparison.wording import (
     WORDS,
     arrow,
     as_sessions_do,
+    busy_words,
     change,
     figure,
     p_value,
@@ -24,6 +25,7 @@ from benchyard.analysis.comparison.wording import (
 )
 from benchyard.core.table import Table
 from benchyard.core.wording import printable
+from benchyard.results.trust import BUSY
 from benchyard.statistics.comparison import Difference, Verdict
 from benchyard.statistics.figures import plain, plural
 from benchyard.statistics.intervals import Interval
@@ -45,6 +47,7 @@ class _Entry:
         group: What has lines of all sides: case, step and metric, as the columns show them.
         sides: Baseline and candidate.
         p: As text, as are ``arrow`` and ``words``.
+        busy: Whether suspect values count in each side.
         verdict: None for what is not judged.
     """
 
@@ -55,6 +58,7 @@ class _Entry:
     p: str
     arrow: str
     words: str
+    busy: tuple[bool, bool]
     verdict: Verdict | None = None
 
 
@@ -118,6 +122,7 @@ def _of_row(row: Row, *, several: bool) -> _Entry:
         p_value(row.judgement.p_value) if row.tested else UNKNOWN,
         arrow(row.difference) if called else "",
         verdict_in_full(row),
+        (bool(row.baseline.suspect), bool(row.candidate.suspect)),
         row.verdict,
     )
 
@@ -131,6 +136,7 @@ def _of_overall(one: Overall) -> _Entry:
         p_value(one.judgement.p_value),
         arrow(one.difference) if one.judgement.verdict is Verdict.CHANGE else "",
         overall_words(one),
+        (one.busy, one.busy),
     )
 
 
@@ -141,7 +147,7 @@ def _by_group(entries: Sequence[_Entry]) -> Iterator[tuple[dict[str, str], Verdi
         groups.setdefault(entry.group, []).append(entry)
     for (case, step, metric), of_group in groups.items():
         one = of_group[0]
-        middle = figure(one.difference.baseline_median, one.unit)
+        middle = _marked(one.difference.baseline_median, one, 0)
         called = {"CASE": case, "STEP": step, "METRIC": metric, "SIDE": one.sides[0]}
         about = {"N": str(one.difference.baseline_n), "MEDIAN": middle, "VERDICT": "reference"}
         yield called | about, None
@@ -162,9 +168,9 @@ def _cells(entry: _Entry) -> dict[str, str]:
         "SIDE": entry.sides[1],
         "AGAINST": entry.sides[0],
         "N": f"{one.baseline_n}/{one.candidate_n}",
-        "BASELINE": figure(one.baseline_median, entry.unit),
-        "CANDIDATE": figure(one.candidate_median, entry.unit),
-        "MEDIAN": figure(one.candidate_median, entry.unit),
+        "BASELINE": _marked(one.baseline_median, entry, 0),
+        "CANDIDATE": _marked(one.candidate_median, entry, 1),
+        "MEDIAN": _marked(one.candidate_median, entry, 1),
         "DIFFERENCE": signed(one.shift, entry.unit),
         "CHANGE": change(one.ratio),
         "INTERVAL": _interval(one.ratio_interval),
@@ -172,6 +178,10 @@ def _cells(entry: _Entry) -> dict[str, str]:
         "": entry.arrow,
         "VERDICT": entry.words,
     }
+
+
+def _marked(median: float | None, entry: _Entry, side: int) -> str:
+    return figure(median, entry.unit) + BUSY * entry.busy[side]
 
 
 def _interval(interval: Interval) -> str:
@@ -184,6 +194,10 @@ def _interval(interval: Interval) -> str:
 
 def overall_words(one: Overall) -> str:
     """Say what the mean over the steps comes to."""
+    return _overall_words(one) + busy_words(busy=one.busy)
+
+
+def _overall_words(one: Overall) -> str:
     if one.between is not None and one.between.explains(one.judgement.needed_p):
         return as_sessions_do(one)
     if one.judgement.verdict is Verdict.CHANGE:

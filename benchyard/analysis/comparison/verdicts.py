@@ -18,7 +18,7 @@ from benchyard.analysis.comparison.rows import (
     Unpaired,
 )
 from benchyard.analysis.comparison.run_sets import Pairs
-from benchyard.analysis.comparison.samples import DURATION, StepSample, sample
+from benchyard.analysis.comparison.samples import DURATION, StepSample
 from benchyard.analysis.comparison.sessions import (
     IN_TURNS,
     BetweenSessions,
@@ -26,6 +26,7 @@ from benchyard.analysis.comparison.sessions import (
     SessionHistory,
     relation,
 )
+from benchyard.analysis.comparison.trust import Samples, sampled, suffices
 from benchyard.core.errors import InputError
 from benchyard.core.wording import hint, printable
 from benchyard.results.summary_metrics import SMALLER
@@ -57,26 +58,27 @@ def compare_sides(sides: Sequence[Pairs], rule: Rule) -> Comparison:
     """
     made, drafts, known_steps = list[CasePair](), list[_Draft](), list[str]()
     # A side may be in many pairs. All of them live as long as this, so no id is another's.
-    sampled = {
-        id(one): sample(one, include_suspect=rule.include_suspect)
+    samples = {
+        id(one): sampled(one, rule.suspect)
         for one in {id(one): one for two in sides for of in two.both for one in of}.values()
     }
     for two in sides:
         neutral = two.baseline != sides[0].baseline
         for at, (baseline, candidate) in enumerate(two.both):
-            one, other = sampled[id(baseline)], sampled[id(candidate)]
+            one, other = samples[id(baseline)], samples[id(candidate)]
             key = two.keys[at] if two.keys else candidate.title
             pair = CasePair(
                 *(baseline, candidate, check(baseline, candidate), ()),
                 *(two.baseline, two.candidate, key, neutral),
                 IN_TURNS if rule.in_turns else relation(baseline, candidate),
             )
-            found = findings(baseline, candidate, one, other)
+            found = findings(baseline, candidate, one.every, other.every)
             judged = tuple(_of_pair(pair, finding) for finding in found)
-            made.append(replace(pair, findings=judged, gone=tuple(gone(one, other, rule))))
+            missing = tuple(gone(one.every, other.every, rule))
+            made.append(replace(pair, findings=judged, gone=missing))
             drafts += _drafts(made[-1], one, other)
-            known_steps += [step.id for step in one.values() if step.measured]
-            known_steps += [step_id for step_id, step in other.items() if step.measured]
+            known_steps += [step.id for step in one.every.values() if step.measured]
+            known_steps += [step_id for step_id, step in other.every.items() if step.measured]
     _refuse_incomparable(made, rule)
     drafts = _of_steps(drafts, rule.steps, known_steps)
     known = list(dict.fromkeys(draft.metric for draft in drafts))
@@ -87,7 +89,8 @@ def compare_sides(sides: Sequence[Pairs], rule: Rule) -> Comparison:
         tuple(side.folder for pair in made for side in (pair.baseline, pair.candidate)),
         tuple(wanted),
     )
-    rows = _judged([draft for draft in drafts if draft.metric in wanted], rule, history)
+    counting = _counting([draft for draft in drafts if draft.metric in wanted], rule)
+    rows = _judged(counting, rule, history)
     compared = Comparison(rule, tuple(made), rows, tuple(_unpaired(sides)), history=history)
     if not (rows or compared.regressions or rule.strict):
         raise InputError(_nothing_in_common(made))
@@ -172,25 +175,45 @@ def _ids(pair: CasePair) -> set[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Draft:
-    """A row before anything is calculated."""
+    """A row before anything is calculated.
+
+    Args:
+        trusted: Baseline and candidate with their trusted values alone.
+    """
 
     pair: CasePair
     step: str
     baseline: StepSample
     candidate: StepSample
     metric: str
+    trusted: tuple[StepSample, StepSample]
 
 
-def _drafts(
-    pair: CasePair, one: dict[str, StepSample], other: dict[str, StepSample]
-) -> Iterator[_Draft]:
-    for step_id, before in one.items():
-        after = other.get(step_id)
+def _drafts(pair: CasePair, one: Samples, other: Samples) -> Iterator[_Draft]:
+    for step_id, before in one.every.items():
+        after = other.every.get(step_id)
         if after is None or not (before.measured and after.measured):
             continue
+        trusted = one.trusted[step_id], other.trusted[step_id]
         # A step that never succeeded still has a duration that could have been measured.
         for metric in dict.fromkeys([DURATION, *before.values, *after.values]):
-            yield _Draft(pair, step_id, before, after, metric)
+            yield _Draft(pair, step_id, before, after, metric, trusted)
+
+
+def _counting(drafts: Sequence[_Draft], rule: Rule) -> list[_Draft]:
+    """Let the trusted values count alone in each row where enough are left on both sides."""
+    both = [all(one.metric in s.values for s in (one.baseline, one.candidate)) for one in drafts]
+    each = rule.level / max(1, sum(both))
+    return [_trusted(one) if _suffices(one, each) else one for one in drafts]
+
+
+def _trusted(draft: _Draft) -> _Draft:
+    return replace(draft, baseline=draft.trusted[0], candidate=draft.trusted[1])
+
+
+def _suffices(draft: _Draft, level: float) -> bool:
+    baseline, candidate = (side.by_run.get(draft.metric, {}) for side in draft.trusted)
+    return suffices(baseline, candidate, level, paired=draft.pair.of_same_runs)
 
 
 def _of_steps(

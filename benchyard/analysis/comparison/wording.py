@@ -8,6 +8,7 @@ from benchyard.analysis.comparison.reach import cannot_tell, pairs_cannot_tell
 from benchyard.analysis.comparison.rows import CasePair, Comparison, Row
 from benchyard.analysis.comparison.samples import DURATION, StepSample
 from benchyard.analysis.comparison.sessions import BetweenSessions
+from benchyard.analysis.comparison.trust import busy_note
 from benchyard.core.wording import duration, printable
 from benchyard.results.summary_metrics import SUSPECT
 from benchyard.statistics.comparison import Difference, Verdict
@@ -79,6 +80,15 @@ _MANIFOLD = 2.0
 
 def verdict_words(row: Row) -> str:
     """Return the verdict as a reader would say it."""
+    return _words(row) + busy_words(busy=row.busy)
+
+
+def busy_words(*, busy: bool) -> str:
+    """Return what a verdict ends in where suspect values count."""
+    return ", on a busy host" if busy else ""
+
+
+def _words(row: Row) -> str:
     difference = row.difference
     if row.verdict is Verdict.NO_CHANGE_SHOWN and row.differs_as_sessions_do:
         return as_sessions_do(row)
@@ -111,7 +121,9 @@ def known_sessions(between: BetweenSessions) -> str:
 
 def verdict_in_full(row: Row) -> str:
     """Return the verdict, and how many times where it is twice as much or more."""
-    return verdict_words(row) if row.verdict in WORDS else times_words(row.metric, row.difference)
+    if row.verdict in WORDS:
+        return verdict_words(row)
+    return times_words(row.metric, row.difference) + busy_words(busy=row.busy)
 
 
 def times_words(metric: str, difference: Difference) -> str:
@@ -244,14 +256,15 @@ def lacks_suspect(comparison: Comparison) -> bool:
 
 
 def uncounted(comparison: Comparison) -> list[str]:
-    """Say how many executions of which steps were left out, and why."""
-    counted: dict[str, None] = {}
+    """Say why figures are of a busy host, and how many executions of which steps do not count."""
+    counted: dict[str, dict[str, None]] = {}
     for row in comparison.rows:
         for side, sample in (("baseline", row.baseline), ("candidate", row.candidate)):
             if sample.left_out and sample.values:
-                where = f"{_step(comparison, row)}: left out of the {side}"
-                counted[f"{where}: {left_out(sample)}"] = None
-    return list(counted)
+                why = f"left out of the {side}: {left_out(sample)}"
+                counted.setdefault(why, {})[_step(comparison, row)] = None
+    busy = busy_note(comparison.rows)
+    return [busy] * bool(busy) + [f"{_some([*of])}: {why}" for why, of in counted.items()]
 
 
 def _some(names: Sequence[str]) -> str:

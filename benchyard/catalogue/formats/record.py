@@ -14,6 +14,7 @@ from benchyard.core.files import content
 from benchyard.core.model import Json, Outcome
 from benchyard.results.folders import RunFolder, run_number
 from benchyard.results.record import FORMAT, VERSION, read_record
+from benchyard.results.trust import HostQuality, quality_of
 from benchyard.results.typed import is_moment
 
 
@@ -74,6 +75,12 @@ class Environment(msgspec.Struct):
     host: str | None = None
 
 
+class Collector(msgspec.Struct):
+    """What the collector noted."""
+
+    notes: Any = None
+
+
 class Subject(msgspec.Struct):
     """What was measured."""
 
@@ -94,6 +101,14 @@ class Record(msgspec.Struct):
     resources: dict[str, Any] = {}
     environment: Environment = msgspec.field(default_factory=Environment)
     subject: Subject = msgspec.field(default_factory=Subject)
+    preflight: tuple[dict[str, Any], ...] = ()
+    collector: Collector = msgspec.field(default_factory=Collector)
+
+    @property
+    def host_quality(self) -> HostQuality:
+        """How far the host spoke against the numbers."""
+        suspect = any(step.entry.suspect for step in self.steps)
+        return quality_of(self.preflight, {"notes": self.collector.notes}, suspect=suspect)
 
     @property
     def started_s(self) -> float | None:

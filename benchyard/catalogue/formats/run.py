@@ -65,6 +65,7 @@ def _recorded(found: Found, record: Record, mtime_s: float) -> Entry:
         started_s=started_s,
         duration_s=record.duration_s,
         host=record.environment.host or "",
+        host_quality=record.host_quality.value,
         commit=record.commit,
         versions=record.versions,
         tags=tuple(record.case.tags),

@@ -43,6 +43,7 @@ _AFTER = (
     *(Column(name, Kind.NUMBER) for name in _STATISTICS),
     Column("outcomes"),
     Column("left_out"),
+    Column("suspect_counted", Kind.WHOLE),
     Column("versions"),
     Column("commit"),
     Column("dirty", Kind.FLAG),
@@ -82,7 +83,7 @@ def summaries(source: Source, choice: Choice, tally: Tally) -> Iterator[tuple[Js
             source.title,
             group,
             unfinished=[r for r in found.unfinished if not differences(subject_of(r), subject)],
-            include_suspect=choice.include_suspect,
+            suspect=choice.suspect,
         )
         yield document, origin(max(group, key=lambda record: record.began))
 
@@ -91,8 +92,9 @@ def _of_summary(document: Mapping[str, Any], metrics: Metrics) -> Iterator[Cells
     for step in document["steps"]:
         before = (step["index"], text(step["id"]), text(step["name"]))
         counts = [text(in_words(step.get(name) or {})) for name in ("outcomes", "left_out")]
+        doubted = step.get("suspect_counted")
         for name, metric in metrics.of(step.get("metrics") or {}).items():
-            yield (*before, *_of_metric(name, metric), *counts)
+            yield (*before, *_of_metric(name, metric), *counts, doubted)
 
 
 def _of_metric(name: str, metric: Mapping[str, Any]) -> Iterator[Cell]:

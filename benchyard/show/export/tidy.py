@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import chain
 
 from benchyard.core.errors import InputError
 from benchyard.core.model import Outcome
@@ -20,6 +21,7 @@ from benchyard.results.summary_metrics import (
     sampled_numbers,
     unit_and_direction,
 )
+from benchyard.results.trust import Suspect, counts_suspect, host_quality
 from benchyard.show.export.columns import (
     DURATION,
     Cells,
@@ -64,6 +66,7 @@ _AFTER = (
     Column("subject"),
     Column("host"),
     Column("benchyard"),
+    Column("host_quality"),
 )
 _OURS = (_CASE, *_BEFORE, *_METRIC, *_AFTER)
 #: Digits of a subject's digest, as in the name of a campaign's folder.
@@ -76,12 +79,12 @@ class Choice:
 
     Args:
         metrics: Globs over names; without any all.
-        include_suspect: Whether suspect executions count.
+        suspect: What becomes of suspect executions.
         counted: Whether executions that do not count are dropped.
     """
 
     metrics: Sequence[str] = ()
-    include_suspect: bool = False
+    suspect: Suspect = Suspect.AUTO
     counted: bool = False
 
 
@@ -195,15 +198,26 @@ def _of_source(
     runs = [(r, OTHER_SUBJECT if at else None) for at, g in enumerate(found.groups) for r in g]
     runs += [(record, UNFINISHED_RUN) for record in found.unfinished]
     taken = _measured_names(record for record, _ in runs)
+    included = _suspect_counts(chain(*found.groups[:1]), choice.suspect)
     start = start_of_row(source, points)
     for record, why in sorted(runs, key=lambda one: one[0].run):
-        end = origin(record)
+        end = (*origin(record), host_quality(record).value)
         for step in record.steps:
             before = (*start, record.run, step.index, text(step.id), text(step.name))
             kinds = declared_kinds(step)
-            for made in _executions(step, why, taken[step.index], choice):
+            include_suspect = included.get(step.index, True)
+            for made in _executions(step, why, taken[step.index], include_suspect=include_suspect):
                 if tally.counts(made) or not choice.counted:
                     yield from _rows(before, made, end, metrics, kinds)
+
+
+def _suspect_counts(records: Iterable[RunRecord], rule: Suspect) -> dict[int, bool]:
+    """Return, by the step's index, whether its suspect executions count."""
+    steps: dict[int, list[StepRecord]] = {}
+    for record in records:
+        for step in record.steps:
+            steps.setdefault(step.index, []).append(step)
+    return {index: counts_suspect(of_runs, rule) for index, of_runs in steps.items()}
 
 
 def _measured_names(records: Iterable[RunRecord]) -> dict[int, set[str]]:
@@ -217,15 +231,17 @@ def _measured_names(records: Iterable[RunRecord]) -> dict[int, set[str]]:
 
 
 def _executions(
-    step: StepRecord, why: str | None, taken: Collection[str], choice: Choice
+    step: StepRecord, why: str | None, taken: Collection[str], *, include_suspect: bool
 ) -> Iterator[_Execution]:
     """Yield what one step of a run is told of.
 
     Args:
         why: Why the whole run is left out; None if it is not.
         taken: Names that the lab itself measures.
+        include_suspect: Whether suspect executions of the step count.
     """
-    whole = why or _why_not(step, choice)
+    reason = left_out_because(step, include_suspect=include_suspect)
+    whole = why or (reason if step.measure else SET_UP)
     number = step.attempts[-1].number if step.attempts else None
     if not any(attempt.repetitions for attempt in step.attempts):
         reason = whole or step.outcome.value
@@ -248,12 +264,6 @@ def _executions(
     if sampled:
         numbers = {("samples", name): value for name, value in sampled.items()}
         yield _Execution(number, None, numbers, step.outcome, whole, step.suspect)
-
-
-def _why_not(step: StepRecord, choice: Choice) -> str | None:
-    if not step.measure:
-        return SET_UP
-    return left_out_because(step, include_suspect=choice.include_suspect)
 
 
 def _rows(

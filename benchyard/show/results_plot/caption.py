@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from benchyard.analysis.comparison.wording import probability
 from benchyard.core.wording import printable, shorten_middle
 from benchyard.results.summary_metrics import SUSPECT
+from benchyard.results.trust import Suspect
 from benchyard.show.results_plot.chart import Kind, Mark
 from benchyard.show.results_plot.layout import Cell
 from benchyard.show.results_plot.sides import Side
@@ -106,7 +107,9 @@ def _taken_in(told: Sequence[Told]) -> str:
     if not taken:
         return ""
     suspect = sum(one.cell.step.suspect for one in taken)
-    return f"Taken in: {suspect} suspect ({_some([one.name for one in taken], told)})."
+    return (
+        f"On a busy host: {suspect} suspect counted ({_some([one.name for one in taken], told)})."
+    )
 
 
 def absent(sides: Iterable[Side]) -> tuple[str, ...]:
@@ -121,7 +124,7 @@ def nothing(told: Sequence[Told]) -> str:
     """Say why there is nothing to draw."""
     why = _left_out(told)
     suspect = any(SUSPECT in one.cell.step.left_out for one in told)
-    hint = " --include-suspect takes in what is suspect." if suspect else ""
+    hint = f" --suspect {Suspect.AUTO} counts what is suspect." if suspect else ""
     return f"there is no value to draw. {why}{hint}".rstrip()
 
 

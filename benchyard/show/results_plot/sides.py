@@ -7,6 +7,7 @@ from typing import Any, cast
 from benchyard.analysis.comparison.run_sets import RunSet
 from benchyard.core.model import Json, plain
 from benchyard.results.summary import summarize
+from benchyard.results.trust import Suspect
 from benchyard.statistics.intervals import Interval
 
 _NO_INTERVAL = Interval()
@@ -89,22 +90,21 @@ def trait(name: str, value: Json) -> str:
 
 
 def tell_apart(
-    found: Sequence[tuple[str, RunSet]], *, include_suspect: bool = False
+    found: Sequence[tuple[str, RunSet]], *, suspect: Suspect = Suspect.AUTO
 ) -> tuple[Side, ...]:
     """Describe run sets, and give them traits by which they differ.
 
     Args:
         found: What the user wrote, and a run set that it means; several may have the same title.
-        include_suspect: Whether executions that are not to be trusted are described too.
+        suspect: What becomes of executions that are not to be trusted.
     """
     alike = len({run_set.title for _, run_set in found}) < len(found)
     return tuple(
-        _side(run_set, source if alike else "", include_suspect=include_suspect)
-        for source, run_set in found
+        _side(run_set, source if alike else "", suspect=suspect) for source, run_set in found
     )
 
 
-def _side(run_set: RunSet, source: str, *, include_suspect: bool) -> Side:
+def _side(run_set: RunSet, source: str, *, suspect: Suspect) -> Side:
     about = run_set.everything[-1].case
     point = about.get("point")
     params: dict[str, Json] = point if isinstance(point, dict) else {}
@@ -114,7 +114,7 @@ def _side(run_set: RunSet, source: str, *, include_suspect: bool) -> Side:
         run_set.title,
         run_set.records,
         unfinished=run_set.failed,
-        include_suspect=include_suspect,
+        suspect=suspect,
     )
     steps = cast("list[dict[str, Any]]", document["steps"])
     return Side(

@@ -13,6 +13,7 @@ from benchyard.catalogue.entry import CaseEntry
 from benchyard.catalogue.query import Query as Asked
 from benchyard.core.errors import InputError
 from benchyard.results.subject import about
+from benchyard.results.trust import Suspect
 from benchyard.show.case_history.groups import StepHistory, histories
 from benchyard.show.results_plot.chart import Kind as PlotKind
 from benchyard.show.results_plot.choice import Wish
@@ -325,4 +326,4 @@ def _taken_in(case: CaseEntry, found: CaseResults, siblings: Sequence[CaseEntry]
     if not any(found.suspect.values()):
         return ""
     sides = [("side", one.id) for one in siblings[:MOST_CASES] or [case]]
-    return f"/plot?{urlencode([*sides, ('include_suspect', 'true')])}"
+    return f"/plot?{urlencode([*sides, ('suspect', Suspect.INCLUDE.value)])}"

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Depends, Response
 from fastapi import Query as Parameter
 from fastapi import Request as HttpRequest
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
 from benchyard.analysis.comparison.document import csv_text, document, markdown
 from benchyard.analysis.comparison.pairing import Against
@@ -30,6 +30,7 @@ from benchyard.catalogue.query import Query
 from benchyard.core.amounts import parse_percent
 from benchyard.core.errors import InputError
 from benchyard.results.campaigns import is_earlier
+from benchyard.results.trust import Suspect
 from benchyard.show.results_plot.chart import Kind as PlotKind
 from benchyard.show.results_plot.choice import Wish
 from benchyard.web.case_neighbours import name_of
@@ -82,7 +83,7 @@ class Asked:
             metrics=tuple(given.get("metric", (DURATION,))),
             threshold=parse_percent(self.first("threshold", "1%")),
             level=parse_percent(self.first("level", "1%")),
-            include_suspect="include-suspect" in given,
+            suspect=Suspect(self.first("suspect", Suspect.AUTO)),
             other_work=True,
             steps=tuple(given.get("step", ())),
         )
@@ -120,7 +121,7 @@ class _Parameters(BaseModel):
     sort: Order = Order.CASE
     threshold: str = ""
     level: str = ""
-    include_suspect: bool = Field(default=False, alias="include-suspect")
+    suspect: Suspect = Suspect.AUTO
 
 
 async def _asked(given: Annotated[_Parameters, Parameter()]) -> Asked:
@@ -129,10 +130,9 @@ async def _asked(given: Annotated[_Parameters, Parameter()]) -> Asked:
     values: dict[str, Sequence[str]] = {
         name: _written(getattr(given, name)) for name in ("metric", "step", "pair")
     }
-    for name in ("reference", "against", "sort", "threshold", "level"):
+    for name in ("reference", "against", "sort", "threshold", "level", "suspect"):
         value = str(getattr(given, name)).strip()
         values[name] = [value] if value != getattr(usual, name) else []
-    values["include-suspect"] = ["yes"] if given.include_suspect else []
     sides = [",".join(given.a), ",".join(given.b), *given.side]
     return Asked(_written(sides), {name: texts for name, texts in values.items() if texts})
 
@@ -198,7 +198,7 @@ def _drawing(catalogue: Catalogue, asked: Asked, kind: PlotKind) -> Draw:
         steps = dict.fromkeys(step for row in rows for step in (row.baseline.id, row.candidate.id))
         wish = Wish(kind, metric, tuple(steps))
         found = _each_once(shown)
-        return draw_sides(found, wish, form, width, include_suspect=rule.include_suspect)
+        return draw_sides(found, wish, form, width, suspect=rule.suspect)
 
     return draw
 

@@ -12,6 +12,7 @@ from benchyard.analysis.comparison.verdicts import choose_metrics
 from benchyard.catalogue.catalogue import Catalogue
 from benchyard.core.errors import InputError
 from benchyard.core.wording import shorten
+from benchyard.results.trust import Suspect
 from benchyard.show.results_plot.chart import Kind as PlotKind
 from benchyard.show.results_plot.choice import Wish
 from benchyard.web.case_results import known_metrics, read_case, reader
@@ -24,7 +25,7 @@ from benchyard.web.sides import Chosen, choose
 router = APIRouter()
 
 _SCALES = {"log": True, "linear": False}
-_CHOICES = ("kind", "metric", "steps", "x", "series", "reference", "scale", "include_suspect")
+_CHOICES = ("kind", "metric", "steps", "x", "series", "reference", "scale", "suspect")
 
 
 def _wish(
@@ -50,14 +51,14 @@ def _wish(
 
 _Sides = Annotated[list[str] | None, Query(description="`CASE`, `CASE@1-5` or `RUN,RUN`: ids.")]
 _Wished = Annotated[Wish, Depends(_wish)]
-_Suspect = Annotated[bool, Query(description="Take in what is marked suspect.")]
+_Suspect = Annotated[Suspect, Query(description="What becomes of suspect executions.")]
 
 
 def plot(
     explorer: Current,
     wish: _Wished,
     side: _Sides = None,
-    include_suspect: _Suspect = False,  # noqa: FBT002 - a parameter of the address
+    suspect: _Suspect = Suspect.AUTO,
 ) -> Picture:
     """Draw chosen results."""
     chosen = choose(explorer.catalogue, side or ())
@@ -66,16 +67,16 @@ def plot(
         read = partial(_run_sets, explorer.catalogue, metric=wish.metric)
         found = [(one.path, run_set) for one in chosen for run_set in read(one)]
         _refuse_unknown(found, wish.metric)
-        return draw_sides(found, wish, kind, width, include_suspect=include_suspect)
+        return draw_sides(found, wish, kind, width, suspect=suspect)
 
     titles = shorten(", ".join(dict.fromkeys(one.title for one in chosen)), 200)
-    query = {"side": [one.text for one in chosen], **_query(wish, include_suspect)}
+    query = {"side": [one.text for one in chosen], **_query(wish, suspect)}
     caption, alt = f"Results of {titles}.", f"{wish.metric} of {titles}, as {wish.kind or 'plot'}"
     instead = "" if chosen else "Choose cases or runs: their ids stand in their addresses."
     return Picture("plot", caption if chosen else "", alt, "/plot", draw, query, instead=instead)
 
 
-def _query(wish: Wish, include_suspect: bool) -> dict[str, Any]:  # noqa: FBT001
+def _query(wish: Wish, suspect: Suspect) -> dict[str, Any]:
     scales = {value: name for name, value in _SCALES.items()}
     given = {
         "kind": wish.kind and wish.kind.value,
@@ -85,7 +86,7 @@ def _query(wish: Wish, include_suspect: bool) -> dict[str, Any]:  # noqa: FBT001
         "series": wish.series,
         "reference": wish.reference,
         "scale": None if wish.log is None else scales[wish.log],
-        "include_suspect": "true" if include_suspect else None,
+        "suspect": suspect.value if suspect is not Suspect.AUTO else None,
     }
     return {name: text for name, text in given.items() if text}
 
@@ -123,4 +124,5 @@ def page(request: Request, shown: Annotated[Picture, Depends(plot)]) -> Response
         wish={**dict.fromkeys(_CHOICES, ""), **shown.query},
         kinds=[kind.value for kind in PlotKind],
         scales=list(_SCALES),
+        suspects=[rule.value for rule in Suspect],
     )

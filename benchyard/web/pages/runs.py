@@ -9,6 +9,7 @@ from fastapi import APIRouter, Request, Response
 from benchyard.catalogue.entry import RUNS, Entry, identified
 from benchyard.catalogue.query import Page
 from benchyard.core.model import Json, JsonObject
+from benchyard.results.trust import HostQuality
 from benchyard.statistics.figures import plural
 from benchyard.web.explorer import Current, Explorer
 from benchyard.web.pages.entries import address_of
@@ -33,6 +34,7 @@ _COLUMNS = (
     (Column("started_s", "Began (UTC)"), "-started"),
     (Column("duration_s", "Took", figure=True), "-duration"),
     (Column("host", "Host"), "host"),
+    (Column("host_quality", "Host quality"), "host_quality"),
     (Column("commit", "Commit"), ""),
     (Column("id", "Id", hidden=True), ""),
 )
@@ -41,6 +43,7 @@ RUN_COLUMNS = tuple(column for column, _ in _COLUMNS)
 _FACETS = {
     "outcome": "Outcome",
     "host": "Host",
+    "host_quality": "Host quality",
     "tag": "Tag",
     "case": "Case",
     "version": "Version",
@@ -67,9 +70,16 @@ def entry_row(entry: Entry) -> list[Cell]:
         Cell(entry.started_s, day_and_time(entry.started_s or entry.updated_s)),
         Cell(entry.duration_s, in_seconds(entry.duration_s)),
         Cell(entry.host or None),
+        quality_cell(entry),
         Cell(entry.commit or None, entry.commit[:10] or None),
         Cell(entry.id, mark="quiet"),
     ]
+
+
+def quality_cell(entry: Entry) -> Cell:
+    """Return the cell that tells how quiet the host of a run was."""
+    doubtful = entry.host_quality == HostQuality.SUSPECT
+    return Cell(entry.host_quality or None, mark="doubtful" if doubtful else "")
 
 
 def _state(entry: Entry) -> Cell:

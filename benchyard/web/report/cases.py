@@ -110,9 +110,7 @@ def case_part(side: str, runs: RunSet, rule: Rule, asked: Metrics) -> CasePart:
     Args:
         asked: The rule's metrics; it learns which there are.
     """
-    document = summarize(
-        runs.title, runs.records, unfinished=runs.failed, include_suspect=rule.include_suspect
-    )
+    document = summarize(runs.title, runs.records, unfinished=runs.failed, suspect=rule.suspect)
     steps = _wanted(cast("list[_Step]", document["steps"]), runs, rule)
     subject = subject_of(runs.everything[-1])
     median_run = document["median_run"]

@@ -78,7 +78,7 @@ def planned(
 def _chart(
     sides: Sequence[tuple[str, RunSet]], kind: Kind, metric: str, wish: Wish
 ) -> Picture | None:
-    described = tell_apart(sides, include_suspect=wish.rule.include_suspect)
+    described = tell_apart(sides, suspect=wish.rule.suspect)
     with suppress(BenchyardError):  # what cannot be drawn is in the tables, with the reason
         chart = make_chart(described, PlotWish(kind, metric, wish.rule.steps))
         return Picture(rows_picture(chart), "rows", chart.caption)

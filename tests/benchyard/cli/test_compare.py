@@ -3,6 +3,8 @@
 import csv
 import json
 import re
+import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from random import Random
@@ -142,14 +144,44 @@ def test_several_cases_are_paired_and_the_others_named(tmp_path: Path, cli: Cli)
     ]
 
 
-def test_where_all_is_suspect_it_is_said_how_to_take_it_in(
+def test_where_all_is_suspect_it_counts_and_the_reason_stands_once(
     old: Path, tmp_path: Path, cli: Cli
 ) -> None:
     records = [run(n, step(v, suspect=["swapped"])) for n, v in enumerate(BASE, 1)]
     odd = place(tmp_path / "odd", records)
-    hint = "--include-suspect takes in what is suspect\n"
-    assert hint in cli("compare", old, odd).out
-    assert hint not in cli("compare", old, odd, "--include-suspect").out
+    said = cli("compare", old, odd).out
+    assert "no difference shown, on a busy host" in said
+    assert said.count("* on a busy host: 8 of 16 executions suspect (swapped), and counted") == 1
+    alone = cli("compare", old, odd, "--suspect", "leave-out").out
+    assert "--suspect auto counts what is suspect\n" in alone
+    assert "no value in the candidate: 8 suspect" in alone
+    assert "busy" not in alone
+
+
+@pytest.mark.slow
+def test_the_installed_command_judges_a_busy_host(tmp_path: Path) -> None:
+    for side, factor in (("old", 1.0), ("same", 1.0), ("slower", 1.5)):
+        made = [run(n, step(factor * v, suspect=["swapped"])) for n, v in enumerate(BASE, 1)]
+        place(tmp_path / side, made)
+    program = Path(sys.executable).with_name("benchyard")
+
+    def ended(*arguments: str) -> tuple[int, str]:
+        asked = [program, "compare", tmp_path / "old", *arguments]
+        done = subprocess.run(asked, capture_output=True, text=True, check=False, cwd=tmp_path)
+        return done.returncode, done.stdout
+
+    code, said = ended("slower")
+    assert code == 3
+    assert "slower, on a busy host" in said
+    code, said = ended("same")
+    assert code == 0
+    assert "no difference shown, on a busy host" in said
+    code, said = ended("slower", "--suspect", "leave-out")
+    assert "cannot tell" in said
+
+
+def test_the_option_of_earlier_days_is_no_more(old: Path, cli: Cli) -> None:
+    assert "No such option" in cli("compare", old, old, "--include-suspect", code=2).err
 
 
 def test_json_is_one_document(old: Path, new: Path, cli: Cli) -> None:
@@ -248,7 +280,7 @@ def test_runs_that_really_took_place_are_compared(
     # A host on which a neighbour runs out of memory makes suspect what runs then.
     assert (
         "1 and 1 runs cannot tell at the 1 % level; 5 and 5 can"
-        in cli("compare", "--include-suspect", f"{results}@1", f"{results}@2").out
+        in cli("compare", f"{results}@1", f"{results}@2").out
     )
 
 

@@ -68,7 +68,7 @@ def test_another_version_of_a_package_begins_a_campaign(
         assert ": wrapped 2.2.2 and 2.4.0; a new campaign begins" in said.err
         assert len(subjects(case)) == 2
         assert len(earlier_campaigns(case / "results")) == 1
-        compared = cli("compare", case, "--include-suspect", code=0)
+        compared = cli("compare", case, "--suspect", "include", code=0)
         assert "changed: packages: wrapped 2.2.2 and 2.4.0\n" in compared.out + compared.err
 
 
@@ -183,7 +183,7 @@ def test_another_checkout_is_a_change_and_no_other_work(
     build(checkout, "print(1)  # faster\n")
     sides = [place / "benchmarks" / "count" for place in (tmp_path / "base", checkout)]
     cli("run", *sides, *ONCE, 2, "--order", "round-robin")
-    document = json.loads(cli("compare", *sides, "--include-suspect", "--json").out)
+    document = json.loads(cli("compare", *sides, "--suspect", "include", "--json").out)
     weights = {each["what"]: each["weight"] for each in document["cases"][0]["mismatches"]}
     assert weights["files src"] == weights["build build/*.py"] == "change"
     assert "files of the case" not in weights

@@ -97,11 +97,13 @@ def test_a_case_without_runs_is_named(sorts: Path, cli: Cli, case_folder: MakeCa
     assert "No finished run: idle." in said
 
 
-def test_what_is_suspect_is_taken_in_if_asked_for(cli: Cli, tmp_path: Path) -> None:
+def test_what_is_suspect_is_drawn_unless_it_is_to_be_left_out(cli: Cli, tmp_path: Path) -> None:
     place(tmp_path / "r", [run(n, step(d, suspect=["x"])) for n, d in enumerate(SIX, 1)])
-    assert "6 suspect" in cli("plot", tmp_path / "r", "-o", tmp_path / "x.svg", code=2).err
-    said = cli("plot", tmp_path / "r", "--include-suspect", "-o", tmp_path / "x.svg").out
-    assert "Taken in: 6 suspect (Load)." in said
+    to = "-o", tmp_path / "x.svg"
+    left = cli("plot", tmp_path / "r", "--suspect", "leave-out", *to, code=2).err
+    assert "6 suspect" in left
+    assert "--suspect auto counts what is suspect" in left
+    assert "On a busy host: 6 suspect counted (Load)." in cli("plot", tmp_path / "r", *to).out
 
 
 def test_results_that_krown_made_are_drawn(case_folder: MakeCase, cli: Cli, tmp_path: Path) -> None:
@@ -174,7 +176,7 @@ def test_a_case_is_run_and_drawn(case_folder: MakeCase, run_here: RunHere, tmp_p
     assert "1 sleep" in texts(tmp_path / "curves-run-1.svg")
     assert run_here("plot", case, "--run", "1", "--out", "other.svg").returncode == 0
     assert (tmp_path / "other.svg").read_bytes() == (tmp_path / "curves-run-1.svg").read_bytes()
-    ended = run_here("plot", case, "--include-suspect", "-o", "results.svg")
+    ended = run_here("plot", case, "-o", "results.svg")
     assert "No interval: sleep (6 runs can have one)." in ended.stdout, ended.stderr
 
 

@@ -121,15 +121,15 @@ def test_a_programs_own_time_stands_beside_a_step_that_it_is_not_nearly(
     assert line.split()[-4:] == ["1.90", "s", "3", "completed"]
 
 
-def test_suspect_executions_are_taken_in_on_demand(case_folder: MakeCase, cli: Cli) -> None:
+def test_suspect_executions_count_marked(case_folder: MakeCase, cli: Cli) -> None:
     folder = case_folder("case", {**STEP, "name": "first"})
     record(folder, 1, 1.0, ["swapped"])
-    without = told(cli, folder)
-    assert "the only run is suspect (swapped), so nothing is described" in without
+    without = told(cli, folder, "--suspect", "leave-out")
+    assert "1 of 1 run suspect (swapped) and left out, so nothing is described" in without
     assert row(without, "first")[2:4] == ["0", "-"]
-    included = told(cli, folder, "--include-suspect")
-    assert "suspect executions are described too (--include-suspect)" in included
-    assert row(included, "first")[2:5] == ["1", "1.00", "s"]
+    included = told(cli, folder)
+    assert "1 of 1 run suspect (swapped) and counted" in included
+    assert row(included, "first")[2:5] == ["1", "1.00", "s*"]
     assert "LEFT OUT" not in included
     assert summary(folder)["include_suspect"] is True
 
@@ -139,7 +139,7 @@ def test_advice_for_several_steps_is_one_line(capsys: pytest.CaptureFixture[str]
 
     steps = [{"index": n, "name": f"s{n}", "advice": ["warm up"]} for n in (1, 2)]
     steps.append({"index": 3, "name": "s3", "advice": ["run more"]})
-    _print_remarks({}, steps)
+    _print_remarks({}, steps, None)
     assert capsys.readouterr().out.splitlines() == [
         "advice: steps 1-2: warm up",
         "advice: step 3 s3: run more",
@@ -373,7 +373,9 @@ def test_it_is_said_whether_the_wanted_precision_is_reached(
 ) -> None:
     from benchyard.cli.outcome import _print_remarks  # noqa: PLC0415 # pyright: ignore[reportPrivateUsage]
 
-    _print_remarks({"adaptive": {"stopped": stopped, "precise": precise, "why": "because"}}, [])
+    _print_remarks(
+        {"adaptive": {"stopped": stopped, "precise": precise, "why": "because"}}, [], None
+    )
     assert capsys.readouterr().out.splitlines() == [expected]
 
 

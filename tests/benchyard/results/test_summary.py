@@ -10,6 +10,7 @@ from benchyard.core.model import Json, Outcome
 from benchyard.results.record import RunRecord
 from benchyard.results.summary import FORMAT, VERSION, median_run, summarize
 from benchyard.results.summary_metrics import unit_and_direction
+from benchyard.results.trust import Suspect
 from benchyard.statistics.advice import advise
 
 FAILED = Outcome.FAILED
@@ -182,7 +183,7 @@ def test_what_is_left_out_is_counted_by_its_reason(make: Any) -> None:
     records = [make.run(n, make.ended(outcome)) for n, outcome in enumerate(ends, 1)]
     records += [make.run(n, make.took(1.0, suspect=["steal"])) for n in (5, 6)]
     records += [make.run(7, make.took(3.0)), make.run(8, make.step(make.attempt([])))]
-    about = summed(*records)["steps"][0]
+    about = summed(*records, suspect=Suspect.LEAVE_OUT)["steps"][0]
     assert about["left_out"] == {
         "tolerated": 1,
         "skipped": 1,
@@ -208,7 +209,9 @@ def test_steps_of_unfinished_runs_are_counted(make: Any) -> None:
 
 def test_suspect_executions_are_taken_in_on_demand(make: Any) -> None:
     records = [make.run(1, make.took(1.0)), make.run(2, make.took(9.0, suspect=["throttled"]))]
-    without, included = summed(*records), summed(*records, include_suspect=True)
+    without, included = (
+        summed(*records, suspect=one) for one in (Suspect.LEAVE_OUT, Suspect.INCLUDE)
+    )
     assert without["steps"][0]["metrics"]["duration_s"]["values"] == [1.0]
     assert (without["include_suspect"], included["include_suspect"]) == (False, True)
     about = included["steps"][0]
@@ -217,22 +220,42 @@ def test_suspect_executions_are_taken_in_on_demand(make: Any) -> None:
     assert about["suspect"] == [{"run": 2, "reasons": ["throttled"]}]
 
 
-def test_a_step_of_which_all_is_suspect_is_told_in_words(make: Any) -> None:
-    bad = make.took(1.0, index=2, suspect=["swapped"])
-    records = [make.run(n, make.took(1.0), bad) for n in (1, 2)]
+@pytest.mark.parametrize(("trusted", "counted"), [(5, 3), (6, 0)])
+def test_suspect_runs_count_where_fewer_than_six_others_are_left(
+    make: Any, trusted: int, counted: int
+) -> None:
+    records = [make.run(n, make.took(1.0)) for n in range(1, trusted + 1)]
+    records += [make.run(n, make.took(9.0, suspect=[f"waited {n} s"])) for n in (11, 12, 13)]
     document = summed(*records)
-    [warning] = document["warnings"]
-    assert warning.startswith("step 2 Step 2: all 2 runs are suspect (swapped), so nothing")
-    assert "--include-suspect" in warning
+    assert document["suspect_rule"] == "auto"
+    assert document["include_suspect"] is bool(counted)
+    (about,) = document["steps"]
+    assert about["suspect_counted"] == counted
+    assert about["left_out"] == ({} if counted else {"suspect": 3})
+    assert len(about["metrics"]["duration_s"]["values"]) == trusted + counted
+    assert [run["host_quality"] for run in document["runs"]][-4:] == ["quiet", *["suspect"] * 3]
+
+
+def test_a_step_whose_suspect_runs_count_says_why_once(make: Any) -> None:
+    bad = [make.took(1.0, index=2, suspect=[f"it waited for {n} s"]) for n in (1, 2)]
+    records = [make.run(n, make.took(1.0), one) for n, one in enumerate(bad, 1)]
+    assert summed(*records)["warnings"] == [
+        "step 2 Step 2: 2 of 2 runs suspect (it waited for 1 s) and counted, so its figures are "
+        "of a busy host; --suspect leave-out leaves them out; quieten the host, and run again"
+    ]
+    document = summed(*records, suspect=Suspect.LEAVE_OUT)
+    assert document["warnings"] == [
+        "step 2 Step 2: 2 of 2 runs suspect (it waited for 1 s) and left out, so nothing is "
+        "described; --suspect include counts them; quieten the host, and run again"
+    ]
     assert document["steps"][1]["metrics"] == {}
-    assert summed(*records, include_suspect=True)["warnings"] == []
 
 
 def test_a_run_with_a_suspect_step_is_no_median_run(make: Any) -> None:
     records = [make.run(n, make.took(float(n))) for n in (1, 3)]
     records.append(make.run(2, make.took(2.0, suspect=["steal"])))
     assert median_run(records) == 1
-    assert median_run(records, include_suspect=True) == 2
+    assert median_run(records, {1: True}) == 2
 
 
 def test_an_unmeasured_step_is_never_suspect(make: Any) -> None:
@@ -268,7 +291,7 @@ def test_advice_is_about_the_durations(make: Any) -> None:
 
 def test_where_suspect_runs_leave_too_few_the_advice_is_a_quiet_host(make: Any) -> None:
     bad = [make.run(n, make.took(9.0, suspect=["waited"])) for n in range(2, 7)]
-    (step,) = summed(make.run(1, make.took(1.0)), *bad)["steps"]
+    (step,) = summed(make.run(1, make.took(1.0)), *bad, suspect=Suspect.LEAVE_OUT)["steps"]
     assert step["advice"] == [
         "1 run counts, 5 left out as suspect: quieten the host (benchyard doctor says how), and "
         "add runs"

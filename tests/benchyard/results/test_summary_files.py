@@ -11,6 +11,7 @@ import pytest
 from benchyard.core.model import Outcome
 from benchyard.results.summary import median_run, summarize
 from benchyard.results.summary_files import rendered, write_summary
+from benchyard.results.trust import Suspect
 
 FAILED = Outcome.FAILED
 
@@ -141,11 +142,13 @@ def test_samples_and_levels_come_from_the_record(make: Any, placed: Any, tmp_pat
     )
 
 
-def test_suspect_runs_are_in_no_file_but_on_demand(make: Any, placed: Any, tmp_path: Path) -> None:
+def test_suspect_runs_are_in_the_files_as_in_the_summary(
+    make: Any, placed: Any, tmp_path: Path
+) -> None:
     records = placed(make.run(1, make.took(1.0)), make.run(2, make.took(2.0, suspect=["steal"])))
-    write_summary(tmp_path, "c", records)
+    write_summary(tmp_path, "c", records, suspect=Suspect.LEAVE_OUT)
     assert read(tmp_path / "stats.csv")[0]["duration_values"] == "[1.0]"
-    write_summary(tmp_path, "c", records, include_suspect=True)
+    write_summary(tmp_path, "c", records)
     assert read(tmp_path / "stats.csv")[0]["duration_values"] == "[1.0, 2.0]"
     assert json.loads((tmp_path / "summary.json").read_text())["include_suspect"] is True
 

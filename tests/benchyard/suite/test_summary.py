@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from benchyard.analysis.regressions import Baseline
 from benchyard.run.ordering import Order, turns
 from benchyard.suite.course import Course, End, SuiteLimits
 from benchyard.suite.plan import ChosenCase
@@ -110,7 +111,7 @@ def compared(folder: Path, *lines: CaseResult, values: tuple[float, ...] = SLOW)
     results = place_runs(folder / "now", runs(*values))
     entries = [ChosenCase(one.title, "", results=results, runs=(1,)) for one in lines]
     summary = Summary(lines, (), 60.0, None, interrupted=False)
-    return with_comparisons(summary, entries, str(folder / "baseline"))
+    return with_comparisons(summary, entries, Baseline(str(folder / "baseline")))
 
 
 def test_what_became_worse_is_in_the_line_the_sentence_and_the_table(tmp_path: Path) -> None:

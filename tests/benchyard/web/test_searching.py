@@ -1,6 +1,7 @@
 """What an address asks, and what cannot be meant."""
 
 import base64
+import csv
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from benchyard.catalogue.query import Condition, Operator
 from benchyard.core.errors import InputError
 from benchyard.web.searching import condition
-from tests.benchyard.catalogue.making import put_many, put_run
+from tests.benchyard.catalogue.making import put_many, put_run, step
 from tests.benchyard.web.site import Site
 
 
@@ -187,3 +188,23 @@ def test_hostile_names_are_text(tmp_path: Path) -> None:
         assert "\u202e" not in page
         assert "\x1b" not in page
     assert site.json("/runs.json")["entries"][0]["case"] == name
+
+
+def test_the_quality_of_a_host_is_a_column_a_filter_and_a_word_of_a_runs_page(
+    tmp_path: Path,
+) -> None:
+    results = tmp_path / "spin" / "results"
+    put_run(results, 1)
+    put_run(results, 2, preflight=({"check": "load average", "status": "warn"},))
+    put_run(results, 3, steps=(step(1, suspect=("steal",)),))
+    site = Site(tmp_path)
+    rows = list(csv.DictReader(site.text("/runs.csv?sort=run").splitlines()))
+    assert [row["host_quality"] for row in rows] == ["quiet", "noisy", "suspect"]
+    found = site.json("/runs.json?host_quality=noisy&host_quality=suspect&sort=-host_quality")
+    assert [one["host_quality"] for one in found["entries"]] == ["suspect", "noisy"]
+    page = site.page("/runs")
+    assert "Host quality" in page
+    assert "?host_quality=noisy" in page
+    assert "suspect" in site.page(found["entries"][0]["href"])
+    rows = site.text(f"/case/{site.case('spin')}/runs.csv").splitlines()
+    assert "host_quality" in rows[0]

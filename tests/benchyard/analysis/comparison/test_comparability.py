@@ -93,7 +93,12 @@ def test_doubts_about_the_testbed_are_compared_by_what_any_run_had() -> None:
         "doubts about the testbed: baseline load and swap, candidate none; "
         "benchyard doctor tells what to do"
     )
-    assert not found(mixed, [*doubting("swap"), *doubting("load")])
+    alike = found(mixed, [*doubting("swap"), *doubting("load")])["doubts about the testbed"]
+    assert (alike.weight, alike.text) == (
+        Weight.WARNING,
+        "doubts about the testbed on both sides: load, swap; benchyard doctor tells what to do",
+    )
+    assert not found(doubting(), doubting())
     assert not found(mixed, runs(1.0))
 
 

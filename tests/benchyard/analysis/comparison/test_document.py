@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 from benchyard.analysis.comparison.document import FORMAT, VERSION, document, markdown
+from benchyard.results.trust import Suspect
 from tests.benchyard.analysis.comparison.conftest import (
     BASE,
     compared,
@@ -16,12 +17,13 @@ from tests.benchyard.analysis.comparison.conftest import (
 
 
 def test_the_document_is_json_and_has_everything() -> None:
-    one = compared([*runs(*BASE), run(9, failed())], scaled(1.5), include_suspect=True)
+    one = compared([*runs(*BASE), run(9, failed())], scaled(1.5), suspect=Suspect.INCLUDE)
     made: Any = json.loads(json.dumps(document(one, ["old", "new@1-8"]), allow_nan=False))
     assert (made["format"], made["version"]) == (FORMAT, VERSION)
     assert made["sides"] == ["old", "new@1-8"]
     assert made["verdict"] == "regression"
-    assert made["rule"]["include_suspect"] is True
+    assert made["rule"]["suspect"] == "include"
+    assert made["rule"]["include_suspect"] is False
     [case] = made["cases"]
     assert case["baseline"]["failed_runs"] == [9]
     assert case["candidate"]["runs"] == [1, 2, 3, 4, 5, 6, 7, 8]

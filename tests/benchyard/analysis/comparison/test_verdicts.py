@@ -20,6 +20,7 @@ from benchyard.analysis.comparison.wording import notes, reason, summary, untold
 from benchyard.core.errors import InputError
 from benchyard.core.model import Outcome
 from benchyard.results.record import RunRecord
+from benchyard.results.trust import Suspect
 from benchyard.statistics.comparison import Verdict
 from tests.benchyard.analysis.comparison.conftest import (
     BASE,
@@ -255,7 +256,7 @@ def test_suspect_executions_are_left_out_and_counted() -> None:
     one = compared(odd, scaled(1))
     assert one.rows[0].difference.baseline_n == 8
     assert notes(one) == ["measured in turns", "Load: left out of the baseline: 1 suspect"]
-    assert compared(odd, scaled(1), include_suspect=True).rows[0].difference.baseline_n == 9
+    assert compared(odd, scaled(1), suspect=Suspect.INCLUDE).rows[0].difference.baseline_n == 9
 
 
 def test_several_cases_are_one_family(tmp_path: Path) -> None:

@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from benchyard.core.errors import InputError
 from benchyard.core.model import Json, Outcome
 from benchyard.results.record import StepRecord
+from benchyard.results.trust import Suspect
 from benchyard.show.export.columns import Cell
 from benchyard.show.export.tidy import Choice, Tally, in_utc, tidy
 from tests.benchyard.show.export.conftest import (
@@ -23,7 +25,7 @@ from tests.benchyard.show.export.conftest import (
 Row = dict[str, Cell]
 
 
-def read(results: Path, *metrics: str, tally: Tally | None = None, **choice: bool) -> list[Row]:
+def read(results: Path, *metrics: str, tally: Tally | None = None, **choice: Any) -> list[Row]:
     rows = tidy(sources(results), Choice(metrics, **choice), tally or Tally())
     names = [column.name for column in rows.columns]
     return [dict(zip(names, cells, strict=True)) for cells in rows.read()]
@@ -63,6 +65,7 @@ def test_a_row_has_all_that_is_known_of_a_number(write_run: WriteRun) -> None:
         "subject": first["subject"],
         "host": "bench-1",
         "benchyard": "0.1.0",
+        "host_quality": "quiet",
     }
     assert len(str(first["subject"])) == 12
     assert (second["metric"], second["value"]) == ("resource_cpu_s", 0.5)
@@ -91,8 +94,8 @@ def _retried() -> StepRecord:
 def test_what_does_not_count_is_there_and_says_why(
     write_run: WriteRun, made: StepRecord, expected: list[tuple[Cell, ...]]
 ) -> None:
-    results = write_run(1, made)
-    assert told(read(results), "attempt", "repetition", "value", "left_out") == expected
+    rows = read(write_run(1, made), suspect=Suspect.LEAVE_OUT)
+    assert told(rows, "attempt", "repetition", "value", "left_out") == expected
 
 
 def test_runs_that_were_not_finished_and_those_of_another_subject_do_not_count(
@@ -114,13 +117,22 @@ def test_only_what_counts_is_taken_on_demand_and_the_rest_is_told(write_run: Wri
     write_run(1, took(1.0, suspect=["steal"]))
     results = write_run(2, _retried())
     tally = Tally()
-    assert told(read(results, counted=True, tally=tally), "run", "value") == [(2, 1.0)]
+    trusted = read(results, counted=True, suspect=Suspect.LEAVE_OUT, tally=tally)
+    assert told(trusted, "run", "value") == [(2, 1.0)]
     assert (tally.executions, tally.left_out) == (4, {"suspect": 1, "failed": 1, "warmup": 1})
-    every = read(results, counted=True, include_suspect=True)
-    assert told(every, "run", "suspect", "suspect_reasons") == [
-        (1, True, "steal"),
-        (2, False, None),
+    every = read(results, counted=True)
+    assert told(every, "run", "suspect", "suspect_reasons", "host_quality") == [
+        (1, True, "steal", "suspect"),
+        (2, False, None, "quiet"),
     ]
+
+
+def test_suspect_executions_are_left_out_where_six_others_count(write_run: WriteRun) -> None:
+    results = write_run(1, took(9.0, suspect=["steal"]))
+    for number in range(2, 8):
+        write_run(number, took(1.0))
+    assert told(read(results, counted=True), "run", "left_out") == [(n, None) for n in range(2, 8)]
+    assert told(read(results), "run", "left_out")[0] == (1, "suspect")
 
 
 def test_what_a_command_reports_does_not_hide_what_the_lab_measures(write_run: WriteRun) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from benchyard.core.model import Json, point_suffix
 from benchyard.results.record import RunRecord
+from benchyard.results.trust import Suspect
 from benchyard.show.results_plot.sides import Side, tell_apart
 from tests.benchyard.analysis.comparison.conftest import run, run_set, step
 
@@ -30,9 +31,9 @@ def times(*values: float) -> tuple[float, ...]:
     return tuple(value * factor for value in values for factor in SIX)
 
 
-def sides(*groups: Sequence[RunRecord], include_suspect: bool = False) -> tuple[Side, ...]:
+def sides(*groups: Sequence[RunRecord], suspect: Suspect = Suspect.AUTO) -> tuple[Side, ...]:
     found = [(f"folder{n}", run_set(group)) for n, group in enumerate(groups)]
-    return tell_apart(found, include_suspect=include_suspect)
+    return tell_apart(found, suspect=suspect)
 
 
 def matrix(**values: Sequence[Json]) -> tuple[Side, ...]:

@@ -44,8 +44,8 @@ def test_what_is_left_out_is_counted() -> None:
 
 def test_what_is_suspect_and_taken_in_is_counted() -> None:
     made = [run(1, step(1.0)), run(2, step(9.0, suspect=["it swapped"]))]
-    chart = make_chart(sides(made, include_suspect=True), Wish())
-    assert "Taken in: 1 suspect (Load)." in chart.caption
+    chart = make_chart(sides(made), Wish())
+    assert "On a busy host: 1 suspect counted (Load)." in chart.caption
     assert chart.panels[0].marks[0].values == (1.0, 9.0)
 
 

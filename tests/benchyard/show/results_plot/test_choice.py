@@ -6,6 +6,7 @@ import pytest
 
 from benchyard.core.errors import InputError
 from benchyard.results.summary import summarize
+from benchyard.results.trust import Suspect
 from benchyard.show.results_plot.chart import Chart, Kind
 from benchyard.show.results_plot.choice import Wish, make_chart
 from benchyard.statistics.comparison import compare_samples
@@ -237,7 +238,5 @@ def test_nothing_measured_is_said() -> None:
     with pytest.raises(InputError, match="no finished run of tpch has a measured step"):
         make_chart(sides(broken), Wish())
     disturbed = [run(1, step(1.0, suspect=["it swapped"]))]
-    with pytest.raises(
-        InputError, match=r"no value to draw. Left out: 1 suspect .*--include-suspect"
-    ):
-        make_chart(sides(disturbed), Wish())
+    with pytest.raises(InputError, match=r"no value to draw. Left out: 1 suspect .*--suspect auto"):
+        make_chart(sides(disturbed, suspect=Suspect.LEAVE_OUT), Wish())

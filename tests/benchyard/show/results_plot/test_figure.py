@@ -12,6 +12,7 @@ from matplotlib.text import Text
 
 from benchyard.core.errors import InputError
 from benchyard.core.model import Json
+from benchyard.results.trust import Suspect
 from benchyard.show.plot import picture
 from benchyard.show.results_plot.chart import Chart, Kind
 from benchyard.show.results_plot.choice import Wish, make_chart
@@ -109,7 +110,8 @@ def test_distributions_end_at_all_runs() -> None:
 def test_a_step_without_a_value_has_its_row() -> None:
     disturbed = step(1.0, name="ask", index=2, suspect=["it swapped"])
     made = [run(n, step(d), disturbed) for n, d in enumerate(SIX, 1)]
-    [axes] = drawn(make_chart(sides(made), Wish())).axes
+    found = sides(made, suspect=Suspect.LEAVE_OUT)
+    [axes] = drawn(make_chart(found, Wish())).axes
     assert "no value" in texts(axes)
 
 
@@ -157,9 +159,10 @@ def test_a_panel_without_any_value_is_empty() -> None:
     about = titled("b", name="b")
     disturbed = step(1.0, name="load", suspect=["x"]), step(9.0, name="ask", index=2)
     made = records({"load": SIX, "ask": times(30.0)}, name="a")
-    found = sides(made, [run(1, *disturbed, **about)])
+    found = sides(made, [run(1, *disturbed, **about)], suspect=Suspect.LEAVE_OUT)
     drawn(make_chart(found, Wish(Kind.ECDF, steps=("load",))))
-    log = make_chart(sides([run(1, *disturbed)]), Wish(Kind.ECDF, log=True))
+    alone = sides([run(1, *disturbed)], suspect=Suspect.LEAVE_OUT)
+    log = make_chart(alone, Wish(Kind.ECDF, log=True))
     assert log.log_values
     assert not drawn(log).axes[0].lines
 

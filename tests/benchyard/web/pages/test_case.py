@@ -150,7 +150,7 @@ def test_what_is_suspect_can_be_drawn_and_compared(tmp_path: Path) -> None:
         place(tmp_path / "results" / f"threads={point}", made)
     shown = Shown(tmp_path)
     page = shown.text(shown.path("threads=1"))
-    [href] = re.findall('href="([^"]*)">Draw with them', page)
+    [href] = re.findall('href="([^"]*)">Draw all', page)
     assert href.count("side=") == 2
     address = href.replace("&amp;", "&").replace("/plot?", "/plot.svg?")
     assert "<svg" in shown.text(address)
@@ -159,7 +159,7 @@ def test_what_is_suspect_can_be_drawn_and_compared(tmp_path: Path) -> None:
 def test_the_command_that_measures_again_is_told(shown: Shown) -> None:
     page = shown.text(shown.path())
     assert f"benchyard run --new --runs {len(BASE)} -- tpch" in page
-    assert "Draw with them" not in page
+    assert "Draw all" not in page
 
 
 def test_each_run_has_a_row_of_values(shown: Shown) -> None:

@@ -12,7 +12,6 @@ import pytest
 
 from benchyard.catalogue.entry import identified
 from benchyard.catalogue.query import Query
-from benchyard.cli import call
 from benchyard.web import plots
 from benchyard.web.sides import MOST_RUNS, MOST_SIDES
 from tests.benchyard.analysis.comparison.conftest import (
@@ -25,21 +24,12 @@ from tests.benchyard.analysis.comparison.conftest import (
     step,
     titled,
 )
-from tests.benchyard.cli.conftest import Cli, Said
+from tests.benchyard.cli.conftest import Cli, cli
 from tests.benchyard.web.site import Site
 
+__all__ = ["cli"]
+
 HOSTILE = 'x <script>alert("1")</script> $y$ & [z]'
-
-
-@pytest.fixture
-def cli(capsys: pytest.CaptureFixture[str]) -> Cli:
-    def called(*arguments: object, code: int = 0) -> Said:
-        capsys.readouterr()
-        assert call([*map(str, arguments)]) == code
-        printed = capsys.readouterr()
-        return Said(printed.out, printed.err)
-
-    return called
 
 
 @pytest.fixture
@@ -98,10 +88,10 @@ def test_documents_are_those_of_the_command_that_the_page_gives(site: Site, cli:
 
 def test_a_reference_and_an_order_are_in_the_command(site: Site, cli: Cli) -> None:
     old, new = site.case("old"), site.case("new")
-    query = sides(old, new, reference=new, against="all", level="5%", **{"include-suspect": "yes"})
+    query = sides(old, new, reference=new, against="all", level="5%", suspect="leave-out")
     command = command_of(site.page(f"/compare{query}"))
     assert command[0].endswith("new")
-    assert command[2:] == ["--against", "all", "--level", "5%", "--include-suspect"]
+    assert command[2:] == ["--against", "all", "--level", "5%", "--suspect", "leave-out"]
     found = site.json(f"/compare.json{query}")
     assert found == json.loads(cli("compare", "--json", *command).out)
     assert found["comparisons"][0]["verdict"] == "improvement"
@@ -228,15 +218,19 @@ def test_a_failing_step_is_told_beside_the_numbers(tmp_path: Path) -> None:
     assert "no value in the candidate" in page
 
 
-def test_what_is_suspect_can_be_taken_in(tmp_path: Path) -> None:
+def test_what_is_suspect_counts_and_is_marked_unless_left_out(tmp_path: Path) -> None:
     records = [run(n, step(v, suspect=["swapped"])) for n, v in enumerate(BASE, 1)]
     place(tmp_path / "old", records)
     place(tmp_path / "new", runs(*BASE))
     site = Site(tmp_path)
-    page = site.page(f"/compare{sides(site.case('old'), site.case('new'))}")
+    both = site.case("old"), site.case("new")
+    page = site.page(f"/compare{sides(*both, suspect='leave-out')}")
     assert "<h2>Pictures" in page
-    [href] = re.findall('href="([^"]*)">Take in what is suspect', page)
-    assert "1 without a difference shown" in site.page(href.replace("&amp;", "&"))
+    [href] = re.findall('href="([^"]*)">Count what is suspect', page)
+    counted = site.page(href.replace("&amp;", "&"))
+    assert "1 without a difference shown" in counted
+    assert "no difference shown, on a busy host" in counted
+    assert counted.count("on a busy host: 8 of 16 executions suspect (swapped)") == 1
 
 
 def test_there_is_no_picture_of_nothing(tmp_path: Path) -> None:
@@ -244,9 +238,10 @@ def test_there_is_no_picture_of_nothing(tmp_path: Path) -> None:
     for name in ("old", "new"):
         place(tmp_path / name, records)
     site = Site(tmp_path)
-    page = site.page(f"/compare{sides(site.case('old'), site.case('new'))}")
+    query = sides(site.case("old"), site.case("new"), suspect="leave-out")
+    page = site.page(f"/compare{query}")
     assert "<h2>Pictures" not in page
-    assert "Take in what is suspect" in page
+    assert "Count what is suspect" in page
 
 
 def test_hostile_names_are_text(tmp_path: Path) -> None:

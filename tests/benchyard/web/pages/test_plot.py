@@ -74,10 +74,10 @@ def test_wrong_values_are_refused(plots: Plots) -> None:
 
 
 def test_page_keeps_what_was_chosen(plots: Plots) -> None:
-    query = {"side": plots.one, "kind": "strips", "include_suspect": "true", "scale": "log"}
+    query = {"side": plots.one, "kind": "strips", "suspect": "include", "scale": "log"}
     page = plots.client.get("/plot", params=query).text
     assert "<option selected>strips</option>" in page
-    assert "include_suspect=true" in page
+    assert "suspect=include" in page
     assert "<script>$" not in page
 
 

@@ -16,6 +16,7 @@ from benchyard.analysis.comparison.sides import Places, read_sides
 from benchyard.core.errors import InputError
 from benchyard.core.model import Outcome
 from benchyard.results.record import Attempt, ErrorRecord, RunRecord, StepRecord
+from benchyard.results.trust import Suspect
 from benchyard.web.report import document
 from benchyard.web.report.comparisons import sides_of
 from benchyard.web.report.document import LIMIT, Report, report_of
@@ -129,8 +130,11 @@ def test_suspect_and_left_out_executions_are_told() -> None:
     said = text_of(alone(records))
     assert "1 execution left out; 1 suspect" in said
     assert "Load, run 9: the host swapped" in said
-    assert "left out of all figures" in said
-    taken = text_of(alone(records, rule=Rule(include_suspect=True)))
+    assert "where fewer than six others are left" in said
+    assert "left out of all figures" in text_of(
+        alone(records, rule=Rule(suspect=Suspect.LEAVE_OUT))
+    )
+    taken = text_of(alone(records, rule=Rule(suspect=Suspect.INCLUDE)))
     assert "counted all the same" in taken
 
 
@@ -214,7 +218,7 @@ def test_hostile_texts_are_texts() -> None:
         )
         for n in range(1, 8)
     ]
-    report = alone(records, title=HOSTILE, command=HOSTILE, rule=Rule(include_suspect=True))
+    report = alone(records, title=HOSTILE, command=HOSTILE, rule=Rule(suspect=Suspect.INCLUDE))
     scripts = [attributes for tag, attributes in Reader(report.html).elements if tag == "script"]
     assert scripts == [{"type": "application/json", "id": "benchyard-report"}]
     assert "\u202e" not in report.html

@@ -165,28 +165,20 @@ class Chooser:
             for entry in (
                 [_invalid(item)]
                 if item.problems
-                else [
-                    self._entry(case, folder_of(case), self.request.runs_of(case, chosen))
-                    for case in item.cases
-                ]
+                else [self._entry(case, folder_of(case), chosen) for case in item.cases]
             )
         ]
 
-    def _entry(self, case: Case, results: Path, runs_wanted: int) -> ChosenCase:
+    def _entry(self, case: Case, results: Path, chosen: Sequence[Case]) -> ChosenCase:
         known = self.know(results)
-        wanted = range(1, runs_wanted + 1)
+        wanted = range(1, self.request.runs_of(case, chosen) + 1)
         if self.request.pool and self.request.campaign == Campaigning.NEW:
             # Its testbed knows what of it this suite has done; results here may be of another one.
             seconds, campaign = known.seconds(), self.request.campaign
             return ChosenCase(
-                case.title,
-                "a new campaign",
-                case,
-                results,
-                tuple(wanted),
-                campaign=campaign,
+                *(case.title, "a new campaign", case, results, tuple(wanted), False, campaign),
                 seconds=seconds,
-                wanted=runs_wanted,
+                wanted=len(wanted),
             )
         missing = [run for run in wanted if run not in known.ended]
         changes = self._changes(case, known)
@@ -201,10 +193,8 @@ class Chooser:
         again = bool(decided.runs) and not (decided.begins or decided.asks)
         campaign = Campaigning.NEW.value if decided.begins else self.request.campaign
         seconds = known.seconds() if runs else None
-        return ChosenCase(
-            *(case.title, why, case, results, runs, again, campaign, seconds),
-            wanted=runs_wanted,
-        )
+        given = (case.title, why, case, results, runs, again, campaign, seconds)
+        return ChosenCase(*given, wanted=len(wanted))
 
     def _changes(self, case: Case, known: Known) -> str:
         """Say in what the newest run differs from what would be measured now.

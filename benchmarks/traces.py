@@ -15,13 +15,13 @@ from time import process_time
 
 import numpy as np
 
+from benchmarks.scanner_profiles import synthetic_job
 from benchmarks.table import Figure, Size, run_program
 from benchyard.traces.chrome.writing import write_chrome
 from benchyard.traces.difference import Measure, Profiled, differences, profiled
 from benchyard.traces.model import Counter, Slices, Trace, Track
 from benchyard.traces.scanner import Profile
 from benchyard.traces.scanner.blocks import INTERVAL
-from benchyard.traces.scanner.writing import synthetic_job
 
 _NAMES = 200
 _SIDE = 30

@@ -12,17 +12,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchyard.core.errors import InputError
-from benchyard.traces.scanner import Profile
-from benchyard.traces.scanner.blocks import FormatError, Worker, read_node
-from benchyard.traces.scanner.descriptor import JobDescriptor, read_descriptor
-from benchyard.traces.scanner.writing import (
+from benchmarks.scanner_profiles import (
     NodeWorkers,
     intervals,
     master_file,
     node_file,
     synthetic_job,
 )
+from benchyard.core.errors import InputError
+from benchyard.traces.scanner import Profile
+from benchyard.traces.scanner.blocks import FormatError, Worker, read_node
+from benchyard.traces.scanner.descriptor import JobDescriptor, read_descriptor
 from benchyard.traces.sources import read_trace
 
 SAMPLES = Path(__file__).resolve().parents[5] / "shared" / "samples" / "scanner"

@@ -14,14 +14,7 @@ from benchyard.core.errors import DocumentRejectedError, InputError, SinkUnavail
 from benchyard.core.files import shown
 from benchyard.core.places import local_store
 from benchyard.publish.exclusive_write import make_folder
-from benchyard.publish.sinks.local.schema import (
-    VERSION,
-    create,
-    is_empty,
-    problem,
-    upgrade,
-    version_of,
-)
+from benchyard.publish.sinks.local.schema import create, is_empty, problem
 
 #: How long to wait for other writers, in seconds; each needs milliseconds.
 PATIENCE = 10.0
@@ -152,12 +145,7 @@ def _prepare(connection: sqlite3.Connection) -> str | None:
         with writing(connection):
             if is_empty(connection):
                 create(connection)
-    wrong = problem(connection)
-    if wrong is None and version_of(connection) < VERSION:
-        with writing(connection):
-            if version_of(connection) < VERSION:  # else another program was faster
-                upgrade(connection)
-    return wrong
+    return problem(connection)
 
 
 def _write_ahead(connection: sqlite3.Connection) -> None:

@@ -6,13 +6,13 @@ from datetime import datetime
 from math import nan
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar, Unpack
+from typing import Any, TypeVar, Unpack
 
 from benchyard.publish.sinks.contract import Stored, Timing, Window
 from benchyard.publish.sinks.local.connection import connect_to_read, explaining, file_of
 from benchyard.publish.sinks.local.schema import BLOCK, document_in, microseconds, moment_of
 from benchyard.publish.testresults import Entry
-from benchyard.publish.testresults.document import subject_in, subject_of_text, suspect_in
+from benchyard.publish.testresults.document import subject_of_text
 from benchyard.results.subject import Subject
 
 #: Microseconds since 1970 before every moment that Python has.
@@ -26,19 +26,17 @@ _STARTS = """
 """
 #: CROSS keeps the order of the tables: documents by their start, then a look for each.
 _TIMINGS = """
-    SELECT d.start, t.timing, d.id, {told} FROM test_names n
+    SELECT d.start, t.timing, d.origin, t.suspect FROM test_names n
     JOIN entry_names e ON e.test_id = n.id AND e.entry = :entry
     CROSS JOIN documents d ON d.test_id = n.id
     CROSS JOIN timings t
         ON t.block = d.number / :block AND t.entry_id = e.id AND t.number = d.number
     WHERE n.test = :test AND d.start >= :since
 """
-_TOLD, _NOT_TOLD = "d.origin, t.suspect", "NULL, NULL"
 _OLDEST_FIRST = "ORDER BY d.start, d.number LIMIT :limit"
 _NEWEST_FIRST = "ORDER BY d.start DESC, d.number DESC LIMIT :limit"
 
 
-_Told: TypeAlias = tuple[Subject, Mapping[str, str]]
 _KindT = TypeVar("_KindT")
 
 
@@ -49,7 +47,6 @@ class LocalReader:
         self._file = file
         self._connection: sqlite3.Connection | None = None
         self._origins: dict[int, Subject] = {}
-        self._old: dict[int, _Told] = {}
 
     @classmethod
     def at(cls, detail: str) -> "LocalReader":
@@ -77,17 +74,12 @@ class LocalReader:
 
     def timings(self, test: str, entry: str, **window: Unpack[Window]) -> Iterator[Timing]:
         """Yield the timings of one entry of a test."""
-        told = _TOLD if self._version() > 1 else _NOT_TOLD
-        query = _TIMINGS.format(told=told) + _order(window)
+        query = _TIMINGS + _order(window)
         wanted = {"test": test, "entry": entry, "block": BLOCK, **_bounds(window)}
         with explaining(self._file):
-            for start, timing, document, origin, suspect in self._rows(query, wanted):
+            for start, timing, origin, suspect in self._rows(query, wanted):
                 wall_time = nan if timing is None else _of(float, timing)
-                if origin is None:
-                    subject, reasons = self._told_by(document)
-                    reason = reasons.get(entry, "")
-                else:
-                    subject, reason = self._origin(origin), _of(str, suspect or "")
+                subject, reason = self._origin(origin), _of(str, suspect or "")
                 yield Timing(moment_of(start), wall_time, subject, reason)
 
     def stored(self, test: str, started_at: datetime) -> Iterator[Stored]:
@@ -109,25 +101,11 @@ class LocalReader:
             self._connection.close()
         self._connection = None
 
-    def _version(self) -> int:
-        [(version,)] = self._rows("PRAGMA user_version")
-        return version
-
     def _origin(self, number: int) -> Subject:
         if number not in self._origins:
             [(whole,)] = self._rows("SELECT whole FROM origins WHERE id = :id", {"id": number})
             self._origins[number] = subject_of_text(whole)
         return self._origins[number]
-
-    def _told_by(self, number: int) -> _Told:
-        """Return the subject of a document of version 1, and why its entries are suspect."""
-        if number not in self._old:
-            [(info,)] = self._rows("SELECT info FROM documents WHERE id = :id", {"id": number})
-            document = document_in(info)
-            reasons = {entry.name: suspect_in(entry.body) for entry in document.entries}
-            told = {name: reason for name, reason in reasons.items() if reason}
-            self._old[number] = subject_in(document), told
-        return self._old[number]
 
     def _names(self, query: str, values: Mapping[str, object] = _NOTHING) -> list[str]:
         with explaining(self._file):

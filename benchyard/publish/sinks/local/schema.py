@@ -20,9 +20,7 @@ BLOCK = 16
 #: Source: SQLite, "Database File Format", 1.3.17, application ID.
 APPLICATION_ID = 0x62796C73
 
-#: Versions of the format:
-#: 1: the first.
-#: 2: ``origins``, ``origin`` of a document, ``suspect`` of a timing.
+#: Raised with each change of the tables.
 VERSION = 2
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -31,14 +29,23 @@ _MICROSECOND = timedelta(microseconds=1)
 #: ``number``: how many documents of its test were there before. ``info``: its JSON, zlib.
 #: ``ordinal``: how many entries of this name are before it in the document.
 #: ``timing``: seconds; null is NaN, since SQLite has none.
-#: What version 1 had, but for its views.
-_FIRST = (
+#: ``host``, ``subject`` (digest) and ``commits``: what was measured, in short; empty if unknown.
+#: ``whole``: all of it, as JSON.
+#: ``suspect``: why a timing is not to be trusted; null is right.
+_TABLES = (
     "CREATE TABLE test_names (id INTEGER PRIMARY KEY, test TEXT NOT NULL UNIQUE)",
     """CREATE TABLE entry_names (
         id INTEGER PRIMARY KEY,
         test_id INTEGER NOT NULL REFERENCES test_names,
         entry TEXT NOT NULL,
         UNIQUE (test_id, entry)
+    )""",
+    """CREATE TABLE origins (
+        id INTEGER PRIMARY KEY,
+        host TEXT NOT NULL,
+        subject TEXT NOT NULL,
+        commits TEXT NOT NULL,
+        whole TEXT NOT NULL UNIQUE
     )""",
     """CREATE TABLE documents (
         id INTEGER PRIMARY KEY,
@@ -47,6 +54,7 @@ _FIRST = (
         start INTEGER NOT NULL,
         identity BLOB NOT NULL UNIQUE,
         info BLOB NOT NULL,
+        origin INTEGER NOT NULL REFERENCES origins,
         UNIQUE (test_id, number)
     )""",
     "CREATE INDEX documents_by_start ON documents (test_id, start, number)",
@@ -56,23 +64,9 @@ _FIRST = (
         number INTEGER NOT NULL,
         ordinal INTEGER NOT NULL,
         timing REAL,
+        suspect TEXT,
         PRIMARY KEY (block, entry_id, number, ordinal)
     ) WITHOUT ROWID""",
-)
-
-#: ``host``, ``subject`` (digest) and ``commits``: what was measured, in short; empty if unknown.
-#: ``whole``: all of it, as JSON. ``origin``: null in documents of a version 1, whose ``info`` says
-#: what is known. ``suspect``: why a timing is not to be trusted; null is right.
-_ORIGINS = (
-    """CREATE TABLE origins (
-        id INTEGER PRIMARY KEY,
-        host TEXT NOT NULL,
-        subject TEXT NOT NULL,
-        commits TEXT NOT NULL,
-        whole TEXT NOT NULL UNIQUE
-    )""",
-    "ALTER TABLE documents ADD COLUMN origin INTEGER REFERENCES origins",
-    "ALTER TABLE timings ADD COLUMN suspect TEXT",
 )
 
 _VIEWS = (
@@ -86,7 +80,7 @@ _VIEWS = (
         FROM documents d
         JOIN test_names n ON n.id = d.test_id
         JOIN moments m ON m.id = d.id
-        LEFT JOIN origins o ON o.id = d.origin""",
+        JOIN origins o ON o.id = d.origin""",
     """CREATE VIEW entries AS
         SELECT n.test, e.entry, m.moment AS start, t.timing, o.host, o.subject, o.commits,
             t.suspect
@@ -95,7 +89,7 @@ _VIEWS = (
         JOIN test_names n ON n.id = e.test_id
         JOIN documents d ON d.test_id = e.test_id AND d.number = t.number
         JOIN moments m ON m.id = d.id
-        LEFT JOIN origins o ON o.id = d.origin""",
+        JOIN origins o ON o.id = d.origin""",
 )
 _MARKS = (
     f"PRAGMA application_id = {APPLICATION_ID}",
@@ -105,23 +99,8 @@ _MARKS = (
 
 def create(connection: sqlite3.Connection) -> None:
     """Make all tables, in the transaction that is open."""
-    for statement in (*_FIRST, *_ORIGINS, *_VIEWS, *_MARKS):
+    for statement in (*_TABLES, *_VIEWS, *_MARKS):
         connection.execute(statement)
-
-
-def upgrade(connection: sqlite3.Connection) -> None:
-    """Upgrade a store of version 1, in the transaction that is open.
-
-    No row is rewritten: that would take minutes in a large store, while others wait to write.
-    """
-    drops = (f"DROP VIEW IF EXISTS {name}" for name in ("entries", "tests", "moments"))
-    for statement in (*drops, *_ORIGINS, *_VIEWS, *_MARKS):
-        connection.execute(statement)
-
-
-def version_of(connection: sqlite3.Connection) -> int:
-    """Return the version of the tables of this file."""
-    return _marks(connection)[1]
 
 
 def is_empty(connection: sqlite3.Connection) -> bool:
@@ -136,10 +115,10 @@ def problem(connection: sqlite3.Connection) -> str | None:
     application, version = _marks(connection)
     if application != APPLICATION_ID:
         return "is a database, but no local store of Benchyard; name another file"
-    if version > VERSION:
+    if version != VERSION:
         return (
             f"is a local store of version {version}, and this Benchyard knows version {VERSION}; "
-            "use the newer Benchyard that made it"
+            "use the Benchyard that made it, or name another file"
         )
     return None
 

@@ -47,12 +47,13 @@ def refusals(file: Path) -> list[str]:
     return said
 
 
-def test_a_newer_version_is_refused(file: Path, sink: LocalSink) -> None:
+@pytest.mark.parametrize("version", [VERSION - 1, VERSION + 1])
+def test_another_version_is_refused(file: Path, sink: LocalSink, version: int) -> None:
     sink.store(spooled(ONE))
     sink.close()
-    change(file, f"PRAGMA user_version = {VERSION + 1}")
+    change(file, f"PRAGMA user_version = {version}")
     for text in refusals(file):
-        assert f"is a local store of version {VERSION + 1}, and this Benchyard knows" in text
+        assert f"is a local store of version {version}, and this Benchyard knows" in text
 
 
 def test_another_programs_database_is_refused(file: Path) -> None:

@@ -41,8 +41,7 @@ class _Kept:
         lock: Held while it is loaded.
         stamp: Of its files when it was loaded; None if it was not, or they are gone.
         failure: Why it could not be loaded; empty if it could.
-        users: Threads that ask for it now; it stays while there are any.
-        counted_bytes: What the pool's sum holds for it.
+        size_bytes: Of it; 0 as long as it was never loaded.
     """
 
     entry: Entry
@@ -51,8 +50,6 @@ class _Kept:
     loaded: Any = None
     failure: str = ""
     size_bytes: int = 0
-    users: int = 0
-    counted_bytes: int = 0
 
 
 class LoaderPool:
@@ -71,12 +68,11 @@ class LoaderPool:
         self._limit_bytes = limit_bytes
         self._lock = Lock()
         self._kept: OrderedDict[str, _Kept] = OrderedDict()
-        self._size_bytes = 0
 
     @property
     def size_bytes(self) -> int:
         """Of all that is kept."""
-        return self._size_bytes
+        return sum(kept.size_bytes for kept in self._kept.values())
 
     @property
     def ids(self) -> list[str]:
@@ -96,15 +92,17 @@ class LoaderPool:
         Raises:
             RecordError: If it cannot be loaded, with the reason.
         """
-        kept = self._take(entry)
-        try:
-            with kept.lock:
-                self._bring_up_to_date(kept)
-                if kept.failure:
-                    raise RecordError(kept.failure)
-                return kept.loaded
-        finally:
-            self._release(kept)
+        with self._lock:
+            kept = self._kept.setdefault(entry.id, _Kept(entry))
+            kept.entry = entry
+            self._kept.move_to_end(entry.id)
+        with kept.lock:
+            self._bring_up_to_date(kept)
+            loaded, failure = kept.loaded, kept.failure
+        self._make_room(kept)
+        if failure:
+            raise RecordError(failure)
+        return loaded
 
     def reload(self, stopped: Callable[[], bool] = lambda: False) -> None:
         """Load again what changed; drop what is gone. What is just being loaded is passed over.
@@ -113,58 +111,27 @@ class LoaderPool:
             stopped: Asked between two entries.
         """
         with self._lock:
-            ids = list(self._kept)
-        for entry_id in ids:
+            all_kept = list(self._kept.values())
+        for kept in all_kept:
             if stopped():
                 return
-            if kept := self._take_kept(entry_id):
+            if kept.lock.acquire(blocking=False):
                 try:
-                    self._try_to_bring_up_to_date(kept)
+                    self._bring_up_to_date(kept)
                 finally:
-                    self._release(kept)
-
-    def _take(self, entry: Entry) -> _Kept:
-        with self._lock:
-            kept = self._kept.setdefault(entry.id, _Kept(entry))
-            kept.entry = entry
-            kept.users += 1
-            self._kept.move_to_end(entry.id)
-            return kept
-
-    def _take_kept(self, entry_id: str) -> _Kept | None:
-        with self._lock:
-            kept = self._kept.get(entry_id)
-            if kept is not None:
-                kept.users += 1
-            return kept
-
-    def _release(self, kept: _Kept) -> None:
-        with self._lock:
-            kept.users -= 1
-            self._size_bytes += kept.size_bytes - kept.counted_bytes
-            kept.counted_bytes = kept.size_bytes
-            self._make_room(kept)
+                    kept.lock.release()
+                self._make_room(kept)
 
     def _make_room(self, used: _Kept) -> None:
-        if used.stamp is None or used.size_bytes > self._limit_bytes:
-            self._drop(used)
-        if self._size_bytes <= self._limit_bytes:
-            return
-        for kept in list(self._kept.values()):
-            self._drop(kept)
-            if self._size_bytes <= self._limit_bytes:
-                return
-
-    def _drop(self, kept: _Kept) -> None:
-        if not kept.users and self._kept.pop(kept.entry.id, None):
-            self._size_bytes -= kept.counted_bytes
-
-    def _try_to_bring_up_to_date(self, kept: _Kept) -> None:
-        if kept.lock.acquire(blocking=False):
-            try:
-                self._bring_up_to_date(kept)
-            finally:
-                kept.lock.release()
+        """Drop what is gone or too large, and the oldest; not what is being loaded just now."""
+        with self._lock:
+            if used.stamp is None or used.size_bytes > self._limit_bytes:
+                self._kept.pop(used.entry.id, None)
+            excess = self.size_bytes - self._limit_bytes
+            for kept in [one for one in self._kept.values() if one.size_bytes]:
+                if excess <= 0:
+                    return
+                excess -= self._kept.pop(kept.entry.id).size_bytes
 
     def _bring_up_to_date(self, kept: _Kept) -> None:
         stamp = _stamp(kept.entry.place)

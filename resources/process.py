@@ -55,7 +55,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class ProgramStep:
-    """A program as a step describes it; see ``Process.execute`` for what the names mean.
+    """A program as a step describes it; see ``HostProgram.execute`` for what the names mean.
 
     Args:
         streams: Names of the files of stdin, stdout and stderr.
@@ -221,8 +221,8 @@ class ProgramResource(Resource[SettingsT], ABC):
         return child
 
 
-class Process(ProgramResource[NoSettings]):
-    """Any program of this host, as a child process."""
+class HostProgram(ProgramResource[SettingsT], ABC):
+    """A resource whose steps run any program of this host."""
 
     def version(self) -> str:
         """Return the kernel's name, release and build."""
@@ -235,25 +235,14 @@ class Process(ProgramResource[NoSettings]):
         return {"version": kernel()}
 
     @classmethod
-    def command_line(cls, command: str, parameters: Mapping[str, Json]) -> Sequence[str]:
-        """Return the arguments of ``execute``, the program as the step's own PATH has it."""
-        given = parameters.get("arguments") if command == "execute" else None
-        if not isinstance(given, list) or not given:
-            return ()
-        program, *rest = map(str, given)
-        environment = parameters.get("environment")
-        path = environment.get("PATH") if isinstance(environment, dict) else None
-        if isinstance(path, str):
-            program = shutil.which(program, path=path) or program
-        return [program, *rest]
-
-    @classmethod
     def refusals(
         cls, settings: Mapping[str, Json], command: str, parameters: Mapping[str, Json]
     ) -> Iterator[tuple[tuple[str | int, ...], str]]:
         """Refuse to execute nothing, and metrics that are none."""
         del settings, command
-        yield from program_refusals(parameters)
+        if parameters.get("arguments") == []:
+            yield ("parameters", "arguments"), "is empty; its first item must be the program"
+        yield from refused_metrics(parameters.get("metrics"))
 
     @command
     def execute(  # noqa: PLR0913, PLR0917 - each is a parameter that a step may give by name
@@ -269,7 +258,7 @@ class Process(ProgramResource[NoSettings]):
         exit_code: int = 0,
         metrics: Metrics | None = None,
     ) -> CommandResult:
-        """Run a program and wait for its end.
+        """Run a program of this host and wait for its end.
 
         Args:
             arguments: Program and arguments; no shell reads them.
@@ -296,13 +285,21 @@ class Process(ProgramResource[NoSettings]):
         return self._execute(step, usage)
 
 
-def program_refusals(
-    parameters: Mapping[str, Json],
-) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    """Refuse to execute nothing, and metrics that are none."""
-    if parameters.get("arguments") == []:
-        yield ("parameters", "arguments"), "is empty; its first item must be the program"
-    yield from refused_metrics(parameters.get("metrics"))
+class Process(HostProgram[NoSettings]):
+    """Any program of this host, as a child process."""
+
+    @classmethod
+    def command_line(cls, command: str, parameters: Mapping[str, Json]) -> Sequence[str]:
+        """Return the arguments of ``execute``, the program as the step's own PATH has it."""
+        given = parameters.get("arguments") if command == "execute" else None
+        if not isinstance(given, list) or not given:
+            return ()
+        program, *rest = map(str, given)
+        environment = parameters.get("environment")
+        path = environment.get("PATH") if isinstance(environment, dict) else None
+        if isinstance(path, str):
+            program = shutil.which(program, path=path) or program
+        return [program, *rest]
 
 
 def kernel() -> str:

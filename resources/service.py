@@ -1,38 +1,23 @@
 """Any program of this host that serves, and the programs that ask it."""
 
 import signal
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
-from benchyard.case.resource import (
-    CommandResult,
-    InputFile,
-    InputFolder,
-    OutputFile,
-    Workspace,
-    command,
-    name_of,
-)
+from benchyard.case.resource import CommandResult, Workspace, name_of
 from benchyard.core.errors import CommandFailedError, ResourceError
 from benchyard.core.model import Json
 from benchyard.process.usage import Ended
-from resources._metrics import Metrics
 from resources._ports import free_port, is_free
 from resources._readiness import wait_until_ready
 from resources._server_process import ServerProcess, ServerProgram
 from resources._service_settings import PORT, ServiceSettings, with_port
-from resources.process import (
-    ProgramResource,
-    ProgramStep,
-    kernel,
-    program_refusals,
-    run_label,
-    usage,
-)
+from resources.process import HostProgram, ProgramStep, run_label, usage
 
 
-class Service(ProgramResource[ServiceSettings]):
+class Service(HostProgram[ServiceSettings]):
     """A program of this host that serves until the run ends."""
 
     Settings: ClassVar[type[ServiceSettings]] = ServiceSettings
@@ -46,16 +31,6 @@ class Service(ProgramResource[ServiceSettings]):
 
     # -- what it is
 
-    def version(self) -> str:
-        """Return the kernel's name, release and build."""
-        return kernel()
-
-    @classmethod
-    def installed(cls, settings: Mapping[str, Json]) -> Mapping[str, Json]:
-        """Return the kernel, as ``version`` does."""
-        del settings
-        return {"version": kernel()}
-
     @classmethod
     def program_lines(
         cls, settings: Mapping[str, Json], command: str, parameters: Mapping[str, Json]
@@ -65,14 +40,6 @@ class Service(ProgramResource[ServiceSettings]):
         for given in (settings.get("arguments"), parameters.get("arguments")):
             if isinstance(given, list) and given:
                 yield [*map(str, given)]
-
-    @classmethod
-    def refusals(
-        cls, settings: Mapping[str, Json], command: str, parameters: Mapping[str, Json]
-    ) -> Iterator[tuple[tuple[str | int, ...], str]]:
-        """Refuse to execute nothing, and metrics that are none."""
-        del settings, command
-        yield from program_refusals(parameters)
 
     def port(self) -> int:
         """Return the port at which it serves."""
@@ -176,49 +143,22 @@ class Service(ProgramResource[ServiceSettings]):
 
     # -- commands
 
-    @command
-    def execute(  # noqa: PLR0913, PLR0917 - each is a parameter that a step may give by name
-        self,
-        arguments: list[str],
-        working_folder: InputFolder = "",
-        environment: dict[str, str] | None = None,
-        stdin_file: InputFile | None = None,
-        stdout_file: OutputFile | None = None,
-        stderr_file: OutputFile | None = None,
-        output_file: OutputFile | None = None,
-        profile_file: str | None = None,
-        exit_code: int = 0,
-        metrics: Metrics | None = None,
+    def _execute(
+        self, step: ProgramStep, values: Callable[[Ended], Mapping[str, Json]]
     ) -> CommandResult:
-        """Run a program of this host that asks the service, and wait for its end.
+        """Run a program that asks the service.
 
         What is measured is the service; what the program itself used stands in the values.
-
-        Args:
-            arguments: Program and arguments; ``${port}`` stands for the port.
-            working_folder: Folder inside ``data/shared``; by default ``data/shared`` itself.
-            environment: Variables added to the lab's own; ``${port}`` as above.
-            stdin_file: What the program reads as its input; nothing by default.
-            stdout_file: Where its output goes; by default into the run's results.
-            stderr_file: Where its messages go; by default into the run's results.
-            output_file: A file that the program itself writes and that must then be there.
-            profile_file: A profile that it may write of itself; kept, and shown in the trace.
-            exit_code: The exit code that means success; negative for a signal.
-            metrics: What it prints and is a metric: name to where that stands.
         """
+        del values
         self._refuse_dead()
-        asks = ProgramStep(
-            [with_port(word, self._port) for word in arguments],
-            working_folder,
-            self._with_port(environment or {}),
-            (stdin_file, stdout_file, stderr_file),
-            output_file,
-            profile_file,
-            exit_code,
-            metrics,
+        asks = replace(
+            step,
+            arguments=[with_port(word, self._port) for word in step.arguments],
+            environment=self._with_port(step.environment or {}),
         )
         try:
-            return self._execute(asks, _of_client)
+            return super()._execute(asks, _of_client)
         finally:
             # That the service ended is told before how the program did that asked it.
             self._refuse_dead()

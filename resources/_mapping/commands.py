@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, cast
 from urllib.parse import quote
 
 from benchyard.case.resource import CommandResult, InputFile, OutputFile, command
@@ -11,6 +11,10 @@ from benchyard.core.errors import CommandFailedError
 #: What KROWN's cases write as ``rdb_type``.
 DatabaseType: TypeAlias = Literal["MySQL", "PostgreSQL"]
 
+_PARAMETERS = (
+    *("rdb_username", "rdb_password", "rdb_host"),
+    *("rdb_port", "rdb_name", "rdb_type"),
+)
 _JDBC = {"MySQL": "jdbc:mysql", "PostgreSQL": "jdbc:postgresql"}
 _SQLALCHEMY = {"MySQL": "mysql+pymysql", "PostgreSQL": "postgresql+psycopg2"}
 #: MySQL's driver refuses its own default way to authenticate without them. Source: KROWN.
@@ -53,42 +57,24 @@ class Database:
         return f"{_SQLALCHEMY[self.kind]}://{who}@{self.host}:{self.port}/{self.name}"
 
 
-def database_of(
-    username: str | None,
-    password: str | None,
-    host: str | None,
-    port: int | None,
-    name: str | None,
-    kind: DatabaseType | None,
-) -> Database | None:
+def database_of(*given: str | int | None) -> Database | None:
     """Return the database that a step names, or None if it names none.
+
+    Args:
+        given: The six parameters, in the order of ``Database``.
 
     Raises:
         CommandFailedError: If it names one in part.
     """
-    given = {
-        "rdb_username": username,
-        "rdb_password": password,
-        "rdb_host": host,
-        "rdb_port": port,
-        "rdb_name": name,
-        "rdb_type": kind,
-    }
-    missing = [parameter for parameter, value in given.items() if value is None]
+    missing = [name for name, value in zip(_PARAMETERS, given, strict=True) if value is None]
     if len(missing) == len(given):
         return None
-    if username is None or password is None or host is None:
-        raise _in_part(missing)
-    if port is None or name is None or kind is None:
-        raise _in_part(missing)
-    return Database(username, password, host, port, name, kind)
-
-
-def _in_part(missing: list[str]) -> CommandFailedError:
-    return CommandFailedError(
-        f"the database is named in part: {', '.join(missing)} missing; give all six 'rdb_' "
-        "parameters, or none for a mapping of files"
-    )
+    if missing:
+        raise CommandFailedError(
+            f"the database is named in part: {', '.join(missing)} missing; give all six 'rdb_' "
+            "parameters, or none for a mapping of files"
+        )
+    return Database(*cast("tuple[str, str, str, int, str, DatabaseType]", given))
 
 
 class ArgumentEngine(ABC):

@@ -47,11 +47,11 @@ def test_the_quick_reading_tells_what_the_strict_one_does(tmp_path: Path) -> Non
         assert quick.attempts == len(strict.attempts)
 
 
-@pytest.mark.parametrize("version", [1, 2, 3, 4])
+@pytest.mark.parametrize("version", [1, 2, 3, 4, 5])
 def test_older_records_are_read(tmp_path: Path, version: int) -> None:
     run = put_run(tmp_path)
     document = json.loads((run / "run.json").read_text())
-    for later in ("subject", "variables", "tries", "preflight", "adaptive"):
+    for later in ("session", "subject", "variables", "tries", "preflight", "adaptive"):
         del document[later]
     (run / "run.json").write_text(json.dumps(document | {"version": version}))
     assert (described(run).broken, described(run).run) == ("", 1)
@@ -60,7 +60,7 @@ def test_older_records_are_read(tmp_path: Path, version: int) -> None:
 @pytest.mark.parametrize(
     "members",
     [
-        {"version": 6},
+        {"version": 7},
         {"format": "else"},
         {"run": 2},
         {"run": "1"},

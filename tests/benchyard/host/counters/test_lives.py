@@ -157,9 +157,11 @@ def test_what_was_never_seen_is_unknown_with_a_reason() -> None:
 
 @pytest.mark.usefixtures("way")
 def test_a_hint_replaces_a_begin_that_was_not_seen(folder: Path) -> None:
-    child = subprocess.Popen(
-        [sys.executable, "-c", "import sys; sys.stdin.read()"], stdin=subprocess.PIPE
-    )
+    pipe, code = subprocess.PIPE, "import sys; print('ready', flush=True); sys.stdin.read()"
+    child = subprocess.Popen([sys.executable, "-c", code], stdin=pipe, stdout=pipe, text=True)
+    # The parent of a vfork goes on before the kernel tells of the exec.
+    assert child.stdout is not None
+    assert child.stdout.readline() == "ready\n"
     (folder / "cgroup.procs").write_text("")
     sight = Sight(folder, is_alone=True)
     sight.hint(child.pid)

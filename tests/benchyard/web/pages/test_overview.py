@@ -127,9 +127,9 @@ def test_a_page_does_not_wait_for_long_looks_and_is_made_anew(
     go_on = threading.Event()
     look = changes.look
 
-    def slow(case: CaseEntry) -> Looked:
+    def slow(case: CaseEntry, others: tuple[Path, ...]) -> Looked:
         assert go_on.wait(60)
-        return look(case)
+        return look(case, others)
 
     monkeypatch.setattr(changes, "look", slow)
     site = Site(lab)
@@ -148,9 +148,9 @@ def test_a_case_is_looked_at_again_when_it_has_more_runs(
     looked: list[str] = []
     look = changes.look
 
-    def counted(case: CaseEntry) -> Looked:
+    def counted(case: CaseEntry, others: tuple[Path, ...]) -> Looked:
         looked.append(case.title)
-        return look(case)
+        return look(case, others)
 
     monkeypatch.setattr(changes, "look", counted)
     [case] = [one for one in Site(lab).catalogue.cases() if one.title == "new"]

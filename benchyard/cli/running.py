@@ -153,11 +153,8 @@ def command(
     )
     folders = [results_of(case, root, results) for case in chosen]
     _refuse_hopeless(request, chosen, folders)
-    plan = make_plan(
-        *(chosen, folders, request, Order(order), seed),
-        asked=asked,
-        registry=registry,
-    )
+    ordered = (chosen, folders, request, Order(order), seed)
+    plan = make_plan(*ordered, asked=asked, registry=registry)
     said = foresee(plan, request)
     if dry_run:
         print_plan(plan, request.cooldown, said, as_json=as_json)

@@ -85,8 +85,10 @@ class _Handler(SimpleHTTPRequestHandler):
         if not self._asked_here():
             self.send_error(HTTPStatus.FORBIDDEN, "asked for under a foreign name")
         elif path in _INFOS:
+            # Asked before the trace was taken, it is no sign of a page that has read it.
+            is_read = self.server.taken.is_set()
             self._send(b"{}", "application/json")
-            if self.server.taken.is_set():
+            if is_read:
                 self.server.read.set()
         elif path == _TRACE:
             self._send_trace()

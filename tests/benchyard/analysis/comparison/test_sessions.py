@@ -105,7 +105,8 @@ def test_two_nights_of_the_same_code_are_not_called_and_two_turns_are() -> None:
     assert verdict_words(row) == (
         "differs by 3.1 %, as sessions on this host do (± 6.7 %, no campaign before)"
     )
-    assert row.difference.p_value > 0.01 > row.between.inside_p  # type: ignore[union-attr]
+    assert row.between is not None
+    assert row.difference.p_value > 0.01 > row.between.inside_p
     [called] = between(campaign(*night(1, 1)), slower, in_turns=True).rows
     assert (called.verdict, called.between) == (Verdict.REGRESSION, None)
 

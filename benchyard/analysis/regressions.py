@@ -21,6 +21,7 @@ from benchyard.analysis.comparison.run_sets import (
     read_run_sets,
     results_folders,
 )
+from benchyard.analysis.comparison.sessions import SessionHistory
 from benchyard.analysis.comparison.verdicts import (
     compare,
     joined,
@@ -197,7 +198,8 @@ class Baseline:
         Args:
             cases: Title and results folder of each.
         """
-        drafts = [self._draft(*case) for case in cases]
+        history = self._rule.history(results for _, results in cases)
+        drafts = [self._draft(*case, history) for case in cases]
         able = [one for one in drafts if isinstance(one, _Draft)]
         judged = judged_together([one.compared for one in able])
         found = iter([_looked(*one) for one in zip(able, judged, strict=True)])
@@ -205,7 +207,7 @@ class Baseline:
             tuple(one if isinstance(one, Looked) else next(found) for one in drafts), judged
         )
 
-    def _draft(self, title: str, results: Path) -> "_Draft | Looked":
+    def _draft(self, title: str, results: Path, history: SessionHistory) -> "_Draft | Looked":
         """Compare a case alone, or say why it cannot be."""
         place: Path | None = None
         try:
@@ -214,7 +216,7 @@ class Baseline:
                 return Looked((), sides)
             before, after = sides
             place = before.folder
-            compared = compare(pair({title: before}, {title: after}), self._rule)
+            compared = compare(pair({title: before}, {title: after}), self._rule, history)
         except (InputError, OSError) as error:
             why = f"not compared with the baseline: {error}"
             return Looked((), why, before=place, unjudged=(f"{printable(title)}: {why}",))

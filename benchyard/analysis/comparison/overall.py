@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from benchyard.analysis.comparison.rows import Comparison, Row
-from benchyard.analysis.comparison.sessions import BetweenSessions, ComparedSteps, SessionHistory
+from benchyard.analysis.comparison.sessions import BetweenSessions, SessionHistory
 from benchyard.statistics.comparison import (
     Difference,
     Judgement,
@@ -88,7 +88,13 @@ def _of_rows(rows: Sequence[Row], level: float, history: SessionHistory) -> Over
     inside = compare(
         *sides, smaller_is_better=None, level=level, threshold=first.difference.threshold
     )
-    between = _between([*cases.values()], sides, inside, history)
+    parts = [
+        of_case[0].pair.steps(
+            (row.baseline.id for row in of_case), (row.candidate.id for row in of_case)
+        )
+        for of_case in cases.values()
+    ]
+    between = history.between(parts, first.metric, sides, inside)
     return Overall(
         *(first.pair.baseline_side, first.pair.candidate_side, first.metric, first.unit),
         len(counted),
@@ -97,26 +103,6 @@ def _of_rows(rows: Sequence[Row], level: float, history: SessionHistory) -> Over
         between=between,
         busy=any(row.busy for row in counted),
     )
-
-
-def _between(
-    cases: Sequence[Sequence[Row]],
-    sides: Sequence[Sequence[float]],
-    inside: Difference,
-    history: SessionHistory,
-) -> BetweenSessions | None:
-    in_turns = all(row.pair.sessions.in_turns for rows in cases for row in rows)
-    if in_turns or inside.p_value > inside.level or not inside.matters:
-        return None
-    parts = [
-        ComparedSteps(
-            *(rows[0].pair.baseline, rows[0].pair.candidate),
-            tuple(row.baseline.id for row in rows),
-            tuple(row.candidate.id for row in rows),
-        )
-        for rows in cases
-    ]
-    return history.between(parts, cases[0][0].metric, sides, inside.p_value)
 
 
 def _values(row: Row) -> tuple[Mapping[int, float], Mapping[int, float]]:

@@ -13,11 +13,13 @@ from benchyard.analysis.comparison.samples import DURATION, StepSample
 from benchyard.analysis.comparison.sessions import (
     IN_TURNS,
     BetweenSessions,
+    ComparedSteps,
     SessionHistory,
     SessionRelation,
 )
 from benchyard.results.trust import Suspect
 from benchyard.statistics.comparison import LEVEL, THRESHOLD, Difference, Judgement, Verdict
+from benchyard.statistics.sessions import PRIOR_SD
 
 #: Stands for every metric there is.
 ALL_METRICS = "all"
@@ -52,6 +54,16 @@ class Rule:
     in_turns: bool = False
     other_results: Callable[[], Iterable[Path]] = tuple
     strict: bool = False
+
+    def history(self, folders: Iterable[Path]) -> SessionHistory:
+        """Return what differences between sessions are held against.
+
+        Args:
+            folders: Results folders of the cases that are compared.
+        """
+        prior = PRIOR_SD if self.session_sd is None else self.session_sd
+        metrics = tuple("*" if name == ALL_METRICS else name for name in self.metrics)
+        return SessionHistory(prior, self.other_results, tuple(folders), metrics)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +106,12 @@ class CasePair:
         return self.of_same_runs or any(
             step is None or not steps or step in steps for steps in found
         )
+
+    def steps(self, baseline: Iterable[str], candidate: Iterable[str]) -> ComparedSteps:
+        """Return steps whose level is compared, by their ids on each side."""
+        in_turns = self.sessions.in_turns
+        sides = (self.baseline, self.candidate)
+        return ComparedSteps(*sides, in_turns, tuple(baseline), tuple(candidate))
 
     @property
     def of_same_runs(self) -> bool:

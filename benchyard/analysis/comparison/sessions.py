@@ -107,10 +107,15 @@ def _alternate(baseline: Sequence[RunRecord], candidate: Sequence[RunRecord]) ->
 
 
 class ComparedSteps(NamedTuple):
-    """Steps of a case whose mean level is compared, one step or all; their ids on each side."""
+    """Steps of a case whose mean level is compared, one step or all; their ids on each side.
+
+    Args:
+        in_turns: Whether the sides took turns.
+    """
 
     baseline: RunSet
     candidate: RunSet
+    in_turns: bool
     baseline_steps: tuple[str, ...]
     candidate_steps: tuple[str, ...]
 
@@ -179,7 +184,7 @@ class SessionHistory:
         prior_sd: Standard deviation between sessions that is expected beforehand, relative.
         other_results: Returns results folders of the host's other cases.
         compared: Results folders of the cases that are compared.
-        metrics: That are compared.
+        metrics: That are compared, names or globs over them.
     """
 
     prior_sd: float = PRIOR_SD
@@ -193,18 +198,22 @@ class SessionHistory:
         parts: Sequence[ComparedSteps],
         metric: str,
         values: Sequence[Sequence[float]],
-        inside_p: float,
+        inside: Difference,
     ) -> BetweenSessions | None:
         """Hold the difference of two sides against what sessions of this host vary by.
 
         Args:
             parts: What is compared, of one case or of several.
             values: Of baseline and candidate, one a run.
-            inside_p: P-value of the test inside the sessions.
+            inside: The difference inside the sessions.
 
         Returns:
-            None where each side has one value only, such as a count: no session changes it.
+            None in turns, where the test inside the sessions shows no difference that matters, and
+            where each side has one value only, such as a count: no session changes it.
         """
+        in_turns = all(part.in_turns for part in parts)
+        if in_turns or inside.p_value > inside.level or not inside.matters:
+            return None
         if all(len(set(side)) == 1 for side in values):
             return None
         relative = min(map(min, values)) > 0
@@ -213,7 +222,7 @@ class SessionHistory:
         others = self._others(parts, metric) if relative else []
         spreads = session_spreads(own, others, self.prior_sd if relative else None)
         return BetweenSessions(
-            *(after - before, relative, spreads, sum(map(len, own)), len(others), inside_p)
+            *(after - before, relative, spreads, sum(map(len, own)), len(others), inside.p_value)
         )
 
     def _own(self, part: ComparedSteps, metric: str, *, relative: bool) -> list[list[float]]:

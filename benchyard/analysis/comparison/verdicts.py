@@ -22,7 +22,6 @@ from benchyard.analysis.comparison.samples import DURATION, StepSample
 from benchyard.analysis.comparison.sessions import (
     IN_TURNS,
     BetweenSessions,
-    ComparedSteps,
     SessionHistory,
     relation,
 )
@@ -38,19 +37,21 @@ from benchyard.statistics.comparison import (
     compare_samples,
     judge,
 )
-from benchyard.statistics.sessions import PRIOR_SD
 
 
-def compare(pairs: Pairs, rule: Rule) -> Comparison:
+def compare(pairs: Pairs, rule: Rule, history: SessionHistory | None = None) -> Comparison:
     """Compare the candidate with the baseline of every pair; see ``compare_sides``."""
-    return compare_sides([pairs], rule)
+    return compare_sides([pairs], rule, history)
 
 
-def compare_sides(sides: Sequence[Pairs], rule: Rule) -> Comparison:
+def compare_sides(
+    sides: Sequence[Pairs], rule: Rule, history: SessionHistory | None = None
+) -> Comparison:
     """Compare the cases of each two sides, and judge all of them together.
 
     Args:
         sides: The cases of each two sides; the baseline of the first is the reference.
+        history: What differences between sessions are held against; None makes one of these cases.
 
     Raises:
         InputError: If cases are not comparable and the rule does not allow it, or no step has a
@@ -83,11 +84,8 @@ def compare_sides(sides: Sequence[Pairs], rule: Rule) -> Comparison:
     drafts = _of_steps(drafts, rule.steps, known_steps)
     known = list(dict.fromkeys(draft.metric for draft in drafts))
     wanted = choose_metrics(known, rule.metrics)
-    history = SessionHistory(
-        PRIOR_SD if rule.session_sd is None else rule.session_sd,
-        rule.other_results,
-        tuple(side.folder for pair in made for side in (pair.baseline, pair.candidate)),
-        tuple(wanted),
+    history = history or rule.history(
+        side.folder for pair in made for side in (pair.baseline, pair.candidate)
     )
     counting = _counting([draft for draft in drafts if draft.metric in wanted], rule)
     rows = _judged(counting, rule, history)
@@ -276,22 +274,9 @@ def _judged(drafts: Sequence[_Draft], rule: Rule, history: SessionHistory) -> tu
 
 
 def _between(draft: _Draft, inside: Difference, history: SessionHistory) -> BetweenSessions | None:
-    """Hold what the test inside the sessions shows against what sessions vary by."""
-    pair = draft.pair
-    if pair.sessions.in_turns or inside.p_value > inside.level or not inside.matters:
-        return None
-    steps = (draft.baseline, draft.candidate)
-    return history.between(
-        [
-            ComparedSteps(
-                *(pair.baseline, pair.candidate),
-                *((draft.baseline.id,), (draft.candidate.id,)),
-            )
-        ],
-        draft.metric,
-        [step.values[draft.metric] for step in steps],
-        inside.p_value,
-    )
+    one, other, metric = draft.baseline, draft.candidate, draft.metric
+    values = [side.values.get(metric, ()) for side in (one, other)]
+    return history.between([draft.pair.steps([one.id], [other.id])], metric, values, inside)
 
 
 def _is_tested(difference: Difference) -> bool:

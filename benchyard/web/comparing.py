@@ -227,9 +227,11 @@ def command_of(shown: Compared, asked: Request) -> str:
         *_repeated("--pair", [f"{one}={other}" for one, other in asked.pairs.items()]),
         *_unless("--against", asked.against, Request().against),
         *_unless("--sort", asked.order, Request().order),
-        *_unless("--threshold", f"{100 * rule.threshold:.10g}%", f"{100 * usual.threshold:.10g}%"),
-        *_unless("--level", f"{100 * rule.level:.10g}%", f"{100 * usual.level:.10g}%"),
+        *_unless("--threshold", _percent(rule.threshold), _percent(usual.threshold)),
+        *_unless("--level", _percent(rule.level), _percent(usual.level)),
         *_unless("--suspect", rule.suspect, usual.suspect),
+        *_repeated("--session-sd", [] if rule.session_sd is None else [_percent(rule.session_sd)]),
+        *(["--in-turns"] if rule.in_turns else []),
     ]
     return shlex.join(["benchyard", "compare", *_command_sides(shown, asked), *options])
 
@@ -252,6 +254,10 @@ def _newest_before(pair: CasePair) -> Path | None:
 def _repeated(option: str, values: Sequence[str]) -> Iterator[str]:
     for value in values:
         yield from (option, value)
+
+
+def _percent(value: float) -> str:
+    return f"{100 * value:.10g}%"
 
 
 def _unless(option: str, value: str, usual: str) -> list[str]:

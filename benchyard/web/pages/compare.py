@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Depends, Response
@@ -57,6 +57,8 @@ router = APIRouter()
 _OFFERED = 50
 #: Sides that have a colour each in a picture.
 _MOST_DRAWN = 24
+#: Options that are given once.
+_ONCE = ("reference", "against", "sort", "threshold", "level", "suspect", "session_sd", "in_turns")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +88,8 @@ class Asked:
             suspect=Suspect(self.first("suspect", Suspect.AUTO)),
             other_work=True,
             steps=tuple(given.get("step", ())),
+            session_sd=parse_percent(sd) if (sd := self.first("session_sd", "")) else None,
+            in_turns=bool(self.first("in_turns", "")),
         )
         if not 0 < rule.level < 1:
             raise InputError("the level lies between 0% and 100%")
@@ -122,6 +126,8 @@ class _Parameters(BaseModel):
     threshold: str = ""
     level: str = ""
     suspect: Suspect = Suspect.AUTO
+    session_sd: str = ""
+    in_turns: Literal["", "yes"] = ""
 
 
 async def _asked(given: Annotated[_Parameters, Parameter()]) -> Asked:
@@ -130,7 +136,7 @@ async def _asked(given: Annotated[_Parameters, Parameter()]) -> Asked:
     values: dict[str, Sequence[str]] = {
         name: _written(getattr(given, name)) for name in ("metric", "step", "pair")
     }
-    for name in ("reference", "against", "sort", "threshold", "level", "suspect"):
+    for name in _ONCE:
         value = str(getattr(given, name)).strip()
         values[name] = [value] if value != getattr(usual, name) else []
     sides = [",".join(given.a), ",".join(given.b), *given.side]

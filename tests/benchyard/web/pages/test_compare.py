@@ -88,10 +88,13 @@ def test_documents_are_those_of_the_command_that_the_page_gives(site: Site, cli:
 
 def test_a_reference_and_an_order_are_in_the_command(site: Site, cli: Cli) -> None:
     old, new = site.case("old"), site.case("new")
-    query = sides(old, new, reference=new, against="all", level="5%", suspect="leave-out")
+    rule = {"level": "5%", "suspect": "leave-out", "session_sd": "2%", "in_turns": "yes"}
+    query = sides(old, new, reference=new, against="all", **rule)
     command = command_of(site.page(f"/compare{query}"))
     assert command[0].endswith("new")
-    assert command[2:] == ["--against", "all", "--level", "5%", "--suspect", "leave-out"]
+    assert command[2:4] == ["--against", "all"]
+    wanted = ["--level", "5%", "--suspect", "leave-out", "--session-sd", "2%", "--in-turns"]
+    assert command[4:] == wanted
     found = site.json(f"/compare.json{query}")
     assert found == json.loads(cli("compare", "--json", *command).out)
     assert found["comparisons"][0]["verdict"] == "improvement"
@@ -203,6 +206,7 @@ def ticks(page: str, name: str) -> list[str]:
 def test_a_form_sends_lines_and_empty_options(site: Site) -> None:
     old, new = site.case("old"), site.case("new")
     empty = "&metric=&step=&threshold=&level=&against=reference&sort=case&reference="
+    empty += "&session_sd=&in_turns="
     lines = quote("".join(f"{one}\r\n" for one in (old, new)))
     page = site.page(f"/compare?side={lines}{empty}")
     assert "1 regression" in page

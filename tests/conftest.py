@@ -103,6 +103,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """Have one worker more than there are CPUs.
+
+    Tests wait for servers and containers for a third of their time.
+    """
+    return (os.cpu_count() or 1) + 1
+
+
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> object | None:
     """Keep a file's tests on one worker of xdist, and on one and the same all that bring up a lab.
 
@@ -112,6 +121,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> object | Non
     """
     if config.getoption("dist") != "loadscope":
         return None
+    config.option.loadscopereorder = False  # what takes longest stays first
 
     import xdist.scheduler  # noqa: PLC0415 # pyright: ignore[reportMissingTypeStubs] - only where it is used
 

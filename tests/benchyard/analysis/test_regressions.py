@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from benchyard.analysis.comparison.rows import Rule
 from benchyard.analysis.regressions import PREVIOUS, Baseline, Regression, check_baseline
 from benchyard.core.errors import InputError
 from benchyard.results.record import RunRecord
@@ -220,6 +221,23 @@ def test_what_cannot_be_compared_hides_no_other_and_weakens_none(tmp_path: Path)
     document = together.to_json(["a", "new"], "base")
     assert document["verdict"] == "regression"
     assert document["not_compared"] == [{"case": "new", "why": "the baseline has no runs of new"}]
+
+
+def test_cases_of_one_command_share_what_is_known_of_the_host(tmp_path: Path) -> None:
+    for folder, values in (("base", BASE), ("now", SLOW)):
+        for name in "abc":
+            named(tmp_path / folder, name, values)
+    asked: list[int] = []
+
+    def others() -> list[Path]:
+        asked.append(1)
+        return []
+
+    baseline = Baseline(str(tmp_path / "base"), Rule(other_results=others))
+    together = baseline.look_at([(name, tmp_path / "now" / name) for name in "abc"])
+
+    assert [len(one.regressions) for one in together.cases] == [1, 1, 1]
+    assert len(asked) == 1
 
 
 def named(folder: Path, title: str, values: Sequence[float]) -> Path:

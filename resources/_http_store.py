@@ -17,22 +17,14 @@ from resources._containers.settings import ContainerSettings
 #: Bytes of a store's answer that are read.
 _TOLD = 2000
 
-#: Source: IANA, "Media Types".
-_TYPES = {
-    ".nt": "application/n-triples",
-    ".nq": "application/n-quads",
-    ".ttl": "text/turtle",
-    ".trig": "application/trig",
-    ".rdf": "application/rdf+xml",
-    ".owl": "application/rdf+xml",
-    ".xml": "application/rdf+xml",
-    ".jsonld": "application/ld+json",
-}
-
 
 def content_type(file: str) -> str:
-    """Return the media type of an RDF file by its suffix; N-Triples if that says nothing."""
-    return _TYPES.get(Path(file).suffix.lower(), "application/n-triples")
+    """Return the media type of an RDF file by its suffix, N-Triples if that is of no format."""
+    from pyoxigraph import RdfFormat  # noqa: PLC0415 - 11 MB, for few cases
+
+    # OWL has formats of its own; files of that name are RDF/XML, by custom.
+    suffix = Path(file).suffix.lower().lstrip(".").replace("owl", "rdf")
+    return (RdfFormat.from_extension(suffix) or RdfFormat.N_TRIPLES).media_type
 
 
 class Upload:

@@ -13,6 +13,7 @@ from benchyard.core.errors import CommandFailedError, ProgramFailedError, retold
 from benchyard.core.model import Json, JsonObject
 from resources._containers.container_environment import address_of, addresses
 from resources._files import named_or_kept, read_text
+from resources._sparql_answers import Count, count
 from resources._workers import Worker, WorkerResource
 
 WORKER = Path(__file__).with_name("_sparql") / "sparql_worker.py"
@@ -150,25 +151,14 @@ class Query(WorkerResource[NoSettings]):
             part.replace(saved)
         finally:
             part.unlink(missing_ok=True)
-        verify = partial(self._look, endpoint, saved, values, empty=empty)
+        verify = partial(_verify, endpoint, saved, str(values["content_type"]), empty=empty)
         return CommandResult(values, saved, verify)
-
-    def _look(self, endpoint: str, saved: Path, values: JsonObject, *, empty: bool) -> JsonObject:
-        """Count the results; an answer that is wrong is removed, for it must not pass for one."""
-        try:
-            found = self._counted(endpoint, saved, values)
-            _refuse(found, endpoint, empty=empty)
-        except CommandFailedError:
-            saved.unlink(missing_ok=True)
-            raise
-        return found
 
     def _asked(
         self, query: str, endpoint: str, headers: Mapping[str, str], answer: Path
     ) -> JsonObject:
         _refuse_address(endpoint)
         request: JsonObject = {
-            "do": "ask",
             "url": endpoint,
             "address": address_of(endpoint, self._known),
             "query": query,
@@ -176,28 +166,13 @@ class Query(WorkerResource[NoSettings]):
             "answer": str(answer),
         }
         try:
-            return self._request(request)
+            reply: dict[str, Any] = self._living().ask(request)
         except CommandFailedError as error:
-            raise _failed(endpoint, error) from error
-
-    def _counted(self, endpoint: str, answer: Path, values: JsonObject) -> JsonObject:
-        request: JsonObject = {
-            "do": "count",
-            "answer": str(answer),
-            "content_type": values["content_type"],
-        }
-        try:
-            return self._request(request)
-        except CommandFailedError as error:
-            kind = values["content_type"] or "no content type"
-            raise _failed(f"{endpoint} answered with {kind}, which is wrong", error) from error
-
-    def _request(self, request: JsonObject) -> JsonObject:
-        answer: dict[str, Any] = self._living().ask(request)
-        if "error" in answer:
-            kind = ProgramFailedError if answer["refused"] else CommandFailedError
-            raise kind(answer["error"])
-        return answer["values"]
+            raise retold(error, f"{endpoint}: {error}") from error
+        if "error" in reply:
+            kind = ProgramFailedError if reply["refused"] else CommandFailedError
+            raise kind(f"{endpoint}: {reply['error']}")
+        return reply["values"]
 
 
 def _refuse_address(endpoint: str) -> None:
@@ -212,20 +187,24 @@ def _refuse_address(endpoint: str) -> None:
     )
 
 
-def _refuse(values: JsonObject, endpoint: str, *, empty: bool) -> None:
+def _verify(endpoint: str, answer: Path, content_type: str, *, empty: bool) -> JsonObject:
+    """Count the results; an answer that is wrong is removed, for it must not pass for one."""
+    try:
+        found = count(answer, content_type)
+        _refuse(found, empty=empty)
+    except CommandFailedError as error:
+        answer.unlink(missing_ok=True)
+        raise CommandFailedError(f"{endpoint} answered {error}") from error
+    return found._asdict()
+
+
+def _refuse(found: Count, *, empty: bool) -> None:
     """See that there are results where some must be, and none where none may be."""
-    if values["empty"] and not empty:
-        raise CommandFailedError(
-            f"{endpoint} answered without any result; if that is right, set 'expect_empty' to true"
-        )
-    if empty and not values["empty"]:
-        number = values["results"]
-        found = "results" if number is None else f"{number:,} results"
-        raise CommandFailedError(f"{endpoint} answered with {found}, and 'expect_empty' is true")
-
-
-def _failed(what: str, error: CommandFailedError) -> CommandFailedError:
-    return retold(error, f"{what}: {error}")
+    if found.empty and not empty:
+        raise CommandFailedError("without any result; if that is right, set 'expect_empty' to true")
+    if empty and not found.empty:
+        number = "" if found.results is None else f"{found.results:,} "
+        raise CommandFailedError(f"with {number}results, and 'expect_empty' is true")
 
 
 def _suffix(content_type: str) -> str:

@@ -4,8 +4,8 @@ It answers with one JSON line when it is up, and with one to each line that it r
 ``{"values": …}`` or ``{"error": …, "refused": …}``, the latter whether it was the endpoint that
 refused. It ends when its input does.
 
-This folder is no package: its modules are found because the program lies beside them, and they
-import nothing but the standard library, so that the child starts fast and stays small.
+It imports nothing but the standard library, so that the child starts fast and stays small: its
+memory and CPU time are measured. The lab's process reads the answers (``_sparql_answers``).
 """
 
 import json
@@ -16,9 +16,6 @@ from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnec
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode, urlsplit
-
-from sparql_answers import count
-from sparql_json import MalformedError
 
 #: Bytes that are read at once.
 _CHUNK = 1 << 18
@@ -57,7 +54,8 @@ def ask(request: Mapping[str, Any]) -> dict[str, Any]:
         first = time.monotonic()
         size = _saved(response, Path(request["answer"]))
     except (OSError, HTTPException) as error:
-        raise RefusedError(f"the endpoint does not answer: {_told(error)}") from error
+        why = str(error) or type(error).__name__
+        raise RefusedError(f"the endpoint does not answer: {why}") from error
     finally:
         connection.close()
     return {
@@ -75,8 +73,7 @@ def _connection(url: str, address: str | None) -> HTTPConnection:
 
 
 def _posted(connection: HTTPConnection, request: Mapping[str, Any]) -> HTTPResponse:
-    url: str = request["url"]
-    parts = urlsplit(url)
+    parts = urlsplit(str(request["url"]))
     headers = {
         "Accept": "*/*",
         "Content-Type": "application/x-www-form-urlencoded",
@@ -128,16 +125,11 @@ def _saved(response: HTTPResponse, answer: Path) -> int:
     return size
 
 
-def _told(error: Exception) -> str:
-    return str(error) or type(error).__name__
-
-
-def main() -> int:
+def main() -> None:
     """Serve until the input ends."""
     _send({"values": {}})
     for line in sys.stdin:
         _send(_answer(json.loads(line)))
-    return 0
 
 
 def _send(answer: dict[str, Any]) -> None:
@@ -147,18 +139,12 @@ def _send(answer: dict[str, Any]) -> None:
 
 def _answer(request: dict[str, Any]) -> dict[str, Any]:
     try:
-        return {"values": _fulfil(request)}
-    except (RefusedError, MalformedError) as error:
+        return {"values": ask(request)}
+    except RefusedError as error:
         return {"error": str(error), "refused": isinstance(error, StatusError)}
     except Exception as error:  # noqa: BLE001 - the lab's process tells it to the user
         return {"error": f"{type(error).__name__}: {error}", "refused": False}
 
 
-def _fulfil(request: dict[str, Any]) -> dict[str, Any]:
-    if request["do"] == "ask":
-        return ask(request)
-    return count(Path(request["answer"]), request["content_type"])._asdict()
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -33,7 +33,7 @@ BURN_MS, TOUCH, WRITE = 500, 300 * 10**6, 200 * 10**6
 Way: TypeAlias = Callable[[Path, str, str], tuple[float | None, float]]
 
 _PRESSED = ("cpu", "memory", "io")
-_HIERARCHIES = ("cpu", "cpuacct", "memory", "blkio", "pids", "unified")
+_HIERARCHIES = ("cpu", "cpuacct", "memory", "pids", "unified")
 
 
 class Worker:

@@ -276,9 +276,7 @@ def _owned() -> Generator[tuple[str, Owned]]:
 
 def _group(stack: contextlib.ExitStack, pid: int) -> Cgroup:
     root = Path("/sys/fs/cgroup")
-    names = (
-        [UNIFIED] if (root / "cgroup.procs").exists() else ["cpuacct", "memory", "blkio", "pids"]
-    )
+    names = [UNIFIED] if (root / "cgroup.procs").exists() else ["cpuacct", "memory", "pids"]
     folders: dict[str, Path] = {}
     for name in names:
         folder = root / name / f"benchyard-benchmark-{pid}"

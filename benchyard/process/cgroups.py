@@ -13,7 +13,7 @@ from benchyard.core.errors import MeasurementError
 from benchyard.process.mounts import MountPoint, read_mounts
 
 #: The version 1 controllers that count something of use here.
-CONTROLLERS = ("cpu", "cpuacct", "memory", "blkio", "pids")
+CONTROLLERS = ("cpu", "cpuacct", "memory", "pids")
 #: What the unified (version 2) hierarchy is called in ``Cgroup.folders``.
 UNIFIED = ""
 
@@ -26,8 +26,8 @@ class Cgroup:
 
     Args:
         name: Its path below the hierarchies' roots, such as ``/docker/1f0c``.
-        folders: Controller (``cpu``, ``cpuacct``, ``memory``, ``blkio``, ``pids``) to its folder in
-            that controller's version 1 hierarchy; "" to its folder in the unified (version 2) one.
+        folders: Controller (``cpu``, ``cpuacct``, ``memory``, ``pids``) to its folder in that
+            controller's version 1 hierarchy; "" to its folder in the unified (version 2) one.
     """
 
     name: str

@@ -105,16 +105,19 @@ def oom_kills(events: bytes) -> int | None:
     return number_after(events, b"oom_kill ")
 
 
-def io_of_v2(io_stat: bytes, devices: Collection[str] | None = None) -> CgroupDisk:
-    """Read a version 2 ``io.stat``.
+def disk_use(io_stat: bytes | None, devices: Collection[str] | None = None) -> CgroupDisk:
+    """Read an ``io.stat``.
 
     Args:
+        io_stat: None where there is none, as in version 1.
         devices: Count only these, each as ``major:minor``. What goes through a device mapper is
             counted there and once more at the disk behind it.
 
     Returns:
         The sums; zeros if none of the devices was used, for the kernel lists only used ones.
     """
+    if io_stat is None:
+        return CgroupDisk()
     sums = dict.fromkeys((b"rbytes", b"wbytes", b"rios", b"wios"), 0)
     for line in io_stat.splitlines():
         device, *pairs = line.split() or [b""]
@@ -127,28 +130,3 @@ def io_of_v2(io_stat: bytes, devices: Collection[str] | None = None) -> CgroupDi
                     return CgroupDisk()
                 sums[name] += value
     return CgroupDisk(*sums.values())
-
-
-def blkio_of_v1(
-    blkio: bytes, devices: Collection[str] | None = None
-) -> tuple[int | None, int | None]:
-    """Read a version 1 ``blkio.throttle.io_service_bytes`` or ``io_serviced``, recursive or not.
-
-    Args:
-        devices: As for ``io_of_v2``.
-
-    Returns:
-        What was read and what was written, in bytes or operations; None if it is not that file.
-    """
-    sums = {b"Read": 0, b"Write": 0}
-    whole = False
-    for fields in map(bytes.split, blkio.splitlines()):
-        whole = whole or fields[:1] == [b"Total"]
-        if len(fields) != 3 or fields[1] not in sums:
-            continue
-        value = number(fields[2])
-        if value is None:
-            return None, None
-        if devices is None or fields[0].decode(errors="replace") in devices:
-            sums[fields[1]] += value
-    return (sums[b"Read"], sums[b"Write"]) if whole else (None, None)

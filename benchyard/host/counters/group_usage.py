@@ -7,6 +7,7 @@ from benchyard.host.counters.account import NETWORK, MetricBook, difference
 from benchyard.host.counters.groups import GroupReading
 from benchyard.host.counters.parsing import sum_of
 from benchyard.host.counters.traffic import Traffic, carried, why_unknown
+from benchyard.process.cgroups import UNIFIED
 
 _PRESSURE = {
     f"psi_{kind}": (f"resource_psi_{kind}_some_s", f"resource_psi_{kind}_full_s")
@@ -22,8 +23,7 @@ _COUNTERS: Mapping[str, tuple[str, ...]] = {
     "oom": ("resource_oom_kill_count",),
     **_PRESSURE,
 }
-_BYTES = ("resource_disk_read_bytes", "resource_disk_write_bytes")
-_OPERATIONS = ("resource_disk_read_count", "resource_disk_write_count")
+_DISK = tuple(f"resource_disk_{field}" for field in group_parsing.CgroupDisk._fields)
 _PEAK = "resource_memory_peak_bytes"
 _KINDS = ("resource_memory_anonymous_bytes", "resource_memory_file_bytes")
 _EARLIER_FILES = "resource_memory_file_start_bytes"
@@ -48,8 +48,7 @@ def used_by_group(
     if unknown:
         for metric in (
             *sum(_COUNTERS.values(), ()),
-            *_BYTES,
-            *_OPERATIONS,
+            *_DISK,
             *NETWORK,
             _PEAK,
             _EARLIER_FILES,
@@ -136,7 +135,7 @@ def _counters(raw: Mapping[str, bytes | None]) -> dict[str, tuple[float | None, 
 
 def _tell_peak(account: MetricBook, start: GroupReading | None, end: GroupReading) -> None:
     if end.peak is None or (start and start.peak is None):
-        account.tell(_PEAK, None, _why(end, "memory", "the kernel keeps no peak of its memory"))
+        account.tell(_PEAK, None, _why(end, "memory"))
         return
     book, mark = end.peak
     peak = book.between(start.peak.mark if start and start.peak else None, mark)
@@ -170,24 +169,14 @@ def _tell_disk(
     end: GroupReading,
     devices: Collection[str] | None,
 ) -> None:
-    raw = end.raw["io"] or b""
-    earlier = (start.raw["io"] or b"") if start else b""
-    if end.counts_bytes:
-        before, after = (group_parsing.io_of_v2(text, devices) for text in (earlier, raw))
-        changes = [difference(a, b) for a, b in zip(before, after, strict=True)]
-        account.tell_all((*_BYTES, *_OPERATIONS), changes, _why(end, "io"))
-        return
-    operations = None
-    if b":" in raw:
-        before, after = (
-            group_parsing.blkio_of_v1(text or b"Total 0", devices) for text in (earlier, raw)
-        )
-        operations = [difference(a, b) for a, b in zip(before, after, strict=True)]
-    account.tell_all(_OPERATIONS, operations, "its control group counts none here")
-    # Version 1 leaves out what is written through the page cache.
-    account.tell_all(_BYTES, None, "its control group counts no disk bytes here")
+    contents = (start.raw["io"] if start else b"", end.raw["io"])
+    before, after = (group_parsing.disk_use(content, devices) for content in contents)
+    changes = [difference(a, b) for a, b in zip(before, after, strict=True)]
+    account.tell_all(_DISK, changes, _why(end, "io"))
 
 
-def _why(end: GroupReading, name: str, otherwise: str = "this kernel does not tell it") -> str:
+def _why(end: GroupReading, name: str) -> str:
+    if end.group.cgroup.folders.keys() - {UNIFIED}:
+        return "its control group: version 1 does not tell it"
     problem = end.problems.get("cpu_user" if name == "cpu_split" else name)
-    return f"its control group: {problem or otherwise}"
+    return f"its control group: {problem or 'this kernel does not tell it'}"

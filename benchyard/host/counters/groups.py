@@ -24,11 +24,7 @@ FILES: Mapping[str, Places] = {
     "memory": (("memory", "memory.usage_in_bytes"), (UNIFIED, "memory.current")),
     "faults": (("memory", "memory.stat"), (UNIFIED, "memory.stat")),
     "oom": (("memory", "memory.oom_control"), (UNIFIED, "memory.events")),
-    "io": (
-        (UNIFIED, "io.stat"),
-        ("blkio", "blkio.throttle.io_serviced_recursive"),
-        ("blkio", "blkio.throttle.io_serviced"),
-    ),
+    "io": ((UNIFIED, "io.stat"),),
     "psi_cpu": ((UNIFIED, "cpu.pressure"),),
     "psi_memory": ((UNIFIED, "memory.pressure"),),
     "psi_io": ((UNIFIED, "io.pressure"),),
@@ -43,7 +39,6 @@ class GroupReading(NamedTuple):
         generation: How often a group of this path was found anew; its counters began then.
         oldest_ticks: When its oldest process began, as far as was seen when it was found.
         problems: Name of a file of FILES that gave nothing to why, if that is known.
-        counts_bytes: Whether it counts what it moves to and from disks.
     """
 
     group: "Group"
@@ -54,7 +49,6 @@ class GroupReading(NamedTuple):
     problems: Mapping[str, str | None]
     peak: PeakOf | None
     pids: frozenset[int]
-    counts_bytes: bool
     network: Traffic
 
 
@@ -123,7 +117,6 @@ class Group:
 
     def _reading(self, raw: Mapping[str, bytes | None]) -> GroupReading:
         pids = self._pids()
-        counts_bytes = raw["io"] is not None and self._files["io"].name == "io.stat"
         return GroupReading(
             self,
             self._generation,
@@ -133,7 +126,6 @@ class Group:
             {name: self._problem(name) for name, got in raw.items() if got is None},
             PeakOf(self._peaks, self._peaks.mark()) if self._peak_file.is_open else None,
             pids,
-            counts_bytes,
             read_network(min(pids, default=None)),
         )
 

@@ -45,14 +45,7 @@ _CGROUP_FILES: tuple[tuple[int, Places], ...] = (
     (_LINES, FILES["cpu"]),
     (_NUMBER, FILES["cpu_ticks"]),
     (_NUMBER, FILES["memory"]),
-    (
-        0,
-        (
-            (UNIFIED, "io.stat"),
-            ("blkio", "blkio.throttle.io_service_bytes_recursive"),
-            ("blkio", "blkio.throttle.io_service_bytes"),
-        ),
-    ),
+    (0, FILES["io"]),
     (_NUMBER, (("pids", "pids.current"), (UNIFIED, "pids.current"))),
 )
 #: What tells little, but costs as much as the rest: user and system time in ticks, processes.

@@ -106,15 +106,9 @@ class CgroupCurve(Curve):
             get("cpu.stat") or get("cpuacct.usage") or b"", get("cpuacct.stat", b"")
         )
         memory = get("memory.current") or get("memory.usage_in_bytes") or b""
+        disk = group_parsing.disk_use(get("io.stat"), self._disks)
         count = parsing.number(get("pids.current", b""))
-        return OwnedUsage(*cpu, parsing.number(memory), *self._disk(files), count)
-
-    def _disk(self, files: Mapping[str, bytes]) -> tuple[int | None, int | None]:
-        if (content := files.get("io.stat")) is not None:
-            return group_parsing.io_of_v2(content, self._disks)[:2]
-        recursive = files.get("blkio.throttle.io_service_bytes_recursive")
-        content = recursive or files.get("blkio.throttle.io_service_bytes", b"")
-        return group_parsing.blkio_of_v1(content, self._disks)
+        return OwnedUsage(*cpu, parsing.number(memory), *disk[:2], count)
 
 
 class TreeCurve(Curve):

@@ -8,7 +8,7 @@ import pytest
 from benchyard.core.errors import MeasurementError
 from benchyard.process.cgroups import Cgroup, cgroup_of, own_levels
 
-V1 = ("cpu,cpuacct", "memory", "blkio", "pids")
+V1 = ("cpu,cpuacct", "memory", "pids")
 DOCKER = "/docker/1f0c"
 SYSTEMD = "/system.slice/docker-1f0c.scope"
 
@@ -65,7 +65,6 @@ def test_version_1_has_a_folder_for_each_controller(system: System) -> None:
         "cpu": folders["cpu,cpuacct"],
         "cpuacct": folders["cpu,cpuacct"],
         "memory": folders["memory"],
-        "blkio": folders["blkio"],
         "pids": folders["pids"],
     }
 

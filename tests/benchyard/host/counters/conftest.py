@@ -14,7 +14,7 @@ from benchyard.process.cgroups import UNIFIED, Cgroup
 from benchyard.process.usage import Ended
 
 MIB = 2**20
-HIERARCHIES = ("cpu", "cpuacct", "memory", "blkio", "pids", "unified")
+HIERARCHIES = ("cpu", "cpuacct", "memory", "pids", "unified")
 _OBEY = """
 import subprocess, sys
 print("ready")

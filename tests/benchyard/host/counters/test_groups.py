@@ -238,15 +238,15 @@ def test_version_1_begins_peaks_anew(cgroup: Cgroup, inside: Worker) -> None:
     assert (group.peak_bytes or 0) > 64 * MIB
 
 
-def test_version_1_counts_no_disk_bytes_and_says_so(
+def test_version_1_tells_nothing_of_disks_and_says_so(
     cgroup: Cgroup, inside: Worker, tmp_path: Path, watch: Watch
 ) -> None:
     window = watch(cgroup)
     inside.write(tmp_path / "own", 2 * MIB)
     account = window.used()
-    for way in ("read", "write"):
-        assert account.values[f"resource_disk_{way}_bytes"] is None
-        assert "counts no disk bytes" in account.reasons[f"resource_disk_{way}_bytes"]
+    for metric in ("read_bytes", "write_bytes", "read_count", "write_count"):
+        assert account.values[f"resource_disk_{metric}"] is None
+        assert "version 1 does not tell it" in account.reasons[f"resource_disk_{metric}"]
 
 
 def test_groups_leave_no_descriptors_open(tmp_path: Path) -> None:
@@ -347,16 +347,7 @@ def write_v1(folder: Path, **files: int | str) -> Cgroup:
     (folder / "cgroup.procs").write_text("")
     for name, content in files.items():
         (folder / name.replace("__", ".")).write_text(f"{content}\n")
-    return Cgroup("/demo", {"blkio": folder, "cpuacct": folder})
-
-
-def test_operations_count_where_the_kernel_counts_them(tmp_path: Path, watch: Watch) -> None:
-    counts = {"cpuacct__usage": 5, "blkio__throttle__io_serviced": "Total 0"}
-    window = watch(write_v1(tmp_path, **counts))
-    assert window.used().values["resource_disk_read_count"] is None
-    write_v1(tmp_path, blkio__throttle__io_serviced="254:0 Read 3\n254:0 Write 4\nTotal 7")
-    values = window.used().values
-    assert (values["resource_disk_read_count"], values["resource_disk_write_count"]) == (3, 4)
+    return Cgroup("/demo", {"cpuacct": folder})
 
 
 def test_user_and_system_of_version_1_add_up_to_the_whole(tmp_path: Path, watch: Watch) -> None:

@@ -23,15 +23,6 @@ MEMORY_STAT_V2 = b"anon 4096\nfile 8192\npgfault 900\npgmajfault 7\n"
 IO_STAT_V2 = b"""254:0 rbytes=4096 wbytes=209719296 rios=1 wios=214 dbytes=0 dios=0
 253:1 rbytes=1 wbytes=2 rios=3 wios=4 dbytes=0 dios=0
 """
-BLKIO = b"""254:0 Read 4096
-254:0 Write 8192
-254:0 Sync 8192
-254:0 Async 4096
-254:0 Total 12288
-7:0 Read 1
-7:0 Write 2
-Total 12291
-"""
 NET_DEV = b"""Inter-|   Receive                                                |  Transmit
  face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop fifo
     lo:    3193      29    1    2    0     0          0         0     3193      29    3    4    0
@@ -54,8 +45,7 @@ PARSERS: list[Callable[[bytes], object]] = [
     lambda content: group_parsing.group_cpu(content, content, content, content),
     group_parsing.faults,
     group_parsing.oom_kills,
-    group_parsing.io_of_v2,
-    group_parsing.blkio_of_v1,
+    group_parsing.disk_use,
 ]
 _REAL = (
     *("/proc/stat", "/proc/meminfo", "/proc/vmstat", "/proc/diskstats", "/proc/net/dev"),
@@ -192,10 +182,11 @@ def test_version_2() -> None:
 
 
 def test_disks_of_version_2() -> None:
-    assert group_parsing.io_of_v2(IO_STAT_V2) == (4097, 209719298, 4, 218)
-    assert group_parsing.io_of_v2(IO_STAT_V2, {"254:0"}) == (4096, 209719296, 1, 214)
-    assert group_parsing.io_of_v2(b"") == (0, 0, 0, 0)
-    assert group_parsing.io_of_v2(b"254:0 rbytes=x wbytes=1 rios=1 wios=1") == (None,) * 4
+    assert group_parsing.disk_use(IO_STAT_V2) == (4097, 209719298, 4, 218)
+    assert group_parsing.disk_use(IO_STAT_V2, {"254:0"}) == (4096, 209719296, 1, 214)
+    assert group_parsing.disk_use(b"") == (0, 0, 0, 0)
+    assert group_parsing.disk_use(None) == (None,) * 4
+    assert group_parsing.disk_use(b"254:0 rbytes=x wbytes=1 rios=1 wios=1") == (None,) * 4
 
 
 def test_version_1() -> None:
@@ -209,18 +200,10 @@ def test_version_1() -> None:
     assert group_parsing.faults(faults) == (893, 7)
 
 
-def test_disks_of_version_1() -> None:
-    assert group_parsing.blkio_of_v1(BLKIO) == (4097, 8194)
-    assert group_parsing.blkio_of_v1(BLKIO, {"254:0"}) == (4096, 8192)
-    assert group_parsing.blkio_of_v1(b"Total 0\n") == (0, 0)
-    assert group_parsing.blkio_of_v1(b"") == (None, None)
-    assert group_parsing.blkio_of_v1(b"8:0 Read x\nTotal 1") == (None, None)
-
-
 # -- whatever it is
 
 
-RECORDED = (CPU_STAT_V2, MEMORY_STAT_V2, IO_STAT_V2, BLKIO, NET_DEV, *map(read, _REAL))
+RECORDED = (CPU_STAT_V2, MEMORY_STAT_V2, IO_STAT_V2, NET_DEV, *map(read, _REAL))
 
 
 @given(st.binary(max_size=300))

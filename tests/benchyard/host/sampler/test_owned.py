@@ -19,8 +19,6 @@ from benchyard.host.sampler.owned import (
     TreeCurve,
 )
 
-BLKIO = b"8:0 Read 100\n8:0 Write 200\n253:0 Read 100\nTotal 400\n"
-
 
 def filled(curve: Curve, files: dict[str, bytes | None]) -> OwnedUsage:
     for name, content in files.items():
@@ -57,11 +55,10 @@ def test_a_version_1_group() -> None:
             "cpuacct.usage": b"1500000000\n",
             "cpuacct.stat": b"user %d\nsystem 0\n" % TICKS_PER_S,
             "memory.usage_in_bytes": b"4096\n",
-            "blkio.throttle.io_service_bytes_recursive": BLKIO,
             "pids.current": b"7\n",
         },
     )
-    assert used == OwnedUsage(1.5, 1.0, 0.0, 4096, 100, 200, 7)
+    assert used == OwnedUsage(1.5, 1.0, 0.0, 4096, None, None, 7)
 
 
 def test_without_hardware_disks_all_devices_of_a_group_count() -> None:

@@ -228,14 +228,12 @@ def test_the_files_of_a_hybrid_group(tmp_path: Path) -> None:
         "": group(tmp_path / "unified", "cpu.stat"),
         "cpuacct": group(tmp_path / "cpuacct", "cpuacct.usage", "cpuacct.stat"),
         "memory": group(tmp_path / "memory", "memory.usage_in_bytes"),
-        "blkio": group(tmp_path / "blkio", "blkio.throttle.io_service_bytes"),
     }
     found = [one.path for one in cgroup_files("db", Cgroup("/g", folders))]
     assert found == [
         tmp_path / "cpuacct" / "cpuacct.usage",
         tmp_path / "cpuacct" / "cpuacct.stat",
         tmp_path / "memory" / "memory.usage_in_bytes",
-        tmp_path / "blkio" / "blkio.throttle.io_service_bytes",
     ]
 
 

@@ -12,7 +12,7 @@ from benchyard.host.checks.check_context import (
     unknown,
     warn,
 )
-from benchyard.host.counters.group_parsing import throttling
+from benchyard.host.counters.parsing import number_after
 from benchyard.host.facts.hardware import charge, meminfo, supply
 from benchyard.host.facts.reading import integer, pairs
 from benchyard.host.facts.system import (
@@ -139,8 +139,9 @@ def limits(context: CheckContext) -> Judgement:
 
 
 def _throttled(context: CheckContext) -> int:
-    files = (f"{folder}/cpu.stat" for folder in own_folders(context.host, "cpu"))
-    return max((throttling(context.host.content(file))[0] or 0 for file in files), default=0)
+    files = [f"{folder}/cpu.stat" for folder in own_folders(context.host, "cpu")]
+    told = (number_after(context.host.content(file), b"nr_throttled ") for file in files)
+    return max((times or 0 for times in told), default=0)
 
 
 def kernel(context: CheckContext) -> Judgement:

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 from benchyard.host.counters.account import NETWORK, MetricBook, unknown
-from benchyard.host.counters.group_parsing import group_cpu
+from benchyard.host.counters.group_parsing import amount
 from benchyard.host.counters.group_usage import CPU, tell_cpu, used_by_group
 from benchyard.host.counters.groups import GroupReading
 from benchyard.host.counters.traffic import Traffic, carried, why_unknown
@@ -67,7 +67,7 @@ class GroupLife:
         whole = unknown("its container ended before anybody could read what it had used")
         if end is not None and not end.is_gone:
             whole = used_by_group(start, end, began_ticks, devices)
-            self._tell_cpu(whole, group_cpu(end.raw["cpu"] or b"").total_s)
+            self._tell_cpu(whole, amount(end.raw, CPU[0]))
         if self._is_alone:
             self._tell_network(whole)
             return whole

@@ -4,18 +4,10 @@ Whatever the bytes are, these functions answer; what is missing or damaged is No
 Source: Documentation/admin-guide/{cgroup-v1,cgroup-v2.rst} of Linux.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
-from benchyard.host.counters.parsing import TICKS_PER_S, number, number_after, per
-
-
-class CgroupCpu(NamedTuple):
-    """CPU time of a control group; what its files do not tell is None."""
-
-    total_s: float | None = None
-    user_s: float | None = None
-    system_s: float | None = None
+from benchyard.host.counters.parsing import number, number_after
 
 
 class CgroupDisk(NamedTuple):
@@ -27,82 +19,60 @@ class CgroupDisk(NamedTuple):
     write_count: int | None = None
 
 
-class MemoryKinds(NamedTuple):
-    """What the memory of a control group is made of.
+class Amount(NamedTuple):
+    """Where an amount stands in the files of a control group.
 
     Args:
-        anonymous_bytes: Of programs themselves: heaps, stacks.
-        file_bytes: Contents of files, the page cache; it goes when others need the memory.
+        file: Name in ``benchyard.host.counters.groups.FILES``.
+        name: What stands before it in its line; empty if it is all of the file.
+        units: How many of the kernel's units are one of the metric's.
     """
 
-    anonymous_bytes: int | None = None
-    file_bytes: int | None = None
+    file: str
+    name: bytes = b""
+    units: int = 1
 
 
-class Faults(NamedTuple):
-    """Page faults of a control group."""
+#: Metric to where it stands. Minor faults are counted together with the major ones.
+AMOUNTS: Mapping[str, Amount] = {
+    "resource_cpu_s": Amount("cpu", b"usage_usec ", 10**6),
+    "resource_cpu_user_s": Amount("cpu", b"user_usec ", 10**6),
+    "resource_cpu_system_s": Amount("cpu", b"system_usec ", 10**6),
+    "resource_throttled_count": Amount("throttling", b"nr_throttled "),
+    "resource_throttled_s": Amount("throttling", b"throttled_usec ", 10**6),
+    "resource_memory_bytes": Amount("memory"),
+    "resource_memory_anonymous_bytes": Amount("memory_stat", b"anon "),
+    "resource_memory_file_bytes": Amount("memory_stat", b"file "),
+    "resource_page_fault_minor_count": Amount("memory_stat", b"pgfault "),
+    "resource_page_fault_major_count": Amount("memory_stat", b"pgmajfault "),
+    "resource_oom_kill_count": Amount("oom", b"oom_kill "),
+}
+#: Where version 1 has it elsewhere: its ``memory.stat`` tells the group alone, and in other lines
+#: the whole subtree.
+_IN_VERSION_1: Mapping[str, Amount] = {
+    "resource_cpu_s": Amount("cpu", b"", 10**9),
+    "resource_cpu_user_s": Amount("cpu_user", b"", 10**9),
+    "resource_cpu_system_s": Amount("cpu_system", b"", 10**9),
+    "resource_memory_anonymous_bytes": Amount("memory_stat", b"total_rss "),
+    "resource_memory_file_bytes": Amount("memory_stat", b"total_cache "),
+    "resource_page_fault_minor_count": Amount("memory_stat", b"total_pgfault "),
+    "resource_page_fault_major_count": Amount("memory_stat", b"total_pgmajfault "),
+}
 
-    minor: int | None = None
-    major: int | None = None
 
-
-def group_cpu(
-    usage: bytes, ticks: bytes = b"", user: bytes = b"", system: bytes = b""
-) -> CgroupCpu:
-    """Read the CPU time of a control group of either version.
+def amount(raw: Mapping[str, bytes | None], metric: str) -> float | None:
+    """Read an amount, of either version.
 
     Args:
-        usage: ``cpu.stat`` of version 2, in microseconds; or ``cpuacct.usage``, in nanoseconds.
-        ticks: ``cpuacct.stat`` of version 1: user and system time, in clock ticks.
-        user: ``cpuacct.usage_user``, in nanoseconds; with ``system`` it stands before ``ticks``.
-        system: ``cpuacct.usage_sys``.
+        raw: Name of a file to its content.
+        metric: A key of AMOUNTS.
     """
-    names = (b"usage_usec ", b"user_usec ", b"system_usec ")
-    found = CgroupCpu(*(per(number_after(usage, name), 10**6) for name in names))
-    if found.total_s is not None:
-        return found
-    parts = [per(number(each), 10**9) for each in (user, system)]
-    if None in parts:
-        parts = [per(number_after(ticks, name), TICKS_PER_S) for name in (b"user ", b"system ")]
-    return CgroupCpu(per(number(usage), 10**9), *parts)
-
-
-def throttling(cpu_stat: bytes) -> tuple[int | None, float | None]:
-    """Read a ``cpu.stat`` of either version: how often a quota ran out, and how long tasks waited.
-
-    Version 1 counts the time in nanoseconds, version 2 in microseconds.
-    """
-    throttled_s = per(number_after(cpu_stat, b"throttled_usec "), 10**6)
-    if throttled_s is None:
-        throttled_s = per(number_after(cpu_stat, b"throttled_time "), 10**9)
-    return number_after(cpu_stat, b"nr_throttled "), throttled_s
-
-
-def faults(memory_stat: bytes) -> Faults:
-    """Read a ``memory.stat``: its own group's and all those below.
-
-    The kernel's ``pgfault`` counts both kinds; minor is what is not major.
-    """
-    # Version 1 has lines of the group alone beside those of the whole subtree; version 2 does not.
-    version_1 = b"total_pgfault " in memory_stat
-    both, major = (
-        number_after(memory_stat, b"total_" + name if version_1 else name)
-        for name in (b"pgfault ", b"pgmajfault ")
-    )
-    minor = None if both is None or major is None else max(0, both - major)
-    return Faults(minor, major)
-
-
-def memory_kinds(memory_stat: bytes) -> MemoryKinds:
-    """Read a ``memory.stat``: its own group's and all those below."""
-    version_1 = b"total_rss " in memory_stat
-    names = (b"total_rss ", b"total_cache ") if version_1 else (b"anon ", b"file ")
-    return MemoryKinds(*(number_after(memory_stat, name) for name in names))
-
-
-def oom_kills(events: bytes) -> int | None:
-    """Read how many tasks were killed, from ``memory.events`` or ``memory.oom_control``."""
-    return number_after(events, b"oom_kill ")
+    for place in filter(None, (_IN_VERSION_1.get(metric), AMOUNTS[metric])):
+        content = raw.get(place.file) or b""
+        value = number_after(content, place.name) if place.name else number(content)
+        if value is not None:
+            return value if place.units == 1 else value / place.units
+    return None
 
 
 def disk_use(io_stat: bytes | None, devices: Collection[str] | None = None) -> CgroupDisk:

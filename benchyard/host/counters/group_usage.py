@@ -2,30 +2,29 @@
 
 from collections.abc import Collection, Mapping
 
-from benchyard.host.counters import group_parsing, parsing
+from benchyard.host.counters import parsing
 from benchyard.host.counters.account import NETWORK, MetricBook, difference
+from benchyard.host.counters.group_parsing import AMOUNTS, CgroupDisk, amount, disk_use
 from benchyard.host.counters.groups import GroupReading
 from benchyard.host.counters.parsing import sum_of
 from benchyard.host.counters.traffic import Traffic, carried, why_unknown
 from benchyard.process.cgroups import UNIFIED
 
+CPU = ("resource_cpu_s", "resource_cpu_user_s", "resource_cpu_system_s")
+_MINOR, _MAJOR = "resource_page_fault_minor_count", "resource_page_fault_major_count"
+_FILES = "resource_memory_file_bytes"
+_LEVELS = ("resource_memory_bytes", "resource_memory_anonymous_bytes", _FILES)
 _PRESSURE = {
     f"psi_{kind}": (f"resource_psi_{kind}_some_s", f"resource_psi_{kind}_full_s")
     for kind in ("cpu", "memory", "io")
 }
-CPU = ("resource_cpu_s", "resource_cpu_user_s", "resource_cpu_system_s")
-#: File of a group to the metrics that it tells.
-_COUNTERS: Mapping[str, tuple[str, ...]] = {
-    "cpu": CPU[:1],
-    "cpu_split": CPU[1:],
-    "throttling": ("resource_throttled_count", "resource_throttled_s"),
-    "faults": ("resource_page_fault_minor_count", "resource_page_fault_major_count"),
-    "oom": ("resource_oom_kill_count",),
-    **_PRESSURE,
+#: Metric that only grows to the file that tells it.
+_COUNTERS = {
+    **{metric: place.file for metric, place in AMOUNTS.items() if metric not in _LEVELS},
+    **{metric: file for file, metrics in _PRESSURE.items() for metric in metrics},
 }
-_DISK = tuple(f"resource_disk_{field}" for field in group_parsing.CgroupDisk._fields)
+_DISK = tuple(f"resource_disk_{field}" for field in CgroupDisk._fields)
 _PEAK = "resource_memory_peak_bytes"
-_KINDS = ("resource_memory_anonymous_bytes", "resource_memory_file_bytes")
 _EARLIER_FILES = "resource_memory_file_start_bytes"
 
 
@@ -46,14 +45,8 @@ def used_by_group(
     _tell_levels(account, end)
     unknown = _unknown(start, end, began_ticks)
     if unknown:
-        for metric in (
-            *sum(_COUNTERS.values(), ()),
-            *_DISK,
-            *NETWORK,
-            _PEAK,
-            _EARLIER_FILES,
-        ):
-            account.tell(metric, None, f"its control group: {unknown}")
+        metrics = (*_COUNTERS, *_DISK, *NETWORK, _PEAK, _EARLIER_FILES)
+        account.tell_all(metrics, None, f"its control group: {unknown}")
         return account
     _tell_counters(account, start, end)
     _tell_peak(account, start, end)
@@ -77,10 +70,8 @@ def _unknown(start: GroupReading | None, end: GroupReading, began_ticks: int) ->
 
 
 def _tell_levels(account: MetricBook, end: GroupReading) -> None:
-    memory = parsing.number(end.raw["memory"] or b"")
-    account.tell("resource_memory_bytes", memory, _why(end, "memory"))
-    kinds = group_parsing.memory_kinds(end.raw["faults"] or b"")
-    account.tell_all(_KINDS, kinds, _why(end, "faults"))
+    for metric in _LEVELS:
+        account.tell(metric, amount(end.raw, metric), _why(end, AMOUNTS[metric].file))
     # The kernel's own number of "pids" counts threads.
     count = None if end.is_gone else len(end.pids)
     account.tell("resource_process_count", count, _why(end, "cpu"))
@@ -88,19 +79,17 @@ def _tell_levels(account: MetricBook, end: GroupReading) -> None:
 
 def _tell_counters(account: MetricBook, start: GroupReading | None, end: GroupReading) -> None:
     after = _counters(end.raw)
-    before = {name: (0,) * len(values) for name, values in after.items()}
-    before = _counters(start.raw) if start else before
-    for name, metrics in _COUNTERS.items():
-        for metric, a, b in zip(metrics, before[name], after[name], strict=True):
-            account.tell(metric, difference(a, b), _why(end, name))
+    before = _counters(start.raw) if start else dict.fromkeys(after, 0)
+    for metric, file in _COUNTERS.items():
+        account.tell(metric, difference(before[metric], after[metric]), _why(end, file))
     tell_cpu(account, account.values["resource_cpu_s"], _why(end, "cpu"))
 
 
 def tell_cpu(account: MetricBook, total_s: float | None, why: str) -> None:
     """Note the CPU time, and part it into user and system as the ticks were parted.
 
-    Version 1 counts the whole in nanoseconds and the parts in ticks, by who is caught at one. What
-    the kernel does for version 2 and for processes is done here, too: the parts are scaled to it.
+    Version 1 counts the whole exactly, and the parts by who is caught at a tick. What the kernel
+    does for version 2 and for processes is done here, too: the parts are scaled to the whole.
     Source: Linux, kernel/sched/cputime.c (``cputime_adjust``).
 
     Args:
@@ -117,20 +106,13 @@ def tell_cpu(account: MetricBook, total_s: float | None, why: str) -> None:
         account.tell(metric, scaled, "its control group: no tick of the clock fell into its time")
 
 
-def _counters(raw: Mapping[str, bytes | None]) -> dict[str, tuple[float | None, ...]]:
-    """Decode what only grows: file to what it tells, in the order of _COUNTERS."""
-    told = {name: content or b"" for name, content in raw.items()}
-    cpu = group_parsing.group_cpu(
-        *(told[name] for name in ("cpu", "cpu_ticks", "cpu_user", "cpu_system"))
-    )
-    return {
-        "cpu": cpu[:1],
-        "cpu_split": cpu[1:],
-        "throttling": group_parsing.throttling(told["throttling"]),
-        "faults": group_parsing.faults(told["faults"]),
-        "oom": (group_parsing.oom_kills(told["oom"]),),
-        **{name: parsing.pressure(told[name]) for name in _PRESSURE},
-    }
+def _counters(raw: Mapping[str, bytes | None]) -> dict[str, float | None]:
+    """Decode what only grows: metric to amount."""
+    values = {metric: amount(raw, metric) for metric in AMOUNTS}
+    values[_MINOR] = difference(values[_MAJOR], values[_MINOR])
+    for file, metrics in _PRESSURE.items():
+        values |= zip(metrics, parsing.pressure(raw[file] or b""), strict=True)
+    return values
 
 
 def _tell_peak(account: MetricBook, start: GroupReading | None, end: GroupReading) -> None:
@@ -152,8 +134,8 @@ def _tell_earlier_files(account: MetricBook, start: GroupReading | None, end: Gr
 
     A peak is of all memory; of the anonymous alone the kernel keeps none.
     """
-    held = group_parsing.memory_kinds(start.raw["faults"] or b"").file_bytes if start else 0
-    account.tell(_EARLIER_FILES, held, _why(end, "faults"))
+    held = amount(start.raw, _FILES) if start else 0
+    account.tell(_EARLIER_FILES, held, _why(end, AMOUNTS[_FILES].file))
 
 
 def _tell_network(account: MetricBook, start: GroupReading | None, end: GroupReading) -> None:
@@ -170,13 +152,12 @@ def _tell_disk(
     devices: Collection[str] | None,
 ) -> None:
     contents = (start.raw["io"] if start else b"", end.raw["io"])
-    before, after = (group_parsing.disk_use(content, devices) for content in contents)
+    before, after = (disk_use(content, devices) for content in contents)
     changes = [difference(a, b) for a, b in zip(before, after, strict=True)]
     account.tell_all(_DISK, changes, _why(end, "io"))
 
 
-def _why(end: GroupReading, name: str) -> str:
+def _why(end: GroupReading, file: str) -> str:
     if end.group.cgroup.folders.keys() - {UNIFIED}:
         return "its control group: version 1 does not tell it"
-    problem = end.problems.get("cpu_user" if name == "cpu_split" else name)
-    return f"its control group: {problem or 'this kernel does not tell it'}"
+    return f"its control group: {end.problems.get(file) or 'this kernel does not tell it'}"

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
-from benchyard.host.counters import group_parsing, parsing
+from benchyard.host.counters import parsing
 from benchyard.host.counters.account import difference
+from benchyard.host.counters.group_parsing import amount
 from benchyard.host.counters.kernel import KernelFile, read_once
 from benchyard.host.counters.parsing import CpuTimes, Disk, Network, sum_of
 from benchyard.process.cgroups import own_levels
@@ -144,7 +145,7 @@ class HostFiles:
         if metric.startswith("host_psi_"):
             return self._pressures[_PRESSED.index(metric.split("_")[2])], without
         if metric.startswith("lab_"):
-            return None, "no control group of the lab counts throttling"
+            return None, "no control group of the lab counts it"
         if metric == "host_thermal_throttle_count":
             return None, "the processor's driver counts no thermal throttling"
         if metric in _EVENTS:
@@ -169,9 +170,9 @@ def counters(reading: HostReading) -> Values:
         # The kernel writes a line of zeros for what it does not define on the whole host.
         values[f"host_psi_{kind}_full_s"] = None if kind == "cpu" else full
     values["host_thermal_throttle_count"] = sum_of(map(_number, reading.thermal))
-    throttled = [group_parsing.throttling(content or b"") for content in reading.lab]
-    values["lab_throttled_count"] = sum_of(count for count, _ in throttled)
-    values["lab_throttled_s"] = sum_of(seconds for _, seconds in throttled)
+    for metric in ("throttled_count", "throttled_s"):
+        levels = (amount({"throttling": content}, f"resource_{metric}") for content in reading.lab)
+        values[f"lab_{metric}"] = sum_of(levels)
     return values
 
 

@@ -30,7 +30,7 @@ from benchyard.core.clock import cpu_ns
 from benchyard.core.errors import MeasurementError
 from benchyard.host.counters.account import difference
 from benchyard.host.counters.group_life import GroupLife, Others
-from benchyard.host.counters.group_parsing import group_cpu
+from benchyard.host.counters.group_parsing import amount
 from benchyard.host.counters.groups import FILES, Group, GroupReading
 from benchyard.host.counters.kernel import KernelFile, read_once
 from benchyard.host.counters.parsing import pressure
@@ -118,7 +118,7 @@ class _Process:
                 self.group.close()
                 self.group = Group(group, keeps_peaks=self._is_alone)
         own_ns = cpu_ns(self.pid)
-        total_s = group_cpu(usage.read() or b"").total_s
+        total_s = amount({"cpu": usage.read()}, "resource_cpu_s")
         later_ns = cpu_ns(self.pid)
         if own_ns is None or later_ns is None or total_s is None:
             return

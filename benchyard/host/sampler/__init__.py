@@ -11,7 +11,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, NamedTuple
@@ -40,16 +40,17 @@ _GROWTH = 24
 
 #: Bytes that a file of one or two numbers, of a disk, and of a few lines never exceeds.
 _NUMBER, _DISK, _LINES = 64, 512, 2048
-#: Size, and where the file may be; of each line the first that is there is recorded.
-_CGROUP_FILES: tuple[tuple[int, Places], ...] = (
-    (_LINES, FILES["cpu"]),
-    (_NUMBER, FILES["cpu_ticks"]),
-    (_NUMBER, FILES["memory"]),
-    (0, FILES["io"]),
-    (_NUMBER, (("pids", "pids.current"), (UNIFIED, "pids.current"))),
-)
-#: What tells little, but costs as much as the rest: user and system time in ticks, processes.
-_SELDOM = ("cpuacct.stat", "pids.current")
+#: Name that the decoder knows it by to its size, and where it may be: the first that is there.
+_CGROUP_FILES: Mapping[str, tuple[int, Places]] = {
+    "cpu": (_LINES, FILES["cpu"]),
+    "cpu_user": (_NUMBER, FILES["cpu_user"]),
+    "cpu_system": (_NUMBER, FILES["cpu_system"]),
+    "memory": (_NUMBER, FILES["memory"]),
+    "io": (0, FILES["io"]),
+    "pids": (_NUMBER, (("pids", "pids.current"), (UNIFIED, "pids.current"))),
+}
+#: What tells little, but costs as much as the rest: user and system time apart, processes.
+_SELDOM = ("cpu_user", "cpu_system", "pids")
 
 
 class Watched(NamedTuple):
@@ -114,10 +115,10 @@ def _up_to(content: bytes, line: bytes) -> int:
 def cgroup_files(owner: str, cgroup: Cgroup) -> Iterator[Watched]:
     """Yield what draws a control group: CPU time, memory now, disk bytes, processes."""
     what = f"{CGROUP}:{cgroup.name}"
-    for size, places in _CGROUP_FILES:
+    for name, (size, places) in _CGROUP_FILES.items():
         path = find_file(cgroup.folders, places)
         if path is not None and path.exists():
-            yield Watched(owner, what, path.name, size, path, seldom=path.name in _SELDOM)
+            yield Watched(owner, what, name, size, path, seldom=name in _SELDOM)
 
 
 def tree_command(owner: str, pid: int) -> bytes:

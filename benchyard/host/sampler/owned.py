@@ -22,6 +22,7 @@ from typing import NamedTuple
 from urllib.parse import unquote
 
 from benchyard.host.counters import group_parsing, parsing
+from benchyard.host.counters.group_usage import CPU
 from benchyard.host.counters.host import microjoules
 from benchyard.host.counters.parsing import sum_of
 from benchyard.host.sampler import CGROUP, ENERGY, GPU, TREE, process
@@ -34,9 +35,9 @@ class OwnedUsage(NamedTuple):
     cpu_s: float | None = None
     cpu_user_s: float | None = None
     cpu_system_s: float | None = None
-    memory_bytes: int | None = None
-    disk_read_bytes: int | None = None
-    disk_write_bytes: int | None = None
+    memory_bytes: float | None = None
+    disk_read_bytes: float | None = None
+    disk_write_bytes: float | None = None
     process_count: int | None = None
     energy_j: float | None = None
     utilisation_ratio: float | None = None
@@ -100,15 +101,12 @@ class CgroupCurve(Curve):
         self._disks = disks
 
     def usage(self, files: Mapping[str, bytes]) -> OwnedUsage:
-        """Decode what the files hold; each name is of one version alone."""
-        get = files.get
-        cpu = group_parsing.group_cpu(
-            get("cpu.stat") or get("cpuacct.usage") or b"", get("cpuacct.stat", b"")
-        )
-        memory = get("memory.current") or get("memory.usage_in_bytes") or b""
-        disk = group_parsing.disk_use(get("io.stat"), self._disks)
-        count = parsing.number(get("pids.current", b""))
-        return OwnedUsage(*cpu, parsing.number(memory), *disk[:2], count)
+        """Decode what the files hold."""
+        cpu_s, user_s, system_s = (group_parsing.amount(files, metric) for metric in CPU)
+        memory = group_parsing.amount(files, "resource_memory_bytes")
+        read, written, *_ = group_parsing.disk_use(files.get("io"), self._disks)
+        count = parsing.number(files.get("pids", b""))
+        return OwnedUsage(cpu_s, user_s, system_s, memory, read, written, count)
 
 
 class TreeCurve(Curve):
@@ -136,9 +134,9 @@ class TreeCurve(Curve):
             None if user is None or system is None else round(user + system, 9),
             user,
             system,
-            _whole(sum_of(stat.resident_bytes for stat in living)),
-            _whole(read),
-            _whole(written),
+            sum_of(stat.resident_bytes for stat in living),
+            read,
+            written,
             len(living),
         )
 
@@ -192,10 +190,6 @@ class GpuCurve(Curve):
             utilisation_ratio=None if percent is None else percent / 100,
             power_w=None if milliwatts is None else milliwatts / 1000,
         )
-
-
-def _whole(value: float | None) -> int | None:
-    return None if value is None else int(value)
 
 
 class RunCurves:

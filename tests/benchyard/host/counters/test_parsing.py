@@ -29,6 +29,13 @@ NET_DEV = b"""Inter-|   Receive                                                |
   eth0:244276025    5598    10    20    0     0          0         0   370667    3377    30    40
 """
 
+
+def amount_in(content: bytes, metric: str) -> float | None:
+    """Read an amount of a group whose files all hold the same."""
+    files = ("cpu", "cpu_user", "cpu_system", "throttling", "memory", "memory_stat", "oom")
+    return group_parsing.amount(dict.fromkeys(files, content), f"resource_{metric}")
+
+
 PARSERS: list[Callable[[bytes], object]] = [
     parsing.cpu_times,
     parsing.context_switches,
@@ -41,10 +48,9 @@ PARSERS: list[Callable[[bytes], object]] = [
     parsing.process_disk,
     parsing.peak_resident_bytes,
     parsing.number,
-    group_parsing.throttling,
-    lambda content: group_parsing.group_cpu(content, content, content, content),
-    group_parsing.faults,
-    group_parsing.oom_kills,
+    lambda content: [
+        amount_in(content, metric[len("resource_") :]) for metric in group_parsing.AMOUNTS
+    ],
     group_parsing.disk_use,
 ]
 _REAL = (
@@ -95,8 +101,8 @@ def test_swap_counts_pages() -> None:
 
 
 def test_a_longer_name_is_another_counter() -> None:
-    assert group_parsing.oom_kills(b"oom_kill_disable 7\nunder_oom 8\noom_kill 9\n") == 9
-    assert group_parsing.oom_kills(b"oom 1\noom_kill_disable 7\n") is None
+    assert amount_in(b"oom_kill_disable 7\nunder_oom 8\noom_kill 9\n", "oom_kill_count") == 9
+    assert amount_in(b"oom 1\noom_kill_disable 7\n", "oom_kill_count") is None
 
 
 @pytest.mark.skipif(not real_disks(), reason="this host has no disk")
@@ -173,10 +179,16 @@ def test_this_process() -> None:
 
 
 def test_version_2() -> None:
-    assert group_parsing.group_cpu(CPU_STAT_V2) == (0.516169, 0.124035, 0.392133)
-    assert group_parsing.throttling(CPU_STAT_V2) == (3, 0.045678)
-    assert group_parsing.faults(MEMORY_STAT_V2) == (893, 7)
-    assert group_parsing.oom_kills(b"low 0\nhigh 0\nmax 0\noom 2\noom_kill 1\n") == 1
+    cpu = [amount_in(CPU_STAT_V2, name) for name in ("cpu_s", "cpu_user_s", "cpu_system_s")]
+    assert cpu == [0.516169, 0.124035, 0.392133]
+    throttled = [amount_in(CPU_STAT_V2, f"throttled_{name}") for name in ("count", "s")]
+    assert throttled == [3, 0.045678]
+    memory = [f"memory_{name}_bytes" for name in ("anonymous", "file")]
+    assert [amount_in(MEMORY_STAT_V2, name) for name in memory] == [4096, 8192]
+    faults = [f"page_fault_{kind}_count" for kind in ("minor", "major")]
+    assert [amount_in(MEMORY_STAT_V2, name) for name in faults] == [900, 7]
+    events = b"low 0\nhigh 0\nmax 0\noom 2\noom_kill 1\n"
+    assert amount_in(events, "oom_kill_count") == 1
     assert parsing.number(b"max\n") is None
     assert parsing.number(b"217960192\n") == 217960192
 
@@ -191,13 +203,17 @@ def test_disks_of_version_2() -> None:
 
 def test_version_1() -> None:
     throttled = b"nr_periods 0\nnr_throttled 5\nthrottled_time 2500000000\n"
-    assert group_parsing.throttling(throttled) == (5, 2.5)
-    usage, stat, ticks = b"516169846\n", b"user 12\nsystem 39\n", parsing.TICKS_PER_S
-    assert group_parsing.group_cpu(usage) == (0.516169846, None, None)
-    assert group_parsing.group_cpu(usage, stat, b"5", b"") == (0.516169846, 12 / ticks, 39 / ticks)
-    assert group_parsing.group_cpu(usage, stat, b"5000000000", b"0") == (0.516169846, 5.0, 0.0)
-    faults = b"pgfault 1\npgmajfault 1\ntotal_pgfault 900\ntotal_pgmajfault 7\n"
-    assert group_parsing.faults(faults) == (893, 7)
+    assert amount_in(throttled, "throttled_count") == 5
+    assert amount_in(throttled, "throttled_s") is None
+    cpu = {"cpu": b"516169846\n", "cpu_user": b"5000000000", "cpu_system": b"0"}
+    names = [f"resource_cpu_{name}" for name in ("s", "user_s", "system_s")]
+    assert [group_parsing.amount(cpu, name) for name in names] == [0.516169846, 5.0, 0.0]
+    memory = b"""rss 1\ncache 2\npgfault 1\npgmajfault 1
+total_rss 10\ntotal_cache 20\ntotal_pgfault 900\ntotal_pgmajfault 7\n"""
+    assert amount_in(memory, "memory_anonymous_bytes") == 10
+    assert amount_in(memory, "memory_file_bytes") == 20
+    assert amount_in(memory, "page_fault_minor_count") == 900
+    assert amount_in(memory, "page_fault_major_count") == 7
 
 
 # -- whatever it is

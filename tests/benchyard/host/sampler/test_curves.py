@@ -60,7 +60,7 @@ def test_a_host_without_hardware_disks_draws_all_devices(
     monkeypatch.setattr(curves, "disk_numbers", frozenset)
     raw = written(
         tmp_path,
-        opened(0, b"db cgroup:/g io.stat"),
+        opened(0, b"db cgroup:/g io"),
         tick(5 * SECOND, (0, b"7:0 rbytes=5 wbytes=6 rios=1 wios=1\n")),
     )
     write_curves(raw, measured(tmp_path), [ALWAYS], [])
@@ -117,7 +117,7 @@ def test_of_steps_side_by_side_each_has_its_own_edges(tmp_path: Path) -> None:
 def test_defect_17_what_lies_outside_of_commands_is_no_row(tmp_path: Path) -> None:
     raw = written(
         tmp_path,
-        opened(0, b"db cgroup:/a memory.current"),
+        opened(0, b"db cgroup:/a memory"),
         tick(5, (0, b"5")),
         *(tick(at) for at in (10, 20, 30, 50)),
     )
@@ -158,7 +158,7 @@ def test_what_did_not_change_is_as_it_was_and_what_was_not_read_is_no_row(tmp_pa
     raw = written(
         tmp_path,
         opened(0, b"host columns meminfo"),
-        opened(1, b"db cgroup:/a memory.current"),
+        opened(1, b"db cgroup:/a memory"),
         opened(2, b"db tree:7 7/stat"),
         tick(1 * SECOND, (0, meminfo(5)), (1, b"500"), (2, b"7 (x) S"), classes=3),
         tick(2 * SECOND, classes=1),
@@ -216,7 +216,7 @@ def test_memory_does_not_grow_with_the_samples(tmp_path: Path) -> None:
 
     peaks: list[int] = []
     for count in (2_000, 20_000):
-        files = (opened(0, b"host columns meminfo"), opened(1, b"db cgroup:/a memory.current"))
+        files = (opened(0, b"host columns meminfo"), opened(1, b"db cgroup:/a memory"))
         ticks = (tick(at, (0, meminfo(at % 90)), (1, b"%d" % at)) for at in range(count))
         raw = written(tmp_path, *files, *ticks)
         tracemalloc.start()

@@ -39,10 +39,10 @@ def test_a_version_2_group() -> None:
     used = filled(
         CgroupCurve("db", "cgroup:/a", {"8:0"}),
         {
-            "cpu.stat": b"usage_usec 3000000\nuser_usec 2000000\nsystem_usec 1000000\n",
-            "memory.current": b"4096\n",
-            "io.stat": b"8:0 rbytes=10 wbytes=20 rios=1 wios=2\n253:0 rbytes=10 wbytes=20\n",
-            "pids.current": b"7\n",
+            "cpu": b"usage_usec 3000000\nuser_usec 2000000\nsystem_usec 1000000\n",
+            "memory": b"4096\n",
+            "io": b"8:0 rbytes=10 wbytes=20 rios=1 wios=2\n253:0 rbytes=10 wbytes=20\n",
+            "pids": b"7\n",
         },
     )
     assert used == OwnedUsage(3.0, 2.0, 1.0, 4096, 10, 20, 7)
@@ -52,22 +52,23 @@ def test_a_version_1_group() -> None:
     used = filled(
         CgroupCurve("db", "cgroup:/a", {"8:0"}),
         {
-            "cpuacct.usage": b"1500000000\n",
-            "cpuacct.stat": b"user %d\nsystem 0\n" % TICKS_PER_S,
-            "memory.usage_in_bytes": b"4096\n",
-            "pids.current": b"7\n",
+            "cpu": b"1500000000\n",
+            "cpu_user": b"1000000000\n",
+            "cpu_system": b"0\n",
+            "memory": b"4096\n",
+            "pids": b"7\n",
         },
     )
     assert used == OwnedUsage(1.5, 1.0, 0.0, 4096, None, None, 7)
 
 
 def test_without_hardware_disks_all_devices_of_a_group_count() -> None:
-    used = filled(CgroupCurve("db", "cgroup:/a", None), {"io.stat": b"7:0 rbytes=5 wbytes=6\n"})
+    used = filled(CgroupCurve("db", "cgroup:/a", None), {"io": b"7:0 rbytes=5 wbytes=6\n"})
     assert (used.disk_read_bytes, used.disk_write_bytes) == (5, 6)
 
 
 def test_defect_25_what_a_group_does_not_tell_is_unknown() -> None:
-    assert filled(CgroupCurve("db", "cgroup:/a", ()), {"memory.current": b"5"}) == OwnedUsage(
+    assert filled(CgroupCurve("db", "cgroup:/a", ()), {"memory": b"5"}) == OwnedUsage(
         memory_bytes=5
     )
 
@@ -125,7 +126,7 @@ def test_a_gpu() -> None:
 
 def test_names_are_read_back_and_quoted() -> None:
     curve = CgroupCurve("a%20b,c", 'cgroup:/x"%2Cy%3A', ())
-    curve.update("memory.current", b"5")
+    curve.update("memory", b"5")
     cells = next(csv.reader([curve.text()]))
     assert cells[:3] == ["a b,c", "cgroup", '/x",y:']
     assert len(cells) == len(HEADER) - 3
@@ -134,7 +135,7 @@ def test_names_are_read_back_and_quoted() -> None:
 @given(st.sampled_from([CgroupCurve, TreeCurve, EnergyCurve, GpuCurve]), st.data())
 def test_no_content_raises(kind: type[Curve], data: st.DataObject) -> None:
     curve = kind("o", "w:x", ()) if kind is CgroupCurve else kind("o", "w:x")
-    names = ["1/stat", "1/io", "cpu.stat", "cpuacct.usage", "io.stat", "99"]
+    names = ["1/stat", "1/io", "cpu", "memory", "io", "99"]
     for name in names:
         curve.update(name, data.draw(st.none() | st.binary(max_size=40)))
     assert len(next(csv.reader([curve.text()]))) == len(HEADER) - 3
@@ -146,7 +147,7 @@ def test_no_content_raises(kind: type[Curve], data: st.DataObject) -> None:
 def test_a_row_for_each_thing_that_a_tick_read() -> None:
     curves = RunCurves(())
     for owner, what, name in (
-        ("db", "cgroup:/a", "memory.current"),
+        ("db", "cgroup:/a", "memory"),
         ("db", "tree:1", "1/stat"),
         ("host", "gpu", "0_A"),
         ("host", "gpu", "1_B"),

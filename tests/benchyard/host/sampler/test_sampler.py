@@ -219,20 +219,20 @@ def group(folder: Path, *files: str) -> Path:
 def test_the_files_of_a_version_2_group(tmp_path: Path) -> None:
     folder = group(tmp_path / "g", "cpu.stat", "memory.current", "io.stat", "pids.current")
     found = list(cgroup_files("db", Cgroup("/g", {"": folder})))
-    assert [one.name for one in found] == ["cpu.stat", "memory.current", "io.stat", "pids.current"]
+    assert [one.name for one in found] == ["cpu", "memory", "io", "pids"]
     assert {(one.owner, one.what) for one in found} == {("db", "cgroup:/g")}
 
 
 def test_the_files_of_a_hybrid_group(tmp_path: Path) -> None:
     folders = {
         "": group(tmp_path / "unified", "cpu.stat"),
-        "cpuacct": group(tmp_path / "cpuacct", "cpuacct.usage", "cpuacct.stat"),
+        "cpuacct": group(tmp_path / "cpuacct", "cpuacct.usage", "cpuacct.usage_user"),
         "memory": group(tmp_path / "memory", "memory.usage_in_bytes"),
     }
     found = [one.path for one in cgroup_files("db", Cgroup("/g", folders))]
     assert found == [
         tmp_path / "cpuacct" / "cpuacct.usage",
-        tmp_path / "cpuacct" / "cpuacct.stat",
+        tmp_path / "cpuacct" / "cpuacct.usage_user",
         tmp_path / "memory" / "memory.usage_in_bytes",
     ]
 

@@ -13,7 +13,7 @@ import pytest
 import resources
 from benchyard.case.resource import Workspace
 from benchyard.core.errors import CommandFailedError, NotReadyError
-from benchyard.host.counters.parsing import process_stat
+from benchyard.host.counters.parsing import TICKS_PER_S, process_stat
 from resources.embedded import EmbeddedDatabase
 from tests.conftest import eventually, is_gone
 
@@ -31,7 +31,7 @@ ENDLESS = (
 
 def cpu_s(pid: int) -> float:
     stat = process_stat(Path(f"/proc/{pid}/stat").read_bytes())
-    return (stat.user_s or 0.0) + (stat.system_s or 0.0)
+    return (stat.user_ticks + stat.system_ticks) / TICKS_PER_S if stat else 0.0
 
 
 def fail(call: Callable[[], object]) -> str:

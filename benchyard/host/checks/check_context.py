@@ -12,6 +12,7 @@ from benchyard.core.model import JsonObject
 from benchyard.host.counters.host import thermal_counters
 from benchyard.host.counters.kernel import read_once
 from benchyard.host.counters.parsing import (
+    TICKS_PER_S,
     CpuTimes,
     cpu_times,
     memory_events,
@@ -194,7 +195,7 @@ def _cpu_s(host: Host, pid: int) -> float | None:
         spent_ns = cpu_ns(pid)
         return None if spent_ns is None else seconds(spent_ns)
     told = process_stat(host.content(f"proc/{pid}/stat"))
-    return sum_of((told.user_s, told.system_s))
+    return None if told is None else (told.user_ticks + told.system_ticks) / TICKS_PER_S
 
 
 def throttled(host: Host) -> int | None:

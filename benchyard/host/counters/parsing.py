@@ -92,28 +92,23 @@ class ProcessStat(NamedTuple):
         ignored_signals: A set of bits, of which the lowest is signal 1.
     """
 
-    parent: int | None = None
-    minor_faults: int | None = None
-    waited_minor_faults: int | None = None
-    major_faults: int | None = None
-    waited_major_faults: int | None = None
-    user_s: float | None = None
-    system_s: float | None = None
-    waited_user_s: float | None = None
-    waited_system_s: float | None = None
-    started_ticks: int | None = None
-    resident_bytes: int | None = None
-    state: str | None = None
-    threads: int | None = None
-    ignored_signals: int | None = None
+    state: str
+    parent: int
+    minor_faults: int
+    waited_minor_faults: int
+    major_faults: int
+    waited_major_faults: int
+    user_ticks: int
+    system_ticks: int
+    waited_user_ticks: int
+    waited_system_ticks: int
+    started_ticks: int
+    resident_pages: int
+    ignored_signals: int
 
 
-class ProcessDisk(NamedTuple):
-    """What one process, and the children it waited for, moved to and from block devices."""
-
-    read_bytes: int | None = None
-    write_bytes: int | None = None
-    cancelled_write_bytes: int | None = None
+#: Where the numbers of ProcessStat stand behind the process's name, in their order.
+_STAT = (1, 7, 8, 9, 10, 11, 12, 13, 14, 19, 21, 30)
 
 
 def sum_of(values: Iterable[_Number | None]) -> _Number | None:
@@ -195,32 +190,19 @@ def pressure(psi: bytes) -> Pressure:
 # -- processes
 
 
-def process_stat(stat: bytes) -> ProcessStat:
+def process_stat(stat: bytes) -> ProcessStat | None:
     """Read a ``/proc/PID/stat``; of a process of another user some fields may be hidden zeros."""
     # The command name may hold blanks and brackets; fields are counted after the last bracket.
     fields = stat.rpartition(b")")[2].split()
-    return ProcessStat(
-        state=fields[0].decode(errors="replace") if fields else None,
-        parent=_field(fields, 1),
-        minor_faults=_field(fields, 7),
-        waited_minor_faults=_field(fields, 8),
-        major_faults=_field(fields, 9),
-        waited_major_faults=_field(fields, 10),
-        user_s=_ticks(fields, 11),
-        system_s=_ticks(fields, 12),
-        waited_user_s=_ticks(fields, 13),
-        waited_system_s=_ticks(fields, 14),
-        started_ticks=_field(fields, 19),
-        resident_bytes=_times(_field(fields, 21), PAGE_BYTES),
-        threads=_field(fields, 17),
-        ignored_signals=_field(fields, 30),
-    )
+    known = [value for at in _STAT if (value := _field(fields, at)) is not None]
+    if len(known) < len(_STAT):
+        return None
+    return ProcessStat(fields[0].decode(errors="replace"), *known)
 
 
-def process_disk(io: bytes) -> ProcessDisk:
-    """Read a ``/proc/PID/io``."""
-    names = (b"read_bytes:", b"write_bytes:", b"cancelled_write_bytes:")
-    return ProcessDisk(*(number_after(io, name) for name in names))
+def process_disk(io: bytes) -> tuple[int | None, int | None]:
+    """Read the bytes read and written, of children it waited for too, from a ``/proc/PID/io``."""
+    return number_after(io, b"read_bytes:"), number_after(io, b"write_bytes:")
 
 
 def peak_resident_bytes(status: bytes) -> int | None:

@@ -26,6 +26,7 @@ from typing import NamedTuple, TypeAlias
 from benchyard.core.clock import cpu_ns
 from benchyard.host.counters import parsing
 from benchyard.host.counters.kernel import read_once
+from benchyard.host.counters.parsing import TICKS_PER_S
 
 #: Process id and start time in ticks since boot; an id alone may be used again.
 Key: TypeAlias = tuple[int, int]
@@ -72,7 +73,6 @@ class ProcessLife(NamedTuple):
     usage: Usage
     waited_faults: int
     resident_bytes: int
-    threads: int
     forgets_children: bool
 
 
@@ -149,7 +149,7 @@ def boot_ticks(monotonic_ns: int) -> int:
     That clock stands still while the machine sleeps, the other one goes on.
     """
     ahead_ns = time.clock_gettime_ns(time.CLOCK_BOOTTIME) - time.monotonic_ns()
-    return (monotonic_ns + ahead_ns) * parsing.TICKS_PER_S // 10**9
+    return (monotonic_ns + ahead_ns) * TICKS_PER_S // 10**9
 
 
 # -- decoding
@@ -157,41 +157,34 @@ def boot_ticks(monotonic_ns: int) -> int:
 
 def lives(readings: Iterable[ProcessReading]) -> dict[Key, ProcessLife]:
     """Decode readings; what is damaged lacks."""
-    found = filter(None, map(_life, readings))
+    found = filter(None, map(decoded, readings))
     return {life.key: life for life in found}
 
 
-def _life(reading: ProcessReading) -> ProcessLife | None:
+def decoded(reading: ProcessReading) -> ProcessLife | None:
+    """Decode a reading; None if it is damaged."""
     stat = parsing.process_stat(reading.stat)
-    if None in stat:
+    if stat is None:
         return None
-    told = dict(zip(stat._fields, map(_float, stat), strict=True))
-    disk = parsing.process_disk(reading.io or b"")
-    waited_s = told["waited_user_s"] + told["waited_system_s"]
-    own_s = told["user_s"] + told["system_s"]
+    own_s = (stat.user_ticks + stat.system_ticks) / TICKS_PER_S
+    waited_s = (stat.waited_user_ticks + stat.waited_system_ticks) / TICKS_PER_S
     return ProcessLife(
-        key=(reading.pid, int(told["started_ticks"])),
-        parent=int(told["parent"]),
+        key=(reading.pid, stat.started_ticks),
+        parent=stat.parent,
         is_root=reading.is_root,
         is_alive=stat.state not in {"Z", "X"},
         usage=Usage(
             waited_s + (own_s if reading.cpu_ns is None else reading.cpu_ns / 1e9),
-            told["user_s"] + told["waited_user_s"],
-            told["system_s"] + told["waited_system_s"],
-            int(told["minor_faults"] + told["waited_minor_faults"]),
-            int(told["major_faults"] + told["waited_major_faults"]),
-            disk.read_bytes,
-            disk.write_bytes,
+            (stat.user_ticks + stat.waited_user_ticks) / TICKS_PER_S,
+            (stat.system_ticks + stat.waited_system_ticks) / TICKS_PER_S,
+            stat.minor_faults + stat.waited_minor_faults,
+            stat.major_faults + stat.waited_major_faults,
+            *parsing.process_disk(reading.io or b""),
         ),
-        waited_faults=int(told["waited_minor_faults"]),
-        resident_bytes=int(told["resident_bytes"]),
-        threads=int(told["threads"]),
-        forgets_children=bool(int(told["ignored_signals"]) & _IGNORES_CHILDREN),
+        waited_faults=stat.waited_minor_faults,
+        resident_bytes=stat.resident_pages * parsing.PAGE_BYTES,
+        forgets_children=bool(stat.ignored_signals & _IGNORES_CHILDREN),
     )
-
-
-def _float(value: float | str | None) -> float:
-    return value if isinstance(value, int | float) else 0.0
 
 
 # -- accounting

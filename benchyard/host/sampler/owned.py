@@ -25,6 +25,7 @@ from benchyard.host.counters import group_parsing, parsing
 from benchyard.host.counters.group_usage import CPU
 from benchyard.host.counters.host import microjoules
 from benchyard.host.counters.parsing import sum_of
+from benchyard.host.counters.processes import ProcessLife, ProcessReading, decoded, total
 from benchyard.host.sampler import CGROUP, ENERGY, GPU, TREE, process
 from benchyard.host.sampler.rows import cells
 
@@ -120,21 +121,20 @@ class TreeCurve(Curve):
 
     def usage(self, files: Mapping[str, bytes]) -> OwnedUsage:
         """Add up the living."""
-        stats = [parsing.process_stat(v) for name, v in files.items() if name.endswith("/stat")]
-        moved = [parsing.process_disk(v) for name, v in files.items() if name.endswith("/io")]
-        living = [stat for stat in stats if stat.state not in ("Z", "X")]
-        user = sum_of(time for stat in stats for time in (stat.user_s, stat.waited_user_s))
-        system = sum_of(time for stat in stats for time in (stat.system_s, stat.waited_system_s))
-        # A process whose account of disks may not be read leaves the sum unknown.
-        whole = moved if len(moved) >= len(living) else []
-        read, written = sum_of(m.read_bytes for m in whole), sum_of(m.write_bytes for m in whole)
-        user, system = (None if s is None else round(s, 9) for s in (user, system))
-        user, system, read, written = self._not_less(user, system, read, written)
+        found = [life for name in files if name.endswith("/stat") and (life := _life(files, name))]
+        living = [life for life in found if life.is_alive]
+        used = total(life.usage for life in found)
+        # Of one that is dead the kernel may keep the bytes to itself; those of the living count.
+        told = (life for life in found if life.is_alive or life.usage.read_bytes is not None)
+        moved = total(life.usage for life in told)
+        user, system, read, written = self._not_less(
+            round(used.user_s, 9), round(used.system_s, 9), moved.read_bytes, moved.write_bytes
+        )
         return OwnedUsage(
             None if user is None or system is None else round(user + system, 9),
             user,
             system,
-            sum_of(stat.resident_bytes for stat in living),
+            sum_of(life.resident_bytes for life in living),
             read,
             written,
             len(living),
@@ -142,11 +142,21 @@ class TreeCurve(Curve):
 
     def _not_less(self, *totals: float | None) -> list[float | None]:
         # Between the death of a child and its parent's wait for it, it is seen in neither.
-        for at, total in enumerate(totals):
+        for at, now in enumerate(totals):
             before = self._most[at]
-            if total is not None and (before is None or total > before):
-                self._most[at] = total
+            if now is not None and (before is None or now > before):
+                self._most[at] = now
         return [None if t is None else most for t, most in zip(totals, self._most, strict=True)]
+
+
+def _life(files: Mapping[str, bytes], name: str) -> ProcessLife | None:
+    """Decode a process.
+
+    Args:
+        name: Of its file ``stat``.
+    """
+    io = files.get(f"{name.removesuffix('stat')}io")
+    return decoded(ProcessReading(0, is_root=False, stat=files[name], io=io, cpu_ns=None))
 
 
 class EnergyCurve(Curve):

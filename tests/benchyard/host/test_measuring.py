@@ -18,7 +18,7 @@ from benchyard.core.errors import MeasurementError
 from benchyard.host import sampler
 from benchyard.host.checks.suspicion import WAIT_VARIABLE, suspicions
 from benchyard.host.collector import Collector, Measured, StepWindow, Used
-from benchyard.host.counters.parsing import process_stat
+from benchyard.host.counters.parsing import TICKS_PER_S, process_stat
 from benchyard.host.measuring import RAW_FILE, LocalCollector
 from benchyard.host.sampler import process
 from benchyard.host.sampler.curves import METRICS_FILE, RESOURCES_FILE
@@ -423,7 +423,8 @@ def has_curve(folder: Path, pid: int) -> bool:
     """Tell whether a process has used some time, and was sampled some times."""
     stat = process_stat(Path(f"/proc/{pid}/stat").read_bytes())
     ticks = [record for record in read_raw(folder / RAW_FILE) if isinstance(record, Tick)]
-    return (stat.user_s or 0.0) > 0.3 and sum(bool(one.classes & PROCESSES) for one in ticks) > 9
+    used_s = stat.user_ticks / TICKS_PER_S if stat else 0.0
+    return used_s > 0.3 and sum(bool(one.classes & PROCESSES) for one in ticks) > 9
 
 
 def test_curves_of_what_a_resource_owns(tmp_path: Path) -> None:

@@ -175,7 +175,7 @@ def test_no_other_lab_is_fine(tmp_path: Path) -> None:
 
 
 def process(ticks: int, name: str = "x) R 1 (y") -> str:
-    return f"7 ({name}) S 1 7 7 0 -1 4194560 100 0 2 0 {ticks} 0 0 0 20 0 1 0 100 0 50\n"
+    return f"7 ({name}) S 1 7 7 0 -1 4194560 100 0 2 0 {ticks} 0 0 0 20 0 1 0 100 0 50{' 0' * 9}\n"
 
 
 def test_who_computes_is_named_with_its_share(tmp_path: Path) -> None:

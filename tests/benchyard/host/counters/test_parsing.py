@@ -156,17 +156,19 @@ def test_pressure_is_in_seconds() -> None:
 def test_a_process_may_be_called_anything() -> None:
     numbers = b" ".join(str(number).encode() for number in range(4, 60))
     found = parsing.process_stat(b"12 (a) R 1 (b c) S " + numbers)
+    assert found is not None
     assert found.state == "S"
     assert found.parent == 4
     assert (found.minor_faults, found.waited_minor_faults) == (10, 11)
     assert (found.major_faults, found.waited_major_faults) == (12, 13)
-    assert (found.user_s, found.system_s) == (14 / parsing.TICKS_PER_S, 15 / parsing.TICKS_PER_S)
+    assert (found.user_ticks, found.system_ticks) == (14, 15)
     assert found.started_ticks == 22
-    assert found.resident_bytes == 24 * parsing.PAGE_BYTES
+    assert found.resident_pages == 24
 
 
 def test_this_process() -> None:
     found = parsing.process_stat(read("/proc/self/stat"))
+    assert found is not None
     assert found.parent == os.getppid()
     assert found.state == "R"
     peak = parsing.peak_resident_bytes(read("/proc/self/status"))

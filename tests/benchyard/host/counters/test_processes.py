@@ -29,7 +29,7 @@ def life(
 ) -> ProcessLife:
     key = pid, int(used.pop("started", 100))
     usage = Usage(minor_faults=1)._replace(**used)
-    return ProcessLife(key, parent, is_root, True, usage, waited_faults, 0, 1, False)
+    return ProcessLife(key, parent, is_root, True, usage, waited_faults, 0, False)
 
 
 def by_key(*each: ProcessLife) -> dict[processes.Key, ProcessLife]:

@@ -27,8 +27,8 @@ def filled(curve: Curve, files: dict[str, bytes | None]) -> OwnedUsage:
 
 
 def stat(user: int, waited: int = 0, pages: int = 3, state: str = "S", name: str = "a) b") -> bytes:
-    fields = [state, *["0"] * 10, str(user), "2", str(waited), "0", *["0"] * 6, str(pages), "0"]
-    return f"12 ({name}) {' '.join(fields)}\n".encode()
+    numbers = [*[0] * 10, user, 2, waited, *[0] * 7, pages, *[0] * 9]
+    return f"12 ({name}) {state} {' '.join(map(str, numbers))}\n".encode()
 
 
 def io(read: int, written: int) -> bytes:
@@ -99,6 +99,12 @@ def test_a_zombie_used_time_and_is_no_process() -> None:
     assert used.process_count == 1
     assert used.memory_bytes == 3 * PAGE_BYTES
     assert used.cpu_user_s == 11 / TICKS_PER_S
+
+
+def test_bytes_of_a_zombie_may_be_hidden() -> None:
+    files = {"1/stat": stat(10, state="Z"), "2/stat": stat(1), "2/io": io(5, 6)}
+    used = filled(TreeCurve("db", "tree:1"), {**files})
+    assert (used.disk_read_bytes, used.disk_write_bytes) == (5, 6)
 
 
 def test_bytes_are_unknown_where_one_member_hides_them() -> None:

@@ -3,9 +3,10 @@
 A boundary costs a read of a few open files. What they mean is worked out when nothing is measured.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from benchyard.host.counters import parsing
 from benchyard.host.counters.account import difference
@@ -44,18 +45,8 @@ ENERGY = "host_energy_package_j"
 _MOST_WATTS = 1000
 
 
-class HostReading(NamedTuple):
-    """The raw content of the files; None where the kernel gave none."""
-
-    stat: bytes | None
-    meminfo: bytes | None
-    vmstat: bytes | None
-    network: bytes | None
-    pressures: tuple[bytes | None, ...]
-    disks: tuple[bytes | None, ...]
-    lab: tuple[bytes | None, ...]
-    thermal: tuple[bytes | None, ...]
-    energy: tuple[bytes | None, ...]
+#: Kind of file to the raw content of each; None where the kernel gave none.
+HostReading: TypeAlias = Mapping[str, Sequence[bytes | None]]
 
 
 class HostFiles:
@@ -67,35 +58,26 @@ class HostFiles:
 
     def __init__(self, root: Path = Path("/")) -> None:
         proc, devices = root / "proc", root / "sys" / "devices" / "system" / "cpu"
-        self._stat = KernelFile(proc / "stat")
-        self._meminfo = KernelFile(proc / "meminfo")
-        self._vmstat = KernelFile(proc / "vmstat", records=True)
-        self._network = KernelFile(proc / "self" / "net" / "dev", records=True)
-        self._pressures = [KernelFile(proc / "pressure" / kind) for kind in _PRESSED]
         block = root / "sys" / "block"
-        self._disks = [KernelFile(block / name / "stat") for name in real_disks(block)]
         levels = own_levels("cpu", proc=proc)
-        self._lab = _that_throttle(KernelFile(level / "cpu.stat") for level in levels)
-        self._thermal = [
-            file for path in thermal_counters(devices) if (file := KernelFile(path)).is_open
-        ]
+        thermal = map(KernelFile, thermal_counters(devices))
         zones = list(packages(root / "sys" / "class" / "powercap"))
-        self._energy = [KernelFile(zone / "energy_uj") for zone in zones]
+        self._files = {
+            "stat": [KernelFile(proc / "stat")],
+            "meminfo": [KernelFile(proc / "meminfo")],
+            "vmstat": [KernelFile(proc / "vmstat", records=True)],
+            "network": [KernelFile(proc / "self" / "net" / "dev", records=True)],
+            "pressure": [KernelFile(proc / "pressure" / kind) for kind in _PRESSED],
+            "disk": [KernelFile(block / name / "stat") for name in real_disks(block)],
+            "lab": _that_throttle(KernelFile(level / "cpu.stat") for level in levels),
+            "thermal": [file for file in thermal if file.is_open],
+            "energy": [KernelFile(zone / "energy_uj") for zone in zones],
+        }
         self._ranges = [_number_in(zone / "max_energy_range_uj") for zone in zones]
 
     def read(self) -> HostReading:
         """Read all; this is what a boundary waits for."""
-        return HostReading(
-            self._stat.read(),
-            self._meminfo.read(),
-            self._vmstat.read(),
-            self._network.read(),
-            tuple([file.read() for file in self._pressures]),
-            tuple([file.read() for file in self._disks]),
-            tuple([file.read() for file in self._lab]),
-            tuple([file.read() for file in self._thermal]),
-            tuple([file.read() for file in self._energy]),
-        )
+        return {kind: [file.read() for file in files] for kind, files in self._files.items()}
 
     def used(self, start: HostReading, end: HostReading, seconds: float) -> tuple[Values, Reasons]:
         """Return what changed between two readings, and levels at the end.
@@ -110,12 +92,12 @@ class HostFiles:
         before, after = counters(start), counters(end)
         used: Values = {name: difference(before[name], after[name]) for name in after}
         reasons = {name: self._reason(name, after[name]) for name in used if used[name] is None}
-        lost = _interfaces(start.network) - _interfaces(end.network)
+        lost = _interfaces(start) - _interfaces(end)
         if lost:
             used |= dict.fromkeys(_NETWORK)
             reasons |= dict.fromkeys(_NETWORK, "an interface vanished meanwhile")
-        if self._energy and end.energy[0] is not None:
-            used[ENERGY] = _joules(start.energy, end.energy, self._ranges, seconds)
+        if end["energy"] and end["energy"][0] is not None:
+            used[ENERGY] = _joules(start["energy"], end["energy"], self._ranges, seconds)
             reasons |= {} if used[ENERGY] is not None else {ENERGY: "the counter ran round"}
         used |= (levels := _levels(end))
         reasons |= {name: self._reason(name, None) for name in levels if levels[name] is None}
@@ -123,9 +105,7 @@ class HostFiles:
 
     def close(self) -> None:
         """Close all files."""
-        lists = (self._pressures, self._disks, self._lab, self._thermal, self._energy)
-        single = (self._stat, self._meminfo, self._vmstat, self._network)
-        for file in (*single, *(file for files in lists for file in files)):
+        for file in chain.from_iterable(self._files.values()):
             file.close()
 
     def _reason(self, metric: str, at_end: Told) -> str:
@@ -140,47 +120,48 @@ class HostFiles:
         """Return the file that a metric comes from, and why it may lack although there is one."""
         without = "this kernel does not tell it"
         if metric in _DISK:
-            failed = [disk for disk in self._disks if disk.problem]
+            failed = [disk for disk in self._files["disk"] if disk.problem]
             return (failed or [None])[0], "this host has no disk that Linux shows as hardware"
         if metric.startswith("host_psi_"):
-            return self._pressures[_PRESSED.index(metric.split("_")[2])], without
+            return self._files["pressure"][_PRESSED.index(metric.split("_")[2])], without
         if metric.startswith("lab_"):
             return None, "no control group of the lab counts it"
         if metric == "host_thermal_throttle_count":
             return None, "the processor's driver counts no thermal throttling"
-        if metric in _EVENTS:
-            return self._vmstat, without
-        by_kind = {"network": self._network, "memory": self._meminfo, "swap": self._meminfo}
-        return by_kind.get(metric.split("_")[1], self._stat), without
+        kinds = {"network": "network", "memory": "meminfo", "swap": "meminfo"}
+        kind = "vmstat" if metric in _EVENTS else kinds.get(metric.split("_")[1], "stat")
+        return self._files[kind][0], without
 
 
 def counters(reading: HostReading) -> Values:
     """Decode what only grows: metric to amount since boot, unrounded, in SI units."""
-    disk = _disk(reading)
+    disk, stat = _disk(reading), _content(reading, "stat")
     values: Values = {
-        **dict(zip(_CPU, parsing.cpu_times(reading.stat or b""), strict=True)),
-        "host_context_switch_count": parsing.context_switches(reading.stat or b""),
+        **dict(zip(_CPU, parsing.cpu_times(stat), strict=True)),
+        "host_context_switch_count": parsing.context_switches(stat),
         **dict(zip(_DISK, (*disk[:4], *map(_seconds, disk[4:])), strict=True)),
-        **dict(zip(_NETWORK, parsing.network(reading.network or b""), strict=True)),
-        **dict(zip(_EVENTS, parsing.memory_events(reading.vmstat or b""), strict=True)),
+        **dict(zip(_NETWORK, parsing.network(_content(reading, "network")), strict=True)),
+        **dict(zip(_EVENTS, parsing.memory_events(_content(reading, "vmstat")), strict=True)),
     }
-    for kind, content in zip(_PRESSED, reading.pressures, strict=True):
+    for kind, content in zip(_PRESSED, reading["pressure"], strict=True):
         some, full = parsing.pressure(content or b"")
         values[f"host_psi_{kind}_some_s"] = some
         # The kernel writes a line of zeros for what it does not define on the whole host.
         values[f"host_psi_{kind}_full_s"] = None if kind == "cpu" else full
-    values["host_thermal_throttle_count"] = sum_of(map(_number, reading.thermal))
+    values["host_thermal_throttle_count"] = sum_of(map(_number, reading["thermal"]))
     for metric in ("throttled_count", "throttled_s"):
-        levels = (amount({"throttling": content}, f"resource_{metric}") for content in reading.lab)
+        levels = (
+            amount({"throttling": content}, f"resource_{metric}") for content in reading["lab"]
+        )
         values[f"lab_{metric}"] = sum_of(levels)
     return values
 
 
 def krown_columns(reading: HostReading) -> tuple[Told, ...]:
     """Return what KROWN's columns hold, in its order and units (disk times ms), since boot."""
-    cpu = parsing.cpu_times(reading.stat or b"")
-    memory = parsing.memory(reading.meminfo or b"")
-    network = parsing.network(reading.network or b"")
+    cpu = parsing.cpu_times(_content(reading, "stat"))
+    memory = parsing.memory(_content(reading, "meminfo"))
+    network = parsing.network(_content(reading, "network"))
     return (*cpu[:4], *memory, *_disk(reading), *network)
 
 
@@ -202,12 +183,17 @@ def disk_numbers(block: Path = Path("/sys/block")) -> frozenset[str]:
     return frozenset(text.decode().strip() for text in found if text)
 
 
+def _content(reading: HostReading, kind: str) -> bytes:
+    """Return what the only file of a kind held."""
+    return reading[kind][0] or b""
+
+
 def _levels(reading: HostReading) -> Values:
-    return dict(zip(_MEMORY, parsing.memory(reading.meminfo or b""), strict=True))
+    return dict(zip(_MEMORY, parsing.memory(_content(reading, "meminfo")), strict=True))
 
 
 def _disk(reading: HostReading) -> Disk:
-    return parsing.sum_of_disks(parsing.disk(content or b"") for content in reading.disks)
+    return parsing.sum_of_disks(parsing.disk(content or b"") for content in reading["disk"])
 
 
 def _seconds(milliseconds: int | None) -> float | None:
@@ -279,6 +265,6 @@ def microjoules(before: int, after: int, most: int) -> int:
     return after - before if after >= before else after - before + most
 
 
-def _interfaces(net_dev: bytes | None) -> set[str]:
-    lines = (net_dev or b"").splitlines()
+def _interfaces(reading: HostReading) -> set[str]:
+    lines = _content(reading, "network").splitlines()
     return {line.rpartition(b":")[0].strip().decode(errors="replace") for line in lines} - {""}

@@ -32,9 +32,12 @@ class KernelFile:
         path: None for what has no place on this system: such a file is never open.
         records: Whether the kernel hands the file out in parts, whatever size is asked for, as it
             does with files that are long lists of lines.
+        mode: Flags of open(2).
     """
 
-    def __init__(self, path: Path | None, *, records: bool = False) -> None:
+    def __init__(
+        self, path: Path | None, *, records: bool = False, mode: int = os.O_RDONLY
+    ) -> None:
         self.path = path
         #: Why the last reading, or opening, gave nothing; in the system's words.
         self.problem: str | None = None
@@ -44,9 +47,9 @@ class KernelFile:
         if path is None:
             return
         try:
-            self._descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+            self._descriptor = os.open(path, mode | os.O_CLOEXEC)
         except OSError as error:
-            self._note(error)
+            self.problem = error.strerror
 
     @property
     def name(self) -> str:
@@ -72,7 +75,7 @@ class KernelFile:
             while self._records and (more := os.pread(descriptor, size, len(found))):
                 found += more
         except OSError as error:
-            self._note(error)
+            self.problem = error.strerror
             return None
         self._size = max(self._size, size)
         return found
@@ -84,9 +87,6 @@ class KernelFile:
             self.problem = "it was closed"
             with suppress(OSError):
                 os.close(descriptor)
-
-    def _note(self, error: OSError) -> None:
-        self.problem = error.strerror
 
 
 def read_once(path: str) -> bytes | None:
@@ -193,7 +193,7 @@ class PeakOf(NamedTuple):
     mark: Mark
 
 
-class PeakFile:
+class PeakFile(KernelFile):
     """The peak of a control group, in a descriptor of its own: version 2 sets back only that.
 
     Args:
@@ -201,27 +201,13 @@ class PeakFile:
     """
 
     def __init__(self, path: Path | None) -> None:
-        self.problem: str | None = None
-        self._descriptor: int | None = None
-        for mode in (os.O_RDWR, os.O_RDONLY):
-            if path is None or self._descriptor is not None:
-                break
-            with suppress(OSError):
-                self._descriptor = os.open(path, mode | os.O_CLOEXEC)
-
-    @property
-    def is_open(self) -> bool:
-        """Whether the kernel keeps such a file."""
-        return self._descriptor is not None
+        super().__init__(path, mode=os.O_RDWR)
+        if not self.is_open:
+            super().__init__(path)
 
     def peak(self) -> int | None:
         """Return the peak since the mark was set back."""
-        if self._descriptor is None:
-            return None
-        try:
-            return parsing.number(os.pread(self._descriptor, 64, 0))
-        except OSError:
-            return None
+        return parsing.number(self.read() or b"")
 
     def reset(self) -> bool:
         """Set the mark back; version 1 wants a zero, version 2 takes anything."""
@@ -232,12 +218,6 @@ class PeakFile:
         except OSError as error:
             self.problem = error.strerror
             return False
-
-    def close(self) -> None:
-        """Close it; it gives nothing any more."""
-        descriptor, self._descriptor = self._descriptor, None
-        if descriptor is not None:
-            os.close(descriptor)
 
 
 def set_back(descriptor: int) -> bool:
@@ -263,15 +243,10 @@ class ProcessPeak:
 
     def reset(self) -> bool:
         """Set the mark back to the resident set of now."""
+        path = f"/proc/{self._pid}/clear_refs"
         try:
-            descriptor = os.open(f"/proc/{self._pid}/clear_refs", os.O_WRONLY | os.O_CLOEXEC)
+            with open(path, "wb", buffering=0) as stream:  # noqa: PTH123 - a boundary waits for it
+                return stream.write(b"5") == 1
         except OSError as error:
             self.problem = error.strerror
             return False
-        try:
-            return os.write(descriptor, b"5") == 1
-        except OSError as error:
-            self.problem = error.strerror
-            return False
-        finally:
-            os.close(descriptor)

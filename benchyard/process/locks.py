@@ -81,7 +81,7 @@ def hold(lock: Lock, purpose: str, **manner: Unpack[LockWait]) -> Generator[None
         TestbedBusyError: If another holds it and waiting is not wanted.
         RunInterruptedError: If waiting was given up.
     """
-    descriptor = _acquired(lock, _Manner(**manner))
+    descriptor = _acquired(lock, **manner)
     try:
         _write_holder(descriptor, purpose)
         yield
@@ -89,35 +89,14 @@ def hold(lock: Lock, purpose: str, **manner: Unpack[LockWait]) -> Generator[None
         os.close(descriptor)
 
 
-@dataclass
-class _Manner:
-    """How a lock is waited for; once somebody was told, he is not told again."""
-
-    wait: bool
-    waiting: Callable[[str], None] = lambda _holder: None
-    give_up: Callable[[], bool] = lambda: False
-
-    def bear(self, lock: Lock, holder: str) -> None:
-        """Wait for a moment, if that is wanted."""
-        if not self.wait:
-            raise TestbedBusyError(f"{lock.taken} already: {holder} (lock {lock.path})")
-        self.waiting(holder)
-        self.waiting = _told
-        if self.give_up():
-            raise RunInterruptedError(f"gave up waiting for {holder} (lock {lock.path})")
-        time.sleep(_POLL_SECONDS)
-
-
-def _told(_holder: str) -> None:
-    """Say nothing more."""
-
-
-def _acquired(lock: Lock, manner: _Manner) -> int:
+def _acquired(lock: Lock, **manner: Unpack[LockWait]) -> int:
+    is_announced = False
     while True:
         descriptor = _open(lock)
         try:
             while not _try_lock(descriptor):
-                manner.bear(lock, _holder(descriptor))
+                _wait(lock, _holder(descriptor), is_announced=is_announced, **manner)
+                is_announced = True
             if _means(lock.path, descriptor):
                 _refuse_foreign(lock.path, descriptor)
                 return descriptor
@@ -126,6 +105,17 @@ def _acquired(lock: Lock, manner: _Manner) -> int:
             raise
         # Its last holder removed the file, with the folder that it lay in.
         os.close(descriptor)
+
+
+def _wait(lock: Lock, holder: str, *, is_announced: bool, **manner: Unpack[LockWait]) -> None:
+    """Wait for a moment, if that is wanted; the holder is announced once."""
+    if not manner["wait"]:
+        raise TestbedBusyError(f"{lock.taken} already: {holder} (lock {lock.path})")
+    if "waiting" in manner and not is_announced:
+        manner["waiting"](holder)
+    if "give_up" in manner and manner["give_up"]():
+        raise RunInterruptedError(f"gave up waiting for {holder} (lock {lock.path})")
+    time.sleep(_POLL_SECONDS)
 
 
 def _open(lock: Lock) -> int:

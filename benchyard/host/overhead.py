@@ -4,18 +4,18 @@ CPU time is read from each process's own clock: a tenth of the cost of /proc, an
 10 ms would hide most of what is to be shown.
 """
 
-import contextlib
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import psutil
 
 from benchyard.core.clock import cpu_ns
 from benchyard.host.collector import Metrics
+from benchyard.host.counters.kernel import KernelFile
+from benchyard.host.counters.parsing import PAGE_BYTES
 
-_PAGE = os.sysconf("SC_PAGE_SIZE")
 _LOOPBACK = ("localhost", "127.0.0.1", "::1", "0.0.0.0", "::")  # noqa: S104 - nothing is bound
 
 
@@ -41,15 +41,14 @@ class HarnessMeter:
 
     def __init__(self, pids: Mapping[str, int]) -> None:
         self._pids: dict[str, int] = {}
-        self._files: dict[str, int] = {}
+        self._files: dict[str, KernelFile] = {}
         for name, pid in pids.items():
             self.add(name, pid)
 
     def add(self, name: str, pid: int) -> None:
         """Count one more process."""
         self._pids[name] = pid
-        with contextlib.suppress(OSError):
-            self._files[name] = os.open(f"/proc/{pid}/statm", os.O_RDONLY)
+        self._files[name] = KernelFile(Path(f"/proc/{pid}/statm"))
 
     def read(self, *, memory: bool) -> HarnessReading:
         """Read the clocks, and the memory if it is wanted; takes microseconds."""
@@ -60,15 +59,13 @@ class HarnessMeter:
 
     def _resident(self, name: str) -> int | None:
         """Return a resident set. Source: proc_pid_statm(5), second field, in pages."""
-        try:
-            return int(os.pread(self._files[name], 128, 0).split()[1]) * _PAGE
-        except (OSError, KeyError, IndexError):
-            return None
+        fields = (self._files[name].read() or b"").split()
+        return int(fields[1]) * PAGE_BYTES if fields else None
 
     def close(self) -> None:
         """Close the files."""
-        while self._files:
-            os.close(self._files.popitem()[1])
+        for file in self._files.values():
+            file.close()
 
 
 def used_by_lab(start: HarnessReading, end: HarnessReading) -> dict[str, float | None]:

@@ -95,16 +95,8 @@ def _prefer(
     whole: MetricBook, lives: Sequence[Life], began_ticks: int, devices: Collection[str] | None
 ) -> None:
     """Put what programs used that ended in the place of what is known of those beside them."""
-    each: list[MetricBook] = []
-    for life in lives:
-        account = MetricBook()
-        values, reasons = life.told(began_ticks, devices)
-        for metric, value in values.items():
-            account.tell(metric, value, reasons.get(metric, ""))
-        each.append(account)
-    told = in_turn(each)
-    for metric, value in told.values.items():
-        whole.tell(metric, value, told.reasons.get(metric, ""))
+    told = in_turn([MetricBook(*life.told(began_ticks, devices)) for life in lives])
+    whole.take(told, told.values)
 
 
 def _used_by_trees(

@@ -55,11 +55,20 @@ MOST_REASONS = 5
 
 
 class MetricBook:
-    """What was used; thread-bound."""
+    """What was used; thread-bound.
 
-    def __init__(self) -> None:
-        self.values: dict[str, float | None] = {}
-        self.reasons: dict[str, str] = {}
+    Args:
+        values: What is known already: metric to value.
+        reasons: Metric to why its value is None.
+    """
+
+    def __init__(
+        self,
+        values: Mapping[str, float | None] | None = None,
+        reasons: Mapping[str, str] | None = None,
+    ) -> None:
+        self.values = dict(values or {})
+        self.reasons = dict(reasons or {})
 
     def tell(self, metric: str, value: float | None, why: str = "the kernel does not tell") -> None:
         """Note a metric.
@@ -88,6 +97,11 @@ class MetricBook:
         known = [None] * len(names) if values is None else values
         for name, value in zip(names, known, strict=True):
             self.tell(name, value, why)
+
+    def take(self, book: "MetricBook", metrics: Iterable[str]) -> None:
+        """Note some metrics as another book has them."""
+        for metric in metrics:
+            self.tell(metric, book.values.get(metric), book.reasons.get(metric, ""))
 
 
 def difference(before: float | None, after: float | None) -> float | None:

@@ -73,8 +73,7 @@ class GroupLife:
             return whole
         part = MetricBook()
         # Whatever else is counted in its group is that of all together.
-        for metric in CPU:
-            part.tell(metric, whole.values[metric], whole.reasons.get(metric, ""))
+        part.take(whole, CPU)
         return part
 
     def _tell_cpu(self, account: MetricBook, total_s: float | None) -> None:

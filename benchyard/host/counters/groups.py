@@ -2,12 +2,12 @@
 
 import os
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 from benchyard.host.counters.kernel import KernelFile, PeakBook, PeakFile, PeakOf, read_once
-from benchyard.host.counters.processes import ProcessReading, lives, read_process
+from benchyard.host.counters.processes import lives, read_process
 from benchyard.host.counters.traffic import Traffic, read_network
 from benchyard.process.cgroups import UNIFIED, Cgroup
 
@@ -80,9 +80,9 @@ class Group:
         # The processes of the hierarchy that counts CPU time: they are checked against it.
         own = folders.get("cpuacct") or folders.get(UNIFIED) or next(iter(folders.values()), None)
         self._folder = None if own is None else str(own)
-        self._oldest_ticks = min(
-            (key[1] for key in lives(self._processes(self._pids()))), default=None
-        )
+        found = (read_process(pid, is_root=False) for pid in self._pids())
+        known = lives(reading for reading in found if reading)
+        self._oldest_ticks = min((started for _, started in known), default=None)
 
     @property
     def peak_bytes(self) -> int | None:
@@ -135,10 +135,6 @@ class Group:
     def _pids(self) -> frozenset[int]:
         """Return the processes in it and in the groups below it."""
         return frozenset(_pids_below(self._folder)) if self._folder else frozenset()
-
-    def _processes(self, pids: Iterable[int]) -> Iterator[ProcessReading]:
-        found = (read_process(pid, is_root=False) for pid in pids)
-        return (reading for reading in found if reading)
 
 
 def find_file(folders: Mapping[str, Path], places: Places) -> Path | None:

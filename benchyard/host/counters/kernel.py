@@ -142,7 +142,8 @@ class PeakBook:
     def __init__(self, gauge: Gauge) -> None:
         self._gauge = gauge
         self._segments: list[int] = []
-        self._may_reset = True
+        #: Whether each mark so far could be set back.
+        self.may_reset = True
         self._lock = threading.Lock()
 
     def mark(self) -> Mark:
@@ -151,13 +152,8 @@ class PeakBook:
             peak = self._gauge.peak()
             if peak is not None:
                 self._segments.append(peak)
-                self._may_reset = self._may_reset and self._gauge.reset()
+                self.may_reset = self.may_reset and self._gauge.reset()
             return Mark(len(self._segments), peak)
-
-    @property
-    def may_reset(self) -> bool:
-        """Whether each mark so far could be set back."""
-        return self._may_reset
 
     @property
     def problem(self) -> str | None:
@@ -178,7 +174,7 @@ class PeakBook:
         """
         if end.peak is None or (start is not None and start.peak is None):
             return None
-        if start is None or self._may_reset:
+        if start is None or self.may_reset:
             with self._lock:
                 segments = self._segments[start.position if start else 0 : end.position]
             return max(segments, default=None)

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
+from benchyard.core.wording import printable
 from benchyard.process.labels import (
     CHILD,
     GRACE,
@@ -138,12 +139,8 @@ def _told(pid: int) -> str:
         program = (folder / "exe").readlink().name.removesuffix(" (deleted)")
     except OSError:
         return f"a process that was ending (pid {pid})"
-    alias = "" if program.startswith(name) else f", called '{_printable(name)}'"
-    return f"{_printable(program)} (pid {pid}{alias})"
-
-
-def _printable(text: str) -> str:
-    return "".join(char if char.isprintable() else "?" for char in text)
+    alias = "" if program.startswith(name) else f", called '{printable(name)}'"
+    return f"{printable(program)} (pid {pid}{alias})"
 
 
 # -- those of steps

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TypeAlias
@@ -57,12 +57,7 @@ class Finding:
 
     def to_json(self) -> JsonObject:
         """Return it for the record."""
-        return {
-            "check": self.check,
-            "status": self.status.value,
-            "finding": self.finding,
-            "advice": self.advice,
-        }
+        return asdict(self)
 
 
 #: What a check concludes: a finding without the check's name.

@@ -279,8 +279,6 @@ def start_sampler(raw: Path, interval: float, files: Iterable[Watched]) -> Sampl
     try:
         commands = b"".join(file.command() for file in files)
         sampler.begin(commands + gpu_command(), START_TIMEOUT)
-    except MeasurementError:
-        raise
     except BaseException:
         child.kill()
         sampler.end()

@@ -180,8 +180,8 @@ class StepLevels:
     def __init__(self) -> None:
         self._samples = 0
         self._last: Values | None = None
-        self._least: list[float | None] = [None] * len(_LEVELS)
-        self._most: list[float | None] = [None] * len(_LEVELS)
+        #: Least and most of each level; None where no row knows it.
+        self._ends: list[tuple[float, float] | None] = [None] * len(_LEVELS)
 
     def add(self, memory: Values) -> None:
         """Count one row."""
@@ -190,18 +190,17 @@ class StepLevels:
             return
         self._last = memory
         for at, value in enumerate((*memory, sum_of(memory))):
-            if value is None:
-                continue
-            least, most = self._least[at], self._most[at]
-            if least is None or value < least:
-                self._least[at] = value
-            if most is None or value > most:
-                self._most[at] = value
+            if value is not None:
+                least, most = self._ends[at] or (value, value)
+                self._ends[at] = min(least, value), max(most, value)
 
     def to_json(self) -> dict[str, Json]:
         """Return it as ``Account.sampled`` holds it."""
-        ends = zip(_LEVELS, self._least, self._most, strict=True)
-        levels: dict[str, Json] = {name: {"min": low, "max": high} for name, low, high in ends}
+        ends = [each or (None, None) for each in self._ends]
+        levels: dict[str, Json] = {
+            name: {"min": least, "max": most}
+            for name, (least, most) in zip(_LEVELS, ends, strict=True)
+        }
         return {"samples": self._samples, "levels": levels}
 
 

@@ -118,15 +118,12 @@ def together(parts: Sequence[MetricBook]) -> MetricBook:
         return whole
     for metric in SUMS:
         whole.tell(metric, sum_of(part.values.get(metric) for part in parts), _why(metric, parts))
-    for metric in SINGLE:
+    of_trees = [part for part in parts if PROCESS_PEAK in part.values]
+    for metric in (*SINGLE, CPU_WAIT) if of_trees else SINGLE:
         alone = parts[0].values.get(metric) if len(parts) == 1 else None
         whole.tell(metric, alone, _why(metric, parts))
-    for part in parts:
-        if PROCESS_PEAK in part.values:
-            whole.tell(PROCESS_PEAK, part.values[PROCESS_PEAK], _why(PROCESS_PEAK, parts))
-        if CPU_WAIT in part.values:
-            alone = part.values[CPU_WAIT] if len(parts) == 1 else None
-            whole.tell(CPU_WAIT, alone, _why(CPU_WAIT, parts))
+    for part in of_trees:
+        whole.take(part, [PROCESS_PEAK])
     return whole
 
 

@@ -31,39 +31,6 @@ class OwnedReading(NamedTuple):
     lives: Sequence[Life] = ()
 
 
-class OwnedReader:
-    """Reads what resources own; thread-safe. Control groups stay open while they exist."""
-
-    def __init__(self) -> None:
-        self._groups: dict[_Identity, Group] = {}
-        self._trees = TreeBook()
-        self._lock = threading.Lock()
-
-    def read(self, owned: Owned) -> OwnedReading:
-        """Read all that belongs to a resource."""
-        groups = {_identity(cgroup): self._group(cgroup).read() for cgroup in owned.cgroups}
-        inside = frozenset[int]().union(*(reading.pids for reading in groups.values()))
-        return OwnedReading(groups, self._trees.read(owned, inside), owned.lives)
-
-    def peaks(self) -> dict[str, int | None]:
-        """Return the name of each control group seen so far to the peak of its memory."""
-        with self._lock:
-            return {group.cgroup.name: group.peak_bytes for group in self._groups.values()}
-
-    def close(self) -> None:
-        """Close all files."""
-        with self._lock:
-            for group in self._groups.values():
-                group.close()
-
-    def _group(self, cgroup: Cgroup) -> Group:
-        identity = _identity(cgroup)
-        with self._lock:
-            if identity not in self._groups:
-                self._groups[identity] = Group(cgroup)
-            return self._groups[identity]
-
-
 def used_by_owned(
     start: OwnedReading,
     end: OwnedReading,
@@ -145,7 +112,9 @@ class Counters:
 
     def __init__(self, root: Path = Path("/")) -> None:
         self._host = HostFiles(root)
-        self._owned = OwnedReader()
+        #: Control groups stay open while they exist.
+        self._groups: dict[_Identity, Group] = {}
+        self._trees = TreeBook()
         # Without hardware behind them, all devices of a group count.
         self._devices = disk_numbers(root / "sys" / "block") or None
         self._reasons = Reasons()
@@ -164,7 +133,19 @@ class Counters:
             owned: What belongs to the resource that the boundary is about.
         """
         at_ns, wall_ns = time.monotonic_ns(), time.time_ns()
-        return Snapshot(at_ns, wall_ns, self._host.read(), self._owned.read(owned or Owned()))
+        return Snapshot(at_ns, wall_ns, self._host.read(), self._read_owned(owned or Owned()))
+
+    def _read_owned(self, owned: Owned) -> OwnedReading:
+        groups = {_identity(cgroup): self._group(cgroup).read() for cgroup in owned.cgroups}
+        inside = frozenset[int]().union(*(reading.pids for reading in groups.values()))
+        return OwnedReading(groups, self._trees.read(owned, inside), owned.lives)
+
+    def _group(self, cgroup: Cgroup) -> Group:
+        identity = _identity(cgroup)
+        with self._lock:
+            if identity not in self._groups:
+                self._groups[identity] = Group(cgroup)
+            return self._groups[identity]
 
     def used(self, start: Snapshot, end: Snapshot) -> dict[str, float | None]:
         """Return what happened between two snapshots; levels are those at the end.
@@ -185,7 +166,8 @@ class Counters:
 
         What it had used before the first boundary that it was read at is in it.
         """
-        return self._owned.peaks()
+        with self._lock:
+            return {group.cgroup.name: group.peak_bytes for group in self._groups.values()}
 
     def krown(self, snapshot: Snapshot) -> tuple[float | None, ...]:
         """Return KROWN's columns, in its order and units, as absolute values."""
@@ -194,4 +176,6 @@ class Counters:
     def close(self) -> None:
         """Close all files; ``used`` and ``krown`` go on working."""
         self._host.close()
-        self._owned.close()
+        with self._lock:
+            for group in self._groups.values():
+                group.close()

@@ -22,7 +22,7 @@ from benchyard.results.record import RunRecord, StepRecord
 from benchyard.run.answers import answer_folder
 from benchyard.run.direct import DirectStages
 from benchyard.run.engine import execute_case
-from benchyard.run.likeness import difference, likeness
+from benchyard.run.likeness import difference, is_table
 from benchyard.run.progress import current_listener
 from benchyard.run.request import Request
 from benchyard.run.run_context import RunContext
@@ -175,7 +175,7 @@ def _refuse_contradictions(wanted: dict[Path, list[_Answer]]) -> None:
     wrong: list[str] = []
     for target, (first, *others) in wanted.items():
         for other in others:
-            found = difference(first.answer, other.answer, likeness(other.check, target))
+            found = difference(first.answer, other.answer, other.check, tabular=is_table(target))
             if found is not None:
                 names = f"'{first.name}' and '{other.name}'"
                 wrong.append(f"{target}: {names} give different answers\n{found}")
@@ -202,7 +202,7 @@ def _accepted(target: Path, answers: list[_Answer]) -> Accepted:
     if not target.exists():
         return Accepted(target, names, Change.NEW)
     for one in answers:
-        found = difference(target, one.answer, likeness(one.check, target))
+        found = difference(target, one.answer, one.check, tabular=is_table(target))
         if found is not None:
             return Accepted(target, names, Change.CHANGED, found)
     return Accepted(target, names, Change.SAME)

@@ -19,7 +19,7 @@ from typing import IO, NamedTuple
 
 from benchyard.core.files import sha256
 from benchyard.core.model import Check
-from benchyard.run.likeness import difference, likeness
+from benchyard.run.likeness import difference, is_table, rows
 
 #: An output beyond is not searched for a pattern: all of it is in memory then.
 SEARCHED_BYTES = 256 << 20
@@ -30,8 +30,6 @@ _PIECE = 1 << 20
 _REMEMBERED = 65_536
 #: What comes before a piece of a stream: number of the stream, and bytes of the piece.
 HEAD = struct.Struct("<BI")
-#: Python's csv refuses a field of more than 128 KiB; answers have such.
-csv.field_size_limit(2**31 - 1)
 
 _ROOT = str(Path(__file__).resolve().parents[2])
 
@@ -71,33 +69,28 @@ def wrong(
         limits: When the time for a pattern is over, the process ends.
         answer: The file with the answer of the step that this one must equal.
     """
-    return (
-        _wrong_digest(check, output)
-        or _wrong_rows(check, output)
-        or _wrong_pattern(check, output, limits)
-        or _wrong_content(check, output, expected_files(check, shared, answer))
-    )
+    return next(_problems(check, output, expected_files(check, shared, answer), limits), None)
 
 
-def _wrong_digest(check: Check, output: Path) -> str | None:
-    if check.sha256 is None:
-        return None
-    found = sha256(output)
-    return None if found == check.sha256 else f"sha256 is {found}, must be {check.sha256}"
-
-
-def _wrong_rows(check: Check, output: Path) -> str | None:
-    if check.rows is None:
-        return None
-    found = count_rows(output)
-    return None if found == check.rows else f"{found} rows, must be {check.rows}"
+def _problems(
+    check: Check, output: Path, expected: Mapping[str, Path], limits: SearchLimits
+) -> Iterator[str]:
+    if check.sha256 is not None and (digest := sha256(output)) != check.sha256:
+        yield f"sha256 is {digest}, must be {check.sha256}"
+    if check.rows is not None and (count := count_rows(output)) != check.rows:
+        yield f"{count} rows, must be {check.rows}"
+    if check.pattern is not None:
+        yield from _unmatched(check.pattern, output, limits)
+    for name, file in expected.items():
+        unlike = difference(file, output, check, tabular=is_table(file))
+        if unlike is not None:
+            yield f"not equal to {name}\n{unlike}"
 
 
 def count_rows(output: Path) -> int:
     """Count the records: of a .csv without its header, of anything else the lines."""
-    if output.suffix == ".csv":
-        with output.open(newline="", errors="replace", encoding="utf-8") as stream:
-            return max(0, sum(1 for _ in csv.reader(stream)) - 1)
+    if is_table(output):
+        return max(0, sum(1 for _ in rows(output)) - 1)
     lines, last = 0, b"\n"
     with output.open("rb") as stream:
         while piece := stream.read(_PIECE):  # a line may be as long as the file
@@ -105,32 +98,25 @@ def count_rows(output: Path) -> int:
     return lines + (last != b"\n")
 
 
-def _wrong_pattern(check: Check, output: Path, limits: SearchLimits) -> str | None:
-    if check.pattern is None:
-        return None
+def _unmatched(pattern: str, output: Path, limits: SearchLimits) -> Iterator[str]:
+    """Yield why an output does not match; the process ends if that takes too long."""
     size = output.stat().st_size
     if size > SEARCHED_BYTES:
         most = f"a pattern is looked for in {SEARCHED_BYTES >> 20} MiB at most"
-        return f"it has {size:,} bytes, and {most}; check rows, sha256 or equal instead"
+        yield f"it has {size:,} bytes, and {most}; check rows, sha256 or equal instead"
+        return
     text = output.read_text(errors="replace", encoding="utf-8")
     signal.setitimer(signal.ITIMER_PROF, limits.search(size))
-    found = re.search(check.pattern, text, re.MULTILINE)
+    found = re.search(pattern, text, re.MULTILINE)
     signal.setitimer(signal.ITIMER_PROF, 0)
-    return None if found else f"nothing matches '{check.pattern}'"
+    if not found:
+        yield f"nothing matches '{pattern}'"
 
 
 def expected_files(check: Check, shared: Path, answer: Path | None) -> dict[str, Path]:
     """Return the files that an output must equal, each by what it is called."""
     named = {} if check.equal is None else {f"'{check.equal}'": shared / check.equal}
     return named if answer is None else {**named, f"the answer of '{check.equal_to}'": answer}
-
-
-def _wrong_content(check: Check, output: Path, expected: Mapping[str, Path]) -> str | None:
-    for name, file in expected.items():
-        found = difference(file, output, likeness(check, file))
-        if found is not None:
-            return f"not equal to {name}\n{found}"
-    return None
 
 
 # -- the processes

@@ -9,11 +9,10 @@ import csv
 import hashlib
 import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from difflib import SequenceMatcher
 from itertools import islice, zip_longest
 from pathlib import Path
-from typing import NamedTuple
 
 from benchyard.core.model import Check
 
@@ -25,56 +24,66 @@ _WINDOW = 200
 #: Python's csv refuses a field of more than 128 KiB; answers have such.
 csv.field_size_limit(2**31 - 1)
 
-#: A line of an answer: its cells in a table, its words elsewhere.
-Cells = list[str]
+#: A record of an answer: the cells of a table's row, or a line alone.
+Record = list[str]
 
 
-class Likeness(NamedTuple):
-    """What makes two files equal.
+def is_table(path: Path) -> bool:
+    """Return whether a file is compared cell by cell."""
+    return path.suffix == ".csv"
+
+
+def difference(expected: Path, found: Path, check: Check, *, tabular: bool) -> str | None:
+    """Return the first differences of two files, None if they are equal.
 
     Args:
-        tabular: Whether they are tables, compared cell by cell.
-        tolerance: Relative difference that numbers may have; None compares letters.
-        any_order: Whether the records may come in another order.
+        expected: The file with the expected answer.
+        found: The file with the answer.
+        check: Says which tolerance numbers have, and whether records may come in any order.
+        tabular: Whether the files are tables, compared cell by cell.
     """
-
-    tabular: bool
-    tolerance: float | None
-    any_order: bool
-
-
-def likeness(check: Check, expected: Path) -> Likeness:
-    """Return what a check takes for equal to a file."""
-    tabular = expected.suffix == ".csv"
+    # Most answers are equal to the letter: sums of digests show that, and take no memory.
+    if check.any_order:
+        one, other = (_digests(path, tabular=tabular) for path in (expected, found))
+        if one == other:
+            return None
+    # Without a tolerance the lines of a text are compared by their letters.
     tolerance = check.tolerance if tabular or check.tolerance else None
-    return Likeness(tabular, tolerance, check.any_order)
+    left, right = (
+        _records(path, tabular=tabular, any_order=check.any_order) for path in (expected, found)
+    )
+    for at, (one, other) in enumerate(zip_longest(left, right)):
+        if one is None or other is None or not _same(one, other, tolerance):
+            return _shown(at, _window(one, left), _window(other, right), tolerance)
+    return None
 
 
-def difference(expected: Path, found: Path, like: Likeness) -> str | None:
-    """Return the first differences of two files, None where there are none."""
-    if like.any_order and _digests(expected, like) == _digests(found, like):
-        return None
-    left, right = (_records(path, tabular=like.tabular) for path in (expected, found))
-    if like.any_order:
-        left, right = _sorted(left, like), _sorted(right, like)
-    at = 0
-    for at, (one, other) in enumerate(zip_longest(left, right)):  # noqa: B007 - used below
-        if one is None or other is None or not _same(one, other, like.tolerance):
-            break
-    else:
-        return None
-    sides = ([] if first is None else [first] for first in (one, other))
-    window = [
-        [*side, *islice(rest, _WINDOW)] for side, rest in zip(sides, (left, right), strict=True)
-    ]
-    return _shown(at, window[0], window[1], like)
+def _digests(path: Path, *, tabular: bool) -> tuple[Record | None, int, int]:
+    """Return the header of a table, the number of records, and the sum of their digests."""
+    records = rows(path) if tabular else _lines(path)
+    header = next(records, None) if tabular else None
+    count = total = 0
+    for record in records:
+        digest = hashlib.blake2b(repr(record).encode(errors="replace"), digest_size=16).digest()
+        count, total = count + 1, total + int.from_bytes(digest, "big")
+    return header, count, total
 
 
-def _records(path: Path, *, tabular: bool) -> Iterator[Cells]:
-    if tabular:
-        with path.open(newline="", errors="replace", encoding="utf-8") as stream:
-            yield from csv.reader(stream)
-        return
+def _records(path: Path, *, tabular: bool, any_order: bool) -> Iterator[Record]:
+    records = rows(path) if tabular else _lines(path)
+    if not any_order:
+        return records
+    header = islice(records, 1 if tabular else 0)
+    return iter([*header, *sorted(records, key=_rank)])
+
+
+def rows(path: Path) -> Iterator[Record]:
+    """Yield the rows of a table, its header first."""
+    with path.open(newline="", errors="replace", encoding="utf-8") as stream:
+        yield from csv.reader(stream)
+
+
+def _lines(path: Path) -> Iterator[Record]:
     line = "\n"
     with path.open(errors="replace", encoding="utf-8") as stream:
         for line in stream:
@@ -83,43 +92,27 @@ def _records(path: Path, *, tabular: bool) -> Iterator[Cells]:
         yield [""]  # a last line that does not end is another one than one that does
 
 
-def _digests(path: Path, like: Likeness) -> tuple[Cells | None, int, int]:
-    """Return the header of a table, the number of records, and the sum of their digests."""
-    records = _records(path, tabular=like.tabular)
-    header = next(records, None) if like.tabular else None
-    count = total = 0
-    for record in records:
-        count += 1
-        total += int.from_bytes(
-            hashlib.blake2b(repr(record).encode(errors="replace"), digest_size=16).digest(), "big"
-        )
-    return header, count, total
+def _window(first: Record | None, rest: Iterator[Record]) -> list[Record]:
+    return [*([] if first is None else [first]), *islice(rest, _WINDOW)]
 
 
-def _sorted(records: Iterator[Cells], like: Likeness) -> Iterator[Cells]:
-    """Sort them; the header of a table is no record and stays where it is."""
-    header = islice(records, 1 if like.tabular else 0)
-    return iter([*header, *sorted(records, key=_rank)])
+def _words(record: Record) -> Record:
+    """Split a line into words, in which numbers may differ; the cells of a row are its words."""
+    return record[0].split() if len(record) == 1 else record
 
 
-def _words(record: Cells, tolerance: float | None) -> Cells:
-    """Split a line of a text into words, where numbers in it may differ."""
-    return record[0].split() if tolerance is not None and len(record) == 1 else record
-
-
-def _rank(record: Cells) -> tuple[list[str], list[float], Cells]:
+def _rank(record: Record) -> tuple[list[str], list[float], Record]:
     """Rank by words first and numbers last: within a tolerance, 9.99 and 10.0 come together."""
-    cells = [cell for part in record for cell in part.split()] if len(record) == 1 else record
-    values = [_number(cell) for cell in cells]
-    words = [cell if value is None else "" for cell, value in zip(cells, values, strict=True)]
-    return words, [value for value in values if value is not None], record
+    values = [(word, _number(word)) for word in _words(record)]
+    words = [word if number is None else "" for word, number in values]
+    return words, [number for _, number in values if number is not None], record
 
 
-def _same(expected: Cells, found: Cells, tolerance: float | None) -> bool:
+def _same(expected: Record, found: Record, tolerance: float | None) -> bool:
     """Compare two records; without a tolerance to the letter."""
     if expected == found or tolerance is None:
         return expected == found
-    left, right = _words(expected, tolerance), _words(found, tolerance)
+    left, right = _words(expected), _words(found)
     return len(left) == len(right) and all(
         _same_cell(e, f, tolerance) for e, f in zip(left, right, strict=True)
     )
@@ -145,12 +138,12 @@ def _number(cell: str) -> float | None:
     return None if math.isnan(value) else value
 
 
-def _shown(at: int, expected: list[Cells], found: list[Cells], like: Likeness) -> str:
+def _shown(at: int, expected: list[Record], found: list[Record], tolerance: float | None) -> str:
     """Show only records that really differ: those within the tolerance are made alike first."""
     alike = [
-        e if _same(e, f, like.tolerance) else f for e, f in zip(expected, found, strict=False)
+        e if _same(e, f, tolerance) else f for e, f in zip(expected, found, strict=False)
     ] + found[len(expected) :]
-    left, right = ([_line(r, like) for r in side] for side in (expected, alike))
+    left, right = ([",".join(record) for record in side] for side in (expected, alike))
     goes_on = max(len(expected), len(found)) > _WINDOW
     lines = ["--- expected", "+++ found", *_unlike(at, left, right, goes_on=goes_on)]
     more = len(lines) - DIFF_LINES
@@ -159,11 +152,7 @@ def _shown(at: int, expected: list[Cells], found: list[Cells], like: Likeness) -
     return "\n".join([*lines[:DIFF_LINES], *rest])
 
 
-def _line(record: Cells, like: Likeness) -> str:
-    return ",".join(record) if like.tabular else record[0]
-
-
-def _unlike(at: int, expected: list[str], found: list[str], *, goes_on: bool) -> Iterable[str]:
+def _unlike(at: int, expected: list[str], found: list[str], *, goes_on: bool) -> Iterator[str]:
     changes = SequenceMatcher(None, expected, found, autojunk=False).get_opcodes()
     if goes_on and len(changes) > 1 and changes[-1][0] in ("delete", "insert"):
         changes.pop()  # where the window ends, one side has what the other one has behind it

@@ -44,31 +44,11 @@ results_option = click.option(
 tag_option = click.option(
     "--tag", "tags", multiple=True, help="Only cases with this tag; several must all be there."
 )
-compared_step_option = click.option(
-    "--step", "steps", multiple=True, help="Only this step, by its id; a glob, several times."
-)
-threshold_option = click.option(
-    "--threshold",
-    default="1%",
-    show_default=True,
-    type=Percent(),
-    help="Smallest change that is called.",
-)
-level_option = click.option(
-    "--level",
-    default="1%",
-    show_default=True,
-    type=Percent(),
-    help="Chance of even one false call, over all comparisons together.",
-)
 session_sd_option = click.option(
     "--session-sd",
     type=Percent(),
     help="How much sessions of this host vary (standard deviation); expected is "
     f"{PRIOR_SD:.0%} until campaigns tell.",
-)
-in_turns_option = click.option(
-    "--in-turns", is_flag=True, help="All was measured in turns, in one session."
 )
 suspect_option = click.option(
     "--suspect",

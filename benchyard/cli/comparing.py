@@ -1,8 +1,7 @@
 """``benchyard compare``: sides against a reference, or how many runs that would take."""
 
 from collections.abc import Sequence
-from functools import partial
-from pathlib import Path
+from dataclasses import replace
 from typing import Any
 
 import click
@@ -18,14 +17,13 @@ from benchyard.analysis.comparison.request import (
     shared_remarks,
 )
 from benchyard.analysis.comparison.rows import CasePair, Comparison, Rule
-from benchyard.analysis.comparison.run_sets import RunSet, results_below
+from benchyard.analysis.comparison.run_sets import RunSet
 from benchyard.analysis.comparison.sample_size import (
     make_plan,
     plan_document,
     plan_summary,
     plan_table,
 )
-from benchyard.analysis.comparison.samples import DURATION
 from benchyard.analysis.comparison.sides import Places, Side, means_several, read_sides
 from benchyard.analysis.comparison.tables import Order, table
 from benchyard.analysis.comparison.wording import (
@@ -37,17 +35,8 @@ from benchyard.analysis.comparison.wording import (
     untold,
 )
 from benchyard.cli.ci import ReportingCommand, Reports, comparison_reports
-from benchyard.cli.common import (
-    compared_step_option,
-    in_turns_option,
-    json_option,
-    level_option,
-    results_option,
-    root_option,
-    session_sd_option,
-    suspect_option,
-    threshold_option,
-)
+from benchyard.cli.common import json_option
+from benchyard.cli.comparison_rule import comparison_rule
 from benchyard.cli.gate import exit_code, strict_option
 from benchyard.cli.option_types import Percent
 from benchyard.cli.terminal import print_json, print_table, say, styled
@@ -77,15 +66,7 @@ def _step_pairs(
 
 @click.command("compare", cls=ReportingCommand)
 @click.argument("sides", nargs=-1, required=True, metavar="BASELINE [CANDIDATE]...")
-@click.option(
-    "--metric",
-    "metrics",
-    multiple=True,
-    default=(DURATION,),
-    show_default=True,
-    help="Metric to compare; a glob, or all. May be given several times.",
-)
-@compared_step_option
+@comparison_rule
 @click.option("--reference", metavar="SIDE", help="What the others are compared with; the first.")
 @click.option(
     "--against",
@@ -110,11 +91,6 @@ def _step_pairs(
     show_default=True,
     help="Order of the steps: as in the case, largest change first, by name.",
 )
-@threshold_option
-@level_option
-@session_sd_option
-@in_turns_option
-@suspect_option
 @click.option("--plan", "planning", is_flag=True, help="Tell how many runs are needed, and stop.")
 @click.option(
     "--sensitivity",
@@ -126,26 +102,17 @@ def _step_pairs(
 @strict_option
 @comparison_reports
 @click.option("--csv", "as_csv", is_flag=True, help="CSV, a line for each comparison.")
-@results_option
-@root_option
 @json_option
 def command(
     sides: tuple[str, ...],
-    metrics: tuple[str, ...],
-    steps: tuple[str, ...],
+    rule: Rule,
+    places: Places,
     reference: str | None,
     pairs: dict[str, str],
     against: str,
     order: str,
-    threshold: float,
-    level: float,
-    session_sd: float | None,
     sensitivity: float,
-    results: Path | None,
-    root: Path,
     *,
-    in_turns: bool,
-    suspect: str,
     planning: bool,
     as_csv: bool,
     as_json: bool,
@@ -164,18 +131,8 @@ def command(
     report = Reports.taken_from({**given, "strict": strict}, as_json=False)
     if as_json + as_csv + report.prints > 1:
         raise click.UsageError("--json, --markdown and --csv exclude each other")
-    if not 0 < level < 1:
-        raise click.UsageError("the level lies between 0% and 100%")
-    rule = Rule(
-        *(metrics, threshold, level, Suspect(suspect)),
-        other_work=True,
-        steps=steps,
-        session_sd=session_sd,
-        in_turns=in_turns,
-        strict=strict,
-        other_results=partial(results_below, root, results),
-    )
-    found = read_sides(sides, Places(root, results))
+    rule = replace(rule, strict=strict)
+    found = read_sides(sides, places)
     if planning:
         if len(found) != 1 or as_csv or report.junit or report.markdown:
             raise click.UsageError("--plan takes the BASELINE alone, and no --markdown or --csv")

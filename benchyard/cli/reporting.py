@@ -2,7 +2,6 @@
 
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,21 +11,11 @@ from benchyard.analysis.compacting import write_compact
 from benchyard.analysis.comparison.pairing import Against
 from benchyard.analysis.comparison.request import Answer, Request, answer
 from benchyard.analysis.comparison.rows import Rule
-from benchyard.analysis.comparison.run_sets import RunSet, results_below
-from benchyard.analysis.comparison.samples import DURATION
+from benchyard.analysis.comparison.run_sets import RunSet
 from benchyard.analysis.comparison.sides import Places, Side, read_sides
 from benchyard.analysis.comparison.verdicts import ALL_METRICS
-from benchyard.cli.common import (
-    compared_step_option,
-    in_turns_option,
-    json_option,
-    level_option,
-    results_option,
-    root_option,
-    session_sd_option,
-    suspect_option,
-    threshold_option,
-)
+from benchyard.cli.common import json_option
+from benchyard.cli.comparison_rule import comparison_rule
 from benchyard.cli.option_types import NamedPath, OutputFile
 from benchyard.cli.terminal import print_json, say
 from benchyard.core.errors import ExitCode, InputError
@@ -35,7 +24,6 @@ from benchyard.core.model import slug
 from benchyard.core.wording import printable
 from benchyard.results.layout import distinct_slug
 from benchyard.results.report_data import is_report
-from benchyard.results.trust import Suspect
 from benchyard.statistics.figures import plural
 
 if TYPE_CHECKING:
@@ -59,20 +47,7 @@ if TYPE_CHECKING:
     help="Compare each side with this: the reference, the side before it, or all others.",
 )
 @click.option("--reference", metavar="SIDE", help="Compare with this side instead of the first.")
-@click.option(
-    "--metric",
-    "metrics",
-    multiple=True,
-    default=(DURATION,),
-    show_default=True,
-    help="Metric to show and compare; a glob, or all. May be given several times.",
-)
-@compared_step_option
-@threshold_option
-@level_option
-@session_sd_option
-@in_turns_option
-@suspect_option
+@comparison_rule
 @click.option(
     "--keep",
     "kept",
@@ -87,30 +62,21 @@ if TYPE_CHECKING:
     type=NamedPath(file_okay=False),
     help="Write the runs of a report into this folder, as results, and stop.",
 )
-@results_option
-@root_option
 @json_option
 @click.pass_context
 def command(
     ctx: click.Context,
     sides: tuple[str, ...],
+    rule: Rule,
+    places: Places,
     file: Path | None,
     title: str,
     against: str | None,
     reference: str | None,
-    metrics: tuple[str, ...],
-    steps: tuple[str, ...],
-    threshold: float,
-    level: float,
-    session_sd: float | None,
     kept: tuple[str, ...],
     folder: Path | None,
-    results: Path | None,
-    root: Path,
     *,
     comparing: bool,
-    in_turns: bool,
-    suspect: str,
     as_json: bool,
 ) -> int:
     """Write results as one HTML file that opens offline, prints, and is read back.
@@ -122,17 +88,7 @@ def command(
     """
     if folder is not None:
         return _extract(sides, folder, as_json=as_json)
-    if not 0 < level < 1:
-        raise click.UsageError("the level lies between 0% and 100%")
-    rule = Rule(
-        *(metrics, threshold, level, Suspect(suspect)),
-        other_work=True,
-        steps=steps,
-        session_sd=session_sd,
-        in_turns=in_turns,
-        other_results=partial(results_below, root, results),
-    )
-    found = read_sides(sides, Places(root, results))
+    found = read_sides(sides, places)
     wanted = None
     if comparing or against or reference:
         wanted = answer(found, Request(rule, reference, against=Against(against or "reference")))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from benchyard.cli.common import cases_of, load_selected, results_of, results_option, selection
+from benchyard.cli.common import Selection, cases_of, results_option, selection
 from benchyard.cli.terminal import confirm, print_json, say
 from benchyard.core.errors import InputError
 from benchyard.core.wording import printable
@@ -22,18 +22,14 @@ from benchyard.statistics.figures import plural
 @results_option
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def command(
-    cases: tuple[str, ...],
-    tags: tuple[str, ...],
-    resource_folders: tuple[Path, ...],
-    root: Path,
-    results: Path | None,
+    selection: Selection,
     *,
     as_json: bool,
     yes: bool,
 ) -> None:
     """Remove the results of cases: their runs and summaries, and nothing else."""
-    _, loaded = load_selected(root, cases, tags, resource_folders)
-    places = {results_of(case, root, results): kept_folders(case) for case in cases_of(loaded)}
+    _, loaded = selection.load()
+    places = {selection.results_of(case): kept_folders(case) for case in cases_of(loaded)}
     doomed = [path for folder in places for path in removable(folder)]
     if doomed and not yes:
         for path in doomed:

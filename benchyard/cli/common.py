@@ -1,17 +1,18 @@
 """What the commands share: options, and loading what was selected."""
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, fields
+from functools import wraps
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import click
 
 import resources
-from benchyard.case.loading import Loaded, raise_problems
+from benchyard.case.loading import Loaded
 from benchyard.case.registry import Registry
 from benchyard.case.selection import find_cases
 from benchyard.cli.option_types import NamedPath, Percent
-from benchyard.core.errors import InputError
 from benchyard.core.model import Case
 from benchyard.results.layout import results_folder
 from benchyard.results.trust import Suspect
@@ -60,7 +61,57 @@ suspect_option = click.option(
 cases_argument = click.argument("cases", nargs=-1, metavar="[CASE]...")
 
 
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The cases that a command line selects, and where their results lie.
+
+    Args:
+        cases: As ``find_cases`` takes them; likewise ``tags`` and ``root``.
+        resource_folders: Folders with further resource classes.
+        results: Folder for results instead of the cases' own.
+    """
+
+    cases: Sequence[str]
+    tags: Sequence[str]
+    resource_folders: Sequence[Path]
+    root: Path
+    results: Path | None = None
+
+    def load(self) -> tuple[Registry, list[Loaded]]:
+        """Find the resource classes and load the cases."""
+        return load_selected(self.root, self.cases, self.tags, self.resource_folders)
+
+    def results_of(self, case: Case) -> Path:
+        """Return the results folder of a case."""
+        return results_of(case, self.root, self.results)
+
+
+def gathered(name: str, kind: type[Any]) -> Callable[[CommandT], CommandT]:
+    """Hand over the options that a dataclass has as fields as one argument.
+
+    Args:
+        name: Of the argument.
+        kind: The dataclass; a field without an option keeps its default.
+    """
+
+    def gather(command: CommandT) -> CommandT:
+        @wraps(command)
+        def call(*arguments: Any, **given: Any) -> Any:
+            names = [field.name for field in fields(kind) if field.name in given]
+            made = kind(**{field: given.pop(field) for field in names})
+            return command(*arguments, **{name: made}, **given)
+
+        return cast("CommandT", call)
+
+    return gather
+
+
 def selection(command: CommandT) -> CommandT:
+    """Add what selects cases, which is handed over as one ``Selection``."""
+    return selection_options(gathered("selection", Selection)(command))
+
+
+def selection_options(command: CommandT) -> CommandT:
     """Add the arguments and options that select cases."""
     for option in (cases_argument, tag_option, resources_option, root_option, json_option):
         command = option(command)
@@ -83,22 +134,6 @@ def load_selected(
 def cases_of(loaded: Iterable[Loaded]) -> list[Case]:
     """Return all cases in order."""
     return [case for item in loaded for case in item.cases]
-
-
-def one_case(wanted: str, root: Path, folders: Sequence[Path]) -> Case:
-    """Return the case that is meant; it need not be executable here.
-
-    Raises:
-        InputError: If none is meant, or several are.
-    """
-    _, loaded = load_selected(root, [wanted], (), folders)
-    cases = cases_of(loaded)
-    if not cases:
-        raise_problems(loaded)
-    if len(cases) != 1:
-        titles = ", ".join(case.title for case in cases)
-        raise InputError(f"'{wanted}' means {len(cases)} cases ({titles}); name one of them")
-    return cases[0]
 
 
 def results_of(case: Case, root: Path, results: Path | None) -> Path:

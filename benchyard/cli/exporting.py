@@ -9,8 +9,9 @@ import click
 
 from benchyard.case.loading import Loaded, raise_problems
 from benchyard.cli.common import (
+    Selection,
     cases_argument,
-    load_selected,
+    gathered,
     resources_option,
     results_option,
     root_option,
@@ -46,6 +47,7 @@ _STDOUT = Path("-")
 @resources_option
 @root_option
 @results_option
+@gathered("selection", Selection)
 @click.option(
     "-o",
     "--output",
@@ -78,11 +80,7 @@ _STDOUT = Path("-")
     help="An earlier campaign by the beginning of its date or digest, or all of them.",
 )
 def command(
-    cases: tuple[str, ...],
-    tags: tuple[str, ...],
-    resource_folders: tuple[Path, ...],
-    root: Path,
-    results: Path | None,
+    selection: Selection,
     files: tuple[Path, ...],
     format_: str | None,
     metrics: tuple[str, ...],
@@ -102,7 +100,7 @@ def command(
     """
     outputs = [(file, _kind(file, format_)) for file in files or (_STDOUT,)]
     _refuse_useless(outputs, format_, columns)
-    sources = _sources(cases, tags, resource_folders, root, results, campaign)
+    sources = _sources(selection, campaign)
     choice, tally = Choice(metrics, Suspect(suspect), counted), Tally()
     rows = (summarized if summary else tidy)(sources, choice, tally)
     rows = rows if columns is None else rows.only(columns)
@@ -135,23 +133,16 @@ def _refuse_useless(
         raise click.UsageError("--columns is for rows; tables have their columns by --points")
 
 
-def _sources(
-    cases: Sequence[str],
-    tags: Sequence[str],
-    folders: Sequence[Path],
-    root: Path,
-    results: Path | None,
-    campaign: str | None,
-) -> list[Source]:
+def _sources(selection: Selection, campaign: str | None) -> list[Source]:
     """Return the folders that are meant: those with results first, then those of cases."""
-    bare = [text for text in cases if holds_no_case(text)]
-    named = [text for text in cases if text not in bare]
+    bare = [text for text in selection.cases if holds_no_case(text)]
+    named = [text for text in selection.cases if text not in bare]
     found = [source for text in bare for source in sources_at(Path(text))]
     loaded: list[Loaded] = []
     if named or not bare:
-        _, loaded = load_selected(root, named, tags, folders)
+        _, loaded = replace(selection, cases=named).load()
     found += [
-        source_of(case, folder) for item in loaded for case, folder in targets(item, root, results)
+        source_of(case, folder) for item in loaded for case, folder in targets(item, selection)
     ]
     if not found:
         raise_problems(loaded)

@@ -17,7 +17,7 @@ from benchyard.analysis.failure_wording import (
     summary,
 )
 from benchyard.case.loading import Loaded
-from benchyard.cli.common import load_selected, results_of, results_option, selection
+from benchyard.cli.common import Selection, results_option, selection
 from benchyard.cli.option_types import since_option
 from benchyard.cli.terminal import print_json, print_table, say
 from benchyard.core.clock import iso_utc
@@ -39,11 +39,7 @@ _MOST_LINKS = 10
 @since_option
 @click.option("--all", "every", is_flag=True, help=f"List all executions, not only {_MOST}.")
 def command(
-    cases: tuple[str, ...],
-    tags: tuple[str, ...],
-    resource_folders: tuple[Path, ...],
-    root: Path,
-    results: Path | None,
+    selection: Selection,
     since: datetime | None,
     *,
     every: bool,
@@ -54,8 +50,8 @@ def command(
     Every try of a run counts, also those that were done again since. They are ordered by the least
     rate of failing that their number leaves likely, so that 9 of 10 come before 1 of 1.
     """
-    _, loaded = load_selected(root, cases, tags, resource_folders)
-    folders = [folder for item in loaded for folder in _results(item, root, results)]
+    _, loaded = selection.load()
+    folders = [folder for item in loaded for folder in _results(item, selection)]
     collected = collect(dict.fromkeys(folders)).since(since)
     if as_json:
         print_json(document(collected, iso_utc(since) if since else None, _link()))
@@ -63,12 +59,12 @@ def command(
     _print(collected, every=every)
 
 
-def _results(item: Loaded, root: Path, results: Path | None) -> Sequence[Path]:
+def _results(item: Loaded, selection: Selection) -> Sequence[Path]:
     """Return the results folders of a case; of an invalid case, all that exist."""
     if not item.problems:
-        return [results_of(case, root, results) for case in item.cases]
+        return [selection.results_of(case) for case in item.cases]
     case = Case(item.file.parent, id="", name=item.name, description="", steps=())
-    return results_below(results_of(case, root, results))
+    return results_below(selection.results_of(case))
 
 
 # -- for people

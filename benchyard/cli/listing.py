@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from benchyard.case.loading import Loaded
-from benchyard.cli.common import cases_of, load_selected, results_of, results_option, selection
+from benchyard.cli.common import Selection, cases_of, results_option, selection
 from benchyard.cli.terminal import print_json, print_table, say
 from benchyard.core.model import Case, Json
 from benchyard.core.table import Table
@@ -19,11 +19,7 @@ from benchyard.statistics.figures import plural
 @selection
 @results_option
 def command(
-    cases: tuple[str, ...],
-    tags: tuple[str, ...],
-    resource_folders: tuple[Path, ...],
-    root: Path,
-    results: Path | None,
+    selection: Selection,
     *,
     as_json: bool,
 ) -> None:
@@ -32,23 +28,23 @@ def command(
     CASE is a folder with cases below it, a name, or a glob over names; all below --root if left
     out.
     """
-    _, loaded = load_selected(root, cases, tags, resource_folders)
+    _, loaded = selection.load()
     if as_json:
-        print_json([entry for item in loaded for entry in _entries(item, root, results)])
+        print_json([entry for item in loaded for entry in _entries(item, selection)])
         return
     if not loaded:
-        say(f"no cases below {root.resolve()}", err=True)
+        say(f"no cases below {selection.root.resolve()}", err=True)
         return
-    _print(loaded, root, results)
+    _print(loaded, selection)
 
 
-def _entries(item: Loaded, root: Path, results: Path | None) -> list[Json]:
+def _entries(item: Loaded, selection: Selection) -> list[Json]:
     if item.problems:
         problems: list[Json] = [
             {"path": problem.path, "message": problem.message} for problem in item.problems
         ]
         return [{"name": item.name, "valid": False, "file": str(item.file), "problems": problems}]
-    return [_entry(case, item.file, results_of(case, root, results)) for case in item.cases]
+    return [_entry(case, item.file, selection.results_of(case)) for case in item.cases]
 
 
 def _entry(case: Case, file: Path, results: Path) -> Json:
@@ -87,14 +83,14 @@ def _counts(results: Path) -> tuple[str, str]:
     return done, str(numbers["failed"] or "-")
 
 
-def _print(loaded: list[Loaded], root: Path, results: Path | None) -> None:
+def _print(loaded: list[Loaded], selection: Selection) -> None:
     rows = list[tuple[str, ...]]()
-    base = root.resolve()
+    base = selection.root.resolve()
     for item in loaded:
         folder = item.file.parent
         place = str(folder.relative_to(base) if folder.is_relative_to(base) else folder)
         for case in item.cases:
-            folder = results_of(case, root, results)
+            folder = selection.results_of(case)
             tags = ",".join(case.tags)
             rows.append((case.title, str(len(case.steps)), *_counts(folder), tags, place))
         if item.problems:

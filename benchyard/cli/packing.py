@@ -4,10 +4,8 @@ from pathlib import Path
 
 import click
 
-import resources
 from benchyard.case.loading import raise_problems
-from benchyard.case.selection import find_cases
-from benchyard.cli.common import cases_of, results_of, results_option, selection
+from benchyard.cli.common import Selection, cases_of, results_option, selection
 from benchyard.cli.option_types import OutputFile
 from benchyard.cli.terminal import print_json, say
 from benchyard.core.errors import InputError
@@ -31,11 +29,7 @@ from benchyard.statistics.figures import plural
 )
 @click.option("--samples", is_flag=True, help="Take the curves of the runs too.")
 def command(
-    cases: tuple[str, ...],
-    tags: tuple[str, ...],
-    resource_folders: tuple[Path, ...],
-    root: Path,
-    results: Path | None,
+    selection: Selection,
     out: Path,
     *,
     samples: bool,
@@ -47,13 +41,12 @@ def command(
     the newest campaign, the versions of the Python packages, the digests of images, and the digest
     of each file. benchyard reproduce measures it again elsewhere, and compares.
     """
-    registry = resources.find(resource_folders)
-    loaded = find_cases(root, cases, tags, registry)
+    registry, loaded = selection.load()
     raise_problems(loaded)
-    measured = [Measured(case, results_of(case, root, results)) for case in cases_of(loaded)]
+    measured = [Measured(case, selection.results_of(case)) for case in cases_of(loaded)]
     if not measured:
-        raise InputError(f"no cases below {root.resolve()}")
-    found = collect(measured, registry, resource_folders, samples=samples)
+        raise InputError(f"no cases below {selection.root.resolve()}")
+    found = collect(measured, registry, selection.resource_folders, samples=samples)
     write_archive(out, found.manifest, found.contents)
     for warning in found.warnings:
         say(f"warning: {warning}", err=True, fg="yellow")

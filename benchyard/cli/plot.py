@@ -94,10 +94,7 @@ def command(
     paper: str | None,
     width: float | None,
     height: float | None,
-    run: int | None,
-    results: Path | None,
-    resource_folders: tuple[Path, ...],
-    root: Path,
+    where: Where,
     *,
     log: bool | None,
     suspect: str,
@@ -109,8 +106,7 @@ def command(
     cases below --root are drawn. The folder of a run, --run and --curves draw the curves of one
     run: what was sampled of the host and of what was measured.
     """
-    where = Where(root, results, resource_folders, run)
-    if wants_curves or run is not None or any(_is_run(source) for source in sources):
+    if wants_curves or where.run is not None or any(_is_run(source) for source in sources):
         _refuse_with_curves(ctx)
         _draw_curves(sources, where, files)
         return

@@ -78,10 +78,7 @@ def command(
     candidates: tuple[str, ...],
     limit: int,
     flame: Path | None,
-    run: int | None,
-    results: Path | None,
-    resource_folders: tuple[Path, ...],
-    root: Path,
+    where: Where,
     *,
     by_path: bool | None,
     as_csv: bool,
@@ -94,7 +91,6 @@ def command(
     """
     if as_csv and as_json:
         raise click.UsageError("--json and --csv exclude each other")
-    where = Where(root, results, resource_folders, run)
     found = sources_of(sources, where, every_run=bool(candidates))
     if by_path is None:
         by_path = found[0].run is not None

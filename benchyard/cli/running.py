@@ -19,7 +19,7 @@ from benchyard.cli.common import (
     load_selected,
     results_of,
     results_option,
-    selection,
+    selection_options,
     session_sd_option,
     suspect_option,
 )
@@ -58,7 +58,7 @@ from benchyard.suite.plan import SuitePlan
 
 
 @click.command("run", cls=ReportingCommand)
-@selection
+@selection_options
 @results_option
 @suspect_option
 @click.option(

@@ -1,13 +1,14 @@
 """``benchyard stats``: the statistics of finished runs, computed anew."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import click
 
 from benchyard.analysis.comparison.run_sets import results_folders
 from benchyard.case.loading import Loaded, raise_problems
-from benchyard.cli.common import load_selected, results_option, selection, suspect_option
+from benchyard.cli.common import Selection, results_option, selection, suspect_option
 from benchyard.cli.option_types import columns_option
 from benchyard.cli.options import verbose_option
 from benchyard.cli.outcome import name_of, print_outcome, read_summary
@@ -49,11 +50,7 @@ _LONGEST_LIST = 300
 @click.option("--markdown", "as_markdown", is_flag=True, help="Markdown tables on stdout.")
 @verbose_option
 def command(
-    cases: tuple[str, ...],
-    tags: tuple[str, ...],
-    resource_folders: tuple[Path, ...],
-    root: Path,
-    results: Path | None,
+    selection: Selection,
     *,
     campaign: str | None,
     metrics: tuple[str, ...],
@@ -75,13 +72,13 @@ def command(
     if as_json + as_csv + as_markdown > 1:
         raise click.UsageError("--json, --csv and --markdown: give one of them")
     look = Look(metrics, None if as_csv else columns)
-    bare = [text for text in cases if holds_no_case(text) and results_folders(Path(text))]
-    named = [text for text in cases if text not in bare]
+    bare = [text for text in selection.cases if holds_no_case(text) and results_folders(Path(text))]
+    named = [text for text in selection.cases if text not in bare]
     loaded: list[Loaded] = []
     if named or not bare:
-        _, loaded = load_selected(root, named, tags, resource_folders)
+        _, loaded = replace(selection, cases=named).load()
     chosen = _without_case(bare, campaign)
-    chosen += [] if chosen and not loaded else _chosen(loaded, root, results, campaign)
+    chosen += [] if chosen and not loaded else _chosen(loaded, selection, campaign)
     unreadable = sum(
         len(summarize(case.title, folder, suspect=Suspect(suspect)))
         for case, folder in chosen
@@ -113,13 +110,13 @@ def _without_case(folders: Sequence[str], campaign: str | None) -> list[tuple[Ca
 
 
 def _chosen(
-    loaded: Sequence[Loaded], root: Path, results: Path | None, campaign: str | None
+    loaded: Sequence[Loaded], selection: Selection, campaign: str | None
 ) -> list[tuple[Case, Path]]:
     """Return cases with the folders of their campaigns; without any, invalid cases are told."""
     chosen = [
         (case, place)
         for item in loaded
-        for case, folder in targets(item, root, results)
+        for case, folder in targets(item, selection)
         for place in chosen_campaigns(folder, campaign)
     ]
     if not chosen:

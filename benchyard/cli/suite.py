@@ -13,7 +13,7 @@ from benchyard.analysis.regressions import check_baseline
 from benchyard.cli.ci import ReportingCommand, Reports, reports
 from benchyard.cli.common import (
     results_option,
-    selection,
+    selection_options,
     session_sd_option,
     suspect_option,
 )
@@ -45,7 +45,7 @@ from benchyard.suite.request import SuiteRequest
 
 
 @click.command("suite", cls=ReportingCommand)
-@selection
+@selection_options
 @results_option
 @suspect_option
 @click.option(

@@ -5,19 +5,19 @@ from dataclasses import replace
 from pathlib import Path
 
 from benchyard.case.loading import Loaded, find_metadata
-from benchyard.cli.common import results_of
+from benchyard.cli.common import Selection
 from benchyard.core.model import Case
 from benchyard.results.folders import Results
 from benchyard.results.krown import krown_runs
 
 
-def targets(item: Loaded, root: Path, results: Path | None) -> Iterator[tuple[Case, Path]]:
+def targets(item: Loaded, selection: Selection) -> Iterator[tuple[Case, Path]]:
     """Yield cases with their results folders; of an invalid case, those with runs."""
     if not item.problems:
-        yield from ((case, results_of(case, root, results)) for case in item.cases)
+        yield from ((case, selection.results_of(case)) for case in item.cases)
         return
     case = Case(item.file.parent, id="", name=item.name, description="", steps=())
-    folder = results_of(case, root, results)
+    folder = selection.results_of(case)
     if has_runs(folder):
         yield case, folder
     # Points of a matrix that cannot be read any more: their folders tell which they were.

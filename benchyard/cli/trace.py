@@ -36,10 +36,7 @@ _PICTURES = (".png", ".svg")
 def command(
     sources: tuple[str, ...],
     out: Path | None,
-    run: int | None,
-    results: Path | None,
-    resource_folders: tuple[Path, ...],
-    root: Path,
+    where: Where,
     *,
     opening: bool,
 ) -> None:
@@ -53,7 +50,7 @@ def command(
         raise click.UsageError("say where the trace goes: -o FILE, or --open")
     if opening:
         viewer_folder()  # what is missing is told before long work
-    trace = _loaded(sources_of(sources, Where(root, results, resource_folders, run)))
+    trace = _loaded(sources_of(sources, where))
     if out:
         _write(trace, out)
         say(f"{_counted(trace)}: {out}")

@@ -7,9 +7,11 @@ from pathlib import Path
 
 import click
 
+import resources
+from benchyard.case.selection import one_case
 from benchyard.cli.common import (
     CommandT,
-    one_case,
+    gathered,
     resources_option,
     results_of,
     results_option,
@@ -58,12 +60,13 @@ class Where:
 
 
 def where_options(command: CommandT) -> CommandT:
-    """Add the options that ``Where`` is made of."""
+    """Add the options that ``Where`` is made of, which is handed over as ``where``."""
     run = click.option(
         "--run",
         type=click.IntRange(1),
         help="Which run of a case; without it the median one, else the last that is done.",
     )
+    command = gathered("where", Where)(command)
     for option in (root_option, resources_option, results_option, run):
         command = option(command)
     return command
@@ -91,7 +94,7 @@ def _found(wanted: str, where: Where, every_run: bool) -> list[Source]:  # noqa:
         return _of_results(place, where, every_run)
     if place.is_file() or any(place.glob("profile_*.bin")):
         return [Source(str(place), partial(read_trace, place))]
-    case = one_case(wanted, where.root, where.resource_folders)
+    case = one_case(where.root, wanted, resources.find(where.resource_folders))
     return _of_results(results_of(case, where.root, where.results), where, every_run, case.title)
 
 

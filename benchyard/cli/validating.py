@@ -1,11 +1,9 @@
 """``benchyard validate``: every problem of every case at once."""
 
-from pathlib import Path
-
 import click
 
 from benchyard import schemas
-from benchyard.cli.common import cases_of, load_selected, selection
+from benchyard.cli.common import Selection, cases_of, selection
 from benchyard.cli.terminal import print_json, say
 from benchyard.core.errors import ExitCode
 from benchyard.core.model import Json
@@ -16,10 +14,7 @@ from benchyard.statistics.figures import plural
 @selection
 @click.option("--schema", is_flag=True, help="Print the JSON Schema of metadata.json instead.")
 def command(
-    cases: tuple[str, ...],
-    tags: tuple[str, ...],
-    resource_folders: tuple[Path, ...],
-    root: Path,
+    selection: Selection,
     *,
     as_json: bool,
     schema: bool,
@@ -28,7 +23,7 @@ def command(
     if schema:
         print_json(schemas.load("case"))
         return ExitCode.DONE
-    _, loaded = load_selected(root, cases, tags, resource_folders)
+    _, loaded = selection.load()
     problems = dict.fromkeys(problem for item in loaded for problem in item.problems)
     valid = len(cases_of(loaded))
     invalid = sum(1 for item in loaded if item.problems)

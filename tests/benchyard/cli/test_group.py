@@ -12,7 +12,7 @@ import pytest
 
 from benchyard import __version__
 from benchyard.case.loading import Loaded
-from benchyard.cli import call, listing
+from benchyard.cli import call, common
 from benchyard.cli.group import COMMANDS
 from benchyard.core.errors import BenchyardError, CaseFailedError, InputError, RunInterruptedError
 from tests.benchyard.cli.conftest import Cli
@@ -86,7 +86,7 @@ def test_errors_become_a_sentence_and_an_exit_code(
     def fail(*_: object) -> list[Loaded]:
         raise error
 
-    monkeypatch.setattr(listing, "load_selected", fail)
+    monkeypatch.setattr(common, "load_selected", fail)
     assert call(["list"]) == code
     said = capsys.readouterr()
     assert said.out == ""

@@ -1,6 +1,6 @@
 """``benchyard up``: a whole lab on this machine, until Ctrl-C."""
 
-from pathlib import Path
+from typing import Any
 
 import click
 
@@ -53,24 +53,15 @@ from benchyard.core.model import Json
 @grace_option
 @json_option
 def command(
-    host_name: str | None,
-    port: int | None,
-    explorer_port: int | None,
-    database_url: str | None,
-    name: str | None,
-    tags: tuple[str, ...],
-    root: Path | None,
-    resource_folders: tuple[Path, ...],
-    prefect_yaml: Path,
-    alerts: str | None,
-    allowed: tuple[Path, ...],
-    grace: float | None,
     *,
+    port: int | None,
+    database_url: str | None,
     no_server: bool,
     no_testbed: bool,
     no_explorer: bool,
     no_auth: bool,
     as_json: bool,
+    **given: Any,
 ) -> None:
     """Bring a whole lab up on this machine, and keep it up.
 
@@ -82,25 +73,17 @@ def command(
     """
     from benchyard.lab import up  # noqa: PLC0415 - imports Prefect, which help can do without
 
+    if no_server:
+        _refuse_for_others({"--port": port, "--database-url": database_url})
     options = up.LabOptions(
-        host_name=host_name,
         port=port,
         database_url=database_url,
         own_server=not no_server,
-        name=name,
-        tags=tags,
-        root=root,
-        resource_folders=resource_folders,
-        prefect_yaml=prefect_yaml,
-        alerts=alerts,
-        allowed=allowed,
         auth=not no_auth,
         measures=not no_testbed,
-        grace=grace,
-        explorer_port=explorer_port,
         explores=not no_explorer,
+        **given,
     )
-    _refuse_together(options.own_server, given={"--port": port, "--database-url": database_url})
 
     def ready(told: dict[str, Json]) -> None:
         if as_json:
@@ -110,7 +93,7 @@ def command(
         raise RunInterruptedError("the run in progress was stopped; a retry goes on there")
 
 
-def _refuse_together(own_server: bool, given: dict[str, object]) -> None:  # noqa: FBT001
+def _refuse_for_others(given: dict[str, object]) -> None:
     for name, value in given.items():
-        if value is not None and not own_server:
+        if value is not None:
             raise InputError(f"{name} is for the lab's own server, which --no-server leaves out")

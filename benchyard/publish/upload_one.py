@@ -2,8 +2,8 @@
 
 import threading
 import time
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
@@ -40,6 +40,9 @@ _IN_A_ROW = 3
 _CHANGED = "it was written to while it was published; it is taken the next time"
 #: How often it is looked whether the user wants to stop, in seconds.
 _GLANCE = 0.05
+#: Of documents that may have more bytes, one at a time is in memory: a sink needs some twelve times
+#: as much.
+_LARGE = LARGEST // 8
 #: JSON is rarely compressed further. What is goes beside others all the same, and takes more.
 _RATIO = 100
 
@@ -82,33 +85,6 @@ class StopSignal:
         return True
 
 
-class MemoryBudget:
-    """Limits the bytes of documents that all threads of a publication have in memory together.
-
-    Args:
-        size: The limit.
-    """
-
-    def __init__(self, size: int = LARGEST) -> None:
-        self._size = size
-        self._free = size
-        self._changed = threading.Condition()
-
-    @contextmanager
-    def taken(self, wanted: int) -> Generator[None]:
-        """Wait until there is room, and take it while the block runs; at most the whole limit."""
-        taken = min(wanted, self._size)
-        with self._changed:
-            self._changed.wait_for(lambda: self._free >= taken)
-            self._free -= taken
-        try:
-            yield
-        finally:
-            with self._changed:
-                self._free += taken
-                self._changed.notify_all()
-
-
 def expected(size: int, how: Compression) -> int:
     """Estimate how many bytes a file of this size has when it is decompressed."""
     return size if how is Compression.NONE else size * _RATIO
@@ -133,7 +109,7 @@ class Uploader:
     tell: Listener
     _troubles: int = field(default=0, init=False)
     _answered: bool = field(default=False, init=False)
-    _room: MemoryBudget = field(default_factory=MemoryBudget, init=False)
+    _large: threading.Lock = field(default_factory=threading.Lock, init=False)
 
     def publish(self, waiting: WaitingFile) -> Ending:
         """Upload a file and archive it."""
@@ -159,7 +135,8 @@ class Uploader:
             with claimed(waiting.path) as held:
                 if isinstance(held, Missed):
                     return Elsewhere(waiting.name)
-                with self._room.taken(expected(held.size, held.compression)):
+                is_large = expected(held.size, held.compression) > _LARGE
+                with self._large if is_large else nullcontext():
                     ending = self._settled(held, act)
         except (BenchyardError, OSError) as error:
             return self._trouble(waiting.name, error)

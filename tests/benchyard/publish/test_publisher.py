@@ -160,15 +160,20 @@ def test_a_sink_is_called_as_often_at_once_as_it_likes_once_the_first_file_went(
     assert {name[:2] for name in sink.stored[:5]} == {"00", "01", "02", "03", "04"}
 
 
-def test_a_sink_that_takes_one_at_a_time_gets_one_at_a_time(
-    run: Publish, fill: Fill, sink: FolderSink
+@pytest.mark.parametrize("large", [True, False])
+def test_large_files_and_sinks_that_take_one_at_a_time_get_one_at_a_time(
+    run: Publish, fill: Fill, sink: FolderSink, monkeypatch: pytest.MonkeyPatch, large: bool
 ) -> None:
+    if large:
+        sink.parallel = 4
+        monkeypatch.setattr(upload_one, "_LARGE", 0)
     fill(*(f"{number:02}.json" for number in range(20)))
     at_once = 0
 
     def begin(_: Spooled) -> None:
         nonlocal at_once
         at_once += 1
+        time.sleep(0.005)  # others that may come would come now
         assert at_once == 1
 
     def end(_: Spooled) -> None:

@@ -128,8 +128,6 @@ def _name(test: str) -> str:
 
 
 PORT = 6379
-#: Where the image keeps its data.
-DATA = "/data"
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +162,7 @@ class Redis(ServerContainer[RedisSettings]):
     Settings: ClassVar[type[RedisSettings]] = RedisSettings
     _image: ClassVar[str] = "redis:7"
     _serves: ClassVar[Sequence[int]] = (PORT,)
+    _data: ClassVar[str] = "/data"
 
     def _specification(self) -> Specification:
         given = dict(self.settings.parameters)
@@ -175,12 +174,6 @@ class Redis(ServerContainer[RedisSettings]):
 
     def _readiness(self) -> list[Readiness]:
         return [TcpPort(PORT)]
-
-    def start(self) -> None:
-        """Make a volume for the data and start the container."""
-        if DATA not in {*self.settings.volumes, *self.settings.tmpfs}:
-            self._add_volume(DATA)
-        super().start()
 
     def version(self) -> str:
         """Ask the server."""

@@ -118,7 +118,6 @@ def refuse_unloaded(said: str, expected: int) -> None:
 
 #: Where Virtuoso sees the run's ``data/shared``: it reads files from there and nowhere else.
 SHARED = "/usr/share/proj"
-DATABASE = "/database"
 PASSWORD = "DBA_PASSWORD"  # noqa: S105 - the name of a variable
 
 _BUFFERS_PER_GB = 85_000
@@ -130,6 +129,7 @@ class Virtuoso(ServerContainer[ContainerSettings]):
 
     _image: ClassVar[str] = "kgconstruct/virtuoso:v7.2.7"
     _serves: ClassVar[Sequence[int]] = (8890, 1111)
+    _data: ClassVar[str] = "/database"
 
     def _specification(self) -> Specification:
         spec = super()._specification()
@@ -152,10 +152,6 @@ class Virtuoso(ServerContainer[ContainerSettings]):
     def _mounts(self) -> list[Mount]:
         shared, *inputs = super()._mounts()
         return [replace(shared, target=SHARED), *inputs]
-
-    def _prepare(self) -> None:
-        super()._prepare()
-        self._add_volume(DATABASE)
 
     def _readiness(self) -> Sequence[Readiness]:
         return LogPattern("Server online at"), TcpPort(1111), TcpPort(8890)

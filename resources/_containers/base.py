@@ -50,6 +50,8 @@ class ContainerResource(Resource[ContainerSettingsT]):
     Settings: ClassVar[type[Any]] = ContainerSettings
     #: The image, unless the case names another one.
     _image: ClassVar[str] = ""
+    #: The folder of its data, which gets a volume; none if empty.
+    _data: ClassVar[str] = ""
     #: Ports at which it serves: on this host each is the kernel's choice, unless a step names it.
     _serves: ClassVar[Sequence[int]] = ()
 
@@ -170,14 +172,11 @@ class ContainerResource(Resource[ContainerSettingsT]):
         self._prepare()
 
     def _prepare(self) -> None:
-        """Make the run's network and volumes."""
+        """Make the run's network and volumes, which go away with the run."""
         self._container_environment.lay()
-        for target in self.settings.volumes:
-            self._add_volume(target)
-
-    def _add_volume(self, target: str) -> None:
-        """Make an empty volume for a folder of the containers; it goes away with the run."""
-        self._container_environment.add_volume(target)
+        own = [] if self._data in {"", *self.settings.tmpfs} else [self._data]
+        for target in dict.fromkeys([*self.settings.volumes, *own]):
+            self._container_environment.add_volume(target)
 
     def stop(self) -> None:
         """Stop and remove the containers, then all that was made for them.

@@ -64,8 +64,6 @@ class DatabaseServer(SqlDatabase[ContainerSettingsT], ServerContainer[ContainerS
 
     #: The server's port.
     _port: ClassVar[int]
-    #: The folder of its data, which gets a volume.
-    _data: ClassVar[str]
 
     _dialog: Dialog | None = None
 
@@ -104,10 +102,8 @@ class DatabaseServer(SqlDatabase[ContainerSettingsT], ServerContainer[ContainerS
         return [TcpPort(self._port), Talks(self._connect)]
 
     def start(self) -> None:
-        """Make the scratch folder and the volume for the data, and start the container."""
+        """Make the scratch folder, and start the container."""
         self.workspace.own.mkdir(parents=True, exist_ok=True)
-        if self._data not in {*self.settings.volumes, *self.settings.tmpfs}:
-            self._add_volume(self._data)
         super().start()
 
     def stop(self) -> None:

@@ -7,10 +7,10 @@ import threading
 from abc import ABC, abstractmethod
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import IO, ClassVar
+from typing import IO, Any, ClassVar
 
 from benchyard.case.resource import Resource, SettingsT, Workspace
-from benchyard.core.errors import CommandFailedError, NotReadyError
+from benchyard.core.errors import CommandFailedError, NotReadyError, ProgramFailedError
 from benchyard.core.model import JsonObject
 from benchyard.process.children import pipe, spawn, tail
 from benchyard.process.kept_output import kept_output
@@ -221,6 +221,19 @@ class WorkerResource(Resource[SettingsT], ABC):
         del step
         worker = self._latest
         return [] if worker is None or worker.ended is None else [worker.ended]
+
+    def _ask(self, request: JsonObject) -> dict[str, Any]:
+        """Return the values that the process answers with.
+
+        Raises:
+            ProgramFailedError: If what it works on refuses the request.
+            CommandFailedError: If it fails otherwise; a ``DiedError`` if it ends.
+        """
+        answer: dict[str, Any] = self._living().ask(request)
+        if "error" in answer:
+            kind = ProgramFailedError if answer["refused"] else CommandFailedError
+            raise kind(answer["error"])
+        return answer["values"]
 
     def _living(self) -> Worker:
         if self._worker is None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, ClassVar, cast
 
 from benchyard.case.resource import CommandResult, SettingsT, Workspace
-from benchyard.core.errors import CommandFailedError, NotReadyError, ProgramFailedError
+from benchyard.core.errors import CommandFailedError, NotReadyError, retold
 from benchyard.core.model import Json, JsonObject
 from resources._databases.commands import SqlDatabase
 from resources._interpreters import interpreter, version_in
@@ -112,10 +112,8 @@ class EmbeddedDatabase(SqlDatabase[SettingsT], WorkerResource[SettingsT], ABC):
 
     def _ask(self, request: JsonObject) -> dict[str, Any]:
         try:
-            answer: dict[str, Any] = self._living().ask(request)
+            return super()._ask(request)
         except DiedError as error:
             raise CommandFailedError(f"{self._what} did not answer: {error}") from error
-        if "error" in answer:
-            kind = ProgramFailedError if answer["refused"] else CommandFailedError
-            raise kind(f"{self._what}: {answer['error']}")
-        return answer["values"]
+        except CommandFailedError as error:
+            raise retold(error, f"{self._what}: {error}") from error

@@ -5,11 +5,11 @@ from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 from urllib.parse import urlsplit
 
 from benchyard.case.resource import CommandResult, InputFile, NoSettings, OutputFile, command
-from benchyard.core.errors import CommandFailedError, ProgramFailedError, retold
+from benchyard.core.errors import CommandFailedError, retold
 from benchyard.core.model import Json, JsonObject
 from resources._containers.container_environment import address_of, addresses
 from resources._files import named_or_kept, read_text
@@ -166,13 +166,9 @@ class Query(WorkerResource[NoSettings]):
             "answer": str(answer),
         }
         try:
-            reply: dict[str, Any] = self._living().ask(request)
+            return self._ask(request)
         except CommandFailedError as error:
             raise retold(error, f"{endpoint}: {error}") from error
-        if "error" in reply:
-            kind = ProgramFailedError if reply["refused"] else CommandFailedError
-            raise kind(f"{endpoint}: {reply['error']}")
-        return reply["values"]
 
 
 def _refuse_address(endpoint: str) -> None:

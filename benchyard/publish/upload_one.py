@@ -113,11 +113,17 @@ class Uploader:
 
     def publish(self, waiting: WaitingFile) -> Ending:
         """Upload a file and archive it."""
-        return self._with(waiting, self._publish)
+
+        def act(held: ClaimedFile) -> Ending:
+            spooled = self._spooled(held)
+            stored = self._store(held, spooled)
+            return self._archive(held, spooled) if isinstance(stored, Confirmed) else stored
+
+        return self._with(waiting, act)
 
     def upload(self, waiting: WaitingFile) -> Ending:
         """Upload a file; it stays in the spool."""
-        return self._with(waiting, self._upload)
+        return self._with(waiting, lambda held: self._store(held, self._spooled(held)))
 
     def keep(self, waiting: WaitingFile, mark: tuple[int, int, int, int]) -> Ending:
         """Archive a file that the sink has confirmed, if it has not changed since."""
@@ -157,14 +163,6 @@ class Uploader:
                 return Left(held.name, _CHANGED)
             reject(held, str(error))
             return Rejected(held.name, str(error))
-
-    def _publish(self, held: ClaimedFile) -> Ending:
-        spooled = self._spooled(held)
-        stored = self._store(held, spooled)
-        return self._archive(held, spooled) if isinstance(stored, Confirmed) else stored
-
-    def _upload(self, held: ClaimedFile) -> Ending:
-        return self._store(held, self._spooled(held))
 
     def _spooled(self, held: ClaimedFile) -> Spooled:
         content = held.content()

@@ -25,12 +25,7 @@ from resources._containers.container_environment import (
 from resources._containers.container_set import ContainerSet
 from resources._containers.engine import Client, EngineError, connect, ensure_image, image_identity
 from resources._containers.settings import SHARED, ContainerSettings
-from resources._containers.specification import (
-    Mount,
-    Specification,
-    execution_failed,
-    run_failed,
-)
+from resources._containers.specification import Mount, Specification, failed
 from resources._containers.streams import Follower
 from resources._files import emptied
 from resources._ports import is_free
@@ -270,7 +265,7 @@ class ContainerResource(Resource[ContainerSettingsT]):
         finally:
             container.follower.remove_empty_files(self.workspace.kept)
         if ended.code != exit_code or ended.error or (ended.out_of_memory and not exit_code):
-            raise run_failed(spec.image, ended, exit_code, container.follower.said())
+            raise failed(f"'{spec.image}' failed", ended, exit_code, container.follower.said())
         container.follower.refuse_lost()
         told = {"exit_code": ended.code, "run_s": ended.run_s, "out_of_memory": ended.out_of_memory}
         return CommandResult(told, container.follower.output)
@@ -292,10 +287,14 @@ class ContainerResource(Resource[ContainerSettingsT]):
             ended = self._container_set.execute(container, arguments, follower, call)
         finally:
             follower.remove_empty_files(self.workspace.kept)
-        if ended.code != exit_code or not ended.has_begun:
-            raise execution_failed(
-                arguments[0], container.spec.image, ended, exit_code, follower.said()
-            )
+        program = f"'{arguments[0]}'"
+        if not ended.has_begun:
+            # Then its output is the engine's.
+            why = f"cannot execute {program} in {container.title}: {follower.said()}"
+            raise CommandFailedError(why, ended.code)
+        if ended.code != exit_code:
+            what = f"{program} failed in {container.title}"
+            raise failed(what, ended, exit_code, follower.said())
         follower.refuse_lost()
         told: dict[str, Json] = {"exit_code": ended.code}
         if call.is_watched:

@@ -15,7 +15,7 @@ from benchyard.process.usage import Life
 from resources._containers.container import LiveContainer, ProgramCall
 from resources._containers.container_environment import ContainerEnvironment
 from resources._containers.engine import EngineError
-from resources._containers.specification import Exit, ProgramRun, Specification
+from resources._containers.specification import Exit, Specification
 from resources._containers.streams import Follower
 
 #: Seconds after which the end of a container is known.
@@ -112,7 +112,7 @@ class ContainerSet:
         arguments: Sequence[str],
         follower: Follower,
         call: ProgramCall,
-    ) -> ProgramRun:
+    ) -> Exit:
         """Execute a program in a container that runs, and wait for its end.
 
         Raises:
@@ -144,7 +144,7 @@ class ContainerSet:
             self._refuse_over(container)
         run_s = life.span.seconds if life else None
         out_of_memory = self._environment.oom_kills(container) > killed
-        return ProgramRun(code, run_s, out_of_memory, has_begun=pid is not None)
+        return Exit(code, out_of_memory, run_s=run_s, has_begun=pid is not None)
 
     @staticmethod
     def _refuse_over(container: LiveContainer, error: Exception | None = None) -> None:

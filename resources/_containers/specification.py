@@ -175,19 +175,21 @@ def _health(check: HealthCheck) -> JsonObject:
 
 @dataclass(frozen=True, slots=True)
 class Exit:
-    """How a container ended, as the engine tells it.
+    """How a container, or a program in one, ended, as the engine tells it.
 
     Args:
         code: Exit code; 128 + number for a signal.
         out_of_memory: Whether the kernel killed a process of it at its memory limit.
         error: What the engine could not do, such as executing the program.
         run_s: Seconds from the program's begin to its end; None if these were not seen.
+        has_begun: False if the engine could not execute the program.
     """
 
     code: int
     out_of_memory: bool
     error: str = ""
     run_s: float | None = None
+    has_begun: bool = True
 
     def describe(self) -> str:
         """Say in words how it ended."""
@@ -214,58 +216,16 @@ def exit_of(state: Any) -> Exit:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class ProgramRun:
-    """The end of a program in a container.
+def failed(what: str, ended: Exit, exit_code: int, said: str) -> CommandFailedError:
+    """Return the error for a container, or a program in one, that did not end as it must.
 
     Args:
-        code: Exit code; 128 + number for a signal.
-        run_s: Seconds from its begin to its end; None if that was not watched, or not seen.
-        out_of_memory: Whether the kernel killed a process meanwhile, at the container's limit.
-        has_begun: False if the engine could not execute it.
-    """
-
-    code: int
-    run_s: float | None
-    out_of_memory: bool
-    has_begun: bool
-
-
-def run_failed(image: str, ended: Exit, exit_code: int, said: str) -> CommandFailedError:
-    """Return the error for a container that did not end as it must.
-
-    Args:
+        what: The begin of the message: what failed, and where.
         exit_code: The one that it must end with.
         said: The end of what it said.
     """
-    how = f"'{image}' failed: {ended.describe()}{_wanted(exit_code)}; it said: {said}"
+    wanted = f", and {exit_code} was expected" if exit_code else ""
+    message = f"{what}: {ended.describe()}{wanted}; it said: {said}"
     if ended.error or ended.out_of_memory:
-        return CommandFailedError(how, ended.code)
-    return program_failed(how, ended.code)
-
-
-def execution_failed(
-    program: str, image: str, ended: ProgramRun, exit_code: int, said: str
-) -> CommandFailedError:
-    """Return the error for a program in a container that did not end as it must.
-
-    Args:
-        exit_code: As for ``run_failed``.
-        said: As for ``run_failed``.
-    """
-    where = f"in the container of '{image}'"
-    if not ended.has_begun:
-        # Then its output is the engine's.
-        return CommandFailedError(f"cannot execute '{program}' {where}: {said}", ended.code)
-    how = describe_code(ended.code)
-    if ended.out_of_memory:
-        how = "out of memory: the kernel killed it at the container's limit"
-    message = f"'{program}' failed {where}: {how}{_wanted(exit_code)}; it said: {said}"
-    if ended.out_of_memory:
         return CommandFailedError(message, ended.code)
     return program_failed(message, ended.code)
-
-
-def _wanted(exit_code: int) -> str:
-    """Return the part of an error that tells which exit code was expected, if not 0."""
-    return f", and {exit_code} was expected" if exit_code else ""

@@ -96,15 +96,19 @@ def connect_to_write(file: Path) -> sqlite3.Connection:
     with explaining(file):
         make_folder(file.parent)
         connection = _connect(file, "rwc")
-        try:
-            wrong = _prepare(connection)
-        except BaseException:
-            connection.close()
-            raise
-    if wrong:
+        with _closed_unless_usable(connection):
+            if wrong := _prepare(connection):
+                raise SinkUnavailableError(f"{shown(file)} {wrong}")
+        return connection
+
+
+@contextmanager
+def _closed_unless_usable(connection: sqlite3.Connection) -> Generator[None]:
+    try:
+        yield
+    except BaseException:
         connection.close()
-        raise SinkUnavailableError(f"{shown(file)} {wrong}")
-    return connection
+        raise
 
 
 def _connect(file: Path, mode: str, patience: float | None = None) -> sqlite3.Connection:
@@ -190,15 +194,12 @@ def connect_to_read(file: Path) -> sqlite3.Connection:
         if not file.exists():
             raise InputError(f"there is no local store {shown(file)} yet; publishing makes it")
         connection = _readable(file)
-        try:
-            wrong = _unusable(connection)
-        except BaseException:
-            connection.close()
-            raise
-    if wrong:
-        connection.close()
-        raise InputError(f"{shown(file)} {wrong}")
-    return connection
+        with _closed_unless_usable(connection):
+            if is_empty(connection):
+                raise InputError(f"{shown(file)} is empty: nothing was published to it yet")
+            if wrong := problem(connection):
+                raise InputError(f"{shown(file)} {wrong}")
+        return connection
 
 
 def _readable(file: Path, patience: float | None = None) -> sqlite3.Connection:
@@ -221,12 +222,6 @@ def _readable(file: Path, patience: float | None = None) -> sqlite3.Connection:
 def _has_log(file: Path) -> bool:
     log = Path(f"{file.resolve()}-wal")  # SQLite puts it beside what a link leads to
     return log.exists() and log.stat().st_size > 0
-
-
-def _unusable(connection: sqlite3.Connection) -> str | None:
-    if is_empty(connection):
-        return "is empty: nothing was published to it yet"
-    return problem(connection)
 
 
 def check(file: Path) -> None:

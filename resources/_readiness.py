@@ -9,10 +9,10 @@ import socket
 import time
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException
-from typing import Protocol
+from typing import Any, Protocol
 
 from benchyard.core.errors import InputError, NotReadyError, ResourceError
 from resources._ports import is_port
@@ -225,6 +225,21 @@ def wait_until_ready(awaited: Awaited, ways: Sequence[Readiness], seconds: float
 
 
 # -- as cases write them
+
+
+def ways_of(given: Mapping[str, Any]) -> list[Readiness]:
+    """Return the ways that ``ready`` gives for containers and services alike.
+
+    Raises:
+        InputError: If one is no way.
+    """
+    known: Mapping[str, Callable[[Any], Readiness]] = {
+        "log": log_way,
+        "tcp": tcp_way,
+        "http": http_way,
+        "command": command_way,
+    }
+    return [make(given[name]) for name, make in known.items() if name in given]
 
 
 def is_pattern(text: str) -> bool:

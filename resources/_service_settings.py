@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Literal, TypedDict
+from functools import partial
+from typing import Literal, TypedDict, cast
 
 from benchyard.case.resource import InputFolder
 from benchyard.core.errors import InputError, SettingsError
-from resources._readiness import Readiness, TcpPort, command_way, http_way, log_way, tcp_way
+from benchyard.core.model import JsonObject, mapped
+from resources._readiness import Readiness, TcpPort, ways_of
 
 #: What stands for the port in texts of the case.
 PORT = "${port}"
@@ -79,20 +81,13 @@ class ServiceSettings:
         Raises:
             InputError: If one is no way.
         """
-        given = self.ready
-        ways: list[Readiness] = []
-        if "log" in given:
-            ways.append(log_way(given["log"]))
-        if "tcp" in given:
-            ways.append(tcp_way(with_port(str(given["tcp"]), port)))
-        if "http" in given:
-            place = with_port(given["http"], port)
-            ways.append(http_way(f"{port}{place}" if place.startswith("/") else place))
-        if "command" in given:
-            ways.append(command_way([with_port(word, port) for word in given["command"]]))
-        if not given and self.names_port:
-            ways.append(TcpPort(port))
-        return ways
+        if not self.ready:
+            return [TcpPort(port)] if self.names_port else []
+        ready = cast("JsonObject", self.ready)
+        given = {name: mapped(way, partial(with_port, port=port)) for name, way in ready.items()}
+        if str(given.get("http")).startswith("/"):
+            given["http"] = f"{port}{given['http']}"
+        return ways_of(given)
 
     @property
     def names_port(self) -> bool:

@@ -13,7 +13,7 @@ from benchyard.core.errors import InputError, SettingsError
 from resources._containers.readiness import Healthy
 from resources._containers.specification import HealthCheck
 from resources._ports import is_port
-from resources._readiness import Readiness, command_way, http_way, log_way, tcp_way
+from resources._readiness import Readiness, ways_of
 
 _CPUSET = re.compile(r"\d{1,6}(-\d{1,6})?(,\d{1,6}(-\d{1,6})?)*")
 #: Where a container sees the run's ``data/shared``; KROWN's cases rely on it.
@@ -153,18 +153,7 @@ def readiness(given: ReadySettings) -> list[Readiness]:
     Raises:
         InputError: If one is no way.
     """
-    ways: list[Readiness] = []
-    if "log" in given:
-        ways.append(log_way(given["log"]))
-    if "tcp" in given:
-        ways.append(tcp_way(given["tcp"]))
-    if "http" in given:
-        ways.append(http_way(given["http"]))
-    if given.get("healthy"):
-        ways.append(Healthy())
-    if "command" in given:
-        ways.append(command_way(given["command"]))
-    return ways
+    return [*ways_of(given), *([Healthy()] if given.get("healthy") else [])]
 
 
 def health_check(given: HealthCheckSettings) -> HealthCheck | None:

@@ -75,7 +75,8 @@ def test_every_way_to_be_ready() -> None:
     ways = readiness(
         {"log": "x", "tcp": 1, "http": ":80/a?b", "healthy": True, "command": ["true"]}
     )
-    assert ways == [LogPattern("x"), TcpPort(1), HttpUrl(80, "/a?b"), Healthy(), Answers(["true"])]
+    ports = [TcpPort(1), HttpUrl(80, "/a?b")]
+    assert ways == [LogPattern("x"), *ports, Answers(["true"]), Healthy()]
     assert readiness({"http": "80"}) == [HttpUrl(80, "/")]
     assert readiness({"healthy": False}) == []
 

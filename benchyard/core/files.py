@@ -62,7 +62,12 @@ def write_json(path: Path, value: Json) -> None:
 
 def sync_folder(folder: Path) -> None:
     """Sync a folder's entries to disk."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    sync_file(folder)
+
+
+def sync_file(path: Path) -> None:
+    """Sync a file's content, or a folder's entries, to disk."""
+    descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
     finally:
@@ -72,11 +77,7 @@ def sync_folder(folder: Path) -> None:
 def sync_tree(folder: Path) -> None:
     """Sync every file and folder below ``folder`` to disk."""
     for file in files_below(folder):
-        descriptor = os.open(file, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+        sync_file(file)
     for parent, _, _ in os.walk(folder):
         sync_folder(Path(parent))
 

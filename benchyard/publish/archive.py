@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from benchyard.core.errors import DocumentRejectedError, InputError, SinkUnavailableError
-from benchyard.core.files import sync_folder
+from benchyard.core.files import sync_file, sync_folder
 from benchyard.publish.compression import Compression, compress, decompress, split_name
 from benchyard.publish.exclusive_write import (
     beside_of,
@@ -241,8 +241,7 @@ class LocalArchive(Archive):
         return write_exclusively(target, content, key_of(held), held.modified_ns)
 
     def _confirm(self, name: str, held: ClaimedFile) -> None:
-        with (self.folder / name).open("rb") as stream:
-            os.fsync(stream.fileno())
+        sync_file(self.folder / name)
         beside_of(self.folder / name, key_of(held)).unlink(missing_ok=True)
         sync_folder(self.folder)
 

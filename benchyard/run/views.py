@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from benchyard.case.subject.contents import Stamp, digests, stamp, stamps
-from benchyard.core.files import sha256
+from benchyard.core.files import sha256, sync_file
 
 #: Inputs are copied, small ones first, as long as all of them have no more bytes, and are no more.
 COPIED_BYTES, COPIED_FILES = 64 << 20, 1_000
@@ -89,7 +89,7 @@ def mirror(inputs: Path, shared: Path) -> dict[str, Stamp]:
         (shared / name).symlink_to(found[name])
     # On disk before anything is measured: what is written meanwhile would be the step's.
     for name in copied:
-        _sync(shared / name)
+        sync_file(shared / name)
     return {name: stamp(shared / name) for name in copied}
 
 
@@ -153,11 +153,3 @@ def _copied(source: Path, target: Path) -> bool:
         target.unlink(missing_ok=True)
         return False  # nobody reads it here: a program that does will be told so
     return True
-
-
-def _sync(file: Path) -> None:
-    descriptor = os.open(file, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -4,15 +4,16 @@ import os
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
 from benchyard.analysis.comparison.rows import Comparison
 from benchyard.analysis.regressions import Looked
+from benchyard.cli.common import CommandT
 from benchyard.cli.option_types import OutputFile
 from benchyard.cli.outcome import read_summary
 from benchyard.cli.terminal import say, say_between
@@ -27,7 +28,6 @@ from benchyard.show.ci.page import page, verdict
 from benchyard.show.ci.providers import annotations, append_summary, provider_of, section
 from benchyard.statistics.comparison import Verdict
 
-CommandT = TypeVar("CommandT", bound=Callable[..., Any])
 _STDOUT = Path("-")
 _MARKDOWN = "--markdown"
 

@@ -3,10 +3,11 @@
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
+from benchyard.cli.common import CommandT
 from benchyard.cli.option_types import AUTO, Cooldown, Seconds
 from benchyard.cli.project_file import ProjectFile
 from benchyard.cli.terminal import say
@@ -24,7 +25,6 @@ from benchyard.run.resting import LONGEST
 
 _NOWHERE = "none"
 _RUNS = re.compile(r"([0-9]+)(?:\.\.([0-9]+))?")
-CommandT = TypeVar("CommandT", bound=Callable[..., Any])
 _SAYS = descriptions(ExecutionOptions)
 
 _interval = click.option(

@@ -13,7 +13,7 @@ from resources._containers.engine import EngineError
 from resources._containers.settings import ContainerSettings, Wrong
 from resources._databases import mysql_client
 from resources._databases.dialog import NOT_EXECUTABLE, Dialog, DialogClient, DialogEndedError
-from resources._databases.files import Catalogue, Source
+from resources._databases.files import Catalogue, Source, catalogue_of
 from resources._databases.mysql_client import XmlAnswer
 from resources._databases.server import OWN, DatabaseServer
 from resources._files import named_or_kept, put, read_text
@@ -184,10 +184,7 @@ class MySQL(DatabaseServer[MySQLSettings]):
 
     def _catalogue(self, tables: Sequence[str]) -> Catalogue:
         """Return what is known of tables, or of all of them if none is named."""
-        found: dict[str, tuple[str, list[str]]] = {}
-        for table, column in self._asked(mysql_client.ask_catalogue(tables)):
-            found.setdefault(table.lower(), (table, []))[1].append(column)
-        return found
+        return catalogue_of(self._asked(mysql_client.ask_catalogue(tables)))
 
     # -- queries
 

@@ -3,7 +3,7 @@
 A file is read once here only if the server refused it, so that the error names the line.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +16,14 @@ PIECE = 1 << 20
 
 #: Name of a table, in lower case, to its real name and those of its columns, in order.
 Catalogue = Mapping[str, tuple[str, Sequence[str]]]
+
+
+def catalogue_of(rows: Iterable[Sequence[str]]) -> Catalogue:
+    """Return the catalogue that rows of a table's name and a column's are, in their order."""
+    found: dict[str, tuple[str, list[str]]] = {}
+    for table, column in rows:
+        found.setdefault(table.lower(), (table, []))[1].append(column)
+    return found
 
 
 @dataclass(frozen=True, slots=True)

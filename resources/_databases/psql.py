@@ -16,7 +16,7 @@ from pathlib import PurePosixPath
 
 from benchyard.core.errors import CommandFailedError, ProgramFailedError
 from resources._databases.dialog import DialogClient
-from resources._databases.files import Catalogue, Source
+from resources._databases.files import Catalogue, Source, catalogue_of
 from resources._embedded.embedded_file import literal, quoted
 
 #: In the words of an error, in English whatever the image speaks.
@@ -98,12 +98,9 @@ def ask_catalogue(tables: Sequence[str]) -> str:
 
 def catalogue(answer: bytes) -> Catalogue:
     """Read the answer to that query."""
-    found: dict[str, tuple[str, list[str]]] = {}
     rows = csv.reader(io.StringIO(answer.decode(), newline=""))
     next(rows, None)
-    for table, column in rows:
-        found.setdefault(table.lower(), (table, []))[1].append(column)
-    return found
+    return catalogue_of(rows)
 
 
 class Complaint:

@@ -12,7 +12,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -73,10 +73,14 @@ def measure(size: Size) -> list[Figure]:
 @contextmanager
 def neighbours(count: int, nice: int = 0) -> Generator[None]:
     """Keep CPUs busy with loops."""
-    loop = [sys.executable, "-S", "-c", f"import os; os.nice({nice})\nwhile True: pass"]
+    loop = [sys.executable, "-S", "-c", "while True: pass"]
     # Each in a session of its own, as services are: the kernel shares CPUs out among sessions.
     each = [subprocess.Popen(loop, start_new_session=True) for _ in range(count)]
     try:
+        for one in each:
+            os.setpriority(os.PRIO_PROCESS, one.pid, nice)
+            with suppress(FileNotFoundError):  # a kernel without groups of sessions
+                Path(f"/proc/{one.pid}/autogroup").write_text(str(nice), encoding="ascii")
         yield
     finally:
         for one in each:

@@ -2,44 +2,46 @@
 
 The kernel notes the monotonic time of each as it happens, so a reader that gets a CPU late knows
 them all the same. Root may read them, and everybody since Linux 6.6; nobody in a process or user
-namespace of its own. Source: Linux, include/uapi/linux/cn_proc.h, connector.h and filter.h;
+namespace of its own. Source: Linux, include/uapi/linux/cn_proc.h and connector.h;
 drivers/connector/cn_proc.c.
 """
 
-import ctypes
 import errno
 import socket
 import struct
-import sys
 from contextlib import suppress
 
-_NETLINK_CONNECTOR, _GROUP, _SO_ATTACH_FILTER = 11, 1, 26
+from benchyard.host.counters.kernel_filter import Field, keep
+from benchyard.host.counters.process_ages import ProcessAges
+
+_NETLINK_CONNECTOR, _GROUP = 11, 1
 _LISTEN, _IGNORE = 1, 2
-_EXEC, _EXIT = 0x2, 0x8000_0000
+_FORK, _EXEC, _EXIT = 0x1, 0x2, 0x8000_0000
 #: Headers of netlink and of the connector, and what is asked for.
 _REQUEST = struct.Struct("=IHHIIIIIIHHI")
-#: What an event begins with after both headers: kind, CPU, nanoseconds, thread, process.
-_EVENT, _HEADERS = struct.Struct("=IIQII"), 36
-_KIND_AT, _PROCESS_AT = _HEADERS, _HEADERS + 20
-#: Instructions of a socket's filter: load a word, compare, return.
-_LOAD, _EQUAL, _RETURN = 0x20, 0x15, 0x06
+#: What an event begins with after both headers: kind, CPU, nanoseconds, thread, process; then of a
+#: fork the new thread and its process.
+_EVENT, _HEADERS = struct.Struct("=IIQIIII"), 36
+_KINDS, _PROCESS_AT = Field(_HEADERS, (_FORK, _EXEC, _EXIT)), _HEADERS + 20
 
 
 class ProcessEvents:
-    """Execs and exits on this host from now on; nothing where the kernel refuses them."""
+    """Execs and ends on this host from now on; nothing where the kernel refuses them."""
 
     def __init__(self) -> None:
         #: Whether it is known that they come.
         self.are_heard = False
+        self._begins: dict[int, int] = {}
         self._execs: dict[int, list[int]] = {}
         self._exits: dict[int, int] = {}
+        self._ages = ProcessAges()
         try:
             self._socket = socket.socket(socket.AF_NETLINK, socket.SOCK_DGRAM, _NETLINK_CONNECTOR)
         except OSError:
             self._socket = None
             return
         try:
-            self._filter(None)
+            keep(self._socket, [_KINDS])
             self._socket.bind((0, _GROUP))
             self._ask(_LISTEN)
             self._socket.settimeout(0)
@@ -49,11 +51,13 @@ class ProcessEvents:
 
     def only(self, pid: int) -> None:
         """Listen to one process from now on: others may come and go in thousands."""
+        self._ages.only(pid)
         if self._socket is not None:
-            self._filter(pid)
+            keep(self._socket, [_KINDS, Field(_PROCESS_AT, [pid])])
 
     def read(self) -> None:
         """Note what happened since the last time."""
+        self._ages.read()
         while self._socket is not None:
             try:
                 message = self._socket.recv(4096)
@@ -72,10 +76,17 @@ class ProcessEvents:
             after_ns: What it executed before does not count.
         """
         execs = (at_ns for at_ns in self._execs.get(pid, ()) if at_ns >= after_ns)
-        return next(execs, None), self._exits.get(pid)
+        began_ns, ended_ns = next(execs, None), self._exits.get(pid)
+        created_ns, age_ns = self._begins.get(pid), self._ages.age_ns(pid)
+        if None in (began_ns, ended_ns, created_ns, age_ns):
+            return began_ns, ended_ns
+        called_ns = (created_ns or 0) + (age_ns or 0)
+        # Before the exec, it is that of a thread that ended then.
+        return began_ns, called_ns if (began_ns or 0) < called_ns else ended_ns
 
     def close(self) -> None:
         """Listen no more."""
+        self._ages.close()
         if self._socket is not None:
             # Kernels before 6.6 go on counting a listener that went away.
             with suppress(OSError):
@@ -86,9 +97,11 @@ class ProcessEvents:
     def _note(self, message: bytes) -> None:
         if len(message) < _HEADERS + _EVENT.size:
             return
-        kind, _, at_ns, _, process = _EVENT.unpack_from(message, _HEADERS)
+        kind, _, at_ns, _, process, _, new = _EVENT.unpack_from(message, _HEADERS)
         self.are_heard = True
-        if kind == _EXIT:
+        if kind == _FORK:
+            self._begins[new] = at_ns
+        elif kind == _EXIT:
             self._exits[process] = at_ns
         elif kind == _EXEC:
             self._execs.setdefault(process, []).append(at_ns)
@@ -97,25 +110,3 @@ class ProcessEvents:
         assert self._socket is not None  # noqa: S101 - callers see to it
         size = _REQUEST.size
         self._socket.send(_REQUEST.pack(size, 3, 0, 0, 0, _GROUP, 1, 0, 0, 4, 0, what))
-
-    def _filter(self, pid: int | None) -> None:
-        """Let the kernel drop all but execs and exits, of one process or of all."""
-        assert self._socket is not None  # noqa: S101 - callers see to it
-        accept = [] if pid is None else [(_LOAD, 0, 0, _PROCESS_AT), (_EQUAL, 0, 1, _swapped(pid))]
-        accept.append((_RETURN, 0, 0, 0xFFFF))
-        code = [
-            (_LOAD, 0, 0, _KIND_AT),
-            (_EQUAL, 1, 0, _swapped(_EXEC)),
-            (_EQUAL, 0, len(accept), _swapped(_EXIT)),
-            *accept,
-            (_RETURN, 0, 0, 0),
-        ]
-        program = b"".join(struct.pack("=HBBI", *instruction) for instruction in code)
-        kept = ctypes.create_string_buffer(program)
-        header = struct.pack("@HP", len(code), ctypes.addressof(kept))
-        self._socket.setsockopt(socket.SOL_SOCKET, _SO_ATTACH_FILTER, header)
-
-
-def _swapped(number: int) -> int:
-    """Return a number as a filter sees it, which loads words in the order of the network."""
-    return int.from_bytes(number.to_bytes(4, sys.byteorder), "big")

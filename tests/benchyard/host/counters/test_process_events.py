@@ -59,6 +59,16 @@ def test_the_end_is_that_of_the_last_thread(events: ProcessEvents) -> None:
     assert (began or 0) < (ended or 0)
 
 
+def test_what_the_kernel_takes_down_after_the_end_does_not_count(events: ProcessEvents) -> None:
+    ages = vars(events)["_ages"]
+    pid = execute("x = bytearray(2**26)")
+    read_until_ended(events, pid)
+    _, ended = events.span(pid, 0)
+    if ages.age_ns(pid) is None:
+        pytest.skip("the kernel tells nobody here of the ages of processes")
+    assert (ended or 0) < vars(events)["_exits"][pid]
+
+
 def test_others_are_not_heard_once_one_is_named(events: ProcessEvents) -> None:
     code = "import sys; sys.stdin.read()"
     with subprocess.Popen([sys.executable, "-S", "-c", code], stdin=subprocess.PIPE) as child:

@@ -54,18 +54,14 @@ class Regression:
     """One thing that is worse than in the baseline.
 
     Args:
-        case: Title.
         step: Id of the step; None if it is about whole runs.
-        name: Of the step.
         text: The whole of it as a sentence.
-        metric: None if it is no number that is worse: a step that fails.
-        unit: Of the medians.
-        baseline_median: In that unit, as is ``candidate_median``.
+        metric: None, as all below, if it is no number that is worse: a step that fails.
+        unit: Of both medians.
         ratio: Candidate by baseline; 1.02 is 2 % more.
-        ratio_interval: None if it is no number that is worse.
         interval_level: What the interval covers with, from 0 to 1.
         runs: Number of values in the baseline and in the candidate.
-        p_value: Of this one alone; None if it is no number that is worse.
+        p_value: Of this one alone.
     """
 
     case: str
@@ -182,12 +178,7 @@ class Baseline:
         return read_run_sets(self._selection)
 
     def look(self, title: str, results: Path) -> Looked:
-        """Compare the finished runs of a case with those of this baseline, alone.
-
-        Args:
-            title: Of the case.
-            results: Its results folder.
-        """
+        """Compare the finished runs of a case, in its results folder, alone."""
         return self.look_at([(title, results)]).cases[0]
 
     def look_at(self, cases: Sequence[tuple[str, Path]]) -> LookedTogether:

@@ -64,11 +64,7 @@ _STEP_COLUMNS = (
 
 
 def steps_table(case: CaseEntry, summary: Document, metrics: Sequence[str]) -> DataTable:
-    """Return the medians of each step.
-
-    Args:
-        metrics: Names of those that are shown.
-    """
+    """Return the medians of each step, of the metrics that are named."""
     rows = [
         _step_row(case, step, metric)
         for step in summary["steps"]

@@ -37,12 +37,9 @@ class ProcessEvents:
         self._execs: dict[int, list[int]] = {}
         self._exits: dict[int, int] = {}
         self._ages = ProcessAges()
+        self._socket: socket.socket | None = None
         try:
             self._socket = socket.socket(socket.AF_NETLINK, socket.SOCK_DGRAM, _NETLINK_CONNECTOR)
-        except OSError:
-            self._socket = None
-            return
-        try:
             keep(self._socket, [_KINDS])
             with suppress(OSError):
                 self._socket.setsockopt(socket.SOL_SOCKET, _SO_RCVBUFFORCE, _QUEUE)
@@ -50,8 +47,8 @@ class ProcessEvents:
             self._ask(_LISTEN)
             self._socket.settimeout(0)
         except OSError:
-            self._socket.close()
-            self._socket = None
+            # An age alone, without the time of the fork, tells no end.
+            self.close()
 
     def only(self, pid: int) -> None:
         """Listen to one process from now on: others may come and go in thousands."""
@@ -85,7 +82,7 @@ class ProcessEvents:
         if None in (began_ns, ended_ns, created_ns, age_ns):
             return began_ns, ended_ns
         called_ns = (created_ns or 0) + (age_ns or 0)
-        # Before the exec, it is that of a thread that ended then.
+        # An age from before the exec is that of a thread which the exec ended.
         return began_ns, called_ns if (began_ns or 0) < called_ns else ended_ns
 
     def close(self) -> None:

@@ -14,6 +14,7 @@ from prefect.client.schemas.filters import (
 from prefect.client.schemas.objects import FlowRun, StateType
 from prefect.exceptions import ObjectNotFound
 
+from benchyard.core.quantity import moment
 from tasks.shared_client import each_of
 
 #: States that last only while a process works on them.
@@ -43,8 +44,7 @@ def stuck_flow_runs(api: SyncPrefectClient, now: datetime) -> list[str]:
     """
     online: dict[str, set[str]] = {}
     return [
-        f"{flow_run.name} ({flow_run.id}) is {flow_run.state_name} since {since:%Y-%m-%d %H:%M} "
-        f"UTC, and {why}"
+        f"{flow_run.name} ({flow_run.id}) is {flow_run.state_name} since {moment(since)}, and {why}"
         for flow_run in busy_flow_runs(api)
         if (since := _since(flow_run)) and (why := _why_stuck(api, flow_run, now - since, online))
     ]

@@ -20,7 +20,7 @@ from prefect.events import emit_event
 
 from benchyard.analysis.regressions import Regression
 from benchyard.core.model import Json, JsonObject, Outcome, slug
-from benchyard.core.wording import shorten
+from benchyard.core.quantity import shorten
 from benchyard.results.folders import Results
 from benchyard.results.reasons import why_failed
 from benchyard.results.record import Attempt, RunRecord, StepRecord

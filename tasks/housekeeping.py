@@ -14,6 +14,7 @@ import resources
 from benchyard.case.registry import Registry
 from benchyard.case.selection import find_cases
 from benchyard.core import places
+from benchyard.core.quantity import percent, plural
 from benchyard.host.testbed import hold_testbed
 from benchyard.process.labels import kill_leftovers
 from benchyard.publish.housekeeping import (
@@ -27,7 +28,6 @@ from benchyard.publish.housekeeping import (
     spools,
 )
 from benchyard.results.layout import results_folder
-from benchyard.statistics.figures import percent, plural
 from tasks.busy_flow_runs import stuck_flow_runs
 from tasks.policy import UNCACHED
 from tasks.shared_client import our_client

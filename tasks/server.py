@@ -23,6 +23,7 @@ from prefect.blocks.system import Secret
 from prefect.context import FlowRunContext
 from prefect.settings import get_current_settings
 
+from benchyard.core.quantity import moment
 from benchyard.host.overhead import listener_at
 from benchyard.process.labels import start_time
 from benchyard.run.session import Session
@@ -127,7 +128,7 @@ class Watch:
 
     def _note_return(self, session: Session) -> None:
         if self._since is not None:
-            until = _time(datetime.now(UTC))
+            until = moment(datetime.now(UTC))
             session.warn(
                 f"the Prefect server did not answer {_since(self._since)} to {until}: {_SO_WHAT}"
             )
@@ -137,12 +138,8 @@ class Watch:
 _SO_WHAT = "what it shows of this run may be late or incomplete, what is recorded here is not"
 
 
-def _since(moment: datetime) -> str:
-    return f"from {_time(moment)}"
-
-
-def _time(moment: datetime) -> str:
-    return f"{moment:%Y-%m-%d %H:%M:%S} UTC"
+def _since(at: datetime) -> str:
+    return f"from {moment(at)}"
 
 
 def wait_for_server(

@@ -33,11 +33,11 @@ from benchyard.analysis.failure_rates import (
     troubled,
 )
 from benchyard.core.model import Json, JsonObject
+from benchyard.core.quantity import duration, moment, percent, plural
 from benchyard.core.table import Table
-from benchyard.core.wording import duration, printable
+from benchyard.core.wording import printable
 from benchyard.results.reasons import reason, shorten_error
 from benchyard.results.record import ErrorRecord
-from benchyard.statistics.figures import percent, plural
 
 _WORDS = {"timed_out": "timed out", "no_end": "no end"}
 #: Characters of an error in a table.
@@ -88,16 +88,6 @@ def _apart(one: str, other: str, longest: int) -> tuple[str, str]:
     return shorten_error(one, longest), shorten_error(other, longest)
 
 
-def moment(iso: str) -> str:
-    """Return when it was, to the second, with the offset that it was written with."""
-    return iso[:19].replace("T", " ") + (iso[-6:] if iso[-6:-5] in "+-" else "")
-
-
-def took(seconds: float | None) -> str:
-    """Return a length of time."""
-    return NOTHING if seconds is None else duration(seconds)
-
-
 def steps_table(steps: Sequence[Fragile]) -> Table:
     """Return the table of steps in trouble."""
     rows = [
@@ -127,8 +117,8 @@ def executions_table(found: Sequence[StepTry]) -> Table:
             printable(one.host),
             str(one.attempts),
             outcome_word(one),
-            took(one.duration_s),
-            moment(one.started_at),
+            duration(one.duration_s),
+            moment(one.began),
             *first_and_last(one),
         )
         for one in found

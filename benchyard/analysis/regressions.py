@@ -28,22 +28,15 @@ from benchyard.analysis.comparison.verdicts import (
     judged_together,
     worst_first,
 )
-from benchyard.analysis.comparison.wording import (
-    change,
-    figure,
-    notes,
-    probability,
-    summary,
-    verdict_words,
-)
+from benchyard.analysis.comparison.wording import change, notes, summary, verdict_words
 from benchyard.core.errors import InputError
 from benchyard.core.files import shown
 from benchyard.core.model import Json, JsonObject
+from benchyard.core.quantity import amount, moment, percent, plural
 from benchyard.core.wording import printable
 from benchyard.results.folders import Results
 from benchyard.results.subject import differences, in_words, subject_of
 from benchyard.statistics.comparison import Verdict
-from benchyard.statistics.figures import plural
 
 #: The baseline that is the campaign before; a folder of that name is written ``./previous``.
 PREVIOUS = "previous"
@@ -276,7 +269,7 @@ class _Draft:
 
 
 def _campaign_in_words(before: RunSet, after: RunSet) -> str:
-    against = f"the campaign of {min(r.began for r in before.records):%Y-%m-%d %H:%M}"
+    against = f"the campaign of {moment(min(r.began for r in before.records))}"
     changes = in_words(differences(*(subject_of(side.records[-1]) for side in (before, after))))
     return f"{against}, of something else ({changes})" if changes else against
 
@@ -323,14 +316,14 @@ def regression_of(row: Row, level: float) -> Regression:
     """Return a row that is worse, as a sentence and in numbers."""
     one = row.difference
     low, high = one.ratio_interval.low, one.ratio_interval.high
-    medians = (figure(value, row.unit) for value in (one.candidate_median, one.baseline_median))
+    medians = (amount(value, row.unit) for value in (one.candidate_median, one.baseline_median))
     inside = "" if row.pair.sessions.in_turns else " inside the sessions"
     # An interval without an end is not known to have one there.
     sure = f"{change(low)} … {change(high)}"
     text = (
         f"{row.case}: step {row.candidate.name} is {verdict_words(row)}: {row.metric} "
         f"{' instead of '.join(medians)}, {change(one.ratio)} "
-        f"({probability(1 - level)} interval{inside} {sure}; "
+        f"({percent(1 - level, 4)} interval{inside} {sure}; "
         f"{one.candidate_n} against {one.baseline_n} runs)"
     )
     return Regression(

@@ -28,6 +28,7 @@ from benchyard.case.templates import (
 from benchyard.core.amounts import parse_memory
 from benchyard.core.errors import InputError
 from benchyard.core.model import Json, JsonObject, point_suffix
+from benchyard.core.quantity import amount
 from benchyard.core.wording import Sentence, hint, near_miss, quote
 
 #: So many unknown keys of one object are compared with the known ones.
@@ -222,8 +223,8 @@ def size_finding(document: JsonObject) -> Finding | None:
     text = expanded(document, matrix) * number if matrix else 0
     if text > MAX_EXPANDED:
         return ("matrix",), (
-            f"makes {text // 10**6:,} MB of text at its {number:,} points, more than "
-            f"{MAX_EXPANDED // 10**6:,} MB; put data into data/shared"
+            f"makes {amount(text, 'B')} of text at its {number:,} points, more than "
+            f"{amount(MAX_EXPANDED, 'B')}; put data into data/shared"
         )
     return None
 

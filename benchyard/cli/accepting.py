@@ -10,9 +10,9 @@ from benchyard.cli.display import make_display
 from benchyard.cli.terminal import print_json, say
 from benchyard.core.files import shown
 from benchyard.core.model import Case, Json
+from benchyard.core.quantity import plural
 from benchyard.run.accepting import Accepted, Change, accept
 from benchyard.run.progress import listening
-from benchyard.statistics.figures import plural
 
 
 def accept_answers(

@@ -10,11 +10,11 @@ import click
 from benchyard.cli.common import Selection, cases_of, results_option, selection
 from benchyard.cli.terminal import confirm, print_json, say
 from benchyard.core.errors import InputError
+from benchyard.core.quantity import plural
 from benchyard.core.wording import printable
 from benchyard.host.testbed import hold_results, hold_testbed
 from benchyard.results.campaigns import Cleaned, clean, refuse_unremovable, removable
 from benchyard.results.layout import kept_folders
-from benchyard.statistics.figures import plural
 
 
 @click.command("clean")

@@ -10,6 +10,7 @@ from benchyard.analysis.comparison.verdicts import ALL_METRICS
 from benchyard.cli.option_types import NamedPath
 from benchyard.cli.terminal import print_table, say
 from benchyard.core.files import shown
+from benchyard.core.quantity import amount
 from benchyard.core.table import Table
 from benchyard.core.wording import in_short, printable
 
@@ -44,11 +45,11 @@ def command(results: str, folder: Path, metrics: tuple[str, ...]) -> None:
         (
             printable(one.title),
             in_short(one.runs) or "-",
-            f"{max(one.sizes) / 1000:.1f} kB",
+            amount(max(one.sizes), "B"),
             shown(one.folder),
         )
         for one in made
     ]
     print_table(Table(("CASE", "RUNS", "LARGEST RUN", "FOLDER"), rows, ("LARGEST RUN",)))
     total = sum(size for one in made for size in one.sizes)
-    say(f"\n{total / 1000:,.1f} kB in all")
+    say(f"\n{amount(total, 'B')} in all")

@@ -42,10 +42,10 @@ from benchyard.cli.option_types import Percent
 from benchyard.cli.terminal import print_json, print_table, say, styled
 from benchyard.core.errors import ExitCode, InputError
 from benchyard.core.files import shown
+from benchyard.core.quantity import plural
 from benchyard.core.wording import printable
 from benchyard.results.trust import Suspect
 from benchyard.statistics.comparison import Verdict
-from benchyard.statistics.figures import plural
 
 _COLOURS = {
     Verdict.REGRESSION: "red",

@@ -8,8 +8,8 @@ from benchyard.cli.common import json_option, resources_option
 from benchyard.cli.option_types import NamedPath
 from benchyard.cli.terminal import print_json, print_table, say
 from benchyard.core.model import Json
+from benchyard.core.quantity import plural
 from benchyard.core.table import Table
-from benchyard.statistics.figures import plural
 
 prefect_yaml_option = click.option(
     "--prefect-yaml",

@@ -8,7 +8,8 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from benchyard.cli import terminal
 from benchyard.core.model import Outcome
-from benchyard.core.wording import duration, printable
+from benchyard.core.quantity import duration
+from benchyard.core.wording import printable
 from benchyard.run.progress import (
     MARKS,
     AttemptFailed,

@@ -23,6 +23,7 @@ from benchyard.cli.targets import holds_no_case, targets
 from benchyard.cli.terminal import say
 from benchyard.core.errors import InputError, RecordError
 from benchyard.core.files import write_atomically
+from benchyard.core.quantity import plural
 from benchyard.results.campaigns import chosen_campaigns
 from benchyard.results.trust import Suspect
 from benchyard.show.export.columns import Rows
@@ -33,7 +34,6 @@ from benchyard.show.export.sources import Source, source_of, sources_at
 from benchyard.show.export.summarized import summarized
 from benchyard.show.export.tidy import Choice, Tally, tidy
 from benchyard.show.pages.markdown import cell
-from benchyard.statistics.figures import plural
 
 #: Format of tables for papers to what writes them, and ending of a file to its format.
 _WRITE_TABLES = {"latex": latex, "markdown": partial(markdown, escape=cell)}

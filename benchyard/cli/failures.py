@@ -22,11 +22,11 @@ from benchyard.cli.option_types import since_option
 from benchyard.cli.terminal import print_json, print_table, say
 from benchyard.core.clock import iso_utc
 from benchyard.core.model import Case, Json
+from benchyard.core.quantity import plural
 from benchyard.core.table import Table
 from benchyard.core.wording import printable
 from benchyard.lab import server
 from benchyard.show.pages.retries import place_of
-from benchyard.statistics.figures import plural
 
 #: So many executions are listed, unless all are asked for.
 _MOST = 50

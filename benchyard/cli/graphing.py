@@ -13,8 +13,8 @@ from benchyard.cli.terminal import print_json, print_table, say
 from benchyard.core.errors import InputError
 from benchyard.core.files import shown, write_atomically
 from benchyard.core.model import JsonObject
+from benchyard.core.quantity import shorten
 from benchyard.core.table import Table
-from benchyard.core.wording import shorten
 from benchyard.show.plot import format_of
 from benchyard.show.shipyard import tables, totals
 from benchyard.show.shipyard.document import dat, document

@@ -8,11 +8,11 @@ from benchyard.case.loading import Loaded
 from benchyard.cli.common import Selection, cases_of, results_option, selection
 from benchyard.cli.terminal import print_json, print_table, say
 from benchyard.core.model import Case, Json
+from benchyard.core.quantity import plural
 from benchyard.core.table import Table
 from benchyard.core.wording import quote
 from benchyard.results.folders import Results
 from benchyard.results.krown import has_only_samples
-from benchyard.statistics.figures import plural
 
 
 @click.command("list")

@@ -14,7 +14,7 @@ from benchyard.cli.terminal import say
 from benchyard.core.amounts import parse_percent
 from benchyard.core.errors import InputError
 from benchyard.core.files import shown
-from benchyard.core.wording import shorten
+from benchyard.core.quantity import shorten
 from benchyard.publish.sinks import NAMES
 from benchyard.run.adaptive import MAX_RUNS, Adaptive
 from benchyard.run.beginning import Campaigning

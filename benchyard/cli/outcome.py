@@ -10,6 +10,7 @@ from benchyard.cli.terminal import print_json, print_table, say
 from benchyard.core.errors import RecordError
 from benchyard.core.files import content, shown
 from benchyard.core.model import Case, Json, JsonObject
+from benchyard.core.quantity import plural
 from benchyard.core.wording import named_runs, printable, quote
 from benchyard.results.campaigns import earlier_campaigns, is_earlier
 from benchyard.results.folders import Results
@@ -18,7 +19,6 @@ from benchyard.results.record import RunRecord, read_record
 from benchyard.results.subject import about
 from benchyard.show.advised import digest
 from benchyard.show.steps_table import USUAL, Look
-from benchyard.statistics.figures import plural
 
 #: Lines of advice below a table; the rest is in JSON, and shown with --verbose.
 _MOST_ADVICE = 2

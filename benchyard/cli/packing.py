@@ -10,10 +10,10 @@ from benchyard.cli.option_types import OutputFile
 from benchyard.cli.terminal import print_json, say
 from benchyard.core.errors import InputError
 from benchyard.core.files import shown
+from benchyard.core.quantity import amount, plural
 from benchyard.publish.packs.archives import ENDINGS, write_archive
 from benchyard.publish.packs.collecting import Measured, collect
 from benchyard.publish.packs.manifest import Manifest
-from benchyard.statistics.figures import plural
 
 
 @click.command("pack")
@@ -71,5 +71,5 @@ def _tell(out: Path, manifest: Manifest, *, as_json: bool) -> None:
     cases = plural(len(manifest.cases), "case")
     say(
         f"{shown(out)}: {cases}, {plural(runs, 'run')}, {plural(len(manifest.files), 'file')}, "
-        f"{size / 1e6:,.2f} MB\n{manifest.digest}\nelsewhere: benchyard reproduce {out.name}"
+        f"{amount(size, 'B')}\n{manifest.digest}\nelsewhere: benchyard reproduce {out.name}"
     )

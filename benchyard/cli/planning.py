@@ -8,8 +8,9 @@ from benchyard.case.subject.current import current_subject
 from benchyard.cli.terminal import print_json, print_table, say
 from benchyard.core.files import shown
 from benchyard.core.model import Case, Json, JsonObject
+from benchyard.core.quantity import duration
 from benchyard.core.table import Table
-from benchyard.core.wording import duration, printable
+from benchyard.core.wording import printable
 from benchyard.results.campaigns import Campaign, earlier_campaigns, read_campaign
 from benchyard.results.subject import Subject
 from benchyard.run.beginning import Campaigning, decide, missing, nothing_to_do

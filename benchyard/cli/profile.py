@@ -11,13 +11,12 @@ from benchyard.cli.terminal import print_json, print_table, say
 from benchyard.cli.trace_sources import Source, Where, sources_of, where_options
 from benchyard.core.errors import RecordError
 from benchyard.core.model import Json
+from benchyard.core.quantity import duration, plural
 from benchyard.core.table import Table
-from benchyard.core.wording import duration
 from benchyard.results.record import read_record
 from benchyard.show.traces import report
 from benchyard.show.traces.flame import draw_flame
 from benchyard.statistics.comparison import Verdict
-from benchyard.statistics.figures import plural
 from benchyard.traces.critical_path import CriticalPath, critical_path
 from benchyard.traces.difference import Names, Profiled, differences, profiled
 from benchyard.traces.merging import side_by_side

@@ -13,6 +13,7 @@ from benchyard.cli.option_types import NamedPath
 from benchyard.cli.terminal import console, print_json, print_table, say
 from benchyard.core.errors import ExitCode
 from benchyard.core.model import Json
+from benchyard.core.quantity import plural
 from benchyard.core.table import Table
 from benchyard.core.wording import printable
 from benchyard.publish import Compression, Manner, PublishResult, RetryPolicy, publish_all
@@ -33,7 +34,6 @@ from benchyard.publish.routes import Backlog, backlog, routes
 from benchyard.publish.service import finished_below
 from benchyard.publish.sinks import NAMES
 from benchyard.run.interrupts import two_stage_ctrl_c
-from benchyard.statistics.figures import plural
 
 
 @click.command("publish")

@@ -21,10 +21,10 @@ from benchyard.cli.terminal import print_json, say
 from benchyard.core.errors import ExitCode, InputError
 from benchyard.core.files import shown, write_atomically
 from benchyard.core.model import slug
+from benchyard.core.quantity import amount, plural
 from benchyard.core.wording import printable
 from benchyard.results.layout import distinct_slug
 from benchyard.results.report_data import is_report
-from benchyard.statistics.figures import plural
 
 if TYPE_CHECKING:
     from benchyard.web.report.document import Report
@@ -130,7 +130,7 @@ def _tell(made: "Report", place: Path, *, as_json: bool) -> None:
         )
         return
     say(printable(made.verdict), bold=True, fg="red" if made.regressions else None)
-    say(f"{shown(place)}: {plural(made.runs, 'run')}, {size / 1000:,.0f} kB")
+    say(f"{shown(place)}: {plural(made.runs, 'run')}, {amount(size, 'B')}")
     if made.left_out:
         say(f"{plural(made.left_out, 'picture')} left out, for the size", fg="yellow")
     say(f"digest of the records: {made.records_digest}")

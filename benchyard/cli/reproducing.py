@@ -21,6 +21,7 @@ from benchyard.cli.option_types import NamedPath
 from benchyard.cli.terminal import print_json, say, styled
 from benchyard.core.errors import ExitCode
 from benchyard.core.model import Json
+from benchyard.core.quantity import plural
 from benchyard.core.wording import printable
 from benchyard.publish.packs.archives import ENDINGS
 from benchyard.publish.packs.differences import differences_here, other_packages, unmet_here
@@ -32,7 +33,6 @@ from benchyard.publish.packs.manifest import (
     PackedCase,
 )
 from benchyard.publish.packs.unpacking import unpack, unpacked_to_check
-from benchyard.statistics.figures import plural
 
 #: So many Python packages of another version are named.
 _NAMED = 8

@@ -16,7 +16,7 @@ from benchyard.cli.targets import has_runs, holds_no_case, targets
 from benchyard.cli.terminal import say
 from benchyard.core.errors import RecordError
 from benchyard.core.model import Case
-from benchyard.core.wording import shorten
+from benchyard.core.quantity import plural, shorten
 from benchyard.results.campaigns import chosen_campaigns
 from benchyard.results.trust import Suspect
 from benchyard.run.summarize import summarize
@@ -27,7 +27,6 @@ from benchyard.show.export.summarized import summarized
 from benchyard.show.export.tidy import Choice, Tally
 from benchyard.show.pages.markdown import cell
 from benchyard.show.steps_table import Look, reported
-from benchyard.statistics.figures import plural
 
 #: Characters of a list of names.
 _LONGEST_LIST = 300

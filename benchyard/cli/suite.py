@@ -33,8 +33,9 @@ from benchyard.core.amounts import parse_length
 from benchyard.core.errors import BenchyardError, ExitCode, InputError, RunInterruptedError
 from benchyard.core.files import shown
 from benchyard.core.model import Json, JsonObject
+from benchyard.core.quantity import duration
 from benchyard.core.table import Table
-from benchyard.core.wording import duration, in_short, printable
+from benchyard.core.wording import in_short, printable
 from benchyard.lab import server
 from benchyard.publish import check_sinks
 from benchyard.run.ordering import Order

@@ -14,7 +14,7 @@ from benchyard.cli.terminal import print_json, print_table, say
 from benchyard.cli.timing_display import progress
 from benchyard.core.errors import ExitCode, InputError
 from benchyard.core.files import write_atomically
-from benchyard.statistics.figures import plural
+from benchyard.core.quantity import plural
 from benchyard.timing import exports, wording
 from benchyard.timing.commands import (
     Surroundings,

@@ -5,7 +5,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 
 from benchyard.cli.terminal import console, safe
-from benchyard.core.wording import duration, shorten_middle
+from benchyard.core.quantity import duration, shorten
 from benchyard.statistics.measures import median
 from benchyard.timing.course import Course, Watcher
 from benchyard.timing.wording import verdicts
@@ -44,7 +44,7 @@ def progress(*, quiet: bool) -> Generator[Watcher]:
 def picture(course: Course) -> str:
     """Return a line for each command, and what the last look said."""
     lines = [
-        f"{_median(course, at):>10}  {len(done):>5} x  {shorten_middle(one.name, _LONGEST_NAME)}"
+        f"{_median(course, at):>10}  {len(done):>5} x  {shorten(one.name, _LONGEST_NAME, 2)}"
         for at, (one, done) in enumerate(zip(course.commands, course.executions, strict=True))
     ]
     said = verdicts(course.ranking) if course.ranking else []

@@ -7,7 +7,7 @@ from benchyard.cli.common import Selection, cases_of, selection
 from benchyard.cli.terminal import print_json, say
 from benchyard.core.errors import ExitCode
 from benchyard.core.model import Json
-from benchyard.statistics.figures import plural
+from benchyard.core.quantity import plural
 
 
 @click.command("validate")

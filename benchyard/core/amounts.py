@@ -4,7 +4,8 @@ import re
 from datetime import UTC, datetime, timedelta
 
 from benchyard.core.errors import InputError
-from benchyard.core.wording import quote, shorten
+from benchyard.core.quantity import shorten
+from benchyard.core.wording import quote
 
 _SIZE = re.compile(r"([0-9]{1,19}(?:\.[0-9]{1,19})?)\s*([kmgtp]?)i?b?", re.IGNORECASE)
 _POWERS = {letter: power for power, letter in enumerate(("", "k", "m", "g", "t", "p"))}

@@ -6,6 +6,8 @@ from functools import lru_cache
 from itertools import islice
 from typing import Self
 
+from benchyard.core.quantity import shorten
+
 #: Similarity from which a name counts as a slip of the pen (``difflib`` ratio, 0 to 1).
 NEAR = 0.8
 #: Similarity from which a name is worth suggesting when the given one is certainly wrong.
@@ -70,23 +72,6 @@ def quote(value: object) -> str:
     return shorten(printable(text[: _QUOTE + 1]), _QUOTE)
 
 
-def shorten(text: str, longest: int) -> str:
-    """Cut off the end of a text that has more characters than ``longest``."""
-    return text if len(text) <= longest else f"{text[: longest - 1]}…"
-
-
-def shorten_middle(text: str, longest: int, head: int = 2) -> str:
-    """Cut out the middle of a text that has more characters than ``longest``.
-
-    Args:
-        head: One character in so many of the rest comes from the beginning.
-    """
-    if len(text) <= longest:
-        return text
-    first = (longest - 1) // head
-    return f"{text[:first]}…{text[len(text) - (longest - 1 - first) :]}"
-
-
 def near_miss(word: str, known: Iterable[str], similarity: float = NEAR) -> str | None:
     """Return the known name that ``word`` was most likely meant to be, or None."""
     return _nearest(word, frozenset(known), similarity)
@@ -148,23 +133,3 @@ def named_runs(numbers: Sequence[int]) -> str:
     """Return ``run 3`` or ``runs 1-3, 5``."""
     listed = in_short(numbers).replace(",", ", ")
     return f"run {listed}" if len(numbers) == 1 else f"runs {listed}"
-
-
-def duration(seconds: float) -> str:
-    """Write a length of time with the unit that suits it."""
-    # The next unit begins where rounding would show a thousand of this one.
-    if 0 < seconds < 999.5e-9:
-        return f"{seconds * 1e9:.3g} ns"
-    if 0 < seconds < 9.995e-6:
-        return f"{seconds * 1e6:.2f} µs"
-    if 0 < seconds < 99.95e-6:
-        return f"{seconds * 1e6:.1f} µs"
-    if seconds < 999.5e-6:
-        return f"{seconds * 1e6:.0f} µs"
-    if seconds < 0.99995:
-        return f"{seconds * 1e3:.1f} ms"
-    if seconds < 119.995:
-        return f"{seconds:.2f} s"
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes:02d} min" if hours else f"{minutes} min {rest:02d} s"

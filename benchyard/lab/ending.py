@@ -11,7 +11,7 @@ from uuid import UUID
 
 from prefect.client.orchestration import SyncPrefectClient
 
-from benchyard.core.wording import duration
+from benchyard.core.quantity import duration
 from benchyard.lab import api
 from benchyard.lab.processes import FlowProcess, flow_runs_of_lab
 from benchyard.lab.supervisor import Requests, Supervisor

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from benchyard.core.model import JsonObject
+from benchyard.core.quantity import plural
 from benchyard.core.wording import printable
-from benchyard.statistics.figures import plural
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Mapping
 from urllib.parse import unquote
 
-from benchyard.core.wording import shorten
+from benchyard.core.quantity import shorten
 
 #: ``user:password@`` of an address, and its query, in which signatures and keys are.
 _IN_ADDRESS = re.compile(r"(?<=://)[^/@\s]*@|\?\S*")

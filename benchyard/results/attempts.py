@@ -20,7 +20,7 @@ from typing import cast
 
 from benchyard.core.json_text import decoded, encoded
 from benchyard.core.model import Json, JsonObject, Outcome, slug
-from benchyard.core.wording import shorten
+from benchyard.core.quantity import shorten
 from benchyard.process.labels import owner_is_alive, this_owner
 from benchyard.results.folders import Results
 from benchyard.results.record import Attempt, ErrorRecord, RunRecord, StepRecord

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from benchyard.core.model import Outcome
-from benchyard.core.wording import shorten_middle
+from benchyard.core.quantity import shorten
 from benchyard.results.record import ErrorRecord, RunRecord, StepRecord
 
 #: Outcomes of a step that make its run fail.
@@ -83,4 +83,4 @@ def telling_line(text: str) -> str:
 
 def shorten_error(text: str, longest: int) -> str:
     """Shorten an error: errors begin alike, and differ at their ends."""
-    return shorten_middle(text, longest, head=3)
+    return shorten(text, longest, 3)

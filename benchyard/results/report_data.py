@@ -29,6 +29,7 @@ from benchyard.core.errors import InputError, RecordError
 from benchyard.core.files import opened, shown
 from benchyard.core.json_text import decoded
 from benchyard.core.model import Json, JsonObject
+from benchyard.core.quantity import amount
 from benchyard.results.folders import RUN_FILE
 from benchyard.results.record import RunRecord, parse_record
 from benchyard.results.typed import Count, read_as
@@ -164,7 +165,7 @@ def _document(path: Path) -> dict[str, Any]:
     except OSError as error:
         raise _wrong(path, f"it cannot be read: {error.strerror}") from error
     if len(content) > _LARGEST_FILE:
-        raise _wrong(path, f"it is larger than {_LARGEST_FILE / 1e6:.0f} MB, as no report is")
+        raise _wrong(path, f"it is larger than {amount(_LARGEST_FILE, 'B')}, as no report is")
     begin = content.find(BEGIN)
     end = content.find(END, begin)
     if begin < 0 or end < 0 or BEGIN in content[end:]:

@@ -51,6 +51,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 
 from benchyard.core.model import Json, JsonObject, Outcome
+from benchyard.core.quantity import plural
 from benchyard.results.folders import SUMMARY_FORMAT
 from benchyard.results.record import RunRecord, StepRecord
 from benchyard.results.summary_metrics import (
@@ -64,7 +65,6 @@ from benchyard.results.summary_metrics import (
 )
 from benchyard.results.trust import Suspect, counts_suspect, host_quality
 from benchyard.statistics.advice import advise
-from benchyard.statistics.figures import plural
 from benchyard.statistics.intervals import fewest_for_median
 
 FORMAT = SUMMARY_FORMAT

@@ -7,10 +7,10 @@ from sys import float_info
 from typing import Any, TypeGuard, cast
 
 from benchyard.core.model import Json, JsonObject, Outcome
+from benchyard.core.quantity import plural
 from benchyard.results.record import Repetition, StepRecord
 from benchyard.results.trust import Suspect, causes
 from benchyard.statistics import describe, median
-from benchyard.statistics.figures import plural
 
 SUSPECT = "suspect"
 NO_DURATION = "no_duration"

@@ -11,7 +11,7 @@ from functools import cache
 from types import NoneType, UnionType
 from typing import Annotated, Any, TypeAlias, TypeVar, Union, cast, get_args, get_origin
 
-from benchyard.core.wording import shorten
+from benchyard.core.quantity import shorten
 
 T = TypeVar("T")
 _Read: TypeAlias = Callable[[Any], Any]

@@ -18,12 +18,12 @@ from typing import Any
 
 from benchyard.core.errors import InputError
 from benchyard.core.model import Json, JsonObject, Outcome
+from benchyard.core.quantity import percent
 from benchyard.core.wording import runs_and
 from benchyard.results.record import RunRecord, StepRecord
 from benchyard.results.summary_metrics import counting
 from benchyard.results.trust import Suspect, counts_suspect
 from benchyard.statistics import median
-from benchyard.statistics.figures import percent
 from benchyard.statistics.intervals import LEVEL, fewest_for_median
 from benchyard.statistics.sequential import Decision, decide, level_at, looks
 

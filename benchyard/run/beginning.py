@@ -8,6 +8,7 @@ from pathlib import Path
 from benchyard.core.errors import InputError
 from benchyard.core.files import shown
 from benchyard.core.model import Case, Json
+from benchyard.core.quantity import moment
 from benchyard.core.wording import runs_and
 from benchyard.host.facts import git_state
 from benchyard.results.campaigns import Campaign, finish_moving, read_campaign, set_aside
@@ -143,7 +144,7 @@ def done_where(campaign: Campaign) -> str:
     runs = runs_and(sorted(campaign.records), "was", "were")
     commit = commit_of(subject)
     of = f", commit {commit}" if commit else ""
-    return f"{runs} done on {subject.get('host')}, {newest.began:%Y-%m-%d %H:%M}{of}"
+    return f"{runs} done on {subject.get('host')}, {moment(newest.began)}{of}"
 
 
 def nothing_to_do(title: str, campaign: Campaign, wanted: int) -> str:

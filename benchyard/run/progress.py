@@ -15,7 +15,8 @@ from pathlib import Path
 
 from benchyard.core.errors import BenchyardError
 from benchyard.core.model import Outcome
-from benchyard.core.wording import duration, printable
+from benchyard.core.quantity import duration
+from benchyard.core.wording import printable
 from benchyard.results.record import ErrorRecord
 from benchyard.run.secrets import Secrets
 

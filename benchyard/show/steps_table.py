@@ -5,19 +5,14 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
-from benchyard.analysis.comparison.wording import figure
+from benchyard.core.quantity import amount, duration, percent
 from benchyard.core.table import Table
-from benchyard.core.wording import duration
-from benchyard.results.summary_metrics import own_time, unit_and_direction
+from benchyard.results.summary_metrics import own_time
 from benchyard.results.trust import BUSY
 from benchyard.show.export.columns import DURATION, Metrics, refuse_unknown
-from benchyard.show.export.rounding import scale_of
-from benchyard.statistics.figures import plain
 
 Document = Mapping[str, Any]
 _HEADS = ("", "Step", "Metric")
-#: Digits of figures that are neither times nor sizes.
-_DIGITS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +29,7 @@ class _Cell:
         return described.get(name)
 
     def amount(self, value: float | None) -> str:
-        if value is None:
-            return "-"
-        unit = self.document.get("unit")
-        declared = unit != unit_and_direction(self.metric)[0]
-        return figure(value, unit) if declared else amount(value, self.metric)
+        return amount(value, self.document.get("unit"))
 
     def end(self, name: str) -> float | None:
         described: Document = self.document.get("statistics") or {}
@@ -65,7 +56,7 @@ class _Cell:
 
     def variation(self) -> str:
         stdev, mean = self.statistic("stdev"), self.statistic("mean")
-        return "-" if stdev is None or not mean else f"{stdev / mean:.1%}"
+        return "-" if stdev is None or not mean else percent(stdev / mean)
 
     def own(self) -> str:
         own = own_time(self.step.get("metrics") or {}) if self.metric == DURATION else None
@@ -92,17 +83,6 @@ _USUAL = ("n", "median", "interval", "cv", "min", "max", "own", "outcomes", "lef
 #: Columns that have something to say in some cases only.
 _SELDOM = ("own", "left_out")
 _WORDS = ("outcomes", "left_out")
-
-
-def amount(value: float, metric: str) -> str:
-    """Write a value of a metric with the unit that suits it: ``2.5 ms``, ``12.3 MB``, ``240/s``."""
-    if metric.endswith("_s") and not metric.endswith("_per_s"):
-        return duration(value) if value >= 0 else f"-{duration(-value)}"
-    scale = scale_of(metric, [value])
-    digits = plain(value / scale.size, _DIGITS)
-    if scale.unit is None:
-        return digits
-    return f"{digits}/s" if scale.unit == "1/s" else f"{digits} {scale.unit}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from benchyard.core.quantity import percent
 from benchyard.statistics.diagnostics import drift_p, first_p, outliers
-from benchyard.statistics.figures import percent
 from benchyard.statistics.intervals import LEVEL, fewest_for_median, median_interval
 from benchyard.statistics.measures import median
 from benchyard.statistics.sensitivity import (

@@ -9,7 +9,7 @@ the median at least with the level that was promised.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from benchyard.statistics.figures import percent
+from benchyard.core.quantity import percent
 from benchyard.statistics.intervals import LEVEL, Interval, median_interval, median_rank
 from benchyard.statistics.measures import median
 

@@ -11,10 +11,9 @@ from enum import StrEnum
 
 from benchyard.core.clock import now
 from benchyard.core.model import Requires
-from benchyard.core.wording import duration
+from benchyard.core.quantity import amount, duration
 from benchyard.run.ordering import Turn
 from benchyard.run.resting import cooldown_of, rest_after, without_rest
-from benchyard.statistics.figures import plain
 from benchyard.suite.places import NOWHERE, Place, why_nowhere, with_room
 from benchyard.suite.plan import ChosenCase
 from benchyard.suite.report import CaseReport
@@ -181,7 +180,7 @@ class Course:
             return False
         took = "" if expected is None else f", and it takes about {duration(expected)}"
         left = duration(max(0.0, budget - begins))
-        hours = plain(budget / 3600, 3)
+        hours = amount(budget / 3600)
         self._leave_out(number, f"of the budget of {hours} hours {left} were left{took}")
         return True
 

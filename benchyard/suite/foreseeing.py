@@ -3,11 +3,11 @@
 from collections import Counter
 
 from benchyard.analysis.foresight import Compared, foresee_comparison
+from benchyard.core.quantity import percent
 from benchyard.run.beginning import Campaigning
 from benchyard.run.default_runs import FEWEST, comparisons_of
 from benchyard.run.request import ExecutionOptions
 from benchyard.statistics.comparison import LEVEL
-from benchyard.statistics.figures import percent
 from benchyard.suite.plan import SuitePlan
 
 

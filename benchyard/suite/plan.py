@@ -13,6 +13,7 @@ from benchyard.case.selection import find_cases
 from benchyard.case.subject.current import current_subject
 from benchyard.core.errors import InputError
 from benchyard.core.model import Case
+from benchyard.core.quantity import moment, number
 from benchyard.core.wording import printable, runs_and
 from benchyard.results.campaigns import read_campaign
 from benchyard.results.folders import Results
@@ -23,7 +24,6 @@ from benchyard.run.beginning import Campaigning
 from benchyard.run.ordering import Order, Turn, turns
 from benchyard.run.resting import cooldown_of, rest_after
 from benchyard.statistics import median
-from benchyard.statistics.figures import plain
 from benchyard.suite.request import SuiteRequest
 
 #: So many of the newest runs tell how long the next will take.
@@ -228,7 +228,7 @@ class Chooser:
         stale = self.request.stale
         if stale is not None and newest < self.began - timedelta(days=stale):
             days = (self.began - newest).total_seconds() / 86_400
-            return _Again(wanted, f"the last run is {plain(days)} days old", begins=True)
+            return _Again(wanted, f"the last run is {number(days)} days old", begins=True)
         if changes and (self.request.changed or missing):
             return _Again(wanted, f"changed since the runs were done: {changes}", begins=True)
         return _Again()
@@ -239,7 +239,7 @@ class Chooser:
         filters += ["not stale"] * (self.request.stale is not None)
         what = " and ".join(filters) or "all runs are done"
         but = f", but of something else ({changes}): --changed measures anew" if changes else ""
-        return f"{what}; the last run is of {newest:%Y-%m-%d %H:%M}{but}"
+        return f"{what}; the last run is of {moment(newest)}{but}"
 
 
 @dataclass(frozen=True, slots=True)

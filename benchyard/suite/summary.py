@@ -9,10 +9,9 @@ from benchyard.core import places
 from benchyard.core.clock import now
 from benchyard.core.files import write_json
 from benchyard.core.model import Json, JsonObject
-from benchyard.core.wording import duration
+from benchyard.core.quantity import duration, plural
 from benchyard.results.campaigns import read_campaign
 from benchyard.statistics.comparison import LEVEL, holm
-from benchyard.statistics.figures import plural
 from benchyard.suite.course import Course, End, Taken
 from benchyard.suite.plan import ChosenCase
 from benchyard.suite.request import SuiteRequest

@@ -3,8 +3,8 @@
 import os
 from collections.abc import Iterator, Sequence
 
+from benchyard.core.quantity import number, percent
 from benchyard.statistics.advice import advise
-from benchyard.statistics.figures import percent, plain
 from benchyard.statistics.measures import median
 from benchyard.timing.course import Course
 from benchyard.timing.execution import Execution
@@ -45,11 +45,11 @@ def _busy(course: Course, load: float) -> Iterator[str]:
         for command, done in zip(course.commands, course.executions, strict=True)
         if (share := _wait_share(done)) >= WAIT_SHARE
     }
-    parts = [f"load {plain(load)} on {cores} cores before the first execution"] * (load >= cores)
+    parts = [f"load {number(load)} on {cores} cores before the first execution"] * (load >= cores)
     if shares:
         name, most = max(shares.items(), key=lambda item: item[1])
         more = f" ({len(shares)} of {len(course.commands)} commands waited)"
-        beside = "" if parts or load < 1 else f", load {plain(load)} on {cores} cores"
+        beside = "" if parts or load < 1 else f", load {number(load)} on {cores} cores"
         parts.append(
             f"'{name}' waited for a CPU for {percent(most)} of its time"
             f"{more if len(shares) > 1 else ''}{beside}: something else is at work"

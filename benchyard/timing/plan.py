@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-from benchyard.statistics.figures import percent, plural
+from benchyard.core.quantity import percent, plural
 from benchyard.statistics.ranks import fewest_values, smallest_p
 from benchyard.statistics.sequential import level_at, looks, open_level, open_looks
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
+from benchyard.core.quantity import percent
 from benchyard.statistics.comparison import (
     Difference,
     Judgement,
@@ -11,7 +12,6 @@ from benchyard.statistics.comparison import (
     compare_samples,
     judge,
 )
-from benchyard.statistics.figures import percent
 from benchyard.statistics.intervals import Interval, median_interval
 from benchyard.statistics.measures import median
 from benchyard.statistics.sequential import relative_half_width

@@ -2,10 +2,9 @@
 
 from collections.abc import Sequence
 
+from benchyard.core.quantity import amount, duration, number, percent, shorten
 from benchyard.core.table import Table
-from benchyard.core.wording import duration, shorten_middle
 from benchyard.statistics.comparison import Verdict
-from benchyard.statistics.figures import percent, plain
 from benchyard.statistics.intervals import Interval
 from benchyard.statistics.measures import median
 from benchyard.timing.course import Course
@@ -29,7 +28,7 @@ def table(course: Course) -> Table:
 
 def _row(course: Course, at: int) -> list[str]:
     done, ranking = course.executions[at], course.ranking
-    name = shorten_middle(course.commands[at].name, _LONGEST_NAME)
+    name = shorten(course.commands[at].name, _LONGEST_NAME, 2)
     if not done:
         return [name, *[_UNKNOWN] * 6, "0", _UNKNOWN]
     times = [one.wall_s for one in done]
@@ -56,7 +55,7 @@ def memory(done: Sequence[Execution]) -> str:
     """Return the median of the peaks in MB, or what it is below where that is all that is known."""
     peaks = [one.peak_rss_bytes or one.peak_floor_bytes for one in done]
     least = "" if all(one.peak_rss_bytes for one in done) else "< "
-    return f"{least}{median(peaks) / 1e6:.1f} MB"
+    return f"{least}{amount(median(peaks), 'B')}"
 
 
 def exit_codes(done: Sequence[Execution]) -> str:
@@ -113,8 +112,8 @@ def _known(pair: Pair, level: float) -> str:
 
 def _times(ratio: float) -> str:
     """Write a ratio with the digits that tell it from 1."""
-    return f"{ratio:.3f}" if ratio < 1.1 else f"{ratio:.2f}" if ratio < 10 else plain(ratio, 3)
+    return f"{ratio:.3f}" if ratio < 1.1 else f"{ratio:.2f}" if ratio < 10 else number(ratio, 3)
 
 
 def _name(ranking: Ranking, at: int) -> str:
-    return f"'{shorten_middle(ranking.names[at], _LONGEST_NAME)}'"
+    return f"'{shorten(ranking.names[at], _LONGEST_NAME, 2)}'"

@@ -7,7 +7,7 @@ from itertools import islice
 from pathlib import Path
 
 from benchyard.core.files import opened
-from benchyard.core.wording import shorten
+from benchyard.core.quantity import shorten
 from benchyard.traces.building import TraceBuilder
 
 #: More lines than this are no log of a case; they would only fill the picture.

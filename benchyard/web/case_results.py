@@ -16,6 +16,7 @@ from benchyard.analysis.failure_rates import Fragile, by_fragility
 from benchyard.catalogue.entry import CaseEntry
 from benchyard.core.errors import RecordError
 from benchyard.core.model import Outcome
+from benchyard.core.quantity import plural
 from benchyard.results.campaigns import Campaign, read_campaign, with_earlier
 from benchyard.results.excerpt import read_excerpt
 from benchyard.results.folders import RUN_FILE, Results, run_folder
@@ -23,7 +24,6 @@ from benchyard.results.krown_reading import read_results
 from benchyard.results.record import RunRecord
 from benchyard.results.subject import differences, subject_of
 from benchyard.results.summary import summarize
-from benchyard.statistics.figures import plural
 
 #: Executions of steps that are kept, of single runs and of cases, which share them; each takes one
 #: kilobyte.

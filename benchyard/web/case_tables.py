@@ -4,19 +4,18 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from benchyard.analysis.comparison.samples import DURATION
-from benchyard.analysis.comparison.wording import figure
+from benchyard.analysis.comparison.wording import change
 from benchyard.analysis.failure_rates import Fragile
 from benchyard.analysis.failure_wording import endings, said
 from benchyard.catalogue.entry import CaseEntry, Entry
 from benchyard.catalogue.query import Page
 from benchyard.core.clock import iso_utc
 from benchyard.core.model import Json, JsonObject, plain
-from benchyard.core.wording import shorten
+from benchyard.core.quantity import amount, day_and_time, duration, percent, plural, shorten
 from benchyard.results.trust import BUSY
 from benchyard.show.case_history.groups import Group, StepHistory
-from benchyard.statistics.figures import percent, plural
 from benchyard.web.case_links import address, query_of
-from benchyard.web.rendering import day_and_time, in_seconds, outcome_mark
+from benchyard.web.rendering import outcome_mark
 from benchyard.web.tables import Cell, Column, DataTable, Ticks
 
 Document = Mapping[str, Any]
@@ -103,13 +102,13 @@ def _step_row(case: CaseEntry, step: Document, metric: str) -> list[Cell]:
         Cell(step["id"], step["name"], href if step["measured"] else None),
         Cell(metric),
         Cell(statistics.get("n") if step["measured"] else None),
-        Cell(amounts[0], figure(amounts[0], unit) + busy, mark="doubtful" if busy else ""),
-        *(Cell(value, figure(value, unit)) for value in amounts[1:]),
+        Cell(amounts[0], amount(amounts[0], unit) + busy, mark="doubtful" if busy else ""),
+        *(Cell(value, amount(value, unit)) for value in amounts[1:]),
         Cell(variation, "-" if variation is None else percent(variation)),
-        *(Cell(value, figure(value, unit)) for value in ends),
+        *(Cell(value, amount(value, unit)) for value in ends),
         Cell(unit),
-        Cell(_median(metrics, CPU), figure(_median(metrics, CPU), "s")),
-        Cell(memory, figure(memory, "B")),
+        Cell(_median(metrics, CPU), amount(_median(metrics, CPU), "s")),
+        Cell(memory, amount(memory, "B")),
         Cell(_counts(step.get("outcomes"))),
         Cell(_counts(step.get("left_out")) or None, mark="doubtful"),
         Cell("; ".join(step.get("advice") or ()) or None),
@@ -201,7 +200,7 @@ def _history_row(
     case: CaseEntry,
     step: StepHistory,
     group: Group,
-    change: float | None,
+    ratio: float | None,
     pages: Mapping[str, str],
 ) -> list[Cell]:
     amounts = (group.median, group.interval.low, group.interval.high)
@@ -209,12 +208,12 @@ def _history_row(
     campaign = "" if group.folder == case.results else group.folder.name
     return [
         Cell(step.id, step.name),
-        Cell(iso_utc(group.began), day_and_time(group.began.timestamp())),
+        Cell(iso_utc(group.began), day_and_time(group.began)),
         Cell(group.host),
         Cell(group.counted),
         Cell(suspect, mark="doubtful" if suspect else ""),
-        *(Cell(value, figure(value, step.unit)) for value in amounts),
-        Cell(change, "-" if change is None else f"{change - 1:+.1%}"),
+        *(Cell(value, amount(value, step.unit)) for value in amounts),
+        Cell(ratio, change(ratio)),
         Cell(group.commit),
         Cell(group.change or None),
         Cell(campaign, campaign or "newest", pages.get(campaign)),
@@ -247,7 +246,7 @@ def runs_table(case: CaseEntry, page: Page, offset: int, suspect: Mapping[int, i
             Cell(entry.run, href=f"/run/{entry.id}"),
             Cell(entry.outcome, _outcome(entry), mark=outcome_mark(entry.outcome)),
             Cell(entry.started_s, day_and_time(entry.started_s)),
-            Cell(entry.duration_s, in_seconds(entry.duration_s)),
+            Cell(entry.duration_s, duration(entry.duration_s)),
             Cell(entry.host),
             Cell(entry.host_quality or None),
             Cell(entry.commit or None, entry.commit[:10] or None),

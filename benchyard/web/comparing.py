@@ -18,11 +18,11 @@ from benchyard.analysis.comparison.sides import Side, means_several
 from benchyard.analysis.comparison.tables import table
 from benchyard.catalogue.catalogue import Catalogue
 from benchyard.core.errors import InputError
+from benchyard.core.quantity import day_and_time
 from benchyard.core.wording import in_short, quote
 from benchyard.results.campaigns import earlier_campaigns
 from benchyard.results.subject import about, subject_of
 from benchyard.statistics.comparison import Verdict
-from benchyard.web.rendering import day_and_time
 from benchyard.web.sides import Chosen, choose, labels, read_chosen
 from benchyard.web.tables import Cell, Column, DataTable
 
@@ -185,7 +185,7 @@ def _side_row(shown: Compared, name: str, runs: RunSet, role: str) -> list[Cell]
         Cell(numbers),
         Cell(len(runs.failed), mark="bad" if runs.failed else ""),
         Cell(about(subject_of(newest))),
-        Cell(newest.started_at, day_and_time(newest.began.timestamp())),
+        Cell(newest.started_at, day_and_time(newest.began)),
     ]
 
 

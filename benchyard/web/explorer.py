@@ -12,8 +12,8 @@ from benchyard.catalogue.catalogue import Catalogue
 from benchyard.catalogue.formats import FORMATS
 from benchyard.catalogue.loaders import LoaderPool
 from benchyard.catalogue.query import Query
+from benchyard.core.quantity import moment
 from benchyard.web.changes import Looks
-from benchyard.web.rendering import day_and_time
 
 #: So many lists of values are kept, for so many seconds.
 _FACETS, _FACETS_SECONDS = 512, 30
@@ -63,7 +63,7 @@ class Explorer:
     def freshness(self) -> str:
         """Of what time the answers are, for the foot of a page."""
         now = self.catalogue.freshness
-        looked = f"looked at {day_and_time(now.looked_s)} UTC" if now.looked_s else "not looked at"
+        looked = f"looked at {moment(now.looked_s)}" if now.looked_s else "not looked at"
         state = "looking now" if now.looking else "watching since" if now.watched else now.note
         return f"{looked}, {state}"
 

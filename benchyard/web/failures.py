@@ -11,9 +11,9 @@ from benchyard.catalogue.catalogue import Catalogue
 from benchyard.catalogue.entry import CaseEntry, identified
 from benchyard.catalogue.query import Query
 from benchyard.core.amounts import parse_since
+from benchyard.core.quantity import plural
 from benchyard.results.attempts import RunAttempt
 from benchyard.results.folders import run_folder
-from benchyard.statistics.figures import plural
 
 #: Runs that are looked at, newest cases first: reading the log of so many takes about 0.2 s.
 MOST_RUNS = 3_000

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import IO, Any
 
 from benchyard.core.errors import InputError, RecordError
-from benchyard.core.wording import duration, printable
+from benchyard.core.quantity import duration
+from benchyard.core.wording import printable
 from benchyard.results.attempts import RunAttempt, read_tries
 from benchyard.results.folders import LOG_FILE, RunFolder
 from benchyard.results.record import read_record

@@ -3,11 +3,10 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
-from benchyard.analysis.comparison.wording import figure
 from benchyard.catalogue.formats.measurements import Measurement, Measurements, number
 from benchyard.core.model import Json, JsonObject, plain
+from benchyard.core.quantity import amount, plural
 from benchyard.publish.testresults.document import Document, suspect_in
-from benchyard.statistics.figures import plural
 from benchyard.web.paging import Part
 from benchyard.web.tables import Cell, Column, DataTable
 
@@ -101,8 +100,7 @@ def _some_values(rows: Sequence[Measurement], part: Part) -> Iterator[tuple[Meas
 
 
 def _amount(value: float | None, unit: str) -> Cell:
-    # A rate is written 12 k/s, and not 12 k1/s.
-    return Cell(value, figure(value, unit.removeprefix("1") or unit))
+    return Cell(value, amount(value, unit))
 
 
 def _pairs(told: Mapping[str, Json]) -> str:

@@ -1,7 +1,6 @@
 """Templates into answers. Every text is escaped, whatever it contains."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import UTC, datetime
 from functools import cache
 from hashlib import sha256
 from html import escape
@@ -15,8 +14,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from benchyard import __version__
 from benchyard.core.json_text import encoded
 from benchyard.core.model import Json, Outcome
-from benchyard.core.wording import duration, printable
-from benchyard.statistics.figures import plural
+from benchyard.core.quantity import day_and_time, duration, plural
+from benchyard.core.wording import printable
 
 #: Of every answer.
 SAFETY_HEADERS = {
@@ -39,23 +38,9 @@ _MARKS = {
 }
 
 
-def day_and_time(seconds: float | None) -> str:
-    """Return a time since the epoch as UTC; a dash if it is not known, or no calendar has it."""
-    try:
-        told = None if seconds is None else datetime.fromtimestamp(seconds, UTC)
-    except (ValueError, OverflowError, OSError):
-        return "-"
-    return f"{told:%Y-%m-%d %H:%M:%S}" if told else "-"
-
-
 def outcome_mark(outcome: str | None) -> str:
     """Return the mark of an outcome: ``good``, ``bad``, ``doubtful`` or ``quiet``."""
     return _MARKS.get(Outcome(outcome), "") if outcome in set(Outcome) else "quiet"
-
-
-def in_seconds(seconds: float | None) -> str:
-    """Return a duration with its unit; a dash if it is not known."""
-    return "-" if seconds is None else duration(seconds)
 
 
 def padded(rows: Iterable[Sequence[Any]], length: int) -> Iterator[tuple[Any, ...]]:
@@ -98,7 +83,7 @@ def _environment() -> Environment:
     cast("dict[str, Any]", made.globals).update(version=__version__, static=static)
     cast("dict[str, Any]", made.filters).update(
         day_and_time=day_and_time,
-        seconds=in_seconds,
+        seconds=duration,
         plural=plural,
         outcome_mark=outcome_mark,
         padded=padded,

@@ -4,11 +4,10 @@ from collections.abc import Iterator
 from urllib.parse import quote as quoted
 
 from benchyard.core.model import Json
-from benchyard.core.wording import duration
+from benchyard.core.quantity import day_and_time, duration
 from benchyard.results.record import RunRecord
 from benchyard.results.subject import about
 from benchyard.web.explorer import Explorer
-from benchyard.web.rendering import day_and_time
 from benchyard.web.runs import ShownRun
 
 #: A term, what is said of it, and where that leads.

@@ -5,9 +5,10 @@ from dataclasses import replace
 from urllib.parse import quote as quoted
 
 from benchyard.core.model import Json, Outcome
+from benchyard.core.quantity import amount
 from benchyard.results.reasons import why_step_failed
 from benchyard.results.record import Attempt, Repetition, StepRecord
-from benchyard.show.steps_table import amount
+from benchyard.results.summary_metrics import unit_and_direction
 from benchyard.statistics.measures import median_of_sorted
 from benchyard.web.rendering import outcome_mark
 from benchyard.web.runs import ShownRun
@@ -35,7 +36,7 @@ def outcome_cell(outcome: Outcome) -> Cell:
 
 
 def _figure(value: float | None, metric: str) -> Cell:
-    return Cell(value, None if value is None else amount(value, metric))
+    return Cell(value, None if value is None else amount(value, unit_and_direction(metric)[0]))
 
 
 def _median(values: Iterable[float | None]) -> float | None:

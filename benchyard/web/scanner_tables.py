@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from benchyard.catalogue.formats.measurements import facts
-from benchyard.core.wording import duration
+from benchyard.core.quantity import duration
 from benchyard.traces.scanner.profile import Profile
 from benchyard.web.tables import Cell, Column, DataTable
 

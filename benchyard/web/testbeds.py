@@ -7,12 +7,12 @@ from pathlib import Path
 
 from benchyard.analysis.comparison.comparability import leaves_of, shown_value
 from benchyard.analysis.comparison.facts import PLACES_OF_FACTS, TESTBED_FACTS
-from benchyard.analysis.comparison.wording import figure
 from benchyard.catalogue.catalogue import Catalogue
 from benchyard.catalogue.entry import RUNS, Entry
 from benchyard.catalogue.query import Query
 from benchyard.core.errors import NotFoundError, RecordError
 from benchyard.core.model import Json, Outcome
+from benchyard.core.quantity import amount
 from benchyard.core.wording import quote
 from benchyard.results.record import RunRecord, read_record
 from benchyard.results.trust import doubts
@@ -110,7 +110,7 @@ def fact_words(what: str, value: Json) -> str:
     if value is None:
         return "-"
     if what in _UNITS and isinstance(value, int | float):
-        return figure(value, _UNITS[what])
+        return amount(value, _UNITS[what])
     if isinstance(value, dict):
         return " ".join(map(shown_value, value.values()))
     return shown_value(value)

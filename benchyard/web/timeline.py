@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import NamedTuple
 
-from benchyard.core.wording import duration, printable, shorten
+from benchyard.core.quantity import duration, shorten
+from benchyard.core.wording import printable
 from benchyard.results.record import RunRecord, StepRecord
 from benchyard.show.curves.plot import seconds, ticks
 from benchyard.statistics.measures import median_of_sorted

@@ -6,11 +6,9 @@ from typing import Any, cast
 from fastapi import APIRouter, Depends, Request, Response
 from markupsafe import Markup
 
-from benchyard.analysis.comparison.wording import figure
 from benchyard.core.model import Json
-from benchyard.core.wording import duration
+from benchyard.core.quantity import amount, duration, percent
 from benchyard.show.traces import report
-from benchyard.statistics.figures import percent
 from benchyard.web.paging import AskedPart, Part
 from benchyard.web.pictures import Kind, Picture, Width, add_picture
 from benchyard.web.rendering import render
@@ -110,7 +108,7 @@ def counters_table(source: TraceSource, part: Part) -> DataTable:
             Cell(one.name),
             Cell(one.unit, one.unit or "-"),
             *(
-                Cell(value, figure(value, one.unit))
+                Cell(value, amount(value, one.unit))
                 for value in (one.least, one.mean, one.most, one.last)
             ),
         )

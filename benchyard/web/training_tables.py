@@ -6,9 +6,9 @@ from itertools import islice
 
 from benchyard.catalogue.formats.measurements import facts
 from benchyard.catalogue.mindspore.training import Scalar, Training
+from benchyard.core.quantity import day_and_time
 from benchyard.web.explain_documents import decimal
 from benchyard.web.paging import Part
-from benchyard.web.rendering import day_and_time
 from benchyard.web.tables import Cell, Column, DataTable
 
 _SCALARS = (

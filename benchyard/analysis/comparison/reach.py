@@ -1,6 +1,6 @@
 """What so few runs can never tell, said before or after they are made."""
 
-from benchyard.statistics.figures import percent
+from benchyard.core.quantity import percent
 from benchyard.statistics.pairs import fewest_pairs, smallest_paired_p
 from benchyard.statistics.ranks import fewest_against, fewest_values, smallest_p
 

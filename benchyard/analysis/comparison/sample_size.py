@@ -20,13 +20,12 @@ from benchyard.analysis.comparison.run_sets import RunSet
 from benchyard.analysis.comparison.samples import StepSample
 from benchyard.analysis.comparison.trust import sampled
 from benchyard.analysis.comparison.verdicts import Rule, choose_metrics
-from benchyard.analysis.comparison.wording import UNKNOWN, figure, probability
 from benchyard.core.errors import InputError
 from benchyard.core.model import Json, JsonObject
+from benchyard.core.quantity import UNKNOWN, amount, number, percent
 from benchyard.core.table import Table
 from benchyard.core.wording import printable
 from benchyard.statistics import median
-from benchyard.statistics.figures import percent, plain
 from benchyard.statistics.ranks import fewest_values
 from benchyard.statistics.sensitivity import (
     MOST_RUNS,
@@ -154,7 +153,7 @@ def _cells(demand: Demand) -> tuple[str, ...]:
         printable(demand.step.name),
         printable(demand.metric),
         str(demand.runs),
-        figure(demand.median, demand.unit),
+        amount(demand.median, demand.unit),
         _relative(demand.spread),
         _relative(demand.smallest),
         _needed(demand),
@@ -164,7 +163,7 @@ def _cells(demand: Demand) -> tuple[str, ...]:
 def _relative(value: float | None) -> str:
     if value is None:
         return UNKNOWN
-    return percent(value) if value < 1 else f"{plain(value)}-fold"
+    return percent(value) if value < 1 else f"{number(value)}-fold"
 
 
 def _needed(demand: Demand) -> str:
@@ -175,11 +174,11 @@ def _needed(demand: Demand) -> str:
 
 def plan_summary(plan: SamplePlan) -> str:
     """Return the whole in a sentence."""
-    change, many = probability(plan.sensitivity), len(plan.demands)
+    change, many = percent(plan.sensitivity, 4), len(plan.demands)
     over = f" over {many} comparisons" if many > 1 else ""
     rule = (
-        f"in one session, with a probability of {probability(POWER)}, at the "
-        f"{probability(plan.level)} level{over}"
+        f"in one session, with a probability of {percent(POWER, 4)}, at the "
+        f"{percent(plan.level, 4)} level{over}"
     )
     if plan.needed is not None:
         return (

@@ -9,25 +9,22 @@ from benchyard.analysis.comparison.overall import Overall, overall
 from benchyard.analysis.comparison.rows import Comparison, Row
 from benchyard.analysis.comparison.samples import DURATION
 from benchyard.analysis.comparison.wording import (
-    UNKNOWN,
     WORDS,
     arrow,
     as_sessions_do,
     busy_words,
     change,
-    figure,
     p_value,
-    probability,
     signed,
     step_name,
     times_words,
     verdict_in_full,
 )
+from benchyard.core.quantity import UNKNOWN, amount, number, percent, plural
 from benchyard.core.table import Table
 from benchyard.core.wording import printable
 from benchyard.results.trust import BUSY
 from benchyard.statistics.comparison import Difference, Verdict
-from benchyard.statistics.figures import plain, plural
 from benchyard.statistics.intervals import Interval
 
 
@@ -86,7 +83,7 @@ def table(comparison: Comparison) -> tuple[Table, list[Verdict | None]]:
     entries = [*map(_of_overall, overall(comparison))]
     entries += [_of_row(row, several=several) for row in comparison.rows]
     lines = list(_by_group(entries)) if several else [(_cells(one), one.verdict) for one in entries]
-    covers = probability(1 - comparison.rule.level)
+    covers = percent(1 - comparison.rule.level, 4)
     in_turns = all(pair.sessions.in_turns for pair in comparison.pairs)
     interval = f"{covers} INTERVAL" if in_turns else f"{covers} INSIDE SESSIONS"
     medians = ("MEDIAN",) if several else ("BASELINE", "CANDIDATE", "DIFFERENCE")
@@ -181,14 +178,14 @@ def _cells(entry: _Entry) -> dict[str, str]:
 
 
 def _marked(median: float | None, entry: _Entry, side: int) -> str:
-    return figure(median, entry.unit) + BUSY * entry.busy[side]
+    return amount(median, entry.unit) + BUSY * entry.busy[side]
 
 
 def _interval(interval: Interval) -> str:
     if interval.low is None or interval.high is None:
         return UNKNOWN
     if interval.high >= 10:  # as ``change`` writes the higher end
-        return f"{plain(interval.low, 3)} … {change(interval.high)}"
+        return f"{number(interval.low, 3)} … {change(interval.high)}"
     return f"{change(interval.low).removesuffix(' %')} … {change(interval.high)}"
 
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from benchyard.analysis.comparison.rows import Row
 from benchyard.analysis.comparison.run_sets import RunSet
 from benchyard.analysis.comparison.samples import StepSample, sample
+from benchyard.core.quantity import plural
 from benchyard.core.wording import printable
 from benchyard.results.trust import BUSY, FEWEST_TRUSTED, Suspect, causes
-from benchyard.statistics.figures import plural
 from benchyard.statistics.pairs import smallest_paired_p
 from benchyard.statistics.ranks import smallest_p
 

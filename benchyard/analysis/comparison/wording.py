@@ -9,44 +9,25 @@ from benchyard.analysis.comparison.rows import CasePair, Comparison, Row
 from benchyard.analysis.comparison.samples import DURATION, StepSample
 from benchyard.analysis.comparison.sessions import BetweenSessions
 from benchyard.analysis.comparison.trust import busy_note
-from benchyard.core.wording import duration, printable
+from benchyard.core.quantity import UNKNOWN, amount, number, percent, plural
+from benchyard.core.wording import printable
 from benchyard.results.summary_metrics import SUSPECT
 from benchyard.statistics.comparison import Difference, Verdict
-from benchyard.statistics.figures import plain, plural
 from benchyard.statistics.sessions import OWN_FROM, PRIOR_SD
 
 if TYPE_CHECKING:
     from benchyard.analysis.comparison.overall import Overall
 
-_PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
 _REASONS = {
     "timed_out": "timed out",
     "no_duration": "without a duration",
     "unfinished_run": "in runs that failed elsewhere",
 }
-UNKNOWN = "-"
-
-
-def figure(value: float | None, unit: str | None) -> str:
-    """Write a value with the unit that suits it; ``-`` for none."""
-    if value is None:
-        return UNKNOWN
-    sign = "-" if value < 0 else ""
-    if unit == "s":
-        return sign + duration(abs(value))
-    return sign + _scaled(abs(value), "" if unit in (None, "1") else unit)
-
-
-def _scaled(value: float, unit: str) -> str:
-    for factor, prefix in _PREFIXES:
-        if value >= factor:
-            return f"{value / factor:.2f} {prefix}{unit}"
-    return f"{plain(value, 4)} {unit}".rstrip()
 
 
 def signed(value: float | None, unit: str | None) -> str:
     """Write a difference, with its sign."""
-    text = figure(value, unit)
+    text = amount(value, unit)
     return f"+{text}" if value is not None and value > 0 else text
 
 
@@ -55,14 +36,9 @@ def change(ratio: float | None) -> str:
     if ratio is None:
         return UNKNOWN
     if ratio >= 10:
-        return f"{plain(ratio, 3)}-fold"
+        return f"{number(ratio, 3)}-fold"
     # The 0 takes the sign from a change that is rounded away.
     return f"{round(100 * (ratio - 1), 1) + 0.0:+.1f} %"
-
-
-def probability(level: float, digits: int = 4) -> str:
-    """Write a level or threshold: 0.01 is ``1 %``."""
-    return f"{plain(100 * level, digits)} %"
 
 
 def p_value(value: float) -> str:
@@ -95,7 +71,7 @@ def _words(row: Row) -> str:
     if row.verdict in WORDS:
         significant = row.judgement.p_value <= difference.level and not difference.matters
         if row.verdict is Verdict.NO_CHANGE_SHOWN and significant:
-            return f"differs by less than {probability(difference.threshold)}"
+            return f"differs by less than {percent(difference.threshold, 4)}"
         return WORDS[row.verdict]
     return _direction(row.metric, difference)
 
@@ -106,9 +82,9 @@ def as_sessions_do(row: "Row | Overall") -> str:
     margin = between and between.margin(row.judgement.needed_p)
     if between is None or margin is None:
         return WORDS[row.judgement.verdict]
-    apart, most = signed(one.shift, row.unit).lstrip("+-"), figure(margin, row.unit)
+    apart, most = signed(one.shift, row.unit).lstrip("+-"), amount(margin, row.unit)
     if between.relative:
-        apart, most = probability(abs((one.ratio or 1) - 1), 2), probability(margin, 2)
+        apart, most = percent(abs((one.ratio or 1) - 1), 2), percent(margin, 2)
     return f"differs by {apart}, as sessions on this host do (± {most}, {known_sessions(between)})"
 
 
@@ -130,7 +106,7 @@ def times_words(metric: str, difference: Difference) -> str:
     """Say which way a metric changed, and how many times where it is twice as much or more."""
     times = difference.ratio or 1.0
     times = times if times >= 1 else 1 / times if times > 0 else 1.0
-    manifold = f"{plain(times, 3)} times " if times >= _MANIFOLD else ""
+    manifold = f"{number(times, 3)} times " if times >= _MANIFOLD else ""
     return manifold + _direction(metric, difference)
 
 
@@ -210,7 +186,7 @@ def session_notes(comparison: Comparison) -> list[str]:
     said = [" and ".join(relations)] if relations else []
     if any(row.differs_as_sessions_do for row in comparison.rows):
         prior = comparison.rule.session_sd
-        expected = probability(PRIOR_SD if prior is None else prior)
+        expected = percent(PRIOR_SD if prior is None else prior, 4)
         said.append(
             f"sessions are expected to vary by {expected} (standard deviation) until campaigns "
             "tell; to see smaller differences, measure both in turns with one benchyard run A B, "
@@ -313,6 +289,6 @@ def summary(comparison: Comparison) -> str:
     over = f"{many:,} comparison{'s' * (many != 1)}"
     counted = ", ".join(told) or "nothing is compared"
     return (
-        f"{counted}; {over} at the {probability(rule.level)} level together, "
-        f"changes below {probability(rule.threshold)} are not called"
+        f"{counted}; {over} at the {percent(rule.level, 4)} level together, "
+        f"changes below {percent(rule.threshold, 4)} are not called"
     )

@@ -84,15 +84,6 @@ def unknown(finding: str, advice: str = "") -> Judgement:
     return Status.UNKNOWN, finding, advice
 
 
-def size(amount: float) -> str:
-    """Write bytes with the decimal unit that suits them."""
-    for unit in ("B", "kB", "MB", "GB"):
-        if amount < 999.5:
-            return f"{amount:.3g} {unit}"
-        amount /= 1000
-    return f"{amount:,.1f} TB"
-
-
 def some(items: list[str], most: int = 3) -> str:
     """List a few of many."""
     more = len(items) - most

@@ -2,13 +2,13 @@
 
 import os
 
+from benchyard.core.quantity import amount, plural
 from benchyard.host.checks.check_context import (
     CheckContext,
     Checks,
     Judgement,
     fail,
     ok,
-    size,
     unknown,
     warn,
 )
@@ -23,7 +23,6 @@ from benchyard.host.facts.system import (
     own_folders,
     virtualization,
 )
-from benchyard.statistics.figures import plural
 
 #: The first kernel that resets ``memory.peak``. Source: Linux commit c6f53ed8f213 (2024).
 _RESETS_PEAK = (6, 12)
@@ -128,7 +127,7 @@ def limits(context: CheckContext) -> Judgement:
     quota, most = cpu_limit(context.host), memory_limit(context.host)
     if most is not None and most >= meminfo(context.host).get("MemTotal", most + 1):
         most = None
-    memory = [] if most is None else [f"{size(most)} of memory"]
+    memory = [] if most is None else [f"{amount(most, 'B')} of memory"]
     if quota is None:
         return ok(memory[0] if memory else "none")
     times = _throttled(context)

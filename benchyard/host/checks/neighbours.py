@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
 
+from benchyard.core.quantity import plural
 from benchyard.host.checks.check_context import (
     CheckContext,
     Checks,
@@ -22,7 +23,6 @@ from benchyard.host.facts.hardware import hypervisor, mounts
 from benchyard.host.facts.reading import Host
 from benchyard.host.facts.system import container
 from benchyard.process.labels import OWNER, WINDS_UP, this_owner
-from benchyard.statistics.figures import plural
 
 #: Load per core that is too much: tasks that ran or waited in the last minute. Of our own making.
 _LOAD_PER_CORE = 0.1

@@ -2,6 +2,7 @@
 
 import os
 
+from benchyard.core.quantity import plural
 from benchyard.host.checks.check_context import (
     CheckContext,
     Checks,
@@ -25,7 +26,6 @@ from benchyard.host.facts.hardware import (
 )
 from benchyard.host.facts.reading import as_list
 from benchyard.host.facts.system import clocksource
-from benchyard.statistics.figures import plural
 
 _NO_TURBO = "/sys/devices/system/cpu/intel_pstate/no_turbo"
 _BOOST = "/sys/devices/system/cpu/cpufreq/boost"

@@ -3,13 +3,13 @@
 import os
 from pathlib import Path
 
+from benchyard.core.quantity import amount
 from benchyard.host.checks.check_context import (
     CheckContext,
     Checks,
     Judgement,
     fail,
     ok,
-    size,
     unknown,
     warn,
 )
@@ -42,9 +42,10 @@ def swap(context: CheckContext) -> Judgement:
     if not devices:
         return ok("none")
     total, used = sum(d.size_bytes for d in devices), sum(d.used_bytes for d in devices)
-    found = f"{size(used)} of {size(total)} used{_in_memory(devices)}"
+    found = f"{amount(used, 'B')} of {amount(total, 'B')} used{_in_memory(devices)}"
     if context.look and context.look.swapped_bytes:
-        moved = f"{size(context.look.swapped_bytes)} moved in {context.look.seconds:.1f} s just now"
+        swapped = amount(context.look.swapped_bytes, "B")
+        moved = f"{swapped} moved in {context.look.seconds:.1f} s just now"
         return fail(f"{found}; {moved}", "free memory first, then swapoff -a")
     return warn(found, "swapoff -a")
 
@@ -63,7 +64,7 @@ def free_memory(context: CheckContext) -> Judgement:
     free, total = told.get("MemAvailable"), told.get("MemTotal")
     if free is None or not total:
         return unknown("the kernel does not tell how much memory is available")
-    found = f"{size(free)} of {size(total)} available"
+    found = f"{amount(free, 'B')} of {amount(total, 'B')} available"
     if free < _FREE_SHARE * total:
         return warn(found, "stop what is not needed: ps -eo rss,comm --sort=-rss")
     return ok(found)
@@ -138,7 +139,11 @@ def _folder(context: CheckContext, folder: Path, otherwise: str) -> Judgement:
     if why:
         return fail(f"{there} cannot be written to{why}", otherwise)
     free, total = state.f_bavail * state.f_frsize, state.f_blocks * state.f_frsize
-    room = f"{size(free)} of {size(total)} free" if total else "nobody tells how much is free"
+    room = (
+        f"{amount(free, 'B')} of {amount(total, 'B')} free"
+        if total
+        else "nobody tells how much is free"
+    )
     found = f"{room} in {there}{told}"
     if total and free < _TOO_FEW:
         return fail(found, f"free some, or {otherwise}")

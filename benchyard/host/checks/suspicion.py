@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from benchyard.core.errors import MeasurementError
-from benchyard.host.checks.check_context import size
+from benchyard.core.quantity import amount
 from benchyard.host.counters.parsing import sum_of
 from benchyard.process.usage import LifeSpan
 
@@ -87,9 +87,9 @@ def suspicions(
 
 def _swap(used: _Metrics) -> Iterator[str]:
     moved = [
-        f"{size(amount)} {way}"
+        f"{amount(swapped, 'B')} {way}"
         for way in ("in", "out")
-        if (amount := _more(used, f"host_swap_{way}_bytes"))
+        if (swapped := _more(used, f"host_swap_{way}_bytes"))
     ]
     if moved:
         yield f"the host swapped: {', '.join(moved)}"

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator, Mapping
 
+from benchyard.core.quantity import plural
 from benchyard.core.wording import printable, quote
 from benchyard.publish.packs.manifest import LOCK, Manifest
 from benchyard.results.record import RunRecord
-from benchyard.statistics.figures import plural
 
 
 def readme(manifest: Manifest, newest: Mapping[str, RunRecord]) -> str:

@@ -9,6 +9,7 @@ from typing import IO
 
 from benchyard.core.errors import InputError
 from benchyard.core.files import content, files_below, inside, remove_tree, sha256, shown
+from benchyard.core.quantity import amount, plural
 from benchyard.core.wording import quote
 from benchyard.publish.packs.archives import Digesting, Source, reading_pack
 from benchyard.publish.packs.manifest import (
@@ -19,7 +20,6 @@ from benchyard.publish.packs.manifest import (
     Manifest,
     PackedFile,
 )
-from benchyard.statistics.figures import plural
 
 _PIECE = 1 << 20
 #: What Python leaves beside modules that it has imported.
@@ -88,8 +88,8 @@ def _refuse_too_large(place: Path, manifest: Manifest) -> None:
     free = shutil.disk_usage(place).free
     if manifest.total_bytes > free:
         raise InputError(
-            f"it says that it needs {manifest.total_bytes / 1e6:,.0f} MB, and {shown(place)} has "
-            f"{free / 1e6:,.0f} MB left"
+            f"it says that it needs {amount(manifest.total_bytes, 'B')}, and {shown(place)} has "
+            f"{amount(free, 'B')} left"
         )
 
 

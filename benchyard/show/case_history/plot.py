@@ -10,13 +10,12 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from benchyard.analysis.comparison.wording import figure as amount
-from benchyard.core.wording import printable, shorten
+from benchyard.core.quantity import amount, plural, shorten, tick
+from benchyard.core.wording import printable
 from benchyard.show.case_history.groups import Group, StepHistory, Value
 from benchyard.show.history.plot import CHANGE, set_dates
 from benchyard.show.plot import Format, picture
-from benchyard.show.results_plot.look import INK, Look, number, short
-from benchyard.statistics.figures import plural
+from benchyard.show.results_plot.look import INK, Look, short
 
 #: Steps that one picture has room for.
 MOST = 24
@@ -182,4 +181,4 @@ def _date(axes: Any, found: Sequence[StepHistory], *, labels: bool, ticks: int) 
 
 
 def _tick(unit: str, value: float, _: int | None) -> str:
-    return number(float(value), unit)  # it comes as a number of NumPy's
+    return tick(float(value), unit)  # it comes as a number of NumPy's

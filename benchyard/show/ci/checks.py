@@ -15,6 +15,7 @@ from benchyard.analysis.comparison.samples import DURATION
 from benchyard.analysis.comparison.wording import change, reason, remarks, verdict_words
 from benchyard.analysis.regressions import Regression, regression_of
 from benchyard.core.model import Json, Outcome
+from benchyard.core.quantity import plural
 from benchyard.core.wording import named_runs
 from benchyard.results.reasons import BROKEN, why_failed, why_step_failed
 from benchyard.results.record import RunRecord, StepRecord
@@ -22,7 +23,6 @@ from benchyard.results.subject import subject_of
 from benchyard.show.ci.outcomes import CaseOutcome
 from benchyard.show.steps_table import Document
 from benchyard.statistics.comparison import Verdict
-from benchyard.statistics.figures import plural
 
 REGRESSION = "regression"
 CANNOT_TELL = "cannot tell"

@@ -4,7 +4,8 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from benchyard.core.wording import printable, shorten
+from benchyard.core.quantity import shorten
+from benchyard.core.wording import printable
 from benchyard.show.ci.checks import CheckedCase, State
 
 #: GitHub shows so many errors of a step, and so many warnings.

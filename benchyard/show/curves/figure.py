@@ -11,9 +11,10 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from benchyard.core.model import Outcome
-from benchyard.core.wording import printable, shorten
+from benchyard.core.quantity import shorten, tick
+from benchyard.core.wording import printable
 from benchyard.show.curves.panels import Bar, Curves, Panel
-from benchyard.show.curves.plot import BROKEN, COLOURS, HOST, amount, seconds
+from benchyard.show.curves.plot import BROKEN, COLOURS, HOST, seconds
 
 #: Inches: of a panel, and of title and time axis together.
 _PANEL, _AROUND = 1.35, 0.8
@@ -65,7 +66,7 @@ def _panel(axes: Any, panel: Panel, at_s: Sequence[float]) -> None:
     colours = cycle(COLOURS)
     for line in panel.lines:
         known = [(at, v) for at, v in zip(at_s, line.values, strict=True) if v is not None]
-        label = f"{shorten(printable(line.name), 30)}, at most {amount(line.most, panel.unit)}"
+        label = f"{shorten(printable(line.name), 30)}, at most {tick(line.most, panel.unit)}"
         x, y = [at for at, _ in known], [value for _, value in known]
         if line.of_host:
             axes.fill_between(x, y, color=HOST, alpha=0.55, linewidth=0, label=label)
@@ -86,4 +87,4 @@ def _moment(at_s: float, _: int | None) -> str:
 
 
 def _amount(unit: str) -> Callable[[float, int | None], str]:
-    return lambda value, _: amount(value, unit)
+    return lambda value, _: tick(value, unit)

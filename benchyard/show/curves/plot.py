@@ -11,9 +11,9 @@ from html import escape
 from itertools import cycle, groupby
 
 from benchyard.core.model import Outcome
-from benchyard.core.wording import printable, shorten
+from benchyard.core.quantity import number, shorten, tick
+from benchyard.core.wording import printable
 from benchyard.show.curves.panels import Bar, Curves, Line, Panel, Phase
-from benchyard.statistics.figures import plain
 
 WIDTH = 960
 _LEFT, _RIGHT, _TOP, _PANEL, _GAP, _BAR = 74, 12, 26, 92, 30, 15
@@ -40,7 +40,6 @@ _MOST_LANES = 6
 _MOST_SHADED = 200
 #: Characters are about so wide, in pixels, at the size of the letters used here.
 _LETTER = 5.6
-_PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,22 +76,10 @@ def ticks(most: float, wanted: int) -> list[float]:
     return [place * step for place in range(math.ceil(most / step - 1e-9) + 1)]
 
 
-def amount(value: float, unit: str) -> str:
-    """Write a value with the unit that suits it, as short as an axis wants it."""
-    if not value:
-        return "0"
-    if unit == "cores":
-        return f"{plain(value, 3)} {'core' if value == 1 else 'cores'}"
-    for factor, prefix in _PREFIXES:
-        if value >= factor * 0.9995:
-            return f"{plain(value / factor, 3)} {prefix}{unit}"
-    return f"{plain(value, 3)} {unit}"
-
-
 def seconds(value: float) -> str:
     """Write a moment of a run: ``40 s``, ``1:30`` (minutes), ``2:00:00`` (hours)."""
     if value < 120:
-        return f"{plain(value, 3)} s"
+        return f"{number(value, 3)} s"
     minutes, rest = divmod(round(value), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"
@@ -134,7 +121,7 @@ def _remark(curves: Curves, drawn: Sequence[Panel]) -> str:
         return "no samples"
     quiet = [panel.name for panel in curves.panels if panel not in drawn]
     idle = f"; nothing on {' and '.join(quiet)}" if quiet else ""
-    return f"{plain(curves.samples, 9)} samples{idle}"
+    return f"{number(curves.samples, 9)} samples{idle}"
 
 
 # -- steps
@@ -207,7 +194,7 @@ def _panel(panel: Panel, at_s: Sequence[float], across: Scale, top: float) -> It
     for mark in marks:
         y = up(mark)
         yield f'<path d="M{_LEFT} {y:.1f}H{_LEFT + _INNER}" stroke="{_FAINT}" stroke-width="0.7"/>'
-        yield _text(_LEFT - 5, y + 3, amount(mark, panel.unit), 'text-anchor="end"')
+        yield _text(_LEFT - 5, y + 3, tick(mark, panel.unit), 'text-anchor="end"')
     for line, colour in _coloured(panel):
         yield _curve(line, at_s, across, up, colour)
     yield from _legend(panel, top - 9)
@@ -239,7 +226,7 @@ def _legend(panel: Panel, y: float) -> Iterator[str]:
     for line, colour in _coloured(panel):
         text = printable(line.name)[:40]
         yield f'<rect x="{x:.1f}" y="{y - 7:.1f}" width="9" height="7" fill="{colour}"/>'
-        words = f"{text}, at most {amount(line.most, panel.unit)}"
+        words = f"{text}, at most {tick(line.most, panel.unit)}"
         yield _text(x + 12, y, words)
         x += 30 + len(words) * _LETTER
 

@@ -31,7 +31,7 @@ _ESCAPES = {
     "±": r"\ensuremath{\pm}",
     "µ": r"\ensuremath{\mu}",
 }
-_UNITS = {"µs": r"\micro\second", "B/s": "B/s", "1/s": "1/s"}
+_UNITS = {"µs": r"\micro\second", "ns": r"\nano\second", "B/s": "B/s", "1/s": "1/s"}
 _PREAMBLE = (
     "% \\usepackage{booktabs,siunitx} % siunitx 3 or later\n"
     "% Letters beyond Latin ones need LuaLaTeX or XeLaTeX, and a font that has them.\n"

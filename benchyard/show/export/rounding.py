@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from decimal import ROUND_HALF_EVEN, Decimal
 from typing import Any
 
+from benchyard.core import quantity
 from benchyard.results.summary_metrics import unit_and_direction
 
 #: Digits of a median whose interval is not known or has no width.
@@ -12,12 +13,6 @@ _DIGITS = 3
 #: Source: JCGM 100:2008 (GUM), 7.2.6: an uncertainty has two significant digits at most, and the
 #: value is rounded to the same place.
 _DIGITS_OF_HALF_WIDTH = 2
-_BYTES = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B"))
-_SCALES: Mapping[str, tuple[tuple[float, str], ...]] = {
-    "s": ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")),
-    "B": _BYTES,
-    "B/s": tuple((size, f"{unit}/s") for size, unit in _BYTES),
-}
 #: Endings that a metric's unit says again.
 _ENDINGS = ("_bytes_per_s", "_per_s", "_s", "_bytes", "_hz", "_j")
 
@@ -55,9 +50,7 @@ def scale_of(metric: str, medians: Iterable[float], declared: str | None = None)
     """
     unit = declared or unit_and_direction(metric)[0]
     most = max((abs(median) for median in medians), default=0.0)
-    scales = _SCALES.get(unit or "", ((1.0, unit if unit != "1" else None),))
-    found = next(((size, name) for size, name in scales if most >= size), scales[-1])
-    return Scale(*(found if most else scales[0] if unit == "s" else scales[-1]))
+    return Scale(*quantity.scale(most, unit)) if unit not in (None, "1") else Scale()
 
 
 def words_of(metric: str) -> str:

@@ -12,12 +12,12 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from benchyard.analysis.comparison.wording import change
 from benchyard.core.files import write_atomically
-from benchyard.core.wording import printable, shorten
+from benchyard.core.quantity import duration, shorten, tick
+from benchyard.core.wording import printable
 from benchyard.publish.sinks.contract import Timing
-from benchyard.show.history.series import Change, Series, seconds
+from benchyard.show.history.series import Change, Series
 from benchyard.show.history.wording import LEAST_RANGE, host_names, several_hosts, short_name
 from benchyard.show.plot import format_of, picture
-from benchyard.statistics.figures import short_seconds
 
 #: Entries that one picture has room for.
 MOST = 24
@@ -137,7 +137,7 @@ def _mark_changes(axes: Any, found: Sequence[Change]) -> None:
 
 
 def _last(series: Series) -> str:
-    text = seconds(series.last)
+    text = duration(series.last)
     return text if series.change is None else f"{text}  {change(series.change)}"
 
 
@@ -182,4 +182,4 @@ def _dress(axes: Any) -> None:
 
 
 def _tick(value: float, _: int | None) -> str:
-    return short_seconds(float(value))  # it comes as a number of NumPy's
+    return tick(float(value), "s")  # it comes as a number of NumPy's

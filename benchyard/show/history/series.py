@@ -7,11 +7,10 @@ from datetime import datetime
 from itertools import islice
 
 from benchyard.core.errors import InputError
-from benchyard.core.wording import duration, hint, printable, quote
+from benchyard.core.wording import hint, printable, quote
 from benchyard.publish.sinks.contract import Reader, Timing
 from benchyard.results.subject import Subject, SubjectChange, differences, in_words
 from benchyard.statistics import median
-from benchyard.statistics.figures import plain
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,25 +122,6 @@ def ratio(value: float | None, usual: float | None) -> float | None:
         return None
     found = value / usual
     return found if math.isfinite(found) else None
-
-
-def seconds(value: float | None) -> str:
-    """Write a wall time with the unit that suits it; ``-`` for none.
-
-    Below a millisecond there are three digits: what is published is a mean of many iterations, and
-    may be nanoseconds.
-    """
-    if value is None:
-        return "-"
-    if math.isnan(value):
-        return "NaN"
-    sign, size = "-" if value < 0 else "", abs(value)
-    if size == 0 or math.isinf(size):
-        return f"{sign}{plain(size)} s"
-    if size >= 999.5e-6:
-        return sign + (duration(size) if size < 1e9 else f"{size:.3g} s")
-    scale, unit = (1e-6, "µs") if size >= 999.5e-9 else (1e-9, "ns")
-    return f"{sign}{size / scale:#.3g}".rstrip(".") + f" {unit}"
 
 
 # -- reading

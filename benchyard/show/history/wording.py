@@ -7,12 +7,12 @@ from itertools import pairwise
 
 from benchyard.analysis.comparison.wording import change
 from benchyard.core.clock import iso_utc
+from benchyard.core.quantity import duration, plural, shorten
 from benchyard.core.table import Table
-from benchyard.core.wording import printable, shorten_middle
+from benchyard.core.wording import printable
 from benchyard.publish.sinks.contract import Timing
-from benchyard.show.history.series import Series, TestSummary, Window, ratio, seconds
+from benchyard.show.history.series import Series, TestSummary, Window, ratio
 from benchyard.statistics import median
-from benchyard.statistics.figures import plural
 
 #: Characters of a sparkline in a table.
 _WIDTH = 30
@@ -54,8 +54,8 @@ def entries_table(found: Sequence[Series], marks: str = BLOCKS) -> Table:
             host_names(series),
             f"{len(series.timings):,}",
             str(len(series.suspect) or ""),
-            seconds(series.last),
-            seconds(series.median_before),
+            duration(series.last),
+            duration(series.median_before),
             change(series.change),
             line(series, _WIDTH, marks),
         )
@@ -75,7 +75,7 @@ def timings_table(series: Series, *, newest_first: bool) -> Table:
         (
             started,
             printable(one.host) or _UNKNOWN,
-            seconds(one.wall_time),
+            duration(one.wall_time),
             change(ratio(one.wall_time, series.median)),
             "; ".join(filter(None, (changed.get(id(one)), _suspicion(one)))),
         )
@@ -142,7 +142,7 @@ def summary(series: Series) -> str:
     parts = [plural(len(series.timings), "timing") + suspect]
     if series.finite:
         least, most = min(series.finite), max(series.finite)
-        parts.append(f"median {seconds(series.median)} ({seconds(least)} … {seconds(most)})")
+        parts.append(f"median {duration(series.median)} ({duration(least)} … {duration(most)})")
     if series.change is not None:
         parts.append(f"the last {change(series.change)} against the median before it")
     if series.changes:
@@ -165,7 +165,7 @@ def cut(found: Sequence[Series], window: Window) -> str | None:
 
 def short_name(name: str) -> str:
     """Return a name shortened for a table and escaped for the terminal."""
-    return shorten_middle(printable(name), _NAME)
+    return shorten(printable(name), _NAME, 2)
 
 
 def sparkline(values: Sequence[float], width: int, marks: str = BLOCKS) -> str:

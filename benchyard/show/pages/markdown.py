@@ -8,7 +8,8 @@ import base64
 import hashlib
 import re
 
-from benchyard.core.wording import printable, shorten
+from benchyard.core.quantity import shorten
+from benchyard.core.wording import printable
 
 #: What begins something in Markdown or HTML wherever it stands, and what is part of an address.
 _ACTIVE = re.compile(r"[\\`*_\[\]<>|~&@]|:(?=/)")

@@ -17,12 +17,12 @@ from typing import Any, TypeVar, cast
 
 from benchyard.analysis.executions import WHOLE_RUN, Collected, StepTry, executions
 from benchyard.analysis.failure_rates import by_fragility, least_rate, troubled
-from benchyard.analysis.failure_wording import Link, first_and_last, outcome_word, took
+from benchyard.analysis.failure_wording import Link, first_and_last, outcome_word
 from benchyard.core.json_text import encoded
 from benchyard.core.model import Json
+from benchyard.core.quantity import day_and_time, duration, percent, plural
 from benchyard.core.table import Table
 from benchyard.show.pages.markdown import cell, link
-from benchyard.statistics.figures import percent, plural
 
 #: What began longer ago is not shown.
 DAYS = 28
@@ -138,8 +138,8 @@ def _row(one: StepTry, address: Link) -> Row:
         link(str(one.flow_run.get("name") or ""), address(one.flow_run)),
         cell(one.host),
         *map(cell, first_and_last(one, _ERROR)),
-        took(one.duration_s),
-        f"{one.began.astimezone(UTC):%Y-%m-%d %H:%M:%S}",
+        duration(one.duration_s),
+        day_and_time(one.began),
     )
     return dict(zip(HEAD, cells, strict=True))
 

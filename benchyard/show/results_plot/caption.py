@@ -3,14 +3,13 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from benchyard.analysis.comparison.wording import probability
-from benchyard.core.wording import printable, shorten_middle
+from benchyard.core.quantity import percent, plural, shorten
+from benchyard.core.wording import printable
 from benchyard.results.summary_metrics import SUSPECT
 from benchyard.results.trust import Suspect
 from benchyard.show.results_plot.chart import Kind, Mark
 from benchyard.show.results_plot.layout import Cell
 from benchyard.show.results_plot.sides import Side
-from benchyard.statistics.figures import plural
 from benchyard.statistics.intervals import LEVEL, median_rank
 from benchyard.statistics.ranks import fewest_values
 
@@ -52,7 +51,7 @@ def sentences(
     if references:
         to = _runs(references)
         runs = f"{runs} of each" if runs == to else f"{runs} and {to} of the reference"
-    marks = _MARKS[kind].format(n=runs, level=probability(LEVEL), reference=_short(reference))
+    marks = _MARKS[kind].format(n=runs, level=percent(LEVEL, 4), reference=_short(reference))
     every = [*told, *references]
     found = (
         *(marks, _without_interval(kind, told), _without_value(told)),
@@ -144,4 +143,4 @@ def _some(names: Sequence[str], told: Sequence[Told]) -> str:
 
 
 def _short(name: str) -> str:
-    return shorten_middle(printable(name), _LONGEST)
+    return shorten(printable(name), _LONGEST, 2)

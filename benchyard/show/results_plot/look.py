@@ -7,9 +7,8 @@ from typing import Any
 
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
-from benchyard.core.wording import printable, shorten_middle
-from benchyard.show.curves.plot import amount
-from benchyard.statistics.figures import plain, short_seconds
+from benchyard.core.quantity import number, shorten, tick
+from benchyard.core.wording import printable
 
 #: Colours that most people with impaired colour vision tell apart; those that follow each other
 #: differ in lightness too. Its yellow is too light for white paper.
@@ -55,18 +54,7 @@ class Look:
 
 def short(name: str, longest: int) -> str:
     """Escape and shorten a name that is the user's."""
-    return shorten_middle(printable(name), longest)
-
-
-def number(value: float, unit: str) -> str:
-    """Write a value for an axis, as short as it can be."""
-    if unit == "s":
-        return short_seconds(value)
-    if value < 0:
-        return f"-{number(-value, unit)}"
-    if unit in ("", "1/s"):
-        return f"{amount(value, '').strip()}{unit[1:]}"
-    return amount(value, unit)
+    return shorten(printable(name), longest, 2)
 
 
 def _written(write: Callable[[float], str]) -> Any:
@@ -83,7 +71,7 @@ def set_numbers(axis: Any, limits: tuple[float, float], unit: str, *, log: bool)
         axis: A ``matplotlib.axis.Axis``.
         limits: Its ends, the lower one above 0 if it is logarithmic.
     """
-    axis.set_major_formatter(_written(lambda value: number(value, unit)))
+    axis.set_major_formatter(_written(lambda value: tick(value, unit)))
     axis.set_minor_formatter(NullFormatter())
     if not log:
         axis.set_major_locator(MaxNLocator(nbins=4))
@@ -116,7 +104,7 @@ def set_parameter(axis: Any, values: Sequence[float], *, log: bool) -> None:
         values: Distinct, ascending.
     """
     axis.set_minor_locator(FixedLocator([]))
-    axis.set_major_formatter(_written(lambda value: plain(value, 4)))
+    axis.set_major_formatter(_written(lambda value: number(value, 4)))
     if len(values) <= 8:
         axis.set_major_locator(FixedLocator(list(values)))
     elif not log:

@@ -5,10 +5,9 @@ from typing import Any
 
 from matplotlib.patheffects import withStroke
 
-from benchyard.analysis.comparison.wording import figure
+from benchyard.core.quantity import amount, number
 from benchyard.show.results_plot.chart import Chart, Kind, Mark, Panel
 from benchyard.show.results_plot.look import BAND, INK, Look, set_numbers, short
-from benchyard.statistics.figures import plain
 
 #: Share of a row that its marks take.
 _FILLED = 0.78
@@ -46,7 +45,7 @@ def _draw_mark(axes: Any, chart: Chart, mark: Mark, y: float, how: tuple[Look, f
         style = {"facecolor": look.colour, "edgecolor": "white", "hatch": look.hatch}
         axes.barh(y, mark.centre, thickness * 0.92, linewidth=0, zorder=2, **style)
         _write(
-            axes, figure(mark.centre, chart.unit), (max(mark.centre, mark.high or 0.0), y), "data"
+            axes, amount(mark.centre, chart.unit), (max(mark.centre, mark.high or 0.0), y), "data"
         )
     draw_point(axes, mark, (mark.centre, y), look, vertical=False, bare=kind is Kind.BARS)
 
@@ -130,12 +129,12 @@ def _write_numbers(axes: Any, chart: Chart, marks: Sequence[Mark]) -> None:
         elif chart.kind is Kind.RATIO:
             text = _ratio(mark.centre)
         else:
-            text = figure(mark.centre, chart.unit)
+            text = amount(mark.centre, chart.unit)
         _write(axes, text, (1.0, mark.at), ("axes fraction", "data"))
 
 
 def _ratio(value: float) -> str:
-    return f"{value:#.3g}".rstrip(".") if 0.001 <= value < 1000 else plain(value, 3)
+    return f"{value:#.3g}".rstrip(".") if 0.001 <= value < 1000 else number(value, 3)
 
 
 def _write(axes: Any, text: str, place: tuple[float, float], within: Any) -> None:

@@ -8,7 +8,8 @@ from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from benchyard.core.wording import printable, shorten_middle
+from benchyard.core.quantity import shorten
+from benchyard.core.wording import printable
 from benchyard.show.plot import Format, picture
 from benchyard.show.shipyard.events import IMAGE_WORK, Operation
 from benchyard.show.shipyard.nodes import BarKind, Graph, Node, Segment, summed
@@ -183,6 +184,6 @@ def _labels(nodes: Sequence[Node]) -> list[str]:
     is_node = nodes[0].kind is BarKind.NODE
     when = [after(n.start - first) if is_node else clock(n.start)[5:-2] for n in nodes]
     return [
-        f"{shorten_middle(printable(n.label), _LONGEST)}  {at}"
+        f"{shorten(printable(n.label), _LONGEST, 2)}  {at}"
         for n, at in zip(nodes, when, strict=True)
     ]

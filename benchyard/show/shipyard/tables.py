@@ -3,36 +3,25 @@
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
+from benchyard.core.quantity import UNKNOWN, amount, duration, number, plural
 from benchyard.core.table import Table
-from benchyard.core.wording import duration, printable
+from benchyard.core.wording import printable
 from benchyard.show.shipyard import totals
 from benchyard.show.shipyard.events import IMAGE_WORK, RUN_PHASES, Operation
 from benchyard.show.shipyard.nodes import BarKind, Graph, Node, summed
-from benchyard.statistics.figures import plain, plural
 
-#: Written for what is unfinished, and for what was not told.
-UNFINISHED, UNKNOWN = "unfinished", "-"
+#: Written for what is unfinished.
+UNFINISHED = "unfinished"
 _HEADERS = ("INSTALL", "REGISTRY", "CONTAINER", "RESOURCES", "PULLS", "SAVES", "LOADS", "TORRENTS")
 _LENGTHS = ("TOTAL", "MEAN", "LEAST", "MOST")
-_PREFIXES = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
 
 
 def figure(seconds: float | None, *, is_open: bool = False) -> str:
     """Write a length of time."""
     if seconds is None:
         return UNFINISHED if is_open else UNKNOWN
-    text = duration(seconds) if seconds else "0 s"
+    text = duration(seconds)
     return f"{text}, {UNFINISHED}" if is_open else text
-
-
-def size(count: int | None) -> str:
-    """Write a number of bytes in decimal units, as docker does."""
-    if count is None:
-        return UNKNOWN
-    for factor, unit in _PREFIXES:
-        if count >= factor:
-            return f"{plain(count / factor, 4)} {unit}"
-    return f"{count} B"
 
 
 def clock(at: float) -> str:
@@ -100,7 +89,7 @@ def image_table(images: Sequence[totals.ImageFigures]) -> Table:
     rows = list[list[str]]()
     for one in images:
         left = f"{one.unfinished:,}" if one.unfinished else UNKNOWN
-        cells = [one.operation.value, f"{one.finished:,}", left, size(one.size_bytes)]
+        cells = [one.operation.value, f"{one.finished:,}", left, amount(one.size_bytes, "B")]
         rows.append([printable(one.image), *cells, *_lengths(one)])
     figures = ("N", "UNFINISHED", "SIZE", *_LENGTHS)
     return Table(("IMAGE", "WORK", *figures), rows, figures)
@@ -152,7 +141,7 @@ def _spread(spread: totals.Spread) -> str:
     if spread.variance_s2 is None:
         return text
     deviation = duration(spread.variance_s2**0.5)
-    return f"{text}, standard deviation {deviation}, variance {plain(spread.variance_s2, 4)} s²"
+    return f"{text}, standard deviation {deviation}, variance {number(spread.variance_s2, 4)} s²"
 
 
 def notes(graph: Graph) -> list[str]:

@@ -9,9 +9,9 @@ from typing import Any, Literal
 
 from benchyard.analysis.comparison.wording import change, signed
 from benchyard.core.files import write_atomically
-from benchyard.core.wording import duration, printable, shorten, shorten_middle
+from benchyard.core.quantity import duration, percent, plural, shorten
+from benchyard.core.wording import printable
 from benchyard.show.traces.timeline import colour_of
-from benchyard.statistics.figures import percent, plural
 from benchyard.traces.difference import Measure, NamedDifference, Names
 
 _WIDTH, _ROW, _TOP, _MARGIN = 1200, 18, 46, 10
@@ -146,7 +146,7 @@ def _look(
     compared: bool,  # noqa: FBT001
 ) -> tuple[str, str]:
     """Return a frame's colour, and what is said of it."""
-    name = shorten_middle(printable(" > ".join(box.names)), _LONGEST)
+    name = shorten(printable(" > ".join(box.names)), _LONGEST, 2)
     said = f"{name}: {duration(box.total_s)}, {percent(box.width)}"
     if not compared:
         return _hex(255 * shade for shade in colour_of(box.names[-1])), said

@@ -4,13 +4,13 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from benchyard.analysis.comparison.wording import change, figure, p_value, probability, signed
+from benchyard.analysis.comparison.wording import change, p_value, signed
 from benchyard.core.model import Json
+from benchyard.core.quantity import amount, duration, percent, plural, shorten
 from benchyard.core.table import Table
-from benchyard.core.wording import duration, printable, shorten_middle
+from benchyard.core.wording import printable
 from benchyard.results.metrics_csv import to_csv
 from benchyard.statistics.comparison import Verdict
-from benchyard.statistics.figures import percent, plain, plural
 from benchyard.traces.critical_path import CriticalPath
 from benchyard.traces.difference import Measure, NamedDifference, Names
 from benchyard.traces.statistics import Durations, TraceStatistics
@@ -48,8 +48,8 @@ def rows_of(
     which = found.which[order].tolist()
     values = zip(which, *(column[order].tolist() for column in columns), strict=True)
     rows: list[dict[str, Json]] = []
-    for number, *figures in values:
-        names = statistics.path(number) if by_path else (str(statistics.names[number]),)
+    for place, *figures in values:
+        names = statistics.path(place) if by_path else (str(statistics.names[place]),)
         listed: list[Json] = [*names]
         keys = ("count", *(f"{column}_ns" for column in _COLUMNS[1:]))
         rows.append({"names": listed, **dict(zip(keys, figures, strict=True))})
@@ -84,7 +84,7 @@ def _names(row: Mapping[str, Json]) -> Names:
 
 def shown(names: Names) -> str:
     """Write a path of names for a table: harmless, and not too long."""
-    return shorten_middle(printable(joined(names)), _LONGEST_NAME, 20)
+    return shorten(printable(joined(names)), _LONGEST_NAME, 20)
 
 
 def _time(nanoseconds: Json) -> str:
@@ -118,7 +118,7 @@ def counters_table(statistics: TraceStatistics, limit: int) -> Table:
             printable(one.process),
             printable(one.name),
             printable(one.unit) or "-",
-            *("-" if v is None else plain(v, 4) for v in (one.least, one.mean, one.most, one.last)),
+            *map(amount, (one.least, one.mean, one.most, one.last)),
         ]
         for one in statistics.counters[:limit]
     ]
@@ -209,7 +209,7 @@ def verdict_words(one: NamedDifference) -> str:
     if verdict in _WORDS:
         significant = one.judgement.p_value <= one.difference.level and not one.difference.matters
         if verdict is Verdict.NO_CHANGE_SHOWN and significant and one.difference.shift:
-            return f"differs by less than {probability(one.difference.threshold)}"
+            return f"differs by less than {percent(one.difference.threshold, 4)}"
         return _WORDS[verdict]
     more = (one.difference.shift or 0) > 0
     if one.measure.unit == "s":
@@ -230,8 +230,8 @@ def differences_table(found: Sequence[NamedDifference], limit: int) -> Table:
             [
                 shown(one.names),
                 one.measure.value,
-                figure(what.baseline_median, unit),
-                figure(what.candidate_median, unit),
+                amount(what.baseline_median, unit),
+                amount(what.candidate_median, unit),
                 signed(what.shift, unit),
                 change(what.ratio),
                 interval,
@@ -240,7 +240,7 @@ def differences_table(found: Sequence[NamedDifference], limit: int) -> Table:
             ]
         )
     if found:
-        heads[6] = f"{probability(1 - found[0].difference.level)} INTERVAL"
+        heads[6] = f"{percent(1 - found[0].difference.level, 4)} INTERVAL"
     return Table(heads, cells, heads[2:8])
 
 
@@ -293,7 +293,7 @@ def differences_summary(found: Sequence[NamedDifference]) -> str:
     """Say in a sentence what is shown, of self times."""
     of_self = [one for one in found if one.measure is Measure.SELF]
     words = [verdict_words(one) for one in of_self if one.is_shown]
-    level = probability(found[0].difference.level) if found else "1 %"
+    level = percent(found[0].difference.level, 4) if found else "1 %"
     return (
         f"{plural(len(of_self), 'name')}: {words.count('slower')} slower, "
         f"{words.count('faster')} faster by self time; {level} is the chance of even one false "

@@ -3,7 +3,6 @@
 from collections import Counter as Counts
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from colorsys import hls_to_rgb
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,11 +17,10 @@ from numpy.typing import NDArray
 
 from benchyard.core.errors import InputError
 from benchyard.core.files import write_atomically
-from benchyard.core.wording import printable, shorten
-from benchyard.show.curves.plot import amount
+from benchyard.core.quantity import moment, number, shorten, tick
+from benchyard.core.wording import printable
 from benchyard.show.plot import Format, format_of, picture
 from benchyard.show.traces.timeline_layout import Lane, Layout, TimeAxis, lay_out, thinned
-from benchyard.statistics.figures import plain
 from benchyard.traces.model import Counter, Instant, Trace
 
 #: Boxes that one picture has room for; an SVG of so many has 5 MB.
@@ -156,10 +154,10 @@ class _Drawing:
 
     def _summary(self) -> str:
         trace = self._layout.trace
-        span = plain(self._time.length / self._time.per_unit, 4)
+        span = number(self._time.length / self._time.per_unit, 4)
         parts = [f"{len(trace.slices):,} slices on {len(trace.tracks):,} tracks"]
         parts.append(f"{span} {self._time.unit}")
-        if trace.zero is not None and (began := _moment(trace.zero + self._layout.first)):
+        if trace.zero is not None and (began := moment((trace.zero + self._layout.first) // 10**9)):
             parts.append(f"from {began}")
         if self._layout.boxes.failed.any():
             parts.append("red edge: failed")
@@ -284,7 +282,7 @@ class _Drawing:
         axes.fill_between(times, values, step="post", color=_CURVES, alpha=0.25, linewidth=0)
         axes.plot(times, values, drawstyle="steps-post", color=_CURVES, linewidth=0.7)
         _label(axes, 0.5, counter.name, "axes fraction", color=_CURVES)
-        most = f"≤ {amount(high, counter.unit).strip()}" if low == 0 else f"{low:.3g} to {high:.3g}"
+        most = f"≤ {tick(high, counter.unit).strip()}" if low == 0 else f"{low:.3g} to {high:.3g}"
         beside: Any = {"xycoords": "axes fraction", "va": "center", "annotation_clip": False}
         axes.annotate(shorten(printable(most), 16), (1.008, 0.5), color=_CURVES, **beside)
 
@@ -320,12 +318,5 @@ def _marks(instants: Sequence[Instant]) -> dict[str, tuple[str, dict[str, Any]]]
     return marks
 
 
-def _moment(nanoseconds: int) -> str | None:
-    try:
-        return f"{datetime.fromtimestamp(nanoseconds // 10**9, UTC):%Y-%m-%d %H:%M:%S} UTC"
-    except (ValueError, OverflowError, OSError):
-        return None
-
-
 def _tick(value: float, _: int | None) -> str:
-    return plain(float(value), 6)  # it comes as a number of NumPy's
+    return number(float(value), 6)  # it comes as a number of NumPy's

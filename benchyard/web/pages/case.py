@@ -12,12 +12,12 @@ from benchyard.analysis.comparison.verdicts import choose_metrics
 from benchyard.catalogue.entry import CaseEntry
 from benchyard.catalogue.query import Query as Asked
 from benchyard.core.errors import InputError
+from benchyard.core.quantity import moment, plural
 from benchyard.results.subject import about
 from benchyard.results.trust import Suspect
 from benchyard.show.case_history.groups import StepHistory, histories
 from benchyard.show.results_plot.chart import Kind as PlotKind
 from benchyard.show.results_plot.choice import Wish
-from benchyard.statistics.figures import plural
 from benchyard.web.case_links import address, query_of, unusual
 from benchyard.web.case_neighbours import campaign_pages, place_of, siblings_of
 from benchyard.web.case_results import CaseResults, read_case
@@ -35,7 +35,7 @@ from benchyard.web.case_tables import (
 from benchyard.web.explorer import Current, Explorer
 from benchyard.web.pictures import WIDTHS, Kind, Picture, Width, add_picture
 from benchyard.web.plots import MOST_CASES, draw_sides, limited
-from benchyard.web.rendering import day_and_time, json_answer, render
+from benchyard.web.rendering import json_answer, render
 from benchyard.web.report.cases import repeating
 from benchyard.web.tables import DataTable, add_table
 
@@ -298,7 +298,7 @@ def _figures(case: CaseEntry, found: CaseResults) -> list[Sequence[Any]]:
     earlier = len(found.campaigns) - 1
     return [
         ("Runs", f"{case.runs:,}", failed, f"{address(case)}/runs"),
-        ("Newest run", day_and_time(case.newest_s), newest.outcome.value if newest else ""),
+        ("Newest run", moment(case.newest_s), newest.outcome.value if newest else ""),
         ("Testbeds", f"{len(case.hosts):,}", ", ".join(case.hosts[:4]), "/testbeds"),
         ("Earlier campaigns", f"{earlier:,}", "", f"{address(case)}/history"),
     ]

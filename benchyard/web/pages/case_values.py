@@ -7,14 +7,13 @@ from fastapi import APIRouter, Query
 
 from benchyard.analysis.comparison.samples import DURATION
 from benchyard.analysis.comparison.verdicts import choose_metrics
-from benchyard.analysis.comparison.wording import figure
 from benchyard.core.clock import iso_utc
+from benchyard.core.quantity import amount, day_and_time
 from benchyard.show.case_history.groups import Group, StepHistory, Value, histories
 from benchyard.web.case_links import address
 from benchyard.web.case_results import read_case
 from benchyard.web.explorer import Current
 from benchyard.web.paging import Part
-from benchyard.web.rendering import day_and_time
 from benchyard.web.tables import Cell, Column, DataTable, add_table
 
 router = APIRouter()
@@ -63,10 +62,10 @@ def _row(step: StepHistory, group: Group, one: Value) -> list[Cell]:
         Cell(step.metric),
         Cell(group.folder.name),
         Cell(one.run),
-        Cell(iso_utc(one.began), day_and_time(one.began.timestamp())),
+        Cell(iso_utc(one.began), day_and_time(one.began)),
         Cell(group.host or None),
         Cell(group.commit),
-        Cell(one.value, figure(one.value, step.unit)),
+        Cell(one.value, amount(one.value, step.unit)),
         Cell(step.unit),
         Cell(one.suspect, "yes" if one.suspect else "", mark="doubtful" if one.suspect else ""),
     ]

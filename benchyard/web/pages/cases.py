@@ -8,13 +8,13 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 
 from benchyard.catalogue.entry import CaseEntry
 from benchyard.core.model import Json
-from benchyard.statistics.figures import plural
+from benchyard.core.quantity import day_and_time, plural
 from benchyard.web.case_links import address
 from benchyard.web.case_neighbours import name_of
 from benchyard.web.case_tables import case_document
 from benchyard.web.explorer import Current, Explorer
 from benchyard.web.paging import pages_around
-from benchyard.web.rendering import csv_answer, day_and_time, json_answer, render
+from benchyard.web.rendering import csv_answer, json_answer, render
 from benchyard.web.searching import MOST_ROWS, Filters, Search, search_of
 from benchyard.web.tables import Cell, Column, DataTable, Ticks
 

@@ -29,6 +29,7 @@ from benchyard.catalogue.entry import CaseEntry, identified
 from benchyard.catalogue.query import Query
 from benchyard.core.amounts import parse_percent
 from benchyard.core.errors import InputError
+from benchyard.core.quantity import day_and_time
 from benchyard.results.campaigns import is_earlier
 from benchyard.results.trust import Suspect
 from benchyard.show.results_plot.chart import Kind as PlotKind
@@ -47,7 +48,7 @@ from benchyard.web.comparing import (
 from benchyard.web.explorer import Current
 from benchyard.web.pictures import Draw, Kind, Picture, Width, add_picture
 from benchyard.web.plots import draw_sides
-from benchyard.web.rendering import csv_answer, day_and_time, json_answer, render
+from benchyard.web.rendering import csv_answer, json_answer, render
 from benchyard.web.sides import choose
 from benchyard.web.tables import Cell, Column, DataTable, Ticks
 

@@ -18,13 +18,13 @@ from benchyard.catalogue.mindspore.training import Training
 from benchyard.catalogue.query import Query as Wanted
 from benchyard.core.errors import BenchyardError, NotFoundError
 from benchyard.core.model import Json
+from benchyard.core.quantity import day_and_time, plural
 from benchyard.publish.testresults.document import Document
-from benchyard.statistics.figures import plural
 from benchyard.traces.scanner.profile import Profile
 from benchyard.web.explorer import Current, Explorer
 from benchyard.web.measured_tables import measurements_table, results_table, values_table
 from benchyard.web.paging import AskedPart, Part
-from benchyard.web.rendering import day_and_time, json_answer, render
+from benchyard.web.rendering import json_answer, render
 from benchyard.web.scanner_tables import job_facts, job_tables
 from benchyard.web.tables import Cell, Column, DataTable, add_table
 from benchyard.web.trace_figures import TraceSource

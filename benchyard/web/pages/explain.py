@@ -14,8 +14,8 @@ from benchyard.catalogue.mindspore.explain_job import ExplainJob, Prediction, Sa
 from benchyard.catalogue.mindspore.selection import Kind, Sort, select
 from benchyard.core.errors import NotFoundError
 from benchyard.core.model import Json
+from benchyard.core.quantity import day_and_time, plural
 from benchyard.core.wording import quote
-from benchyard.statistics.figures import plural
 from benchyard.web.answers import keep_fresh
 from benchyard.web.explain_documents import (
     decimal,
@@ -27,7 +27,7 @@ from benchyard.web.explain_documents import (
 )
 from benchyard.web.explorer import Current
 from benchyard.web.paging import pages_around
-from benchyard.web.rendering import day_and_time, json_answer, render
+from benchyard.web.rendering import json_answer, render
 from benchyard.web.run_files import send_image
 from benchyard.web.run_tables import on_page
 from benchyard.web.tables import Cell, Column, DataTable, add_table

@@ -26,16 +26,15 @@ from benchyard.analysis.failure_wording import (
     outcome_word,
     said,
     summary,
-    took,
 )
 from benchyard.catalogue.query import Query
 from benchyard.core.clock import iso_utc
 from benchyard.core.errors import NotFoundError
 from benchyard.core.model import Outcome
-from benchyard.statistics.figures import percent, plural
+from benchyard.core.quantity import day_and_time, duration, moment, percent, plural
 from benchyard.web.explorer import Current, Explorer
 from benchyard.web.failures import SINCE, Found, beginning, find_failures
-from benchyard.web.rendering import day_and_time, json_answer, outcome_mark, render
+from benchyard.web.rendering import json_answer, outcome_mark, render
 from benchyard.web.tables import Cell, Column, DataTable, add_table
 
 router = APIRouter()
@@ -182,7 +181,7 @@ def _some(names: Sequence[str]) -> str:
 
 
 def _moment(one: StepTry, href: str | None = None) -> Cell:
-    return Cell(one.started_at, day_and_time(one.began.timestamp()), href)
+    return Cell(one.started_at, day_and_time(one.began), href)
 
 
 # -- executions
@@ -223,7 +222,7 @@ def _execution(found: Found, one: StepTry) -> list[Cell]:
         Cell(one.host),
         Cell(one.attempts),
         Cell(outcome_word(one), mark=mark),
-        Cell(one.duration_s, took(one.duration_s)),
+        Cell(one.duration_s, duration(one.duration_s)),
         Cell(first),
         Cell(last),
     ]
@@ -277,7 +276,7 @@ def page(request: Request, found: Failures, chosen: AskedFor) -> Response:
         "failures.html",
         title="Failures",
         chosen=chosen,
-        since=found.since.strftime("%Y-%m-%d %H:%M UTC"),
+        since=moment(found.since),
         summary=summary(found.steps),
         mark=_mark(found),
         left_out=[*found.left_out, *under_way],

@@ -7,18 +7,18 @@ from urllib.parse import urlencode
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 
-from benchyard.analysis.comparison.wording import change, figure
+from benchyard.analysis.comparison.wording import change
 from benchyard.analysis.regressions import Looked, Regression
 from benchyard.catalogue.entry import RUNS, CaseEntry, identified
 from benchyard.catalogue.query import Page
 from benchyard.catalogue.query import Query as Asked
 from benchyard.core.model import Json, Outcome
+from benchyard.core.quantity import amount, day_and_time, plural
 from benchyard.results.campaigns import is_earlier
-from benchyard.statistics.figures import plural
 from benchyard.web.answers import keep_fresh
 from benchyard.web.explorer import Current
 from benchyard.web.pages.runs import RUN_COLUMNS, entry_document, entry_row
-from benchyard.web.rendering import day_and_time, json_answer, render
+from benchyard.web.rendering import json_answer, render
 from benchyard.web.searching import moment
 from benchyard.web.tables import Cell, Column, DataTable
 
@@ -221,8 +221,8 @@ def _worse_row(case: CaseEntry, looked: Looked, one: Regression) -> list[Cell]:
         Cell(case.title, href=f"/case/{case.id}"),
         Cell(one.name or one.step),
         Cell(one.metric, one.metric if numbers else one.text),
-        Cell(one.baseline_median, figure(one.baseline_median, one.unit)),
-        Cell(one.candidate_median, figure(one.candidate_median, one.unit)),
+        Cell(one.baseline_median, amount(one.baseline_median, one.unit)),
+        Cell(one.candidate_median, amount(one.candidate_median, one.unit)),
         Cell(one.ratio, change(one.ratio) if numbers else "-", mark="bad"),
         Cell(None, f"{change(low)} … {change(high)}" if numbers else "-"),
         Cell(None, " against ".join(map(str, reversed(one.runs or ()))) or "-"),

@@ -11,7 +11,7 @@ from benchyard.analysis.comparison.samples import DURATION
 from benchyard.analysis.comparison.verdicts import choose_metrics
 from benchyard.catalogue.catalogue import Catalogue
 from benchyard.core.errors import InputError
-from benchyard.core.wording import shorten
+from benchyard.core.quantity import shorten
 from benchyard.results.trust import Suspect
 from benchyard.show.results_plot.chart import Kind as PlotKind
 from benchyard.show.results_plot.choice import Wish

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Request, Response
 
 from benchyard.catalogue.entry import identified
 from benchyard.core.model import Outcome
-from benchyard.core.wording import duration
+from benchyard.core.quantity import duration
 from benchyard.results.attempts import RunAttempt, read_tries
 from benchyard.results.folders import LOG_FILE, PROFILE, RUN_FILES, run_number
 from benchyard.results.reasons import why_failed

@@ -9,18 +9,11 @@ from fastapi import APIRouter, Request, Response
 from benchyard.catalogue.entry import RUNS, Entry, identified
 from benchyard.catalogue.query import Page
 from benchyard.core.model import Json, JsonObject
+from benchyard.core.quantity import day_and_time, duration, plural
 from benchyard.results.trust import HostQuality
-from benchyard.statistics.figures import plural
 from benchyard.web.explorer import Current, Explorer
 from benchyard.web.pages.entries import address_of
-from benchyard.web.rendering import (
-    csv_answer,
-    day_and_time,
-    in_seconds,
-    json_answer,
-    outcome_mark,
-    render,
-)
+from benchyard.web.rendering import csv_answer, json_answer, outcome_mark, render
 from benchyard.web.searching import Asked, Search
 from benchyard.web.tables import Cell, Column, DataTable, Ticks
 
@@ -68,7 +61,7 @@ def entry_row(entry: Entry) -> list[Cell]:
         Cell(entry.run, href=address_of(entry)),
         _state(entry),
         Cell(entry.started_s, day_and_time(entry.started_s or entry.updated_s)),
-        Cell(entry.duration_s, in_seconds(entry.duration_s)),
+        Cell(entry.duration_s, duration(entry.duration_s)),
         Cell(entry.host or None),
         quality_cell(entry),
         Cell(entry.commit or None, entry.commit[:10] or None),

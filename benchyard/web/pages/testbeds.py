@@ -9,10 +9,11 @@ from fastapi import APIRouter, Depends, Request, Response
 
 from benchyard.catalogue.query import Query
 from benchyard.core.errors import NotFoundError
+from benchyard.core.quantity import day_and_time, moment
 from benchyard.results.record import RunRecord
 from benchyard.web.case_neighbours import name_of
 from benchyard.web.explorer import Current, Explorer
-from benchyard.web.rendering import day_and_time, render
+from benchyard.web.rendering import render
 from benchyard.web.run_tables import FINDINGS, finding_rows
 from benchyard.web.tables import Cell, Column, DataTable, add_table
 from benchyard.web.testbeds import (
@@ -279,8 +280,8 @@ def testbed(request: Request, explorer: Current, name: str) -> Response:
             ("Runs", f"{found.runs:,}", "", "/runs?" + urlencode({"host": name})),
             ("Failed", f"{found.failed:,}", "", "/failures?" + urlencode({"host": name})),
             ("Cases", f"{found.cases:,}"),
-            ("First run", day_and_time(found.first.started_s), "UTC", f"/run/{found.first.id}"),
-            ("Newest run", day_and_time(found.newest.started_s), "UTC", f"/run/{found.newest.id}"),
+            ("First run", moment(found.first.started_s), "", f"/run/{found.first.id}"),
+            ("Newest run", moment(found.newest.started_s), "", f"/run/{found.newest.id}"),
         ],
         tables=_tables_of(explorer, name),
         others=[one for one in testbed_names(explorer.catalogue) if one != name],

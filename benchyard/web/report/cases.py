@@ -13,15 +13,15 @@ from benchyard.analysis.comparison.verdicts import ALL_METRICS
 from benchyard.analysis.executions import StepTry, collect, executions
 from benchyard.analysis.failure_rates import by_fragility, troubled
 from benchyard.analysis.failure_wording import executions_table, steps_table, summary
+from benchyard.core.quantity import plural, shorten
 from benchyard.core.table import Table
-from benchyard.core.wording import named_runs, shorten_middle
+from benchyard.core.wording import named_runs
 from benchyard.results.attempts import RunAttempt, try_of
 from benchyard.results.subject import about, differences, in_full, in_words, subject_of
 from benchyard.results.summary import summarize
 from benchyard.show.advised import digest
 from benchyard.show.export.columns import Metrics
 from benchyard.show.steps_table import Look
-from benchyard.statistics.figures import plural
 
 _COLUMNS = ("n", "median", "low", "high", "cv", "min", "max", "outcomes", "left_out")
 #: More values of a case than these are folded, and more than those stand in the data alone.
@@ -229,7 +229,7 @@ def _of_metric(name: str, steps: Sequence[_Step], room: int) -> Values:
 
 
 def _named(name: str) -> str:
-    return shorten_middle(name, _LONGEST_NAME)
+    return shorten(name, _LONGEST_NAME, 2)
 
 
 def _raw(value: float | None) -> str:

@@ -7,7 +7,7 @@ The same results give the same file, byte for byte: it has no date of its own ma
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -17,11 +17,11 @@ from benchyard import __version__
 from benchyard.analysis.comparison.run_sets import RunSet
 from benchyard.analysis.comparison.verdicts import ALL_METRICS
 from benchyard.core.errors import InputError
+from benchyard.core.quantity import amount, moment, plural
 from benchyard.core.wording import named_runs, printable
 from benchyard.results.record import RunRecord
 from benchyard.results.report_data import in_script
 from benchyard.show.export.columns import Metrics
-from benchyard.statistics.figures import plural
 from benchyard.web.report.cases import CasePart, case_part, patterns
 from benchyard.web.report.comparisons import ComparisonPart, comparison_part
 from benchyard.web.report.gallery import Picture, planned
@@ -151,7 +151,7 @@ def _measured(records: Sequence[RunRecord]) -> str:
     known = sorted(record.began.astimezone(UTC) for record in records if record.started_at)
     if not known:
         return "not known"
-    first, last = (f"{moment:%Y-%m-%d %H:%M} UTC" for moment in (known[0], known[-1]))
+    first, last = map(moment, (known[0], known[-1]))
     return first if first == last else f"{first} to {last}"
 
 
@@ -161,7 +161,7 @@ def _made() -> str:
     if not epoch:
         return ""
     try:
-        return f"{datetime.fromtimestamp(int(epoch), UTC):%Y-%m-%d %H:%M} UTC"
+        return moment(int(epoch))
     except (ValueError, OverflowError, OSError) as error:
         raise InputError(
             f"SOURCE_DATE_EPOCH={epoch!r} is no number of seconds since 1970; set it to one, "
@@ -240,12 +240,12 @@ def _too_large(size: int, wish: Wish, records: Records, data: int) -> str:
     """Say why a report does not fit, and what to leave out."""
     runs = named_runs(sorted({record.run for record in records.records}))
     text = (
-        f"a report has room for {LIMIT / 1000:.0f} kB, and this one would have "
-        f"{size / 1000:,.0f} kB, {data / 1000:,.0f} kB of it the data of "
+        f"a report has room for {amount(LIMIT, 'B')}, and this one would have "
+        f"{amount(size, 'B')}, {amount(data, 'B')} of it the data of "
         f"{plural(len(records.runs), 'run')} ({runs})"
     )
     lean = len(in_script(records.document(("duration_s",))))
     if tuple(wish.kept) == (ALL_METRICS,) and size - data + lean <= LIMIT:
-        kept = f"{(size - data + lean) / 1000:,.0f} kB"
+        kept = amount(size - data + lean, "B")
         return f"{text}; --keep duration_s keeps the times alone: {kept}"
     return f"{text}; name fewer cases, or some of the runs (FOLDER@1-50)"

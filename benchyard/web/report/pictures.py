@@ -8,11 +8,9 @@ import re
 from collections.abc import Iterator, Sequence
 from html import escape
 
-from benchyard.analysis.comparison.wording import figure
-from benchyard.core.wording import printable, shorten_middle
-from benchyard.show.curves.plot import amount
+from benchyard.core.quantity import amount, number, shorten, tick
+from benchyard.core.wording import printable
 from benchyard.show.results_plot.chart import Chart, Kind, Mark, Panel
-from benchyard.statistics.figures import plain, short_seconds
 from benchyard.web.report.scales import Axis, axis_of
 
 _WIDTH, _LEFT, _RIGHT, _TITLE, _BELOW, _LINE = 760, 200, 76, 20, 38, 18
@@ -84,7 +82,7 @@ def _legend(chart: Chart) -> Iterator[str]:
     room = max(12, int(_WIDTH / len(chart.series) / _LETTER) - 4)
     x = 8.0
     for place, name in enumerate(chart.series):
-        shown = shorten_middle(printable(name), room)
+        shown = shorten(printable(name), room, 2)
         yield _shape(x, _TITLE + 8, place, "mark")
         yield _text(x + 10, _TITLE + 12, shown)
         x += 26 + len(shown) * _LETTER
@@ -92,7 +90,7 @@ def _legend(chart: Chart) -> Iterator[str]:
 
 def _panel(chart: Chart, panel: Panel, top: float) -> Iterator[str]:
     if panel.title:
-        yield _text(0, top + 13, shorten_middle(printable(panel.title), 100), "name")
+        yield _text(0, top + 13, shorten(printable(panel.title), 100, 2), "name")
         top += _LINE
     row, rows = _row(chart), len(panel.rows)
     axis = axis_of(chart, panel, _LEFT, _WIDTH - _RIGHT)
@@ -100,7 +98,7 @@ def _panel(chart: Chart, panel: Panel, top: float) -> Iterator[str]:
     for place, name in enumerate(panel.rows):
         if place % 2:
             yield f'<path class="band" d="M0 {top + place * row:g}h{_WIDTH}v{row}H0z"/>'
-        shown = shorten_middle(printable(name), _LONGEST_NAME)
+        shown = shorten(printable(name), _LONGEST_NAME, 2)
         yield _text(_LEFT - 10, top + (place + 0.5) * row + 4, shown, "end")
     yield from _grid(chart, axis, top, bottom)
     for series in panel.series:
@@ -113,13 +111,13 @@ def _panel(chart: Chart, panel: Panel, top: float) -> Iterator[str]:
 
 
 def _grid(chart: Chart, axis: Axis, top: float, bottom: float) -> Iterator[str]:
-    for tick in axis.ticks():
-        x = axis(tick)
+    for value in axis.ticks():
+        x = axis(value)
         yield f'<path class="line" d="M{x:.1f} {top:g}V{bottom:g}"/>'
-        yield _text(round(x, 1), bottom + 14, _tick(tick, chart.unit), "middle quiet")
+        yield _text(round(x, 1), bottom + 14, tick(value, chart.unit), "middle quiet")
     if chart.kind is Kind.RATIO:
         yield f'<path class="one" d="M{axis(1.0):.1f} {top:g}V{bottom:g}"/>'
-    quantity = shorten_middle(printable(chart.quantity), 80)
+    quantity = shorten(printable(chart.quantity), 80, 2)
     yield _text((axis.start + axis.end) / 2, bottom + 29, quantity, "middle quiet")
 
 
@@ -159,13 +157,5 @@ def _number(chart: Chart, mark: Mark) -> str:
     if mark.centre is None:
         return "no value"
     if chart.kind is Kind.RATIO:
-        return plain(mark.centre, 3)
-    return figure(mark.centre, chart.unit)
-
-
-def _tick(value: float, unit: str) -> str:
-    if unit == "s":
-        return short_seconds(value)
-    if value < 0:
-        return f"-{_tick(-value, unit)}"
-    return amount(value, unit).strip() if unit else plain(value, 3)
+        return number(mark.centre, 3)
+    return amount(mark.centre, chart.unit)

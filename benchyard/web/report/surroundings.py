@@ -4,13 +4,12 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from benchyard.analysis.comparison.facts import FACTS, Fact
 from benchyard.analysis.comparison.run_sets import RunSet
-from benchyard.analysis.comparison.wording import figure
 from benchyard.core.json_text import encoded
 from benchyard.core.model import Json, plain
+from benchyard.core.quantity import amount, plural, shorten
 from benchyard.core.table import Table
-from benchyard.core.wording import named_runs, shorten
+from benchyard.core.wording import named_runs
 from benchyard.results.record import RunRecord
-from benchyard.statistics.figures import plural
 
 #: Names that a cell lists before it says how many more there are.
 _LISTED = 4
@@ -63,7 +62,7 @@ def _by_value(fact: Fact, cases: Named) -> dict[str, dict[str, list[int]]]:
 
 def _text(value: Json, unit: str | None) -> str:
     if unit and isinstance(value, int | float):
-        return figure(value, unit)
+        return amount(value, unit)
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, list):

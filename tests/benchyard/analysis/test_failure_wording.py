@@ -10,7 +10,6 @@ from benchyard.analysis.failure_wording import (
     document,
     executions_table,
     first_and_last,
-    moment,
     rates_table,
     said,
     steps_table,
@@ -125,10 +124,6 @@ def test_errors_are_told_on_one_line() -> None:
 def test_equal_errors_are_not_told_twice(make_try: MakeTry) -> None:
     row = executions_table(list(executions([make_try(step("load", "no", "no"))]))).rows[0]
     assert row[-2:] == ("E: no", "the same")
-
-
-def test_times_keep_the_offset_that_they_were_written_with() -> None:
-    assert moment("2026-11-20T08:00:00.123456+03:00") == "2026-11-20 08:00:00+03:00"
 
 
 def test_sum_is_said_in_a_sentence(make_try: MakeTry) -> None:

@@ -160,7 +160,7 @@ def test_the_previous_campaign_is_the_newest_of_the_same_host_with_finished_runs
     looked = Baseline(PREVIOUS).look(TITLE, results)
 
     assert [found.name for found in looked.regressions] == ["Load"]
-    assert looked.against.startswith("the campaign of 2026-01-01 00:01, of something else (")
+    assert looked.against.startswith("the campaign of 2026-01-01 00:01:00 UTC, of something else (")
     assert "20260102T010000Z" in looked.summary
     assert looked.verdict.startswith("1 regression: tpch: step Load is slower")
     assert "Load" in looked.page

@@ -75,7 +75,7 @@ def test_an_entry_is_listed_with_every_timing(reader: FakeReader, cli: Cli) -> N
         "words  sort",
         "STARTED               WALL TIME  AGAINST MEDIAN",
         "2026-01-01T00:00:00Z    30.0 µs         +20.0 %",
-        "2026-01-02T00:00:00Z        NaN               -",
+        "2026-01-02T00:00:00Z      NaN s               -",
         "2026-01-03T00:00:00Z    20.0 µs         -20.0 %",
         "",
         "█ ▁",

@@ -100,10 +100,10 @@ def test_the_table_shows_figures_and_what_was_left_out(case_folder: MakeCase, cl
     head, line = (text.split() for text in printed.splitlines()[2:4])
     assert head[:8] == ["STEP", "N", "MEDIAN", "±", "95", "%", "CV", "MIN"]
     assert head[-2:] == ["LEFT", "OUT"]
-    assert line[:12] == [
-        *("1", "first", "6", "1.25", "s", "250.0", "ms", "15.0%", "1.00", "s", "1.50", "s")
+    assert line[:13] == [
+        *("1", "first", "6", "1.25", "s", "250.0", "ms", "15", "%", "1.00", "s", "1.50", "s")
     ]
-    assert line[12:] == ["7", "completed", "1", "suspect,", "1", "failed"]
+    assert line[13:] == ["7", "completed", "1", "suspect,", "1", "failed"]
     assert summary(folder)["steps"][0]["left_out"] == {"suspect": 1, "failed": 1}
     assert "run 8 failed" in printed
 

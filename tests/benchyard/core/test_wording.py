@@ -4,7 +4,8 @@ import pickle
 
 import pytest
 
-from benchyard.core.wording import Sentence, shorten, shorten_middle
+from benchyard.core.quantity import shorten
+from benchyard.core.wording import Sentence
 
 
 @pytest.mark.parametrize(
@@ -12,8 +13,8 @@ from benchyard.core.wording import Sentence, shorten, shorten_middle
     [("12345", "12345", "12345"), ("123456", "1234…", "12…56"), ("1" * 99, "1111…", "11…11")],
 )
 def test_a_text_has_at_most_so_many_characters(text: str, end: str, middle: str) -> None:
-    assert (shorten(text, 5), shorten_middle(text, 5)) == (end, middle)
-    assert len(shorten_middle(text, 6)) == min(len(text), 6)
+    assert (shorten(text, 5), shorten(text, 5, 2)) == (end, middle)
+    assert len(shorten(text, 6, 2)) == min(len(text), 6)
 
 
 def test_a_sentence_is_its_text_and_knows_its_values() -> None:

@@ -6,7 +6,6 @@ from contextlib import suppress
 import pytest
 
 from benchyard.core.model import Outcome
-from benchyard.core.wording import duration
 from benchyard.run.progress import (
     MARKS,
     AttemptFailed,
@@ -109,36 +108,6 @@ DONE, FAILED = Outcome.COMPLETED, Outcome.FAILED
 )
 def test_each_event_is_a_sentence(event: Event, text: str) -> None:
     assert say(event) == text
-
-
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [
-        (0.0, "0 µs"),
-        (0.000_000_000_4, "0.4 ns"),
-        (0.000_000_4, "400 ns"),
-        (0.000_000_999_9, "1.00 µs"),
-        (0.000_009_99, "9.99 µs"),
-        (0.000_009_999, "10.0 µs"),
-        (0.000_099_94, "99.9 µs"),
-        (0.000_099_99, "100 µs"),
-        (0.000_25, "250 µs"),
-        (0.000_999_9, "1.0 ms"),
-        (0.001, "1.0 ms"),
-        (0.25, "250.0 ms"),
-        (0.999_99, "1.00 s"),
-        (1.0, "1.00 s"),
-        (119.99, "119.99 s"),
-        (119.999, "2 min 00 s"),
-        (120.0, "2 min 00 s"),
-        (3599.4, "59 min 59 s"),
-        (3599.6, "1 h 00 min"),
-        (36_000.0, "10 h 00 min"),
-        (90_061.0, "25 h 01 min"),
-    ],
-)
-def test_a_length_of_time_has_the_unit_that_suits_it(seconds: float, text: str) -> None:
-    assert duration(seconds) == text
 
 
 def test_every_outcome_has_a_mark() -> None:

@@ -56,7 +56,7 @@ def test_finished_runs_are_not_done_again(tmp_path: Path) -> None:
         finish(tmp_path, run)
     entry = choose(tmp_path)
     assert entry.runs == ()
-    assert entry.why == "all runs are done; the last run is of 2026-11-20 03:00"
+    assert entry.why == "all runs are done; the last run is of 2026-11-20 03:00:00 UTC"
 
 
 def test_what_is_missing_is_done(tmp_path: Path) -> None:

@@ -85,7 +85,7 @@ def test_markdown_keeps_its_columns(course: Course) -> None:
 
 
 def test_the_table_tells_what_is_not_known(course: Course) -> None:
-    assert table(course).rows[0][6] == "< 7.0 MB"
+    assert table(course).rows[0][6] == "< 7 MB"
     assert table(course).rows[0][8] == "0 (6 times), 1 (6 times)"
     course.executions = [[], []]
     course.ranking = None

@@ -19,7 +19,7 @@ from benchyard.core.errors import (
     SinkUnavailableError,
     UnreachableError,
 )
-from benchyard.core.wording import shorten
+from benchyard.core.quantity import shorten
 from benchyard.publish.sinks.datastore.entities import TYPES, Message
 from benchyard.publish.sinks.datastore.settings import Credentials, Settings, find_credentials
 from benchyard.publish.sinks.sending import READING, retried

@@ -53,7 +53,7 @@ def test_space_is_told_and_weighed(
 
 def test_what_it_lies_on_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with_space(monkeypatch, 5 * 10**11, 10**12)
-    assert found(tmp_path).finding == f"500 GB of 1.0 TB free in {tmp_path} (ext4)"
+    assert found(tmp_path).finding == f"500 GB of 1 TB free in {tmp_path} (ext4)"
     assert found(tmp_path / "a", turns=True).finding.endswith("(ext4 on a disk that turns)")
     assert "in memory (tmpfs)" in found(tmp_path / "b", "tmpfs").finding
     remote = found(tmp_path / "c", "nfs4")

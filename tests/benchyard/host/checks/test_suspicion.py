@@ -40,11 +40,11 @@ def test_a_quiet_step_is_not_suspect() -> None:
 @pytest.mark.parametrize(
     ("moved", "words"),
     [
-        ({"host_swap_in_bytes": 4096}, "the host swapped: 4.1 kB in"),
+        ({"host_swap_in_bytes": 4096}, "the host swapped: 4.096 kB in"),
         ({"host_swap_out_bytes": 1}, "the host swapped: 1 B out"),
         (
             {"host_swap_in_bytes": 3_000_000, "host_swap_out_bytes": 5e12},
-            "the host swapped: 3 MB in, 5.0 TB out",
+            "the host swapped: 3 MB in, 5 TB out",
         ),
         (
             {"lab_throttled_count": 3, "lab_throttled_s": 0.25},

@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchyard.core.model import Outcome
+from benchyard.core.quantity import tick
 from benchyard.show.curves import Bar, Curves, Line, Panel, Phase, draw, read_curves
-from benchyard.show.curves.plot import Scale, amount, seconds, ticks
+from benchyard.show.curves.plot import Scale, seconds, ticks
 from tests.benchyard.show.curves.conftest import MakeRun, host_rows, step
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -142,7 +143,7 @@ def test_nothing_has_an_axis_too(most: float) -> None:
     ],
 )
 def test_amounts_are_short(value: float, unit: str, text: str) -> None:
-    assert amount(value, unit) == text
+    assert tick(value, unit) == text
 
 
 @pytest.mark.parametrize(

@@ -65,9 +65,10 @@ def test_rounding_keeps_within_half_of_the_last_place(one: float, two: float, th
     [
         ("duration_s", [0.002, 0.5], "ms"),
         ("duration_s", [0.002, 1.5], "s"),
-        ("duration_s", [2e-7], "µs"),
+        ("duration_s", [2e-7], "ns"),
         ("duration_s", [0.0], "s"),
         ("peak_bytes", [1500.0, 2.5e9], "GB"),
+        ("peak_bytes", [999_999.0], "MB"),
         ("read_bytes_per_s", [1500.0], "kB/s"),
         ("peak_bytes", [0.0], "B"),
         ("rows_per_s", [1e6], "1/s"),

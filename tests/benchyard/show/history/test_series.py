@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchyard.core.errors import InputError
+from benchyard.core.quantity import duration
 from benchyard.show.history.series import (
     Series,
     TestSummary,
@@ -16,7 +17,6 @@ from benchyard.show.history.series import (
     read_entries,
     read_entry,
     read_tests,
-    seconds,
 )
 from tests.benchyard.show.history.conftest import FakeReader, day, series
 
@@ -62,37 +62,12 @@ def test_a_ratio_is_of_two_lengths(
     assert ratio(value, usual) == expected
 
 
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (None, "-"),
-        (math.nan, "NaN"),
-        (math.inf, "∞ s"),
-        (-math.inf, "-∞ s"),
-        (0.0, "0 s"),
-        (3.4172500000000005e-05, "34.2 µs"),
-        (5e-7, "500 ns"),
-        (1.25e-9, "1.25 ns"),
-        (9.9949e-7, "999 ns"),
-        (9.996e-7, "1.00 µs"),
-        (9.9949e-4, "999 µs"),
-        (0.0125, "12.5 ms"),
-        (1.5, "1.50 s"),
-        (-1.5, "-1.50 s"),
-        (150.0, "2 min 30 s"),
-        (1e12, "1e+12 s"),
-    ],
-)
-def test_times_have_a_unit_that_suits_them(value: float | None, text: str) -> None:
-    assert seconds(value) == text
-
-
 @given(st.lists(st.floats(), max_size=9))
 def test_any_times_have_figures(times: list[float]) -> None:
     found = series(*times)
     assert found.change is None or found.change >= 0  # it may be too small for a float
     for value in (found.last, found.median, found.median_before):
-        assert len(seconds(value)) < 30
+        assert len(duration(value)) < 30
 
 
 READER = {"words": {"sort": [1.0, 2.0, 3.0], "load": [4.0, 5.0]}, "tpch[scale=1]": {"q1": [1.0]}}

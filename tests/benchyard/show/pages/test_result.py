@@ -31,7 +31,7 @@ def test_page_has_the_summary_and_the_picture() -> None:
     page = result_page("words", summary(1.0, 2.0, 3.0), [4], PLACE, (2, "<svg/>"))
     assert "# words" in page
     assert "3 runs done, run 4 failed." in page
-    assert "| 1 | load | 3 | 2.00 s | - | 50.0% | 1.00 s | 3.00 s | 3 completed |\n" in page
+    assert "| 1 | load | 3 | 2.00 s | - | 50 % | 1.00 s | 3.00 s | 3 completed |\n" in page
     assert "## Curves of run 2, the median one" in page
     assert "![run 2](data:image/svg+xml;base64,PHN2Zy8+)" in page
     assert "`/results`" in page

@@ -13,7 +13,6 @@ from benchyard.show.results_plot.look import (
     MARKERS,
     Look,
     log_ticks,
-    number,
 )
 from benchyard.show.results_plot.scales import grows_by_factors, spans_factors
 
@@ -49,21 +48,6 @@ def test_logarithmic_axes_have_a_few_ticks_inside(low: float, factor: float) -> 
     assert 1 <= len(ticks) <= 13
     assert all(low <= tick <= low * factor for tick in ticks)
     assert all(later > earlier for earlier, later in pairwise(ticks))
-
-
-@pytest.mark.parametrize(
-    ("value", "unit", "text"),
-    [
-        (0.0, "s", "0"),
-        (0.0012, "s", "1.2 ms"),
-        (2e6, "B", "2 MB"),
-        (1500.0, "1/s", "1.5 k/s"),
-        (0.5, "", "0.5"),
-        (-2e6, "B", "-2 MB"),
-    ],
-)
-def test_numbers_are_short(value: float, unit: str, text: str) -> None:
-    assert number(value, unit) == text
 
 
 def test_series_differ_in_more_than_colour() -> None:

@@ -248,7 +248,7 @@ def test_the_same_results_give_the_same_file(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_a_date_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "86400")
-    assert "Made 1970-01-02 00:00 UTC" in text_of(alone(runs(*BASE)))
+    assert "Made 1970-01-02 00:00:00 UTC" in text_of(alone(runs(*BASE)))
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "tomorrow")
     with pytest.raises(InputError, match="SOURCE_DATE_EPOCH='tomorrow' is no number"):
         alone(runs(*BASE))

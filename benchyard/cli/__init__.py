@@ -2,7 +2,9 @@
 
 import os
 import sys
-from io import StringIO
+from io import BufferedWriter, FileIO, StringIO, TextIOWrapper
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,6 +13,9 @@ from benchyard.cli.terminal import say
 from benchyard.core.errors import BenchyardError, ExitCode
 from benchyard.run.interrupts import ending, leave
 
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer as Buffer
+
 #: Set to show tracebacks of internal errors.
 DEBUG = "BENCHYARD_DEBUG"
 _INTERRUPTED = "interrupted"
@@ -18,25 +23,43 @@ _INTERRUPTED = "interrupted"
 
 def main() -> None:
     """Run the command line and exit."""
-    _open_what_is_closed()
+    _open_streams()
     with ending():
         code = call(sys.argv[1:])
     leave(code)
 
 
-def _open_what_is_closed() -> None:
-    """Give the three standard streams a file where a shell closed them (``2>&-``).
+class _Outflow(FileIO):
+    """A standard stream; what its reader, such as ``head``, no longer takes goes nowhere."""
 
-    Another file would be opened under that number, and get what is meant for a terminal.
+    def write(self, text: "Buffer") -> int:
+        """Write to the descriptor, or from a broken pipe on to /dev/null."""
+        try:
+            return super().write(text)
+        except BrokenPipeError:
+            with Path(os.devnull).open("wb") as nowhere:
+                os.dup2(nowhere.fileno(), self.fileno())
+            return memoryview(text).nbytes
+
+
+def _open_streams() -> None:
+    """Make stdout and stderr outlast their readers.
+
+    Where a shell closed one of the three standard streams (``2>&-``) it becomes /dev/null: another
+    file would be opened under that number, and get what is meant for a terminal.
     """
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         try:
             os.fstat(number)
         except OSError:
-            mode = "w" if number else "r"
             os.open(os.devnull, os.O_RDWR)  # the lowest number that is free: this one
-            stream = open(number, mode, encoding="utf-8", closefd=False)  # noqa: SIM115
-            setattr(sys, name, stream)
+            if not number:
+                sys.stdin = open(number, encoding="utf-8", closefd=False)  # noqa: SIM115
+        if number:
+            old = getattr(sys, name)
+            stream = BufferedWriter(_Outflow(number, "w", closefd=False))
+            encoding, at_once = (old.encoding, old.line_buffering) if old else ("utf-8", False)
+            setattr(sys, name, TextIOWrapper(stream, encoding, line_buffering=at_once))
 
 
 def call(arguments: list[str]) -> int:

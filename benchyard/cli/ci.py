@@ -18,8 +18,9 @@ from benchyard.cli.option_types import OutputFile
 from benchyard.cli.outcome import read_summary
 from benchyard.cli.terminal import say, say_between
 from benchyard.core.errors import RecordError
-from benchyard.core.files import shown, write_atomically
+from benchyard.core.files import shown
 from benchyard.core.model import Case
+from benchyard.core.outputs import write
 from benchyard.show.ci.checks import CheckedCase, checks_of, compared_checks
 from benchyard.show.ci.junit import junit
 from benchyard.show.ci.openmetrics import openmetrics
@@ -54,11 +55,6 @@ def _with_file(args: Sequence[str]) -> Iterator[str]:
                 yield str(_STDOUT)
 
 
-class _MarkdownFile(OutputFile):
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
-        return _STDOUT if str(value) == str(_STDOUT) else super().convert(value, param, ctx)
-
-
 _JUNIT = click.option(
     "--junit",
     type=OutputFile(".xml"),
@@ -67,7 +63,7 @@ _JUNIT = click.option(
 )
 _PAGE = click.option(
     _MARKDOWN,
-    type=_MarkdownFile(".md"),
+    type=OutputFile(".md"),
     metavar="[FILE]",
     help="Write Markdown, for a pull request; to stdout if no FILE.md follows.",
 )
@@ -118,11 +114,11 @@ class Reports:
     strict: bool = False
 
     @classmethod
-    def taken_from(cls, given: dict[str, Any], *, as_json: bool) -> "Reports":
+    def taken_from(cls, given: dict[str, Any]) -> "Reports":
         """Take the values of the options out of all that were given.
 
         Raises:
-            UsageError: If stdout is wanted for two things, or nothing is compared.
+            UsageError: If nothing is compared.
         """
         ci, metrics = given.pop("ci"), given.pop("metrics", None)
         provider = provider_of(os.environ) if ci == "auto" else ci
@@ -130,8 +126,6 @@ class Reports:
         made = cls(given.pop("junit"), given.pop("markdown"), metrics, provider, strict)
         if strict and given.get("baseline", "") is None:
             raise click.UsageError("--strict needs --baseline: without one nothing is compared")
-        if as_json and made.prints:
-            raise click.UsageError("--json and --markdown exclude each other without a FILE.md")
         return made
 
     @property
@@ -184,16 +178,14 @@ class Reports:
     def _write(self, outcomes: Sequence[CaseOutcome]) -> None:
         cases = [checks_of(outcome, strict=self.strict) for outcome in outcomes]
         if self.metrics:
-            write_atomically(self.metrics, openmetrics(outcomes))
+            write(self.metrics, openmetrics(outcomes))
         self._tell(cases, page(outcomes, cases, ["benchyard", *sys.argv[1:]]))
 
     def _tell(self, cases: Sequence[CheckedCase], markdown: str) -> None:
         if self.junit:
-            write_atomically(self.junit, junit(cases))
-        if self.prints:
-            say(markdown, end="")
-        elif self.markdown:
-            write_atomically(self.markdown, markdown)
+            write(self.junit, junit(cases))
+        if self.markdown:
+            write(self.markdown, markdown)
         if self.provider == "github":
             for text in annotations(cases):
                 say(text, err=True)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
 from functools import wraps
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 
 import click
 
@@ -12,13 +12,11 @@ import resources
 from benchyard.case.loading import Loaded
 from benchyard.case.registry import Registry
 from benchyard.case.selection import find_cases
-from benchyard.cli.option_types import NamedPath, Percent
+from benchyard.cli.option_types import CommandT, NamedPath, Percent, json_option
 from benchyard.core.model import Case
 from benchyard.results.layout import results_folder
 from benchyard.results.trust import Suspect
 from benchyard.statistics.sessions import PRIOR_SD
-
-CommandT = TypeVar("CommandT", bound=Callable[..., Any])
 
 root_option = click.option(
     "--root",
@@ -26,9 +24,6 @@ root_option = click.option(
     show_default="the current folder",
     type=NamedPath(),
     help="Folder that cases are looked for in.",
-)
-json_option = click.option(
-    "--json", "as_json", is_flag=True, help="One JSON document on stdout, nothing else there."
 )
 resources_option = click.option(
     "--resources",

@@ -38,7 +38,7 @@ from benchyard.cli.ci import ReportingCommand, Reports, comparison_reports
 from benchyard.cli.common import json_option
 from benchyard.cli.comparison_rule import comparison_rule
 from benchyard.cli.gate import exit_code, strict_option
-from benchyard.cli.option_types import Percent
+from benchyard.cli.option_types import Percent, stdout_flag
 from benchyard.cli.terminal import print_json, print_table, say, styled
 from benchyard.core.errors import ExitCode, InputError
 from benchyard.core.files import shown
@@ -101,7 +101,7 @@ def _step_pairs(
 )
 @strict_option
 @comparison_reports
-@click.option("--csv", "as_csv", is_flag=True, help="CSV, a line for each comparison.")
+@stdout_flag("--csv", "as_csv", "CSV, a line for each comparison.")
 @json_option
 def command(
     sides: tuple[str, ...],
@@ -128,9 +128,7 @@ def command(
     before. Exits with 3 if a candidate is worse at the same work, with 2 if nothing is comparable,
     and with --strict with 5 if nothing can be judged, or a step or metric is missing.
     """
-    report = Reports.taken_from({**given, "strict": strict}, as_json=False)
-    if as_json + as_csv + report.prints > 1:
-        raise click.UsageError("--json, --markdown and --csv exclude each other")
+    report = Reports.taken_from({**given, "strict": strict})
     rule = replace(rule, strict=strict)
     found = read_sides(sides, places)
     if planning:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from benchyard.cli.option_types import NamedPath, Seconds
+from benchyard.cli.option_types import NamedPath, Seconds, json_option
 from benchyard.cli.terminal import print_json, say, styled
 from benchyard.core.errors import ExitCode
 from benchyard.core.model import Json
@@ -43,9 +43,7 @@ _NARROW = 72
     help="Seconds that the host is watched; 0 leaves out who is busy.",
 )
 @click.option("--strict", is_flag=True, help="Exit with 1 if anything is a warning or worse.")
-@click.option(
-    "--json", "as_json", is_flag=True, help="One JSON document on stdout, nothing else there."
-)
+@json_option
 def command(results: Path | None, look: float, *, strict: bool, as_json: bool) -> ExitCode:
     """Look this host over: what would spoil numbers, and what to do.
 

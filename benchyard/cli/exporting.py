@@ -18,16 +18,15 @@ from benchyard.cli.common import (
     suspect_option,
     tag_option,
 )
-from benchyard.cli.option_types import ExportFile, columns_option
+from benchyard.cli.option_types import OutputFile, columns_option
 from benchyard.cli.targets import holds_no_case, targets
 from benchyard.cli.terminal import say
 from benchyard.core.errors import InputError, RecordError
-from benchyard.core.files import write_atomically
+from benchyard.core.outputs import Output, write
 from benchyard.core.quantity import plural
 from benchyard.results.campaigns import chosen_campaigns
 from benchyard.results.trust import Suspect
-from benchyard.show.export.columns import Rows
-from benchyard.show.export.files import WRITERS, csv_pieces
+from benchyard.show.export.files import WRITERS
 from benchyard.show.export.latex import latex
 from benchyard.show.export.paper import markdown, paper_tables
 from benchyard.show.export.sources import Source, source_of, sources_at
@@ -53,7 +52,7 @@ _STDOUT = Path("-")
     "--output",
     "files",
     multiple=True,
-    type=ExportFile(*WRITERS, *_PAPERS),
+    type=OutputFile(*WRITERS, *_PAPERS),
     help="File to write: .csv, .parquet, .arrow, .xlsx, .tex or .md; - is stdout.",
 )
 @click.option("--csv", "format_", flag_value="csv", help="CSV on stdout; so it is without -o.")
@@ -98,7 +97,9 @@ def command(
     step, repetition and metric, or with --summary for each step and metric; .tex and .md get
     tables of medians. Without -o it goes to stdout.
     """
-    outputs = [(file, _kind(file, format_)) for file in files or (_STDOUT,)]
+    outputs = [
+        (file, _kind(file, format_)) for file in files or (Output.opened(_STDOUT, (".csv",)),)
+    ]
     _refuse_useless(outputs, format_, columns)
     sources = _sources(selection, campaign)
     choice, tally = Choice(metrics, Suspect(suspect), counted), Tally()
@@ -109,9 +110,9 @@ def command(
         if kind in _WRITE_TABLES:
             as_rows = None if points is None else points == "rows"
             tables = paper_tables(sources, choice, tally, points_as_rows=as_rows)
-            _write_text(_WRITE_TABLES[kind](tables), file)
+            write(file, _WRITE_TABLES[kind](tables))
         else:
-            _write_rows(rows, file)
+            WRITERS[file.suffix.lower()](rows, file)
     _tell(tally, counted=counted)
 
 
@@ -153,21 +154,6 @@ def _sources(selection: Selection, campaign: str | None) -> list[Source]:
         for source in each
         for place in chosen_campaigns(source.folder, campaign)
     ]
-
-
-def _write_rows(rows: Rows, file: Path) -> None:
-    if file != _STDOUT:
-        WRITERS[file.suffix.lower()](rows, file)
-        return
-    for piece in csv_pieces(rows):
-        say(piece, end="")
-
-
-def _write_text(text: str, file: Path) -> None:
-    if file == _STDOUT:
-        say(text, end="")
-    else:
-        write_atomically(file, text)
 
 
 def _tell(tally: Tally, *, counted: bool) -> None:

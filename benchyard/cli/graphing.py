@@ -3,6 +3,7 @@
 import sys
 import time
 from collections.abc import Sequence
+from itertools import filterfalse
 from pathlib import Path
 
 import click
@@ -11,8 +12,9 @@ from benchyard.cli.common import json_option
 from benchyard.cli.option_types import NamedPath, OutputFile
 from benchyard.cli.terminal import print_json, print_table, say
 from benchyard.core.errors import InputError
-from benchyard.core.files import shown, write_atomically
+from benchyard.core.files import shown
 from benchyard.core.model import JsonObject
+from benchyard.core.outputs import failed, write
 from benchyard.core.quantity import shorten
 from benchyard.core.table import Table
 from benchyard.show.plot import format_of
@@ -110,7 +112,7 @@ def command(
             say(note, fg="yellow", err=True)
     else:
         _print(graph)
-        for file in outputs:
+        for file in filterfalse(failed, outputs):
             say(f"written: {shown(file)}")
 
 
@@ -140,11 +142,11 @@ def _nothing(graph: Graph, sources: Sequence[str]) -> str:
 
 def _write(graph: Graph, sources: Sequence[str], file: Path) -> None:
     if file.suffix.lower() == ".dat":
-        write_atomically(file, dat(graph.nodes).encode(errors="backslashreplace"))
+        write(file, dat(graph.nodes).encode(errors="backslashreplace"))
         return
     from benchyard.show.shipyard.plot import draw  # noqa: PLC0415 - matplotlib takes half a second
 
-    write_atomically(file, draw(graph, _title(graph, sources), format_of(file)))
+    write(file, draw(graph, _title(graph, sources), format_of(file)))
 
 
 def _title(graph: Graph, sources: Sequence[str]) -> str:

@@ -2,14 +2,14 @@
 
 import importlib
 import logging
-import os
 import sys
 from io import TextIOWrapper
 
 import click
 
 from benchyard import __version__
-from benchyard.cli.terminal import LogLines
+from benchyard.cli.option_types import outputs_of
+from benchyard.cli.terminal import LogLines, say
 from benchyard.core.errors import ExitCode
 
 #: Command to the module with a function ``command``, and its line in the help.
@@ -115,15 +115,14 @@ class LazyGroup(click.Group):
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> object:
-        """Exit with 0 if the reader of our output (head, less) closes it.
-
-        Click itself would exit with 1.
-        """
+        """Say at the end which outputs could not be written; the others are."""
         try:
-            return super().invoke(ctx)
-        except BrokenPipeError:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            return ExitCode.DONE
+            code = super().invoke(ctx)
+        finally:
+            errors = [output.error for output in outputs_of(ctx).values() if output.error]
+            for error in errors:
+                say(f"benchyard: {error.filename}: {error.strerror}", err=True)
+        return ExitCode.CASE_FAILED if errors and code != ExitCode.INTERRUPTED else code
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands without importing them."""

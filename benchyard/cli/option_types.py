@@ -1,17 +1,24 @@
 """Paths, seconds and dates on the command line, and options that are made of them."""
 
 import math
+import sys
+from collections.abc import Callable
+from contextlib import redirect_stdout
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 
 from benchyard.core.amounts import parse_percent, parse_since
 from benchyard.core.errors import InputError
+from benchyard.core.outputs import Output
 
 #: A cooldown that is in proportion to the runs.
 AUTO = "auto"
+
+
+CommandT = TypeVar("CommandT", bound=Callable[..., Any])
 
 
 class NamedPath(click.Path):
@@ -30,28 +37,65 @@ class NamedPath(click.Path):
 
 
 class OutputFile(NamedPath):
-    """A file to write: its folder is there, and its name has one of the endings given, if any."""
+    """A file to write, ``-`` for stdout; its name has one of the endings given, if any.
+
+    It is opened, or refused, before the command begins; see ``Output``.
+    """
 
     def __init__(self, *endings: str) -> None:
         super().__init__(dir_okay=False)
+        self.readable = False
         self._endings = endings
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
-        """Return the path; fails, in a sentence, for one that cannot be written."""
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Output:
+        """Return the file; fails, in a sentence, for one that cannot be written."""
         file: Path = super().convert(value, param, ctx)
-        if self._endings and file.suffix.lower() not in self._endings:
-            self.fail(f"{file}: it must end in {' or '.join(self._endings)}", param, ctx)
+        outputs = {} if ctx is None else outputs_of(ctx)
+        if str(file) in outputs:
+            return outputs[str(file)]
         if not file.absolute().parent.is_dir():
             self.fail(f"{file}: there is no folder {file.absolute().parent}", param, ctx)
-        return file
+        try:
+            output = Output.opened(file, self._endings)
+        except OSError as error:
+            self.fail(f"{file}: {error.strerror}", param, ctx)
+        if ctx is not None:
+            ctx.call_on_close(output.close)
+        if self._endings and output.suffix.lower() not in self._endings:
+            self.fail(f"{file}: it must end in {' or '.join(self._endings)}", param, ctx)
+        outputs[str(file)] = output
+        if ctx is not None and output.is_stdout:
+            take_stdout(ctx, param, output)
+            ctx.with_resource(redirect_stdout(sys.stderr))
+        return output
 
 
-class ExportFile(OutputFile):
-    """A file to write, or ``-`` for stdout."""
+def outputs_of(ctx: click.Context) -> dict[str, Output]:
+    """Return the files that a command writes, by the names given."""
+    return ctx.meta.setdefault(f"{__name__}.outputs", {})
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
-        """Return the path; fails, in a sentence, for one that cannot be written."""
-        return Path(value) if str(value) == "-" else super().convert(value, param, ctx)
+
+def take_stdout(ctx: click.Context, param: click.Parameter | None, value: Any) -> Any:
+    """Let one option write to stdout, and refuse the next; the callback of a flag.
+
+    Raises:
+        BadParameter: If another option has stdout.
+    """
+    name = param.opts[-1] if param is not None else ""
+    if value and ctx.meta.setdefault(f"{__name__}.stdout", name) != name:
+        other = ctx.meta[f"{__name__}.stdout"]
+        raise click.BadParameter(f"{other} writes to stdout already", ctx, param)
+    return value
+
+
+def stdout_flag(option: str, name: str, text: str) -> Callable[[CommandT], CommandT]:
+    """Return the option of a flag by which a command writes something else to stdout."""
+    return click.option(option, name, is_flag=True, callback=take_stdout, help=text)
+
+
+json_option = stdout_flag("--json", "as_json", "One JSON document on stdout, nothing else there.")
 
 
 class Seconds(click.FloatRange):

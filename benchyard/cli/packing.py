@@ -10,6 +10,7 @@ from benchyard.cli.option_types import OutputFile
 from benchyard.cli.terminal import print_json, say
 from benchyard.core.errors import InputError
 from benchyard.core.files import shown
+from benchyard.core.outputs import failed, size_of
 from benchyard.core.quantity import amount, plural
 from benchyard.publish.packs.archives import ENDINGS, write_archive
 from benchyard.publish.packs.collecting import Measured, collect
@@ -50,12 +51,13 @@ def command(
     write_archive(out, found.manifest, found.contents)
     for warning in found.warnings:
         say(f"warning: {warning}", err=True, fg="yellow")
-    _tell(out, found.manifest, as_json=as_json)
+    if not failed(out):
+        _tell(out, found.manifest, as_json=as_json)
 
 
 def _tell(out: Path, manifest: Manifest, *, as_json: bool) -> None:
     runs = sum(len(case.runs) for case in manifest.cases)
-    size = out.stat().st_size
+    size = size_of(out)
     if as_json:
         print_json(
             {

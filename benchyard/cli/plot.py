@@ -1,6 +1,7 @@
 """``benchyard plot``: results, or the curves of a run, as a picture."""
 
 from collections.abc import Sequence
+from itertools import filterfalse
 from pathlib import Path
 
 import click
@@ -13,8 +14,8 @@ from benchyard.cli.terminal import say
 from benchyard.cli.trace_sources import Where, sources_of, where_options
 from benchyard.core.amounts import parse_inches
 from benchyard.core.errors import InputError
-from benchyard.core.files import write_atomically
 from benchyard.core.model import slug
+from benchyard.core.outputs import failed, write
 from benchyard.core.wording import printable
 from benchyard.results.folders import RunFolder, run_number
 from benchyard.results.trust import Suspect
@@ -136,7 +137,7 @@ def _draw_results(
 
     written = files or [_file(chart)]
     draw(chart, size, written)
-    for file in written:
+    for file in filterfalse(failed, written):
         say(f"{chart.kind}: {file}")
     for sentence in chart.caption:
         say(printable(sentence))
@@ -186,5 +187,6 @@ def _draw_curves(sources: Sequence[str], where: Where, files: Sequence[Path]) ->
     written = files or [Path(f"curves-{slug(name)}.svg")]
     drawn = curves.draw(curves.read_curves(place))
     for file in written:
-        write_atomically(file, drawn)
+        write(file, drawn)
+    for file in filterfalse(failed, written):
         say(f"{name}: {file}")

@@ -6,11 +6,12 @@ from pathlib import Path
 import click
 
 from benchyard.cli.common import json_option
-from benchyard.cli.option_types import OutputFile
+from benchyard.cli.option_types import OutputFile, stdout_flag
 from benchyard.cli.terminal import print_json, print_table, say
 from benchyard.cli.trace_sources import Source, Where, sources_of, where_options
 from benchyard.core.errors import RecordError
 from benchyard.core.model import Json
+from benchyard.core.outputs import failed
 from benchyard.core.quantity import duration, plural
 from benchyard.core.table import Table
 from benchyard.results.record import read_record
@@ -69,7 +70,7 @@ def _repeated(args: Sequence[str]) -> Iterator[str]:
 @click.option(
     "--flame", type=OutputFile(".svg", ".png"), help="Draw a flame graph into this .svg or .png."
 )
-@click.option("--csv", "as_csv", is_flag=True, help="All rows as CSV.")
+@stdout_flag("--csv", "as_csv", "All rows as CSV.")
 @json_option
 @where_options
 def command(
@@ -88,8 +89,6 @@ def command(
     SOURCES are what benchyard trace takes. With --against, they are the baseline, and what follows
     the candidate: each name is compared, with intervals, corrected for all names together.
     """
-    if as_csv and as_json:
-        raise click.UsageError("--json and --csv exclude each other")
     found = sources_of(sources, where, every_run=bool(candidates))
     if by_path is None:
         by_path = found[0].run is not None
@@ -207,5 +206,5 @@ def _tell_losses(trace: Trace) -> None:
 
 
 def _tell_file(flame: Path | None) -> None:
-    if flame:
+    if flame and not failed(flame):
         say(f"flame graph: {flame}", err=True)

@@ -19,8 +19,9 @@ from benchyard.cli.comparison_rule import comparison_rule
 from benchyard.cli.option_types import NamedPath, OutputFile
 from benchyard.cli.terminal import print_json, say
 from benchyard.core.errors import ExitCode, InputError
-from benchyard.core.files import shown, write_atomically
+from benchyard.core.files import shown
 from benchyard.core.model import slug
+from benchyard.core.outputs import failed, size_of, write
 from benchyard.core.quantity import amount, plural
 from benchyard.core.wording import printable
 from benchyard.results.layout import distinct_slug
@@ -94,8 +95,9 @@ def command(
         wanted = answer(found, Request(rule, reference, against=Against(against or "reference")))
     made = _report(found, rule, wanted, title=title, kept=kept, command=_called(ctx, sides))
     place = file or Path(f"{slug(made.title) or 'results'}-report.html")
-    write_atomically(place, made.html)
-    _tell(made, place, as_json=as_json)
+    write(place, made.html)
+    if not failed(place):
+        _tell(made, place, as_json=as_json)
     return ExitCode.REGRESSION if made.regressions else ExitCode.DONE
 
 
@@ -114,7 +116,7 @@ def _report(found: Sequence[Side], rule: Rule, wanted: Answer | None, **more: An
 
 
 def _tell(made: "Report", place: Path, *, as_json: bool) -> None:
-    size = place.stat().st_size
+    size = size_of(place)
     if as_json:
         print_json(
             {

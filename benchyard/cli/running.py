@@ -129,7 +129,7 @@ def command(
     command goes on where an interrupted one ended. Where the case, its classes, versions, commit or
     host differ from those of the finished runs, a new campaign begins; the earlier one is kept.
     """
-    report = Reports.taken_from(given, as_json=as_json)
+    report = Reports.taken_from(given)
     most, rule = parse_runs(runs_wanted, until)
     root, results = given["root"], given["results"]
     classes = given["resource_folders"]

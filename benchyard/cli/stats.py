@@ -9,7 +9,7 @@ import click
 from benchyard.analysis.comparison.run_sets import results_folders
 from benchyard.case.loading import Loaded, raise_problems
 from benchyard.cli.common import Selection, results_option, selection, suspect_option
-from benchyard.cli.option_types import columns_option
+from benchyard.cli.option_types import columns_option, stdout_flag
 from benchyard.cli.options import verbose_option
 from benchyard.cli.outcome import name_of, print_outcome, read_summary
 from benchyard.cli.targets import has_runs, holds_no_case, targets
@@ -45,8 +45,8 @@ _LONGEST_LIST = 300
     "--metric", "metrics", multiple=True, help="Show this metric, or a glob; several times."
 )
 @columns_option
-@click.option("--csv", "as_csv", is_flag=True, help="CSV on stdout, as benchyard export --summary.")
-@click.option("--markdown", "as_markdown", is_flag=True, help="Markdown tables on stdout.")
+@stdout_flag("--csv", "as_csv", "CSV on stdout, as benchyard export --summary.")
+@stdout_flag("--markdown", "as_markdown", "Markdown tables on stdout.")
 @verbose_option
 def command(
     selection: Selection,
@@ -68,8 +68,6 @@ def command(
     that cannot be read is left out and named, and the exit code is 1. Runs that measured something
     else than the newest one are told apart from it.
     """
-    if as_json + as_csv + as_markdown > 1:
-        raise click.UsageError("--json, --csv and --markdown: give one of them")
     look = Look(metrics, None if as_csv else columns)
     bare = [text for text in selection.cases if holds_no_case(text) and results_folders(Path(text))]
     named = [text for text in selection.cases if text not in bare]

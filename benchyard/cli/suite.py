@@ -91,7 +91,7 @@ def command(
     point of a matrix; all below --root if left out. Cases that are not valid, that fail, or that
     no testbed is fit for are told at the end; the others are executed all the same.
     """
-    report = Reports.taken_from(given, as_json=as_json)
+    report = Reports.taken_from(given)
     request = SuiteRequest(
         budget=None if budget is None else _hours("--budget", budget),
         stale=None if stale is None else _hours("--stale", stale) / 24,

@@ -13,7 +13,7 @@ from benchyard.cli.option_types import NamedPath, OutputFile, Percent
 from benchyard.cli.terminal import print_json, print_table, say
 from benchyard.cli.timing_display import progress
 from benchyard.core.errors import ExitCode, InputError
-from benchyard.core.files import write_atomically
+from benchyard.core.outputs import write
 from benchyard.core.quantity import plural
 from benchyard.timing import exports, wording
 from benchyard.timing.commands import (
@@ -176,7 +176,7 @@ def _export(course: Course, said: Sequence[str], *files: Path | None) -> None:
     )
     for file, content in zip(files, made, strict=True):
         if file is not None:
-            write_atomically(file, content().encode())
+            write(file, content().encode())
 
 
 def _print(course: Course, said: Sequence[str]) -> None:

@@ -13,6 +13,7 @@ from benchyard.cli.option_types import OutputFile
 from benchyard.cli.terminal import say
 from benchyard.cli.trace_sources import Source, Where, sources_of, where_options
 from benchyard.core.errors import InputError
+from benchyard.core.outputs import failed
 from benchyard.show.traces.timeline import draw_timeline
 from benchyard.show.traces.viewer import PATIENCE_MINUTES, serve_once, viewer_folder
 from benchyard.traces.arranging import arranged
@@ -53,6 +54,7 @@ def command(
     trace = _loaded(sources_of(sources, where))
     if out:
         _write(trace, out)
+    if out and not failed(out):
         say(f"{_counted(trace)}: {out}")
     for loss in trace.losses:
         say(f"warning: {loss}", err=True)
@@ -85,7 +87,7 @@ def _counted(trace: Trace) -> str:
 def _open(trace: Trace, out: Path | None) -> None:
     with tempfile.TemporaryDirectory(prefix="benchyard-trace-") as folder:
         file = Path(folder, "trace.json.gz")
-        if out and out.suffix.lower() not in _PICTURES:
+        if out and out.is_file() and out.suffix.lower() not in _PICTURES:
             file = out
         else:
             write_chrome(trace, file)

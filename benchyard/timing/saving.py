@@ -4,6 +4,7 @@ import re
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from tempfile import TemporaryFile
 
 from benchyard.core.errors import InputError
 from benchyard.core.files import shown, write_json
@@ -17,10 +18,15 @@ def refuse_taken(folder: Path) -> None:
     """Refuse a folder that a case cannot be made in, before anything is executed.
 
     Raises:
-        InputError: If something is there already.
+        InputError: If something is there already, or no folder can be made there.
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise InputError(f"--save {shown(folder)}: something is there already; name a new folder")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        TemporaryFile(dir=folder).close()
+    except OSError as error:
+        raise InputError(f"--save {shown(folder)}: {error.strerror}") from error
 
 
 def save_case(folder: Path, commands: Sequence[TimedCommand], stdin: Path | None) -> None:

@@ -14,7 +14,8 @@ from typing import IO, cast
 
 from benchyard.core import zstandard
 from benchyard.core.errors import InputError
-from benchyard.core.files import inside, opened, shown, writing_atomically
+from benchyard.core.files import inside, opened, shown
+from benchyard.core.outputs import writing
 from benchyard.core.wording import quote
 from benchyard.publish.packs.manifest import LARGEST, MANIFEST, Manifest, read_manifest
 
@@ -52,7 +53,7 @@ def write_archive(path: Path, manifest: Manifest, contents: Contents) -> None:
     """
     names = sorted(manifest.stored.values())
     write = _write_zip if path.suffix.lower() == ".zip" else _write_tar
-    with writing_atomically(path) as stream:
+    with writing(path) as stream:
         write(stream, manifest, contents, names)
 
 

@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from benchyard.core.errors import InputError
-from benchyard.core.files import writing_atomically
+from benchyard.core.outputs import writing
 from benchyard.show.export.columns import Cell, Cells, Kind, Rows
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def _spelt(cells: Cells, flags: list[int]) -> list[Cell]:
 
 def write_csv(rows: Rows, file: Path) -> None:
     """Write CSV in UTF-8."""
-    with writing_atomically(file) as stream:
+    with writing(file) as stream:
         for piece in csv_pieces(rows):
             stream.write(piece.encode())
 
@@ -74,7 +74,7 @@ def _beside(file: Path, make: Callable[[Path], None]) -> None:
     with TemporaryDirectory(prefix="benchyard-export-") as folder:
         made = Path(folder, "made")
         make(made)
-        with writing_atomically(file) as stream, made.open("rb") as source:
+        with writing(file) as stream, made.open("rb") as source:
             shutil.copyfileobj(source, stream)
 
 

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from benchyard.analysis.comparison.wording import change
-from benchyard.core.files import write_atomically
+from benchyard.core.outputs import write
 from benchyard.core.quantity import duration, shorten, tick
 from benchyard.core.wording import printable
 from benchyard.publish.sinks.contract import Timing
@@ -47,7 +47,7 @@ def draw(found: Sequence[Series], title: str, file: Path) -> int:
     """
     chosen = _chosen(found)
     drawn = picture(lambda: _figure(chosen, short_name(title)), format_of(file), _STYLE)
-    write_atomically(file, drawn)
+    write(file, drawn)
     return len(chosen)
 
 

@@ -11,7 +11,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from benchyard.core.errors import InputError
-from benchyard.core.files import write_atomically
+from benchyard.core.outputs import write
 from benchyard.core.wording import printable
 from benchyard.show.plot import Format, format_of, picture
 from benchyard.show.results_plot.chart import Chart, Kind, Panel
@@ -55,7 +55,7 @@ def draw(chart: Chart, size: Size, files: Sequence[Path]) -> None:
         OSError: If one cannot be written.
     """
     for file in files:
-        write_atomically(file, drawn(chart, size, format_of(file)))
+        write(file, drawn(chart, size, format_of(file)))
 
 
 def drawn(chart: Chart, size: Size, kind: Format) -> bytes:

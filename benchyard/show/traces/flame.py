@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from benchyard.analysis.comparison.wording import change, signed
-from benchyard.core.files import write_atomically
+from benchyard.core.outputs import write
 from benchyard.core.quantity import duration, percent, plural, shorten
 from benchyard.core.wording import printable
 from benchyard.show.traces.timeline import colour_of
@@ -105,7 +105,7 @@ def draw_flame(
         OSError: If it cannot be written.
     """
     kind = "svg" if file.suffix.lower() == ".svg" else "png"
-    write_atomically(file, flame_picture(totals_s, kind, title, found))
+    write(file, flame_picture(totals_s, kind, title, found))
 
 
 def flame_picture(

@@ -16,7 +16,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 from numpy.typing import NDArray
 
 from benchyard.core.errors import InputError
-from benchyard.core.files import write_atomically
+from benchyard.core.outputs import write
 from benchyard.core.quantity import moment, number, shorten, tick
 from benchyard.core.wording import printable
 from benchyard.show.plot import Format, format_of, picture
@@ -63,7 +63,7 @@ def draw_timeline(trace: Trace, path: Path, title: str = "", *, most: int = MOST
         InputError: If the trace holds nothing that could be drawn.
         OSError: If the file cannot be written.
     """
-    write_atomically(path, timeline_picture(trace, format_of(path), title, most=most))
+    write(path, timeline_picture(trace, format_of(path), title, most=most))
 
 
 def timeline_picture(

@@ -12,9 +12,9 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from benchyard.core.files import writing_atomically
 from benchyard.core.json_text import encoded
 from benchyard.core.model import Json
+from benchyard.core.outputs import writing
 from benchyard.traces.chrome.columns import UNIT_CATEGORY
 from benchyard.traces.model import Counter, Times, Trace
 
@@ -33,7 +33,7 @@ def write_chrome(trace: Trace, path: Path) -> None:
         OSError: If it cannot be written; what was there is then as it was.
     """
     with ExitStack() as stack:
-        out: IO[bytes] = stack.enter_context(writing_atomically(path))
+        out: IO[bytes] = stack.enter_context(writing(path))
         if path.suffix.lower() == ".gz":
             packed = gzip.GzipFile("", "wb", _GZIP_LEVEL, out, mtime=0)
             out = cast("IO[bytes]", stack.enter_context(packed))

@@ -253,7 +253,7 @@ def test_steps_of_other_ids_are_paired_by_hand(old: Path, tmp_path: Path, cli: C
         (["--level", "0%"], "the level lies between 0% and 100%"),
         (["--level", "100%"], "the level lies between 0% and 100%"),
         (["--metric", "durations"], "no step has a metric 'durations'; did you mean 'duration_s'?"),
-        (["--json", "--markdown"], "--json, --markdown and --csv exclude each other"),
+        (["--json", "--markdown"], "--json writes to stdout already"),
         (["--plan"], "--plan takes the BASELINE alone"),
     ],
 )

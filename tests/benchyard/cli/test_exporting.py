@@ -164,7 +164,7 @@ def test_stats_in_json_and_markdown_has_the_chosen_metrics(case: Path, cli: Cli)
         (["--metric", "lat"], "no metric is 'lat'"),
         (["--columns", "mediann"], "no column is 'mediann'; did you mean 'median'?"),
         (["--csv", "--columns", "valu"], "no column is 'valu'"),
-        (["--csv", "--json"], "give one of them"),
+        (["--csv", "--json"], "--csv writes to stdout already"),
     ],
 )
 def test_stats_refuses_what_is_not_there(

@@ -127,7 +127,7 @@ def test_a_disk_that_is_full_leaves_the_old_file(
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device", "nodes.dat")
 
-    monkeypatch.setattr("benchyard.cli.graphing.write_atomically", full)
+    monkeypatch.setattr("benchyard.cli.graphing.write", full)
     assert (
         "nodes.dat: No space left on device" in cli("graph", rows, "--out", "nodes.dat", code=1).err
     )

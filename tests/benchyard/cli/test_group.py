@@ -128,6 +128,34 @@ def test_no_name_is_too_strange_for_a_terminal(
     assert b"Traceback" not in ended.stderr
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(("program", "code"), [("true", 0), ("false", 1)])
+def test_a_closed_reader_changes_neither_exit_code_nor_files(
+    tmp_path: Path, case_folder: Callable[..., Path], program: str, code: int
+) -> None:
+    parameters = {"arguments": [program]}
+    case_folder(
+        "a", {"resource": "Process", "command": "execute", "retries": 0, "parameters": parameters}
+    )
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        ended = subprocess.run(
+            [
+                Path(sys.executable).with_name("benchyard"),
+                *("run", "a", "--runs", "1", "--direct", "--junit", "f.xml"),
+            ],
+            cwd=tmp_path,
+            stdout=writing,
+            stderr=writing,
+            check=False,
+        )
+    finally:
+        os.close(writing)
+    assert ended.returncode == code
+    assert (tmp_path / "f.xml").is_file()
+
+
 def test_a_reader_that_has_seen_enough_is_no_error(
     tmp_path: Path, case_folder: Callable[..., Path]
 ) -> None:

@@ -3,6 +3,7 @@
 import json
 import os
 import select
+import stat
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,43 @@ def test_files_are_exported(cli: Cli, tmp_path: Path) -> None:
     assert len((tmp_path / "csv").read_text().splitlines()) == 3
     assert (tmp_path / "markdown").read_text().startswith("| COMMAND |")
     assert len(json.loads((tmp_path / "hyperfine").read_text())["results"][0]["times"]) == 2
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root makes devices")
+def test_a_file_that_cannot_be_written_leaves_the_others(cli: Cli, tmp_path: Path) -> None:
+    full, table, case = tmp_path / "full", tmp_path / "e.csv", tmp_path / "case"
+    os.mknod(full, stat.S_IFCHR | 0o666, os.makedev(1, 7))
+    options = ["--export-json", full, "--export-csv", table, "--save", case]
+    said = cli("time", "--runs", "6", "true", *options, code=1)
+    assert f"{full}: No space left on device" in said.err
+    assert len(table.read_text().splitlines()) == 7
+    assert (case / "metadata.json").is_file()
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        (["--export-json", "/proc/x.json"], "/proc/x.json: No such file or directory"),
+        (["--export-csv", "pipe"], "pipe: a named pipe that no program reads"),
+        (["--export-csv", "-", "--json"], "--export-csv writes to stdout already"),
+        (["--export-csv", "-", "--export-json", "/dev/stdout"], "writes to stdout already"),
+        (["--save", "/proc/case"], "--save /proc/case: "),
+    ],
+)
+def test_an_output_is_refused_before_anything_is_executed(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: list[str], text: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    os.mkfifo("pipe")
+    said = cli("time", "--runs", "6", "touch done", *options, code=2)
+    assert text in said.err
+    assert not (tmp_path / "done").exists()
+
+
+def test_stdout_has_the_file_alone(cli: Cli) -> None:
+    said = cli("time", "--runs", "6", "true", "--export-json", "-")
+    assert json.loads(said.out)["rounds"] == 6
+    assert "6 executions" in said.err
 
 
 def test_a_case_is_made_and_can_be_executed(run_here: RunHere, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchyard.traces.model import Numbers, Slices, Trace, Track
-from benchyard.traces.nesting import half_steps, parents, parts_of_tracks
+from benchyard.traces.nesting import HalfSteps, half_steps, parents, parts_of_tracks
 
 
 def arranged(trace: Trace) -> Trace:
@@ -43,7 +43,7 @@ def _order(slices: Slices) -> NDArray[np.int64]:
     return np.lexsort((-slices.duration, slices.start, slices.track))
 
 
-def _nest(begins: NDArray[np.int64], ends: NDArray[np.int64]) -> bool:
+def _nest(begins: HalfSteps, ends: HalfSteps) -> bool:
     parent, depth = parents(begins, ends)
     if depth.min(initial=0) < 0:
         return False

@@ -1,14 +1,51 @@
 """A trace made piece by piece: names and tracks once each, losses counted."""
 
 from array import array
+from collections import Counter as Tally
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
+from typing import Generic, TypeVar
 
 import numpy as np
 
 from benchyard.core.model import Json
 from benchyard.traces.model import Counter, Details, Flow, Instant, Loss, Slices, Trace, Track
+
+T = TypeVar("T")
+
+
+@dataclass(slots=True)
+class OpenSlices(Generic[T]):
+    """What has begun on a track and not ended, the innermost last."""
+
+    _open: list[tuple[Hashable, T]] = field(default_factory=list[tuple[Hashable, T]])
+    _names: Tally[Hashable] = field(default_factory=Tally[Hashable])
+
+    def begin(self, name: Hashable, begun: T) -> None:
+        """Open a slice."""
+        self._open.append((name, begun))
+        self._names[name] += 1
+
+    def end(self, name: Hashable = None) -> list[T]:
+        """Close the innermost slice of a name, or of any name without one.
+
+        Returns:
+            What was open inside of it, the innermost first, and at last itself; empty if no such
+            slice is open.
+        """
+        closed: list[T] = []
+        while self._names[name] if name is not None else self._open and not closed:
+            known, begun = self._open.pop()
+            self._names[known] -= 1
+            closed.append(begun)
+            if known == name:
+                break
+        return closed
+
+    def rest(self) -> list[T]:
+        """Return what is open, the outermost first."""
+        return [begun for _, begun in self._open]
 
 
 @dataclass(slots=True)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,8 @@ from benchyard.core.model import Json
 Times = NDArray[np.int64]
 Numbers = NDArray[np.int32]
 Details = Mapping[str, Json]
+#: Times and durations are shorter (95 years): their sums and differences stay below 2^63.
+MOST_NS = 3 * 10**18
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,3 +184,8 @@ class Trace:
             lasts.append(int(self.slices.end.max()))
         moments = [one.time for one in self.instants]
         return min([*firsts, *moments], default=0), max([*lasts, *moments], default=0)
+
+
+def microseconds(nanoseconds: int) -> str:
+    """Write a time in microseconds, with all its digits."""
+    return str(Decimal(nanoseconds) / 1000)

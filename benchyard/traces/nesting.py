@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from benchyard.traces.model import Slices
 
 Places = NDArray[np.int64]
+HalfSteps = NDArray[np.uint64]
 _NONE = -1
 
 
@@ -70,17 +71,19 @@ def parts_of_tracks(track: NDArray[np.int32]) -> Iterator[slice]:
         yield slice(first, last)
 
 
-def half_steps(start: NDArray[np.int64], duration: NDArray[np.int64]) -> tuple[Places, Places]:
+def half_steps(
+    start: NDArray[np.int64], duration: NDArray[np.int64]
+) -> tuple[HalfSteps, HalfSteps]:
     """Return starts and ends in half nanoseconds; what took none takes one of these.
 
     So a slice of no length has its place inside of what contains it, and never ends before it
-    begins.
+    begins. Times below ``MOST_NS`` fit; the start is the first one's.
     """
-    begins = (start - (start[0] if len(start) else 0)) * 2
-    return begins, begins + np.maximum(duration * 2, 1)
+    begins = (start - (start[0] if len(start) else 0)).astype(np.uint64) * 2
+    return begins, begins + np.maximum(duration.astype(np.uint64) * 2, 1)
 
 
-def parents(begins: Places, ends: Places) -> tuple[Places, Places]:
+def parents(begins: HalfSteps, ends: HalfSteps) -> tuple[Places, Places]:
     """Return of each slice of a track which one contains it, and its depth.
 
     Both are right where the slices nest; where some overlap, ``ends[parent] < ends`` shows at
@@ -104,9 +107,14 @@ def parents(begins: Places, ends: Places) -> tuple[Places, Places]:
 
 def _self_times(duration: NDArray[np.int64], parent: Places) -> NDArray[np.int64]:
     inner = parent != _NONE
-    # Sums below 2^53 ns, which is 104 days, are exact in a float.
-    inside = np.bincount(parent[inner], weights=duration[inner], minlength=len(duration))
-    return duration - np.asarray(inside, np.int64)
+    return duration - summed(parent[inner], duration[inner], len(duration))
+
+
+def summed(key: Places, values: NDArray[np.int64], keys: int) -> NDArray[np.int64]:
+    """Return the sum of the values of each key, in integers: floats round above 2^53."""
+    sums = np.zeros(keys, np.int64)
+    np.add.at(sums, key, values)
+    return sums
 
 
 def _paths(parent: Places, depth: Places, name: NDArray[np.int32]) -> tuple[Places, Sequence[Path]]:

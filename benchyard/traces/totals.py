@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from benchyard.traces.arranging import arranged
 from benchyard.traces.model import Slices, Trace, Track
-from benchyard.traces.nesting import Nesting, Path, nest, parts_of_tracks
+from benchyard.traces.nesting import Nesting, Path, nest, parts_of_tracks, summed
 
 Sums = NDArray[np.int64]
 _NONE = -1
@@ -109,7 +109,7 @@ class PathSums:
         return [Path(parent, name) for parent, name in self._numbers]
 
     def totals(self) -> Totals:
-        """Return the sums of each path; below 2^53 ns, which is 104 days, they are exact."""
+        """Return the sums of each path."""
         rows = [numbers for numbers, _ in self._rows]
         numbers = np.concatenate([np.empty(0, np.int64), *rows])
         columns = ("count", "total", "self_time")
@@ -180,8 +180,3 @@ def repeating(paths: Sequence[Path]) -> NDArray[np.bool_]:
         found[here[same]] = True
         here, above = here[~same], parent[above[~same]]
     return found
-
-
-def summed(key: NDArray[np.int64], values: NDArray[np.int64], keys: int) -> Sums:
-    """Return the sum of the values of each key."""
-    return np.bincount(key, weights=values, minlength=keys).astype(np.int64)

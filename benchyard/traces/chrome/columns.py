@@ -3,6 +3,7 @@
 from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import TypeVar
 
 import numpy as np
@@ -13,7 +14,7 @@ from benchyard.traces.model import Counter, Flow, Instant, Loss, Slices
 
 KeyT = TypeVar("KeyT")
 Id = int | str
-_NS = 1000
+_NS = Decimal(1000)
 #: Of our counters: their only argument is named by their unit, which Perfetto shows.
 UNIT_CATEGORY = "unit"
 
@@ -29,9 +30,9 @@ class Numbered(dict[KeyT, int]):
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """Times, in microseconds, and values of a counter."""
+    """Times, in nanoseconds, and values of a counter."""
 
-    times: "array[float]" = field(default_factory=lambda: array("d"))
+    times: "array[int]" = field(default_factory=lambda: array("q"))
     values: "array[float]" = field(default_factory=lambda: array("d"))
 
 
@@ -61,17 +62,16 @@ class Columns:
     )
 
     def add(self, slices: Sequence[Event]) -> None:
-        """Add events with a beginning and a duration."""
+        """Add events with a beginning; one without a duration takes none."""
         track, names = self.track, self.names
-        begins = np.array([event.ts for event in slices], np.float64)
-        durations = np.array([event.dur for event in slices], np.float64)
-        starts = _nanoseconds(begins)
-        # Whole ends keep what ends together together; far from zero durations are more exact.
-        exact = _nanoseconds(durations)
-        to_ends = _nanoseconds(begins + durations) - starts
-        taken = np.where(np.abs(to_ends - exact) <= 1, np.maximum(to_ends, 0), exact)
-        self._starts.frombytes(starts.tobytes())
-        self._durations.frombytes(taken.tobytes())
+        starts = [ns(event.ts) for event in slices]
+        # Ends are rounded, not durations: so what ends together still does.
+        ends = [
+            ns(event.ts + event.dur) if event.ts and event.dur else ns(event.ts or event.dur)
+            for event in slices
+        ]
+        self._starts.extend(starts)
+        self._durations.extend(end - start for start, end in zip(starts, ends, strict=True))
         self._tracks.extend([track[event.pid, event.tid] for event in slices])
         self._names.extend([names[event.name] for event in slices])
 
@@ -89,7 +89,7 @@ class Columns:
         seen = self._counters.get(key)
         if seen is None:
             seen = self._counters[key] = _Seen()
-        seen.times.append(event.ts)
+        seen.times.append(ns(event.ts))
         seen.values.append(value)
 
     def instant(self, event: Event, details: Mapping[str, Json]) -> None:
@@ -130,19 +130,13 @@ class Columns:
         ]
 
 
-def ns(microseconds: float) -> int:
-    """Return a time in nanoseconds."""
-    return round(microseconds * _NS)
-
-
-def _nanoseconds(
-    microseconds: np.ndarray[tuple[int], np.dtype[np.float64]],
-) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    return np.rint(microseconds * _NS).astype(np.int64)
+def ns(microseconds: Decimal | None) -> int:
+    """Return a time in nanoseconds, rounded; 0 without one."""
+    return round(microseconds * _NS) if microseconds else 0
 
 
 def _counter(name: str, series: str, unit: str, seen: _Seen) -> Counter:
-    times = _nanoseconds(np.array(seen.times, np.float64))
+    times = np.array(seen.times, np.int64)
     values = np.array(seen.values, np.float64)
     order = np.argsort(times, kind="stable")
     full = name if series in ("", "value") else f"{name}: {series}"

@@ -1,31 +1,40 @@
 """One event of Chrome's format, from whatever stands in a file."""
 
 import json
-import math
+from decimal import Decimal
 from typing import Any, cast
 
 import msgspec
 
-#: Microseconds; a beginning and a duration below it add up below 2^63 nanoseconds.
-MOST_US = 4e15
+from benchyard.traces.model import MOST_NS
+
+MOST_US = Decimal(MOST_NS // 1000)
+#: Of a number of a process or thread: 64 bits have no more.
+_MOST_DIGITS = 19
 _NO_ARGS = msgspec.Raw(b"{}")
 _TEXTS = ("name", "cat", "scope")
+_DECODER = msgspec.json.Decoder(float_hook=Decimal)
 
 
 class Event(msgspec.Struct, gc=False):
-    """What is used of an event; times in microseconds."""
+    """What is used of an event; times in microseconds, exactly as they are written."""
 
     ph: str
     name: str = ""
     pid: int | str = 0
     tid: int | str = 0
-    ts: float = math.nan
-    dur: float = math.nan
+    ts: Decimal | None = None
+    dur: Decimal | None = None
     cat: str = ""
     id: int | str = ""
     scope: str = ""
     id2: dict[str, int | str] = {}
     args: msgspec.Raw = _NO_ARGS
+
+    def __post_init__(self) -> None:
+        """Make a number of a process or thread that is written as text a number."""
+        if isinstance(self.pid, str) or isinstance(self.tid, str):
+            self.pid, self.tid = _as_number(self.pid), _as_number(self.tid)
 
 
 class Unreadable(Exception):  # noqa: N818 - what is unreadable is no error of ours
@@ -33,7 +42,7 @@ class Unreadable(Exception):  # noqa: N818 - what is unreadable is no error of o
 
 
 def tolerant(raw: bytes) -> Event:
-    """Return an event that was written otherwise than most; ``dur`` is NaN if it has none.
+    """Return an event that was written otherwise than most; ``dur`` is None if it has none.
 
     Raises:
         Unreadable: If it is none.
@@ -58,18 +67,18 @@ def tolerant(raw: bytes) -> Event:
         id2={key: _number(value) for key, value in cast("dict[str, Any]", id2).items()}
         if isinstance(id2, dict)
         else {},
-        args=msgspec.Raw(json.dumps(args).encode()) if isinstance(args, dict) else _NO_ARGS,
+        args=msgspec.Raw(_json(members["args"]).encode()) if isinstance(args, dict) else _NO_ARGS,
         **{key: _text(members.get(key)) for key in _TEXTS},
     )
 
 
 def _decoded(raw: bytes) -> Any:
     try:
-        return msgspec.json.decode(raw)
+        return _DECODER.decode(raw)
     except (msgspec.MsgspecError, ValueError, RecursionError):
         pass
     try:
-        return json.loads(raw.decode("utf-8", "replace"))
+        return json.loads(raw.decode("utf-8", "replace"), parse_float=Decimal)
     except RecursionError:
         raise Unreadable("nested too deeply") from None
     except ValueError:
@@ -78,31 +87,38 @@ def _decoded(raw: bytes) -> Any:
 
 def _text(value: object) -> str:
     """Return a text that every file can hold: half a surrogate pair has no UTF-8."""
-    text = "" if value is None else value if isinstance(value, str) else json.dumps(value)
+    text = "" if value is None else value if isinstance(value, str) else _json(value)
     return text.encode("utf-8", "replace").decode()
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, default=float)
 
 
 def _number(value: object) -> int | str:
     return value if isinstance(value, int) else _text(value)
 
 
-def _time(value: object, member: str) -> float:
+def _as_number(value: int | str) -> int | str:
+    text = str(value)
+    whole = text.removeprefix("-")
+    is_number = whole.isdecimal() and len(whole) <= _MOST_DIGITS and str(int(text)) == text
+    return int(text) if is_number else value
+
+
+def _time(value: object, member: str) -> Decimal:
     try:
-        time = float(cast("Any", value))
-    except OverflowError:
-        time = math.inf
-    except (TypeError, ValueError):
+        time = Decimal(cast("Any", value))
+    except (TypeError, ValueError, ArithmeticError):
         raise Unreadable(f"{member} is no number") from None
-    if not abs(time) < MOST_US or math.isnan(time):
+    if time.is_nan() or not abs(time) < MOST_US:
         raise Unreadable(f"{member} is out of range")
     return time
 
 
-def _duration(members: dict[str, Any]) -> float:
-    if members["ph"] != "X":
-        return 0.0
-    if "dur" not in members:
-        return math.nan
+def _duration(members: dict[str, Any]) -> Decimal | None:
+    if members["ph"] != "X" or "dur" not in members:
+        return None
     duration = _time(members["dur"], "dur")
     if duration < 0:
         raise Unreadable("dur is negative")

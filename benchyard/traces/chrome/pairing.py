@@ -9,14 +9,20 @@ from typing import cast
 
 import numpy as np
 
+from benchyard.core.wording import quote
+from benchyard.traces.building import OpenSlices
 from benchyard.traces.chrome.columns import Columns, Id, ns
 from benchyard.traces.chrome.events import Event
-from benchyard.traces.model import Flow, Instant
+from benchyard.traces.model import Flow, Instant, microseconds
 
 _BEGINS, _ENDS = "bS", "eF"
 _OPEN = "begun and never ended; taken to last until the end of its track"
+_CUT_OFF = "begun and never ended; taken to end with what contains it"
+_OTHER = "ended under another name; taken as the end of what has its id"
 _NEVER_BEGUN = "ended and never begun; shown as a moment"
 _ALONE = "an arrow without its other end; shown as a moment"
+#: The name of an end that has none.
+_ANY = -1
 _AsyncKey = tuple[Id, str, str, str]
 
 
@@ -43,7 +49,8 @@ class Pairing:
         """Take a beginning (B) or an end (E) on a thread."""
         self._begin.append(event.ph == "B")
         self._track.append(self.columns.track[event.pid, event.tid])
-        self._name.append(self.columns.names[event.name] if event.ph == "B" else -1)
+        named = event.name or event.ph == "B"
+        self._name.append(self.columns.names[event.name] if named else _ANY)
         self._time.append(ns(event.ts))
 
     def asynchronous(self, event: Event) -> None:
@@ -82,23 +89,24 @@ class Pairing:
             if not self._begin[place]:
                 continue
             track, name, start = self._track[place], names[self._name[place]], self._time[place]
-            if (end := ends.get(place)) is not None:
-                self.columns.slice(track, name, start, end - start)
-            else:
-                self._unended(track, name, start, lasts[track])
+            end, why = ends.get(place, (lasts[track], _OPEN))
+            self._slice(track, name, start, end, why)
 
-    def _ends(self, order: Sequence[int]) -> dict[int, int]:
-        """Return when what began at each place ended; no entry for what did not."""
-        ends: dict[int, int] = {}
-        waiting: dict[int, list[int]] = defaultdict(list)
+    def _ends(self, order: Sequence[int]) -> dict[int, tuple[int, str]]:
+        """Return when what began at each place ended, and why it is taken to; none of the open."""
+        ends: dict[int, tuple[int, str]] = {}
+        waiting: dict[int, OpenSlices[int]] = defaultdict(OpenSlices[int])
+        names = [*self.columns.names]
         for place in order:
-            track, time = self._track[place], self._time[place]
+            track, time, name = self._track[place], self._time[place], self._name[place]
             if self._begin[place]:
-                waiting[track].append(place)
-            elif waiting[track]:
-                ends[waiting[track].pop()] = time
+                waiting[track].begin(name, place)
+            elif closed := waiting[track].end(None if name == _ANY else name):
+                ends.update(dict.fromkeys(closed[:-1], (time, _CUT_OFF)))
+                ends[closed[-1]] = time, ""
             else:
-                self._moment(track, "end", time, _NEVER_BEGUN)
+                named = "" if name == _ANY else f" of {names[name]}"
+                self._moment(track, f"end{named}", time, _NEVER_BEGUN)
         return ends
 
     def _lasts(self) -> dict[int, int]:
@@ -116,19 +124,21 @@ class Pairing:
             self._pair(sorted(seen, key=lambda one: one[0]), lasts)
 
     def _pair(self, seen: list[tuple[int, str, str, int]], lasts: dict[int, int]) -> None:
-        waiting: list[tuple[int, str, int]] = []
+        waiting: OpenSlices[tuple[int, str, int]] = OpenSlices()
         for time, phase, name, track in seen:
             if phase in _BEGINS:
-                waiting.append((time, name, track))
+                waiting.begin(name, (track, name, time))
             elif phase not in _ENDS:
                 self.columns.slice(track, name, time, 0)
-            elif waiting:
-                start, begun, at = waiting.pop()
-                self.columns.slice(at, begun, start, time - start)
+            elif closed := waiting.end(name or None) or waiting.end():
+                for one in closed[:-1]:
+                    self._slice(*one, time, _CUT_OFF)
+                # The id tells what ended, whatever the name says.
+                self._slice(*closed[-1], time, _OTHER if name not in ("", closed[-1][1]) else "")
             else:
                 self._moment(track, f"end of {name}", time, _NEVER_BEGUN)
-        for start, name, track in waiting:
-            self._unended(track, name, start, lasts[track])
+        for track, name, start in waiting.rest():
+            self._slice(track, name, start, lasts[track], _OPEN)
 
     def _finish_arrows(self) -> None:
         for seen in self._arrows.values():
@@ -141,11 +151,13 @@ class Pairing:
 
     def _moment(self, track: int, name: str, time: int, why: str) -> None:
         self.columns.instants.append(Instant(track, name, time))
-        self._lose(why, time)
+        self._lose(why, name, time)
 
-    def _unended(self, track: int, name: str, start: int, last: int) -> None:
-        self.columns.slice(track, name, start, max(0, last - start))
-        self._lose(_OPEN, start)
+    def _slice(self, track: int, name: str, start: int, end: int, why: str = "") -> None:
+        """Add a slice, and count why its end is not known, if it is not."""
+        self.columns.slice(track, name, start, max(0, end - start))
+        if why:
+            self._lose(why, name, start)
 
-    def _lose(self, reason: str, time: int) -> None:
-        self.columns.lose(reason, f"{time / 1000} µs")
+    def _lose(self, reason: str, name: str, time: int) -> None:
+        self.columns.lose(reason, f"{microseconds(time)} µs, {quote(name)}")

@@ -1,6 +1,5 @@
 """Reads traces in Chrome's format, of any size, and drops nothing in silence."""
 
-import math
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -8,7 +7,6 @@ from pathlib import Path
 from typing import Any, cast
 
 import msgspec
-import numpy as np
 
 from benchyard.core.model import Json
 from benchyard.traces.chrome.chunks import Chunk, opened, spans
@@ -16,7 +14,7 @@ from benchyard.traces.chrome.columns import Columns
 from benchyard.traces.chrome.events import MOST_US, Event, Unreadable, tolerant
 from benchyard.traces.chrome.naming import Naming
 from benchyard.traces.chrome.pairing import Pairing
-from benchyard.traces.model import Trace
+from benchyard.traces.model import MOST_NS, Trace
 
 #: Nanoseconds since 1970 have no more until the year 2554, when 64 bits end.
 _MOST_DIGITS = 20
@@ -75,8 +73,7 @@ class _Reader:
             try:
                 event = tolerant(raw)
                 if event.ph == "X":
-                    if math.isnan(event.dur):
-                        event.dur = 0.0
+                    if event.dur is None:
                         self.columns.lose(_ENDLESS, f"byte {chunk.offset + place:,}")
                     self.columns.add([event])
                 else:
@@ -92,7 +89,7 @@ class _Reader:
             cast("dict[str, Any]", known).get("zero_unix_ns") if isinstance(known, dict) else None
         )
         if isinstance(zero, str) and zero.isdecimal() and len(zero) <= _MOST_DIGITS:
-            return replace(trace, zero=int(zero))
+            return replace(trace, zero=int(zero) if int(zero) < MOST_NS else None)
         return trace
 
     def _named(self, event: Event) -> None:
@@ -122,6 +119,15 @@ def _args(event: Event) -> dict[str, Json]:
 
 def _sound(events: Sequence[Event]) -> bool:
     """Tell whether no event needs a closer look: each has its times, and none is out of range."""
-    times = np.array([event.ts for event in events if event.ph != "M"])
-    taken = np.array([event.dur for event in events if event.ph == "X"])
-    return bool((np.abs(times) < MOST_US).all() and ((taken >= 0) & (taken < MOST_US)).all())
+    try:
+        return all(
+            event.ph == "M"
+            or (
+                event.ts is not None
+                and -MOST_US < event.ts < MOST_US
+                and (event.ph != "X" or (event.dur is not None and 0 <= event.dur < MOST_US))
+            )
+            for event in events
+        )
+    except ArithmeticError:  # not a number
+        return False

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from benchyard.core.errors import InputError
 from benchyard.core.files import writing_atomically
 from benchyard.core.json_text import encoded
+from benchyard.traces.model import microseconds
 
 ENDINGS = (".trace", ".json", ".json.gz", ".tar.gz")
 #: Few enough to stay in a processor's cache.
@@ -157,7 +158,8 @@ class _Lines:
         """Return the same where some times are negative, a line at a time."""
         rows = zip(key.tolist(), start.tolist(), duration.tolist(), strict=True)
         lines = (
-            f'{self._heads[one]}{begin / _NS},"dur":{took / _NS}}}' for one, begin, took in rows
+            f'{self._heads[one]}{microseconds(begin)},"dur":{microseconds(took)}}}'
+            for one, begin, took in rows
         )
         return ",\n".join(lines).encode()
 

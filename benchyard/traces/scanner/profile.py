@@ -10,7 +10,8 @@ import numpy as np
 
 from benchyard.core.errors import InputError
 from benchyard.core.files import content
-from benchyard.traces.model import Loss, Slices, Trace, Track
+from benchyard.traces.model import MOST_NS, Loss, Slices, Trace, Track
+from benchyard.traces.nesting import summed
 from benchyard.traces.scanner.blocks import KEYS, FormatError, NodeFile, Worker, read_node
 from benchyard.traces.scanner.descriptor import JobDescriptor, read_descriptor
 from benchyard.traces.scanner.events import ThreadOfTrace, write_threads
@@ -83,7 +84,7 @@ class Profile:
         for _, worker in self.workers():
             times = seconds[worker.kind]
             columns = worker.intervals
-            spent = np.bincount(columns["key"], columns["end"] - columns["start"], KEYS)
+            spent = summed(columns["key"], columns["end"] - columns["start"], KEYS)
             counts = np.bincount(columns["key"], minlength=KEYS)
             for key in np.flatnonzero(counts).tolist():
                 name = _name(worker, key)
@@ -110,25 +111,28 @@ class Profile:
         tracks: list[Track] = []
         names: dict[str, int] = {}
         parts: list[Slices] = []
-        backwards = 0
+        backwards = absurd = 0
         for thread in self._threads():
             columns = thread.intervals
             numbers = [names.setdefault(name, len(names)) for name in thread.names]
-            duration = columns["end"] - columns["start"]
-            sound = duration >= 0
-            backwards += int((~sound).sum())
+            start, end = columns["start"], columns["end"]
+            sane = np.minimum(start, end) > -MOST_NS
+            sane &= np.maximum(start, end) < MOST_NS
+            sound = sane & (start <= end)
+            absurd += int((~sane).sum())
+            backwards += int((sane & (start > end)).sum())
             parts.append(
                 Slices(
                     np.full(int(sound.sum()), len(tracks), np.int32),
                     np.array(numbers, np.int32)[columns["key"][sound]],
-                    columns["start"][sound],
-                    duration[sound],
+                    start[sound],
+                    (end - start)[sound],
                 )
             )
             tracks.append(Track(thread.process, thread.name))
         losses = [Loss(problem, 1, "the file") for problem in self.problems]
-        if backwards:
-            losses.append(Loss("an interval that ends before it begins", backwards, "any file"))
+        told = {"ends before it begins": backwards, "has a time that is out of range": absurd}
+        losses += [Loss(f"an interval that {why}", n, "any file") for why, n in told.items() if n]
         return Trace(tracks, [*names], _together(parts), losses=losses)
 
     def _threads(self) -> Iterator[ThreadOfTrace]:

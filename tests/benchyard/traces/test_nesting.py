@@ -7,10 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchyard.traces.arranging import arranged
-from benchyard.traces.model import Flow, Instant, Slices, Trace, Track
+from benchyard.traces.model import MOST_NS, Flow, Instant, Slices, Trace, Track
 from benchyard.traces.nesting import Nesting, nest
 
-ONE = st.tuples(st.integers(0, 2), st.integers(0, 2), st.integers(-20, 20), st.integers(0, 12))
+STARTS = st.integers(-20, 20) | st.integers(1 - MOST_NS, MOST_NS - 1)
+DURATIONS = st.integers(0, 12) | st.integers(0, MOST_NS - 1)
+ONE = st.tuples(st.integers(0, 2), st.integers(0, 2), STARTS, DURATIONS)
 
 
 def trace_of(rows: list[tuple[int, int, int, int]]) -> Trace:

@@ -141,7 +141,7 @@ def test_missing_times_are_counted_with_the_offset_of_the_first(tmp_path: Path) 
     (first, second) = sorted(trace.losses, key=lambda loss: loss.reason)
     assert (first.reason, first.first) == (
         "begun and never ended; taken to last until the end of its track",
-        "1.0 µs",
+        "1 µs, x",
     )
     assert (second.reason, second.first) == ("no time (ts)", f"byte {2 + len(ONE)}")
 
@@ -185,10 +185,10 @@ def phase(kind: str, ts: float, name: str = "x", **more: Any) -> Event:
 def test_beginnings_and_ends_nest_whatever_their_order(tmp_path: Path) -> None:
     events = [
         phase("B", 1, "a"),
-        phase("E", 9),
+        phase("E", 9, ""),
         phase("B", 2, "b"),
-        phase("E", 3),
-        phase("E", 20),
+        phase("E", 3, "b"),
+        phase("E", 20, ""),
         phase("B", 30, "c"),
     ]
     trace = read_events(tmp_path, *events, phase("i", 35, s="t"))
@@ -204,8 +204,39 @@ def test_beginnings_and_ends_nest_whatever_their_order(tmp_path: Path) -> None:
     assert [(one.name, one.time) for one in trace.instants] == [("x", 35000), ("end", 20000)]
 
 
+def test_an_end_closes_the_innermost_slice_of_its_name(tmp_path: Path) -> None:
+    begun = [phase("B", 0, "A"), phase("B", 1, "B"), phase("B", 2, "lost")]
+    ends = [phase("E", 3, "B"), phase("E", 4, "A"), phase("E", 5, "A")]
+    trace = read_events(tmp_path, *begun, *ends, {**X, "ts": 90, "dur": 10, "name": "later"})
+    assert rows(trace) == [
+        ("thread 2", "A", 0, 4000),
+        ("thread 2", "B", 1000, 2000),
+        ("thread 2", "later", 90000, 10000),
+        ("thread 2", "lost", 2000, 1000),
+    ]
+    assert [(one.reason, one.count, one.first) for one in trace.losses] == [
+        ("ended and never begun; shown as a moment", 1, "5 µs, end of A"),
+        ("begun and never ended; taken to end with what contains it", 1, "2 µs, lost"),
+    ]
+
+
+def test_an_id_tells_what_ended_whatever_the_name_says(tmp_path: Path) -> None:
+    begun = [phase("b", ts, name, cat="c", id=1) for ts, name in ((0, "a"), (1, "b"), (2, "lost"))]
+    ends = [phase("e", ts, name, cat="c", id=1) for ts, name in ((3, "b"), (4, "other"))]
+    trace = read_events(tmp_path, *begun, *ends)
+    assert [row[1:] for row in rows(trace)] == [
+        ("a", 0, 4000),
+        ("b", 1000, 2000),
+        ("lost", 2000, 1000),
+    ]
+    assert losses(trace) == [
+        ("begun and never ended; taken to end with what contains it", 1),
+        ("ended under another name; taken as the end of what has its id", 1),
+    ]
+
+
 def test_what_begins_and_ends_together_keeps_its_order(tmp_path: Path) -> None:
-    events = [phase("B", 1, "a"), phase("B", 1, "b"), phase("E", 2), phase("E", 2)]
+    events = [phase("B", 1, "a"), phase("B", 1, "b"), phase("E", 2, "b"), phase("E", 2, "a")]
     trace = read_events(tmp_path, *events)
     assert [trace.names[int(one)] for one in trace.slices.name] == ["a", "b"]
 
@@ -282,6 +313,24 @@ def test_metadata_name_and_order_tracks_wherever_they_stand(tmp_path: Path) -> N
         ("host 3", "worker 4"),
         ("host 1", "thread 2"),
     ]
+
+
+@pytest.mark.parametrize("base", [0, 1_666_382_280_874_284])
+def test_times_since_1970_keep_their_nanoseconds(tmp_path: Path, base: int) -> None:
+    events = ",".join(
+        f'{{"ph":"B","name":"child","pid":1,"tid":2,"ts":{base}.{place}00}},'
+        f'{{"ph":"E","pid":1,"tid":2,"ts":{base}.{place}90}}'
+        for place in range(10)
+    )
+    trace = read(tmp_path, f'[{events},{{"ph":"X","ts":"{base}.003","dur":0.004}}]')
+    assert sorted(numbers(trace.slices.duration)) == [4, *[90] * 10]
+    assert min(numbers(trace.slices.start)) == base * 1000
+
+
+def test_a_number_of_a_thread_may_be_a_text(tmp_path: Path) -> None:
+    events = [{**X, "tid": 7}, {**X, "tid": "7", "pid": "1"}, phase("B", 1) | {"tid": "07"}]
+    trace = read_events(tmp_path, *events, meta("thread_name", 1, 7, name="worker"))
+    assert {one.thread for one in trace.tracks} == {"worker", "07"}
 
 
 def test_what_ends_together_in_floats_ends_together_in_nanoseconds(tmp_path: Path) -> None:

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from benchyard.traces.building import TraceBuilder
 from benchyard.traces.chrome.reading import read_chrome
 from benchyard.traces.chrome.writing import write_chrome
-from benchyard.traces.model import Counter, Flow, Trace, no_slices
+from benchyard.traces.model import MOST_NS, Counter, Flow, Trace, no_slices
 
 NAMES = st.text(st.characters(codec="utf-8"), min_size=1, max_size=8)
-TIMES = st.integers(-(10**12), 10**12)
+TIMES = st.integers(-(10**12), 10**12) | st.integers(1 - MOST_NS, MOST_NS - 1)
 
 
 @st.composite

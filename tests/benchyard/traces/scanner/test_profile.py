@@ -24,6 +24,7 @@ from benchyard.traces.scanner import Profile
 from benchyard.traces.scanner.blocks import FormatError, Worker, read_node
 from benchyard.traces.scanner.descriptor import JobDescriptor, read_descriptor
 from benchyard.traces.sources import read_trace
+from benchyard.traces.statistics import statistics_of
 
 SAMPLES = Path(__file__).resolve().parents[5] / "shared" / "samples" / "scanner"
 Interval = tuple[str, int, int]
@@ -281,6 +282,19 @@ def test_times_of_any_size_are_written_exactly(tmp_path: Path) -> None:
         events = read_events(profile.write_trace(tmp_path / "t.json"))[1:]
         for event, (_, start, end) in zip(events, chosen, strict=True):
             assert (event["ts"], event["dur"]) == (start / 1000, (end - start) / 1000)
+
+
+def test_times_that_cannot_be_are_counted(tmp_path: Path) -> None:
+    least, most = -(2**63), 2**63 - 1
+    rows = [(0, 1, 5), (0, least, least), (0, least, most), (0, most, 5), (0, 9, 8), (0, 2, 3)]
+    node = one_node(worker("process_job"), worker("load", 0, *rows))
+    trace = Profile(job(tmp_path, {"profile_0.bin": node})).trace()
+    assert sorted(map(int, trace.slices.duration)) == [1, 4]
+    assert {one.reason: one.count for one in trace.losses} == {
+        "an interval that ends before it begins": 1,
+        "an interval that has a time that is out of range": 3,
+    }
+    assert [one.busy for one in statistics_of(trace).tracks] == [4]
 
 
 def test_other_endings_are_refused(tmp_path: Path) -> None:

@@ -55,8 +55,8 @@ class _Cell:
         return self.amount(max(median - low, high - median))
 
     def variation(self) -> str:
-        stdev, mean = self.statistic("stdev"), self.statistic("mean")
-        return "-" if stdev is None or not mean else percent(stdev / mean)
+        found = self.statistic("coefficient_of_variation")
+        return "-" if found is None else percent(found)
 
     def own(self) -> str:
         own = own_time(self.step.get("metrics") or {}) if self.metric == DURATION else None

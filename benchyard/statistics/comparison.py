@@ -56,10 +56,10 @@ class Difference:
         candidate_median: In the unit of the values.
         shift: Candidate minus baseline (Hodges-Lehmann), in the unit of the values.
         shift_interval: Of the shift; its level is 1 - level.
-        ratio: Candidate by baseline: 1.02 is 2 % more. None where the baseline's median is 0 or
-            below and there are values that are not above 0.
-        ratio_interval: Of the ratio; where a value is not above 0 it is the shift's interval by
-            the baseline's median, which is then taken as known.
+        ratio: Candidate by baseline: 1.02 is 2 % more. None where the baseline's median is 0, or
+            below and not all values are.
+        ratio_interval: Of the ratio; where the values have no common sign it is the shift's
+            interval by the baseline's median, which is then taken as known.
         p_value: Two-sided, exact unless ``exact`` is False; 1 without values.
         reachable_p: The smallest p-value that samples of these sizes can have.
         exact: Whether the p-value was counted out.
@@ -85,8 +85,12 @@ class Difference:
 
     @property
     def change(self) -> float | None:
-        """The relative change, ``ratio - 1``: 0.02 is 2 % more."""
-        return None if self.ratio is None else self.ratio - 1
+        """The change by the size of the baseline's median: 0.02 is 2 % more; None if that is 0."""
+        if self.shift is None or not self.baseline_median:
+            return None
+        if self.ratio is None:
+            return self.shift / abs(self.baseline_median)
+        return math.copysign(self.ratio - 1, (self.ratio - 1) * self.baseline_median)
 
     @property
     def matters(self) -> bool:
@@ -155,7 +159,7 @@ def compare_pairs(
     """
     moved = [after - before for before, after in zip(baseline, candidate, strict=True)]
     shift = middle_difference(moved, 1 - level)
-    if min(*baseline, *candidate) > 0:
+    if _same_sign(baseline, candidate):
         ratios = [after / before for before, after in zip(baseline, candidate, strict=True)]
         ratio, test = middle_ratio(ratios, 1 - level), signed_rank_test(list(map(math.log, ratios)))
     else:
@@ -233,14 +237,18 @@ def _verdict(one: Difference, significant: bool, could_be: bool) -> Verdict:  # 
 def _ratio(
     baseline: Sequence[float], candidate: Sequence[float], shift: Shift, level: float
 ) -> Shift:
-    if min(*baseline, *candidate) > 0:
-        return ratio_of(baseline, candidate, level)
+    if _same_sign(baseline, candidate):
+        return ratio_of(list(map(abs, baseline)), list(map(abs, candidate)), level)
     return _ratio_of_shift(median(baseline), shift, level)
 
 
-def _ratio_of_shift(baseline_median: float, shift: Shift, level: float) -> Shift:
-    scale, ends = abs(baseline_median), shift.interval
-    if not scale or shift.estimate is None:
+def _same_sign(baseline: Sequence[float], candidate: Sequence[float]) -> bool:
+    return min(*baseline, *candidate) > 0 or max(*baseline, *candidate) < 0
+
+
+def _ratio_of_shift(scale: float, shift: Shift, level: float) -> Shift:
+    ends = shift.interval
+    if scale <= 0 or shift.estimate is None:
         return Shift(None, Interval(level=level))
     low, high = (None if end is None else 1 + end / scale for end in (ends.low, ends.high))
     return Shift(1 + shift.estimate / scale, Interval(low, high, level, ends.coverage))

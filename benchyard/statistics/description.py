@@ -35,7 +35,7 @@ class Description(NamedTuple):
         q3: Third quartile.
         iqr: ``q3 - q1``.
         mad: Median absolute deviation from the median, not scaled.
-        coefficient_of_variation: ``stdev`` by the absolute mean; None for a mean of 0.
+        coefficient_of_variation: ``stdev`` by the mean; None unless all values are above 0.
         median_interval: Exact; without ends below 6 values at 95 %.
         mean_interval: By bootstrap; without ends below 5 values at 95 %.
         outliers: Positions, from 0 on, of values far from the others. They are in all figures.
@@ -113,7 +113,7 @@ def _described(values: Sequence[float], ascending: Sequence[float], level: float
         q3=q3,
         iqr=q3 - q1,
         mad=mad_around(centre, ascending),
-        coefficient_of_variation=_by(deviation, average),
+        coefficient_of_variation=deviation / average if ascending[0] > 0 else None,
         median_interval=median_interval_of_sorted(ascending, level),
         mean_interval=mean_interval_of_sorted(ascending, level),
         outliers=far,

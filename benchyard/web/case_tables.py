@@ -91,8 +91,7 @@ def _step_row(case: CaseEntry, step: Document, metric: str) -> list[Cell]:
     statistics: Document = told.get("statistics") or _NONE
     interval: Document = statistics.get("median_interval") or _NONE
     unit: str | None = told.get("unit")
-    mean, stdev = statistics.get("mean"), statistics.get("stdev")
-    variation = stdev / mean if mean and stdev is not None else None
+    variation = statistics.get("coefficient_of_variation")
     href = address(case) + query_of(step=step["id"], metric=metric)
     amounts = [statistics.get("median"), interval.get("low"), interval.get("high")]
     busy = BUSY if step.get("suspect_counted") else ""

@@ -314,8 +314,7 @@ def worst_first(rows: Iterable[Row]) -> list[Row]:
 
 
 def _badness(row: Row) -> tuple[int, float]:
-    ratio = row.difference.ratio
-    worse = 0.0 if ratio is None else ratio - 1
+    worse = row.difference.change or 0.0
     if row.difference.smaller_is_better is False:
         worse = -worse
     return _ORDER.index(row.verdict), -worse

@@ -84,7 +84,7 @@ def as_sessions_do(row: "Row | Overall") -> str:
         return WORDS[row.judgement.verdict]
     apart, most = signed(one.shift, row.unit).lstrip("+-"), amount(margin, row.unit)
     if between.relative:
-        apart, most = percent(abs((one.ratio or 1) - 1), 2), percent(margin, 2)
+        apart, most = percent(abs(one.change or 0), 2), percent(margin, 2)
     return f"differs by {apart}, as sessions on this host do (± {most}, {known_sessions(between)})"
 
 
@@ -104,7 +104,8 @@ def verdict_in_full(row: Row) -> str:
 
 def times_words(metric: str, difference: Difference) -> str:
     """Say which way a metric changed, and how many times where it is twice as much or more."""
-    times = difference.ratio or 1.0
+    below = (difference.baseline_median or 0) < 0  # "11 times less" would be no answer
+    times = 1.0 if below else difference.ratio or 1.0
     times = times if times >= 1 else 1 / times if times > 0 else 1.0
     manifold = f"{number(times, 3)} times " if times >= _MANIFOLD else ""
     return manifold + _direction(metric, difference)

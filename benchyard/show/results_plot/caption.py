@@ -122,6 +122,8 @@ def absent(sides: Iterable[Side]) -> tuple[str, ...]:
 def nothing(told: Sequence[Told]) -> str:
     """Say why there is nothing to draw."""
     why = _left_out(told)
+    if any(one.runs for one in told):
+        why = "A ratio takes values of both sides that are all above 0, or all below. " + why
     suspect = any(SUSPECT in one.cell.step.left_out for one in told)
     hint = f" --suspect {Suspect.AUTO} counts what is suspect." if suspect else ""
     return f"there is no value to draw. {why}{hint}".rstrip()

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from benchyard.statistics.comparison import (
     Difference,
     Verdict,
+    compare_pairs,
     compare_samples,
     holm,
     judge,
@@ -115,9 +116,18 @@ def test_a_baseline_of_zero_has_no_ratio_and_any_change_matters() -> None:
 def test_where_values_are_not_above_zero_the_shift_is_held_against_the_median() -> None:
     one = compare_samples([-2.0, 1.0, 4.0], [0.0, 3.0, 6.0])
     assert one.ratio == 3.0
-    below = compare_samples([-10.0 - at for at in range(8)], [-30.0 - at for at in range(8)])
-    assert below.change == pytest.approx(-20 / 13.5)
-    assert below.ratio_interval.holds(1.0) is False
+    below = compare_samples([-2.0, -1.0, 0.5], [3.0, 4.0, 6.0])
+    assert (below.ratio, below.change) == (None, 5.0)
+
+
+def test_values_below_zero_have_the_ratio_of_their_sizes() -> None:
+    runs = range(8)
+    less = compare_samples([-0.5 - at / 1e3 for at in runs], [-5.5 - at / 1e3 for at in runs])
+    assert less.ratio == pytest.approx(11, rel=0.01)
+    assert less.ratio_interval.holds(1.0) is False
+    assert less.change == pytest.approx(-10, rel=0.01)
+    pairs = compare_pairs([-0.5 - at / 1e3 for at in runs], [-5.5 - at / 1e3 for at in runs])
+    assert pairs.ratio == pytest.approx(11, rel=0.01)
 
 
 @given(some, some)

@@ -100,6 +100,12 @@ def test_the_level_is_the_callers() -> None:
     assert describe([], level=0.9).mean_interval.level == 0.9
 
 
+@pytest.mark.parametrize("least", [-90.0, -1.0, 0.0])
+def test_only_values_above_zero_have_a_coefficient_of_variation(least: float) -> None:
+    assert describe([least, 20.0, 30.0]).coefficient_of_variation is None
+    assert describe([least - 100, -20.0, -30.0]).coefficient_of_variation is None
+
+
 def test_a_centre_of_zero_has_nothing_relative() -> None:
     about = describe([-1.0, 0.0, 1.0])
     assert about.coefficient_of_variation is None

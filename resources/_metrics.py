@@ -21,6 +21,7 @@ from benchyard.core.errors import CommandFailedError
 from benchyard.core.model import Json
 from benchyard.core.wording import hint, quote
 from benchyard.process.children import pipe, spawn
+from resources._printed_numbers import BETWEEN, MissingError, whole_number
 
 #: Output beyond (bytes) is not looked through: all of it is in memory then.
 MOST_BYTES = 64 << 20
@@ -34,13 +35,29 @@ _SEARCH = """
 import json, re, resource, sys
 resource.setrlimit(resource.RLIMIT_CPU, (int(sys.argv[1]), int(sys.argv[1])))
 text = open(sys.argv[2], encoding="utf-8", errors="replace").read()
+
+def named(place):
+    if not 0 <= place < len(text) or text[place].isalnum():
+        return False
+    other = text[:place] + "\\0" + text[place + 1:]
+    again = pattern.match(other, last.start()), pattern.search(other, start)
+    return not any(match and match.span(group) == (start, end) for match in again)
+
 found = []
 for pattern in json.loads(sys.stdin.read()):
-    last = None
-    for last in re.finditer(pattern, text, re.MULTILINE):
+    pattern, last = re.compile(pattern, re.MULTILINE), None
+    for last in pattern.finditer(text):
         pass
-    group = "value" if last and "value" in last.groupdict() else 1
-    found.append(last and last[group])
+    if last is None:
+        found.append(None)
+        continue
+    groups = pattern.groupindex
+    group = groups.get("value") or (2 if groups.get("unit") == 1 else 1)
+    start, end = last.span(group)
+    before = "" if named(start - 1) else text[max(0, start - 40) : start]
+    after = "" if named(end) else text[end : end + 40]
+    unit = last["unit"] if "unit" in groups else ""
+    found.append((before, last[group], after, unit) if start >= 0 else None)
 print(json.dumps(found))
 """
 
@@ -50,12 +67,15 @@ class Metric(TypedDict, total=False):
 
     ``json``: names and positions joined by dots, such as ``results.0.rps``, or a JSON pointer
     (``/results/0/rps``), in all that is printed or else in its last line. ``pattern``: a regular
-    expression with one group, or one named ``value``; its last match counts. ``factor`` makes SI
-    units of what is printed: 0.001 for ms. Where an ``optional`` one is missing, it is null.
+    expression with one group, or one named ``value``; its last match counts, and must be a whole
+    number. A group named ``unit`` takes the unit, ``thousands`` is what separates thousands.
+    ``factor`` makes SI units of what is printed: 0.001 for ms. Where an ``optional`` one is
+    missing, it is null.
     """
 
     json: str
     pattern: str
+    thousands: str
     unit: str
     direction: Literal["smaller is better", "larger is better"]
     factor: float
@@ -97,7 +117,9 @@ def _wrong(given: str | Metric) -> Iterator[str]:
         yield "json is empty; write names joined by dots, like results.rps"
     if isinstance(pattern := metric.get("pattern"), str) and (said := _wrong_pattern(pattern)):
         yield said
-    unit, factor = metric.get("unit"), metric.get("factor")
+    unit, factor, thousands = metric.get("unit"), metric.get("factor"), metric.get("thousands")
+    if thousands is not None and ("json" in metric or thousands not in (*BETWEEN, " ")):
+        yield "thousands is what separates digits in a pattern's group: one of , . ' _ or a space"
     if isinstance(unit, str) and not _UNIT.fullmatch(unit):
         yield f"unit is '{quote(unit)}'; it has 1 to 32 printable characters"
     if isinstance(factor, int | float) and not (math.isfinite(factor) and factor != 0):
@@ -109,9 +131,12 @@ def _wrong_pattern(pattern: str) -> str | None:
         groups = re.compile(pattern)
     except (re.error, OverflowError, RecursionError) as error:
         return f"pattern is '{quote(pattern)}', which is no regular expression: {error}"
-    if groups.groups == 1 or "value" in groups.groupindex:
+    if groups.groups - ("unit" in groups.groupindex) == 1 or "value" in groups.groupindex:
         return None
-    return f"pattern '{quote(pattern)}' must have one group, or one named 'value': (?P<value>…)"
+    return (
+        f"pattern '{quote(pattern)}' must have one group, or one named 'value': (?P<value>…); "
+        "the unit's is named 'unit'"
+    )
 
 
 # -- afterwards
@@ -151,18 +176,6 @@ def printed_metrics(output: Path | None, wanted: Mapping[str, Metric]) -> dict[s
     if problems:
         raise CommandFailedError(f"what the program printed lacks metrics: {'; '.join(problems)}")
     return found
-
-
-class MissingError(Exception):
-    """Why a metric is not there.
-
-    Args:
-        odd: Whether something is there that is no number.
-    """
-
-    def __init__(self, text: str, *, odd: bool = False) -> None:
-        super().__init__(text)
-        self.odd = odd
 
 
 def number_of(raw: object) -> float:
@@ -228,15 +241,17 @@ def _in_words(output: Path | None, wanted: Mapping[str, Metric]) -> dict[str, ob
     patterns = {name: metric["pattern"] for name, metric in wanted.items() if "pattern" in metric}
     if not patterns:
         return {}
-    texts = [None] * len(patterns) if output is None else _searched(output, [*patterns.values()])
+    found = [None] * len(patterns) if output is None else _searched(output, [*patterns.values()])
     return {
-        name: MissingError(f"nothing matches '{quote(pattern)}'") if text is None else text
-        for (name, pattern), text in zip(patterns.items(), texts, strict=True)
+        name: MissingError(f"nothing matches '{quote(pattern)}'")
+        if match is None
+        else whole_number(*match, wanted[name].get("thousands", ""))
+        for (name, pattern), match in zip(patterns.items(), found, strict=True)
     }
 
 
-def _searched(output: Path, patterns: list[str]) -> list[str | None]:
-    """Return what the last match of each pattern holds.
+def _searched(output: Path, patterns: list[str]) -> list[tuple[str, str, str, str | None] | None]:
+    """Return the last match of each pattern, as ``whole_number`` takes it.
 
     Raises:
         CommandFailedError: If it takes too long.

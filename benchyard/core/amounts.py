@@ -2,6 +2,7 @@
 
 import re
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 
 from benchyard.core.errors import InputError
 from benchyard.core.quantity import shorten
@@ -19,6 +20,31 @@ _UNITS = {
     "h": timedelta(hours=1),
     "d": timedelta(days=1),
     "w": timedelta(weeks=1),
+}
+_SMALL = {"p": -12, "n": -9, "u": -6, "µ": -6, "μ": -6, "m": -3, "": 0}
+_LARGE = {"": 0, "k": 3, "K": 3, "M": 6, "G": 9, "T": 12, "P": 15}
+#: Units that programs print, to their size in base units: s, B, bit, Hz, J, W, 1. A KB is 1,000 B.
+UNITS = {
+    f"{prefix}{unit}": Decimal(10) ** power
+    for units, powers in (
+        (("s", "sec"), _SMALL),
+        (("B", "bit", "Hz", "elem"), _LARGE),
+        (("J", "W"), _SMALL | _LARGE),
+    )
+    for unit in units
+    for prefix, power in powers.items()
+} | {
+    **{
+        f"{prefix}i{unit}": Decimal(2) ** (power * 10 // 3)
+        for unit in ("B", "bit")
+        for prefix, power in _LARGE.items()
+        if prefix
+    },
+    **{prefix: Decimal(10) ** power for prefix, power in _LARGE.items() if prefix},
+    **dict.fromkeys(("secs", "second", "seconds", "byte", "bytes"), Decimal(1)),
+    "min": Decimal(60),
+    "h": Decimal(3600),
+    "%": Decimal("0.01"),
 }
 _ON_PAPER = re.compile(r"([0-9]{1,4}(?:\.[0-9]{1,4})?) ?(mm|cm|in|pt)")
 #: To an inch; points as TeX has them.
@@ -80,6 +106,15 @@ def parse_length(text: str) -> timedelta:
     if found is None:
         raise InputError(f"{shorten(text, 40)!r}: write a length of time such as 90m, 8h, 7d or 2w")
     return float(found[1]) * _UNITS[found[2]]
+
+
+def unit_size(unit: str) -> Decimal | None:
+    """Return the size of a printed unit such as ``ms`` or ``MiB/s`` in base units; None if unknown.
+
+    What follows a slash is not converted: a second, an operation.
+    """
+    amount, _, per = unit.partition("/")
+    return UNITS.get(amount) if per in ("", "s", "sec", "op", "iter", "req") else None
 
 
 def parse_inches(text: str) -> float:

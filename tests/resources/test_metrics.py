@@ -2,12 +2,14 @@
 
 import json
 import math
+import re
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchyard.case.resource import NoSettings, Workspace
@@ -45,6 +47,151 @@ def test_the_last_match_of_a_pattern_counts(tmp_path: Path) -> None:
     by_group: Metric = {"pattern": r"(\d+)/s"}
     by_name: Metric = {"pattern": r"(at) (\d) s: (?P<value>\d+)", "factor": 0.001}
     assert printed(tmp_path, text, x=by_group, y=by_name) == {"x": 250, "y": 0.25}
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "said"),
+    [
+        (r"(\d+) rows/s", "1,234,567 rows/s", "on to the left: 1,234,567"),
+        (r"(\d+) MB/s", "12.5 MB/s", "on to the left: 12.5"),
+        (r"(\d+) MB/s", "at .5 MB/s", "on to the left: .5"),
+        (r"(\d+) q/s", "1e6 q/s", "on to the left: 1e6"),
+        (r"(\d+) q/s", "1.5E-6 q/s", "on to the left: 1.5E-6"),
+        (r"(-\d+) q/s", "1e-6 q/s", "on to the left: 1e-6"),
+        (r"([\d.]+) msec", "1,31 msec", "on to the left: 1,31"),
+        (r"(\d+) units", "-5 units", "on to the left: -5"),
+        (r"(\d+) units", "x=+5 units", "on to the left: +5"),
+        (r"(\d+) units", "\N{MINUS SIGN}5 units", "on to the left: \N{MINUS SIGN}5"),
+        (r"(\d) units", "123 units", "on to the left: 123"),
+        (r".*(\d+)", "rows: 1,234", "on to the left: 1,234"),
+        (r".*(\d{3})", "rows: 1,234", "on to the left: 1,234"),
+        (r",?(\d+) rows", "1,234 rows", "on to the left: 1,234"),
+        (r"(\d+) rows", "1'234 rows", "on to the left: 1'234"),
+        (r"(\d+) rows", "1\N{NARROW NO-BREAK SPACE}234 rows", "on to the left: 1"),
+        (r"took (\d+)", "took 12.5 s", "on to the right: 12.5"),
+        (r"took (\d+)", "took 1,234 s", "on to the right: 1,234"),
+        (r"took (\d)", "took 1234 s", "on to the right: 1234"),
+        (r"took ([\d.]+)", "took 1.5e-6 s", "on to the right: 1.5e-6"),
+        (r"took ([\d.]+)", "took 1e+06 s", "on to the right: 1e+06"),
+        (r"took \d(\d)", "took 1234 s", "on to both sides: 1234"),
+    ],
+)
+def test_a_part_of_a_number_is_no_match(tmp_path: Path, pattern: str, text: str, said: str) -> None:
+    with pytest.raises(CommandFailedError, match=f"'x': the number goes {re.escape(said)}"):
+        printed(tmp_path, text, x={"pattern": pattern})
+    assert printed(tmp_path, text, x={"pattern": pattern, "optional": True}) == {"x": None}
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "value"),
+    [
+        (r"(\d+) rows", "1234 rows", 1234),
+        (r"(-?[\d.]+) s", "at -1.5 s", -1.5),
+        (r"took (\d+)", "took 12. Then", 12),
+        (r"took (\d+)", "took 12, then 5", 12),
+        (r"took (\d+)", "took 12elements", 12),
+        (r"(\d+) s", "run-5 s", 5),
+        (r"-(\d+)$", "2026-11-05", 5),
+        (r"(\d+) s", "node.5 s", 5),
+        (r"(\d+) s", "range 1..5 s", 5),
+        (r"(\d+)$", "size5", 5),
+        # Where the pattern itself names the neighbour, that is its author's will.
+        (r"^a,(\d+),", "a,10,200", 10),
+        (r"v(\d+)\.", "v12.5", 12),
+        (r"(?<=\.)(\d+)", "v12.5", 5),
+        (r"drop: -(\d+) %", "drop: -5 %", 5),
+        (r"x: (\s*\d+)", "x:  5", 5),
+        (r"([\d.]+)", "1e3 1.5e3\n2.5", 2.5),
+    ],
+)
+def test_a_whole_number_is_taken(tmp_path: Path, pattern: str, text: str, value: float) -> None:
+    assert printed(tmp_path, text, x={"pattern": pattern}) == {"x": value}
+
+
+@given(
+    st.floats(-1e12, 1e12) | st.integers(-(10**12), 10**12),
+    st.sampled_from(["{}", "{:,}", "{:_}", "{:e}", "{:+}", "{:.3f}"]),
+    st.sampled_from([r"(\d+)", r"(-?\d+)", r"([\d.]+)", r"(-?[\d.]+)", r"([-+\d.e]+)", r"(\d)"]),
+)
+@settings(max_examples=25, deadline=None)
+def test_a_number_is_read_as_printed_or_refused(value: float, form: str, group: str) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        text = form.format(value)
+        patterns = (f"took {group}", f"{group} rows", f"took .*{group}")
+        wanted: dict[str, Metric] = {
+            f"x{at}": {"pattern": pattern, "optional": True} for at, pattern in enumerate(patterns)
+        }
+        found = printed(Path(folder), f"took {text} rows", **wanted)
+        assert {*found.values()} <= {None, float(text.replace(",", ""))}
+
+
+@pytest.mark.parametrize(
+    ("text", "thousands", "value"),
+    [
+        ("1,234,567", ",", 1_234_567),
+        ("-1,234.5", ",", -1234.5),
+        ("12,34,567", ",", 1_234_567),
+        ("567", ",", 567),
+        ("1.234,5", ".", 1234.5),
+        ("1,5", ".", 1.5),
+        ("1'234", "'", 1234),
+        ("1 234", " ", 1234),
+    ],
+)
+def test_thousands_are_separated_as_declared(
+    tmp_path: Path, text: str, thousands: str, value: float
+) -> None:
+    wanted: Metric = {"pattern": r"took (-?\d[\d.,' ]*\d) rows", "thousands": thousands}
+    assert printed(tmp_path, f"took {text} rows", x=wanted) == {"x": value}
+
+
+def test_groups_that_are_none_of_thousands_are_refused(tmp_path: Path) -> None:
+    wanted: Metric = {"pattern": r"took ([\d,]+)", "thousands": ","}
+    with pytest.raises(CommandFailedError, match="'x': 1,31 has no groups of three digits"):
+        printed(tmp_path, "took 1,31", x=wanted)
+    short: Metric = {"pattern": r"(\d+) rows", "thousands": " "}
+    with pytest.raises(CommandFailedError, match="on to the left: 1 234"):
+        printed(tmp_path, "1 234 rows", x=short)
+
+
+_UNITS = [
+    ("944 us", 0.000944),
+    ("1.09 ms", 0.00109),
+    ("7 µs", 7e-6),
+    ("7 \N{GREEK SMALL LETTER MU}s", 7e-6),
+    ("12 ns/op", 12e-9),
+    ("2.5 s", 2.5),
+    ("1.5 min", 90),
+    ("2 h", 7200),
+    ("3 kB", 3000),
+    ("3 KB", 3000),
+    ("3 KiB", 3072),
+    ("1.5 MiB/s", 1_572_864),
+    ("2 GB", 2e9),
+    ("12.5 %", 0.125),
+    ("3.1 k", 3100),
+    ("2 Melem/s", 2e6),
+    ("42 ", 42),
+]
+
+
+def test_a_unit_that_is_printed_is_read(tmp_path: Path) -> None:
+    lines = [f"{at}: {text}" for at, (text, _) in enumerate(_UNITS)]
+    behind: dict[str, Metric] = {
+        f"x{at}": {"pattern": rf"^{at}: ([\d.]+) ?(?P<unit>\S*)"} for at in range(len(_UNITS))
+    }
+    found = printed(tmp_path, "\n".join(lines), **behind)
+    assert found == {f"x{at}": value for at, (_, value) in enumerate(_UNITS)}
+    before: Metric = {"pattern": r"in (?P<unit>\S*): ([\d.]+)", "factor": 10}
+    assert printed(tmp_path, "in ms: 5", x=before) == {"x": 0.05}
+
+
+def test_an_unknown_unit_is_an_error_that_names_the_known_ones(tmp_path: Path) -> None:
+    wanted: Metric = {"pattern": r"([\d.]+) (?P<unit>\w+)", "optional": True}
+    with pytest.raises(
+        CommandFailedError, match=r"'x': 'parsec' is no known unit; known: .*ms, .*KiB"
+    ):
+        printed(tmp_path, "5 parsec", x=wanted)
 
 
 def test_all_that_is_missing_is_told_at_once(tmp_path: Path) -> None:
@@ -117,6 +264,9 @@ def test_whatever_is_printed_ends_in_a_number_or_a_sentence(document: object, pa
         ({"a": {"pattern": "("}}, "no regular expression"),
         ({"a": {"pattern": "x"}}, "must have one group"),
         ({"a": {"pattern": "(x)(y)"}}, "must have one group"),
+        ({"a": {"pattern": "(?P<unit>y)"}}, "must have one group"),
+        ({"a": {"pattern": "(x)", "thousands": "x"}}, "thousands is"),
+        ({"a": {"json": "x", "thousands": ","}}, "thousands is"),
         ({"a": {"json": "x", "unit": "a\nb"}}, "printable"),
         ({"a": {"json": "x", "factor": 0}}, "factor"),
     ],
@@ -131,6 +281,7 @@ def test_good_metrics_are_not_refused() -> None:
     good: dict[str, Any] = {
         "throughput": {"json": "r.rps", "unit": "req/s", "direction": "larger is better"},
         "p99_s": {"pattern": "(?P<value>.)(x)", "factor": 0.001, "optional": True},
+        "mean_s": {"pattern": "(.) (?P<unit>.)", "thousands": ","},
         "x": "y",
     }
     assert [*refused_metrics(good)] == []

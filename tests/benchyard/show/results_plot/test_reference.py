@@ -79,6 +79,6 @@ def test_values_that_are_not_above_zero_have_no_ratio_on_a_logarithmic_axis() ->
     found = sides(counted(1, 0, 0, 1, 1, 1), counted(2, 0, 0, 0, 0, 0))
     with pytest.raises(
         InputError,
-        match="no value to draw. A ratio takes values of both sides that are all above 0",
+        match="A ratio takes values of both sides that are all above 0",
     ):
         make_chart(found, Wish(Kind.RATIO, metric="swap_count"))

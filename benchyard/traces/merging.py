@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from benchyard.core.errors import InputError
 from benchyard.traces.model import Slices, Trace, Track
 
 
@@ -14,6 +15,9 @@ def side_by_side(traces: Sequence[Trace], titles: Sequence[str]) -> Trace:
     Args:
         traces: At least one.
         titles: Of each; put before the names of its processes.
+
+    Raises:
+        InputError: If they have different units.
     """
     return _joined(
         [
@@ -31,6 +35,9 @@ def merged(trace: Trace, other: Trace, title: str, at: int) -> Trace:
         other: It begins at its own absolute time if both traces know theirs, else ``at``.
         title: Of the other; put before the names of its processes.
         at: In nanoseconds from the trace's zero.
+
+    Raises:
+        InputError: If they have different units.
     """
     absolute = None not in (trace.zero, other.zero)
     shift = (other.zero or 0) - (trace.zero or 0) if absolute else at - other.span()[0]
@@ -61,6 +68,8 @@ def _named(trace: Trace, title: str) -> Trace:
 
 
 def _joined(traces: Sequence[Trace]) -> Trace:
+    if len(units := {trace.unit.name: trace.unit for trace in traces}) > 1:
+        raise InputError(f"values in {' and '.join(units)} cannot be shown as one trace")
     first_tracks = np.cumsum([0, *(len(trace.tracks) for trace in traces)]).tolist()
     names = {name: None for trace in traces for name in trace.names}
     numbers = {name: number for number, name in enumerate(names)}
@@ -76,6 +85,8 @@ def _joined(traces: Sequence[Trace]) -> Trace:
         [one for trace in moved for one in trace.instants],
         [one for trace in moved for one in trace.flows],
         [one for trace in moved for one in trace.losses],
+        unit=traces[0].unit,
+        sampled=all(trace.sampled for trace in traces),
     )
 
 

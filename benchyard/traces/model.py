@@ -12,6 +12,25 @@ from benchyard.core.model import Json
 Times = NDArray[np.int64]
 Numbers = NDArray[np.int32]
 Details = Mapping[str, Json]
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """What the slices of a trace are measured in.
+
+    Args:
+        name: ``s``, ``B``, ``1`` for a mere number, or whatever else a profile counts.
+        scale: A slice's duration of so much is one of it.
+    """
+
+    name: str
+    scale: int
+
+
+TIME = Unit("s", 10**9)
+BYTES = Unit("B", 1)
+#: A sample without a time is drawn as one millisecond; parts of one are seldom.
+SAMPLES = Unit("1", 10**6)
 #: Times and durations are shorter (95 years): their sums and differences stay below 2^63.
 MOST_NS = 3 * 10**18
 
@@ -164,6 +183,9 @@ class Trace:
         flows: Arrows.
         losses: What is missing here and was in the source.
         zero: The moment of time 0 in nanoseconds since 1970; none if the source does not tell.
+        unit: Of durations; they are nanoseconds unless it is another one than ``TIME``.
+        sampled: Whether all slices are stacks that were sampled: neighbours that are alike are one
+            slice, so how many there are, and how long each is, means nothing.
     """
 
     tracks: Sequence[Track]
@@ -174,6 +196,8 @@ class Trace:
     flows: Sequence[Flow] = ()
     losses: Sequence[Loss] = ()
     zero: int | None = None
+    unit: Unit = TIME
+    sampled: bool = False
 
     def span(self) -> tuple[int, int]:
         """Return when the first thing began and the last one ended; (0, 0) of nothing."""

@@ -3,25 +3,25 @@
 Source: github.com/google/pprof, proto/profile.proto.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 
 from benchyard.core.errors import InputError
 from benchyard.traces.building import TraceBuilder
-from benchyard.traces.model import Trace
+from benchyard.traces.model import BYTES, MOST_NS, SAMPLES, TIME, Trace, Unit
 from benchyard.traces.protobuf import WireError, fields, packed, signed
-from benchyard.traces.stacks import SAMPLE_NS, add_stacks
+from benchyard.traces.stacks import add_stacks
 
 # Numbers of fields in Profile, and in the messages that it holds.
-_SAMPLE_TYPE, _SAMPLE, _LOCATION, _FUNCTION, _STRING, _TIME = 1, 2, 4, 5, 6, 9
+_SAMPLE_TYPE, _SAMPLE, _LOCATION, _FUNCTION, _STRING, _TIME, _DEFAULT = 1, 2, 4, 5, 6, 9, 14
 _TYPE, _UNIT = 1, 2
 _LOCATIONS, _VALUES = 1, 2
 _ID, _ADDRESS, _LINE = 1, 3, 4
 _LINE_FUNCTION = 1
 _FUNCTION_NAME = 2
+#: So many nanoseconds or bytes is one of a unit; other units count something.
 _NS = {"nanoseconds": 1, "microseconds": 1_000, "milliseconds": 1_000_000, "seconds": 10**9}
-_PREFERRED = ("cpu", "wall", "time")
-_MOST = 4 * 10**18
+_BYTES = {"bytes": 1, "kilobytes": 1 << 10, "megabytes": 1 << 20, "gigabytes": 1 << 30}
 
 
 @dataclass(slots=True)
@@ -35,6 +35,7 @@ class _Tables:
     )
     samples: list[memoryview] = field(default_factory=list[memoryview])
     time: int = 0
+    default: int = 0
 
     def text(self, number: int) -> str:
         return self.texts[number] if number < len(self.texts) else ""
@@ -46,15 +47,14 @@ class _Tables:
         return [name or f"0x{address:x}" for name in names] or [f"0x{address:x}"]
 
 
-def read_pprof(content: bytes, where: str) -> Trace:
-    """Read a profile. Equal stacks are drawn as one; its values become times.
-
-    Of several values a sample has, the one of CPU or wall time is taken, else the first; what is
-    no time is drawn as a millisecond each.
+def read_pprof(content: bytes, where: str, kind: str = "") -> Trace:
+    """Read a profile. Equal stacks are drawn as one.
 
     Args:
         content: Of the file, unpacked.
         where: Its name, for messages.
+        kind: Which of its sample types to read; without it the one that the file calls its default,
+            else the last, as pprof itself does.
 
     Raises:
         InputError: If it is no such file.
@@ -65,7 +65,7 @@ def read_pprof(content: bytes, where: str) -> Trace:
             _take(tables, number, value)
         if not tables.types or not tables.texts:
             raise InputError(f"{where}: not a pprof profile: it names no kind of value")
-        return _trace(tables)
+        return _trace(tables, where, kind)
     except WireError as error:
         raise InputError(f"{where}: not a pprof profile: {error}") from error
 
@@ -73,6 +73,7 @@ def read_pprof(content: bytes, where: str) -> Trace:
 def _take(tables: _Tables, number: int, value: int | memoryview) -> None:
     if isinstance(value, int):
         tables.time = signed(value) if number == _TIME else tables.time
+        tables.default = value if number == _DEFAULT else tables.default
     elif number == _STRING:
         tables.texts.append(bytes(value).decode("utf-8", "replace"))
     elif number == _SAMPLE:
@@ -98,29 +99,31 @@ def _lines(location: memoryview) -> Iterator[int]:
             yield _numbers(value).get(_LINE_FUNCTION, 0)
 
 
-def _trace(tables: _Tables) -> Trace:
-    builder = TraceBuilder(zero=tables.time or None)
-    names = [(tables.text(kind), tables.text(unit)) for kind, unit in tables.types]
-    which = _chosen(names)
-    factor = _NS.get(names[which][1], SAMPLE_NS)
+def _trace(tables: _Tables, where: str, kind: str) -> Trace:
+    builder = TraceBuilder(zero=tables.time if 0 < tables.time < MOST_NS else None)
+    names = [tables.text(name) for name, _ in tables.types]
+    if kind and kind not in names:
+        raise InputError(f"{where} has no sample type {kind!r}; it has {', '.join(names)}")
+    name = kind or tables.text(tables.default)
+    which = names.index(name) if name in names else len(names) - 1
+    unit, factor = _unit(tables.text(tables.types[which][1]))
     stacks: dict[tuple[str, ...], int] = {}
     for place, sample in enumerate(tables.samples, 1):
         stack, values = _sample(tables, sample)
         value = values[which] * factor if which < len(values) else -1
-        if 0 <= value < _MOST:
+        if 0 <= value < MOST_NS:
             stacks[stack] = stacks.get(stack, 0) + value
         else:
-            builder.lose(f"no value of {names[which][0]}", f"sample {place:,}")
-    add_stacks(builder, builder.track("profile", names[which][0]), sorted(stacks.items()))
-    return builder.trace()
+            builder.lose(f"no value of {names[which]}", f"sample {place:,}")
+    add_stacks(builder, builder.track("profile", names[which]), sorted(stacks.items()))
+    return replace(builder.trace(), unit=unit, sampled=True)
 
 
-def _chosen(names: Sequence[tuple[str, str]]) -> int:
-    for wanted in _PREFERRED:
-        for place, (kind, unit) in enumerate(names):
-            if kind == wanted and unit in _NS:
-                return place
-    return next((place for place, (_, unit) in enumerate(names) if unit in _NS), 0)
+def _unit(name: str) -> tuple[Unit, int]:
+    """Return a unit, and how much of a duration in it one of the file's unit is."""
+    if name in _NS or name in _BYTES:
+        return (TIME, _NS[name]) if name in _NS else (BYTES, _BYTES[name])
+    return SAMPLES, SAMPLES.scale
 
 
 def _sample(tables: _Tables, sample: memoryview) -> tuple[tuple[str, ...], list[int]]:

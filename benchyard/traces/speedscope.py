@@ -4,24 +4,20 @@ Source: speedscope.app/file-format-schema.json.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Annotated, Any, Literal
+from dataclasses import replace
+from decimal import Decimal
+from typing import Annotated, Literal
 
 import msgspec
 
 from benchyard.core.errors import InputError
-from benchyard.traces.building import TraceBuilder
-from benchyard.traces.model import Trace
-from benchyard.traces.stacks import SAMPLE_NS, add_stacks
+from benchyard.core.wording import quote
+from benchyard.traces.building import OpenSlices, TraceBuilder
+from benchyard.traces.model import BYTES, MOST_NS, SAMPLES, TIME, Trace, Unit
+from benchyard.traces.stacks import add_stacks
 
-_NS = {
-    "nanoseconds": 1.0,
-    "microseconds": 1e3,
-    "milliseconds": 1e6,
-    "seconds": 1e9,
-}
+_NS = {"nanoseconds": 1, "microseconds": 10**3, "milliseconds": 10**6, "seconds": 10**9}
 Index = Annotated[int, msgspec.Meta(ge=0)]
-#: Nanoseconds; sums of some stay below 2^63.
-_MOST_NS = 4e18
 
 
 class _Frame(msgspec.Struct):
@@ -35,17 +31,21 @@ class _Shared(msgspec.Struct):
 class _Moment(msgspec.Struct, gc=False):
     type: Literal["O", "C"]
     frame: Index
-    at: float
+    at: Decimal
 
 
 class _Profile(msgspec.Struct):
     type: Literal["sampled", "evented"]
     name: str = ""
     unit: str = "none"
-    startValue: float = 0.0  # noqa: N815 - as it stands in the file
+    startValue: Decimal = Decimal()  # noqa: N815 - as it stands in the file
     samples: list[list[Index]] = []
-    weights: list[float] = []
+    weights: list[Decimal] = []
     events: list[_Moment] = []
+
+    @property
+    def measured_in(self) -> Unit:
+        return TIME if self.unit in _NS else BYTES if self.unit == "bytes" else SAMPLES
 
 
 class _File(msgspec.Struct):
@@ -53,12 +53,15 @@ class _File(msgspec.Struct):
     profiles: list[_Profile]
 
 
-def read_speedscope(content: bytes, where: str) -> Trace:
-    """Read a file; each of its profiles is a track. A sample without a unit is a millisecond.
+def read_speedscope(content: bytes, where: str, kind: str = "") -> Trace:
+    """Read a file; each of its profiles is a track.
+
+    Those that are measured in another unit are counted as not read.
 
     Args:
         content: Of the file, unpacked.
         where: Its name, for messages.
+        kind: The unit, as the file says it, of profiles to read; the first one's without it.
 
     Raises:
         InputError: If it is no such file.
@@ -69,10 +72,21 @@ def read_speedscope(content: bytes, where: str) -> Trace:
         raise InputError(f"{where}: not in Speedscope's format: {error}") from error
     builder = TraceBuilder()
     names = [frame.name for frame in file.shared.frames]
+    units = {one.unit: one.measured_in for one in file.profiles}
+    if kind and kind not in units:
+        raise InputError(f"{where} has no profile of type {kind!r}; it has {', '.join(units)}")
+    unit = units[kind] if kind else next(iter(units.values()), TIME)
     for number, profile in enumerate(file.profiles, 1):
-        track = builder.track("profile", _title(profile, number, file.profiles))
-        _Reader(builder, track, names, profile, f"profile {number}").read()
-    return builder.trace()
+        if profile.measured_in == unit:
+            track = builder.track("profile", _title(profile, number, file.profiles))
+            _Reader(builder, track, names, profile, f"profile {number}").read()
+        else:
+            why = (
+                f"a profile in {quote(profile.unit)}, which is not added to others: --type shows it"
+            )
+            builder.lose(why, f"profile {number}")
+    sampled = any(one.type == "sampled" and one.measured_in == unit for one in file.profiles)
+    return replace(builder.trace(), unit=unit, sampled=sampled)
 
 
 def _title(profile: _Profile, number: int, profiles: Sequence[_Profile]) -> str:
@@ -90,7 +104,7 @@ class _Reader:
         self._names = names
         self._profile = profile
         self._where = where
-        self._factor = _NS.get(profile.unit, SAMPLE_NS)
+        self._factor = _NS.get(profile.unit, profile.measured_in.scale)
 
     def read(self) -> None:
         if self._profile.type == "sampled":
@@ -100,7 +114,7 @@ class _Reader:
             self._events()
 
     def _samples(self) -> Iterator[tuple[Sequence[str], int]]:
-        weights = self._profile.weights or [1.0] * len(self._profile.samples)
+        weights = self._profile.weights or [Decimal(1)] * len(self._profile.samples)
         if len(weights) != len(self._profile.samples):
             self._lose("samples and weights differ in number", "its end")
         for place, (stack, weight) in enumerate(
@@ -115,7 +129,7 @@ class _Reader:
                 yield [self._names[frame] for frame in stack], time
 
     def _events(self) -> None:
-        waiting: list[tuple[int, int, int]] = []
+        waiting: OpenSlices[tuple[int, int]] = OpenSlices()
         last = 0
         for place, moment in enumerate(self._profile.events, 1):
             time = self._ns(moment.at)
@@ -125,19 +139,25 @@ class _Reader:
                 self._lose("a frame that the file does not list", f"event {place:,}")
             elif moment.type == "O":
                 begun = self._builder.begin(self._track, self._names[moment.frame], time)
-                waiting.append((moment.frame, time, begun))
-            elif waiting and waiting[-1][0] == moment.frame and waiting[-1][1] <= time:
-                self._builder.end(waiting.pop()[2], time)
+                waiting.begin(moment.frame, (time, begun))
+            elif closed := waiting.end(moment.frame):
+                self._close(closed[:-1], time, "closed with its caller", f"event {place:,}")
+                self._builder.end(closed[-1][1], max(time, closed[-1][0]))
             else:
                 self._lose("closed and not open", f"event {place:,}")
             last = max(last, time or 0)
-        for _, start, begun in reversed(waiting):
-            self._lose("opened and never closed; taken to last until the end", "its end")
-            self._builder.end(begun, max(last, start))
+        self._close(waiting.rest(), last, "taken to last until the end", "its end")
 
-    def _ns(self, value: float) -> int | None:
-        time: Any = value * self._factor
-        return round(time) if abs(time) < _MOST_NS else None
+    def _close(self, opened: list[tuple[int, int]], time: int, how: str, where: str) -> None:
+        """Close what is open and was never closed, and count it."""
+        for start, begun in opened:
+            self._lose(f"opened and never closed; {how}", where)
+            self._builder.end(begun, max(time, start))
+
+    def _ns(self, value: Decimal) -> int | None:
+        """Return a value as a duration in the trace's unit."""
+        scaled = value * self._factor
+        return round(scaled) if abs(scaled) < MOST_NS else None
 
     def _lose(self, reason: str, where: str) -> None:
         self._builder.lose(reason, f"{self._where}, {where}")

@@ -1,14 +1,16 @@
 """Stacks and how often each was seen, as slices: what profilers that sample write."""
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from decimal import Decimal
 from itertools import takewhile
 
+from benchyard.core.errors import InputError
 from benchyard.traces.building import TraceBuilder
-from benchyard.traces.model import Trace
+from benchyard.traces.model import MOST_NS, SAMPLES, Trace
 
-#: A sample without a time is drawn as one millisecond.
-SAMPLE_NS = 1_000_000
-_MOST_NS = 1 << 62
+_LINE = re.compile(r"(.*\S)\s+([0-9]{1,18}(?:\.[0-9]{0,18})?)")
 
 
 def add_stacks(
@@ -21,15 +23,15 @@ def add_stacks(
     Args:
         builder: The trace is made here.
         track: Its track for them.
-        samples: Each a stack, root first, and its time in nanoseconds.
+        samples: Each a stack, root first, and its value, a duration in the trace's unit.
         start: Of the first one, in nanoseconds.
     """
     names: list[str] = []
     begun: list[int] = []
     now = start
     for place, (stack, time) in enumerate(samples, 1):
-        if now + time > _MOST_NS:
-            builder.lose("times add up to more than 146 years", f"stack {place:,}")
+        if now + time >= MOST_NS:
+            builder.lose("values add up to more than can be counted", f"stack {place:,}")
             continue
         same = sum(1 for _ in takewhile(_equal, zip(names, stack, strict=False)))
         for one in begun[same:]:
@@ -47,24 +49,41 @@ def _equal(pair: tuple[str, str]) -> bool:
 
 def looks_collapsed(head: str) -> bool:
     """Tell whether a file that begins so holds collapsed stacks: ``a;b;c 12`` a line."""
-    line = next((line for line in head.splitlines() if line.strip()), "")
-    return line.strip().rpartition(" ")[2].isdecimal() and " " in line.strip()
+    return _LINE.fullmatch(next(_lines(head), (0, ""))[1]) is not None
 
 
-def read_collapsed(text: str) -> Trace:
+def _lines(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the lines that are neither empty nor a comment, with their numbers."""
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.strip() and not line.startswith("#"):
+            yield number, line.strip()
+
+
+def read_collapsed(content: bytes, where: str) -> Trace:
     """Read collapsed stacks, as Brendan Gregg's scripts, py-spy and async-profiler write them.
 
-    Sorted, so that equal beginnings are drawn as one; a sample is one millisecond.
+    Sorted, so that equal beginnings are drawn as one.
+
+    Args:
+        content: Of the file, unpacked.
+        where: Its name, for messages.
+
+    Raises:
+        InputError: If it is no text.
     """
+    try:
+        text = content.decode()
+    except UnicodeDecodeError as error:
+        raise InputError(f"{where}: not collapsed stacks: {error}") from error
     builder = TraceBuilder()
-    samples: dict[tuple[str, ...], int] = {}
-    for number, line in enumerate(text.splitlines(), 1):
-        frames, _, count = line.strip().rpartition(" ")
-        if frames and count.isdecimal() and len(count) < len(str(SAMPLE_NS**2)):
-            stack = tuple(frames.split(";"))
-            samples[stack] = samples.get(stack, 0) + int(count)
-        elif line.strip():
+    samples: dict[tuple[str, ...], Decimal] = {}
+    for number, line in _lines(text):
+        if found := _LINE.fullmatch(line):
+            stack = tuple(found[1].split(";"))
+            samples[stack] = samples.get(stack, Decimal()) + Decimal(found[2])
+        else:
             builder.lose("no stack and count", f"line {number:,}")
     track = builder.track("profile", "samples")
-    add_stacks(builder, track, ((one, n * SAMPLE_NS) for one, n in sorted(samples.items())))
-    return builder.trace()
+    values = ((stack, round(count * SAMPLES.scale)) for stack, count in sorted(samples.items()))
+    add_stacks(builder, track, values)
+    return replace(builder.trace(), unit=SAMPLES, sampled=True)

@@ -102,7 +102,6 @@ def decoded(content: bytes, kind: type[T]) -> T:
     Raises:
         InputError: If it is no JSON, or of another shape.
     """
-    content = content.removeprefix(b"\xef\xbb\xbf")
     try:
         return msgspec.json.decode(content, type=kind)
     except msgspec.ValidationError as error:

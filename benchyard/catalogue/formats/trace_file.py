@@ -1,7 +1,7 @@
 """Traces and profiles of others: a file of one of four formats, or the folder of a Scanner job."""
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -10,24 +10,20 @@ from benchyard.catalogue.formats.contract import Found, Listing
 from benchyard.catalogue.formats.measurements import moment, number
 from benchyard.catalogue.formats.sniffing import (
     DESCRIBED_BYTES,
-    HEAD_BYTES,
     LOADED_BYTES,
-    Head,
     TooLongError,
     content_of,
     entry_of,
-    head_of,
+    without_folder,
 )
 from benchyard.core.errors import InputError
+from benchyard.traces import recognising
 from benchyard.traces.model import Trace
-from benchyard.traces.protobuf import WireError, fields
+from benchyard.traces.recognising import beginning_of
 from benchyard.traces.scanner.profile import Profile
 from benchyard.traces.sources import read_trace
-from benchyard.traces.stacks import looks_collapsed
 
 _NS_PER_S = 1e9
-#: Key of the first field of pprof's Profile. Source: github.com/google/pprof, proto/profile.proto.
-_SAMPLE_TYPE = b"\x0a"
 _PROFILE_OF_NODE = re.compile(r"profile_(?:[0-9]{1,9}|master)\.bin")
 
 
@@ -40,29 +36,27 @@ class TraceFile:
         tool: What people call it.
         endings: Of names of files that may be of it.
         certain: Of names of files that are of it, and broken if their content is not.
-        recognised: Tells by its head whether a file is of it.
     """
 
     name: str
     tool: str
     endings: tuple[str, ...]
     certain: tuple[str, ...]
-    recognised: Callable[[Head], bool]
 
     def detect(self, listing: Listing) -> Iterable[str]:
-        """Return the files whose names have one of the endings."""
-        endings = self.endings + self.certain
-        return sorted(n for n in listing.files if n.endswith(endings) and n[0] != ".")
+        """Return the files whose names have an ending of any format: the content tells which."""
+        return sorted(n for n in listing.files if n.endswith(_ENDINGS) and n[0] != ".")
 
     def describe(self, found: Found) -> Entry | None:
         """Read it, if it is not longer than ``DESCRIBED_BYTES``; of a longer one its head."""
-        certain = found.path.endswith(self.certain)
-        head = head_of(found.place)
-        if head is None or not self.recognised(head):
-            said = (
-                "it cannot be read" if head is None else f"its content is not that of {self.tool}"
-            )
-            return entry_of(found, self.name, said) if certain else None
+        try:
+            known = beginning_of(found.place).trace_format
+            said = "" if known else f"its content is not that of {self.tool}"
+        except InputError as error:
+            known, said = "", str(error)
+        if known != self.name:
+            promised = said and found.path.endswith(self.certain)
+            return entry_of(found, self.name, said) if promised else None
         try:
             content_of(found.place, DESCRIBED_BYTES)
             return _described(entry_of(found, self.name), read_trace(found.place))
@@ -129,11 +123,14 @@ def bounded_trace(place: Path) -> Trace:
     Raises:
         InputError: If it is longer, or damaged, or of no known format.
     """
-    if place.is_dir():
-        _refuse_longer(place, LOADED_BYTES)
-    else:
-        content_of(place, LOADED_BYTES)
-    return read_trace(place)
+    try:
+        if place.is_dir():
+            _refuse_longer(place, LOADED_BYTES)
+        else:
+            content_of(place, LOADED_BYTES)
+        return read_trace(place)
+    except InputError as error:
+        raise type(error)(without_folder(str(error), place)) from error
 
 
 def signature_of(place: Path) -> tuple[tuple[str, int, int], ...]:
@@ -157,57 +154,30 @@ def _refuse_longer(job: Path, most: int) -> None:
         )
 
 
-def _is_chrome(head: Head) -> bool:
-    return not _is_speedscope(head) and (
-        head.has("traceEvents") or head.has("[].ph") or head.has("displayTimeUnit")
-    )
-
-
-def _is_speedscope(head: Head) -> bool:
-    return b"speedscope.app" in head.text or (
-        head.has("shared.frames") and not head.has("traceEvents")
-    )
-
-
-def _is_pprof(head: Head) -> bool:
-    """Tell whether a file begins with the type of its samples: two texts, by their numbers."""
-    size = head.content[1] if len(head.content) > 1 else 0
-    try:
-        told = [*fields(memoryview(head.content[2 : 2 + size]))]
-    except WireError:
-        return False
-    numbers = [number for number, value in told if isinstance(value, int)]
-    return head.content[:1] == _SAMPLE_TYPE and numbers in ([1], [2], [1, 2], [2, 1])
-
-
-def _is_collapsed(head: Head) -> bool:
-    # The first stack alone may be longer than the head.
-    cut_off = len(head.content) == HEAD_BYTES and b"\n" not in head.text
-    return (cut_off and b";" in head.text) or looks_collapsed(head.text.decode(errors="replace"))
-
-
 CHROME_TRACE = TraceFile(
-    "chrome-trace",
+    recognising.CHROME,
     "Chrome's trace events",
     (".json", ".json.gz", ".trace"),
     (".trace.json", ".trace.json.gz", ".trace.gz"),
-    _is_chrome,
 )
 SPEEDSCOPE = TraceFile(
-    "speedscope",
+    recognising.SPEEDSCOPE,
     "Speedscope",
     (".json", ".json.gz", ".speedscope", ".speedscope.gz"),
     (".speedscope.json", ".speedscope.json.gz"),
-    _is_speedscope,
 )
 PPROF = TraceFile(
-    "pprof", "pprof", (".pb.gz", ".pb", ".prof", ".prof.gz"), (".pprof", ".pprof.gz"), _is_pprof
+    recognising.PPROF, "pprof", (".pb.gz", ".pb", ".prof", ".prof.gz"), (".pprof", ".pprof.gz")
 )
 COLLAPSED = TraceFile(
-    "collapsed-stacks",
+    recognising.COLLAPSED,
     "collapsed stacks",
     (".stacks", ".stacks.gz"),
     (".folded", ".folded.gz", ".collapsed", ".collapsed.gz"),
-    _is_collapsed,
 )
 SCANNER_JOB = ScannerJob()
+_ENDINGS = tuple(
+    ending
+    for one in (CHROME_TRACE, SPEEDSCOPE, PPROF, COLLAPSED)
+    for ending in one.endings + one.certain
+)

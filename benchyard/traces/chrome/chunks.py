@@ -3,29 +3,30 @@
 A cut is proved by decoding: text that ends within a text or within a nested list is no JSON.
 """
 
-import gzip
 import re
-import zlib
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO
 
 import msgspec
 
 from benchyard.core.errors import InputError
+from benchyard.core.files import shown
 from benchyard.traces.chrome.events import Event
+from benchyard.traces.unpacking import DAMAGE, unpacked_stream
 
 CHUNK_BYTES = 1 << 20
-_GZIP = b"\x1f\x8b"
-_BOM = b"\xef\xbb\xbf"
+#: So much is read of what stands behind the events.
+_MOST_BEHIND = 1 << 26
 _BETWEEN = b" \t\r\n,"
 _TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*("|\\?\Z)|[\[\]{}]', re.DOTALL)
 _CUT = re.compile(rb"\}\s*,\s*(?=\{)")
 #: How far before the end of a piece a cut is looked for.
 _LOOK_BYTES = 1 << 14
 _KEY = "traceEvents"
+_MEMBERS = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _EVENTS = msgspec.json.Decoder(list[Event], strict=False)
 
 
@@ -49,16 +50,17 @@ class Source:
     """A file of events, read once from front to back.
 
     Attributes:
-        other: The members before the events.
+        other: The members before the events, and once these are read those behind them.
         cut_off: Why the file ended too early, and where; empty if it did not.
     """
 
     path: Path
     stream: IO[bytes]
-    other: dict[str, Any]
+    other: dict[str, msgspec.Raw]
     cut_off: str = ""
     _offset: int = 0
     _text: bytes = b""
+    _is_object: bool = False
 
     def chunks(self) -> Iterator[Chunk]:
         """Yield all events, piece by piece.
@@ -87,7 +89,7 @@ class Source:
     def _read(self, size: int) -> bytes:
         try:
             return self.stream.read(size)
-        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        except DAMAGE as error:
             self.cut_off = f"the compressed data end or break here: {error}"
             return b""
 
@@ -109,6 +111,16 @@ class Source:
         self._offset += end
         if not over and rest:
             self.cut_off = self.cut_off or "the file ends within an event"
+        elif over and self._is_object:
+            self._read_behind(rest.removeprefix(b"]") + self._read(_MOST_BEHIND))
+
+    def _read_behind(self, text: bytes) -> None:
+        members = text.strip(_BETWEEN)
+        if members not in (b"", b"}"):
+            try:
+                self.other |= _MEMBERS.decode(b"{" + members)
+            except (msgspec.MsgspecError, ValueError, RecursionError):
+                self.cut_off = self.cut_off or "what stands behind the events cannot be read"
 
     @property
     def offset(self) -> int:
@@ -117,13 +129,14 @@ class Source:
 
     def _skip_head(self) -> None:
         self._text = self._read(CHUNK_BYTES)
-        start = len(self._text) - len(self._text.removeprefix(_BOM).lstrip())
+        start = len(self._text) - len(self._text.lstrip())
         if self._text[start : start + 1] == b"[":
             self._begin_at(start + 1)
         elif self._text[start : start + 1] == b"{":
+            self._is_object = True
             self._skip_members(start)
         else:
-            raise InputError(f"{self.path}: no JSON array or object at byte {start}")
+            raise InputError(f"{shown(self.path)}: no JSON array or object at byte {start}")
 
     def _begin_at(self, place: int) -> None:
         self._offset += place
@@ -134,11 +147,11 @@ class Source:
         while (place := _events_begin(self._text, start)) is None:
             more = self._read(max(CHUNK_BYTES, len(self._text)))
             if not more:
-                raise InputError(f'{self.path}: its JSON object has no list "{_KEY}"')
+                raise InputError(f'{shown(self.path)}: its JSON object has no list "{_KEY}"')
             self._text += more
         head = self._text[start:place] + b"]}"
         try:
-            self.other = cast("dict[str, Any]", msgspec.json.decode(head))
+            self.other = _MEMBERS.decode(head)
         except (msgspec.MsgspecError, ValueError, RecursionError):
             self.other = {}
         self._begin_at(place)
@@ -152,13 +165,10 @@ def opened(path: Path) -> Generator[Source]:
         InputError: If it cannot be read.
     """
     try:
-        with path.open("rb") as file:
-            packed = file.read(len(_GZIP)) == _GZIP
-            file.seek(0)
-            stream = gzip.GzipFile(fileobj=file) if packed else file
-            yield Source(path, cast("IO[bytes]", stream), {})
+        with unpacked_stream(path) as stream:
+            yield Source(path, stream, {})
     except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror or error}") from error
+        raise InputError(f"{shown(path)} cannot be read: {error.strerror or error}") from error
 
 
 def _whole(listed: bytes) -> bool:

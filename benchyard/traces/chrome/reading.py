@@ -1,23 +1,27 @@
 """Reads traces in Chrome's format, of any size, and drops nothing in silence."""
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import msgspec
 
 from benchyard.core.model import Json
+from benchyard.core.wording import quote
 from benchyard.traces.chrome.chunks import Chunk, opened, spans
-from benchyard.traces.chrome.columns import Columns
+from benchyard.traces.chrome.columns import Columns, ns
 from benchyard.traces.chrome.events import MOST_US, Event, Unreadable, tolerant
 from benchyard.traces.chrome.naming import Naming
 from benchyard.traces.chrome.pairing import Pairing
-from benchyard.traces.model import MOST_NS, Trace
+from benchyard.traces.model import MOST_NS, Trace, microseconds
+
+T = TypeVar("T")
 
 #: Nanoseconds since 1970 have no more until the year 2554, when 64 bits end.
 _MOST_DIGITS = 20
+_SAMPLE = "a sample of a profiler's stack; not read"
 _ENDLESS = "no duration (dur); taken as none"
 
 
@@ -49,6 +53,7 @@ class _Reader:
             {
                 "M": self._named,
                 "C": self._counted,
+                "P": self._sample,
                 **dict.fromkeys("BE", self._pairing.nested),
                 **dict.fromkeys("bneSTpF", self._pairing.asynchronous),
                 **dict.fromkeys("stf", self._pairing.arrow),
@@ -81,13 +86,12 @@ class _Reader:
             except Unreadable as why:
                 self.columns.lose(str(why), f"byte {chunk.offset + place:,}")
 
-    def trace(self, other: dict[str, Any]) -> Trace:
+    def trace(self, other: Mapping[str, msgspec.Raw]) -> Trace:
         self._pairing.finish()
+        for _ in _decoded(other.get("samples"), list[msgspec.Raw]):
+            self.columns.lose(_SAMPLE, '"samples"')
         trace = self._naming.trace(self.columns)
-        known = other.get("otherData")
-        zero = (
-            cast("dict[str, Any]", known).get("zero_unix_ns") if isinstance(known, dict) else None
-        )
+        zero = _decoded(other.get("otherData"), dict[str, Any]).get("zero_unix_ns")
         if isinstance(zero, str) and zero.isdecimal() and len(zero) <= _MOST_DIGITS:
             return replace(trace, zero=int(zero) if int(zero) < MOST_NS else None)
         return trace
@@ -105,16 +109,23 @@ class _Reader:
                 raise Unreadable("a counter's value is no number") from None
             self.columns.count(event, series, number)
 
+    def _sample(self, event: Event) -> None:
+        self.columns.lose(_SAMPLE, f"{microseconds(ns(event.ts))} µs, {quote(event.name)}")
+
     def _moment(self, event: Event) -> None:
         self.columns.instant(event, _args(event))
 
 
 def _args(event: Event) -> dict[str, Json]:
+    return cast("dict[str, Json]", _decoded(event.args, dict[str, Any]))
+
+
+def _decoded(raw: msgspec.Raw | None, kind: type[T]) -> T:
+    """Return what a member holds; an empty one where it is missing or something else."""
     try:
-        found = msgspec.json.decode(event.args)
+        return kind() if raw is None else msgspec.json.decode(raw, type=kind)
     except (msgspec.MsgspecError, ValueError, RecursionError):
-        return {}
-    return cast("dict[str, Json]", found) if isinstance(found, dict) else {}
+        return kind()
 
 
 def _sound(events: Sequence[Event]) -> bool:

@@ -80,7 +80,10 @@ def test_cuts_lie_between_events(
     text = ",".join([BRACES, ONE, BRACES, "7", ONE] * 5)
     trace = read(tmp_path, f'{{"traceEvents":[{text}],"samples":[{{"a":1}},{{"b":2}}]}}')
     assert len(trace.slices) == 20
-    assert losses(trace) == [("not an event", 5)]
+    assert losses(trace) == [
+        ("a sample of a profiler's stack; not read", 2),
+        ("not an event", 5),
+    ]
 
 
 def test_a_file_that_is_cut_off_keeps_what_is_whole(tmp_path: Path) -> None:
@@ -284,12 +287,29 @@ def test_counters_have_a_series_for_each_argument(tmp_path: Path) -> None:
     assert found == {"mem: a": ([1000, 2000], [1, 2]), "mem: b": ([1000, 2000], [2, 4])}
 
 
-@pytest.mark.parametrize("kind", [*"iIRPNODVvc(),=", "unknown"])
+@pytest.mark.parametrize("kind", [*"iIRNODVvc(),=", "unknown"])
 def test_every_other_kind_is_a_moment(tmp_path: Path, kind: str) -> None:
     trace = read_events(tmp_path, phase(kind, 4, "m", args={"a": 1}))
     (instant,) = trace.instants
     assert (instant.name, instant.time, instant.details) == ("m", 4000, {"a": 1})
     assert losses(trace) == []
+
+
+def test_samples_of_a_profiler_are_counted(tmp_path: Path) -> None:
+    chunk = phase("P", 3, "ProfileChunk", args={"data": {"cpuProfile": {"samples": [1]}}})
+    members = {"samples": [{"ts": 1, "sf": 2}], "traceEvents": [X, chunk, chunk]}
+    frames = {"stackFrames": {"2": {"name": "f"}}}
+    for order in ({**members, **frames}, {**frames, **dict(reversed(members.items()))}):
+        trace = read(tmp_path, json.dumps(order))
+        assert (len(trace.slices), trace.instants) == (1, [])
+        assert losses(trace) == [("a sample of a profiler's stack; not read", 3)]
+
+
+def test_what_stands_behind_the_events_is_read(tmp_path: Path) -> None:
+    told = {"traceEvents": [X], "otherData": {"zero_unix_ns": "7"}}
+    assert read(tmp_path, json.dumps(told)).zero == 7
+    trace = read(tmp_path, f'{{"traceEvents":[{ONE}],"a":')
+    assert losses(trace) == [("what stands behind the events cannot be read", 1)]
 
 
 def meta(kind: str, pid: int, tid: int, **args: object) -> Event:

@@ -1,0 +1,181 @@
+"""What a file of others begins with, and of which format of traces it is."""
+
+import re
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from pathlib import Path
+
+import msgspec
+
+from benchyard.core.errors import InputError
+from benchyard.core.files import shown
+from benchyard.traces.protobuf import WireError, fields
+from benchyard.traces.stacks import looks_collapsed
+from benchyard.traces.unpacking import unpacked
+
+CHROME, SPEEDSCOPE, PPROF = "chrome-trace", "speedscope", "pprof"
+COLLAPSED, CPU_PROFILE = "collapsed-stacks", "cpu-profile"
+#: So much is read of each file to tell its format.
+HEAD_BYTES = 1 << 14
+#: So much of a file whose head does not tell it.
+MOST_BYTES = 1 << 26
+#: So much is searched for keys of JSON that is cut off or damaged.
+_SEARCHED_BYTES = 1 << 22
+#: So much of each member of an object.
+_MEMBER_BYTES = 1 << 12
+#: A format is looked at by several readers, one after the other.
+_REMEMBERED = 16
+#: A text that the head breaks off is one too: to look for its end at each quote takes seconds.
+_TOKEN = re.compile(rb'"([^"\\]*(?:\\.[^"\\]*)*)(?:"(?:\s*(:))?|\\?\Z)|[\[\]{}]', re.DOTALL)
+_DEEPEST = 3
+_SCHEMA = re.compile(rb'"\$schema"\s*:\s*"[^"]*speedscope')
+#: Fields of pprof's Profile that are messages or texts, and those that are numbers.
+#: Source: github.com/google/pprof, proto/profile.proto; 13 is a list of numbers.
+_PPROF_KIND = 1
+_PPROF_MESSAGES, _PPROF_NUMBERS = {1, 2, 3, 4, 5, 6, 11, 13}, {7, 8, 9, 10, 12, 13, 14, 15}
+
+Keys = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Head:
+    """How a file begins.
+
+    Args:
+        content: Its first bytes, unpacked.
+        longer: The file, if it has more than these.
+    """
+
+    content: bytes
+    longer: Path | None = None
+
+    @cached_property
+    def text(self) -> bytes:
+        """The same without leading space."""
+        return self.content.lstrip()
+
+    @property
+    def is_json(self) -> bool:
+        """Whether it begins as an object or a list."""
+        return self.text[:1] in (b"{", b"[")
+
+    @cached_property
+    def keys(self) -> frozenset[Keys]:
+        """The keys of JSON down to the third level, each behind those that lead to it.
+
+        ``[]`` stands for an item of a list. A file that is no JSON has some keys or none.
+        """
+        return frozenset(_keys(self.text)) if self.is_json else frozenset()
+
+    @cached_property
+    def all_keys(self) -> frozenset[Keys]:
+        """Those of the whole file, up to ``MOST_BYTES``: the order of members means nothing."""
+        if not self.is_json or self.longer is None:
+            return self.keys
+        return self.keys | _keys_of_members(self._read_on())
+
+    def has(self, *keys: str) -> bool:
+        """Tell whether all of these keys are there, written as ``results.[].command``."""
+        wanted = {tuple(key.split(".")) for key in keys}
+        return wanted <= self.keys or (not self._begins_events and wanted <= self.all_keys)
+
+    @cached_property
+    def trace_format(self) -> str:
+        """The format of traces that the file is of; empty if it is of none."""
+        if self.is_json:
+            return self._json_format()
+        numbers = _pprof_numbers(self.content)
+        if numbers and _PPROF_KIND not in numbers:  # behind the samples
+            numbers = _pprof_numbers(self._read_on())
+        if _PPROF_KIND in numbers:
+            return PPROF
+        cut_off = self.longer is not None and b"\n" not in self.text
+        text = self._read_on() if cut_off else self.text
+        return COLLAPSED if looks_collapsed(text.decode(errors="replace")) else ""
+
+    def _json_format(self) -> str:
+        if _SCHEMA.search(self.text):
+            return SPEEDSCOPE
+        if self._begins_events or any(map(self.has, ("traceEvents", "[].ph", "displayTimeUnit"))):
+            return CHROME
+        if self.has("shared.frames"):
+            return SPEEDSCOPE
+        return CPU_PROFILE if self.has("nodes.[].callFrame") else ""
+
+    @property
+    def _begins_events(self) -> bool:
+        """Whether this is all that need be read of it: a list of events has any length."""
+        return not self.keys.isdisjoint({("traceEvents",), ("[]", "ph")})
+
+    def _read_on(self) -> bytes:
+        return unpacked(self.longer, MOST_BYTES, partly=True) if self.longer else self.content
+
+
+def _keys_of_members(content: bytes) -> set[Keys]:
+    try:
+        members = msgspec.json.decode(content, type=dict[str, msgspec.Raw])
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return _keys(content[:_SEARCHED_BYTES])
+    inner = {name: _keys(bytes(memoryview(raw)[:_MEMBER_BYTES])) for name, raw in members.items()}
+    return {(name, *way)[:_DEEPEST] for name, ways in inner.items() for way in [(), *ways]}
+
+
+def _keys(text: bytes) -> set[Keys]:
+    found: set[Keys] = set()
+    # The key or [] of each level that is open, the outermost first.
+    way: list[str] = []
+    for token in _TOKEN.finditer(text):
+        sign = token[0][:1]
+        if sign in (b"{", b"["):
+            way.append("" if sign == b"{" else "[]")
+        elif sign in (b"}", b"]"):
+            if way:
+                way.pop()
+        elif token[2] and way and len(way) <= _DEEPEST:
+            way[-1] = token[1].decode(errors="replace")
+            found.add(tuple(way))
+    return found
+
+
+def _pprof_numbers(content: bytes) -> set[int]:
+    """Return which fields of a profile there are, as far as they are whole; none of other data."""
+    found: set[int] = set()
+    try:
+        for number, value in fields(memoryview(content)):
+            if number not in (_PPROF_NUMBERS if isinstance(value, int) else _PPROF_MESSAGES):
+                return set()
+            if number == _PPROF_KIND and not isinstance(value, int):
+                inner = {inner for inner, _ in fields(value)}
+                if not inner <= {1, 2}:
+                    return set()
+            found.add(number)
+    except WireError:  # the head, or the file, ends within a field
+        pass
+    return found
+
+
+def head_of(path: Path) -> Head | None:
+    """Return how a file begins; None if it cannot be read."""
+    try:
+        return beginning_of(path)
+    except InputError:
+        return None
+
+
+def beginning_of(path: Path) -> Head:
+    """Return how a file begins.
+
+    Raises:
+        InputError: If it cannot be read.
+    """
+    try:
+        status = path.stat()
+    except OSError as error:
+        raise InputError(f"{shown(path)} cannot be read: {error.strerror}") from error
+    return _head(path, status.st_mtime_ns, status.st_size)
+
+
+@lru_cache(_REMEMBERED)
+def _head(path: Path, _changed: int, _size: int) -> Head:
+    content = unpacked(path, HEAD_BYTES, partly=True)
+    return Head(content, path if len(content) == HEAD_BYTES else None)

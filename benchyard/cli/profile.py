@@ -113,14 +113,14 @@ class _View:
             trace = side_by_side(traces, [one.title for one in sources])
         if flame:
             title = ", ".join(source.title for source in sources)
-            draw_flame(profiled(trace, by_path=True).total_s, flame, title)
+            draw_flame(profiled(trace, by_path=True).total_s, flame, title, unit=trace.unit.name)
         found = statistics_of(trace)
         critical = _critical(sources[0]) if len(sources) == 1 else None
         rows = report.rows_of(found, by_path=self._by_path)
         if self._as_json:
             print_json(report.statistics_document(found, rows, critical))
         elif self._as_csv:
-            say(report.statistics_csv(rows).removesuffix("\n"))
+            say(report.statistics_csv(found, rows).removesuffix("\n"))
         else:
             self._print(rows, found, critical)
         _tell_losses(trace)
@@ -132,7 +132,7 @@ class _View:
         found: TraceStatistics,
         critical: CriticalPath | None,
     ) -> None:
-        self._table(report.statistics_table(rows, self._limit), len(rows), "name")
+        self._table(report.statistics_table(found, rows, self._limit), len(rows), "name")
         say("")
         self._table(report.tracks_table(found, self._limit), len(found.tracks), "track")
         if found.counters:
@@ -154,7 +154,8 @@ class _View:
         found = differences(*sides)
         if flame:
             totals = _mean_totals(sides[1])
-            draw_flame(totals, flame, f"{candidate[0].title} against {baseline[0].title}", found)
+            title = f"{candidate[0].title} against {baseline[0].title}"
+            draw_flame(totals, flame, title, found, sides[1][0].unit)
             if not self._by_path:
                 sides = [
                     [_summed(one, by_path=False) for one in side] for side in (baseline, candidate)

@@ -63,7 +63,7 @@ def command(
 
 
 def _loaded(sources: Sequence[Source]) -> Trace:
-    traces = [source.load() for source in sources]
+    traces = [source.load().as_time() for source in sources]
     together = side_by_side(traces, [one.title for one in sources]) if len(traces) > 1 else None
     return arranged(together or traces[0])
 

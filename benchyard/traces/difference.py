@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
+from benchyard.core.errors import InputError
 from benchyard.statistics.comparison import (
     LEVEL,
     THRESHOLD,
@@ -19,7 +20,6 @@ from benchyard.traces.totals import PathSums, lanes_of, totals_of_names
 
 #: The names that lead to a slice, the outermost first; a single one if paths do not count.
 Names = tuple[str, ...]
-_NS_PER_S = 1e9
 
 
 class Measure(Enum):
@@ -45,12 +45,19 @@ class NamedDifference:
         measure: What of it.
         difference: Of the values, one a trace; seconds for times.
         judgement: Corrected for all names of the same measure.
+        measured_in: The unit of the traces' durations.
     """
 
     names: Names
     measure: Measure
     difference: Difference
     judgement: Judgement
+    measured_in: str = "s"
+
+    @property
+    def unit(self) -> str:
+        """Of the values."""
+        return self.measured_in if self.measure.unit == "s" else self.measure.unit
 
     @property
     def is_shown(self) -> bool:
@@ -67,16 +74,18 @@ class Profiled:
     """One trace, summed up by name or path.
 
     Args:
-        self_s: Time in seconds without what is inside.
-        total_s: Time in seconds with what is inside.
+        self_s: Time in seconds without what is inside, or else in ``unit``.
+        total_s: Time in seconds with what is inside, or else in ``unit``.
         count: How many slices.
         share: Of a run's time that each step on its critical path took, 0 to 1; empty of others.
+        unit: Of the trace's durations.
     """
 
     self_s: Mapping[Names, float]
     total_s: Mapping[Names, float]
     count: Mapping[Names, float]
     share: Mapping[Names, float]
+    unit: str = "s"
 
     def of(self, measure: Measure) -> Mapping[Names, float]:
         """Return the values of one measure."""
@@ -110,12 +119,15 @@ def profiled(
     rows = [key for key, count in zip(keys, totals.count.tolist(), strict=True) if count]
     there = totals.count > 0
     columns = (
-        totals.self_time[there] / _NS_PER_S,
-        totals.total[there] / _NS_PER_S,
+        totals.self_time[there] / trace.unit.scale,
+        totals.total[there] / trace.unit.scale,
         totals.count[there].astype(float),
     )
     self_s, total_s, count = (dict(zip(rows, column.tolist(), strict=True)) for column in columns)
-    return Profiled(self_s, total_s, count, {(name,): one for name, one in (shares or {}).items()})
+    of_path = {(name,): one for name, one in (shares or {}).items()}
+    if trace.sampled:  # how many slices there are means nothing
+        count = {}
+    return Profiled(self_s, total_s, count, of_path, trace.unit.name)
 
 
 def differences(
@@ -136,7 +148,13 @@ def differences(
         candidate: A trace each.
         level: Chance of even one false call over all names, from 0 to 1.
         threshold: Smallest relative change that is called.
+
+    Raises:
+        InputError: If the traces have different units.
     """
+    units = {one.unit for side in (baseline, candidate) for one in side} or {"s"}
+    if len(units) > 1:
+        raise InputError(f"values in {' and '.join(sorted(units))} cannot be compared")
     found: list[NamedDifference] = []
     for measure in Measure:
         sides = [[one.of(measure) for one in side] for side in (baseline, candidate)]
@@ -151,7 +169,9 @@ def differences(
             for name in names
         ]
         judged = zip(names, compared, judge(compared, level), strict=True)
-        found.extend(NamedDifference(name, measure, one, what) for name, one, what in judged)
+        found.extend(
+            NamedDifference(name, measure, one, what, *units) for name, one, what in judged
+        )
     return sorted(found, key=_rank)
 
 

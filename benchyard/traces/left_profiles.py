@@ -9,7 +9,7 @@ from benchyard.core.model import folder_of
 from benchyard.results.folders import PROFILE
 from benchyard.results.record import StepRecord, read_record
 from benchyard.traces.merging import merged
-from benchyard.traces.model import SAMPLES, TIME, Loss, Trace
+from benchyard.traces.model import Loss, Trace
 from benchyard.traces.of_run import trace_of_run
 from benchyard.traces.sources import read_trace
 
@@ -66,9 +66,7 @@ def trace_with_profiles(folder: Path) -> Trace:
         return trace
     for left in found:
         try:
-            profile = read_trace(left.file)
-            if profile.unit == SAMPLES:  # drawn as a millisecond each
-                profile = replace(profile, unit=TIME)
+            profile = read_trace(left.file).as_time()
             trace = merged(trace, profile, left.step, round(left.start_s * _NS_PER_S))
         except InputError as error:
             loss = Loss(f"the profile of step {left.step}: {error}", 1, left.file.name)

@@ -1,12 +1,13 @@
 """One trace, in columns: what every reader makes and every writer takes."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from benchyard.core.errors import InputError
 from benchyard.core.model import Json
 
 Times = NDArray[np.int64]
@@ -198,6 +199,18 @@ class Trace:
     zero: int | None = None
     unit: Unit = TIME
     sampled: bool = False
+
+    def as_time(self) -> "Trace":
+        """Return it for a timeline; a sample without a time lasts a millisecond.
+
+        Raises:
+            InputError: If it is measured in something that is no time.
+        """
+        if self.unit not in (TIME, SAMPLES):
+            raise InputError(
+                f"its values are no times but {self.unit.name}: no timeline shows them"
+            )
+        return replace(self, unit=TIME)
 
     def span(self) -> tuple[int, int]:
         """Return when the first thing began and the last one ended; (0, 0) of nothing."""

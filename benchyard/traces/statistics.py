@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from benchyard.traces.model import Counter, Loss, Trace, Track
+from benchyard.traces.model import TIME, Counter, Loss, Trace, Track, Unit
 from benchyard.traces.nesting import Path
 from benchyard.traces.totals import Lane, PathSums, Totals, lanes_of, names_of, totals_of_names
 
@@ -96,6 +96,8 @@ class TraceStatistics:
         tracks: In the order of the trace; lanes are tracks of their own. None without a slice.
         counters: In the order of the trace.
         losses: What is missing here and was in the source.
+        unit: Of durations; they are nanoseconds unless it is another one than ``TIME``.
+        sampled: Whether all slices are stacks that were sampled.
     """
 
     span: tuple[int, int]
@@ -106,6 +108,8 @@ class TraceStatistics:
     tracks: Sequence[TrackStatistics]
     counters: Sequence[CounterStatistics]
     losses: Sequence[Loss]
+    unit: Unit = TIME
+    sampled: bool = False
 
     def path(self, number: int) -> tuple[str, ...]:
         """Return the names on a path, the outermost first."""
@@ -149,6 +153,8 @@ def statistics_of(trace: Trace) -> TraceStatistics:
         tracks,
         [_counter(one, span[1]) for one in trace.counters],
         trace.losses,
+        trace.unit,
+        trace.sampled,
     )
 
 

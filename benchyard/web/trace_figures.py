@@ -11,7 +11,7 @@ from benchyard.core.errors import InputError
 from benchyard.core.model import Json
 from benchyard.show.traces import report
 from benchyard.traces.difference import Names
-from benchyard.traces.model import Loss, Trace
+from benchyard.traces.model import Loss, Trace, Unit
 from benchyard.traces.statistics import (
     CounterStatistics,
     TraceStatistics,
@@ -19,7 +19,6 @@ from benchyard.traces.statistics import (
     statistics_of,
 )
 
-_NS_PER_S = 1e9
 #: Names that all paths may have together; beyond, their texts alone fill the memory.
 _MOST_NAMES = 4_000_000
 #: Slices that are counted.
@@ -75,26 +74,30 @@ class TraceFigures:
         slices: How many.
         names: How many names these have.
         rows: Of the heaviest names, as ``report.rows_of`` makes them.
-        self_ns: Self time of all names.
+        self_sum: Self time of all names, as the rows say it.
         tracks: The busiest first.
         counters: In the order of the trace.
         losses: What is missing here and was in the source.
         totals_s: Of each path that a flame graph has room for, in seconds.
         left_out: How many paths it has no room for.
         names_on_paths: Of all paths together.
+        unit: Of durations; they are nanoseconds unless it is another one than ``TIME``.
+        sampled: Whether all slices are stacks that were sampled.
     """
 
     span_ns: int
     slices: int
     names: int
     rows: Sequence[Mapping[str, Json]]
-    self_ns: int
+    self_sum: float
     tracks: Sequence[TrackStatistics]
     counters: Sequence[CounterStatistics]
     losses: Sequence[Loss]
     totals_s: Mapping[Names, float]
     left_out: int
     names_on_paths: int
+    unit: Unit
+    sampled: bool
 
     def refuse_deep(self) -> None:
         """Refuse to tell paths apart that have so many names that they fill the memory.
@@ -126,13 +129,15 @@ def _figures(place: Path, _signature: object) -> TraceFigures | InputError:
         int(found.by_name.count.sum()),
         len(found.by_name),
         report.rows_of(found, by_path=False, most=_MOST_ROWS),
-        int(found.by_name.self_time.sum()),
+        int(found.by_name.self_time.sum()) / report.scale_of(found.unit),
         sorted(found.tracks, key=lambda one: -one.busy)[:_MOST_ROWS],
         found.counters[:_MOST_ROWS],
         found.losses,
         totals,
         len(found.by_path) - len(totals),
         sum(depths),
+        found.unit,
+        found.sampled,
     )
 
 
@@ -157,6 +162,6 @@ def _totals(found: TraceStatistics, depths: Sequence[int]) -> dict[Names, float]
         if total < NARROWEST * whole or room < 0:
             break
         if depths[number] <= DEEPEST:
-            totals[found.path(number)] = total / _NS_PER_S
+            totals[found.path(number)] = total / found.unit.scale
             room -= depths[number]
     return totals

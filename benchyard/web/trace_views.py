@@ -1,34 +1,25 @@
 """What is in one trace or profile: tables, a flame graph, a timeline."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, cast
 
 from fastapi import APIRouter, Depends, Request, Response
 from markupsafe import Markup
 
 from benchyard.core.model import Json
-from benchyard.core.quantity import amount, duration, percent
+from benchyard.core.quantity import amount, percent
 from benchyard.show.traces import report
+from benchyard.traces.model import BYTES, TIME, Unit
 from benchyard.web.paging import AskedPart, Part
 from benchyard.web.pictures import Kind, Picture, Width, add_picture
 from benchyard.web.rendering import render
 from benchyard.web.tables import Cell, Column, DataTable, add_table
 from benchyard.web.trace_figures import TraceSource
 
-_NS_PER_S = 1e9
 #: Pixels across of a flame graph.
 FLAME_WIDTHS: Mapping[Width, int] = {"page": 1200, "narrow": 640}
 #: Boxes of a timeline.
 _MOST_BOXES = 6_000
-_DURATIONS = ("total", "self", "median", "p90", "p99", "min", "max")
-_NAMES = (
-    Column("name", "Name", wide=True),
-    Column("count", "Count", figure=True),
-    Column("total_ns", "Total", figure=True),
-    Column("self_ns", "Self", figure=True),
-    Column("self_share", "Self %", figure=True),
-    *(Column(f"{name}_ns", name.capitalize(), figure=True) for name in _DURATIONS[2:]),
-)
 _TRACKS = (
     Column("process", "Process"),
     Column("track", "Track"),
@@ -54,30 +45,43 @@ def names_table(source: TraceSource, part: Part) -> DataTable:
     notes = ["Self time is the time of a slice without the slices inside it."]
     if found.names > len(found.rows):
         notes.append(f"Only the heaviest {len(found.rows):,} of {found.names:,} names are listed.")
-    href, empty = f"{source.href}/names", "It has no slices."
-    rows = [_name(row, found.self_ns or 1) for row in part.among(found.rows)]
-    table = DataTable("names", "Heaviest names", _NAMES, rows, href, empty, notes)
+    keys, listed = report.columns_of(found), part.among(found.rows)
+    texts = report.statistics_table(found, listed, len(listed), found.self_sum)
+    named = {"NAME": "name", "SELF %": "self_share"}
+    columns = [
+        Column(
+            named.get(head) or keys[head.lower()],
+            head.capitalize(),
+            head != "NAME",
+            wide=head == "NAME",
+        )
+        for head in texts.heads
+    ]
+    rows = [
+        [
+            _cell(row, column.key, text, keys["self"], found.self_sum)
+            for column, text in zip(columns, cells, strict=True)
+        ]
+        for row, cells in zip(listed, texts.rows, strict=True)
+    ]
+    table = DataTable(
+        "names", "Heaviest names", columns, rows, f"{source.href}/names", "It has no slices.", notes
+    )
     return part.told(table, len(found.rows))
 
 
-def _name(row: Mapping[str, Json], whole: int) -> Sequence[Cell]:
-    times = [_time(row[f"{name}_ns"]) for name in _DURATIONS]
-    share = _number(row["self_ns"]) / whole
-    return (
-        Cell(report.joined(tuple(map(str, cast("list[Json]", row["names"]))))),
-        Cell(row["count"], f"{row['count']:,}"),
-        *times[:2],
-        Cell(share, percent(share)),
-        *times[2:],
-    )
+def _cell(row: Mapping[str, Json], key: str, text: str, own: str, whole: float) -> Cell:
+    if key == "name":
+        return Cell(report.joined(tuple(map(str, cast("list[Json]", row["names"])))))
+    return Cell(_number(row[own]) / (whole or 1) if key == "self_share" else row[key], text)
 
 
 def _number(value: Json) -> float:
     return value if isinstance(value, int | float) else 0.0
 
 
-def _time(nanoseconds: Json) -> Cell:
-    return Cell(nanoseconds, duration(_number(nanoseconds) / _NS_PER_S))
+def _amount(value: int, unit: Unit) -> Cell:
+    return Cell(value if unit == TIME else value / unit.scale, report.in_unit(value, unit))
 
 
 def tracks_table(source: TraceSource, part: Part) -> DataTable:
@@ -89,9 +93,9 @@ def tracks_table(source: TraceSource, part: Part) -> DataTable:
             Cell(one.track.process),
             Cell(one.track.thread),
             Cell(one.slices, f"{one.slices:,}"),
-            _time(one.busy),
+            _amount(one.busy, found.unit),
             Cell(one.busy / whole, percent(one.busy / whole)),
-            _time(one.idle),
+            _amount(one.idle, found.unit),
         )
         for one in part.among(found.tracks)
     ]
@@ -151,7 +155,9 @@ def drawn_flame(source: TraceSource, kind: Kind, width: Width = "page") -> bytes
 
     found, across = source.figures(), FLAME_WIDTHS[width]
     title, left_out = source.title, found.left_out
-    return flame_picture(found.totals_s, kind, title, width=across, left_out=left_out)
+    return flame_picture(
+        found.totals_s, kind, title, width=across, left_out=left_out, unit=found.unit.name
+    )
 
 
 def timeline_of(source: TraceSource) -> Picture:
@@ -161,7 +167,7 @@ def timeline_of(source: TraceSource) -> Picture:
         from benchyard.show.traces.timeline import timeline_picture  # noqa: PLC0415 - matplotlib
 
         source.figures()  # refuses what is too long
-        return timeline_picture(source.trace(), kind, source.title, most=_MOST_BOXES)
+        return timeline_picture(source.trace().as_time(), kind, source.title, most=_MOST_BOXES)
 
     return Picture(
         "timeline",
@@ -224,11 +230,11 @@ def page_of(source: TraceSource) -> dict[str, Any]:
     """Return what fills the page of a trace, ``entry.html``."""
     found = source.figures()
     pictures = [flame_of(source)] if found.slices else []
-    drawn = found.tracks or found.counters
+    drawn = found.unit != BYTES and (found.tracks or found.counters)
     links = [("Flame graph with a text for each frame", f"{source.href}/flame")]
     return {
         "cards_shown": [
-            ("Span", duration(found.span_ns / _NS_PER_S)),
+            ("Span", report.in_unit(found.span_ns, found.unit)),
             ("Slices", f"{found.slices:,}"),
             ("Names", f"{found.names:,}"),
             ("Tracks", f"{len(found.tracks):,}"),

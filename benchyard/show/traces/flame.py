@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from benchyard.analysis.comparison.wording import change, signed
 from benchyard.core.outputs import write
-from benchyard.core.quantity import duration, percent, plural, shorten
+from benchyard.core.quantity import amount, percent, plural, shorten
 from benchyard.core.wording import printable
 from benchyard.show.traces.timeline import colour_of
 from benchyard.traces.difference import Measure, NamedDifference, Names
@@ -92,6 +92,7 @@ def draw_flame(
     file: Path,
     title: str,
     found: Sequence[NamedDifference] | None = None,
+    unit: str = "s",
 ) -> None:
     """Draw a flame graph, as SVG with a title on each frame, or as PNG.
 
@@ -100,12 +101,13 @@ def draw_flame(
         file: It ends in ``.svg`` or ``.png``.
         title: Above it.
         found: By path, what differs: red is slower, blue faster, grey not shown to differ.
+        unit: Of the totals.
 
     Raises:
         OSError: If it cannot be written.
     """
     kind = "svg" if file.suffix.lower() == ".svg" else "png"
-    write(file, flame_picture(totals_s, kind, title, found))
+    write(file, flame_picture(totals_s, kind, title, found, unit=unit))
 
 
 def flame_picture(
@@ -115,18 +117,21 @@ def flame_picture(
     found: Sequence[NamedDifference] | None = None,
     width: int = _WIDTH,
     left_out: int = 0,
+    unit: str = "s",
 ) -> bytes:
     """Return a flame graph as a file's content; see ``draw_flame``.
 
     Args:
         width: In pixels; 400 or more.
         left_out: Frames that are too narrow or too deep and not in ``totals_s``.
+        unit: Of the totals.
     """
     boxes, narrow = boxes_of(totals_s)
     narrow += left_out
     by_names = {one.names: one for one in found or () if one.measure is Measure.SELF}
-    marked = [(box, *_look(box, by_names, found is not None)) for box in boxes]
-    said = f"{duration(sum(total for names, total in totals_s.items() if len(names) == 1))} in all"
+    marked = [(box, *_look(box, by_names, found is not None, unit)) for box in boxes]
+    whole = sum(total for names, total in totals_s.items() if len(names) == 1)
+    said = f"{amount(whole, unit)} in all"
     if narrow:
         deep = max(map(len, totals_s), default=0) >= DEEPEST
         said += f"; {plural(narrow, 'frame')} below {percent(NARROWEST)} of it"
@@ -144,17 +149,18 @@ def _look(
     box: Box,
     by_names: Mapping[Names, NamedDifference],
     compared: bool,  # noqa: FBT001
+    unit: str,
 ) -> tuple[str, str]:
     """Return a frame's colour, and what is said of it."""
     name = shorten(printable(" > ".join(box.names)), _LONGEST, 2)
-    said = f"{name}: {duration(box.total_s)}, {percent(box.width)}"
+    said = f"{name}: {amount(box.total_s, unit)}, {percent(box.width)}"
     if not compared:
         return _hex(255 * shade for shade in colour_of(box.names[-1])), said
     one = by_names.get(box.names)
     if one is None or not one.is_shown:
         return _GREY, said
     ratio = one.difference.ratio
-    said += f"; self time {signed(one.difference.shift, 's')} ({change(ratio)})"
+    said += f"; self time {signed(one.difference.shift, unit)} ({change(ratio)})"
     strength = min(1.0, abs((ratio or 2.0) - 1) / _FULL)
     full = _SLOWER if (one.difference.shift or 0) > 0 else _FASTER
     return _hex(_PALE + (shade - _PALE) * (0.3 + 0.7 * strength) for shade in full), said

@@ -1,6 +1,7 @@
 """What is in traces, and in what they differ, as tables, JSON documents and CSV."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Protocol
 
 import numpy as np
 
@@ -13,10 +14,28 @@ from benchyard.results.metrics_csv import to_csv
 from benchyard.statistics.comparison import Verdict
 from benchyard.traces.critical_path import CriticalPath
 from benchyard.traces.difference import Measure, NamedDifference, Names
+from benchyard.traces.model import TIME, Unit
 from benchyard.traces.statistics import Durations, TraceStatistics
 
-_NS_PER_S = 1e9
 _LONGEST_NAME = 60
+
+
+class Measured(Protocol):
+    """A trace in figures."""
+
+    @property
+    def unit(self) -> Unit:
+        """Of durations."""
+        ...
+
+    @property
+    def sampled(self) -> bool:
+        """Whether all slices are stacks that were sampled."""
+        ...
+
+
+#: Where the figures of a column are in ``Durations``, if not under its name.
+_FIELDS = {"self": "self_time", "min": "least", "max": "most"}
 _COLUMNS = ("count", "total", "self", "median", "p90", "p99", "min", "max")
 _WORDS = {
     Verdict.NO_CHANGE_SHOWN: "no difference shown",
@@ -41,40 +60,75 @@ def rows_of(
     """
     found: Durations = statistics.by_path if by_path else statistics.by_name
     order = np.argsort(-found.self_time, kind="stable")[:most]
-    columns = (
-        *(found.count, found.total, found.self_time),
-        *(found.median, found.p90, found.p99, found.least, found.most),
-    )
-    which = found.which[order].tolist()
-    values = zip(which, *(column[order].tolist() for column in columns), strict=True)
+    whole = scale_of(statistics.unit)
+    columns: dict[str, list[Json]] = {}
+    for column, key in columns_of(statistics).items():
+        values = getattr(found, _FIELDS.get(column, column))[order]
+        columns[key] = (values if whole == 1 or column == "count" else values / whole).tolist()
     rows: list[dict[str, Json]] = []
-    for place, *figures in values:
-        names = statistics.path(place) if by_path else (str(statistics.names[place]),)
-        listed: list[Json] = [*names]
-        keys = ("count", *(f"{column}_ns" for column in _COLUMNS[1:]))
-        rows.append({"names": listed, **dict(zip(keys, figures, strict=True))})
+    for place, number in enumerate(found.which[order].tolist()):
+        names = statistics.path(number) if by_path else (str(statistics.names[number]),)
+        rows.append({"names": [*names], **{key: column[place] for key, column in columns.items()}})
     return rows
+
+
+def columns_of(trace: Measured) -> dict[str, str]:
+    """Return the columns that mean something for a trace, with their keys in documents.
+
+    How many slices there are, and how long one is, means nothing where stacks were sampled.
+    """
+    kept = ("total", "self") if trace.sampled else _COLUMNS
+    return {one: one if one == "count" else key_of(one, trace.unit) for one in kept}
+
+
+def key_of(column: str, unit: Unit) -> str:
+    """Return the key of durations in documents: times are nanoseconds, bytes are bytes."""
+    return column + {"s": "_ns", "B": "_bytes"}.get(unit.name, "")
+
+
+def scale_of(unit: Unit) -> int:
+    """Return how much of a duration is a 1 in documents."""
+    return 1 if unit == TIME else unit.scale
+
+
+def _told(value: int, unit: Unit) -> float:
+    return value if unit == TIME else value / unit.scale
+
+
+def in_unit(value: float, unit: Unit) -> str:
+    """Write a duration in words."""
+    return amount(value / unit.scale, unit.name)
 
 
 def _number(value: Json) -> float:
     return value if isinstance(value, (int, float)) else 0.0
 
 
-def statistics_table(rows: Sequence[Mapping[str, Json]], limit: int) -> Table:
-    """Return the first rows as a table."""
-    heads = ["NAME", "COUNT", "TOTAL", "SELF", "SELF %", *(one.upper() for one in _COLUMNS[3:])]
-    whole = sum(_number(row["self_ns"]) for row in rows) or 1.0
-    cells = [
-        [
-            shown(_names(row)),
-            f"{row['count']:,}",
-            *(_time(row[f"{column}_ns"]) for column in _COLUMNS[1:3]),
-            percent(_number(row["self_ns"]) / whole),
-            *(_time(row[f"{column}_ns"]) for column in _COLUMNS[3:]),
-        ]
-        for row in rows[:limit]
-    ]
-    return Table(heads, cells, heads[1:])
+def statistics_table(
+    trace: Measured, rows: Sequence[Mapping[str, Json]], limit: int, whole: float = 0
+) -> Table:
+    """Return the first rows as a table.
+
+    Args:
+        trace: What the rows are of.
+        rows: As ``rows_of`` makes them.
+        limit: So many at most.
+        whole: Self time of all names, as rows say it; without it, of these rows.
+    """
+    keys = columns_of(trace)
+    heads = ["NAME", *(one.upper() for one in keys)]
+    heads.insert(heads.index("SELF") + 1, "SELF %")
+    own = keys["self"]
+    whole = whole or sum(_number(row[own]) for row in rows) or 1.0
+
+    def cell(row: Mapping[str, Json], head: str) -> str:
+        if head in ("NAME", "COUNT"):
+            return shown(_names(row)) if head == "NAME" else f"{row['count']:,}"
+        if head == "SELF %":
+            return percent(_number(row[own]) / whole)
+        return in_unit(_number(row[keys[head.lower()]]) * scale_of(trace.unit), trace.unit)
+
+    return Table(heads, [[cell(row, head) for head in heads] for row in rows[:limit]], heads[1:])
 
 
 def _names(row: Mapping[str, Json]) -> Names:
@@ -87,10 +141,6 @@ def shown(names: Names) -> str:
     return shorten(printable(joined(names)), _LONGEST_NAME, 20)
 
 
-def _time(nanoseconds: Json) -> str:
-    return duration(_number(nanoseconds) / _NS_PER_S)
-
-
 def tracks_table(statistics: TraceStatistics, limit: int) -> Table:
     """Return how busy the busiest tracks were."""
     first, last = statistics.span
@@ -101,13 +151,14 @@ def tracks_table(statistics: TraceStatistics, limit: int) -> Table:
             printable(one.track.process),
             printable(one.track.thread),
             f"{one.slices:,}",
-            _time(one.busy),
+            in_unit(one.busy, statistics.unit),
             percent(one.busy / ((last - first) or 1)),
-            _time(one.idle),
+            in_unit(one.idle, statistics.unit),
         ]
         for one in busiest
     ]
-    return Table(heads, cells, heads[2:])
+    table = Table(heads, cells, heads[2:])
+    return table.without(("SLICES",)) if statistics.sampled else table
 
 
 def counters_table(statistics: TraceStatistics, limit: int) -> Table:
@@ -149,16 +200,18 @@ def statistics_document(
 ) -> dict[str, Json]:
     """Return all figures as JSON; times in nanoseconds."""
     first, last = statistics.span
+    unit = statistics.unit
     document: dict[str, Json] = {
-        "span_ns": last - first,
+        "unit": "ns" if unit == TIME else unit.name,
+        key_of("span", unit): _told(last - first, unit),
         "rows": [dict(row) for row in rows],
         "tracks": [
             {
                 "process": one.track.process,
                 "track": one.track.thread,
                 "slices": one.slices,
-                "busy_ns": one.busy,
-                "idle_ns": one.idle,
+                key_of("busy", unit): _told(one.busy, unit),
+                key_of("idle", unit): _told(one.idle, unit),
             }
             for one in statistics.tracks
         ],
@@ -188,9 +241,9 @@ def statistics_document(
     return document
 
 
-def statistics_csv(rows: Iterable[Mapping[str, Json]]) -> str:
+def statistics_csv(trace: Measured, rows: Iterable[Mapping[str, Json]]) -> str:
     """Return a line for each name or path; times in nanoseconds."""
-    columns = ("name", "count", *(f"{column}_ns" for column in _COLUMNS[1:]))
+    columns = ("name", *columns_of(trace).values())
     return to_csv(
         columns,
         [
@@ -212,7 +265,7 @@ def verdict_words(one: NamedDifference) -> str:
             return f"differs by less than {percent(one.difference.threshold, 4)}"
         return _WORDS[verdict]
     more = (one.difference.shift or 0) > 0
-    if one.measure.unit == "s":
+    if one.unit == "s":
         return "slower" if more else "faster"
     return "more" if more else "less"
 
@@ -223,7 +276,7 @@ def differences_table(found: Sequence[NamedDifference], limit: int) -> Table:
     heads += ["99 % INTERVAL", "P", "VERDICT"]
     cells: list[list[str]] = []
     for one in found[:limit]:
-        what, unit = one.difference, one.measure.unit
+        what, unit = one.difference, one.unit
         low, high = what.ratio_interval.low, what.ratio_interval.high
         interval = "-" if low is None or high is None else f"{change(low)} … {change(high)}"
         cells.append(
@@ -250,7 +303,7 @@ def differences_document(found: Sequence[NamedDifference]) -> list[Json]:
         {
             "names": list(one.names),
             "measure": one.measure.value,
-            "unit": one.measure.unit,
+            "unit": one.unit,
             "baseline_n": one.difference.baseline_n,
             "candidate_n": one.difference.candidate_n,
             "baseline_median": one.difference.baseline_median,
@@ -293,9 +346,12 @@ def differences_summary(found: Sequence[NamedDifference]) -> str:
     """Say in a sentence what is shown, of self times."""
     of_self = [one for one in found if one.measure is Measure.SELF]
     words = [verdict_words(one) for one in of_self if one.is_shown]
+    more, less = (
+        ("slower", "faster") if all(one.unit == "s" for one in of_self) else ("more", "less")
+    )
     level = percent(found[0].difference.level, 4) if found else "1 %"
     return (
-        f"{plural(len(of_self), 'name')}: {words.count('slower')} slower, "
-        f"{words.count('faster')} faster by self time; {level} is the chance of even one false "
+        f"{plural(len(of_self), 'name')}: {words.count(more)} {more}, "
+        f"{words.count(less)} {less} by self time; {level} is the chance of even one false "
         "call among all names of a measure"
     )

@@ -176,7 +176,10 @@ def flame(sides: AskedSides) -> Picture:
 
         found, candidate = sides.compared(by_path=True)
         title = f"{_titles(sides.candidate)} against {_titles(sides.baseline)}"
-        return flame_picture(_mean_totals(candidate), kind, title, found, FLAME_WIDTHS[width])
+        totals = _mean_totals(candidate)
+        return flame_picture(
+            totals, kind, title, found, FLAME_WIDTHS[width], unit=candidate[0].unit
+        )
 
     return Picture(
         "flame",

@@ -59,13 +59,19 @@ def read_pprof(content: bytes, where: str, kind: str = "") -> Trace:
     Raises:
         InputError: If it is no such file.
     """
-    tables = _Tables()
+    tables, builder = _Tables(), TraceBuilder()
     try:
-        for number, value in fields(memoryview(content)):
-            _take(tables, number, value)
+        try:
+            for number, value in fields(memoryview(content)):
+                _take(tables, number, value)
+        except WireError as error:
+            if not tables.texts:
+                raise
+            # All write texts behind the samples: names may be missing then, but no value is.
+            builder.lose("the file breaks within its texts", str(error))
         if not tables.types or not tables.texts:
             raise InputError(f"{where}: not a pprof profile: it names no kind of value")
-        return _trace(tables, where, kind)
+        return _trace(tables, builder, where, kind)
     except WireError as error:
         raise InputError(f"{where}: not a pprof profile: {error}") from error
 
@@ -99,8 +105,8 @@ def _lines(location: memoryview) -> Iterator[int]:
             yield _numbers(value).get(_LINE_FUNCTION, 0)
 
 
-def _trace(tables: _Tables, where: str, kind: str) -> Trace:
-    builder = TraceBuilder(zero=tables.time if 0 < tables.time < MOST_NS else None)
+def _trace(tables: _Tables, builder: TraceBuilder, where: str, kind: str) -> Trace:
+    builder.zero = tables.time if 0 < tables.time < MOST_NS else None
     names = [tables.text(name) for name, _ in tables.types]
     if kind and kind not in names:
         raise InputError(f"{where} has no sample type {kind!r}; it has {', '.join(names)}")

@@ -14,6 +14,9 @@ _LABELS = "e.label_set IN (SELECT label_set FROM {} WHERE {})"
 _PARAMETERS = "e.parameter_set IN (SELECT parameter_set FROM parameters WHERE name = ? AND {})"
 
 
+#: The results folder of a case, by its id or by that of its place, which older links have.
+CASE = "SELECT results FROM cases WHERE id = ? OR results = ?"
+
 #: Of formats that have a greater share of all entries, SQLite is not to take the index.
 _COMMON = 0.1
 
@@ -42,12 +45,13 @@ def asks_formats_alone(query: Query) -> bool:
 def _clauses(query: Query, format_column: str = "e.format") -> Iterator[Clause]:
     yield from _words(query.text)
     for column, values in (
-        *((format_column, query.formats), ("e.results", query.results)),
+        (format_column, query.formats),
         *(("e.case_name", query.cases), ("e.host", query.hosts), ("e.outcome", query.outcomes)),
         ("e.host_quality", query.host_qualities),
     ):
         if values:
             yield f"{column} IN ({', '.join('?' * len(values))})", tuple(map(text, values))
+    yield from _any_of(query.results, _results)
     yield from _any_of(query.tags, _tag)
     yield from _any_of(query.commits, _commit)
     yield from _any_of(query.versions, _version)
@@ -75,6 +79,10 @@ def _any_of(values: Sequence[str], clause: Callable[[str], Clause]) -> Iterator[
         clauses = [clause(text(value)) for value in values]
         bound = tuple(value for _, several in clauses for value in several)
         yield " OR ".join(one for one, _ in clauses), bound
+
+
+def _results(case: str) -> Clause:
+    return f"e.results IN ({CASE})", (case, case)
 
 
 def _tag(tag: str) -> Clause:

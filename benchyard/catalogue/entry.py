@@ -24,7 +24,12 @@ def identified(path: Path, kind: str = "") -> str:
     Args:
         kind: Tells several things at one place apart.
     """
-    return hashlib.sha256(os.fsencode(path) + b"\0" * bool(kind) + kind.encode()).hexdigest()[:16]
+    return digest(os.fsencode(path) + b"\0" * bool(kind) + kind.encode())
+
+
+def digest(content: bytes) -> str:
+    """Return 16 hexadecimal digits of what is told apart by its content."""
+    return hashlib.sha256(content).hexdigest()[:16]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +62,8 @@ class Entry:
     What is not known is None or empty.
 
     Args:
-        id: Stable as long as it stays where it is; 16 hexadecimal digits.
+        id: 16 hexadecimal digits. A run that has a record keeps it wherever it is moved; a copy of
+            such a run, and all else, keeps it as long as it stays where it is.
         format: Name of its format, such as ``run``.
         root: The folder that was searched.
         path: Where it lies below the root, with ``/``; ``.`` is the root itself.
@@ -80,6 +86,9 @@ class Entry:
         counts: What it contains, such as ``steps``, ``attempts``, ``suspect``.
         parameters: Matrix point and parameters of steps (``STEP.NAME``), for filters.
         steps: As its format describes them; lists leave them out (``Catalogue.steps_of``).
+        identity: Of a run that is described: 16 hexadecimal digits of its record, which become its
+            id unless another place has the same record.
+        results: Id of its case (``CaseEntry.id``) as the index knows it; empty of what is no run.
     """
 
     id: str
@@ -105,6 +114,8 @@ class Entry:
     counts: Mapping[str, int] = field(default_factory=dict[str, int])
     parameters: Mapping[str, Json] = field(default_factory=dict[str, Json])
     steps: tuple[StepEntry, ...] = ()
+    identity: str = ""
+    results: str = ""
 
     @property
     def place(self) -> Path:
@@ -117,7 +128,8 @@ class CaseEntry:
     """A case, or a point of its matrix, with runs in one results folder.
 
     Args:
-        id: Stable as long as its results folder stays where it is; 16 hexadecimal digits.
+        id: 16 hexadecimal digits, of the campaign's first run that has a record: it stays the same
+            wherever the campaign is moved.
         path: Of its results folder below the root.
         runs: Number of its runs, finished or not.
         failed: How many of them did not complete.

@@ -19,7 +19,7 @@ from threading import Lock
 from typing import Any
 
 #: Raised with each change of the schema.
-VERSION = 2
+VERSION = 3
 #: Inode of a folder that was never looked at.
 NEVER = -1
 #: A change is written by others in less; a first indexing commits often.
@@ -70,9 +70,12 @@ CREATE TABLE versions (
   PRIMARY KEY (version, resource, label_set)
 ) WITHOUT ROWID;
 
+-- record is the digest of a run's record, place that of where it lies; id is record, but of copies
+-- and of what has no record it is place.
 -- began is started_s, else updated_s; of what is not known, numbers are -1 and texts are empty.
 CREATE TABLE entries (
-  n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, folder INTEGER NOT NULL, name BLOB NOT NULL,
+  n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, place TEXT NOT NULL UNIQUE, record TEXT NOT NULL,
+  folder INTEGER NOT NULL, name BLOB NOT NULL,
   format TEXT NOT NULL, root INTEGER NOT NULL, path BLOB NOT NULL, created_s REAL NOT NULL,
   updated_s REAL NOT NULL, title TEXT NOT NULL, broken TEXT NOT NULL, under_way INTEGER NOT NULL,
   case_name TEXT NOT NULL, run INTEGER NOT NULL, outcome TEXT NOT NULL, began REAL NOT NULL,
@@ -81,6 +84,7 @@ CREATE TABLE entries (
   results TEXT NOT NULL, label_set INTEGER NOT NULL, parameter_set INTEGER NOT NULL,
   counts BLOB NOT NULL
 );
+CREATE INDEX entries_record ON entries (record) WHERE record != '';
 CREATE INDEX entries_folder ON entries (folder);
 CREATE INDEX entries_began ON entries (began, id);
 CREATE INDEX entries_updated ON entries (updated_s, id);
@@ -111,9 +115,10 @@ CREATE VIRTUAL TABLE search USING fts5 (words, tokenize = 'unicode61 remove_diac
 
 -- Results folders with their runs, so that a list of cases need not count all runs.
 CREATE TABLE cases (
-  id TEXT PRIMARY KEY, newest INTEGER NOT NULL, newest_s REAL NOT NULL, runs INTEGER NOT NULL,
-  failed INTEGER NOT NULL, hosts TEXT NOT NULL
+  results TEXT PRIMARY KEY, id TEXT NOT NULL, newest INTEGER NOT NULL, newest_s REAL NOT NULL,
+  runs INTEGER NOT NULL, failed INTEGER NOT NULL, hosts TEXT NOT NULL
 ) WITHOUT ROWID;
+CREATE INDEX cases_id ON cases (id);
 CREATE INDEX cases_newest ON cases (newest_s, id);
 
 CREATE TABLE tallies (format TEXT PRIMARY KEY, entries INTEGER NOT NULL) WITHOUT ROWID;

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchyard.catalogue.conditions import Clause, asks_formats_alone, condition
+from benchyard.catalogue.conditions import CASE, Clause, asks_formats_alone, condition
 from benchyard.catalogue.entry import CaseEntry, Entry, StepEntry, StepOfRun
 from benchyard.catalogue.query import Page, Query
 from benchyard.catalogue.sorting import Order, cursor, in_reach, keys_of, order_of
@@ -15,9 +15,10 @@ from benchyard.core.json_text import decoded
 _COLUMNS = """
 e.id, e.format, e.root, e.path, e.created_s, e.updated_s, e.title, e.broken, e.under_way,
 e.case_name, e.run, e.outcome, e.started_s, e.duration_s, e.host, e.commit_id, e.counts,
-l.document, s.document, e.host_quality
+l.document, s.document, e.host_quality, c.id
 """
 _SETS = """
+LEFT JOIN cases c ON c.results = e.results
 JOIN label_sets l ON l.id = e.label_set JOIN parameter_sets s ON s.id = e.parameter_set
 """
 
@@ -168,6 +169,7 @@ def entry_of(row: tuple[Any, ...], roots: Sequence[Path]) -> Entry:
         tags=tuple(labels["tags"]),
         counts=_document(row[16]),
         parameters=_document(row[18]),
+        results=row[20] or "",
     )
 
 
@@ -181,8 +183,8 @@ def _document(content: bytes) -> Any:
 
 def entry(connection: sqlite3.Connection, roots: Sequence[Path], entry_id: str) -> Entry | None:
     """Return one entry; None if there is none with this id."""
-    asked = f"SELECT {_COLUMNS} FROM entries e {_SETS} WHERE e.id = ?"  # noqa: S608
-    row = connection.execute(asked, (entry_id,)).fetchone()
+    asked = f"SELECT {_COLUMNS} FROM entries e {_SETS} WHERE e.id = ? OR e.place = ?"  # noqa: S608
+    row = connection.execute(asked, (entry_id, entry_id)).fetchone()
     return entry_of(row, roots) if row else None
 
 
@@ -197,7 +199,8 @@ JOIN label_sets l ON l.id = e.label_set
 """  # noqa: S608
 _SOME_CASES = """
 WITH c AS (
-  SELECT results AS id, n AS newest, max(began) AS newest_s, count(*) AS runs,
+  SELECT (SELECT k.id FROM cases k WHERE k.results = e.results) AS id, n AS newest,
+         max(began) AS newest_s, count(*) AS runs,
          sum(outcome != 'completed' AND NOT under_way) AS failed,
          json_group_array(DISTINCT host) FILTER (WHERE host != '') AS hosts
   FROM entries e WHERE e.results != '' AND ({}) GROUP BY results
@@ -240,7 +243,8 @@ def count_cases(connection: sqlite3.Connection, query: Query) -> int:
 
 def case(connection: sqlite3.Connection, roots: Sequence[Path], case_id: str) -> CaseEntry | None:
     """Return one case; None if there is none with this id."""
-    row = connection.execute(f"{_ALL_CASES} WHERE c.id = ?", (case_id,)).fetchone()
+    asked = f"{_ALL_CASES} WHERE c.results IN ({CASE})"
+    row = connection.execute(asked, (case_id, case_id)).fetchone()
     return _case_of(row, roots) if row else None
 
 
@@ -271,19 +275,19 @@ def _case_of(row: tuple[Any, ...], roots: Sequence[Path]) -> CaseEntry:
     )
 
 
-_STEPS = """
+_STEPS = f"""
 SELECT e.id, e.run, e.started_s, e.host, e.commit_id, l.document, s.position, s.step, s.name,
        s.measure, s.outcome, s.median_s, s.attempts, s.suspect
 FROM entries e JOIN label_sets l ON l.id = e.label_set JOIN steps s ON s.entry = e.n
-WHERE e.results = ? AND e.results != '' ORDER BY e.began, e.id, s.position
-"""
+WHERE e.results IN ({CASE}) ORDER BY e.began, e.id, s.position
+"""  # noqa: S608
 
 
 def steps_of(connection: sqlite3.Connection, case_id: str) -> list[StepOfRun]:
     """Return the steps of all runs of a case, in the order of their beginnings."""
     labels: dict[bytes, Mapping[str, str]] = {}
     found: list[StepOfRun] = []
-    for row in connection.execute(_STEPS, (case_id,)):
+    for row in connection.execute(_STEPS, (case_id, case_id)):
         if row[5] not in labels:
             labels[row[5]] = _document(row[5])["versions"]
         position, step, name, measure, outcome, median_s, attempts, suspect = row[6:]

@@ -204,7 +204,7 @@ _FILES = """
 SELECT folders.path, name, files.mtime_ns, size, files.inode
 FROM files JOIN folders ON folders.id = files.folder
 """
-_ENTRIES = "SELECT id, n, under_way FROM entries WHERE folder = ?"
+_ENTRIES = "SELECT place, n, under_way FROM entries WHERE folder = ?"
 _FILES_OF = "SELECT entry, name, mtime_ns, size, inode FROM files WHERE folder = ?"
 
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import math
+import os
 import sqlite3
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from benchyard.catalogue.entry import RUNS, Entry, StepEntry, identified
-from benchyard.catalogue.seeing import Signature
+from benchyard.catalogue.seeing import Signature, signature_of
 from benchyard.core.json_text import encoded
 from benchyard.core.model import Json, plain
 from benchyard.results.folders import run_number
@@ -18,6 +19,8 @@ from benchyard.results.folders import run_number
 _COLUMNS = (
     *(
         "id",
+        "place",
+        "record",
         "folder",
         "name",
         "format",
@@ -76,7 +79,8 @@ class Writer:
             # One odd entry must not keep all others out.
             entry = _odd(entry, error)
             row, steps = self._row(entry, place), []
-        found = self.connection.execute("SELECT n FROM entries WHERE id = ?", row[:1]).fetchone()
+        asked = "SELECT n FROM entries WHERE place = ?"
+        found = self.connection.execute(asked, (entry.id,)).fetchone()
         if found and self._is(found[0], row, steps):
             self._put_files(place, found[0])
             return
@@ -97,6 +101,24 @@ class Writer:
                 (number,),
             ).fetchall()
         )
+
+    def _id_of(self, entry: Entry) -> str:
+        """Return the id of an entry: that of its record, or of its place if it is a copy.
+
+        Of the places that have the same record, the one whose path comes first is the original.
+        """
+        other = self.connection.execute(_SAME_RECORD, (entry.identity, entry.id)).fetchone()
+        if other:
+            number, results, folder, name, *known = other
+            now = signature_of(folder + b"/" + name, 0)
+            if now is None or list(now[1:]) != known:
+                self.remove(number)  # It was moved here; its folder is looked at in its turn.
+            elif Path(os.fsdecode(folder)) < entry.place:
+                return entry.id
+            else:
+                self.connection.execute("UPDATE entries SET id = place WHERE n = ?", (number,))
+                self._note(results)
+        return entry.identity or entry.id
 
     def _insert(self, row: tuple[Any, ...], steps: list[tuple[Any, ...]], words: str) -> int:
         number = self.connection.execute(_INSERT, row).lastrowid or 0
@@ -130,9 +152,10 @@ class Writer:
 
     def remove(self, number: int) -> None:
         """Forget an entry, if it is there."""
-        asked = "SELECT results FROM entries WHERE n = ?"
-        for (results,) in self.connection.execute(asked, (number,)).fetchall():
+        asked = "SELECT results, id FROM entries WHERE n = ?"
+        for results, entry_id in self.connection.execute(asked, (number,)).fetchall():
             self._delete(number)
+            self.connection.execute(_LOOK_AT_COPIES, (entry_id,))
             self._note(results)
 
     def _delete(self, number: int) -> None:
@@ -158,8 +181,9 @@ class Writer:
 
     def finish(self) -> None:
         """Bring up to date what is counted; to be called before the transaction ends."""
-        self.connection.executemany("DELETE FROM cases WHERE id = ?", [(c,) for c in self._cases])
-        self.connection.executemany(_COUNT_CASE, [(case,) for case in self._cases])
+        gone = [(case,) for case in self._cases]
+        self.connection.executemany("DELETE FROM cases WHERE results = ?", gone)
+        self.connection.executemany(_COUNT_CASE, gone)
         self._cases.clear()
         if self.changed:
             self.connection.execute("UPDATE facts SET value = value + 1 WHERE name = 'generation'")
@@ -171,7 +195,9 @@ class Writer:
         began = entry.started_s if entry.started_s is not None else entry.updated_s
         is_run = entry.format in RUNS
         return (
+            self._id_of(entry),
             entry.id,
+            entry.identity,
             place.folder,
             raw(place.name),
             entry.format,
@@ -252,11 +278,27 @@ class Writer:
 
 _TABLES_OF_SETS = {"parameter_set": ("parameters",), "label_set": ("tags", "versions")}
 _STEP_COLUMNS = "step, name, measure, outcome, median_s, attempts, suspect, position"
+#: The original of a record at another place, with a file that it depends on.
+_SAME_RECORD = """
+SELECT e.n, e.results, o.path, f.name, f.size, f.inode
+FROM entries e JOIN folders o ON o.id = e.folder
+JOIN files f ON f.folder = e.folder AND f.entry = e.n
+WHERE e.id = ? AND e.place != ? LIMIT 1
+"""
+#: One of them becomes the original.
+_LOOK_AT_COPIES = """
+UPDATE files SET mtime_ns = -1
+WHERE (folder, entry) IN (SELECT folder, n FROM entries WHERE record = ? AND record != '')
+"""
+# A case is called as its first run, with the halves swapped; copies are called after their places.
 _COUNT_CASE = """
-INSERT INTO cases (id, newest, newest_s, runs, failed, hosts)
-SELECT results, n, max(began), count(*), sum(outcome != 'completed' AND NOT under_way),
+INSERT INTO cases (results, id, newest, newest_s, runs, failed, hosts)
+SELECT results, coalesce((
+         SELECT substr(f.id, 9) || substr(f.id, 1, 8) FROM entries f
+         WHERE f.results = e.results AND f.id != f.place ORDER BY f.began, f.id LIMIT 1
+       ), results), n, max(began), count(*), sum(outcome != 'completed' AND NOT under_way),
        json_group_array(DISTINCT host) FILTER (WHERE host != '')
-FROM entries WHERE results = ? AND results != '' GROUP BY results
+FROM entries e WHERE results = ? AND results != '' GROUP BY results
 """
 
 

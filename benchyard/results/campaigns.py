@@ -117,6 +117,14 @@ def earlier_campaigns(results: Path) -> list[Path]:
     return sorted((place for place in found if place.is_dir()), key=_order, reverse=True)
 
 
+def campaigns_before(campaign: Path) -> list[Path]:
+    """Return the folders of the campaigns before one, which may be earlier itself, newest first."""
+    if not is_earlier(campaign):
+        return earlier_campaigns(campaign)
+    every = earlier_campaigns(campaign.parent.parent)
+    return [place for place in every if _order(place) < _order(campaign)]
+
+
 def _order(place: Path) -> tuple[str, int]:
     name, _, number = place.name.partition("-")[2].partition("-")
     return place.name.partition("-")[0] + name, int(number or 1)

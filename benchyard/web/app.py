@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
 from anyio.to_thread import current_default_thread_limiter
-from fastapi import FastAPI, Response
+from fastapi import Depends, FastAPI, Response
 from fastapi.responses import RedirectResponse
 from fastapi.staticfiles import StaticFiles
 from starlette.types import Scope
@@ -13,7 +13,7 @@ from starlette.types import Scope
 from benchyard import __version__
 from benchyard.catalogue.index import READERS
 from benchyard.web.answers import Answers
-from benchyard.web.explorer import Explorer
+from benchyard.web.explorer import Explorer, lead_to_lasting
 from benchyard.web.guard import Guard
 from benchyard.web.pages import (
     api,
@@ -104,7 +104,7 @@ def make_app(explorer: Explorer) -> FastAPI:
     app.state.explorer = explorer
     app.mount("/static", _Static(directory=static_folder()), "static")
     for page in _PAGES:
-        app.include_router(page.router)
+        app.include_router(page.router, dependencies=[Depends(lead_to_lasting)])
     app.add_api_route("/favicon.ico", _icon, include_in_schema=False)
     tell_troubles(app)
     # The last one is asked first.

@@ -17,7 +17,7 @@ from benchyard.catalogue.entry import CaseEntry
 from benchyard.core.errors import RecordError
 from benchyard.core.model import Outcome
 from benchyard.core.quantity import plural
-from benchyard.results.campaigns import Campaign, read_campaign, with_earlier
+from benchyard.results.campaigns import Campaign, campaigns_before, read_campaign
 from benchyard.results.excerpt import read_excerpt
 from benchyard.results.folders import RUN_FILE, Results, run_folder
 from benchyard.results.krown_reading import read_results
@@ -173,7 +173,7 @@ def read_case(case: CaseEntry, *metrics: str) -> CaseResults:
 
 def _read_case(case: CaseEntry, metrics: tuple[str, ...]) -> CaseResults:
     read = reader(*metrics)
-    folders = with_earlier(case.results)
+    folders = [case.results, *campaigns_before(case.results)]
     campaigns = [read_campaign(folder, read) for folder in folders]
     tried = tuple((folder, _signature(Results(folder).tries)) for folder in folders)
     if not campaigns[0].records and campaigns[0].krown:

@@ -17,10 +17,12 @@ from benchyard.analysis.comparison.run_sets import RunSet
 from benchyard.analysis.comparison.sides import Side, means_several
 from benchyard.analysis.comparison.tables import table
 from benchyard.catalogue.catalogue import Catalogue
+from benchyard.catalogue.entry import identified
+from benchyard.catalogue.query import Query
 from benchyard.core.errors import InputError
 from benchyard.core.quantity import day_and_time
 from benchyard.core.wording import in_short, quote
-from benchyard.results.campaigns import earlier_campaigns
+from benchyard.results.campaigns import campaigns_before
 from benchyard.results.subject import about, subject_of
 from benchyard.statistics.comparison import Verdict
 from benchyard.web.sides import Chosen, choose, labels, read_chosen
@@ -94,9 +96,12 @@ def compared(catalogue: Catalogue, texts: Sequence[str], asked: Request) -> Comp
     if len(sides) == 1 and means_several(chosen[0].step or ""):
         [(one, side)] = sides
         raise InputError(f"'{quote(one.text)}' means step {side.step} alone; choose another side")
+    runs = [run for _, side in sides for of in side.cases.values() for run in of.everything]
+    # What was measured later does not change what is said of these.
+    known = Query(until_s=max(run.began for run in runs).timestamp() + 1e-3)
     rule = replace(
         asked.rule,
-        other_results=lambda: [case.results for case in catalogue.cases(limit=_OTHER_CASES)],
+        other_results=lambda: [one.results for one in catalogue.cases(known, limit=_OTHER_CASES)],
     )
     asked = replace(asked, rule=rule)
     made = answer([side for _, side in sides], _with_name(asked, sides))
@@ -119,7 +124,9 @@ def _refuse_many(sides: int, asked: Request) -> None:
 
 
 def _with_name(asked: Request, sides: Sequence[tuple[Chosen, Side]]) -> Request:
-    names = [side.name for one, side in sides if asked.reference in (one.text, side.name)]
+    names = [
+        side.name for one, side in sides if asked.reference in (one.text, one.given, side.name)
+    ]
     return replace(asked, reference=names[0]) if len(names) == 1 else asked
 
 
@@ -215,6 +222,35 @@ def findings_of(shown: Compared) -> Iterator[tuple[str, str]]:
             yield f"{side}{finding.text}", _MARKS.get(finding.verdict, "")
 
 
+def reversed_words(shown: Compared) -> Iterator[str]:
+    """Yield a sentence for each case whose reference was measured after what is held against it."""
+    for pair in shown.answer.comparison.pairs:
+        one, other = pair.baseline, pair.candidate
+        before, after = (max(run.began for run in side.everything) for side in (one, other))
+        if before > after and one.title == other.title and not (pair.neutral or pair.of_same_runs):
+            yield (
+                f"{shown.label(pair.baseline_side)} is the baseline, but was measured after "
+                f"{shown.label(pair.candidate_side)}: what got worse since then reads as an "
+                "improvement"
+            )
+
+
+def exact_sides(catalogue: Catalogue, shown: Compared, reference: str | None) -> list[str]:
+    """Return the sides with the numbers of their runs, so that later runs are not taken in."""
+    sets = sorted((runs for _, runs in shown.run_sets), key=lambda runs: len(runs.everything))
+    numbers = {runs.folder: f"@{in_short([r.run for r in runs.everything])}" for runs in sets}
+    sides = sorted(shown.chosen, key=lambda one: reference not in (one.text, one.given))
+    texts = [
+        one.text if one.selection.runs else one.text[:16] + numbers[folder] + one.text[16:]
+        for one in sides
+        if (folder := one.selection.folder)
+    ]
+    if shown.is_with_before:
+        folder = shown.answer.comparison.pairs[0].baseline.folder
+        texts.insert(0, catalogue.case(identified(folder)).id + numbers[folder])
+    return texts
+
+
 # -- for a terminal
 
 
@@ -227,10 +263,10 @@ def command_of(shown: Compared, asked: Request) -> str:
         *_repeated("--pair", [f"{one}={other}" for one, other in asked.pairs.items()]),
         *_unless("--against", asked.against, Request().against),
         *_unless("--sort", asked.order, Request().order),
-        *_unless("--threshold", _percent(rule.threshold), _percent(usual.threshold)),
-        *_unless("--level", _percent(rule.level), _percent(usual.level)),
+        *_unless("--threshold", percent(rule.threshold), percent(usual.threshold)),
+        *_unless("--level", percent(rule.level), percent(usual.level)),
         *_unless("--suspect", rule.suspect, usual.suspect),
-        *_repeated("--session-sd", [] if rule.session_sd is None else [_percent(rule.session_sd)]),
+        *_repeated("--session-sd", [] if rule.session_sd is None else [percent(rule.session_sd)]),
         *(["--in-turns"] if rule.in_turns else []),
     ]
     return shlex.join(["benchyard", "compare", *_command_sides(shown, asked), *options])
@@ -238,7 +274,7 @@ def command_of(shown: Compared, asked: Request) -> str:
 
 def _command_sides(shown: Compared, asked: Request) -> list[str]:
     sides = [one.command for one in shown.chosen]
-    chosen = [one.command for one in shown.chosen if one.text == asked.reference]
+    chosen = [one.command for one in shown.chosen if asked.reference in (one.text, one.given)]
     sides = [*chosen[:1], *(side for side in sides if side not in chosen[:1])]
     first = shown.answer.comparison.pairs[0]
     # Alone, the command takes the newest campaign before, of whichever host.
@@ -248,7 +284,7 @@ def _command_sides(shown: Compared, asked: Request) -> list[str]:
 
 
 def _newest_before(pair: CasePair) -> Path | None:
-    return next(iter(earlier_campaigns(pair.candidate.folder)), None)
+    return next(iter(campaigns_before(pair.candidate.folder)), None)
 
 
 def _repeated(option: str, values: Sequence[str]) -> Iterator[str]:
@@ -256,7 +292,8 @@ def _repeated(option: str, values: Sequence[str]) -> Iterator[str]:
         yield from (option, value)
 
 
-def _percent(value: float) -> str:
+def percent(value: float) -> str:
+    """Write a share as an option has it."""
     return f"{100 * value:.10g}%"
 
 

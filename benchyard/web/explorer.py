@@ -6,7 +6,7 @@ from threading import Lock
 from typing import Annotated, cast
 
 from cachetools import TTLCache
-from fastapi import Depends, Request
+from fastapi import Depends, HTTPException, Request
 
 from benchyard.catalogue.catalogue import Catalogue
 from benchyard.catalogue.formats import FORMATS
@@ -75,3 +75,18 @@ async def _explorer(request: Request) -> Explorer:
 
 #: As an argument of an endpoint: the application's explorer.
 Current = Annotated[Explorer, Depends(_explorer)]
+
+
+def lead_to_lasting(request: Request, explorer: Current) -> None:
+    """Lead from an address with the id of a place to that with the id of what lies there.
+
+    Raises:
+        NotFoundError: If nothing has this id.
+    """
+    found = explorer.catalogue
+    for name, find in (("case_id", found.case), ("run_id", found.entry), ("entry_id", found.entry)):
+        given = request.path_params.get(name)
+        if given and (known := find(given).id) != given:
+            address = request.url.path.replace(given, known)
+            query = f"?{request.url.query}" if request.url.query else ""
+            raise HTTPException(307, f"it is at {address}", {"Location": address + query})

@@ -28,7 +28,8 @@ class Chosen:
     """A side that was chosen, before its runs are read.
 
     Args:
-        text: As it stands in the address.
+        text: As a lasting address has it.
+        given: As it stands in the address.
         title: Of its case.
         path: Of its results folder, below the root.
         href: Its page.
@@ -36,6 +37,7 @@ class Chosen:
     """
 
     text: str
+    given: str
     title: str
     path: str
     href: str
@@ -72,6 +74,7 @@ def choose(catalogue: Catalogue, texts: Sequence[str]) -> list[Chosen]:
     if len(lines) > MOST_SIDES:
         raise InputError(f"{len(lines):,} sides are too many; choose {MOST_SIDES} at most")
     found = [_chosen(catalogue, line) for line in dict.fromkeys(lines)]
+    found = list({one.text: one for one in found}.values())
     runs = sum(one.count for one in found)
     if runs > MOST_RUNS:
         raise InputError(
@@ -111,12 +114,13 @@ def _chosen(catalogue: Catalogue, text: str) -> Chosen:
     ids = found["ids"].split(",")
     case = _case(catalogue, ids[0])
     if case is None:
-        return _of_runs(text, [catalogue.entry(one) for one in ids], found["runs"], found["step"])
+        return _of_runs(text, [catalogue.entry(one) for one in ids], found)
     if len(ids) > 1:
         raise InputError(f"'{quote(text)}' joins cases; give each case as a side of its own")
     runs = None if found["runs"] is None else parse_runs(found["runs"])
     return Chosen(
-        text=text,
+        text=case.id + text[found.end("ids") :],
+        given=text,
         title=case.title or case.path,
         path=case.path,
         href=f"/case/{case.id}",
@@ -133,7 +137,7 @@ def _case(catalogue: Catalogue, case_id: str) -> CaseEntry | None:
         return None
 
 
-def _of_runs(text: str, entries: Sequence[Entry], runs: str | None, step: str | None) -> Chosen:
+def _of_runs(text: str, entries: Sequence[Entry], found: re.Match[str]) -> Chosen:
     first, folders = entries[0], {entry.place.parent for entry in entries}
     numbers = [run_number(entry.place.name) for entry in entries if entry.format == RUN]
     if len(numbers) < len(entries) or None in numbers:
@@ -141,15 +145,16 @@ def _of_runs(text: str, entries: Sequence[Entry], runs: str | None, step: str | 
         raise InputError(f"{quote(other.path)} is no run, and only runs are compared")
     if len(folders) > 1:
         raise InputError(f"'{quote(text)}' joins runs of several cases; give each case as a side")
-    if runs is not None:
+    if found["runs"] is not None:
         raise InputError(f"'{quote(text)}': numbers of runs stand behind a case, not behind runs")
     chosen = tuple(sorted({number for number in numbers if number}))
     return Chosen(
-        text=text,
+        text=",".join(entry.id for entry in entries) + text[found.end("ids") :],
+        given=text,
         title=first.title or first.path,
         path=first.place.parent.relative_to(first.root).as_posix(),
         href=f"/run/{first.id}",
         selection=Selection(first.place.parent, chosen),
         count=len(chosen),
-        step=step,
+        step=found["step"],
     )

@@ -11,7 +11,7 @@ from benchyard.core.errors import InputError, RecordError
 from benchyard.core.files import shown
 from benchyard.core.model import Json, Outcome
 from benchyard.core.wording import in_short, printable
-from benchyard.results.campaigns import earlier_campaigns, is_earlier
+from benchyard.results.campaigns import campaigns_before, is_earlier
 from benchyard.results.folders import RUN_FILE, Results, RunFolder, run_number
 from benchyard.results.record import RunRecord, StepRecord, read_record
 from benchyard.results.subject import Subject, differences, subject_of
@@ -269,7 +269,7 @@ def read_before(candidate: Mapping[str, RunSet]) -> dict[str, RunSet]:
     """
     found: dict[str, RunSet] = {}
     for title, run_set in candidate.items():
-        earlier = (read_run_set(place, None) for place in earlier_campaigns(run_set.folder))
+        earlier = (read_run_set(place, None) for place in campaigns_before(run_set.folder))
         before = next((one for one in earlier if one is not None), None)
         if before is not None:
             found[title] = before
@@ -288,7 +288,7 @@ def previous_of_host(candidate: RunSet) -> RunSet | None:
         InputError: If a record is damaged.
     """
     host = host_of(candidate)
-    for place in earlier_campaigns(candidate.folder):
+    for place in campaigns_before(candidate.folder):
         before = read_run_set(place, None)
         if before is not None and before.records and host_of(before) == host:
             return before

@@ -227,13 +227,13 @@ class SessionHistory:
 
     def _own(self, part: ComparedSteps, metric: str, *, relative: bool) -> list[list[float]]:
         """Return the levels of the case's earlier campaigns, in groups about one level each."""
-        candidate = part.candidate.folder.resolve()
+        candidate, until = part.candidate.folder.resolve(), _newest([part])
         series = {
             (_home(part.baseline.folder), part.baseline_steps): part.baseline,
             (_home(part.candidate.folder), part.candidate_steps): part.candidate,
         }
         read = {
-            key: self._campaigns(key[0], host_of(side), _OWN_CAMPAIGNS, candidate)
+            key: self._campaigns(key[0], host_of(side), _OWN_CAMPAIGNS, until, candidate)
             for key, side in series.items()
         }
         return [
@@ -248,11 +248,11 @@ class SessionHistory:
         Its degrees of freedom are those of the step that is known best.
         """
         own = {_home(side.folder) for part in parts for side in (part.baseline, part.candidate)}
-        host = host_of(parts[0].candidate)
+        host, until = host_of(parts[0].candidate), _newest(parts)
         lent: list[tuple[float, int]] = []
         for home in self._homes:
             if home not in own:
-                found = self._campaigns(home, host, _OTHER_CAMPAIGNS)
+                found = self._campaigns(home, host, _OTHER_CAMPAIGNS, until)
                 steps = dict.fromkeys(step for one in found for step in one.steps)
                 known = [level_variance(_levels(found, (step,), metric)) for step in steps]
                 told = [one for one in known if one[1]]
@@ -268,14 +268,24 @@ class SessionHistory:
         return list(islice(filter(earlier_campaigns, homes), _OTHER_CASES))
 
     def _campaigns(
-        self, home: Path, host: Json, most: int, without: Path | None = None
+        self, home: Path, host: Json, most: int, until: datetime, without: Path | None = None
     ) -> list[_Campaign]:
-        """Return the campaigns of a host in a results folder, oldest first."""
-        key = (home, host, without)
+        """Return the campaigns of a host in a results folder, oldest first.
+
+        Those after the compared ones are left out: a comparison stays as it is when others follow.
+        """
+        key = (home, host, until, without)
         if key not in self._read:
-            folders = [one for one in with_earlier(home) if one.resolve() != without][:most]
-            self._read[key] = list(_sampled(reversed(folders), host, self.metrics))
+            folders = (one for one in with_earlier(home) if one.resolve() != without)
+            found = islice(_sampled(folders, host, self.metrics, until), most)
+            self._read[key] = list(found)[::-1]
         return self._read[key]
+
+
+def _newest(parts: Iterable[ComparedSteps]) -> datetime:
+    """Return when the newest of the compared runs began."""
+    sides = (side for part in parts for side in (part.baseline, part.candidate))
+    return max(record.began for side in sides for record in side.records)
 
 
 def _home(folder: Path) -> Path:
@@ -283,13 +293,16 @@ def _home(folder: Path) -> Path:
     return (folder.parent.parent if is_earlier(folder) else folder).resolve()
 
 
-def _sampled(folders: Iterable[Path], host: Json, metrics: tuple[str, ...]) -> Iterator[_Campaign]:
+def _sampled(
+    folders: Iterable[Path], host: Json, metrics: tuple[str, ...], until: datetime
+) -> Iterator[_Campaign]:
     """Yield the samples of campaigns; what cannot be read is no history."""
     read = partial(read_excerpt, metrics=metrics)
     for folder in folders:
         with suppress(InputError, OSError):
             found = read_run_set(folder, None, read)
-            if found is not None and found.records and host_of(found) == host:
+            records = found.records if found is not None and host_of(found) == host else ()
+            if found is not None and records and records[-1].began <= until:
                 yield _Campaign(subject_of(found.records[-1]), sample(found))
 
 

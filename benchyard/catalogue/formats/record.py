@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import msgspec
 
-from benchyard.catalogue.entry import StepEntry
+from benchyard.catalogue.entry import StepEntry, digest
 from benchyard.core.errors import RecordError
 from benchyard.core.files import content
 from benchyard.core.model import Json, Outcome
@@ -88,7 +88,7 @@ class Subject(msgspec.Struct):
 
 
 class Record(msgspec.Struct):
-    """A record, without what lists do not need."""
+    """A record, without what lists do not need; ``identity`` is the digest of its file."""
 
     format: str
     version: int
@@ -103,6 +103,7 @@ class Record(msgspec.Struct):
     subject: Subject = msgspec.field(default_factory=Subject)
     preflight: tuple[dict[str, Any], ...] = ()
     collector: Collector = msgspec.field(default_factory=Collector)
+    identity: str = ""
 
     @property
     def host_quality(self) -> HostQuality:
@@ -157,12 +158,14 @@ def read_facts(folder: Path) -> Record:
     """
     path = RunFolder(folder).record
     try:
-        record = _DECODER.decode(content(path))
+        text = content(path)
+        record = _DECODER.decode(text)
     except (OSError, msgspec.MsgspecError, ValueError, RecursionError):
         return _read_strictly(folder)
     odd = record.format != FORMAT or not 1 <= record.version <= VERSION
     if odd or run_number(folder.name) not in (None, record.run) or _has_no_zone(record):
-        return _read_strictly(folder)
+        record = _read_strictly(folder)
+    record.identity = digest(text)
     return record
 
 

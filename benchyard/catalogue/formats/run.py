@@ -5,7 +5,7 @@ from datetime import datetime
 from pathlib import Path
 from statistics import median
 
-from benchyard.catalogue.entry import KROWN_RUN, RUN, Entry, StepEntry
+from benchyard.catalogue.entry import KROWN_RUN, RUN, Entry, StepEntry, digest
 from benchyard.catalogue.formats.contract import Found, Listing
 from benchyard.catalogue.formats.record import Record, read_facts
 from benchyard.core.errors import BenchyardError, RecordError
@@ -76,6 +76,7 @@ def _recorded(found: Found, record: Record, mtime_s: float) -> Entry:
         },
         parameters=dict(record.parameters()),
         steps=steps,
+        identity=record.identity,
     )
 
 
@@ -183,6 +184,7 @@ def _of_krown(found: Found, record: RunRecord, mtime_s: float) -> Entry:
         host=host if isinstance(host, str) else "",
         counts={"steps": len(record.steps)},
         steps=tuple(_step_of_krown(step) for step in record.steps),
+        identity=digest(repr(record).encode("utf-8", "backslashreplace")),
     )
 
 

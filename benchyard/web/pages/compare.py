@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Depends, Response
 from fastapi import Query as Parameter
 from fastapi import Request as HttpRequest
+from fastapi.responses import RedirectResponse
 from pydantic import BaseModel
 
 from benchyard.analysis.comparison.document import csv_text, document, markdown
@@ -39,9 +40,12 @@ from benchyard.web.comparing import (
     Compared,
     command_of,
     compared,
+    exact_sides,
     findings_of,
     mark_of,
+    percent,
     remarks_of,
+    reversed_words,
     rows_table,
     sides_table,
 )
@@ -107,15 +111,41 @@ class Asked:
         """Return the value of an option that is given once."""
         return next(iter(self.values.get(name, ())), usual)
 
+    def called(self, names: Mapping[str, str]) -> "Asked":
+        """Return the same with other names of the sides."""
+        values = {
+            name: [names.get(text, text) for text in texts] if name == "reference" else texts
+            for name, texts in self.values.items()
+        }
+        return Asked(list(dict.fromkeys(names.get(one, one) for one in self.sides)), values)
+
+    def exactly(self, sides: Sequence[str]) -> "Asked":
+        """Return the same with these sides in this order, and without what may be usual later."""
+        rule = self.request.rule
+        given = {name: texts for name, texts in self.values.items() if name != "reference"}
+        usual = {"metric": rule.metrics, "threshold": [percent(rule.threshold)]}
+        return Asked(sides, {**usual, "level": [percent(rule.level)], **given})
+
+    def swapped(self) -> "Asked":
+        """Return the same of two sides with the other one as the reference."""
+        first = self.first("reference", self.sides[0])
+        sides = sorted(self.sides, key=lambda one: one == first)
+        return Asked(sides, {n: texts for n, texts in self.values.items() if n != "reference"})
+
     def query(self, **more: str) -> str:
         """Return the parameters as they stand in an address, with ``?``."""
         return "?" + urlencode({"side": self.sides, **self.values, **more}, doseq=True)
 
 
 class _Parameters(BaseModel):
-    """What may stand in an address; all that is ``a``, and all that is ``b``, is one side each."""
+    """What may stand in an address.
+
+    All that is ``a``, and all that is ``b``, is one side each. Of cases that were ticked, the one
+    that was measured first is the reference.
+    """
 
     side: list[str] = []
+    ticked: Literal["", "yes"] = ""
     a: list[str] = []
     b: list[str] = []
     metric: list[str] = []
@@ -131,7 +161,7 @@ class _Parameters(BaseModel):
     in_turns: Literal["", "yes"] = ""
 
 
-async def _asked(given: Annotated[_Parameters, Parameter()]) -> Asked:
+async def _asked(explorer: Current, given: Annotated[_Parameters, Parameter()]) -> Asked:
     """Take the options of an address; what is empty, as a form sends it, is left out."""
     usual = _Parameters()
     values: dict[str, Sequence[str]] = {
@@ -141,6 +171,8 @@ async def _asked(given: Annotated[_Parameters, Parameter()]) -> Asked:
         value = str(getattr(given, name)).strip()
         values[name] = [value] if value != getattr(usual, name) else []
     sides = [",".join(given.a), ",".join(given.b), *given.side]
+    if given.ticked and given.side:
+        sides = [one.id for one in _by_time(map(explorer.catalogue.case, given.side))]
     return Asked(_written(sides), {name: texts for name, texts in values.items() if texts})
 
 
@@ -247,6 +279,9 @@ def page(request: HttpRequest, explorer: Current, asked: AskedFor, q: str = "") 
         # A link from a case leads here also where there is no campaign before.
         status = 200 if others is not None and not asked.values else 422
         return render(request, "compare_choice.html", status, **common, **told)
+    lasting = asked.called({one.given: one.text for one in shown.chosen})
+    if lasting != asked or "ticked" in request.query_params:
+        return RedirectResponse(f"/compare{lasting.query()}", 303)
     comparison = shown.answer.comparison
     findings = list(findings_of(shown))
     drawn = len(shown.run_sets) <= _MOST_DRAWN
@@ -267,6 +302,9 @@ def page(request: HttpRequest, explorer: Current, asked: AskedFor, q: str = "") 
         lacks_suspect=lacks_suspect(comparison),
         has_values=any(row.baseline.values or row.candidate.values for row in comparison.rows),
         command=command_of(shown, asked.request),
+        reversed=list(reversed_words(shown)),
+        swapped=asked.swapped() if len(shown.chosen) == 2 else None,
+        exact=asked.exactly(exact_sides(explorer.catalogue, shown, asked.request.reference)),
         pictures=[_ratios(explorer, asked), _points(explorer, asked)] if drawn else [],
         most_drawn=_MOST_DRAWN,
     )
@@ -295,7 +333,9 @@ def _offered(catalogue: Catalogue, text: str) -> DataTable:
     more = catalogue.count_cases(query) - _OFFERED
     notes = [f"{more:,} more; search for them."] if more > 0 else []
     found = catalogue.cases(query, limit=_OFFERED)
-    notes.append("The first is the reference. One alone is compared with its campaign before.")
+    notes.append(
+        "The one measured first is the reference. One alone is compared with its campaign before."
+    )
     rows = [[Cell(case.id, name_of(case), f"/case/{case.id}"), *_about(case)] for case in found]
     return DataTable(
         *("choice", "Cases", _CASE_COLUMNS, rows),
@@ -318,7 +358,7 @@ def _others(catalogue: Catalogue, asked: Asked) -> DataTable | None:
     found = [case for case in cases if case.id != own.id]
     rows = [
         [
-            Cell(case.id, name_of(case), _with(asked, case)),
+            Cell(case.id, name_of(case), _both(asked, own, case)),
             *_about(case),
         ]
         for case in found[:_OFFERED]
@@ -327,12 +367,13 @@ def _others(catalogue: Catalogue, asked: Asked) -> DataTable | None:
     return DataTable("others", "Compare it with", _CASE_COLUMNS, rows, notes=notes)
 
 
-def _with(asked: Asked, case: CaseEntry) -> str:
-    """Return the address of the comparison with one case more; what was before is the baseline."""
-    sides = [*asked.sides, case.id]
-    if is_earlier(case.results):
-        sides.reverse()
-    return "/compare" + Asked(sides, asked.values).query()
+def _both(asked: Asked, *cases: CaseEntry) -> str:
+    """Return the address of a comparison of two cases: what was measured first is the baseline."""
+    return f"/compare{Asked([one.id for one in _by_time(cases)], asked.values).query()}"
+
+
+def _by_time(cases: Iterable[CaseEntry]) -> list[CaseEntry]:
+    return sorted(cases, key=lambda one: (one.newest_s or 0.0, not is_earlier(one.results)))
 
 
 def _about(case: CaseEntry) -> list[Cell]:

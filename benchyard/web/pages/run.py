@@ -5,7 +5,6 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
-from benchyard.catalogue.entry import identified
 from benchyard.core.model import Outcome
 from benchyard.core.quantity import duration
 from benchyard.results.attempts import RunAttempt, read_tries
@@ -98,7 +97,7 @@ def _word(shown: ShownRun) -> str:
 
 
 def _links(shown: ShownRun) -> Iterator[tuple[str, str]]:
-    yield "Case", f"/case/{identified(shown.entry.place.parent)}"
+    yield "Case", f"/case/{shown.entry.results}"
     if shown.record is not None:
         yield "Record", f"/run/{shown.entry.id}.json"
 

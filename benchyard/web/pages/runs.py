@@ -6,7 +6,7 @@ from typing import cast
 
 from fastapi import APIRouter, Request, Response
 
-from benchyard.catalogue.entry import RUNS, Entry, identified
+from benchyard.catalogue.entry import Entry
 from benchyard.catalogue.query import Page
 from benchyard.core.model import Json, JsonObject
 from benchyard.core.quantity import day_and_time, duration, plural
@@ -57,7 +57,7 @@ class _Facet:
 def entry_row(entry: Entry) -> list[Cell]:
     """Return the cells of an entry in a list of runs."""
     return [
-        Cell(entry.title or entry.path, href=f"/case/{identified(entry.place.parent)}"),
+        Cell(entry.title or entry.path, href=f"/case/{entry.results}"),
         Cell(entry.run, href=address_of(entry)),
         _state(entry),
         Cell(entry.started_s, day_and_time(entry.started_s or entry.updated_s)),
@@ -147,12 +147,14 @@ def runs_json(explorer: Current, search: Asked) -> Response:
 
 def entry_document(entry: Entry) -> JsonObject:
     """Return an entry as a JSON object."""
-    names = [name for name in Entry.__dataclass_fields__ if name not in ("root", "steps")]
+    names = [
+        name for name in Entry.__dataclass_fields__ if name not in ("root", "steps", "identity")
+    ]
     document = {name: getattr(entry, name) for name in names}
     # Mappings and tuples of the catalogue become objects and lists.
     plain = {name: _plain(value) for name, value in document.items()}
-    results = identified(entry.place.parent) if entry.format in RUNS else None
-    return {**plain, "root": str(entry.root), "results": results, "href": address_of(entry)}
+    known = {"root": str(entry.root), "results": entry.results or None}
+    return {**plain, **known, "href": address_of(entry)}
 
 
 def _plain(value: object) -> Json:

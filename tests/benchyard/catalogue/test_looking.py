@@ -23,6 +23,7 @@ from benchyard.catalogue.formats.record import Record, read_facts
 from benchyard.catalogue.opening import index_of
 from benchyard.catalogue.query import Query
 from benchyard.results.attempts import note_began
+from benchyard.results.campaigns import set_aside
 from benchyard.results.layout import begin_run
 from tests.benchyard.catalogue.making import put_many, put_run
 
@@ -484,7 +485,58 @@ def test_an_index_that_is_overwritten_while_it_is_open_is_made_anew(lab: Path) -
     assert catalogue.page(Query()).total == 3
 
 
-def test_ids_are_those_of_the_place(lab: Path, catalogue: Catalogue) -> None:
+# -- ids
+
+
+def test_ids_stay_when_a_campaign_is_set_aside_and_when_the_root_moves(
+    lab: Path, catalogue: Catalogue, tmp_path: Path
+) -> None:
+    ids = {path: entry.id for path, entry in entries(catalogue).items()}
+    [before] = catalogue.cases()
+    moved = set_aside(lab / "sort" / "results")
+    assert moved
+    put_run(lab / "sort" / "results", 1, duration_s=9.0)
+    catalogue.refresh()
+    for path, known in ids.items():
+        assert catalogue.entry(known).place == moved / Path(path).name
+    assert catalogue.case(before.id).results == moved
+    newest = entries(catalogue)["sort/results/run_1"]
+    assert newest.id not in ids.values()
+    assert newest.results not in ("", before.id)
+    lab.rename(tmp_path / "elsewhere")
+    again = Catalogue([tmp_path / "elsewhere"], tmp_path / "index2.sqlite")
+    assert {entry.id for entry in entries(again).values()} == {*ids.values(), newest.id}
+    assert {case.id for case in again.cases()} == {before.id, newest.results}
+
+
+def test_ids_of_places_still_lead_to_what_lies_there(lab: Path, catalogue: Catalogue) -> None:
+    results = lab.resolve() / "sort" / "results"
     entry = entries(catalogue)["sort/results/run_1"]
-    assert entry.id == identified(lab.resolve() / "sort" / "results" / "run_1")
-    assert catalogue.cases()[0].id == identified(lab.resolve() / "sort" / "results")
+    assert entry.id != identified(results / "run_1")
+    assert catalogue.entry(identified(results / "run_1")) == entry
+    assert catalogue.case(identified(results)).id == entry.results
+    assert catalogue.page(Query(results=(identified(results),))).total == 3
+    assert len(catalogue.steps_of(identified(results))) == 3
+
+
+def test_a_copy_has_an_id_of_its_own_until_the_original_is_gone(
+    lab: Path, catalogue: Catalogue
+) -> None:
+    ids = {entry.id for entry in entries(catalogue).values()}
+    [case] = catalogue.cases()
+    shutil.copytree(lab / "sort", lab / "sort-copy")
+    catalogue.refresh()
+    copies = {path: e.id for path, e in entries(catalogue).items() if "copy" in path}
+    assert not ids & set(copies.values())
+    assert len({one.id for one in catalogue.cases()}) == 2
+    assert catalogue.case(case.id).path == "sort/results"
+    # Whatever was seen first, the path that comes first has the id of the record.
+    shutil.copytree(lab / "sort", lab / "a")
+    catalogue.refresh()
+    assert catalogue.case(case.id).path == "a/results"
+    shutil.rmtree(lab / "sort")
+    shutil.rmtree(lab / "a")
+    catalogue.refresh()
+    catalogue.refresh()
+    assert catalogue.case(case.id).path == "sort-copy/results"
+    assert {entry.id for entry in entries(catalogue).values()} == ids

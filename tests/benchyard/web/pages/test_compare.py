@@ -1,3 +1,5 @@
+import csv
+import io
 import json
 import re
 import shlex
@@ -5,13 +7,14 @@ from dataclasses import replace
 from html import unescape
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, urlencode
+from urllib.parse import quote, unquote, urlencode
 from xml.etree.ElementTree import fromstring
 
 import pytest
 
 from benchyard.catalogue.entry import identified
 from benchyard.catalogue.query import Query
+from benchyard.results.campaigns import set_aside
 from benchyard.web import plots
 from benchyard.web.sides import MOST_RUNS, MOST_SIDES
 from tests.benchyard.analysis.comparison.conftest import (
@@ -174,7 +177,10 @@ def test_other_work_than_before_is_compared_when_both_are_named(tmp_path: Path) 
     place(tmp_path / "results" / "earlier" / before, runs(*BASE))
     place(tmp_path / "results", other)
     site = Site(tmp_path)
-    newest, earlier = (identified(tmp_path / "results" / p) for p in (".", f"earlier/{before}"))
+    newest, earlier = (
+        next(case.id for case in site.catalogue.cases() if case.path == path)
+        for path in ("results", f"results/earlier/{before}")
+    )
     page = site.page(f"/compare{sides(newest)}")
     assert "it is other work" in page
     [href] = re.findall('href="([^"]*)">tpch .earlier campaign', page)
@@ -196,6 +202,78 @@ def test_runs_can_be_ticked_for_one_side_and_the_other(site: Site) -> None:
     query = urlencode({"a": baseline, "b": candidate}, doseq=True)
     assert "tpch, runs 1-5 against tpch, runs 6-8" in told(site.page(f"/compare?{query}"))
     assert set(ticks(site.page("/runs"), "a")) > set(baseline)
+
+
+def campaigns(folder: Path) -> Path:
+    """Write a campaign and a later one, which is twice as slow; return the earlier one's folder."""
+    earlier = folder / "results" / "earlier" / "20251201T000000Z-0123456789ab"
+    began = "2025-11-01T08:00:00+00:00"
+    place(earlier, [replace(one, started_at=began) for one in runs(*BASE)])
+    place(folder / "results", runs(*[2 * value for value in BASE]))
+    return earlier
+
+
+def test_the_older_of_two_campaigns_that_are_ticked_is_the_baseline(tmp_path: Path) -> None:
+    campaigns(tmp_path)
+    site = Site(tmp_path)
+    old, new = (
+        site.case("earlier"),
+        next(one.id for one in site.catalogue.cases() if "earlier" not in one.path),
+    )
+    ticked = ticks(site.page("/cases"), "side")
+    assert ticked == [new, old]  # the newest first
+    [sent] = re.findall('<input type="hidden" name="([a-z]*)" value="yes">', site.page("/cases"))
+    answer = site.client.get(f"/compare{sides(*ticked, **{sent: 'yes'})}")
+    assert answer.url.query.decode() == sides(old, new).removeprefix("?")
+    assert "1 regression" in told(answer.text)
+    assert "warning: " not in answer.text
+    [swapped] = re.findall('href="([^"]*)">Swap the sides', answer.text)
+    other = told(site.page(unescape(swapped)))
+    assert "1 improvement" in other
+    assert "is the baseline, but was measured after tpch" in other
+
+
+def test_a_link_to_exactly_this_shows_the_same_after_another_campaign(tmp_path: Path) -> None:
+    campaigns(tmp_path)
+    site = Site(tmp_path)
+    new = next(one.id for one in site.catalogue.cases() if "earlier" not in one.path)
+    page = site.page(f"/compare{sides(new)}")
+    assert "1 regression" in page
+    [exact] = map(unescape, re.findall('href="([^"]*)">A link to exactly this', page))
+    assert "@1-8" in unquote(exact)
+    kept = [exact.replace("/compare?", f"/compare{part}?") for part in (".csv", "/points.svg")]
+    kept += [f"/case/{new}/history.csv", f"/case/{new}/history.svg"]
+    before = figures(site, kept)
+    set_aside(tmp_path / "results")
+    later = "2026-11-01T08:00:00+00:00"
+    slower = runs(*[5 * value for value in BASE])
+    place(tmp_path / "results", [replace(one, started_at=later) for one in slower])
+    site.catalogue.refresh()
+    assert figures(site, kept) == before
+    moved = tmp_path.rename(tmp_path.with_name("moved"))
+    assert figures(Site(moved), kept) == before
+
+
+def figures(site: Site, addresses: list[str]) -> list[str]:
+    """Return what addresses answer, without what names folders."""
+    answers = [site.text(one) for one in addresses]
+    tables = [list(csv.DictReader(io.StringIO(one))) for one in answers if "<svg" not in one]
+    for row in (row for table in tables for row in table):
+        row.pop("baseline_side", None)
+        row.pop("candidate_side", None)
+    pictures = [re.findall(r"<text[^>]*>([^<(]*)|<use [^>]*(y=[^ ]*)", one) for one in answers]
+    return [str(tables), *map(str, pictures)]
+
+
+def test_addresses_of_places_lead_to_those_that_last(site: Site, tmp_path: Path) -> None:
+    old, new = (identified(tmp_path / part) for part in ("old", "new"))
+    answer = site.client.get(f"/case/{old}/history.csv?metric=duration_s")
+    assert answer.url.path == f"/case/{site.case('old')}/history.csv"
+    assert answer.url.query == b"metric=duration_s"
+    answer = site.client.get(f"/compare{sides(old, new, reference=new)}")
+    lasting = sides(site.case("old"), site.case("new"), reference=site.case("new"))
+    assert answer.url.query.decode() == lasting.removeprefix("?")
+    assert "1 improvement" in answer.text
 
 
 def ticks(page: str, name: str) -> list[str]:

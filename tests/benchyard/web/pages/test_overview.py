@@ -67,7 +67,8 @@ def test_what_got_worse_comes_first_with_a_way_to_the_comparison(lab: Path) -> N
 
     page = site.page("/")
     before = identified(lab / "slower" / "results" / "earlier" / OLD)
-    href = f"/compare?side={before}&amp;side={identified(lab / 'slower' / 'results')}"
+    slower = site.catalogue.case(identified(lab / "slower" / "results")).id
+    href = f"/compare?side={before}&amp;side={slower}"
     assert page.index("Got worse") < page.index(href) < page.index("<h2>Cases with new runs")
     assert "Step 1" in page
     assert "http-equiv" not in page

@@ -20,8 +20,6 @@ from benchyard.web.tables import Column
 
 #: Most rows of one page.
 MOST_ROWS = 1_000
-#: Most rows of a table that programs read, unless they ask for pages.
-MOST_EXPORTED = 100_000
 _CONDITION = re.compile(r"(.+?)(!=|<=|>=|=|<|>|~)(.*)", re.DOTALL)
 _NUMBER = re.compile(r"[+-]?(\d{1,18}|\d{0,18}\.\d{1,18}|\d{1,18}\.)(e[+-]?\d{1,3})?", re.ASCII)
 #: What leads to a place in the answer; any other change begins at its first page.
@@ -167,10 +165,9 @@ class Search:
     given: tuple[tuple[str, str], ...]
 
     @property
-    def whole(self) -> catalogue.Query:
-        """The query without pages, for a table that programs read, unless they ask for some."""
-        paged = any(name in ("limit", *_PLACE) for name, _ in self.given)
-        return self.query if paged else replace(self.query, limit=MOST_EXPORTED)
+    def is_page(self) -> bool:
+        """Whether a page is asked for; tables for programs are whole otherwise."""
+        return any(name in ("limit", *_PLACE) for name, _ in self.given)
 
     def address(self, **changes: Sequence[str]) -> str:
         """Return a query, with ``?``, that asks for the same, but for some fields.

@@ -144,11 +144,12 @@ class DataTable:
         keys = [column.key for column in self.columns]
         return [dict(zip(keys, (cell.value for cell in row), strict=True)) for row in self.rows]
 
-    def csv(self) -> str:
+    def csv(self, *, head: bool = True) -> str:
         """Return it as CSV (RFC 4180)."""
         text = io.StringIO()
         writer = csv.writer(text)
-        writer.writerow([column.key for column in self.columns])
+        if head:
+            writer.writerow([column.key for column in self.columns])
         writer.writerows([_flat(cell.value) for cell in row] for row in self.rows)
         return text.getvalue()
 

@@ -1,10 +1,12 @@
 """The search: a page of runs, and of what else was found, with ways to narrow it."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
 from typing import cast
 
 from fastapi import APIRouter, Request, Response
+from fastapi.responses import StreamingResponse
 
 from benchyard.catalogue.entry import Entry
 from benchyard.catalogue.query import Page
@@ -13,8 +15,13 @@ from benchyard.core.quantity import day_and_time, duration, plural
 from benchyard.results.trust import HostQuality
 from benchyard.web.explorer import Current, Explorer
 from benchyard.web.pages.entries import address_of
-from benchyard.web.rendering import csv_answer, json_answer, outcome_mark, render
-from benchyard.web.searching import Asked, Search
+from benchyard.web.rendering import (
+    day_and_time,
+    json_answer,
+    outcome_mark,
+    render,
+)
+from benchyard.web.searching import MOST_ROWS, Asked, Search
 from benchyard.web.tables import Cell, Column, DataTable, Ticks
 
 router = APIRouter()
@@ -132,7 +139,22 @@ def _short(field: str, value: str) -> str:
 @router.get("/runs.csv", summary="Runs as CSV")
 def runs_csv(explorer: Current, search: Asked) -> Response:
     """Answer with the runs that are asked for, all of them unless a limit is given."""
-    return csv_answer(runs_table(explorer.catalogue.page(search.whole), search).csv())
+    pages = _pages(explorer, search)
+    # Read before anything is sent, so that a wrong order or place is refused.
+    first = runs_table(next(pages), search).csv()
+    others = (runs_table(page, search).csv(head=False) for page in pages)
+    return StreamingResponse(
+        (text.encode("utf-8", "backslashreplace") for text in chain([first], others)),
+        media_type="text/csv; charset=utf-8",
+    )
+
+
+def _pages(explorer: Current, search: Search) -> Iterator[Page]:
+    """Yield what is asked for; all of it, a page at a time, unless a page is asked for."""
+    query = search.query if search.is_page else replace(search.query, limit=MOST_ROWS)
+    yield (page := explorer.catalogue.page(query))
+    while page.next and not search.is_page:
+        yield (page := explorer.catalogue.page(replace(query, after=page.next)))
 
 
 @router.get("/runs.json", summary="Runs as JSON")

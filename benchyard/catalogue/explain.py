@@ -39,7 +39,7 @@ def explain_jobs(catalogue: Catalogue, offset: int = 0, limit: int | None = None
     if offset < 0 or (limit is not None and limit < 1):
         raise InputError("offset must be 0 or more, and limit 1 or more")
     # Jobs do not say when they began, so this is by their last change; the index has this order.
-    query = Query(formats=(MindsporeExplain.name,), sort="-started", offset=offset, limit=limit)
+    query = Query(formats=(MindsporeExplain.name,), sort="-started_s", offset=offset, limit=limit)
     return catalogue.page(query)
 
 

@@ -30,19 +30,21 @@ class Condition:
 
 
 #: What entries may be sorted by, beside ``parameter:NAME``; a ``-`` before it means descending.
-#: ``started`` is when it began, or else changed. What is not known comes first, ascending.
+#: ``started_s`` is when it began, or else changed. What is not known comes first, ascending.
 SORTS = (
-    "started",
-    "updated",
-    "created",
+    "started_s",
+    "updated_s",
+    "created_s",
     "title",
     "run",
     "outcome",
-    "duration",
+    "duration_s",
     "host",
     "host_quality",
     "path",
 )
+#: Shorter names of them, which addresses may have.
+SORT_NAMES = {name.removesuffix("_s"): name for name in SORTS if name.endswith("_s")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +84,7 @@ class Query:
     under_way: bool | None = None
     since_s: float | None = None
     until_s: float | None = None
-    sort: str = "-started"
+    sort: str = "-started_s"
     offset: int = 0
     limit: int | None = 10
     after: str | None = None

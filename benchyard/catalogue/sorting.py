@@ -11,19 +11,19 @@ from typing import Any
 import msgspec
 
 from benchyard.catalogue.conditions import Clause
-from benchyard.catalogue.query import SORTS
+from benchyard.catalogue.query import SORT_NAMES, SORTS
 from benchyard.catalogue.writing import text
 from benchyard.core.errors import InputError
 from benchyard.core.wording import hint
 
 _COLUMNS = {
-    "started": "e.began",
-    "updated": "e.updated_s",
-    "created": "e.created_s",
+    "started_s": "e.began",
+    "updated_s": "e.updated_s",
+    "created_s": "e.created_s",
     "title": "e.title",
     "run": "e.run",
     "outcome": "e.outcome",
-    "duration": "e.duration_s",
+    "duration_s": "e.duration_s",
     "host": "e.host",
     "host_quality": "e.host_quality",
     "path": "e.path",
@@ -72,6 +72,7 @@ def order_of(sort: str) -> Order:
         keys = (*_OF_PARAMETER, "ifnull(p.text, '')", "e.id")
         bound = text(name.removeprefix(_PARAMETER))
         return Order(name, descending, keys, (join, (bound,)))
+    name = SORT_NAMES.get(name, name)
     if name not in _COLUMNS:
         raise InputError(f"entries cannot be sorted by {name!r}{hint(name, SORTS)}")
     return Order(name, descending, (_COLUMNS[name], "e.id"))

@@ -29,6 +29,13 @@ from benchyard.web import serving
     help="Address to listen on; all but this machine's own want a token.",
 )
 @click.option(
+    "--allowed-host",
+    "allowed_hosts",
+    multiple=True,
+    metavar="NAME",
+    help="Name by which a proxy on this machine is asked, without port; may be given repeatedly.",
+)
+@click.option(
     "--token",
     envvar="BENCHYARD_EXPLORER_TOKEN",
     metavar="TOKEN",
@@ -49,6 +56,7 @@ def command(
     folders: tuple[Path, ...],
     port: int,
     host: str,
+    allowed_hosts: tuple[str, ...],
     token: str | None,
     token_file: Path | None,
     prefect_ui: str | None,
@@ -70,7 +78,7 @@ def command(
             catalogue,
             token=known,
             prefect_ui=prefect_ui or server.ui_address(),
-            host_names=serving.names_of(host),
+            host_names=serving.names_of(host, allowed_hosts),
         )
         url = serving.login_address(serving.address_of(listening, host), known)
         if as_json:

@@ -42,7 +42,7 @@ def explorer_of(
 
     Args:
         port: None takes the usual one, or a free one.
-        password: Of the lab, which those who come from other hosts must know; None lets all in.
+        password: Of the lab, which whoever looks must know; None lets all in.
         folders: Where results lie.
 
     Raises:
@@ -50,13 +50,12 @@ def explorer_of(
     """
     host = where.bind or serving.LOOPBACK
     number = _port(host, port)
-    token = None if serving.is_loopback(host) else password
     name = urlsplit(where.ui).hostname if where.bind else host
     url = serving.url_of(name or host, number)
-    environment = {_PREFECT_UI: where.ui, _TOKEN: token or ""}
+    environment = {_PREFECT_UI: where.ui, _TOKEN: password or ""}
     places = [str(folder.resolve()) for folder in folders]
     part = Part("explorer", __name__, [host, str(number), *places], environment, folders[0])
-    return ExplorerPart(part, url, serving.login_address(url, token))
+    return ExplorerPart(part, url, serving.login_address(url, password))
 
 
 def _port(host: str, wanted: int | None) -> int:

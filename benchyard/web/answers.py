@@ -12,11 +12,10 @@ from hashlib import sha256
 from time import monotonic
 
 from cachetools import LRUCache
-from fastapi import Request
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from benchyard.web.explorer import Explorer
+from benchyard.web.explorer import FRESH, Explorer
 
 #: Bytes that all kept answers may have together.
 _ROOM = 32 * 2**20
@@ -26,17 +25,11 @@ _LARGEST = 2 * 2**20
 _LONGEST = 60.0
 _SMALLEST_TO_PACK = 1_000
 _KEPT = ("text/html", "text/csv", "application/json", "image/svg+xml", "image/png", "text/markdown")
-_FRESH = "benchyard.fresh"
 
 #: What is sent while it is made or read, perhaps for hours; nobody waits for another's.
 _STREAMED = re.compile(r"/static/|/run/[^/]+/(?:live$|log$|file/)")
 
 RawHeaders = list[tuple[bytes, bytes]]
-
-
-def keep_fresh(request: Request) -> None:
-    """Let the answer to this request be made anew each time: it shows what nobody watches."""
-    request.scope[_FRESH] = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +102,7 @@ class Answers:
         if taken is None:
             return None
         answer = _packed(taken, generation, wants_gzip="gzip" in key[1])
-        if _FRESH not in fresh and len(answer.body) <= self._kept.maxsize:
+        if FRESH not in fresh and len(answer.body) <= self._kept.maxsize:
             self._kept[key] = answer
         return answer
 

@@ -3,6 +3,7 @@
 import gc
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from typing import Any
 
 from anyio.to_thread import current_default_thread_limiter
 from fastapi import Depends, FastAPI, Response
@@ -13,7 +14,7 @@ from starlette.types import Scope
 from benchyard import __version__
 from benchyard.catalogue.index import READERS
 from benchyard.web.answers import Answers
-from benchyard.web.explorer import Explorer, lead_to_lasting
+from benchyard.web.explorer import Explorer, check_address
 from benchyard.web.guard import Guard
 from benchyard.web.pages import (
     api,
@@ -92,9 +93,17 @@ async def _ready_for_many(_: FastAPI) -> AsyncGenerator[None]:
         gc.unfreeze()
 
 
+class _App(FastAPI):
+    def openapi(self) -> dict[str, Any]:
+        """Describe what is answered as it is."""
+        if self.openapi_schema is None:
+            api.describe(super().openapi())
+        return super().openapi()
+
+
 def make_app(explorer: Explorer) -> FastAPI:
     """Make the application of an explorer."""
-    app = FastAPI(
+    app = _App(
         title="Benchyard",
         version=__version__,
         docs_url=None,
@@ -104,7 +113,7 @@ def make_app(explorer: Explorer) -> FastAPI:
     app.state.explorer = explorer
     app.mount("/static", _Static(directory=static_folder()), "static")
     for page in _PAGES:
-        app.include_router(page.router, dependencies=[Depends(lead_to_lasting)])
+        app.include_router(page.router, dependencies=[Depends(check_address)])
     app.add_api_route("/favicon.ico", _icon, include_in_schema=False)
     tell_troubles(app)
     # The last one is asked first.

@@ -2,21 +2,26 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from threading import Lock
 from typing import Annotated, cast
 
 from cachetools import TTLCache
 from fastapi import Depends, HTTPException, Request
+from fastapi.dependencies.models import Dependant
 
 from benchyard.catalogue.catalogue import Catalogue
 from benchyard.catalogue.formats import FORMATS
 from benchyard.catalogue.loaders import LoaderPool
 from benchyard.catalogue.query import Query
 from benchyard.core.quantity import moment
+from benchyard.core.wording import hint, quote
 from benchyard.web.changes import Looks
 
 #: So many lists of values are kept, for so many seconds.
 _FACETS, _FACETS_SECONDS = 512, 30
+#: In the scope of a request: its answer is not kept.
+FRESH = "benchyard.fresh"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +65,12 @@ class Explorer:
         return found
 
     @property
+    def looks_first(self) -> bool:
+        """Whether the first look at the folders goes on, so that lists are not whole yet."""
+        now = self.catalogue.freshness
+        return now.looking and not now.looked_s
+
+    @property
     def freshness(self) -> str:
         """Of what time the answers are, for the foot of a page."""
         now = self.catalogue.freshness
@@ -77,16 +88,36 @@ async def _explorer(request: Request) -> Explorer:
 Current = Annotated[Explorer, Depends(_explorer)]
 
 
-def lead_to_lasting(request: Request, explorer: Current) -> None:
-    """Lead from an address with the id of a place to that with the id of what lies there.
+def keep_fresh(request: Request) -> None:
+    """Let the answer to this request be made anew each time: it shows what nobody watches."""
+    request.scope[FRESH] = True
+
+
+def check_address(request: Request, explorer: Current) -> None:
+    """Refuse unknown fields; lead from the id of a place to the id of what lies there.
 
     Raises:
-        NotFoundError: If nothing has this id.
+        HTTPException: 400 for a field that the address does not take, 307 for another address.
+        NotFoundError: If nothing has an id of the address.
     """
+    if explorer.looks_first:
+        keep_fresh(request)
+    known = fields_of(request.scope["route"].dependant)
+    wrong = [name for name in request.query_params if name not in {*known, "token"}]
+    if wrong:
+        sentence = f"there is no field {quote(wrong[0])!r}{hint(wrong[0], sorted(known))}"
+        raise HTTPException(400, f"{sentence}; known are: {', '.join(sorted(known)) or 'none'}")
     found = explorer.catalogue
     for name, find in (("case_id", found.case), ("run_id", found.entry), ("entry_id", found.entry)):
         given = request.path_params.get(name)
-        if given and (known := find(given).id) != given:
-            address = request.url.path.replace(given, known)
+        if given and (lasting := find(given).id) != given:
+            address = request.url.path.replace(given, lasting)
             query = f"?{request.url.query}" if request.url.query else ""
             raise HTTPException(307, f"it is at {address}", {"Location": address + query})
+
+
+def fields_of(dependant: Dependant) -> set[str]:
+    """Return the names of the fields that an address takes after ``?``."""
+    kinds = [(one.alias, one.field_info.annotation) for one in dependant.query_params]
+    own = [getattr(kind, "model_fields", (name,)) for name, kind in kinds]
+    return set(chain(*own)).union(*map(fields_of, dependant.dependencies))

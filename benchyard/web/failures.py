@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from pathlib import Path
 
 from benchyard.analysis.executions import Collected, StepTry, collect_recent, executions
 from benchyard.analysis.failure_rates import Fragile, by_fragility
@@ -37,18 +36,18 @@ class Found:
     executions: Sequence[StepTry]
     steps: Sequence[Fragile]
     left_out: Sequence[str]
-    _folders: dict[tuple[str, int, str], Path] = field(repr=False)
+    _cases: dict[tuple[str, int, str], CaseEntry] = field(repr=False)
 
     def run_href(self, one: StepTry) -> str:
         """Return the page of the run of an execution, as it is now: it may have been done again."""
-        return f"/run/{identified(run_folder(self._folder(one), one.run))}"
+        return f"/run/{identified(run_folder(self._case(one).results, one.run))}"
 
     def case_href(self, one: StepTry) -> str:
         """Return the page of the case of an execution."""
-        return f"/case/{identified(self._folder(one))}"
+        return f"/case/{self._case(one).id}"
 
-    def _folder(self, one: StepTry) -> Path:
-        return self._folders[one.case, one.run, one.started_at]
+    def _case(self, one: StepTry) -> CaseEntry:
+        return self._cases[one.case, one.run, one.started_at]
 
 
 def beginning(text: str) -> datetime:
@@ -78,7 +77,7 @@ def find_failures(catalogue: Catalogue, query: Query) -> Found:
     collected = Collected(tuple(tries), tuple(reading.problems))
     found = list(executions(tries))
     left_out = [*_unread(cases[len(chosen) :]), *reading.unread]
-    return Found(since, collected, found, by_fragility(found), left_out, reading.folders)
+    return Found(since, collected, found, by_fragility(found), left_out, reading.cases)
 
 
 def _newest(cases: Sequence[CaseEntry]) -> list[CaseEntry]:
@@ -105,7 +104,7 @@ class _Reading:
         self._records = self._missed = 0
         self.tries = list[RunAttempt]()
         self.problems = list[str]()
-        self.folders = dict[tuple[str, int, str], Path]()
+        self.cases = dict[tuple[str, int, str], CaseEntry]()
 
     def read(self, case: CaseEntry) -> None:
         """Read what was tried of one case."""
@@ -117,7 +116,7 @@ class _Reading:
         for one in found.tries:
             if not hosts or one.host in hosts:
                 self.tries.append(one)
-                self.folders[one.case, one.run, one.started_at] = case.results
+                self.cases[one.case, one.run, one.started_at] = case
         self.problems += found.problems
 
     def _others(self, case: CaseEntry, known: set[int]) -> list[int]:

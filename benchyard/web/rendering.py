@@ -106,6 +106,12 @@ def json_answer(value: Json, status: int = 200) -> Response:
     return Response(_utf8(encoded(value)), status, media_type="application/json")
 
 
+def document_of(*members: str) -> dict[int | str, dict[str, Any]]:
+    """Return how OpenAPI describes the answer with a JSON object that has these members."""
+    schema = {"type": "object", "required": [*members]}
+    return {200: {"content": {"application/json": {"schema": schema}}}}
+
+
 def csv_answer(text: str) -> Response:
     """Answer with a table as CSV."""
     return Response(_utf8(text), media_type="text/csv; charset=utf-8")

@@ -50,7 +50,7 @@ class Filters(BaseModel):
     limit: int = Field(50, ge=1, le=MOST_ROWS)
     offset: int = Field(0, ge=0, le=2**53)
 
-    def query(self, sort: str = "-started", after: str | None = None) -> catalogue.Query:
+    def query(self, sort: str = "-started_s", after: str | None = None) -> catalogue.Query:
         """Return the query.
 
         Args:
@@ -60,7 +60,7 @@ class Filters(BaseModel):
             InputError: With every value that cannot be meant.
         """
         problems: list[str] = []
-        _read(problems, _sort, sort)
+        order = _read(problems, _sort, sort)
         since, until = (_read(problems, moment, text) for text in (self.since, self.until))
         conditions = [_read(problems, condition, text) for text in _some(self.param)]
         if problems:
@@ -81,7 +81,7 @@ class Filters(BaseModel):
             under_way=True if self.state == "under-way" else None,
             since_s=since,
             until_s=until,
-            sort=sort,
+            sort=order or sort,
             offset=self.offset,
             limit=self.limit,
             after=after or None,
@@ -91,7 +91,7 @@ class Filters(BaseModel):
 class RunFilters(Filters):
     """Which runs, and in what order."""
 
-    sort: Text = Field("-started", description="A column, or parameter:NAME; - is descending")
+    sort: Text = Field("-started_s", description="A column, or parameter:NAME; - is descending")
     after: Annotated[str, Field(max_length=2_000)] = Field("", description="As next was before")
 
 
@@ -138,13 +138,14 @@ def _value(text: str) -> Json:
     return {"true": True, "false": False}.get(text.lower(), text)
 
 
-def _sort(text: str) -> None:
+def _sort(text: str) -> str:
     name = text.removeprefix("-")
-    if name not in catalogue.SORTS and not re.match("parameter:.", name):
+    if name not in {*catalogue.SORTS, *catalogue.SORT_NAMES} and not re.match("parameter:.", name):
         raise InputError(
             f"sort: there is no order by {quote(name)!r}{hint(name, catalogue.SORTS)}; "
             "parameter:NAME is one too, and - before it is descending"
         )
+    return "-" * text.startswith("-") + catalogue.SORT_NAMES.get(name, name)
 
 
 def _some(values: Sequence[str]) -> tuple[str, ...]:

@@ -1,6 +1,7 @@
 """The explorer's server: a socket, an address, uvicorn."""
 
 import socket
+from collections.abc import Iterable
 from contextlib import ExitStack
 from ipaddress import ip_address
 from pathlib import Path
@@ -21,6 +22,8 @@ _LOOPBACK_NAMES = frozenset({LOOPBACK, "localhost", "[::1]"})
 SHORTEST_TOKEN = 16
 #: Seconds that answers under way get at the end; a page that follows a run stays open for ever.
 _FAREWELL = 1
+#: Seconds in which the head of a request must come, from the answer before it on.
+_HEAD = 10
 
 
 def is_loopback(host: str) -> bool:
@@ -31,9 +34,13 @@ def is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
-def names_of(host: str) -> frozenset[str] | None:
-    """Return the names by which who listens on an address may be asked; None takes all."""
-    return _LOOPBACK_NAMES if is_loopback(host) else None
+def names_of(host: str, allowed: Iterable[str] = ()) -> frozenset[str] | None:
+    """Return the names by which who listens on an address may be asked; None takes all.
+
+    Args:
+        allowed: Names by which a proxy on this host is asked.
+    """
+    return _LOOPBACK_NAMES.union(map(str.lower, allowed)) if is_loopback(host) else None
 
 
 def check_token(token: str, origin: str) -> str:
@@ -114,14 +121,17 @@ def make_server(explorer: Explorer) -> "uvicorn.Server":
     import uvicorn  # noqa: PLC0415 - the addresses above are asked for without it
 
     from benchyard.web.app import make_app  # noqa: PLC0415
+    from benchyard.web.protocol import HeadInTime  # noqa: PLC0415
 
     config = uvicorn.Config(
         make_app(explorer),
         log_level="warning",
         access_log=False,
         server_header=False,
+        http=HeadInTime,
         ws="none",
         lifespan="on",
+        timeout_keep_alive=_HEAD,
         timeout_graceful_shutdown=_FAREWELL,
     )
     return uvicorn.Server(config)

@@ -168,6 +168,10 @@ def _flat(value: Json) -> Json:
     return encoded(value) if isinstance(value, dict | list) else value
 
 
+_SCHEMA = {"type": "array", "items": {"type": "object"}}
+_ROWS = {200: {"content": {"application/json": {"schema": _SCHEMA}}}}
+
+
 def add_table(router: APIRouter, path: str, table: Callable[..., DataTable]) -> None:
     """Serve a table at ``path`` as a page, at ``path.csv`` and at ``path.json``.
 
@@ -185,8 +189,9 @@ def add_table(router: APIRouter, path: str, table: Callable[..., DataTable]) -> 
     def as_json(shown: Any = made) -> Response:
         return json_answer(shown.records())
 
-    name = path.strip("/").replace("/", " ")
+    name = path.strip("/").replace("/", " ").replace(":path", "")
     # The suffixes first: a parameter at the end of the path would take them in.
     router.add_api_route(f"{path}.csv", as_csv, methods=["GET"], summary=f"{name} as CSV")
-    router.add_api_route(f"{path}.json", as_json, methods=["GET"], summary=f"{name} as JSON")
+    told: dict[str, Any] = {"summary": f"{name} as JSON", "responses": _ROWS}
+    router.add_api_route(f"{path}.json", as_json, methods=["GET"], **told)
     router.add_api_route(path, page, methods=["GET"], include_in_schema=False)

@@ -69,7 +69,7 @@ def find_testbed(catalogue: Catalogue, name: str) -> Testbed:
         runs=newest.total,
         failed=catalogue.page(broken).total,
         cases=catalogue.count_cases(query),
-        first=catalogue.page(replace(query, sort="started")).entries[0],
+        first=catalogue.page(replace(query, sort="started_s")).entries[0],
         newest=newest.entries[0],
     )
 
@@ -176,7 +176,7 @@ class _Reading:
     """Reads runs of a host by their place in time, each once."""
 
     def __init__(self, catalogue: Catalogue, name: str) -> None:
-        self._query = Query(hosts=(name,), sort="started", limit=1)
+        self._query = Query(hosts=(name,), sort="started_s", limit=1)
         self._page = catalogue.page
         self._known: dict[int, tuple[Entry, Facts]] = {}
         self.total = self._page(self._query).total

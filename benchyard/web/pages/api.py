@@ -1,6 +1,6 @@
 """What programs may ask the explorer: the addresses, and what each takes."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
@@ -10,11 +10,56 @@ from benchyard.web.tables import Cell, Column, DataTable
 
 router = APIRouter()
 
+#: By the end of a path; all else is JSON.
+_MEDIA = {
+    ".csv": "text/csv",
+    ".md": "text/markdown",
+    ".svg": "image/svg+xml",
+    ".png": "image/png",
+    ".html": "text/html",
+    "/live": "text/event-stream",
+    "/image/{path}": "*/*",
+}
+_ERROR = {"type": "object", "required": ["error"], "properties": {"error": {"type": "string"}}}
+
 _COLUMNS = (
     Column("address", "Address"),
     Column("summary", "What it answers", wide=True),
     Column("query", "Takes", wide=True),
 )
+
+
+def describe(document: dict[str, Any]) -> None:
+    """Let a document of OpenAPI say what FastAPI cannot know: media types, errors, fields."""
+    schemas: dict[str, Any] = document.get("components", {}).pop("schemas", {})
+    kept = {name: one for name, one in schemas.items() if "enum" in one}
+    document["components"] = {"schemas": kept}
+    for path, offered in document["paths"].items():
+        operation = offered["get"]
+        operation["parameters"] = [*_fields(operation.get("parameters", ()), schemas)]
+        media = next((kind for end, kind in _MEDIA.items() if path.endswith(end)), "")
+        known = operation["responses"]["200"]["content"].get("application/json", {}).get("schema")
+        schema = {} if media else known or {"type": "object"}
+        content = {media or "application/json": {"schema": schema}}
+        error = {"schema": _ERROR} if not media else {"schema": {"type": "string"}}
+        kinds = ("text/plain", media, "text/html") if media else ("application/json",)
+        operation["responses"] = {
+            "200": {"description": "What is asked for", "content": content},
+            "4XX": {
+                "description": "Why there is none",
+                "content": dict.fromkeys(kinds, error),
+            },
+        }
+
+
+def _fields(taken: Iterable[Any], schemas: Mapping[str, Any]) -> Iterator[Any]:
+    """Yield the parameters of an address; FastAPI has one for all the fields of a model."""
+    for one in taken:
+        model = schemas.get(one["schema"].get("$ref", "").rpartition("/")[2], {})
+        if "properties" not in model:
+            yield one
+        for name, schema in model.get("properties", {}).items():
+            yield {"name": name, "in": "query", "required": False, "schema": schema}
 
 
 @router.get("/api", include_in_schema=False)

@@ -14,7 +14,7 @@ from benchyard.web.case_neighbours import name_of
 from benchyard.web.case_tables import case_document
 from benchyard.web.explorer import Current, Explorer
 from benchyard.web.paging import pages_around
-from benchyard.web.rendering import csv_answer, json_answer, render
+from benchyard.web.rendering import csv_answer, day_and_time, document_of, json_answer, render
 from benchyard.web.searching import MOST_ROWS, Filters, Search, search_of
 from benchyard.web.tables import Cell, Column, DataTable, Ticks
 
@@ -25,7 +25,7 @@ _COLUMNS = (
     (Column("title", "Case"), "title"),
     (Column("runs", "Runs", figure=True), "-runs"),
     (Column("failed", "Failed", figure=True), "-failed"),
-    (Column("newest_s", "Newest (UTC)"), "-newest"),
+    (Column("newest_s", "Newest (UTC)"), "-newest_s"),
     (Column("hosts", "Hosts"), ""),
     (Column("tags", "Tags"), ""),
     (Column("path", "Results"), "path"),
@@ -35,22 +35,25 @@ _ORDERS: dict[str, Callable[[CaseEntry], str | float]] = {
     "title": lambda case: case.title,
     "runs": lambda case: case.runs,
     "failed": lambda case: case.failed,
-    "newest": lambda case: case.newest_s or 0,
+    "newest_s": lambda case: case.newest_s or 0,
     "path": lambda case: case.path,
 }
 Order = Literal[
-    "title", "-title", "runs", "-runs", "failed", "-failed", "newest", "-newest", "path", "-path"
-]
+    "title", "-title", "runs", "-runs", "failed", "-failed", "newest_s", "-newest_s", "path",
+    "-path", "newest", "-newest",
+]  # fmt: skip
 
 
 class CaseFilters(Filters):
     """Which cases, by their runs, and in what order."""
 
-    sort: Order = "-newest"
+    sort: Order = "-newest_s"
 
 
 async def _asked(request: Request, filters: Annotated[CaseFilters, Query()]) -> Search:
-    return search_of(request, filters, replace(filters.query(), sort=filters.sort))
+    # The shorter name is an older one.
+    order = filters.sort + "_s" * filters.sort.endswith("newest")
+    return search_of(request, filters, replace(filters.query(), sort=order))
 
 
 _Asked = Annotated[Search, Depends(_asked)]
@@ -59,8 +62,8 @@ _Asked = Annotated[Search, Depends(_asked)]
 def _cases(explorer: Explorer, search: Search) -> tuple[Sequence[CaseEntry], int]:
     """Return a page of the cases, and how many there are."""
     query, catalogue = search.query, explorer.catalogue
-    asked, limit = replace(query, sort="-started"), query.limit or MOST_ROWS
-    if query.sort == "-newest":
+    asked, limit = replace(query, sort="-started_s"), query.limit or MOST_ROWS
+    if query.sort == "-newest_s":
         shown = catalogue.cases(asked, offset=query.offset, limit=limit)
         return shown, catalogue.count_cases(asked)
     found = catalogue.cases(asked)
@@ -104,14 +107,16 @@ def cases_csv(explorer: Current, search: _Asked) -> Response:
     return csv_answer(_table(explorer, search).csv())
 
 
-@router.get("/cases.json", summary="Cases as JSON")
+@router.get(
+    "/cases.json", summary="Cases as JSON", responses=document_of("total", "looking", "cases")
+)
 def cases_json(explorer: Current, search: _Asked) -> Response:
     """Answer with the cases that are asked for."""
     shown, total = _cases(explorer, search)
     documents: list[Json] = [
         {**case_document(case), "root": str(case.root), "href": address(case)} for case in shown
     ]
-    return json_answer({"total": total, "cases": documents})
+    return json_answer({"total": total, "looking": explorer.looks_first, "cases": documents})
 
 
 @router.get("/cases", include_in_schema=False)

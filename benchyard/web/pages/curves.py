@@ -6,8 +6,8 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request, Response
 
 from benchyard.core.errors import InputError, RecordError
-from benchyard.web.answers import keep_fresh
 from benchyard.web.curves import Moment, Points, ShownCurves
+from benchyard.web.explorer import keep_fresh
 from benchyard.web.pictures import WIDTHS, Kind, Picture, Width, add_picture
 from benchyard.web.rendering import json_answer
 from benchyard.web.runs import Shown, ShownRun

@@ -25,9 +25,9 @@ from benchyard.web.explain_documents import (
     sample_document,
     scores_document,
 )
-from benchyard.web.explorer import Current
+from benchyard.web.explorer import Current, keep_fresh
 from benchyard.web.paging import pages_around
-from benchyard.web.rendering import json_answer, render
+from benchyard.web.rendering import day_and_time, document_of, json_answer, render
 from benchyard.web.run_files import send_image
 from benchyard.web.run_tables import on_page
 from benchyard.web.tables import Cell, Column, DataTable, add_table
@@ -96,13 +96,17 @@ class Asked:
 _Asked = Annotated[Asked, Depends()]
 
 
-@router.get("/explain-jobs", summary="Explain jobs, those that changed last first")
+@router.get(
+    "/explain-jobs",
+    summary="Explain jobs, those that changed last first",
+    responses=document_of("total", "offset", "limit", "looking", "explain_jobs"),
+)
 def jobs(explorer: Current, offset: _Offset = 0, limit: _Limit = 10) -> Response:
     """Answer with a page of the list; ``offset`` counts jobs."""
     page = explain_jobs(explorer.catalogue, offset, limit)
     found: list[Json] = [job_in_list(entry) for entry in page.entries]
     place: dict[str, Json] = {"total": page.total, "offset": offset, "limit": limit}
-    return json_answer({**place, "explain_jobs": found})
+    return json_answer({**place, "looking": explorer.looks_first, "explain_jobs": found})
 
 
 @router.get("/explain/{entry_id}.json", include_in_schema=False)

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from benchyard.web.answers import keep_fresh
+from benchyard.web.explorer import keep_fresh
 from benchyard.web.live import LiveRuns
 from benchyard.web.runs import Shown
 

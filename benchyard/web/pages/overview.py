@@ -18,7 +18,7 @@ from benchyard.results.campaigns import is_earlier
 from benchyard.web.answers import keep_fresh
 from benchyard.web.explorer import Current
 from benchyard.web.pages.runs import RUN_COLUMNS, entry_document, entry_row
-from benchyard.web.rendering import json_answer, render
+from benchyard.web.rendering import day_and_time, document_of, json_answer, render
 from benchyard.web.searching import moment
 from benchyard.web.tables import Cell, Column, DataTable
 
@@ -100,8 +100,12 @@ def _changes(
 _Changed = Annotated[Changes, Depends(_changes)]
 
 
-@router.get("/changes.json", summary="What changed, what got worse first")
-def changes_json(changes: _Changed) -> Response:
+@router.get(
+    "/changes.json",
+    summary="What changed, what got worse first",
+    responses=document_of("regressions", "failures", "compared", "pending", "looking", "left_out"),
+)
+def changes_json(explorer: Current, changes: _Changed) -> Response:
     """Answer with regressions, failures, new runs, and the cases that were compared."""
     worse: list[Json] = [
         {**one.to_json(), "case_id": case.id, "compare": _compare(case, looked)}
@@ -122,6 +126,7 @@ def changes_json(changes: _Changed) -> Response:
             "failures": failures,
             "compared": compared,
             "pending": changes.pending,
+            "looking": explorer.looks_first,
             "left_out": changes.left_out,
         }
     )

@@ -11,8 +11,7 @@ from benchyard.results.attempts import RunAttempt, read_tries
 from benchyard.results.folders import LOG_FILE, PROFILE, RUN_FILES, run_number
 from benchyard.results.reasons import why_failed
 from benchyard.results.record import RunRecord
-from benchyard.web.answers import keep_fresh
-from benchyard.web.explorer import Current
+from benchyard.web.explorer import Current, keep_fresh
 from benchyard.web.live_run import UNDER_WAY, live_steps_table
 from benchyard.web.pages.curves import picture
 from benchyard.web.pages.run_profiles import run_profiles_table

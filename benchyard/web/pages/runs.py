@@ -17,6 +17,7 @@ from benchyard.web.explorer import Current, Explorer
 from benchyard.web.pages.entries import address_of
 from benchyard.web.rendering import (
     day_and_time,
+    document_of,
     json_answer,
     outcome_mark,
     render,
@@ -28,14 +29,15 @@ router = APIRouter()
 
 #: Each with what the catalogue sorts by; empty for what it does not.
 _COLUMNS = (
-    (Column("case", "Case"), "title"),
+    (Column("title", "Case"), "title"),
     (Column("run", "Run", figure=True), "run"),
     (Column("outcome", "Outcome"), "outcome"),
-    (Column("started_s", "Began (UTC)"), "-started"),
-    (Column("duration_s", "Took", figure=True), "-duration"),
+    (Column("started_s", "Began (UTC)"), "-started_s"),
+    (Column("duration_s", "Took", figure=True), "-duration_s"),
     (Column("host", "Host"), "host"),
     (Column("host_quality", "Host quality"), "host_quality"),
     (Column("commit", "Commit"), ""),
+    *((Column(name, name, hidden=True), "") for name in ("case", "broken", "under_way", "path")),
     (Column("id", "Id", hidden=True), ""),
 )
 RUN_COLUMNS = tuple(column for column, _ in _COLUMNS)
@@ -72,6 +74,7 @@ def entry_row(entry: Entry) -> list[Cell]:
         Cell(entry.host or None),
         quality_cell(entry),
         Cell(entry.commit or None, entry.commit[:10] or None),
+        *map(Cell, (entry.case, entry.broken, entry.under_way, entry.path)),
         Cell(entry.id, mark="quiet"),
     ]
 
@@ -84,9 +87,9 @@ def quality_cell(entry: Entry) -> Cell:
 
 def _state(entry: Entry) -> Cell:
     if entry.broken:
-        return Cell("broken", "cannot be read", href=address_of(entry), mark="bad")
+        return Cell(None, "cannot be read", href=address_of(entry), mark="bad")
     if entry.under_way:
-        return Cell("under way", mark="doubtful")
+        return Cell(None, "under way", mark="doubtful")
     if entry.outcome is None:
         return Cell(None, entry.format, mark="quiet")
     return Cell(str(entry.outcome), mark=outcome_mark(entry.outcome))
@@ -157,14 +160,17 @@ def _pages(explorer: Current, search: Search) -> Iterator[Page]:
         yield (page := explorer.catalogue.page(replace(query, after=page.next)))
 
 
-@router.get("/runs.json", summary="Runs as JSON")
+@router.get(
+    "/runs.json",
+    summary="Runs as JSON",
+    responses=document_of("total", "next", "previous", "looking", "entries"),
+)
 def runs_json(explorer: Current, search: Asked) -> Response:
     """Answer with the runs that are asked for; ``next`` is the ``after`` of the page behind."""
     page = explorer.catalogue.page(search.query)
     entries: list[Json] = [entry_document(entry) for entry in page.entries]
-    return json_answer(
-        {"total": page.total, "next": page.next, "previous": page.previous, "entries": entries}
-    )
+    place: dict[str, Json] = {"total": page.total, "next": page.next, "previous": page.previous}
+    return json_answer({**place, "looking": explorer.looks_first, "entries": entries})
 
 
 def entry_document(entry: Entry) -> JsonObject:

@@ -2,13 +2,13 @@
 
 import json
 import math
-import os
-import stat
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
 
 from benchyard.case.problems import Problem
+from benchyard.core.errors import WrongFileError
+from benchyard.core.files import content
 from benchyard.core.model import Json, JsonObject
 from benchyard.core.wording import quote
 
@@ -31,7 +31,7 @@ def read_metadata(file: Path) -> JsonObject | Problem:
 def read_json(file: Path) -> "Json | Problem":
     """Read a file that a person wrote, or say in one problem why it cannot be read."""
     try:
-        text = _read(file)
+        text = content(file, MAX_BYTES).decode("utf-8-sig")
         value = json.loads(
             text,
             object_pairs_hook=_unique,
@@ -48,6 +48,8 @@ def read_json(file: Path) -> "Json | Problem":
         return Problem(file, "$", f"not UTF-8: byte {error.start} cannot be read; save it as UTF-8")
     except RecursionError:
         return Problem(file, "$", f"nested deeper than {MAX_DEPTH} levels")
+    except WrongFileError as error:
+        return Problem(file, "$", f"{error.strerror}; data belongs into data/shared")
     except OSError as error:
         return Problem(file, "$", f"cannot be read: {error.strerror or error}")
     except ValueError as error:
@@ -67,23 +69,6 @@ def kind_of(value: object) -> str:
         type(None): "null",
     }
     return names.get(type(value), type(value).__name__)
-
-
-def _read(file: Path) -> str:
-    with open(file, "rb", opener=_open_at_once) as stream:
-        status = os.fstat(stream.fileno())
-        if not stat.S_ISREG(status.st_mode):
-            raise ValueError("is not a file, and must be one")
-        if status.st_size > MAX_BYTES:
-            raise ValueError(
-                f"has {status.st_size:,} bytes, more than {MAX_BYTES:,}; put data into data/shared"
-            )
-        return stream.read(MAX_BYTES + 1).decode("utf-8-sig")
-
-
-def _open_at_once(path: str, flags: int) -> int:
-    """Open a named pipe without waiting for its writer."""
-    return os.open(path, flags | os.O_NONBLOCK)
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

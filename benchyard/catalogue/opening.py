@@ -6,14 +6,14 @@ import os
 import sqlite3
 import weakref
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
-from tempfile import mkdtemp
 
 from benchyard import __version__
 from benchyard.catalogue.formats import FORMATS
 from benchyard.catalogue.index import Index
-from benchyard.core.files import remove_tree
 from benchyard.core.places import home
+from benchyard.process.temporary import temporary_folder
 
 logger = logging.getLogger(__name__)
 
@@ -38,9 +38,9 @@ def opened(path: Path) -> Index:
     try:
         return Index(path, _READERS)
     except (OSError, sqlite3.OperationalError) as error:
-        folder = Path(mkdtemp(prefix="benchyard-catalogue-"))
-        elsewhere = folder / path.name
+        stack = ExitStack()
+        elsewhere = stack.enter_context(temporary_folder()) / path.name
         logger.warning("the index %s cannot be used (%s): %s instead", path, str(error), elsewhere)
         made = Index(elsewhere, _READERS)
-        weakref.finalize(made, remove_tree, folder)
+        weakref.finalize(made, stack.close)
         return made

@@ -2,7 +2,6 @@
 
 import os
 import sys
-import tempfile
 import webbrowser
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,6 +13,7 @@ from benchyard.cli.terminal import say
 from benchyard.cli.trace_sources import Source, Where, sources_of, where_options
 from benchyard.core.errors import InputError
 from benchyard.core.outputs import failed
+from benchyard.process.temporary import temporary_folder
 from benchyard.show.traces.timeline import draw_timeline
 from benchyard.show.traces.viewer import PATIENCE_MINUTES, serve_once, viewer_folder
 from benchyard.traces.arranging import arranged
@@ -85,8 +85,8 @@ def _counted(trace: Trace) -> str:
 
 
 def _open(trace: Trace, out: Path | None) -> None:
-    with tempfile.TemporaryDirectory(prefix="benchyard-trace-") as folder:
-        file = Path(folder, "trace.json.gz")
+    with temporary_folder() as folder:
+        file = folder / "trace.json.gz"
         if out and out.is_file() and out.suffix.lower() not in _PICTURES:
             file = out
         else:

@@ -32,6 +32,22 @@ class InputError(BenchyardError):
     exit_code = ExitCode.WRONG_INPUT
 
 
+class WrongFileError(InputError, OSError):
+    """A file is none that can be read: a pipe, a device, a socket, or too large.
+
+    Args:
+        number: Of the system's error.
+        why: What it is, to be said behind its name.
+        path: The file.
+    """
+
+    def __init__(self, number: int, why: str, path: str) -> None:
+        super().__init__(number, why, path)
+
+    def __str__(self) -> str:
+        return f"{self.filename} {self.strerror}"
+
+
 class NotFoundError(InputError):
     """What is asked for is not there."""
 

@@ -1,5 +1,6 @@
 """Files that survive a power cut: written beside, synced, renamed."""
 
+import errno
 import hashlib
 import json
 import os
@@ -10,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
+from benchyard.core.errors import WrongFileError
 from benchyard.core.model import Json
 
 
@@ -106,6 +108,8 @@ def remove_tree(folder: Path) -> None:
         folder.unlink(missing_ok=True)
 
 
+#: Bytes of the largest document that is read whole: its values take thirty times as many.
+LARGEST = 64 * 1024**2
 #: What is no file and looks like one: to open or read it blocks, or never ends.
 _SPECIAL = {
     stat.S_IFIFO: "a named pipe",
@@ -128,20 +132,33 @@ def opened(path: Path) -> IO[bytes]:
     """Open a regular file for reading; pipes, devices and sockets are refused at once.
 
     Raises:
-        OSError: If it is no file, or cannot be read.
+        WrongFileError: If it is no file.
+        OSError: If it cannot be read.
     """
     stream = open(path, "rb", opener=_open_at_once)  # noqa: SIM115 - the caller closes it
     what = _SPECIAL.get(stat.S_IFMT(os.fstat(stream.fileno()).st_mode))
     if what is not None:
         stream.close()
-        raise OSError(f"{path} is {what}, not a file")
+        raise WrongFileError(errno.EINVAL, f"is {what}, not a file", str(path))
     return stream
 
 
-def content(path: Path) -> bytes:
-    """Read a file as ``opened`` opens it."""
+def content(path: Path, most: int = LARGEST) -> bytes:
+    """Read a file as ``opened`` opens it.
+
+    Args:
+        most: Bytes that it may have; a larger one is not read.
+
+    Raises:
+        WrongFileError: If it is no file, or larger.
+        OSError: If it cannot be read.
+    """
     with opened(path) as stream:
-        return stream.read()
+        size = os.fstat(stream.fileno()).st_size
+        text = b"" if size > most else stream.read(most + 1)
+    if max(size, len(text)) > most:
+        raise WrongFileError(errno.EFBIG, f"has more than {most:,} bytes", str(path))
+    return text
 
 
 def _open_at_once(path: str, flags: int) -> int:

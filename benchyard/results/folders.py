@@ -9,6 +9,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchyard.core.files import opened
+
 # -- in the folder of a run
 
 RUN_FILE = "run.json"
@@ -152,17 +154,12 @@ class RunFolder:
 
 def _looks_whole(record: Path) -> bool:
     try:
-        with open(record, "rb", opener=_open_at_once) as stream:
+        with opened(record) as stream:
             first = stream.read(1)
             stream.seek(max(0, stream.seek(0, os.SEEK_END) - 2))
             return first == b"{" and stream.read().rstrip().endswith(b"}")
     except OSError:
         return False
-
-
-def _open_at_once(path: str, flags: int) -> int:
-    """Open a named pipe without waiting for its writer."""
-    return os.open(path, flags | os.O_NONBLOCK)
 
 
 @dataclass(frozen=True, slots=True)

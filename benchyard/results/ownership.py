@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from benchyard.core.errors import InputError
-from benchyard.core.files import files_below, remove_tree, shown, write_json
+from benchyard.core.files import content, files_below, remove_tree, shown, write_json
 from benchyard.core.json_text import decoded
 from benchyard.core.model import Json, folder_of
 from benchyard.results.folders import (
@@ -160,7 +160,7 @@ def _document(path: Path) -> dict[str, Any] | None:
     if not _is_file(path):
         return None
     with suppress(OSError, ValueError, RecursionError):
-        found = decoded(path.read_bytes(), exact=False)
+        found = decoded(content(path), exact=False)
         return cast("dict[str, Any]", found) if isinstance(found, dict) else None
     return None
 

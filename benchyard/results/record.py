@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import cast
 
 from benchyard.core.errors import RecordError
-from benchyard.core.files import write_json
+from benchyard.core.files import content, write_json
 from benchyard.core.json_text import decoded
 from benchyard.core.model import Json, JsonObject, Outcome
 from benchyard.results.folders import RUN_FILE, run_number
@@ -244,10 +244,11 @@ def read_record(folder: Path) -> RunRecord:
     try:
         if not path.is_file():
             raise FileNotFoundError("there is no such file")
-        content = path.read_bytes()
+        document = content(path)
     except OSError as error:
-        raise RecordError(f"{path}: not a readable record: {error}") from error
-    return parse_record(content, path)
+        why = error.strerror or error
+        raise RecordError(f"{path}: not a readable record: {why}") from error
+    return parse_record(document, path)
 
 
 def parse_record(content: bytes, path: Path) -> RunRecord:

@@ -5,12 +5,11 @@ too, so what a case says of its answers by other means is never overwritten.
 """
 
 import shutil
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from benchyard.case.registry import Registry
 from benchyard.case.resource import FileRole
@@ -18,6 +17,7 @@ from benchyard.core.errors import CaseFailedError, InputError, RunInterruptedErr
 from benchyard.core.files import writing_atomically
 from benchyard.core.model import Case, Check, Outcome, Step
 from benchyard.host.measuring import LocalCollector
+from benchyard.process.temporary import temporary_folder
 from benchyard.results.record import RunRecord, StepRecord
 from benchyard.run.answers import answer_folder
 from benchyard.run.direct import DirectStages
@@ -96,7 +96,7 @@ def accept(
         wanted: dict[Path, list[_Answer]] = {}
         for case in chosen:
             place = folders.enter_context(_temporary(case))
-            for step, answer in _executed(case, registry, Path(place), wait=wait):
+            for step, answer in _executed(case, registry, place, wait=wait):
                 check = step.check or Check()
                 target = (case.shared / (check.equal or "")).resolve()
                 named = _Answer(f"{case.title}: {step.name}", check, answer)
@@ -114,12 +114,15 @@ def _expected(step: Step) -> bool:
     return step.check is not None and step.check.equal is not None
 
 
-def _temporary(case: Case) -> "TemporaryDirectory[str]":
+@contextmanager
+def _temporary(case: Case) -> Generator[Path]:
     """Make a hidden folder in the case's, where answers can be linked and no case is looked for."""
-    try:
-        return TemporaryDirectory(prefix=".accepting-", dir=case.folder)
-    except OSError as error:
-        raise InputError(f"{case.folder} cannot be written to: {error.strerror}") from error
+    with ExitStack() as stack:
+        try:
+            folder = stack.enter_context(temporary_folder(case.folder))
+        except OSError as error:
+            raise InputError(f"{case.folder} cannot be written to: {error.strerror}") from error
+        yield folder
 
 
 def _executed(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from benchyard.core.errors import InputError
+from benchyard.core.files import content
 from benchyard.web.explorer import Explorer
 
 if TYPE_CHECKING:
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 PORT = 8765
 LOOPBACK = "127.0.0.1"
+#: Bytes of the longest file with a token that is read.
+_LONGEST_TOKEN = 4096
 #: Under which a browser that runs on this host asks.
 _LOOPBACK_NAMES = frozenset({LOOPBACK, "localhost", "[::1]"})
 #: A shorter token could be guessed.
@@ -68,9 +71,9 @@ def read_token(file: Path) -> str:
         InputError: If it cannot be read, or holds none.
     """
     try:
-        return check_token(file.read_text(encoding="utf-8"), str(file))
+        return check_token(content(file, _LONGEST_TOKEN).decode(), str(file))
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{file}: cannot read the token: {error}") from error
+        raise InputError(f"cannot read the token: {error}") from error
 
 
 def listen(host: str, port: int) -> socket.socket:

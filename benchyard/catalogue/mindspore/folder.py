@@ -187,9 +187,7 @@ def manifest(folder: Path, file: SummaryFile) -> Manifest:
     """Return what belongs to a summary file; older versions of MindSpore write none."""
     path = folder / f"_explain_{file.created_s}" / "manifest.json"
     try:
-        if path.stat().st_size > _MANIFEST_BYTES:
-            raise ValueError(f"more than {_MANIFEST_BYTES:,} bytes")  # noqa: TRY301
-        found = decoded(content(path))
+        found = decoded(content(path, _MANIFEST_BYTES))
     except FileNotFoundError:
         return Manifest()
     except (OSError, ValueError, RecursionError) as error:

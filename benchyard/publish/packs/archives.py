@@ -1,6 +1,7 @@
 """The two forms of a pack's file, ``.zip`` and ``.tar.zst``: the same content is the same bytes."""
 
 import hashlib
+import os
 import shutil
 import tarfile
 import zipfile
@@ -13,11 +14,17 @@ from pathlib import Path
 from typing import IO, cast
 
 from benchyard.core import zstandard
-from benchyard.core.errors import InputError
+from benchyard.core.errors import InputError, WrongFileError
 from benchyard.core.files import inside, opened, shown
 from benchyard.core.outputs import writing
 from benchyard.core.wording import quote
-from benchyard.publish.packs.manifest import LARGEST, MANIFEST, Manifest, read_manifest
+from benchyard.publish.packs.manifest import (
+    LARGEST,
+    MANIFEST,
+    Manifest,
+    read_manifest,
+    read_packed_manifest,
+)
 
 #: Of the names of packs: what ends in another one is read all the same.
 ENDINGS = (".zip", ".zst")
@@ -163,12 +170,12 @@ def reading_pack(path: Path) -> Generator[Source]:
             # What stays half read keeps its file open, unless it is closed.
             with closing(_folder_members(path, manifest)) as members:
                 yield Source(manifest, members)
-        elif zipfile.is_zipfile(path):
-            with zipfile.ZipFile(path) as archive, closing(_zip_members(archive)) as members:
-                yield Source(read_manifest(_zip_manifest(archive)), members)
         else:
-            with opened(path) as stream, zstandard.ZstdFile(stream) as packed:
-                yield from _reading_tar(cast("IO[bytes]", packed))
+            with opened(path) as stream:
+                read = _reading_zip if zipfile.is_zipfile(stream) else _reading_tar
+                yield from read(stream, os.fstat(stream.fileno()).st_size)
+    except WrongFileError:
+        raise
     except InputError as error:
         raise InputError(f"{shown(path)}: {error}") from error
     except (*_DAMAGED, OSError) as error:
@@ -178,11 +185,13 @@ def reading_pack(path: Path) -> Generator[Source]:
         raise InputError(f"{shown(path)} is no pack, or damaged: {told}") from error
 
 
-def _zip_manifest(archive: zipfile.ZipFile) -> bytes:
-    if MANIFEST not in archive.namelist():
-        raise InputError(_NONE)
-    with archive.open(MANIFEST) as stream:
-        return stream.read(LARGEST + 1)
+def _reading_zip(stream: IO[bytes], size: int) -> Iterator[Source]:
+    with zipfile.ZipFile(stream) as archive, closing(_zip_members(archive)) as members:
+        if MANIFEST not in archive.namelist():
+            raise InputError(_NONE)
+        with archive.open(MANIFEST) as listed:
+            manifest = read_packed_manifest(listed, size)
+        yield Source(manifest, members)
 
 
 def _zip_members(archive: zipfile.ZipFile) -> Generator[tuple[str, IO[bytes]]]:
@@ -195,7 +204,7 @@ def _zip_members(archive: zipfile.ZipFile) -> Generator[tuple[str, IO[bytes]]]:
 class _Limited:
     """A stream that is refused beyond a number of bytes: a few may be made to claim terabytes."""
 
-    def __init__(self, stream: IO[bytes], left: int) -> None:
+    def __init__(self, stream: zstandard.ZstdFile, left: int) -> None:
         self._stream = stream
         self.left = left
 
@@ -208,14 +217,15 @@ class _Limited:
         return piece
 
 
-def _reading_tar(packed: IO[bytes]) -> Iterator[Source]:
-    limited = _Limited(packed, LARGEST + _AROUND)
+def _reading_tar(packed: IO[bytes], size: int) -> Iterator[Source]:
+    packed.seek(0)
+    limited = _Limited(zstandard.ZstdFile(packed), LARGEST + _AROUND)
     with tarfile.open(fileobj=cast("IO[bytes]", limited), mode="r|") as archive:
         first = archive.next()
         stream = archive.extractfile(first) if first and first.name == MANIFEST else None
         if stream is None:
             raise InputError(f"it does not begin with {MANIFEST}")
-        manifest = read_manifest(stream.read(LARGEST + 1))
+        manifest = read_packed_manifest(stream, size)
         limited.left = manifest.total_bytes + _AROUND * (len(manifest.files) + 1)
         yield Source(manifest, _tar_members(archive))
 

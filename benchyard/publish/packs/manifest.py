@@ -8,10 +8,11 @@ import hashlib
 import json
 import posixpath
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
-from pathlib import PurePosixPath
-from typing import Any
+from itertools import islice, pairwise
+from typing import IO, Any
 
 from benchyard.core.errors import InputError
 from benchyard.core.json_text import decoded
@@ -28,9 +29,22 @@ VERSION = 1
 CASES, CLASSES, RESULTS, REPRODUCED = "cases", "classes", "results", "reproduced"
 #: Bytes of the longest manifest that is read: that of 200,000 files.
 LARGEST = 64 * 1024**2
+#: Bytes of the longest one in a small archive: it takes thirty times as many in memory.
+_LARGEST_OF_SMALL = 8 * 1024**2
+#: How many times as large as its archive the manifest, and all files, may be.
+_DENSEST_MANIFEST, _DENSEST = 100, 1000
+#: Bytes that files may have in any case.
+_ALWAYS = 100_000_000
 _FOLDERS = (CASES, CLASSES, RESULTS)
 _LONGEST_NAME = 4096
+#: Folders in a name, at most: a short list of deep names would make millions of folders.
+_DEEPEST = 64
+#: Bytes that all files may have together.
+_MOST_BYTES = 2**63 - 1
+#: Bytes that a folder or a small file takes on most disks.
+_BLOCK = 4096
 _DIGEST = re.compile("[0-9a-f]{64}")
+_SHARED = re.compile("/data/shared(?=/)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,15 +130,47 @@ class Manifest:
         """Size of all files together, copies included."""
         return sum(file.bytes for file in self.files.values())
 
+    @property
+    def stored_bytes(self) -> int:
+        """Size of all files, of those with one content once."""
+        return sum(self.files[name].bytes for name in self.stored.values())
 
-def read_manifest(content: bytes) -> Manifest:
+    @property
+    def disk_bytes(self) -> int:
+        """Bytes that it takes on disk at most, folders included."""
+        return self.total_bytes + _BLOCK * sum(2 + name.count("/") for name in self.files)
+
+
+def read_packed_manifest(stream: IO[bytes], size: int) -> Manifest:
+    """Read and check the manifest of an archive.
+
+    Args:
+        size: Of the archive (bytes).
+
+    Raises:
+        InputError: As ``read_manifest``; also if a small archive would become a very large folder.
+    """
+    most = min(LARGEST, max(_LARGEST_OF_SMALL, _DENSEST_MANIFEST * size))
+    manifest = read_manifest(stream.read(most + 1), most)
+    if manifest.disk_bytes > max(_ALWAYS, _DENSEST * size):
+        raise InputError(
+            f"{size:,} bytes of it would become {manifest.disk_bytes / 1e6:,.0f} MB, more than "
+            f"{_DENSEST:,} times as many; if you trust it, unpack it yourself and name the folder"
+        )
+    return manifest
+
+
+def read_manifest(content: bytes, most: int = LARGEST) -> Manifest:
     """Read and check a manifest that may be anybody's.
+
+    Args:
+        most: Bytes that it may have.
 
     Raises:
         InputError: If it is none, of a later version, or a name in it leads astray.
     """
-    if len(content) > LARGEST:
-        raise InputError(f"its {MANIFEST} is larger than {LARGEST // 1024**2} MiB")
+    if len(content) > most:
+        raise InputError(f"its {MANIFEST} is larger than {most // 1024**2} MiB")
     try:
         document: Any = decoded(content)
         if document["format"] != FORMAT or document["version"] != VERSION:
@@ -133,9 +179,9 @@ def read_manifest(content: bytes) -> Manifest:
         manifest = read_as(Manifest, document)
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise InputError(f"its {MANIFEST} is not readable: {quote(str(error))}") from error
-    wrong = list(dict.fromkeys(_wrong(manifest)))
+    wrong = dict.fromkeys(islice(_wrong(manifest), 10))
     if wrong:
-        raise InputError(f"its {MANIFEST} cannot be trusted: {'; '.join(wrong[:10])}")
+        raise InputError(f"its {MANIFEST} cannot be trusted: {'; '.join(wrong)}")
     return manifest
 
 
@@ -148,13 +194,16 @@ def _wrong(manifest: Manifest) -> Iterator[str]:
     for name in (*manifest.files, *manifest.links):
         if not is_safe(name):
             yield f"'{quote(name)}' is no name of a file in it"
-    yield from _conflicts({*manifest.files, *manifest.links})
+    yield from _conflicts([*manifest.files, *manifest.links])
     for name, file in manifest.files.items():
         if not _DIGEST.fullmatch(file.sha256) or file.bytes < 0:
             yield f"'{quote(name)}' has no digest, or no size"
+    if manifest.total_bytes > _MOST_BYTES:
+        yield "its files are larger than any disk"
     inputs = {f"{case.folder}/data/shared" for case in manifest.cases}
     for name, target in manifest.links.items():
-        if not any(_stays(name, target, folder) for folder in inputs):
+        above = {name[: shared.end()] for shared in _SHARED.finditer(name)}
+        if not any(_stays(name, target, folder) for folder in above & inputs):
             yield f"the link '{quote(name)}' leads out of its case"
     yield from _missing(manifest)
 
@@ -162,17 +211,19 @@ def _wrong(manifest: Manifest) -> Iterator[str]:
 def is_safe(name: str) -> bool:
     """Tell whether a name stays in the pack, in a folder that packs have, on every system."""
     first, *rest = name.split("/")
-    if not name.isprintable() or "\\" in name or len(name) > _LONGEST_NAME:
+    if not name.isprintable() or "\\" in name or len(name) > _LONGEST_NAME or len(rest) > _DEEPEST:
         return False
     return name in (README, LOCK) or (
         first in _FOLDERS and bool(rest) and not {"", ".", ".."} & set(rest)
     )
 
 
-def _conflicts(names: set[str]) -> Iterator[str]:
-    """Yield names that are a file, or a link, and a folder with something in it."""
-    parents = {str(parent) for name in names for parent in PurePosixPath(name).parents}
-    yield from (f"'{quote(name)}' is a file and a folder" for name in sorted(names & parents))
+def _conflicts(names: list[str]) -> Iterator[str]:
+    """Yield names that are a file, or a link, and something else too."""
+    # What lies in a folder comes right behind it: no safe name has a character before NUL.
+    for name, following in pairwise(sorted(names, key=lambda name: name.replace("/", "\0"))):
+        if f"{following}/".startswith(f"{name}/"):
+            yield f"'{quote(name)}' is a file and {'a link' if following == name else 'a folder'}"
 
 
 def _stays(name: str, target: str, inputs: str) -> bool:
@@ -192,6 +243,8 @@ def _missing(manifest: Manifest) -> Iterator[str]:
     for case in manifest.cases:
         if f"{case.folder}/metadata.json" not in manifest.files or not is_safe(case.results):
             yield f"the case '{quote(case.title)}' is not in it"
+    names = sorted(manifest.files)
     for folder in manifest.classes:
-        if not any(name.startswith(f"{folder}/") for name in manifest.files):
+        at = bisect_left(names, f"{folder}/")
+        if not any(name.startswith(f"{folder}/") for name in names[at : at + 1]):
             yield f"the folder '{quote(folder)}' is not in it"

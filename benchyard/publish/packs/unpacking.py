@@ -1,16 +1,16 @@
 """Unpacking: what anybody packed comes to lie in one folder, every digest checked, nothing else."""
 
 import shutil
-import tempfile
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, TypeAlias
 
 from benchyard.core.errors import InputError
-from benchyard.core.files import content, files_below, inside, remove_tree, sha256, shown
+from benchyard.core.files import content, files_below, inside, sha256, shown
 from benchyard.core.quantity import amount, plural
 from benchyard.core.wording import quote
+from benchyard.process.temporary import temporary_folder
 from benchyard.publish.packs.archives import Digesting, Source, reading_pack
 from benchyard.publish.packs.manifest import (
     CASES,
@@ -24,14 +24,20 @@ from benchyard.publish.packs.manifest import (
 _PIECE = 1 << 20
 #: What Python leaves beside modules that it has imported.
 _CACHE = "__pycache__"
+#: Makes a file that has the content of another one.
+_Copy: TypeAlias = Callable[[Path, Path], object]
 
 
 @contextmanager
 def unpacked_to_check(path: Path) -> Generator[tuple[Path, Manifest]]:
-    """Unpack into a folder that is gone afterwards; see ``unpack``."""
-    with tempfile.TemporaryDirectory(prefix="benchyard-pack-") as folder:
-        place = Path(folder) / "pack"
-        yield place, unpack(path, place)
+    """Unpack into a folder that is gone afterwards; what is there several times is linked.
+
+    Raises:
+        InputError: As ``unpack`` does.
+    """
+    with temporary_folder() as folder, reading_pack(path) as source:
+        _fill(folder, source, copy=_link, size=source.manifest.stored_bytes)
+        yield folder, source.manifest
 
 
 def unpack(path: Path, into: Path) -> Manifest:
@@ -70,27 +76,23 @@ def _refuse_other(into: Path, manifest: Manifest) -> None:
 def _make(into: Path, source: Source) -> None:
     """Fill a folder beside, and give it its name when all is right."""
     into.parent.mkdir(parents=True, exist_ok=True)
-    _refuse_too_large(into.parent, source.manifest)
-    making = Path(tempfile.mkdtemp(prefix=f".{into.name}.", dir=into.parent))
-    try:
-        _extract(making, source)
-        _finish(making, source.manifest)
+    with temporary_folder(into.parent) as making:
+        _fill(making, source, copy=shutil.copyfile, size=source.manifest.total_bytes)
         making.chmod(0o755)
         if into.exists():
             into.rmdir()
         making.rename(into)
-    except BaseException:
-        remove_tree(making)
-        raise
 
 
-def _refuse_too_large(place: Path, manifest: Manifest) -> None:
-    free = shutil.disk_usage(place).free
-    if manifest.total_bytes > free:
+def _fill(into: Path, source: Source, *, copy: _Copy, size: int) -> None:
+    free = shutil.disk_usage(into).free
+    if size > free:
         raise InputError(
-            f"it says that it needs {amount(manifest.total_bytes, 'B')}, and {shown(place)} has "
+            f"it says that it needs {amount(size, 'B')}, and {shown(into.parent)} has "
             f"{amount(free, 'B')} left"
         )
+    _extract(into, source)
+    _finish(into, source.manifest, copy)
 
 
 def _extract(into: Path, source: Source) -> None:
@@ -132,7 +134,7 @@ def _complete(into: Path, source: Source) -> None:
     for digest, name in manifest.stored.items():
         if not (into / name).exists():
             raise InputError(f"{shown(into / name)} ({digest[:12]}) is missing; unpack again")
-    _finish(into, manifest)
+    _finish(into, manifest, shutil.copyfile)
 
 
 def _is_as_packed(path: Path, file: PackedFile) -> bool:
@@ -140,14 +142,16 @@ def _is_as_packed(path: Path, file: PackedFile) -> bool:
     return not path.exists() or (path.is_file() and sha256(path) == file.sha256)
 
 
-def _finish(into: Path, manifest: Manifest) -> None:
+def _finish(into: Path, manifest: Manifest, copy: _Copy) -> None:
     """Make what an archive does not hold: copies, modes, links to folders, the manifest."""
     stored = manifest.stored
     for name, file in manifest.files.items():
         path = into / name
         if not path.exists():
             path.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(into / stored[file.sha256], path)
+            first = stored[file.sha256]
+            same_mode = file.executable == manifest.files[first].executable
+            (copy if same_mode else shutil.copyfile)(into / first, path)
         if file.executable != bool(path.stat().st_mode & 0o100):
             path.chmod(0o755 if file.executable else 0o644)
     for name, target in manifest.links.items():
@@ -156,6 +160,13 @@ def _finish(into: Path, manifest: Manifest) -> None:
             link.parent.mkdir(parents=True, exist_ok=True)
             link.symlink_to(target)
     (into / MANIFEST).write_bytes(manifest.to_bytes())
+
+
+def _link(source: Path, target: Path) -> None:
+    try:
+        target.hardlink_to(source)
+    except OSError:  # a file system without links, or with too few
+        shutil.copyfile(source, target)
 
 
 def _some(names: set[str]) -> str:

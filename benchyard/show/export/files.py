@@ -13,11 +13,11 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from itertools import islice
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from benchyard.core.errors import InputError
 from benchyard.core.outputs import writing
+from benchyard.process.temporary import temporary_folder
 from benchyard.show.export.columns import Cell, Cells, Kind, Rows
 
 if TYPE_CHECKING:
@@ -71,8 +71,8 @@ def _beside(file: Path, make: Callable[[Path], None]) -> None:
     Args:
         make: Gets the path of the file that is not yet there.
     """
-    with TemporaryDirectory(prefix="benchyard-export-") as folder:
-        made = Path(folder, "made")
+    with temporary_folder() as folder:
+        made = folder / "made"
         make(made)
         with writing(file) as stream, made.open("rb") as source:
             shutil.copyfileobj(source, stream)

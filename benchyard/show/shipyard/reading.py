@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from benchyard.core.errors import InputError, RecordError
-from benchyard.core.files import shown
+from benchyard.core.files import opened, shown
 from benchyard.core.json_text import decoded
 from benchyard.core.zstandard import ZstdError, ZstdFile
 from benchyard.results.campaigns import is_earlier
@@ -71,18 +71,18 @@ def read_rows(rows: Iterable[Any], where: str, intake: Intake) -> None:
 
 def _read_file(path: Path, intake: Intake) -> None:
     try:
-        with _opened(path) as stream:
+        with opened(path) as file, _unpacked(file, path.suffix) as stream:
             _read_stream(stream, shown(path), intake)
     except (EOFError, gzip.BadGzipFile, zlib.error, ZstdError) as error:
         raise InputError(f"{shown(path)}: not readable as {path.suffix}: {error}") from error
 
 
-def _opened(path: Path) -> IO[bytes]:
-    if path.suffix == ".gz":
-        return cast("IO[bytes]", gzip.open(path))
-    if path.suffix == ".zst":
-        return cast("IO[bytes]", ZstdFile(path))
-    return path.open("rb")
+def _unpacked(file: IO[bytes], ending: str) -> IO[bytes]:
+    if ending == ".gz":
+        return cast("IO[bytes]", gzip.open(file))
+    if ending == ".zst":
+        return cast("IO[bytes]", ZstdFile(file))
+    return file
 
 
 def _read_stream(stream: IO[bytes], where: str, intake: Intake) -> None:

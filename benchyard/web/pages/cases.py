@@ -14,7 +14,7 @@ from benchyard.web.case_neighbours import name_of
 from benchyard.web.case_tables import case_document
 from benchyard.web.explorer import Current, Explorer
 from benchyard.web.paging import pages_around
-from benchyard.web.rendering import csv_answer, day_and_time, document_of, json_answer, render
+from benchyard.web.rendering import csv_answer, document_of, json_answer, render
 from benchyard.web.searching import MOST_ROWS, Filters, Search, search_of
 from benchyard.web.tables import Cell, Column, DataTable, Ticks
 

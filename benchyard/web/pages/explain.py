@@ -16,7 +16,6 @@ from benchyard.core.errors import NotFoundError
 from benchyard.core.model import Json
 from benchyard.core.quantity import day_and_time, plural
 from benchyard.core.wording import quote
-from benchyard.web.answers import keep_fresh
 from benchyard.web.explain_documents import (
     decimal,
     image_address,
@@ -27,7 +26,7 @@ from benchyard.web.explain_documents import (
 )
 from benchyard.web.explorer import Current, keep_fresh
 from benchyard.web.paging import pages_around
-from benchyard.web.rendering import day_and_time, document_of, json_answer, render
+from benchyard.web.rendering import document_of, json_answer, render
 from benchyard.web.run_files import send_image
 from benchyard.web.run_tables import on_page
 from benchyard.web.tables import Cell, Column, DataTable, add_table

@@ -15,10 +15,9 @@ from benchyard.catalogue.query import Query as Asked
 from benchyard.core.model import Json, Outcome
 from benchyard.core.quantity import amount, day_and_time, plural
 from benchyard.results.campaigns import is_earlier
-from benchyard.web.answers import keep_fresh
-from benchyard.web.explorer import Current
+from benchyard.web.explorer import Current, keep_fresh
 from benchyard.web.pages.runs import RUN_COLUMNS, entry_document, entry_row
-from benchyard.web.rendering import day_and_time, document_of, json_answer, render
+from benchyard.web.rendering import document_of, json_answer, render
 from benchyard.web.searching import moment
 from benchyard.web.tables import Cell, Column, DataTable
 

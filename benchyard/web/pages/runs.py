@@ -16,7 +16,6 @@ from benchyard.results.trust import HostQuality
 from benchyard.web.explorer import Current, Explorer
 from benchyard.web.pages.entries import address_of
 from benchyard.web.rendering import (
-    day_and_time,
     document_of,
     json_answer,
     outcome_mark,

@@ -183,7 +183,7 @@ def test_what_is_wrong_in_a_shared_file_is_told_once_for_all_cases(tmp_path: Pat
         ("~/x.json", "cannot be read: No such file or directory"),
         ("gone.json", "cannot be read: No such file or directory"),
         (".", "cannot be read: Is a directory"),
-        ("pipe", "is not a file"),
+        ("pipe", "is a named pipe, not a file"),
         ("self", "cannot be read: Too many levels of symbolic links"),
         ("a" * 300, "cannot be read: File name too long"),
         ("a\0b", "cannot be a file name"),

@@ -120,12 +120,12 @@ def test_reading_folders_leaves_no_open_files(tmp_path: Path) -> None:
 
 def test_a_named_pipe_is_one_problem_and_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "metadata.json")
-    assert "is not a file" in refused(tmp_path / "metadata.json").message
+    assert "not a file" in refused(tmp_path / "metadata.json").message
 
 
 def test_a_device_is_one_problem(tmp_path: Path) -> None:
     (tmp_path / "metadata.json").symlink_to("/dev/zero")
-    assert "is not a file" in refused(tmp_path / "metadata.json").message
+    assert "not a file" in refused(tmp_path / "metadata.json").message
 
 
 @pytest.mark.parametrize("target", ["nowhere", "metadata.json"])
@@ -156,7 +156,7 @@ def test_a_huge_file_is_one_problem_and_is_not_read(tmp_path: Path) -> None:
     file = write(tmp_path, "{}")
     os.truncate(file, 200 * 1024 * 1024)
     assert refused(file).message == (
-        f"has 209,715,200 bytes, more than {MAX_BYTES:,}; put data into data/shared"
+        f"has more than {MAX_BYTES:,} bytes; data belongs into data/shared"
     )
 
 

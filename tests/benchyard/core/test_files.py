@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchyard.core.errors import WrongFileError
 from benchyard.core.files import (
     content,
     files_below,
@@ -265,3 +266,14 @@ def test_what_blocks_or_never_ends_is_not_opened(tmp_path: Path) -> None:
     for name, what in (("pipe", "named pipe"), ("zero", "device")):
         with pytest.raises(OSError, match=f"{name} is a {what}, not a file"):
             content(tmp_path / name)
+
+
+def test_a_file_that_is_too_large_is_not_read(tmp_path: Path) -> None:
+    with (tmp_path / "huge").open("wb") as file:
+        file.truncate(1 << 40)
+    with pytest.raises(WrongFileError, match=r"huge has more than 67,108,864 bytes"):
+        content(tmp_path / "huge")
+    # The kernel says that it has no bytes.
+    with pytest.raises(WrongFileError, match=r"has more than 10 bytes"):
+        content(Path("/proc/self/status"), 10)
+    assert content(Path("/proc/self/comm"), 100)

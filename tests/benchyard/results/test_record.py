@@ -12,6 +12,7 @@ from jsonschema import Draft202012Validator
 from benchyard import schemas
 from benchyard.core.errors import RecordError
 from benchyard.core.model import Outcome
+from benchyard.results.excerpt import read_excerpt
 from benchyard.results.record import (
     Attempt,
     ErrorRecord,
@@ -119,6 +120,14 @@ def test_damage_is_one_clear_error(tmp_path: Path, content: str) -> None:
     (tmp_path / "run.json").write_text(content)
     with pytest.raises(RecordError, match=r"run\.json"):
         read_record(tmp_path)
+
+
+def test_a_record_that_is_far_too_large_is_not_read(tmp_path: Path) -> None:
+    with (tmp_path / "run.json").open("wb") as file:
+        file.truncate(150_000_000)
+    for read in (read_record, read_excerpt):
+        with pytest.raises(RecordError, match="not a readable record: has more than 67,108,864"):
+            read(tmp_path)
 
 
 def test_nan_is_never_written(tmp_path: Path) -> None:

@@ -5,6 +5,9 @@ import io
 import json
 import os
 import shutil
+import signal
+import subprocess
+import sys
 import tarfile
 import zipfile
 from collections.abc import Callable, Mapping
@@ -39,6 +42,15 @@ FILES = {
     "results/a/run_1/run.json": b"[1]",
     "README.txt": b"read me",
 }
+#: Says which folder it has made, and kills itself.
+_KILLED = """
+import os, pathlib, sys
+from benchyard.process.temporary import temporary_folder
+with temporary_folder(pathlib.Path(sys.argv[1])) as folder:
+    (folder / "a").touch()
+    print(folder, flush=True)
+    os.kill(os.getpid(), 9)
+"""
 LINK = "cases/a/data/shared/way"
 forms = pytest.mark.parametrize("ending", [".zip", ".tar.zst"])
 
@@ -205,11 +217,57 @@ def test_a_member_that_is_missing(tmp_path: Path, write: Write) -> None:
     refused(tmp_path / "p", "missing in it")
 
 
-@writers
-def test_one_that_says_it_needs_more_than_there_is(tmp_path: Path, write: Write) -> None:
+def test_one_that_says_it_needs_more_than_there_is(tmp_path: Path) -> None:
     files = {**manifest_of(FILES).files, "cases/a/data/shared/x": PackedFile("0" * 64, 10**17)}
-    write(tmp_path / "p", *members(files=files)[:1])
+    (tmp_path / "p").mkdir()
+    (tmp_path / "p" / MANIFEST).write_bytes(members(files=files)[0][1])
     refused(tmp_path / "p", "it says that it needs")
+
+
+def copies(count: int) -> dict[str, bytes]:
+    return {**FILES, **{f"cases/a/data/shared/{n:03}": bytes(1_000_000) for n in range(count)}}
+
+
+@forms
+def test_a_small_archive_that_becomes_a_huge_folder(tmp_path: Path, ending: str) -> None:
+    contents = copies(200)
+    pack = tmp_path / f"pack{ending}"
+    write_archive(pack, manifest_of(contents), contents)
+    refused(pack, "bytes of it would become 20[0-9] MB, more than 1,000 times as many")
+
+
+def test_what_is_there_several_times_is_not_copied_to_check_it(tmp_path: Path) -> None:
+    contents = copies(50) | {"cases/a/data/shared/z.sh": bytes(1_000_000)}
+    pack = tmp_path / "pack.zip"
+    write_archive(pack, manifest_of(contents), contents)
+    with unpacked_to_check(pack) as (folder, _):
+        shared = folder / "cases/a/data/shared"
+        assert {(shared / f"{n:03}").stat().st_ino for n in range(50)} == {
+            (shared / "000").stat().st_ino
+        }
+        assert os.access(shared / "z.sh", os.X_OK)
+        assert not os.access(shared / "000", os.X_OK)
+
+
+def test_a_small_archive_with_a_manifest_of_millions_of_values(tmp_path: Path) -> None:
+    zipped(tmp_path / "a.zip", (MANIFEST, b"[" + b"[]," * 4_000_000 + b"[]]"))
+    refused(tmp_path / "a.zip", "its pack.json is larger than 8 MiB")
+
+
+def test_a_named_pipe_is_refused_at_once(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "a.zip")
+    with pytest.raises(InputError, match=r"a\.zip is a named pipe, not a file"):
+        unpack(tmp_path / "a.zip", tmp_path / "out")
+
+
+def test_the_next_removes_the_folder_of_a_process_that_was_killed(tmp_path: Path) -> None:
+    other = subprocess.run(
+        [sys.executable, "-c", _KILLED, str(tmp_path)], check=False, capture_output=True, text=True
+    )
+    assert other.returncode == -signal.SIGKILL
+    assert (Path(other.stdout.strip()) / "a").is_file()
+    unpack(packed(tmp_path / "a.zip"), tmp_path / "into")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.zip", "into"]
 
 
 @pytest.mark.parametrize(
@@ -304,6 +362,8 @@ def test_a_title_may_be_half_a_character() -> None:
         ({"links": {"classes/way": "x"}}, "leads out of its case"),
         ({"links": {"../way": "x"}}, "is no name of a file in it"),
         ({"links": {"cases/a/data/shared/deep": "."}}, "is a file and a folder"),
+        ({"links": {"cases/a/data/shared/in.txt": "."}}, "is a file and a link"),
+        ({"links": {"cases/b/data/shared/way": "."}}, "leads out of its case"),
         ({"cases": (), "links": {}}, "it holds no case"),
         ({"classes": ("classes/1/x",)}, "the folder 'classes/1/x' is not in it"),
         (
@@ -323,7 +383,7 @@ def test_a_manifest_that_leads_astray(changed: dict[str, Any], words: str) -> No
     [
         *("", ".", "..", "/x", "x", "cases", "cases/", "cases//x", "cases/../x", "cases/./x"),
         *("cases/x/..", "cases/a\n", "cases/a\0", "cases/a\\b", "C:/x", "reproduced/x"),
-        *("pack.json", "cases/" + "x" * 5000),
+        *("pack.json", "cases/" + "x" * 5000, "cases/" + "a/" * 1980 + "x"),
     ],
 )
 def test_names_that_lead_astray(name: str) -> None:
@@ -342,6 +402,7 @@ def test_names_that_lead_astray(name: str) -> None:
         ({"new": 1}, "not readable"),
         ({"files": {META: {"sha256": "xyz", "bytes": 1}}}, "has no digest"),
         ({"files": {META: {"sha256": "0" * 64, "bytes": -1}}}, "has no digest, or no size"),
+        ({"files": {META: {"sha256": "0" * 64, "bytes": 10**400}}}, "larger than any disk"),
     ],
 )
 def test_a_manifest_of_another_shape(changed: dict[str, Any], words: str) -> None:

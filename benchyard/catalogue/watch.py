@@ -144,15 +144,19 @@ class Watcher:
                 return
 
     def _events(self, folders: Iterable[Path]) -> Iterator[set[Path]]:
-        """Yield what changed, and nothing about once a second."""
+        """Yield what changed, and nothing about once a second.
+
+        The library knows names in UTF-8 only. Other folders are seen by the full look; where
+        something of another name changes, whatever is watched is looked at.
+        """
         from watchfiles import watch  # noqa: PLC0415 - only who watches needs it
 
-        there = [folder for folder in folders if folder.is_dir()]
+        there = [folder for folder in folders if folder.is_dir() and _is_utf8(folder)]
         if not there:
             self._stop.wait(_PAUSE)
             yield set()
             return
-        for changes in watch(
+        changes = watch(
             *there,
             watch_filter=None,
             debounce=_GATHERED,
@@ -164,8 +168,19 @@ class Watcher:
             recursive=False,
             force_polling=False,
             ignore_permission_denied=True,
-        ):
-            yield {Path(path) for _, path in changes}
+        )
+        try:
+            yield from ({Path(path) for _, path in changed} for changed in changes)
+        except RuntimeError:  # what the library raises for such a name
+            self._stop.wait(_PAUSE)
+            yield set(there)
+
+
+def _is_utf8(path: Path) -> bool:
+    try:
+        return bool(str(path).encode())
+    except UnicodeEncodeError:
+        return False
 
 
 def silent_root(roots: Iterable[Path]) -> Path | None:

@@ -1,4 +1,5 @@
 import logging
+import os
 import shutil
 import threading
 import time
@@ -58,6 +59,20 @@ def test_a_run_is_followed_to_its_end(lab: Path, catalogue: Catalogue) -> None:
     wait_until(lambda: total(catalogue) == 2)
     put_run(lab / "sort" / "results", 2)
     wait_until(lambda: catalogue.page(Query(outcomes=("completed",))).total == 2)
+
+
+def test_names_that_are_no_utf8_end_nothing(
+    lab: Path, catalogue: Catalogue, caplog: pytest.LogCaptureFixture
+) -> None:
+    wait_until(lambda: total(catalogue) == 1)
+    odd = lab / os.fsdecode(b"\xff\xfe")
+    put_run(odd / "results")  # nobody can watch this folder
+    put_run(lab / "sort" / "results", 2)
+    wait_until(lambda: total(catalogue) == 3)
+    (lab / "sort" / os.fsdecode(b"\xe9")).touch()  # and an event of this name is none
+    put_run(lab / "sort" / "results", 3)
+    wait_until(lambda: total(catalogue) == 4)
+    assert (catalogue.freshness.watched, catalogue.freshness.note, caplog.text) == (True, "", "")
 
 
 def test_nothing_changes_where_nothing_happens(catalogue: Catalogue) -> None:

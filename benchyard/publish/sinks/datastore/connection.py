@@ -57,7 +57,7 @@ _ACCESS = {StatusCode.PERMISSION_DENIED, StatusCode.UNAUTHENTICATED}
 #: Perhaps the document's fault; as often the project's id, or the database's.
 REFUSED = {StatusCode.INVALID_ARGUMENT, StatusCode.OUT_OF_RANGE}
 #: What gRPC itself says where no connection came about; no server says so.
-_NOBODY = ("failed to connect to all addresses", "DNS resolution failed")
+_NOBODY = ("failed to connect to all addresses", "DNS resolution failed", "errors resolving ")
 #: The same where Google's credentials could not be turned into a token.
 _NO_TOKEN = "metadata from plugin failed"  # noqa: S105 - a text of an error
 

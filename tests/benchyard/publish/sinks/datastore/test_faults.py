@@ -168,6 +168,12 @@ def test_where_nobody_listens(spooled: MakeSpooled) -> None:
         DatastoreSink(connection).store(spooled())
     with pytest.raises(UnreachableError):
         list(DatastoreReader(connection).tests())
+
+
+def test_a_host_that_does_not_exist_is_not_waited_for() -> None:
+    connection = Connection(Settings("p", emulator="no-such-host.invalid:8081"))
+    with pytest.raises(UnreachableError, match=r"nobody answers at Datastore at no-such-host"):
+        list(DatastoreReader(connection).tests())
     connection.close()
 
 

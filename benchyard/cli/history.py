@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from benchyard.cli.common import json_option
-from benchyard.cli.option_types import OutputFile, since_option
+from benchyard.cli.option_types import OutputFile, Whole, since_option
 from benchyard.cli.terminal import has_unicode, print_json, print_table, say, styled
 from benchyard.core.errors import InputError
 from benchyard.core.wording import printable
@@ -49,7 +49,7 @@ _WIDTH = 72
     "--limit",
     default=LIMIT,
     show_default=True,
-    type=click.IntRange(0, 10_000_000),
+    type=Whole(0, 10_000_000),
     help="At most so many of each, the newest; 0 takes all.",
 )
 @click.option("--host", metavar="NAME", help="Only what was measured on this host.")

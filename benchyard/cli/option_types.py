@@ -1,17 +1,19 @@
 """Paths, seconds and dates on the command line, and options that are made of them."""
 
 import math
+import os
 import sys
 from collections.abc import Callable
-from contextlib import redirect_stdout
+from contextlib import redirect_stdout, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import click
 
 from benchyard.core.amounts import parse_percent, parse_since
 from benchyard.core.errors import InputError
+from benchyard.core.files import is_address, special
 from benchyard.core.outputs import Output
 
 #: A cooldown that is in proportion to the runs.
@@ -19,10 +21,15 @@ AUTO = "auto"
 
 
 CommandT = TypeVar("CommandT", bound=Callable[..., Any])
+#: The largest whole number that all readers of JSON keep.
+_LARGEST = 2**53
 
 
 class NamedPath(click.Path):
-    """A path on the command line; ``--results "$UNSET"`` is refused."""
+    """A path on the command line; ``--results "$UNSET"`` and addresses are refused."""
+
+    #: Whether the command writes the file, or else reads it; None for others.
+    writes: ClassVar[bool | None] = None
 
     def __init__(
         self, *, exists: bool = False, file_okay: bool = True, dir_okay: bool = True
@@ -33,7 +40,52 @@ class NamedPath(click.Path):
         """Return the path; click tells of what it raises by the option's name."""
         if value == "":
             self.fail("an empty text names nothing; give a path, or leave it out", param, ctx)
-        return super().convert(value, param, ctx)
+        if is_address(str(value)):
+            self.fail(f"{value} is an address, and only paths on this host are taken", param, ctx)
+        path: Path = super().convert(value, param, ctx)  # pyright: ignore[reportAssignmentType] - path_type
+        if self.writes is not None and ctx is not None:
+            _claim(path, self.writes, param, ctx)
+        return path
+
+
+def _claim(path: Path, writes: bool, param: click.Parameter | None, ctx: click.Context) -> None:  # noqa: FBT001 - one of two roles
+    """Refuse a file that the command reads and writes."""
+    try:
+        found = path.stat()
+        file: Any = (found.st_dev, found.st_ino)
+    except OSError:
+        file = os.path.realpath(path)
+    if ctx.meta.setdefault(f"{__name__}.files", {}).setdefault(file, writes) != writes:
+        raise click.BadParameter(f"{path} would be read and overwritten by it", ctx, param)
+
+
+class InputFile(NamedPath):
+    """A file to read, or a folder where one is taken: no pipe, no device."""
+
+    writes = False
+
+    def __init__(self, *, dir_okay: bool = False) -> None:
+        super().__init__(exists=True, dir_okay=dir_okay)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        """Return the path; fails, in a sentence, for what is no file."""
+        path: Path = super().convert(value, param, ctx)
+        if what := special(path):
+            self.fail(f"{path} is {what}, not a file", param, ctx)
+        return path
+
+
+class SourceName(click.ParamType):  # pyright: ignore[reportMissingTypeArgument]
+    """What a command reads, by a name that may be that of a file."""
+
+    name = "text"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the text."""
+        with suppress(OSError, ValueError):
+            if ctx is not None and Path(value).is_file():
+                _claim(Path(value), False, param, ctx)  # noqa: FBT003
+        return value
 
 
 class OutputFile(NamedPath):
@@ -41,6 +93,8 @@ class OutputFile(NamedPath):
 
     It is opened, or refused, before the command begins; see ``Output``.
     """
+
+    writes = True
 
     def __init__(self, *endings: str) -> None:
         super().__init__(dir_okay=False)
@@ -114,6 +168,13 @@ class Seconds(click.FloatRange):
         if not math.isfinite(seconds):
             self.fail(f"{value!r} is no number of seconds.", param, ctx)
         return seconds
+
+
+class Whole(click.IntRange):
+    """A whole number within bounds."""
+
+    def __init__(self, least: int = 0, most: int = _LARGEST) -> None:
+        super().__init__(least, most)
 
 
 class Cooldown(click.ParamType):  # pyright: ignore[reportMissingTypeArgument]

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from benchyard.cli.common import CommandT
-from benchyard.cli.option_types import AUTO, Cooldown, Seconds
+from benchyard.cli.option_types import AUTO, Cooldown, Seconds, Whole
 from benchyard.cli.project_file import ProjectFile
 from benchyard.cli.terminal import say
 from benchyard.core.amounts import parse_percent
@@ -43,9 +43,7 @@ _cooldown = click.option(
     help="Rest between two runs; auto is as the case says, or else half as long as the run took, "
     f"{LONGEST:g} s at most.",
 )
-_seed = click.option(
-    "--seed", type=click.IntRange(0), help="Of the random order; chosen if left out."
-)
+_seed = click.option("--seed", type=Whole(), help="Of the random order; chosen if left out.")
 _force = click.option("--force", is_flag=True, help="Execute finished runs again.")
 
 

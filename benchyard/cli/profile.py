@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from benchyard.cli.common import json_option
-from benchyard.cli.option_types import OutputFile, stdout_flag
+from benchyard.cli.option_types import OutputFile, Whole, stdout_flag
 from benchyard.cli.terminal import print_json, print_table, say
 from benchyard.cli.trace_sources import Source, Where, sources_of, where_options
 from benchyard.core.errors import RecordError
@@ -64,9 +64,7 @@ def _repeated(args: Sequence[str]) -> Iterator[str]:
     default=None,
     help="Tell apart what stands below different names, or not; without either, only of runs.",
 )
-@click.option(
-    "--limit", default=30, show_default=True, type=click.IntRange(1), help="Rows of each table."
-)
+@click.option("--limit", default=30, show_default=True, type=Whole(1), help="Rows of each table.")
 @click.option(
     "--flame", type=OutputFile(".svg", ".png"), help="Draw a flame graph into this .svg or .png."
 )

@@ -11,7 +11,7 @@ from typing import Any, cast
 import click
 
 from benchyard.core.errors import CaseError, InputError
-from benchyard.core.files import content, shown
+from benchyard.core.files import content, is_address, shown
 from benchyard.core.wording import hint, quote
 
 NAME = "benchyard.toml"
@@ -198,7 +198,8 @@ def _text(option: click.Option, given: Any, folder: Path) -> str:
         option.metavar == "FOLDER" and _lies_in(folder, text)
     )
     # From its own folder on a path is as it stands there: a testbed elsewhere has the same ones.
-    return str(folder / text) if is_path and text and not _is_here(folder) else text
+    is_path = is_path and bool(text) and not is_address(text)
+    return str(folder / text) if is_path and not _is_here(folder) else text
 
 
 def _is_here(folder: Path) -> bool:

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from benchyard.cli.common import json_option
-from benchyard.cli.option_types import NamedPath
+from benchyard.cli.option_types import NamedPath, Whole
 from benchyard.cli.terminal import console, print_json, print_table, say
 from benchyard.core.errors import ExitCode
 from benchyard.core.model import Json
@@ -72,7 +72,7 @@ from benchyard.run.interrupts import two_stage_ctrl_c
 )
 @click.option(
     "--retries",
-    type=click.IntRange(min=0),
+    type=Whole(),
     default=RetryPolicy().retries,
     show_default=True,
     help="How often a sink that does not answer is asked again.",

@@ -16,7 +16,7 @@ from benchyard.analysis.comparison.sides import Places, Side, read_sides
 from benchyard.analysis.comparison.verdicts import ALL_METRICS
 from benchyard.cli.common import json_option
 from benchyard.cli.comparison_rule import comparison_rule
-from benchyard.cli.option_types import NamedPath, OutputFile
+from benchyard.cli.option_types import NamedPath, OutputFile, SourceName
 from benchyard.cli.terminal import print_json, say
 from benchyard.core.errors import ExitCode, InputError
 from benchyard.core.files import shown
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 @click.command("report")
-@click.argument("sides", nargs=-1, required=True, metavar="CASE|FOLDER|SIDE...")
+@click.argument("sides", nargs=-1, required=True, type=SourceName(), metavar="CASE|FOLDER|SIDE...")
 @click.option(
     "-o",
     "--output",

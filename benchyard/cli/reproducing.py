@@ -17,7 +17,7 @@ from benchyard.case.subject.current import current_subject
 from benchyard.cli import comparing, running
 from benchyard.cli.common import cases_of, json_option, suspect_option
 from benchyard.cli.gate import strict_option
-from benchyard.cli.option_types import NamedPath
+from benchyard.cli.option_types import InputFile, NamedPath, Whole
 from benchyard.cli.terminal import print_json, say, styled
 from benchyard.core.errors import ExitCode
 from benchyard.core.model import Json
@@ -47,7 +47,7 @@ class _Found(NamedTuple):
 
 
 @click.command("reproduce")
-@click.argument("pack", metavar="PACK", type=NamedPath(exists=True))
+@click.argument("pack", metavar="PACK", type=InputFile(dir_okay=True))
 @click.option(
     "--into",
     type=NamedPath(file_okay=False),
@@ -55,7 +55,7 @@ class _Found(NamedTuple):
 )
 @click.option(
     "--runs",
-    type=click.IntRange(1, 100_000),
+    type=Whole(1, 100_000),
     help="How many runs of each case there shall be.  [default: as many as were packed]",
 )
 @click.option("--cooldown", metavar="SECONDS", help="As of benchyard run.")

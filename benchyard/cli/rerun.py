@@ -18,6 +18,7 @@ from benchyard.cli.common import (
     root_option,
 )
 from benchyard.cli.display import make_display
+from benchyard.cli.option_types import Whole
 from benchyard.cli.options import asked_for
 from benchyard.cli.outcome import print_outcome
 from benchyard.cli.planning import make_plan
@@ -46,7 +47,7 @@ _SAID = {
     "--run",
     "only",
     multiple=True,
-    type=click.IntRange(1),
+    type=Whole(1),
     help="Only this run; may be given several times.",
 )
 @click.option("--force", is_flag=True, help="Finished runs too.")

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from benchyard.cli.common import json_option
-from benchyard.cli.option_types import NamedPath
+from benchyard.cli.option_types import InputFile, NamedPath, Whole
 from benchyard.cli.terminal import print_json, say
 from benchyard.core.errors import InputError
 from benchyard.lab import server
@@ -19,7 +19,7 @@ from benchyard.web import serving
     "--port",
     default=serving.PORT,
     show_default=True,
-    type=click.IntRange(0, 65535),
+    type=Whole(0, 65535),
     help="0 takes a free one.",
 )
 @click.option(
@@ -42,9 +42,7 @@ from benchyard.web import serving
     help="What callers must know. BENCHYARD_EXPLORER_TOKEN keeps it off the command line; for "
     "another host than this machine one is made if it is left out.",
 )
-@click.option(
-    "--token-file", type=NamedPath(exists=True, dir_okay=False), help="Take the token from a file."
-)
+@click.option("--token-file", type=InputFile(), help="Take the token from a file.")
 @click.option("--open", "opening", is_flag=True, help="Open it in a browser.")
 @click.option(
     "--prefect-ui",

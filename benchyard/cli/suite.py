@@ -19,6 +19,7 @@ from benchyard.cli.common import (
 )
 from benchyard.cli.display import make_display
 from benchyard.cli.gate import exit_code_after_runs, strict_option
+from benchyard.cli.option_types import Whole
 from benchyard.cli.options import (
     asked_for,
     baseline_option,
@@ -51,7 +52,7 @@ from benchyard.suite.request import SuiteRequest
 @suspect_option
 @click.option(
     "--runs",
-    type=click.IntRange(1, 100_000),
+    type=Whole(1, 100_000),
     help="How many runs of each case there shall be in the end; finished ones count.  [default: as "
     "many as can tell its comparisons apart]",
 )

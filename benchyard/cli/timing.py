@@ -9,10 +9,10 @@ from pathlib import Path
 import click
 
 from benchyard.cli.common import json_option
-from benchyard.cli.option_types import NamedPath, OutputFile, Percent
+from benchyard.cli.option_types import InputFile, NamedPath, OutputFile, Percent, Seconds, Whole
 from benchyard.cli.terminal import print_json, print_table, say
 from benchyard.cli.timing_display import progress
-from benchyard.core.errors import ExitCode, InputError
+from benchyard.core.errors import ExitCode
 from benchyard.core.outputs import write
 from benchyard.core.quantity import plural
 from benchyard.timing import exports, wording
@@ -51,22 +51,20 @@ def _runs(
 @click.argument("lines", nargs=-1, required=True, metavar="COMMAND...")
 @click.option("--name", "names", multiple=True, help="Name of a command, in their order.")
 @click.option("--shell", is_flag=True, help="Let /bin/sh read the commands.")
-@click.option("--warmup", type=click.IntRange(0, 1000), default=0, help="Unmeasured executions.")
+@click.option("--warmup", type=Whole(0, 1000), default=0, help="Unmeasured executions.")
 @click.option("--prepare", multiple=True, help="Executed before each execution, unmeasured.")
 @click.option("--setup", default="", help="Executed once before a command's first execution.")
 @click.option("--cleanup", default="", help="Executed once after a command's last execution.")
 @click.option("--parameter", "parameters", multiple=True, metavar="NAME=1,2,4")
 @click.option("--parameter-range", "ranges", nargs=2, multiple=True, metavar="NAME FIRST..LAST")
-@click.option("--input", "input_", type=NamedPath(), help="File that each execution reads.")
-@click.option("--output", type=NamedPath(), help="File that each execution writes to.")
+@click.option("--input", "input_", type=InputFile(), help="File that each execution reads.")
+@click.option("--output", type=OutputFile(), help="File that each execution writes to.")
 @click.option("--show-output", is_flag=True, help="Let the commands write to the terminal.")
 @click.option("--runs", callback=_runs, metavar="N|N..M", help="How many executions of each.")
-@click.option(
-    "--min-time", type=click.FloatRange(0), default=0.0, help="Seconds of each, at least."
-)
+@click.option("--min-time", type=Seconds(0), default=0.0, help="Seconds of each, at least.")
 @click.option(
     "--max-time",
-    type=click.FloatRange(0.0, min_open=True),
+    type=Seconds(0.0, min_open=True),
     default=60.0,
     show_default=True,
     help="Seconds after which no further round begins.",
@@ -75,7 +73,7 @@ def _runs(
 @click.option("--level", default="1%", show_default=True, type=Percent())
 @click.option("--threshold", default="1%", show_default=True, type=Percent())
 @click.option("--ignore-failure", is_flag=True, help="Go on after an exit code other than 0.")
-@click.option("--seed", type=int, help="Of the random order; the same seed, the same order.")
+@click.option("--seed", type=Whole(), help="Of the random order; the same seed, the same order.")
 @click.option("--export-json", type=OutputFile(), help="Write everything as JSON.")
 @click.option("--export-csv", type=OutputFile(), help="Write a row for each execution.")
 @click.option("--export-markdown", type=OutputFile(), help="Write table and verdicts.")
@@ -127,8 +125,6 @@ def command(
         _points(parameters, ranges),
         in_shell=shell,
     )
-    if input_ is not None and not input_.is_file():
-        raise InputError(f"--input {input_}: there is no such file")
     if save is not None:
         refuse_taken(save)
     plan = Plan(until=until, level=level, threshold=threshold, min_s=min_time, max_s=max_time)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from benchyard.cli.option_types import OutputFile
+from benchyard.cli.option_types import OutputFile, SourceName
 from benchyard.cli.terminal import say
 from benchyard.cli.trace_sources import Source, Where, sources_of, where_options
 from benchyard.core.errors import InputError
@@ -25,7 +25,7 @@ _PICTURES = (".png", ".svg")
 
 
 @click.command("trace")
-@click.argument("sources", nargs=-1, required=True)
+@click.argument("sources", nargs=-1, required=True, type=SourceName())
 @click.option(
     "-o",
     "--out",

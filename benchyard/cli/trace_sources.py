@@ -17,6 +17,7 @@ from benchyard.cli.common import (
     results_option,
     root_option,
 )
+from benchyard.cli.option_types import Whole
 from benchyard.cli.outcome import read_summary
 from benchyard.core.errors import InputError
 from benchyard.core.files import shown
@@ -65,7 +66,7 @@ def where_options(command: CommandT) -> CommandT:
     """Add the options that ``Where`` is made of, which is handed over as ``where``."""
     run = click.option(
         "--run",
-        type=click.IntRange(1),
+        type=Whole(1),
         help="Which run of a case; without it the median one, else the last that is done.",
     )
     kind = click.option(

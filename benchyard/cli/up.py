@@ -6,7 +6,7 @@ import click
 
 from benchyard.cli.common import json_option, resources_option
 from benchyard.cli.deploying import prefect_yaml_option, root_option
-from benchyard.cli.option_types import allow_option, grace_option
+from benchyard.cli.option_types import Whole, allow_option, grace_option
 from benchyard.cli.terminal import print_json, say
 from benchyard.core.errors import InputError, RunInterruptedError
 from benchyard.core.model import Json
@@ -18,7 +18,7 @@ from benchyard.core.model import Json
     metavar="NAME",
     help="Name or address under which others reach the server; only this machine if left out.",
 )
-@click.option("--port", type=click.IntRange(1, 65535), help="Of the server.  [default: 4200]")
+@click.option("--port", type=Whole(1, 65535), help="Of the server.  [default: 4200]")
 @click.option(
     "--database-url",
     envvar="BENCHYARD_DATABASE_URL",
@@ -34,7 +34,7 @@ from benchyard.core.model import Json
 @click.option("--no-explorer", is_flag=True, help="Show no results in a browser.")
 @click.option(
     "--explorer-port",
-    type=click.IntRange(1, 65535),
+    type=Whole(1, 65535),
     help="Of the explorer.  [default: 8765, or a free one]",
 )
 @click.option("--name", metavar="NAME", help="Of this testbed.  [default: the host's]")

@@ -4,6 +4,7 @@ import errno
 import hashlib
 import json
 import os
+import re
 import shutil
 import stat
 from collections.abc import Generator, Iterator
@@ -110,6 +111,7 @@ def remove_tree(folder: Path) -> None:
 
 #: Bytes of the largest document that is read whole: its values take thirty times as many.
 LARGEST = 64 * 1024**2
+_ADDRESS = re.compile("[A-Za-z][A-Za-z0-9+.-]*://")
 #: What is no file and looks like one: to open or read it blocks, or never ends.
 _SPECIAL = {
     stat.S_IFIFO: "a named pipe",
@@ -172,6 +174,11 @@ def inside(folder: Path, name: str) -> Path | None:
     # Not Path.resolve(), which raises RuntimeError for a link that leads to itself.
     target = Path(os.path.realpath(base / name))
     return target if target.is_relative_to(base) else None
+
+
+def is_address(text: str) -> bool:
+    """Tell whether a text is an address such as ``s3://lab``: as a path, the folder ``s3:``."""
+    return _ADDRESS.match(text) is not None
 
 
 def shown(path: Path) -> str:

@@ -3,6 +3,9 @@
 import os
 from pathlib import Path
 
+from benchyard.core.errors import InputError
+from benchyard.core.files import is_address
+
 #: Names another folder for all of it.
 HOME = "BENCHYARD_HOME"
 
@@ -12,9 +15,14 @@ def home() -> Path:
 
     ``BENCHYARD_HOME``, else ``benchyard`` in the user's data folder.
 
+    Raises:
+        InputError: If ``BENCHYARD_HOME`` is an address.
+
     Source: XDG Base Directory Specification 0.8: an empty or relative value does not count.
     """
     own = os.environ.get(HOME)
+    if is_address(own or ""):
+        raise InputError(f"{HOME} is {own}, an address; name a folder of this host")
     if own:
         return Path(own).absolute()
     data = os.environ.get("XDG_DATA_HOME", "")

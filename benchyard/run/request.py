@@ -15,6 +15,7 @@ from annotated_types import Ge, GroupedMetadata, Gt, Le, Lt
 from benchyard.analysis.comparison.rows import Rule
 from benchyard.analysis.comparison.run_sets import results_below
 from benchyard.core.errors import InputError
+from benchyard.core.files import is_address
 from benchyard.core.model import Case
 from benchyard.results.trust import Suspect
 from benchyard.run.adaptive import MAX_RUNS, Adaptive
@@ -114,7 +115,9 @@ class ExecutionOptions:
             InputError: With one sentence for all that is wrong.
         """
         campaigning(self.campaign)
-        wrong = [*self._out_of_bounds(), *self._wrong()]
+        addresses = filter(is_address, (self.root, self.results or "", *self.resources))
+        wrong = [f"{address} is an address, and paths are taken" for address in addresses]
+        wrong += [*self._out_of_bounds(), *self._wrong()]
         if wrong:
             raise InputError("; ".join(wrong))
 

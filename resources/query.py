@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Literal, TypedDict, cast
 from urllib.parse import urlsplit
 
 from benchyard.case.resource import CommandResult, InputFile, NoSettings, OutputFile, command
@@ -33,6 +33,14 @@ _SUFFIXES = {
     "n-quads": ".nq",
     "turtle": ".ttl",
 }
+
+
+class Credentials(TypedDict):
+    """Name and password, sent by HTTP's basic or digest authentication."""
+
+    type: Literal["basic", "digest"]
+    username: str
+    password: str
 
 
 class Query(WorkerResource[NoSettings]):
@@ -76,6 +84,7 @@ class Query(WorkerResource[NoSettings]):
         *,
         expect_empty: bool = False,
         headers: dict[str, str] | None = None,
+        auth: Credentials | None = None,
     ) -> CommandResult:
         """Send a query and save its answer.
 
@@ -85,8 +94,11 @@ class Query(WorkerResource[NoSettings]):
             results_file: Where the answer goes, as the endpoint sent it.
             expect_empty: Whether the answer must hold no result; otherwise it must hold one.
             headers: Of the request, such as ``Accept`` for the format of the answer.
+            auth: Who sends it, for an endpoint that asks.
         """
-        return self._execute(query, sparql_endpoint, results_file, headers, empty=expect_empty)
+        return self._execute(
+            query, sparql_endpoint, results_file, _sender(headers, auth), empty=expect_empty
+        )
 
     @command
     def execute_from_file(
@@ -96,6 +108,7 @@ class Query(WorkerResource[NoSettings]):
         *,
         expect_empty: bool = False,
         headers: dict[str, str] | None = None,
+        auth: Credentials | None = None,
     ) -> CommandResult:
         """Send the query of a file; its answer goes to the run's results.
 
@@ -104,9 +117,12 @@ class Query(WorkerResource[NoSettings]):
             sparql_endpoint: URL; its host may be the class of a container of this run.
             expect_empty: Whether the answer must hold no result; otherwise it must hold one.
             headers: Of the request, such as ``Accept`` for the format of the answer.
+            auth: Who sends it, for an endpoint that asks.
         """
         query = read_text(self.workspace, query_file)
-        return self._execute(query, sparql_endpoint, None, headers, empty=expect_empty)
+        return self._execute(
+            query, sparql_endpoint, None, _sender(headers, auth), empty=expect_empty
+        )
 
     @command
     def execute_from_file_and_save(
@@ -117,6 +133,7 @@ class Query(WorkerResource[NoSettings]):
         *,
         expect_empty: bool = False,
         headers: dict[str, str] | None = None,
+        auth: Credentials | None = None,
     ) -> CommandResult:
         """Send the query of a file and save its answer.
 
@@ -126,9 +143,12 @@ class Query(WorkerResource[NoSettings]):
             results_file: Where the answer goes, as the endpoint sent it.
             expect_empty: Whether the answer must hold no result; otherwise it must hold one.
             headers: Of the request, such as ``Accept`` for the format of the answer.
+            auth: Who sends it, for an endpoint that asks.
         """
         query = read_text(self.workspace, query_file)
-        return self._execute(query, sparql_endpoint, results_file, headers, empty=expect_empty)
+        return self._execute(
+            query, sparql_endpoint, results_file, _sender(headers, auth), empty=expect_empty
+        )
 
     # -- how
 
@@ -137,7 +157,7 @@ class Query(WorkerResource[NoSettings]):
         query: str,
         endpoint: str,
         name: str | None,
-        headers: Mapping[str, str] | None,
+        sender: JsonObject,
         *,
         empty: bool,
     ) -> CommandResult:
@@ -145,7 +165,7 @@ class Query(WorkerResource[NoSettings]):
         # Half an answer must not pass for one: it gets its name when all of it came.
         part = saved.with_name(f".{saved.name}.part")
         try:
-            values = self._asked(query, endpoint, headers or {}, part)
+            values = self._asked(query, endpoint, sender, part)
             if name is None:
                 saved = saved.with_suffix(_suffix(str(values["content_type"])))
             part.replace(saved)
@@ -154,21 +174,24 @@ class Query(WorkerResource[NoSettings]):
         verify = partial(_verify, endpoint, saved, str(values["content_type"]), empty=empty)
         return CommandResult(values, saved, verify)
 
-    def _asked(
-        self, query: str, endpoint: str, headers: Mapping[str, str], answer: Path
-    ) -> JsonObject:
+    def _asked(self, query: str, endpoint: str, sender: JsonObject, answer: Path) -> JsonObject:
         _refuse_address(endpoint)
         request: JsonObject = {
             "url": endpoint,
             "address": address_of(endpoint, self._known),
             "query": query,
-            "headers": dict(headers),
+            **sender,
             "answer": str(answer),
         }
         try:
             return self._ask(request)
         except CommandFailedError as error:
             raise retold(error, f"{endpoint}: {error}") from error
+
+
+def _sender(headers: Mapping[str, str] | None, auth: Credentials | None) -> JsonObject:
+    credentials = cast("Mapping[str, Json]", auth or {})
+    return {"headers": {**(headers or {})}, "auth": {**credentials}}
 
 
 def _refuse_address(endpoint: str) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from functools import partial
+from itertools import chain
 from pathlib import Path
 
 from benchyard.case.loading import METADATA, Loaded, find_metadata, load_all, raise_problems
@@ -28,7 +29,7 @@ def find_cases(
     """Load the cases that the user selects; without a selection all below ``root``.
 
     Args:
-        root: Folder that names and globs are looked for in.
+        root: Folder that names and globs are looked for in; or a glob over folders.
         wanted: Each a folder with cases below it, a metadata.json, a name, or a glob over names;
             ``[scale=0.1]`` behind it takes one point of a matrix.
         tags: Only cases with all of these.
@@ -37,10 +38,11 @@ def find_cases(
     Raises:
         InputError: If something selects nothing.
     """
-    if not root.is_dir():
+    folders = [root] if root.is_dir() else _matching(root)
+    if not folders:
         raise InputError(f"there is no folder '{root}'; give --root a folder with cases")
     load_these = partial(load_all, registry=registry, accepting=accepting)
-    every = _Lazy(root, load_these)
+    every = _Lazy(root, folders, load_these)
     found: dict[Path, Loaded] = {}
     for text in wanted:
         for loaded in _select(text, every, load_these):
@@ -81,18 +83,24 @@ def likely_title(root: Path, wanted: str) -> str:
 
 
 class _Lazy:
-    """All cases below the root, loaded when a name makes it necessary."""
+    """All cases below the root's folders, loaded when a name makes it necessary."""
 
-    def __init__(self, root: Path, load_these: _LoadAll) -> None:
+    def __init__(self, root: Path, folders: Sequence[Path], load_these: _LoadAll) -> None:
         self.root = root
+        self._folders = folders
         self._load_these = load_these
         self._loaded: list[Loaded] | None = None
 
     def all(self) -> list[Loaded]:
         if self._loaded is None:
-            files = find_metadata(self.root.resolve())
-            self._loaded = self._load_these(files)
+            found = (find_metadata(folder.resolve()) for folder in self._folders)
+            self._loaded = self._load_these(sorted(set(chain.from_iterable(found))))
         return self._loaded
+
+
+def _matching(pattern: Path) -> list[Path]:
+    start = Path(pattern.anchor)
+    return [path for path in start.glob(str(pattern.relative_to(start))) if path.is_dir()]
 
 
 def _select(text: str, every: _Lazy, load_these: _LoadAll) -> list[Loaded]:

@@ -11,7 +11,7 @@ from benchyard.cli.display import Display
 from benchyard.cli.terminal import say
 from benchyard.core.errors import CaseFailedError, InputError, RunInterruptedError
 from benchyard.core.model import Case
-from benchyard.core.wording import printable, runs_and
+from benchyard.core.wording import named_runs, printable, some
 from benchyard.lab import server
 from benchyard.run.beginning import Campaigning
 from benchyard.run.direct import DirectStages
@@ -91,14 +91,14 @@ def execute(
 
 
 def _tell_of_left_out(course: Course) -> None:
-    runs: dict[tuple[str, str], list[int]] = {}
+    reasons: dict[str, dict[str, list[int]]] = {}
     for taken in course.ended:
         if taken.end is End.LEFT_OUT:
             title = course.entries[taken.turn.case].title
-            runs.setdefault((title, taken.why), []).extend(taken.turn.runs)
-    for (title, why), numbers in runs.items():
-        left_out = runs_and(numbers, "was", "were")
-        say(printable(f"{title}: {left_out} not begun: {why}"), fg="yellow", err=True)
+            reasons.setdefault(taken.why, {}).setdefault(title, []).extend(taken.turn.runs)
+    for why, cases in reasons.items():
+        named = some([f"{title}: {named_runs(runs)}" for title, runs in cases.items()], 20)
+        say(printable(f"not begun ({why}): {named}"), fg="yellow", err=True)
 
 
 def _directly(request: Request) -> TurnEnd:

@@ -11,7 +11,7 @@ from benchyard.core.errors import RecordError
 from benchyard.core.files import content, shown
 from benchyard.core.model import Case, Json, JsonObject
 from benchyard.core.quantity import plural
-from benchyard.core.wording import named_runs, printable, quote
+from benchyard.core.wording import named_runs, printable, quote, some
 from benchyard.results.campaigns import earlier_campaigns, is_earlier
 from benchyard.results.folders import Results
 from benchyard.results.reasons import failed_alike, why_failed
@@ -22,6 +22,7 @@ from benchyard.show.steps_table import USUAL, Look
 
 #: Lines of advice below a table; the rest is in JSON, and shown with --verbose.
 _MOST_ADVICE = 2
+_MOST_NAMES = 20
 
 
 def read_summary(results: Path) -> dict[str, Any]:
@@ -67,8 +68,13 @@ def print_outcome(
         compared: JsonObject = {} if comparison is None else {"comparison": comparison}
         print_json({"cases": summaries, **compared})
         return
+    waiting = [one for one in chosen if len(chosen) > 1 and not Results(one[1]).runs()]
     for case, folder in chosen:
-        print_summary(case, folder, read_summary(folder), look, verbose=verbose)
+        if (case, folder) not in waiting:
+            print_summary(case, folder, read_summary(folder), look, verbose=verbose)
+    if waiting:
+        names = some([case.title for case, _ in waiting], _MOST_NAMES)
+        say(f"\n{plural(len(waiting), 'case')} never begun: {printable(names)}")
 
 
 def print_summary(

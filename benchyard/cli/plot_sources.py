@@ -16,7 +16,7 @@ from benchyard.cli.common import cases_of, load_selected, results_of
 from benchyard.cli.trace_sources import Where
 from benchyard.core.errors import InputError
 from benchyard.core.files import shown
-from benchyard.core.wording import printable
+from benchyard.core.wording import printable, some
 from benchyard.results.folders import Results
 from benchyard.results.krown import krown_runs
 from benchyard.results.krown_reading import read_results
@@ -45,8 +45,7 @@ def run_sets_of(wanted: Sequence[str], where: Where) -> tuple[list[tuple[str, Ru
             for run_set in _read(selection, where.root, notes):
                 key = run_set.folder.resolve(), run_set.numbers
                 found.setdefault(key, (text or shown(run_set.folder), run_set))
-    more = f" and {len(empty) - _LISTED} more" if len(empty) > _LISTED else ""
-    cases = ", ".join(empty[:_LISTED]) + more
+    cases = some(empty, _LISTED)
     if not found:
         where_to = printable(cases) or shown(where.root)
         raise InputError(f"there is no run of {where_to} yet; benchyard run makes them")

@@ -22,7 +22,7 @@ from benchyard.cli.terminal import print_json, say, styled
 from benchyard.core.errors import ExitCode
 from benchyard.core.model import Json
 from benchyard.core.quantity import plural
-from benchyard.core.wording import printable
+from benchyard.core.wording import printable, some
 from benchyard.publish.packs.archives import ENDINGS
 from benchyard.publish.packs.differences import differences_here, other_packages, unmet_here
 from benchyard.publish.packs.manifest import (
@@ -151,9 +151,7 @@ def _tell(found: _Found) -> None:
         for text in texts:
             say("  ", printable(text), fg="yellow")
     if found.packages:
-        more = f" and {len(found.packages) - _NAMED} more" if len(found.packages) > _NAMED else ""
-        named = ", ".join(found.packages[:_NAMED])
-        say(f"\nPython packages there and here: {printable(named)}{more}")
+        say(f"\nPython packages there and here: {printable(some(found.packages, _NAMED))}")
 
 
 def _execute(

@@ -108,6 +108,12 @@ def _nearest(word: str, known: frozenset[str], similarity: float) -> str | None:
     return lower[found[0]] if found else None
 
 
+def some(names: Collection[str], most: int = 3) -> str:
+    """Return the first of some names, and how many more there are: ``a, b and 7 more``."""
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return ", ".join(islice(names, most)) + more
+
+
 def in_short(runs: Sequence[int]) -> str:
     """Write ascending numbers of runs as ``1-5,8``."""
     parts: list[list[int]] = []

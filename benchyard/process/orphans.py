@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from benchyard.core.wording import printable
+from benchyard.core.wording import printable, some
 from benchyard.process.labels import (
     CHILD,
     GRACE,
@@ -28,6 +28,8 @@ from benchyard.process.launching import adoption
 
 #: Seconds after the grace until what cannot be killed is left alone.
 _LONGEST_SECONDS = 5.0
+#: So many processes are named.
+_NAMED = 20
 _PAUSE_SECONDS = 0.005
 
 
@@ -219,15 +221,11 @@ class Leftovers:
 
     def _tell(self, who: str, ending: EndedOrphan) -> None:
         if ending.killed:
-            self._warn(f"{who} left processes running, which were killed: {_listed(ending.killed)}")
+            self._warn(
+                f"{who} left processes running, which were killed: {some(ending.killed, _NAMED)}"
+            )
         if ending.alive:
             self._warn(
                 f"{who} left processes running that could not be killed; "
-                f"end them yourself: {_listed(ending.alive)}"
+                f"end them yourself: {some(ending.alive, _NAMED)}"
             )
-
-
-def _listed(processes: tuple[str, ...]) -> str:
-    most = 20
-    more = len(processes) - most
-    return ", ".join(processes[:most]) + (f" and {more} more" if more > 0 else "")

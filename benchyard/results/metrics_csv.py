@@ -1,7 +1,8 @@
 """KROWN's CSV files: their columns, and how they are made from what was measured.
 
 ``metrics.csv`` holds the curves of a run, ``stats.csv`` describes each step over all runs,
-``summary.csv`` shows the median run; ``aggregated.csv`` is its metrics.csv. Everything comes from
+``summary.csv`` shows the median run of each step; ``aggregated.csv`` is the metrics.csv of the run
+that is the median as a whole. Everything comes from
 records: lengths and usage were read at the boundaries of the commands, levels of memory and the
 number of samples were noted when the run ended. What is not known is an empty cell.
 
@@ -168,7 +169,7 @@ def _statistics(values: Sequence[float]) -> Sequence[Cell]:
 
 
 def summary_csv(steps: Iterable[StepOfRun]) -> str:
-    """Show each step of one run; of one that did not succeed nothing but that it was there."""
+    """Show steps, each of one run; of one that did not succeed nothing but that it was there."""
     rows = (
         {"name": s.case, "run": s.run, "step": s.step, "version": VERSION, **figures(s)}
         for s in sorted(steps, key=lambda s: s.step)

@@ -123,9 +123,7 @@ def _csv_files(
     own = document["made_by"] == "Benchyard"
     return {
         STATS_FILE: partial(write_atomically, content=stats_csv(steps)),
-        SUMMARY_TABLE: partial(
-            write_atomically, content=summary_csv(step for step in steps if step.run == shown)
-        ),
+        SUMMARY_TABLE: partial(write_atomically, content=summary_csv(_median_steps(steps))),
         AGGREGATED_FILE: partial(_write_aggregated, source, link=own),
     }
 
@@ -155,6 +153,16 @@ def _steps_of_runs(
                 count if isinstance(count, int) else None,
                 levels_of(step.sampled),
             )
+
+
+def _median_steps(steps: Iterable[StepOfRun]) -> Iterable[StepOfRun]:
+    """Yield each step of the run in which it took its median time; the lower one of two."""
+    by_step: dict[int, list[StepOfRun]] = {}
+    for step in steps:
+        by_step.setdefault(step.step, []).append(step)
+    for each in by_step.values():
+        timed = [(s.duration_s, s.run, s) for s in each if s.duration_s is not None]
+        yield sorted(timed)[(len(timed) - 1) // 2][2] if timed else each[-1]
 
 
 def _middle_used(repetitions: Sequence[Repetition]) -> Mapping[str, float | None]:

@@ -21,7 +21,7 @@ from benchyard.catalogue.entry import identified
 from benchyard.catalogue.query import Query
 from benchyard.core.errors import InputError
 from benchyard.core.quantity import day_and_time
-from benchyard.core.wording import in_short, quote
+from benchyard.core.wording import in_short, quote, some
 from benchyard.results.campaigns import campaigns_before
 from benchyard.results.subject import about, subject_of
 from benchyard.statistics.comparison import Verdict
@@ -208,9 +208,7 @@ def remarks_of(shown: Compared) -> list[tuple[str, str, str]]:
 
 
 def _listed(shown: Compared, sides: Sequence[str]) -> str:
-    rest = len(sides) - _MOST_NAMES
-    more = f" and {rest} more" if rest > 0 else ""
-    return ", ".join(map(shown.label, sides[:_MOST_NAMES])) + more
+    return some([shown.label(side) for side in sides], _MOST_NAMES)
 
 
 def findings_of(shown: Compared) -> Iterator[tuple[str, str]]:

@@ -3,12 +3,15 @@
 import json
 import threading
 import time
+from base64 import b64encode
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
+from hashlib import md5
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
+from urllib.request import parse_http_list, parse_keqv_list
 
 import pytest
 
@@ -141,6 +144,60 @@ def test_headers_of_the_case_win(query: Query, endpoint: Endpoint) -> None:
     ((_, headers, _),) = endpoint.asked
     assert [value for name, value in headers.items() if name.lower() == "accept"] == [JSON]
     assert headers["Authorization"] == "Basic x"
+
+
+class Asking(Quiet, BaseHTTPRequestHandler):
+    """An endpoint that asks who sends the query, and checks it by RFC 7616."""
+
+    challenge = 'Digest realm="SPARQL", qop="auth", nonce="n1", opaque="o", algorithm=MD5'
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        body = TWO.encode() if self._is_right(self.headers["Authorization"] or "") else b"no"
+        self.send_response(200 if body != b"no" else 401)
+        self.send_header("WWW-Authenticate", self.challenge)
+        self.send_header("Content-Type", JSON)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def _is_right(self, given: str) -> bool:
+        if not given.startswith("Digest "):
+            return given == "Basic " + b64encode(b"dba:s:cret").decode()
+        told = parse_keqv_list(parse_http_list(given.removeprefix("Digest ")))
+        one = md5(b"dba:SPARQL:s:cret").hexdigest()
+        two = md5(f"POST:{self.path}".encode()).hexdigest()
+        middle = ":".join(told[key] for key in ("nonce", "nc", "cnonce", "qop"))
+        return (told["response"], told["uri"], told["opaque"]) == (
+            md5(f"{one}:{middle}:{two}".encode()).hexdigest(),
+            self.path,
+            "o",
+        )
+
+
+@pytest.mark.parametrize("kind", ["digest", "basic"])
+def test_credentials_are_sent_where_the_endpoint_asks(query: Query, kind: Any) -> None:
+    with serving(Asking) as port:
+        url = f"http://localhost:{port}/sparql-auth?x=1"
+        right: Any = {"type": kind, "username": "dba", "password": "s:cret"}
+        assert query.execute_and_save("ASK {}", url, "a.json", auth=right).values["results"] == 2
+        wrong: Any = {**right, "password": "x"}
+        for auth in (wrong, None):
+            said = fail(
+                lambda auth=auth: query.execute_and_save("ASK {}", url, "b.json", auth=auth)
+            )
+            assert "HTTP 401 Unauthorized" in said
+
+
+def test_an_endpoint_without_digest_is_told(query: Query) -> None:
+    class Other(Asking):
+        challenge = "Negotiate"
+
+    auth: Any = {"type": "digest", "username": "dba", "password": "x"}
+    with serving(Other) as port:
+        url = f"http://localhost:{port}/"
+        said = fail(lambda: query.execute_and_save("ASK {}", url, "a.json", auth=auth))
+    assert "the endpoint asks for no digest but for 'Negotiate'" in said
 
 
 def test_a_file_holds_the_query(

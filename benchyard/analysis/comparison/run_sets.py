@@ -10,7 +10,7 @@ from benchyard.analysis.comparison.run_numbers import parse_runs
 from benchyard.core.errors import InputError, RecordError
 from benchyard.core.files import shown
 from benchyard.core.model import Json, Outcome
-from benchyard.core.wording import in_short, printable
+from benchyard.core.wording import in_short, printable, some
 from benchyard.results.campaigns import campaigns_before, is_earlier
 from benchyard.results.folders import RUN_FILE, Results, RunFolder, run_number
 from benchyard.results.record import RunRecord, StepRecord, read_record
@@ -328,9 +328,7 @@ def pair(baseline: Mapping[str, RunSet], candidate: Mapping[str, RunSet]) -> Pai
 
 
 def _listed(titles: Mapping[str, object]) -> str:
-    shown_ones = list(titles)[:5]
-    more = f" and {len(titles) - 5} more" if len(titles) > 5 else ""
-    return printable(", ".join(shown_ones) + more)
+    return printable(some(titles, 5))
 
 
 def _refuse_overlap(one: RunSet, other: RunSet) -> None:

@@ -84,12 +84,6 @@ def unknown(finding: str, advice: str = "") -> Judgement:
     return Status.UNKNOWN, finding, advice
 
 
-def some(items: list[str], most: int = 3) -> str:
-    """List a few of many."""
-    more = len(items) - most
-    return ", ".join(items[:most]) + (f" and {more} more" if more > 0 else "")
-
-
 @dataclass(frozen=True, slots=True)
 class Glance:
     """The counters at one instant.

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
 
 from benchyard.core.quantity import plural
+from benchyard.core.wording import some
 from benchyard.host.checks.check_context import (
     CheckContext,
     Checks,
     Judgement,
     fail,
     ok,
-    some,
     unknown,
     warn,
 )

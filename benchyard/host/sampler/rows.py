@@ -95,8 +95,9 @@ class Booking:
 class MetricsRows:
     """Makes the lines of ``metrics.csv``, in the order of time.
 
-    A disk or an interface that vanished took its counters along: where a sum would fall, its cell
-    is empty.
+    A disk or an interface that vanished took its counters along: where a sum would fall, the row
+    is left out, for KROWN's own tools read no empty cell. A column that the first row does not know
+    is empty in all rows.
     """
 
     def __init__(self, run: Measured) -> None:
@@ -108,10 +109,11 @@ class MetricsRows:
         self._parts: list[Values | None] = [None] * len(LENGTHS)
         self._texts = [""] * len(LENGTHS)
         self._most: list[Values] = [(None,) * length for length in LENGTHS]
+        self._gaps = 0
         self.count = 0
 
     def line(self, at_ns: int, step: int, parts: Sequence[Values]) -> Text:
-        """Return one line, with its end.
+        """Return one line, with its end; "" if it would have a gap.
 
         Args:
             parts: The four parts, absolute. A part that is the very same object as in the call
@@ -123,9 +125,14 @@ class MetricsRows:
             if part is not self._parts[at]:
                 self._parts[at] = part
                 self._texts[at] = _WRITERS[at](self._first[at], self._risen(at, part))
+        values = ",".join(self._texts)
+        gaps = values.split(",").count("")
+        if not self.count:
+            self._gaps = gaps
+        if gaps > self._gaps:
+            return ""
         self.count += 1
         elapsed = seconds(at_ns - self._origin_ns)
-        values = ",".join(self._texts)
         return f"{self._head}{self.count},{step},{elapsed!r},{VERSION},{values}\n"
 
     def _risen(self, at: int, part: Values) -> Values:

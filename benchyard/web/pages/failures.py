@@ -32,6 +32,7 @@ from benchyard.core.clock import iso_utc
 from benchyard.core.errors import NotFoundError
 from benchyard.core.model import Outcome
 from benchyard.core.quantity import day_and_time, duration, moment, percent, plural
+from benchyard.core.wording import some
 from benchyard.web.explorer import Current, Explorer
 from benchyard.web.failures import SINCE, Found, beginning, find_failures
 from benchyard.web.rendering import json_answer, outcome_mark, render
@@ -176,8 +177,7 @@ def reasons_table(found: Failures, chosen: AskedFor) -> DataTable:
 
 
 def _some(names: Sequence[str]) -> str:
-    every = list(dict.fromkeys(filter(None, names)))
-    return ", ".join(every[:3]) + (f" and {len(every) - 3} more" if len(every) > 3 else "")
+    return some(dict.fromkeys(filter(None, names)))
 
 
 def _moment(one: StepTry, href: str | None = None) -> Cell:

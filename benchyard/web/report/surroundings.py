@@ -8,7 +8,7 @@ from benchyard.core.json_text import encoded
 from benchyard.core.model import Json, plain
 from benchyard.core.quantity import amount, plural, shorten
 from benchyard.core.table import Table
-from benchyard.core.wording import named_runs
+from benchyard.core.wording import named_runs, shorten, some
 from benchyard.results.record import RunRecord
 
 #: Names that a cell lists before it says how many more there are.
@@ -83,8 +83,7 @@ def _cell(found: Mapping[str, Mapping[str, Sequence[int]]]) -> str:
 
 def _where(where: Mapping[str, Sequence[int]]) -> str:
     told = [f"{title} {named_runs(sorted(set(runs)))}" for title, runs in where.items()]
-    more = f" and {len(told) - _LISTED} more" if len(told) > _LISTED else ""
-    return ", ".join(told[:_LISTED]) + more
+    return some(told, _LISTED)
 
 
 def doubts_table(records: Iterable[RunRecord]) -> Table:

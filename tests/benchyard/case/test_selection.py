@@ -135,6 +135,19 @@ def test_an_empty_root_has_no_cases(tmp_path: Path) -> None:
     assert find_cases(tmp_path, (), (), REGISTRY) == []
 
 
+def test_a_root_may_be_a_glob_over_folders(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(root / "other" / "second", "sort-other")
+    assert select(Path("cases/*/second")) == ["sort-second", "sort-other"]
+    assert select(root / "*" / "second", "sort-other") == ["sort-other"]
+    monkeypatch.chdir(root / "first")
+    assert select(Path("../gr*")) == ["sort-second", *JOINS]
+    assert select(Path("../**/second")) == ["sort-second", "sort-other"]
+    with pytest.raises(InputError, match="there is no folder"):
+        select(tmp_path / "none*")
+
+
 def test_one_case(root: Path) -> None:
     assert one_case(root, "sort-first", REGISTRY).name == "sort-first"
     assert one_case(root, "join[n=1,fast=true]", REGISTRY).point == {"n": 1, "fast": True}

@@ -121,6 +121,16 @@ def test_a_programs_own_time_stands_beside_a_step_that_it_is_not_nearly(
     assert line.split()[-4:] == ["1.90", "s", "3", "completed"]
 
 
+def test_cases_that_were_never_begun_are_one_line(case_folder: MakeCase, cli: Cli) -> None:
+    folders = [case_folder(name, STEP) for name in ("begun", "failed", "one", "other")]
+    record(folders[0], 1, 1.0)
+    record(folders[1], 1, 1.0, done=False)
+    said = cli("stats", *folders).out
+    assert "2 cases never begun: one, other" in said
+    assert said.count("no finished run") == 1
+    assert "no finished run" in cli("stats", folders[2]).out
+
+
 def test_suspect_executions_count_marked(case_folder: MakeCase, cli: Cli) -> None:
     folder = case_folder("case", {**STEP, "name": "first"})
     record(folder, 1, 1.0, ["swapped"])

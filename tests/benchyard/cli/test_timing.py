@@ -111,7 +111,7 @@ def test_a_case_is_made_and_can_be_executed(run_here: RunHere, tmp_path: Path) -
         (["true", "--level", "0%"], "the level lies between"),
         (["true", "--until", "0%"], "no number of executions"),
         (["true", "--until", "1"], "is no percentage"),
-        (["true", "--input", "/nowhere"], "--input /nowhere: there is no such file"),
+        (["true", "--input", "/nowhere"], "File '/nowhere' does not exist"),
         ([], "Missing argument"),
         (["true", "--parameter", "n=1"], "no command has {n}"),
         (["true", "--export-csv", "/nowhere/x.csv"], "there is no folder /nowhere"),

@@ -42,6 +42,17 @@ def test_defect_23_an_even_number_of_runs_is_summed_up(
     assert [row["run"] for row in read(tmp_path / "summary.csv")] == ["2"]
 
 
+def test_each_step_is_shown_in_its_own_median_run(make: Any, placed: Any, tmp_path: Path) -> None:
+    lengths = {1: (1.0, 6.0), 2: (2.0, 4.0), 3: (3.0, 5.0)}
+    records = [make.run(n, make.took(a), make.took(b, index=2)) for n, (a, b) in lengths.items()]
+    write_summary(tmp_path, "c", placed(*records))
+    rows = read(tmp_path / "summary.csv")
+    assert [(r["step"], r["run"], r["duration"]) for r in rows] == [
+        ("1", "2", "2.0"),
+        ("2", "3", "5.0"),
+    ]
+
+
 def test_defect_11_the_median_run_is_named_by_its_true_number(
     make: Any, placed: Any, tmp_path: Path
 ) -> None:

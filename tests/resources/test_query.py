@@ -1,12 +1,13 @@
 """Queries: what is sent, what comes back, and which answers are refused."""
 
+import hashlib
 import json
 import threading
 import time
 from base64 import b64encode
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
-from hashlib import md5
+from functools import partial
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
@@ -146,6 +147,10 @@ def test_headers_of_the_case_win(query: Query, endpoint: Endpoint) -> None:
     assert headers["Authorization"] == "Basic x"
 
 
+def _md5(text: str) -> str:
+    return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()
+
+
 class Asking(Quiet, BaseHTTPRequestHandler):
     """An endpoint that asks who sends the query, and checks it by RFC 7616."""
 
@@ -165,11 +170,11 @@ class Asking(Quiet, BaseHTTPRequestHandler):
         if not given.startswith("Digest "):
             return given == "Basic " + b64encode(b"dba:s:cret").decode()
         told = parse_keqv_list(parse_http_list(given.removeprefix("Digest ")))
-        one = md5(b"dba:SPARQL:s:cret").hexdigest()
-        two = md5(f"POST:{self.path}".encode()).hexdigest()
+        one = _md5("dba:SPARQL:s:cret")
+        two = _md5(f"POST:{self.path}")
         middle = ":".join(told[key] for key in ("nonce", "nc", "cnonce", "qop"))
         return (told["response"], told["uri"], told["opaque"]) == (
-            md5(f"{one}:{middle}:{two}".encode()).hexdigest(),
+            _md5(f"{one}:{middle}:{two}"),
             self.path,
             "o",
         )
@@ -183,10 +188,8 @@ def test_credentials_are_sent_where_the_endpoint_asks(query: Query, kind: Any) -
         assert query.execute_and_save("ASK {}", url, "a.json", auth=right).values["results"] == 2
         wrong: Any = {**right, "password": "x"}
         for auth in (wrong, None):
-            said = fail(
-                lambda auth=auth: query.execute_and_save("ASK {}", url, "b.json", auth=auth)
-            )
-            assert "HTTP 401 Unauthorized" in said
+            ask = partial(query.execute_and_save, "ASK {}", url, "b.json", auth=auth)
+            assert "HTTP 401 Unauthorized" in fail(ask)
 
 
 def test_an_endpoint_without_digest_is_told(query: Query) -> None:
@@ -228,7 +231,7 @@ def test_parameters_are_krowns() -> None:
         signature = signature_of(command)
         saved = [] if command is Query.execute_from_file else ["results_file"]
         assert list(signature.required) == [*first, "sparql_endpoint", *saved]
-        assert list(signature.annotations)[-2:] == ["expect_empty", "headers"]
+        assert list(signature.annotations)[-3:] == ["expect_empty", "headers", "auth"]
         assert signature.defaults["expect_empty"] is False
 
 

@@ -25,6 +25,8 @@ _OWN = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,39}")
 CLASS = "class"
 #: Of so many names of its own a case has suggestions.
 _MOST_OWN = 100
+#: Whoever comes from KROWN has a class that is none here.
+_KROWN = "; how a class of KROWN's gets here is in docs/krown-classes.md"
 #: From this similarity on, what follows an unknown name is checked as if the near one stood there.
 MEANT = 0.7
 
@@ -65,6 +67,7 @@ class Names:
         near = near_miss(name, names, MEANT)
         meant = names[near] if near else None
         told = self.near(name) or hint(name, names)
+        told += _KROWN if told.startswith("; known") else ""
         return meant, Sentence("unknown resource '{}'{told}", quote(name), told=told)
 
 

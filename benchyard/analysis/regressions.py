@@ -34,6 +34,7 @@ from benchyard.core.files import shown
 from benchyard.core.model import Json, JsonObject
 from benchyard.core.quantity import amount, moment, percent, plural
 from benchyard.core.wording import printable
+from benchyard.results.campaigns import campaigns_before
 from benchyard.results.folders import Results
 from benchyard.results.subject import differences, in_words, subject_of
 from benchyard.statistics.comparison import Verdict
@@ -219,8 +220,7 @@ class Baseline:
             if after is None or not after.records:
                 return f"{printable(title)} has no finished run to compare"
             before = previous_of_host(after)
-            nothing = "nothing to compare with: it is the first campaign on this host"
-            return nothing if before is None else (before, after)
+            return _first_on_host(after) if before is None else (before, after)
         before = self._run_sets.get(title)
         if before is None:
             return f"the baseline has no runs of {printable(title)}"
@@ -268,8 +268,18 @@ class _Draft:
     where: str
 
 
+def _first_on_host(after: RunSet) -> str:
+    first = "nothing to compare with: it is the first campaign on this host"
+    others = len(campaigns_before(after.folder))
+    lost = f"; of {plural(others, 'earlier campaign')} none has a finished run of this host"
+    return first + lost if others else first
+
+
 def _campaign_in_words(before: RunSet, after: RunSet) -> str:
     against = f"the campaign of {moment(min(r.began for r in before.records))}"
+    skipped = campaigns_before(after.folder).index(before.folder)
+    if skipped:
+        against += f" ({plural(skipped, 'later campaign')} of another host or without values)"
     changes = in_words(differences(*(subject_of(side.records[-1]) for side in (before, after))))
     return f"{against}, of something else ({changes})" if changes else against
 

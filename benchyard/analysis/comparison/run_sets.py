@@ -69,6 +69,11 @@ class RunSet:
         """Numbers of the finished runs."""
         return tuple(record.run for record in self.records)
 
+    @property
+    def has_values(self) -> bool:
+        """Whether a step of a finished run was measured, and completed."""
+        return any(step.durations_s for record in self.records for step in record.steps)
+
     def steps(self, records: Iterable[RunRecord]) -> dict[str, dict[int, StepRecord]]:
         """Return each step's records over some of the runs, by number.
 
@@ -282,17 +287,22 @@ def read_before(candidate: Mapping[str, RunSet]) -> dict[str, RunSet]:
 
 
 def previous_of_host(candidate: RunSet) -> RunSet | None:
-    """Return the newest earlier campaign with finished runs of the same host; None without one.
+    """Return the newest earlier campaign with values of the same host.
+
+    Returns:
+        Where none has values, the newest one with finished runs; None without one.
 
     Raises:
         InputError: If a record is damaged.
     """
-    host = host_of(candidate)
+    host, newest = host_of(candidate), None
     for place in campaigns_before(candidate.folder):
         before = read_run_set(place, None)
         if before is not None and before.records and host_of(before) == host:
-            return before
-    return None
+            if before.has_values:
+                return before
+            newest = newest or before
+    return newest
 
 
 def host_of(run_set: RunSet) -> Json:

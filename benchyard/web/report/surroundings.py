@@ -8,7 +8,7 @@ from benchyard.core.json_text import encoded
 from benchyard.core.model import Json, plain
 from benchyard.core.quantity import amount, plural, shorten
 from benchyard.core.table import Table
-from benchyard.core.wording import named_runs, shorten, some
+from benchyard.core.wording import named_runs, some
 from benchyard.results.record import RunRecord
 
 #: Names that a cell lists before it says how many more there are.

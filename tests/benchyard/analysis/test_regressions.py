@@ -10,6 +10,7 @@ import pytest
 from benchyard.analysis.comparison.rows import Rule
 from benchyard.analysis.regressions import PREVIOUS, Baseline, Regression, check_baseline
 from benchyard.core.errors import InputError
+from benchyard.core.model import Outcome
 from benchyard.results.record import RunRecord
 from benchyard.results.typed import read_as
 from tests.benchyard.analysis.comparison.conftest import failed, place, run, runs, step
@@ -144,7 +145,7 @@ def nights(tmp_path: Path, *earlier: tuple[str, list[RunRecord]]) -> Path:
     return results
 
 
-def test_the_previous_campaign_is_the_newest_of_the_same_host_with_finished_runs(
+def test_the_previous_campaign_is_the_newest_of_the_same_host_with_values(
     tmp_path: Path,
 ) -> None:
     here = {"host": "bench1"}
@@ -154,13 +155,17 @@ def test_the_previous_campaign_is_the_newest_of_the_same_host_with_finished_runs
         ("20260102T010000Z", runs(*BASE, subject=here | {"case": {"hash": "old"}})),
         ("20260103T010000Z", [run(1, failed(), subject=here)]),
         ("20260104T010000Z", runs(*SLOW, subject={"host": "bench2"})),
+        ("20260105T010000Z", [run(1, failed(outcome=Outcome.TOLERATED), subject=here)]),
     )
     check_baseline(PREVIOUS)
 
     looked = Baseline(PREVIOUS).look(TITLE, results)
 
     assert [found.name for found in looked.regressions] == ["Load"]
-    assert looked.against.startswith("the campaign of 2026-01-01 00:01:00 UTC, of something else (")
+    assert looked.against.startswith(
+        "the campaign of 2026-01-01 00:01:00 UTC (3 later campaigns of another host or without "
+        "values), of something else ("
+    )
     assert "20260102T010000Z" in looked.summary
     assert looked.verdict.startswith("1 regression: tpch: step Load is slower")
     assert "Load" in looked.page
@@ -171,7 +176,10 @@ def test_the_first_campaign_of_a_host_has_nothing_to_be_compared_with(tmp_path: 
 
     looked = Baseline(PREVIOUS).look(TITLE, results)
 
-    assert looked.verdict == "nothing to compare with: it is the first campaign on this host"
+    assert looked.verdict == (
+        "nothing to compare with: it is the first campaign on this host; "
+        "of 1 earlier campaign none has a finished run of this host"
+    )
     assert (looked.regressions, looked.against) == ((), "")
 
 

@@ -19,11 +19,13 @@ if TYPE_CHECKING:
 #: Set to show tracebacks of internal errors.
 DEBUG = "BENCHYARD_DEBUG"
 _INTERRUPTED = "interrupted"
+_LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 def main() -> None:
     """Run the command line and exit."""
     _open_streams()
+    _bypass_proxies_for_loopback()
     with ending():
         code = call(sys.argv[1:])
     leave(code)
@@ -60,6 +62,20 @@ def _open_streams() -> None:
             stream = BufferedWriter(_Outflow(number, "w", closefd=False))
             encoding, at_once = (old.encoding, old.line_buffering) if old else ("utf-8", False)
             setattr(sys, name, TextIOWrapper(stream, encoding, line_buffering=at_once))
+
+
+def _bypass_proxies_for_loopback() -> None:
+    """Let requests to this host's loopback interface use no proxy, in children too.
+
+    The lower-case variable wins in urllib, httpx, requests, gRPC and curl; a lone ``*`` already
+    bypasses every proxy.
+    """
+    excluded = os.environ.get("no_proxy", os.environ.get("NO_PROXY", ""))
+    if excluded != "*" and any(name.lower().endswith("_proxy") for name in os.environ):
+        hosts = [host for host in excluded.split(",") if host]
+        os.environ["no_proxy"] = os.environ["NO_PROXY"] = ",".join(
+            dict.fromkeys([*hosts, *_LOOPBACK])
+        )
 
 
 def call(arguments: list[str]) -> int:

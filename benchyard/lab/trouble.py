@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
-from benchyard.core.errors import BenchyardError
+from benchyard.core.errors import BenchyardError, InputError
 
 _SECONDS = 5.0
 _UNAUTHORIZED = 401
@@ -43,15 +43,16 @@ def wrong_password(url: str) -> str:
 
 
 def raise_if_refused(api: str) -> None:
-    """Ask a server that answers whether it takes our password.
+    """Ask a server that answers whether it is Prefect's, and takes our password.
 
-    Whether it is well, it tells everybody.
+    Whether it is well, it tells everybody; what is no API of Prefect's may answer anything.
 
     Args:
         api: URL of its API.
 
     Raises:
-        BenchyardError: If it does not.
+        BenchyardError: If it does not take the password.
+        InputError: If it is no Prefect API.
     """
     # What executes without Prefect imports this module, too: Prefect costs 0.4 s, these 15 ms.
     import http.client  # noqa: PLC0415
@@ -67,15 +68,21 @@ def raise_if_refused(api: str) -> None:
     if settings.auth_string is not None:
         encoded = base64.b64encode(settings.auth_string.get_secret_value().encode())
         headers["Authorization"] = f"Basic {encoded.decode()}"
-    request = urllib.request.Request(f"{api}/admin/version", headers=headers)  # noqa: S310
+    request = urllib.request.Request(f"{api.rstrip('/')}/admin/version", headers=headers)  # noqa: S310
     try:
-        with urllib.request.urlopen(request, timeout=_SECONDS):  # noqa: S310
-            return
+        with urllib.request.urlopen(request, timeout=_SECONDS) as answer:  # noqa: S310
+            is_prefect = answer.headers.get_content_type() == "application/json"
     except urllib.error.HTTPError as error:
         if error.code == _UNAUTHORIZED:
             raise BenchyardError(wrong_password(api)) from None
+        is_prefect = error.code >= _SERVERS_FAULT
     except (OSError, http.client.HTTPException):
         return  # whoever asks next tells what is wrong
+    if not is_prefect:
+        raise InputError(
+            f"PREFECT_API_URL: there is no Prefect API at {_place(api)}{urlsplit(api).path}; its "
+            "address ends in /api, such as http://127.0.0.1:4200/api"
+        )
 
 
 def _place(url: str) -> str:

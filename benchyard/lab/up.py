@@ -12,17 +12,16 @@ from benchyard.core.errors import InputError
 from benchyard.core.model import Json
 from benchyard.lab import state
 from benchyard.lab.automations import ensure_alerts, ensure_heartbeat_automation
+from benchyard.lab.checkout import FLOWS
 from benchyard.lab.deploying import Offered, declared, deploy
 from benchyard.lab.exploring import explorer_of
 from benchyard.lab.lab import Lab, TestbedPlan, wait_for_dead_labs
 from benchyard.lab.supervisor import Say, as_interrupts
-from benchyard.lab.trouble import raise_if_refused
 from benchyard.lab.where import choose, protect, reachable, use
 from tasks.names import SERVER, SHOWN_PASSWORD, TESTBEDS, this_host
 from tasks.shared_client import our_client
 
 SERVED = "the testbed is served already, by pid {pid} on this machine; give another --name"
-_FLOWS = Path("flows", "execute_case.py")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +59,12 @@ def join(options: JoinOptions, say: Say) -> bool:
     name = options.name or this_host()
     raise_if_unfit(name)
     checkout = options.checkout.resolve()
-    if not (checkout / _FLOWS).is_file():
-        raise InputError(f"there is no {_FLOWS} in {checkout}; --checkout names Benchyard's folder")
+    if not (checkout / FLOWS).is_file():
+        raise InputError(f"there is no {FLOWS} in {checkout}; --checkout names Benchyard's folder")
     with ExitStack() as held:
         held.enter_context(state.claim(f"testbed-{name}", SERVED))
         with as_interrupts():
             use(where := reachable())
-            raise_if_refused(where.api)
             queue = options.queue or name
             testbed = TestbedPlan(name, queue, options.tags, checkout, options.allowed)
             lab = Lab(where, testbed, say)
@@ -226,6 +224,7 @@ def welcome(lab: Lab, offered: Offered) -> list[str]:
         for slug, active in one.schedules.items()
     ]
     lines += [f"  the results: {lab.explorer.url}"] if lab.explorer else []
+    lines.append(f"  failures and retries of all cases: {lab.where.ui}/artifacts/key/retries")
     lines += [f"  {offered.kept()}"] if offered.kept() else []
     return [*lines, "  Ctrl-C lets the run in progress finish, a second one stops it"]
 
@@ -254,7 +253,7 @@ def who_may(lab: Lab, password: str | None) -> list[str]:
     if sys.stderr.isatty():
         lines.append(f"  log in: {lab.where.login(password)}")
         lines += [f"  to the results: {lab.explorer.login}"] if lab.explorer else []
-    return [*lines, f"  whoever has the password, which is in {file}, starts programs as {user}"]
+    return [*lines, f"  the password is in {file}; whoever has it starts programs as {user}"]
 
 
 def _facts(lab: Lab, offered: Offered, password: str | None) -> dict[str, Json]:

@@ -16,6 +16,7 @@ from benchyard.lab import state
 from benchyard.lab.guard import LOGIN, is_address
 from benchyard.lab.prefect_internals import take_environment
 from benchyard.lab.server import SPARING, answers
+from benchyard.lab.trouble import raise_if_refused
 from tasks.names import ORIGINS, SERVER, SHOWN_PASSWORD, WANTED_PASSWORD
 
 PORT = 4200
@@ -190,11 +191,18 @@ def _raise_if_taken(where: Where) -> None:
 
 
 def use(where: Where) -> None:
-    """Let this process and all that it starts speak to a server."""
+    """Let this process and all that it starts speak to a server.
+
+    Raises:
+        BenchyardError: If one that is not ours to start does not take our password.
+        InputError: If it is no Prefect API.
+    """
     os.environ[SERVER] = where.api
     if where.bind is None:
         state.show_password(where.api)
     take_environment()
+    if where.bind is None:
+        raise_if_refused(where.api)
 
 
 def protect(where: Where, *, auth: bool) -> str | None:

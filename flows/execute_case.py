@@ -7,7 +7,7 @@ from prefect import State, flow
 
 from benchyard.run.engine import execute_case as execute
 from benchyard.run.request import Request
-from tasks.events import announce_crash, announce_end
+from tasks.events import announce_crash, announce_end, announcing_suspension
 from tasks.finish import conclude, concluding
 from tasks.flow_run import (
     baseline_of_flow_run,
@@ -34,6 +34,7 @@ from tasks.showing import shown_stages
     on_cancellation=[announce_end, close_task_runs],
 )
 @parameters_of(Request)
+@announcing_suspension()
 def execute_case(case: str, **options: Any) -> State[Any]:
     """Execute the runs of a case that are not done."""
     asked = Request(case, **options)

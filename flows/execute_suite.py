@@ -8,7 +8,7 @@ from prefect import State, flow
 from benchyard.suite.request import SuiteRequest
 from flows.execute_case import execute_case
 from tasks.choices import reference
-from tasks.events import announce_end
+from tasks.events import announce_end, announcing_suspension
 from tasks.flow_run import baseline_of_flow_run, campaign_of_flow_run
 from tasks.parameters import parameters_of
 from tasks.reach import refuse_beyond_reach
@@ -27,6 +27,7 @@ from tasks.suite_there import conduct_there
     on_cancellation=[announce_end, close_children],
 )
 @parameters_of(SuiteRequest)
+@announcing_suspension()
 def execute_suite(cases: tuple[str, ...] = (), **options: Any) -> State[Any]:
     """Execute the runs of many cases that are not done, or not done lately."""
     asked = SuiteRequest(cases, **options)

@@ -7,7 +7,7 @@ from prefect import State, flow
 from pydantic import Field
 
 from benchyard.publish.housekeeping import Policy
-from tasks.events import announce_end
+from tasks.events import announce_end, announcing_suspension
 from tasks.housekeeping import keep_house
 from tasks.reach import refuse_beyond_reach
 
@@ -18,6 +18,7 @@ from tasks.reach import refuse_beyond_reach
     on_completion=[announce_end],
     on_failure=[announce_end],
 )
+@announcing_suspension()
 def housekeeping(
     root: str = "cases",
     results: str | None = None,

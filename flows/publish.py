@@ -8,7 +8,7 @@ from pydantic import Field
 
 from benchyard.publish import Compression
 from benchyard.publish.routes import local_archive, routes
-from tasks.events import announce_end
+from tasks.events import announce_end, announcing_suspension
 from tasks.publish import publish as publish_to
 from tasks.publish import published_state
 from tasks.reach import refuse_beyond_reach
@@ -20,6 +20,7 @@ from tasks.reach import refuse_beyond_reach
     on_completion=[announce_end],
     on_failure=[announce_end],
 )
+@announcing_suspension()
 def publish(
     sinks: tuple[str, ...] = (),
     datadir: str | None = None,

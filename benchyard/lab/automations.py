@@ -139,7 +139,7 @@ def _execute(client: SyncPrefectClient, command: Sequence[str]) -> None:
         pull_steps=[{"benchyard.lab.checkout.enter_checkout": {}}],
         work_pool_name=CONTROL,
         work_queue_name=DEFAULT_QUEUE,
-        job_variables={"stream_output": False},
+        job_variables={"stream_output": False, "working_dir": "."},
         parameter_openapi_schema=alert.parameters.model_dump(),
         enforce_parameter_schema=True,
     )
@@ -214,6 +214,8 @@ def ensure_heartbeat_automation(client: SyncPrefectClient) -> None:
 def heartbeat_automation() -> AutomationCore:
     """Return the automation: no heartbeat within 95 s after one, and the flow run has crashed.
 
+    A suspended flow run has no process, and is left alone.
+
     Only flow runs with our tag are looked at: others may send theirs every three minutes.
     """
     trigger: dict[str, Any] = {
@@ -222,7 +224,7 @@ def heartbeat_automation() -> AutomationCore:
         "expect": [
             _BEAT,
             FLOW_RUN_ENDED,
-            *_states("Completed", "Failed", "Cancelled", "Crashed"),
+            *_states("Completed", "Failed", "Cancelled", "Crashed", "Suspended"),
         ],
         "match": {"prefect.resource.id": "prefect.flow-run.*"},
         "for_each": ["prefect.resource.id"],

@@ -9,6 +9,8 @@ Modules of Prefect's server are imported where they are used: in a worker they w
 
 import abc
 import asyncio
+import os
+import signal
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime, timedelta
@@ -16,10 +18,13 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from prefect.context import refresh_global_settings_context
+from prefect.exceptions import ObjectNotFound
 from prefect.utilities.processutils import command_to_string, get_sys_executable
 from prefect.workers.process import ProcessWorker
 
 from benchyard.core.errors import InputError
+from benchyard.lab.processes import flow_runs_of_lab
+from tasks.names import LAB
 from tasks.reach import forbidden_variables
 from tasks.trust import out_of_reach
 
@@ -127,6 +132,7 @@ class DrainingWorker(ProcessWorker, abc.ABC):
         self._changed = asyncio.Event()
         self._trouble: str | None = None
         self._forbidden: dict[UUID, list[str]] = {}
+        self._under_way: set[UUID] = set()
 
     def drain(self) -> None:
         """Take no further flow run, and return from ``work`` once those under way have ended."""
@@ -168,6 +174,23 @@ class DrainingWorker(ProcessWorker, abc.ABC):
             await asyncio.sleep(self.heartbeat_interval_seconds)
             if await self._try(self.sync_with_backend):
                 await self._try(beat)
+                await self._try(self._stop_deleted)
+
+    async def _stop_deleted(self) -> None:
+        """Stop the flow runs that somebody deleted at the server while they ran, as Cancel does."""
+        for deleted in [one for one in self._under_way if not await self._exists(one)]:
+            self._note(f"flow run {deleted} was deleted while it ran, and is stopped")
+            self._under_way.discard(deleted)
+            for one in await asyncio.to_thread(flow_runs_of_lab, os.environ[LAB]):
+                if one.id == str(deleted):
+                    one.signal(signal.SIGTERM)
+
+    async def _exists(self, flow_run_id: UUID) -> bool:
+        try:
+            await self.client.read_flow_run(flow_run_id)
+        except ObjectNotFound:
+            return False
+        return True
 
     async def _try(self, action: Callable[[], Awaitable[object]]) -> bool:
         """Call the server; say of trouble once, and once when it is over."""
@@ -217,7 +240,11 @@ class DrainingWorker(ProcessWorker, abc.ABC):
                 "this worker takes no job variables that choose what is executed, or how: "
                 f"{', '.join(refused)}"
             )
-        return await super().run(flow_run, configuration, task_status)
+        self._under_way.add(flow_run.id)
+        try:
+            return await super().run(flow_run, configuration, task_status)
+        finally:
+            self._under_way.discard(flow_run.id)
 
     async def _cancel_run(self, flow_run_id: UUID) -> None:
         """Cancel a flow run that has not begun; the same care."""

@@ -10,7 +10,7 @@ from prefect import flow
 from prefect.client.orchestration import SyncPrefectClient, get_client
 from prefect.client.schemas.objects import FlowRun
 from prefect.events import emit_event
-from prefect.states import Failed, Running
+from prefect.states import Failed, Running, Suspended
 
 from benchyard.lab import automations
 from benchyard.lab.automations import ensure_heartbeat_automation, heartbeat_automation
@@ -58,10 +58,13 @@ def test_it_ends_the_dead_and_spares_the_living_the_ended_and_others(
         ensure_heartbeat_automation(api)
         dead, alive, ended = (make_running(api, "benchyard") for _ in range(3))
         foreign = make_running(api, "theirs")
+        suspended = make_running(api, "benchyard")
         for _ in range(6):  # the server's services learn of an automation by themselves
-            for flow_run in (dead, alive, ended, foreign):
+            for flow_run in (dead, alive, ended, foreign, suspended):
                 beat(flow_run)
             time.sleep(1)
+        # As the button does; Prefect refuses it for a flow run without a deployment.
+        api.set_flow_run_state(suspended.id, Suspended(), force=True)
         # The event of its state may be late: only what it says itself is here.
         announce_end(idle, ended.model_copy(update={"deployment_id": uuid4()}), Failed())
 
@@ -74,6 +77,7 @@ def test_it_ends_the_dead_and_spares_the_living_the_ended_and_others(
         assert state_of(api, alive) == "RUNNING"
         assert state_of(api, ended) == "RUNNING"
         assert state_of(api, foreign) == "RUNNING"
+        assert state_of(api, suspended) == "PAUSED"
         (found,) = api.read_automations_by_name(HEARTBEATS)
         api.delete_automation(found.id)
 

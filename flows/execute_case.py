@@ -20,6 +20,7 @@ from tasks.opening import open_case
 from tasks.orphans import close_task_runs
 from tasks.parameters import parameters_of
 from tasks.reach import refuse_beyond_reach
+from tasks.schedules import made_up_once
 from tasks.server import processes_of_lab, secret_block
 from tasks.showing import shown_stages
 
@@ -34,6 +35,7 @@ from tasks.showing import shown_stages
     on_cancellation=[announce_end, close_task_runs],
 )
 @parameters_of(Request)
+@made_up_once
 @announcing_suspension()
 def execute_case(case: str, **options: Any) -> State[Any]:
     """Execute the runs of a case that are not done."""

@@ -10,6 +10,7 @@ from benchyard.publish.housekeeping import Policy
 from tasks.events import announce_end, announcing_suspension
 from tasks.housekeeping import keep_house
 from tasks.reach import refuse_beyond_reach
+from tasks.schedules import made_up_once
 
 
 @flow(
@@ -18,6 +19,7 @@ from tasks.reach import refuse_beyond_reach
     on_completion=[announce_end],
     on_failure=[announce_end],
 )
+@made_up_once
 @announcing_suspension()
 def housekeeping(
     root: str = "cases",

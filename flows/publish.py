@@ -12,6 +12,7 @@ from tasks.events import announce_end, announcing_suspension
 from tasks.publish import publish as publish_to
 from tasks.publish import published_state
 from tasks.reach import refuse_beyond_reach
+from tasks.schedules import made_up_once
 
 
 @flow(
@@ -20,6 +21,7 @@ from tasks.reach import refuse_beyond_reach
     on_completion=[announce_end],
     on_failure=[announce_end],
 )
+@made_up_once
 @announcing_suspension()
 def publish(
     sinks: tuple[str, ...] = (),

@@ -12,10 +12,19 @@ from tests.conftest import eventually
 pytestmark = [pytest.mark.slow, pytest.mark.lab, pytest.mark.long]
 
 
-def test_a_suspended_flow_run_ends_and_resume_goes_on(lab: RunningLab, shell: Shell) -> None:
-    begun, go = (shell.home.parent / name for name in ("begun", "go"))
-    script = f": > {begun}; while [ ! -e {go} ]; do sleep 0.1; done"
-    case = add_case(shell.checkout, "suspended", script)
+@pytest.fixture
+def case(lab: RunningLab, shell: Shell, tmp_path: Path) -> str:
+    """Give a case that notes its begin, and goes on until there is a file ``go``."""
+    script = f": > {tmp_path}/begun; while [ ! -e {tmp_path}/go ]; do sleep 0.1; done"
+    made = add_case(shell.checkout, tmp_path.name.strip("0123456789").replace("_", "-"), script)
+    assert shell.run("deploy", **lab.variables).returncode == 0
+    return made
+
+
+def test_a_suspended_flow_run_ends_and_resume_goes_on(
+    lab: RunningLab, shell: Shell, case: str, tmp_path: Path
+) -> None:
+    begun, go = tmp_path / "begun", tmp_path / "go"
     flow_run = lab.start(case, runs=2)
     assert eventually(begun.exists, 120)
 
@@ -38,11 +47,11 @@ def test_a_suspended_flow_run_ends_and_resume_goes_on(lab: RunningLab, shell: Sh
     assert [*Results(shell.checkout / case / "results").done()] == [1, 2]
 
 
-def test_a_deleted_flow_run_is_stopped_as_by_cancel(lab: RunningLab, shell: Shell) -> None:
-    begun = shell.home.parent / "deleted-begun"
-    case = add_case(shell.checkout, "deleted", f": > {begun}; exec sleep 600")
+def test_a_deleted_flow_run_is_stopped_as_by_cancel(
+    lab: RunningLab, shell: Shell, case: str, tmp_path: Path
+) -> None:
     flow_run = lab.start(case)
-    assert eventually(begun.exists, 120)
+    assert eventually((tmp_path / "begun").exists, 120)
 
     lab.ask(f"/flow_runs/{flow_run}", method="DELETE")
 

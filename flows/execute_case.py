@@ -7,7 +7,7 @@ from prefect import State, flow
 
 from benchyard.run.engine import execute_case as execute
 from benchyard.run.request import Request
-from tasks.events import announce_crash, announce_end, announcing_suspension
+from tasks.events import announce_crash, announce_end
 from tasks.finish import conclude, concluding
 from tasks.flow_run import (
     baseline_of_flow_run,
@@ -20,7 +20,7 @@ from tasks.opening import open_case
 from tasks.orphans import close_task_runs
 from tasks.parameters import parameters_of
 from tasks.reach import refuse_beyond_reach
-from tasks.schedules import made_up_once
+from tasks.schedules import deployable
 from tasks.server import processes_of_lab, secret_block
 from tasks.showing import shown_stages
 
@@ -35,8 +35,7 @@ from tasks.showing import shown_stages
     on_cancellation=[announce_end, close_task_runs],
 )
 @parameters_of(Request)
-@made_up_once
-@announcing_suspension()
+@deployable
 def execute_case(case: str, **options: Any) -> State[Any]:
     """Execute the runs of a case that are not done."""
     asked = Request(case, **options)

@@ -8,11 +8,11 @@ from prefect import State, flow
 from benchyard.suite.request import SuiteRequest
 from flows.execute_case import execute_case
 from tasks.choices import reference
-from tasks.events import announce_end, announcing_suspension
+from tasks.events import announce_end
 from tasks.flow_run import baseline_of_flow_run, campaign_of_flow_run
 from tasks.parameters import parameters_of
 from tasks.reach import refuse_beyond_reach
-from tasks.schedules import made_up_once
+from tasks.schedules import deployable
 from tasks.suite import conduct_suite
 from tasks.suite_children import close_children
 from tasks.suite_here import conduct_here
@@ -28,8 +28,7 @@ from tasks.suite_there import conduct_there
     on_cancellation=[announce_end, close_children],
 )
 @parameters_of(SuiteRequest)
-@made_up_once
-@announcing_suspension()
+@deployable
 def execute_suite(cases: tuple[str, ...] = (), **options: Any) -> State[Any]:
     """Execute the runs of many cases that are not done, or not done lately."""
     asked = SuiteRequest(cases, **options)

@@ -7,10 +7,10 @@ from prefect import State, flow
 from pydantic import Field
 
 from benchyard.publish.housekeeping import Policy
-from tasks.events import announce_end, announcing_suspension
+from tasks.events import announce_end
 from tasks.housekeeping import keep_house
 from tasks.reach import refuse_beyond_reach
-from tasks.schedules import made_up_once
+from tasks.schedules import deployable
 
 
 @flow(
@@ -19,8 +19,7 @@ from tasks.schedules import made_up_once
     on_completion=[announce_end],
     on_failure=[announce_end],
 )
-@made_up_once
-@announcing_suspension()
+@deployable
 def housekeeping(
     root: str = "cases",
     results: str | None = None,

@@ -8,11 +8,11 @@ from pydantic import Field
 
 from benchyard.publish import Compression
 from benchyard.publish.routes import local_archive, routes
-from tasks.events import announce_end, announcing_suspension
+from tasks.events import announce_end
 from tasks.publish import publish as publish_to
 from tasks.publish import published_state
 from tasks.reach import refuse_beyond_reach
-from tasks.schedules import made_up_once
+from tasks.schedules import deployable
 
 
 @flow(
@@ -21,8 +21,7 @@ from tasks.schedules import made_up_once
     on_completion=[announce_end],
     on_failure=[announce_end],
 )
-@made_up_once
-@announcing_suspension()
+@deployable
 def publish(
     sinks: tuple[str, ...] = (),
     datadir: str | None = None,

@@ -8,8 +8,7 @@ changes nothing about a run.
 
 import logging
 import socket
-from collections.abc import Generator, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -17,9 +16,7 @@ from uuid import UUID
 
 from prefect import Flow, State
 from prefect.client.schemas.objects import FlowRun
-from prefect.context import FlowRunContext
 from prefect.events import emit_event
-from prefect.exceptions import Pause
 
 from benchyard.analysis.regressions import Regression
 from benchyard.core.model import Json, JsonObject, Outcome, slug
@@ -116,21 +113,6 @@ def announce_end(flow: Flow[..., Any], flow_run: FlowRun, state: State[Any]) -> 
         related=[tag_resource(tag) for tag in sorted(flow_run.tags)],
         payload={"state": state.name, "text": f"{flow_run.name} has ended: {state.name}"},
     )
-
-
-@contextmanager
-def announcing_suspension() -> Generator[None]:
-    """Tell that a flow run was suspended and its process ends: Prefect calls no hook then.
-
-    Heartbeats may follow the event of the state, until the step under way has ended.
-    """
-    try:
-        yield
-    except Pause as pause:
-        context = FlowRunContext.get()
-        if context and context.flow and context.flow_run and pause.state:
-            announce_end(context.flow, context.flow_run, pause.state)
-        raise
 
 
 def tag_resource(tag: str) -> dict[str, str]:

@@ -269,10 +269,9 @@ class _Draft:
 
 
 def _first_on_host(after: RunSet) -> str:
-    first = "nothing to compare with: it is the first campaign on this host"
     others = len(campaigns_before(after.folder))
-    lost = f"; of {plural(others, 'earlier campaign')} none has a finished run of this host"
-    return first + lost if others else first
+    lost = f"; of {plural(others, 'earlier campaign')} none has values of this host"
+    return f"nothing to compare with: it is the first campaign on this host{lost if others else ''}"
 
 
 def _campaign_in_words(before: RunSet, after: RunSet) -> str:

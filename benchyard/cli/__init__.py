@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 #: Set to show tracebacks of internal errors.
 DEBUG = "BENCHYARD_DEBUG"
 _INTERRUPTED = "interrupted"
-_LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 def main() -> None:
@@ -72,10 +71,8 @@ def _bypass_proxies_for_loopback() -> None:
     """
     excluded = os.environ.get("no_proxy", os.environ.get("NO_PROXY", ""))
     if excluded != "*" and any(name.lower().endswith("_proxy") for name in os.environ):
-        hosts = [host for host in excluded.split(",") if host]
-        os.environ["no_proxy"] = os.environ["NO_PROXY"] = ",".join(
-            dict.fromkeys([*hosts, *_LOOPBACK])
-        )
+        hosts = ",".join(filter(None, [excluded, "localhost,127.0.0.1,::1"]))
+        os.environ["no_proxy"] = os.environ["NO_PROXY"] = hosts
 
 
 def call(arguments: list[str]) -> int:

@@ -17,8 +17,8 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 from uuid import UUID
 
+from prefect.client.schemas.filters import FlowRunFilter
 from prefect.context import refresh_global_settings_context
-from prefect.exceptions import ObjectNotFound
 from prefect.utilities.processutils import command_to_string, get_sys_executable
 from prefect.workers.process import ProcessWorker
 
@@ -178,19 +178,14 @@ class DrainingWorker(ProcessWorker, abc.ABC):
 
     async def _stop_deleted(self) -> None:
         """Stop the flow runs that somebody deleted at the server while they ran, as Cancel does."""
-        for deleted in [one for one in self._under_way if not await self._exists(one)]:
+        ours = FlowRunFilter.model_validate({"id": {"any_": [*self._under_way]}})
+        known = {one.id for one in await self.client.read_flow_runs(flow_run_filter=ours)}
+        for deleted in self._under_way - known:
             self._note(f"flow run {deleted} was deleted while it ran, and is stopped")
             self._under_way.discard(deleted)
             for one in await asyncio.to_thread(flow_runs_of_lab, os.environ[LAB]):
                 if one.id == str(deleted):
                     one.signal(signal.SIGTERM)
-
-    async def _exists(self, flow_run_id: UUID) -> bool:
-        try:
-            await self.client.read_flow_run(flow_run_id)
-        except ObjectNotFound:
-            return False
-        return True
 
     async def _try(self, action: Callable[[], Awaitable[object]]) -> bool:
         """Call the server; say of trouble once, and once when it is over."""

@@ -71,18 +71,19 @@ def raise_if_refused(api: str) -> None:
     request = urllib.request.Request(f"{api.rstrip('/')}/admin/version", headers=headers)  # noqa: S310
     try:
         with urllib.request.urlopen(request, timeout=_SECONDS) as answer:  # noqa: S310
-            is_prefect = answer.headers.get_content_type() == "application/json"
+            if answer.headers.get_content_type() == "application/json":
+                return
     except urllib.error.HTTPError as error:
         if error.code == _UNAUTHORIZED:
             raise BenchyardError(wrong_password(api)) from None
-        is_prefect = error.code >= _SERVERS_FAULT
+        if error.code >= _SERVERS_FAULT:
+            return
     except (OSError, http.client.HTTPException):
         return  # whoever asks next tells what is wrong
-    if not is_prefect:
-        raise InputError(
-            f"PREFECT_API_URL: there is no Prefect API at {_place(api)}{urlsplit(api).path}; its "
-            "address ends in /api, such as http://127.0.0.1:4200/api"
-        )
+    raise InputError(
+        f"PREFECT_API_URL: there is no Prefect API at {_place(api)}{urlsplit(api).path}; its "
+        "address ends in /api, such as http://127.0.0.1:4200/api"
+    )
 
 
 def _place(url: str) -> str:

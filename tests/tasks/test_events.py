@@ -4,14 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import pytest
-from prefect import flow
-from prefect.client.schemas.objects import FlowRun
-from prefect.context import FlowRunContext
-from prefect.exceptions import EventTooLarge, Pause
-from prefect.states import Suspended
+from prefect.exceptions import EventTooLarge
 
 from benchyard.analysis.regressions import Regression
 from benchyard.core.model import Outcome
@@ -133,25 +128,3 @@ def test_no_trouble_with_events_is_raised(
     monkeypatch.setattr(events, "emit_event", refuse)
     events.announce_run(run(1, step(1.0)), tmp_path)
     events.announce_failure("tpch", "it failed")
-
-
-def test_a_suspended_flow_run_says_that_its_process_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    said: list[tuple[str, str]] = []
-
-    def emit(event: str, *, payload: dict[str, Any], **_: object) -> None:
-        said.append((event, payload["state"]))
-
-    @flow(name="some-flow")
-    def some_flow() -> None: ...
-
-    flow_run = FlowRun(flow_id=uuid4(), deployment_id=uuid4(), name="night")
-    context = FlowRunContext.model_construct(flow=some_flow, flow_run=flow_run)
-    monkeypatch.setattr(events, "emit_event", emit)
-    monkeypatch.setattr(FlowRunContext, "get", lambda: context)
-
-    with pytest.raises(Pause), events.announcing_suspension():
-        raise Pause(state=Suspended())
-    with events.announcing_suspension():
-        pass
-
-    assert said == [("benchyard.flow-run.ended", "Suspended")]

@@ -3,6 +3,7 @@
 from collections.abc import Generator
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from prefect import State, flow
@@ -13,9 +14,10 @@ from prefect.client.schemas.objects import FlowRun
 from prefect.client.schemas.schedules import IntervalSchedule
 from prefect.client.schemas.sorting import FlowRunSort
 from prefect.context import FlowRunContext
-from prefect.states import Completed
+from prefect.exceptions import Pause
+from prefect.states import Completed, Suspended
 
-from tasks.schedules import made_up_once
+from tasks.schedules import deployable
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("prefect_server")]
 
@@ -48,9 +50,10 @@ class Scheduled:
             ],
         )
         times = {"start_time": began - timedelta(days=3), "end_time": began + timedelta(days=1)}
-        body = {name: time.isoformat() for name, time in times.items()}
-        path = f"/deployments/{self.deployment}/schedule"
-        api.request("POST", path, json={**body, "min_runs": 4, "max_runs": 100})
+        body: dict[str, Any] = {name: time.isoformat() for name, time in times.items()}
+        body |= {"min_runs": 4, "max_runs": 100}
+        path_params = {"id": str(self.deployment)}
+        api.request("POST", "/deployments/{id}/schedule", path_params=path_params, json=body)
 
     def flow_runs(self, case: str) -> list[FlowRun]:
         """Return the flow runs of a case, the oldest first."""
@@ -66,7 +69,28 @@ class Scheduled:
 def executed(flow_run: FlowRun, monkeypatch: pytest.MonkeyPatch) -> State[Any]:
     context = FlowRunContext.model_construct(flow=some_flow, flow_run=flow_run)
     monkeypatch.setattr(FlowRunContext, "get", lambda: context)
-    return made_up_once(lambda: Completed(message="6 runs done"))()
+    return deployable(lambda: Completed(message="6 runs done"))()
+
+
+def test_a_suspended_flow_run_says_that_its_process_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[tuple[str, str]] = []
+
+    def emit(event: str, *, payload: dict[str, Any], **_: object) -> None:
+        said.append((event, payload["state"]))
+
+    @deployable
+    def suspended() -> State[Any]:
+        raise Pause(state=Suspended())
+
+    flow_run = FlowRun(flow_id=uuid4(), deployment_id=uuid4(), name="night")
+    context = FlowRunContext.model_construct(flow=some_flow, flow_run=flow_run)
+    monkeypatch.setattr("tasks.events.emit_event", emit)
+    monkeypatch.setattr(FlowRunContext, "get", lambda: context)
+
+    with pytest.raises(Pause):
+        suspended()
+
+    assert said == [("benchyard.flow-run.ended", "Suspended")]
 
 
 def test_the_first_one_stands_for_all_that_are_due_and_says_that_it_is_late(

@@ -287,22 +287,17 @@ def read_before(candidate: Mapping[str, RunSet]) -> dict[str, RunSet]:
 
 
 def previous_of_host(candidate: RunSet) -> RunSet | None:
-    """Return the newest earlier campaign with values of the same host.
-
-    Returns:
-        Where none has values, the newest one with finished runs; None without one.
+    """Return the newest earlier campaign with values of the same host; None without one.
 
     Raises:
         InputError: If a record is damaged.
     """
-    host, newest = host_of(candidate), None
+    host = host_of(candidate)
     for place in campaigns_before(candidate.folder):
         before = read_run_set(place, None)
-        if before is not None and before.records and host_of(before) == host:
-            if before.has_values:
-                return before
-            newest = newest or before
-    return newest
+        if before is not None and before.has_values and host_of(before) == host:
+            return before
+    return None
 
 
 def host_of(run_set: RunSet) -> Json:

@@ -178,7 +178,7 @@ def test_the_first_campaign_of_a_host_has_nothing_to_be_compared_with(tmp_path: 
 
     assert looked.verdict == (
         "nothing to compare with: it is the first campaign on this host; "
-        "of 1 earlier campaign none has a finished run of this host"
+        "of 1 earlier campaign none has values of this host"
     )
     assert (looked.regressions, looked.against) == ((), "")
 

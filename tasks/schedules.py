@@ -1,22 +1,24 @@
 """What a deployment's flow run does beside its work: make up for a schedule, say that it ends."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from functools import wraps
 from typing import Any, ParamSpec
 
-from benchyard.statistics.figures import plural
+import httpx
 from prefect import State
 from prefect.client.orchestration import SyncPrefectClient
 from prefect.client.schemas.filters import FlowRunFilter
 from prefect.client.schemas.objects import FlowRun
 from prefect.context import FlowRunContext
-from prefect.exceptions import Pause
+from prefect.exceptions import Pause, PrefectHTTPStatusError
 from prefect.states import Cancelled
 
-from tasks.artifacts import Showcase
+from benchyard.core.quantity import plural
 from tasks.events import announce_end
 from tasks.flow_run import is_first_attempt, is_scheduled
+from tasks.shared_client import our_client
 
 ParametersT = ParamSpec("ParametersT")
 #: A worker that is there begins within some seconds.
@@ -50,7 +52,9 @@ def _make_up(flow_run: FlowRun) -> str:
     """Cancel what a flow run stands for; say how late it is, if it is."""
     now = datetime.now(UTC)
     due = flow_run.expected_start_time or now
-    missed = Showcase().ask(lambda api: _cancel_missed(api, flow_run, now))
+    missed = 0
+    with suppress(httpx.HTTPError, PrefectHTTPStatusError), our_client() as api:
+        missed = _cancel_missed(api, flow_run, now)
     more = f", and makes up for {plural(missed, 'more missed time')}" if missed else ""
     return (
         f"late: it was due at {due:%Y-%m-%d %H:%M} UTC{more}" if more or now - due > _LATE else ""

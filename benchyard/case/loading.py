@@ -42,27 +42,39 @@ def find_metadata(root: Path) -> Iterator[Path]:
     Data and results of a case are not searched, nor are hidden folders. A folder that cannot be
     listed yields its metadata.json too, so that it is reported and not passed over.
     """
+    return (folder / METADATA for folder, is_case, _ in _walk(root) if is_case)
+
+
+def linked_folders(root: Path) -> list[Path]:
+    """Return the links to folders that ``find_metadata`` passes over."""
+    return [link for _, _, links in _walk(root) for link in links]
+
+
+def _walk(root: Path) -> Iterator[tuple[Path, bool, list[Path]]]:
+    """Yield each folder, whether it may be a case, and the links to folders in it."""
     folders = [root]
     while folders:
         folder = folders.pop()
         try:
             entries = sorted(os.scandir(folder), key=lambda entry: entry.name, reverse=True)
         except PermissionError:
-            yield folder / METADATA  # reading it will say why
+            yield folder, True, []  # reading its metadata.json will say why
             continue
         except OSError:
             continue
         is_case = any(entry.name == METADATA for entry in entries)
-        if is_case:
-            yield folder / METADATA
-        folders += [Path(entry.path) for entry in entries if _may_hold(entry, is_case=is_case)]
+        below = [entry for entry in entries if _may_hold(entry, is_case=is_case)]
+        yield folder, is_case, [Path(entry.path) for entry in below if entry.is_symlink()]
+        folders += [Path(entry.path) for entry in below if not entry.is_symlink()]
 
 
 def _may_hold(entry: "os.DirEntry[str]", *, is_case: bool) -> bool:
     """Tell whether cases may lie below an entry of a folder."""
     if entry.name.startswith(".") or entry.name == METADATA:
         return False
-    return not (is_case and entry.name in _NOT_CASES) and entry.is_dir(follow_symlinks=False)
+    if is_case and entry.name in _NOT_CASES:
+        return False
+    return Path(entry.path).is_dir() if entry.is_symlink() else entry.is_dir()
 
 
 def load_all(files: Iterable[Path], registry: Registry, *, accepting: bool = False) -> list[Loaded]:

@@ -13,9 +13,12 @@ from benchyard.case.loading import Loaded
 from benchyard.case.registry import Registry
 from benchyard.case.selection import find_cases
 from benchyard.cli.option_types import CommandT, NamedPath, Percent, json_option
+from benchyard.cli.terminal import say
+from benchyard.core.files import shown
 from benchyard.core.model import Case
 from benchyard.results.layout import results_folder
 from benchyard.results.trust import Suspect
+from benchyard.statistics.figures import plural
 from benchyard.statistics.sessions import PRIOR_SD
 
 root_option = click.option(
@@ -124,6 +127,13 @@ def load_selected(
     """Find the resource classes and load the selected cases; see ``find_cases``."""
     registry = resources.find(folders)
     return registry, find_cases(root, cases, tags, registry, accepting=accepting)
+
+
+def say_passed_over(links: Sequence[Path]) -> None:
+    """Say that links to folders were not followed, if there are any."""
+    if links:
+        counted = f"{plural(len(links), 'link')} to folders passed over, such as {shown(links[0])}"
+        say(f"{counted}; name a link to have what is behind it", err=True)
 
 
 def cases_of(loaded: Iterable[Loaded]) -> list[Case]:

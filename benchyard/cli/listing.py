@@ -4,8 +4,8 @@ from pathlib import Path
 
 import click
 
-from benchyard.case.loading import Loaded
-from benchyard.cli.common import Selection, cases_of, results_option, selection
+from benchyard.case.loading import Loaded, linked_folders
+from benchyard.cli.common import Selection, cases_of, results_option, say_passed_over, selection
 from benchyard.cli.terminal import print_json, print_table, say
 from benchyard.core.model import Case, Json
 from benchyard.core.quantity import plural
@@ -29,6 +29,8 @@ def command(
     out.
     """
     _, loaded = selection.load()
+    if not selection.cases:
+        say_passed_over(linked_folders(selection.root.resolve()))
     if as_json:
         print_json([entry for item in loaded for entry in _entries(item, selection)])
         return

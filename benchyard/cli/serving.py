@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from benchyard.cli.common import json_option
+from benchyard.cli.common import json_option, say_passed_over
 from benchyard.cli.option_types import InputFile, NamedPath, Whole
 from benchyard.cli.terminal import print_json, say
 from benchyard.core.errors import InputError
@@ -78,6 +78,8 @@ def command(
             prefect_ui=prefect_ui or server.ui_address(),
             host_names=serving.names_of(host, allowed_hosts),
         )
+        inside = (place for root in folders or (Path(),) for place in root.iterdir())
+        say_passed_over([place for place in inside if place.is_symlink() and place.is_dir()])
         url = serving.login_address(serving.address_of(listening, host), known)
         if as_json:
             print_json({"url": url, "folders": [str(root) for root in catalogue.roots]})

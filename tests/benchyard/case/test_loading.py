@@ -7,7 +7,15 @@ from typing import Any
 
 import pytest
 
-from benchyard.case.loading import METADATA, Loaded, find_metadata, load, load_all, raise_problems
+from benchyard.case.loading import (
+    METADATA,
+    Loaded,
+    find_metadata,
+    linked_folders,
+    load,
+    load_all,
+    raise_problems,
+)
 from benchyard.case.problems import Problem
 from benchyard.core.errors import CaseError
 from benchyard.core.model import Case, Check, Step
@@ -373,7 +381,10 @@ def test_linked_folders_are_not_followed(tmp_path: Path) -> None:
     write(tmp_path / "a", "{}")
     (tmp_path / "b").symlink_to(tmp_path / "a")
     (tmp_path / "a" / "self").symlink_to(tmp_path)
+    (tmp_path / "a" / "loop").symlink_to("loop")
+    (tmp_path / "a" / "results").symlink_to(tmp_path)
     assert len(list(find_metadata(tmp_path))) == 1
+    assert linked_folders(tmp_path) == [tmp_path / "b", tmp_path / "a" / "self"]
 
 
 @pytest.mark.slow

@@ -134,3 +134,15 @@ def test_names_that_are_no_text_are_listed(tmp_path: Path, cli: Cli) -> None:
     said = cli("list", "--root", tmp_path)
     assert "bad\\x1b[31m\\n" in said.out
     assert "\x1b" not in said.err
+
+
+def test_links_to_folders_are_said_to_be_passed_over(root: Path, cli: Cli, tmp_path: Path) -> None:
+    links = tmp_path / "links"
+    links.mkdir()
+    (links / "linked").symlink_to(root / "first")
+
+    for arguments in ((), ("--json",)):
+        said = cli("list", "--root", links, *arguments)
+        assert "1 link to folders passed over, such as " in said.err
+        assert str(links / "linked") in said.err
+    assert "passed over" not in cli("list", links / "linked").err

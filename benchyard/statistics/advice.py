@@ -38,6 +38,7 @@ def advise(
     smaller_is_better: bool | None = True,
     timed: bool = True,
     known: str = "",
+    more_runs: bool = True,
 ) -> tuple[str, ...]:
     """Say what is wrong with a step's runs, and what to do.
 
@@ -48,6 +49,7 @@ def advise(
         smaller_is_better: Which way a first run without a warm-up is off; None for either.
         known: In what the runs are known to differ, in words; nothing if that is not known.
         timed: Whether the values are times: only then equal ones are suspect.
+        more_runs: Whether it is said how many runs the precision takes.
 
     Returns:
         One sentence each, the most urgent first; nothing to say is no advice.
@@ -64,7 +66,7 @@ def advise(
         _groups(rest, until, known),
         _wild(values, until, slow),
     )
-    more = _more_runs(rest, until, level)
+    more = _more_runs(values, rest, until, level) if more_runs else ""
     return tuple(sentence for sentence in (*found, more) if sentence)
 
 
@@ -157,9 +159,10 @@ def _wild(values: Sequence[float], until: float, slow: str) -> str:
     return f"values {named} of {len(values)} are far from the others: look what disturbed them"
 
 
-def _more_runs(values: Sequence[float], until: float, level: float) -> str:
+def _more_runs(values: Sequence[float], alike: Sequence[float], until: float, level: float) -> str:
+    """Say how many runs the precision takes; a slow first one (not ``alike``) hides the spread."""
     half_width = relative_half_width(values, median_interval(values, level))
-    spread = relative_spread(values)
+    spread = relative_spread(alike)
     if spread is None or (half_width is not None and half_width <= until):
         return ""
     n = len(values)

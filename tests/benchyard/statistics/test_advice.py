@@ -120,3 +120,10 @@ def test_many_far_values_are_counted() -> None:
     values = [CALM[at % len(CALM)] + at * 1e-5 for at in range(60)]
     values[5::5] = [13.0 + at * 0.3 for at in range(len(values[5::5]))]
     assert "11 of 60 values are far from the others: look what disturbs them" in advise(values)
+
+
+def test_a_slow_first_run_counts_among_the_runs() -> None:
+    sentences = advise([90.0, *CALM[:5]])
+    assert "slow first run" in sentences[0]
+    assert not any("5 runs" in one for one in sentences)
+    assert not any("runs" in one for one in advise(CALM[:5], more_runs=False))

@@ -108,7 +108,7 @@ def _ours(*arguments: str) -> Verdict:
     )
     ended = time.perf_counter() - began
     document = json.loads(said.stdout)
-    faster = next((pair["faster"] for pair in document["pairs"] if pair["told_apart"]), "")
+    faster = next((pair["first"] for pair in document["pairs"] if pair["told_apart"]), "")
     times = [[each["wall_s"] for each in one["executions"]] for one in document["commands"]]
     medians = [one["median_s"] for one in document["commands"]]
     return Verdict(faster, _overlap(times), medians, ended)

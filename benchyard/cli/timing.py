@@ -4,6 +4,7 @@ import json
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -12,7 +13,7 @@ from benchyard.cli.common import json_option
 from benchyard.cli.option_types import InputFile, NamedPath, OutputFile, Percent, Seconds, Whole
 from benchyard.cli.terminal import print_json, print_table, say
 from benchyard.cli.timing_display import progress
-from benchyard.core.errors import ExitCode
+from benchyard.core.errors import CommandFailedError, ExitCode, InputError
 from benchyard.core.outputs import write
 from benchyard.core.quantity import plural
 from benchyard.timing import exports, wording
@@ -59,11 +60,27 @@ def _runs(
 @click.option("--parameter-range", "ranges", nargs=2, multiple=True, metavar="NAME FIRST..LAST")
 @click.option("--input", "input_", type=InputFile(), help="File that each execution reads.")
 @click.option("--output", type=OutputFile(), help="File that each execution writes to.")
+@click.option(
+    "--stdout",
+    type=click.Choice(["null", "pipe"]),
+    default="null",
+    show_default=True,
+    help="Discard the output through /dev/null, or through a pipe that is read.",
+)
+@click.option("--stderr", type=OutputFile(), help="File that each execution writes errors to.")
 @click.option("--show-output", is_flag=True, help="Let the commands write to the terminal.")
+@click.option(
+    "--timeout",
+    type=Seconds(0.0, min_open=True),
+    help="Seconds after which an execution is killed, and has failed.",
+)
 @click.option("--runs", callback=_runs, metavar="N|N..M", help="How many executions of each.")
-@click.option("--min-time", type=Seconds(0), default=0.0, help="Seconds of each, at least.")
+@click.option(
+    "--min-time", "min_s", type=Seconds(0), default=0.0, help="Seconds of each, at least."
+)
 @click.option(
     "--max-time",
+    "max_s",
     type=Seconds(0.0, min_open=True),
     default=60.0,
     show_default=True,
@@ -90,6 +107,9 @@ def command(
     ranges: tuple[tuple[str, str], ...],
     input_: Path | None,
     output: Path | None,
+    stdout: str,
+    stderr: Path | None,
+    timeout: float | None,
     runs: tuple[int, int] | None,
     seed: int | None,
     export_json: Path | None,
@@ -97,27 +117,21 @@ def command(
     export_markdown: Path | None,
     export_hyperfine: Path | None,
     save: Path | None,
-    min_time: float,
-    max_time: float,
-    until: float,
-    level: float,
-    threshold: float,
     warmup: int,
     *,
     shell: bool,
     show_output: bool,
     ignore_failure: bool,
     as_json: bool,
+    **figures: float,
 ) -> int:
     """Time commands against each other, and rank them.
 
     They are executed in turns, in a random order, until each two are told apart or their
     difference is known to 1 %; at most for a minute. No shell reads them, unless --shell is given.
     """
-    if not 0 < level < 1:
-        raise click.UsageError("the level lies between 0% and 100%")
-    if not until:
-        raise click.UsageError("no number of executions makes a difference known to 0%")
+    plan = _plan(runs, figures)
+    streams = _streams(input_, output, stderr, show=show_output, pipe=stdout == "pipe")
     commands = make_commands(
         lines,
         names,
@@ -127,13 +141,10 @@ def command(
     )
     if save is not None:
         refuse_taken(save)
-    plan = Plan(until=until, level=level, threshold=threshold, min_s=min_time, max_s=max_time)
-    if runs is not None:
-        plan = Plan(*runs, until, level, threshold, min_time, max_time)
     load = load_before()
     options = Options(warmup, ignore_failure, secrets.randbits(32) if seed is None else seed)
-    course = _execute(commands, Streams(input_, output, show_output), plan, options)
-    said = warnings(course, load, until)
+    course = _execute(commands, streams, timeout, plan, options)
+    said = warnings(course, load, plan.until)
     if as_json:
         print_json(exports.document(course, said))
     else:
@@ -141,24 +152,55 @@ def command(
     _export(course, said, export_json, export_csv, export_markdown, export_hyperfine)
     if save is not None:
         save_case(save, commands, input_)
+    if course.failure:
+        raise CommandFailedError(course.failure)
     return ExitCode.INTERRUPTED if course.why == INTERRUPTED else ExitCode.DONE
+
+
+def _plan(runs: tuple[int, int] | None, figures: Mapping[str, float]) -> Plan:
+    plan = replace(Plan(*(runs or ())), **figures)
+    if not 0 < plan.level < 1:
+        raise click.UsageError("the level lies between 0% and 100%")
+    if not plan.until:
+        raise click.UsageError("no number of executions makes a difference known to 0%")
+    return plan
+
+
+def _streams(
+    input_: Path | None, output: Path | None, errors: Path | None, *, show: bool, pipe: bool
+) -> Streams:
+    if bool(output) + show + pipe > 1 or (errors and show):
+        raise click.UsageError(
+            "stdout goes to one place: --stdout pipe, --output FILE or --show-output, which shows "
+            "stderr, too"
+        )
+    if input_ is not None and not input_.is_file():
+        raise InputError(f"--input {input_}: there is no such file")
+    return Streams(input_, output, errors, show, pipe)
 
 
 def _points(
     parameters: Sequence[str], ranges: Sequence[tuple[str, str]]
 ) -> Mapping[str, Sequence[str]]:
-    found = dict(map(parse_parameter, parameters))
-    return found | {name: parse_range(name, text) for name, text in ranges}
+    points: dict[str, list[str]] = {}
+    read = [parse_range(name, text) for name, text in ranges]
+    for name, values in (*map(parse_parameter, parameters), *read):
+        points.setdefault(name, []).extend(values)
+    return points
 
 
 def _execute(
-    commands: Sequence[TimedCommand], streams: Streams, plan: Plan, options: Options
+    commands: Sequence[TimedCommand],
+    streams: Streams,
+    timeout: float | None,
+    plan: Plan,
+    options: Options,
 ) -> Course:
     hopeless = cannot_tell(plan, len(commands))
     if hopeless:
         say(f"warning: {hopeless}", fg="yellow", err=True)
     with ExitStack() as stack:
-        running = stack.enter_context(executor(streams))
+        running = stack.enter_context(executor(streams, timeout))
         watch = stack.enter_context(progress(quiet=streams.show))
         return execute(commands, running, plan, options, watch)
 

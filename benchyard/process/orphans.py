@@ -189,14 +189,14 @@ class Leftovers:
         with self._counting:
             return Before(orphans(), self._begun)
 
-    def end(self, step: str, programs: Mapping[int, str], before: Before) -> None:
+    def end(self, who: str, programs: Mapping[int, str], before: Before) -> None:
         """End what the programs of a command left running.
 
         What has lost its label and left its session may be any step's that was under way; it is
         this one's if it was the only one.
 
         Args:
-            step: The step's name.
+            who: Left them running, in words.
             programs: Process id to child label; those of other resources live on.
             before: What ``before`` returned, before the command.
         """
@@ -213,7 +213,7 @@ class Leftovers:
                 return orphan.label in labels
             return alone or orphan.session in programs
 
-        self._tell(f"the step '{step}'", end_orphans(doomed))
+        self._tell(who, end_orphans(doomed))
 
     def end_all(self) -> None:
         """End whatever the run left running."""

@@ -106,7 +106,7 @@ def _execute_once(
             error = raised
         end = bench.timeline.now_ns()
     after = bench.collector.boundary(owned_by(resource, step.label), begins=False)
-    bench.leftovers.end(step.name, resource.programs(step.label), there)
+    bench.leftovers.end(f"the step '{step.name}'", resource.programs(step.label), there)
     beside = resource.works_beside or bool(step.ports_of)
     timed = _timed(step, kind, (start, end), (before, after), bench, beside=beside)
     return _judge(step, resource, timed, bench, _Answer(answer, error, deadline.passed))

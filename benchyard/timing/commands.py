@@ -1,8 +1,9 @@
 """What is timed: command lines, multiplied by parameters, with what surrounds them."""
 
+import re
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from itertools import product
 
@@ -11,6 +12,8 @@ from benchyard.core.wording import quote
 
 #: More variants than this are more likely a slip of the pen than a plan.
 MOST_COMMANDS = 1_000
+_PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
+_COMMA = re.compile(r"(?<!\\),")
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,9 +134,8 @@ def _filled(
 
 
 def _substituted(text: str, point: Mapping[str, str]) -> str:
-    for name, value in point.items():
-        text = text.replace(f"{{{name}}}", value)
-    return text
+    """Put all values in at once: a value that reads ``{other}`` is text."""
+    return _PLACEHOLDER.sub(lambda place: point.get(place[1], place[0]), text)
 
 
 def _words(text: str, *, in_shell: bool) -> Sequence[str]:
@@ -161,29 +163,27 @@ def _distinct(commands: Sequence[TimedCommand]) -> list[TimedCommand]:
     for one in commands:
         seen[one.name] = number = seen.get(one.name, 0) + 1
         name = one.name if number == 1 else f"{one.name} ({number})"
-        distinct.append(
-            TimedCommand(
-                name, one.line, one.arguments, one.setup, one.prepare, one.cleanup, one.parameters
-            )
-        )
+        distinct.append(replace(one, name=name))
     return distinct
 
 
 def parse_parameter(text: str) -> tuple[str, list[str]]:
-    """Read ``name=1,2,4``.
+    """Read ``name=1,2,4``; a backslash before a comma makes it a part of the value.
 
     Raises:
         InputError: If it is not written so.
     """
     name, mark, values = text.partition("=")
-    found = [value.strip() for value in values.split(",")]
+    found = [value.strip().replace("\\,", ",") for value in _COMMA.split(values)]
     if not (mark and name.strip().isidentifier() and all(found)):
-        raise InputError(f"'{quote(text)}': write a parameter as name=1,2,4")
+        raise InputError(
+            f"'{quote(text)}': write a parameter as name=1,2,4, and a comma of a value as \\,"
+        )
     return name.strip(), found
 
 
-def parse_range(name: str, text: str) -> list[str]:
-    """Read ``1..8`` or ``0.5..2..0.5`` as the values from the first to the last, both included.
+def parse_range(name: str, text: str) -> tuple[str, list[str]]:
+    """Read ``1..8`` or ``0.5..2..0.5``: the name, and the values from first to last, both included.
 
     Raises:
         InputError: If it is not written so, or has too many values.
@@ -194,9 +194,11 @@ def parse_range(name: str, text: str) -> list[str]:
     try:
         first, last, *steps = map(Decimal, text.split(".."))
         step = steps[0] if steps else Decimal(1)
-        count = int((last - first) / step) + 1
+        steps_between = (last - first) / step
+        if len(steps) > 1 or steps_between < 0:
+            raise problem
+        if steps_between >= MOST_COMMANDS:
+            raise InputError(f"'{quote(text)}': a range has at most {MOST_COMMANDS:,} values")
     except (ValueError, ArithmeticError) as error:
         raise problem from error
-    if len(steps) > 1 or not 0 < count <= MOST_COMMANDS:
-        raise problem
-    return [str(first + at * step) for at in range(count)]
+    return name, [str(first + at * step) for at in range(int(steps_between) + 1)]

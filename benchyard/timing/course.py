@@ -2,10 +2,12 @@
 
 import random
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 
 from benchyard.core.errors import CommandFailedError
+from benchyard.statistics.measures import median
 from benchyard.timing.commands import TimedCommand
 from benchyard.timing.execution import Execution, Executor
 from benchyard.timing.plan import MOST, Plan, last_level, minimum_for
@@ -13,6 +15,11 @@ from benchyard.timing.ranking import Ranking, rank
 
 #: Told after each execution: what is there so far, and the last ranking if there is one.
 Watcher = Callable[["Course"], None]
+#: A program that takes so many times as long into a pipe, and so many seconds longer, may look at
+#: its stdout; writing into a pipe and starting its reader take less.
+_PIPE_TIMES, _PIPE_S = 1.5, 0.002
+#: So many executions into a pipe must be slow, at least two, or as many as take so many seconds.
+_PIPED, _PIPED_S = 8, 2.0
 
 
 @dataclass(slots=True)
@@ -26,6 +33,10 @@ class Course:
         seed: Of the order within the rounds.
         looks: How many rankings were made.
         why: Why no further round followed.
+        failure: What failed and ended it, as a sentence; empty for nothing.
+        warmups: Of each command the unmeasured executions.
+        piped: Of each command those, unmeasured as well, whose stdout was a pipe.
+        sees_null: Places of the commands that take far longer into a pipe than into ``/dev/null``.
     """
 
     commands: Sequence[TimedCommand]
@@ -34,11 +45,19 @@ class Course:
     ranking: Ranking | None = None
     looks: int = 0
     why: str = ""
+    failure: str = ""
+    warmups: list[list[Execution]] = field(default_factory=list[list[Execution]])
+    piped: list[list[Execution]] = field(default_factory=list[list[Execution]])
+    sees_null: list[int] = field(default_factory=list[int])
 
     @property
     def rounds(self) -> int:
         """How many rounds are complete."""
         return min(map(len, self.executions))
+
+    def succeeded(self, at: int, rounds: int | None = None) -> list[Execution]:
+        """Return a command's executions that did not fail: all numbers stand on these."""
+        return [one for one in self.executions[at][:rounds] if not one.exit_code]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,25 +84,30 @@ def execute(
 ) -> Course:
     """Execute the commands in turns until the plan says that it is enough.
 
-    Ctrl-C after the first round ends it early, with what is there.
+    Ctrl-C after the first round, or a failure after the first measured execution, ends it early,
+    with what is there.
 
     Raises:
-        CommandFailedError: If a command cannot be started, or fails and may not.
+        CommandFailedError: If a command cannot be started, or fails and may not, before that.
     """
-    course = Course(commands, options.seed, [[] for _ in commands])
-    for one in commands:
-        executor.call(one.setup, "the setup")
-    try:
-        _warm_up(course, executor, options)
-        _rounds(course, executor, plan, options, watch)
-    except KeyboardInterrupt:
-        if not course.rounds:
-            raise
-        course.why = INTERRUPTED
-    finally:
+    course = Course(commands, options.seed)
+    for some in (course.executions, course.warmups, course.piped):
+        some += [[] for _ in commands]
+    with ExitStack() as cleanups:
         for one in commands:
-            executor.call(one.cleanup, "the cleanup")
-    if course.why in {INTERRUPTED, _OUT_OF_TIME} and not _looked_now(course):
+            executor.call(one.setup, "the setup")
+            cleanups.callback(_clean_up, course, executor, one)
+        try:
+            with _kept(course):
+                executor.refuse_missing(commands)
+                _warm_up(course, executor, options)
+                _rounds(course, executor, plan, options, watch)
+                _confirm(course, executor, options)
+        except KeyboardInterrupt:
+            if not course.rounds:
+                raise
+            course.why = INTERRUPTED
+    if course.rounds and not _looked_now(course):
         _rank(course, plan, last_level(plan, course.looks))
     return course
 
@@ -92,11 +116,48 @@ INTERRUPTED = "interrupted"
 _OUT_OF_TIME = "the time is up"
 
 
+@contextmanager
+def _kept(course: Course) -> Generator[None]:
+    """Note a failure inside beside what was measured before; raise it where nothing was."""
+    try:
+        yield
+    except CommandFailedError as error:
+        if not any(map(course.succeeded, range(len(course.commands)))):
+            raise
+        course.failure = course.failure or str(error)
+        course.why = course.why or "a failure"
+
+
+def _clean_up(course: Course, executor: Executor, command: TimedCommand) -> None:
+    with _kept(course):
+        executor.call(command.cleanup, "the cleanup")
+
+
 def _warm_up(course: Course, executor: Executor, options: Options) -> None:
-    for one in course.commands:
+    for which in range(len(course.commands)):
+        if executor.streams.to_null:
+            _execute(course, which, executor, options, course.piped)
         for _ in range(options.warmup):
-            executor.call(one.prepare, "the preparation")
-            _checked(executor, one, executor.time(one, -1), options)
+            _execute(course, which, executor, options, course.warmups)
+
+
+def _confirm(course: Course, executor: Executor, options: Options) -> None:
+    """Execute again in turns what was slow into a pipe: by chance, or as the first execution."""
+    for which, piped in enumerate(course.piped):
+        beside = course.succeeded(which)
+        while piped and beside and _slower(piped[-1], beside):
+            spent_s = sum(one.wall_s for one in piped)
+            if len(piped) > 1 and (len(piped) >= _PIPED or spent_s > _PIPED_S):
+                course.sees_null.append(which)
+                break
+            _execute(course, which, executor, options, course.warmups)
+            _execute(course, which, executor, options, course.piped)
+            beside = course.warmups[which][-1:]
+
+
+def _slower(piped: Execution, beside: Sequence[Execution]) -> bool:
+    usual_s = median([one.wall_s for one in beside])
+    return piped.wall_s > max(_PIPE_TIMES * usual_s, usual_s + _PIPE_S)
 
 
 def _rounds(
@@ -109,7 +170,7 @@ def _rounds(
         order = list(range(len(course.commands)))
         random_order.shuffle(order)
         for which in order:
-            _execute(course, which, executor, options)
+            _execute(course, which, executor, options, course.executions)
             watch(course)
         if looks is None:
             plan = _fitted(plan, time.monotonic() - began)
@@ -131,19 +192,24 @@ def _fitted(plan: Plan, round_s: float) -> Plan:
     return replace(plan, minimum=minimum_for(round_s))
 
 
-def _execute(course: Course, which: int, executor: Executor, options: Options) -> None:
-    command = course.commands[which]
-    executor.call(command.prepare, "the preparation")
-    done = executor.time(command, sum(map(len, course.executions)))
-    _checked(executor, command, done, options)
-    course.executions[which].append(done)
-
-
-def _checked(executor: Executor, command: TimedCommand, done: Execution, options: Options) -> None:
+def _execute(
+    course: Course,
+    which: int,
+    executor: Executor,
+    options: Options,
+    into: list[list[Execution]],
+) -> None:
+    """Execute a command once, and add it to its executions, warm-ups or those into a pipe."""
+    command, position = course.commands[which], sum(map(len, course.executions))
+    done = executor.time(command, position, pipe=into is course.piped)
+    into[which].append(done)
     if done.exit_code and not options.ignore_failure:
-        how = f"signal {-done.exit_code}" if done.exit_code < 0 else f"exit code {done.exit_code}"
+        all_kinds = (course.piped, course.warmups, course.executions)
+        kind = f"measured execution {len(into[which])}"
         raise CommandFailedError(
-            f"'{command.line}' failed: {how}{executor.messages()}; --ignore-failure goes on"
+            f"'{command.line}' failed in execution {sum(len(some[which]) for some in all_kinds)} "
+            f"({kind if into is course.executions else 'unmeasured'}): {executor.failure(done)}; "
+            "--ignore-failure goes on"
         )
 
 
@@ -152,9 +218,13 @@ def _rank(course: Course, plan: Plan, share: float) -> None:
     course.looks += 1
     course.ranking = rank(
         [one.name for one in course.commands],
-        [[each.wall_s for each in some[:done]] for some in course.executions],
+        [
+            [each.wall_s for each in course.succeeded(at, done)]
+            for at in range(len(course.commands))
+        ],
         share=share,
         plan=plan,
+        rounds=done,
     )
 
 

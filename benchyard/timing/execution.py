@@ -1,21 +1,20 @@
 """One execution of a command: how long it took, what it used, how it ended."""
 
 import os
+import shutil
 import tempfile
+import threading
 from collections.abc import Generator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
 
 from benchyard.core.errors import CommandFailedError
-from benchyard.process.children import Child, spawn
+from benchyard.process.children import Child, child_environment, spawn, tail
 from benchyard.process.guard import ensure_guard
 from benchyard.process.launching import ensure_launcher
+from benchyard.process.orphans import Leftovers
 from benchyard.timing.commands import TimedCommand
-
-#: Bytes of a failing command's messages that are shown.
-_QUOTED = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +31,7 @@ class Execution:
         exit_code: Negative for a signal.
         waited_s: How long it waited for a CPU; None where the kernel cannot tell.
         position: Which of all executions it was, from 0 on.
+        left_running: What it left running, as a sentence; empty for nothing.
     """
 
     wall_s: float
@@ -42,6 +42,7 @@ class Execution:
     exit_code: int
     waited_s: float | None
     position: int = 0
+    left_running: str = ""
 
     @property
     def cpu_s(self) -> float:
@@ -56,31 +57,68 @@ class Streams:
     Args:
         input: What each execution reads from its beginning; None for nothing.
         output: A file that each execution writes anew; None discards it.
-        show: Whether the output goes to the terminal.
+        errors: The same for stderr.
+        show: Whether both go to the terminal.
+        pipe: Whether stdout is a pipe that is read and discarded, instead of ``/dev/null``.
     """
 
     input: Path | None = None
     output: Path | None = None
+    errors: Path | None = None
     show: bool = False
+    pipe: bool = False
+
+    @property
+    def to_null(self) -> bool:
+        """Whether stdout is ``/dev/null``, which programs can see."""
+        return not (self.output or self.show or self.pipe)
 
 
 class Executor:
-    """Executes commands one after the other, in the current folder. Made by ``executor``."""
+    """Executes commands one after the other, in the current folder. Made by ``executor``.
 
-    def __init__(self, streams: Streams, messages: IO[bytes], nothing: int) -> None:
-        self._streams = streams
+    Args:
+        streams: Where the commands read and write.
+        messages: What surrounds the commands writes its stderr here.
+        nothing: ``/dev/null``.
+        timeout: Seconds after which an execution of a command is killed; None for no limit.
+    """
+
+    def __init__(
+        self, streams: Streams, messages: Path, nothing: int, timeout: float | None
+    ) -> None:
+        self.streams = streams
         self._messages = messages
         self._nothing = nothing
+        self._timeout = timeout
+        self._left = ""
+        self._leftovers = Leftovers(self._hear)
 
-    def time(self, command: TimedCommand, position: int) -> Execution:
-        """Execute a command once, and measure it.
+    def _hear(self, text: str) -> None:
+        self._left = text
+
+    def time(self, command: TimedCommand, position: int, *, pipe: bool = False) -> Execution:
+        """Prepare and execute a command once, and measure it; end what it left running.
+
+        Args:
+            command: What is executed.
+            position: Which of all executions it is.
+            pipe: Whether its stdout is a pipe, whatever the streams say.
 
         Raises:
-            CommandFailedError: If it cannot be started.
+            CommandFailedError: If it cannot be started, or its preparation fails.
         """
+        before, self._left = self._leftovers.before(), ""
+        programs = self.call(command.prepare, "the preparation")
         with ExitStack() as files:
-            child = self._start(command.arguments, files)
+            child = self._start(command.arguments, self._measured_streams(files, pipe=pipe))
+            programs |= {child.pid: child.label}
+            if self._timeout:
+                timer = threading.Timer(self._timeout, child.kill)
+                timer.start()
+                files.callback(timer.cancel)
             ended = child.wait()
+            self._leftovers.end(f"'{command.line}'", programs, before)
         return Execution(
             child.wall_s,
             ended.user_s,
@@ -90,44 +128,90 @@ class Executor:
             ended.exit_status,
             ended.cpu_wait_s,
             position,
+            self._left,
         )
 
-    def call(self, arguments: Sequence[str], what: str) -> None:
+    def call(self, arguments: Sequence[str], what: str) -> dict[int, str]:
         """Execute what surrounds a command, unmeasured.
+
+        Returns:
+            Process id to child label; empty without arguments.
 
         Raises:
             CommandFailedError: If it cannot be started or fails.
         """
         if not arguments:
-            return
-        with ExitStack() as files:
-            ended = self._start(arguments, files, surrounding=True).wait()
+            return {}
+        with self._messages.open("wb") as messages:
+            discarded = (self._nothing, self._nothing, messages.fileno())
+            streams = (self._nothing, 1, 2) if self.streams.show else discarded
+            child = self._start(arguments, streams)
+            ended = child.wait()
         if ended.exit_status:
             raise CommandFailedError(
-                f"{what} '{_shown(arguments)}' failed: {ended.describe()}{self.messages()}"
+                f"{what} '{_shown(arguments)}' failed: {ended.describe()}{_quoted(self._messages)}"
             )
+        return {child.pid: child.label}
 
-    def messages(self) -> str:
-        """Return the end of what the last execution wrote to stderr, as part of a sentence."""
-        size = self._messages.seek(0, os.SEEK_END)
-        self._messages.seek(max(0, size - _QUOTED))
-        text = self._messages.read().decode(errors="replace").strip()
-        return f"; on stderr: {text}" if text else ""
+    def refuse_missing(self, commands: Sequence[TimedCommand]) -> None:
+        """Refuse programs that are not there; a preparation may still make its command's.
 
-    def _start(
-        self, arguments: Sequence[str], files: ExitStack, *, surrounding: bool = False
-    ) -> Child:
-        self._messages.seek(0)
-        self._messages.truncate()
-        stdin, stdout = self._nothing, self._nothing
-        if self._streams.input and not surrounding:
-            stdin = files.enter_context(self._streams.input.open("rb")).fileno()
-        if self._streams.show:
-            stdout = 1
-        elif self._streams.output and not surrounding:
-            stdout = files.enter_context(self._streams.output.open("wb")).fileno()
-        stderr = 2 if self._streams.show else self._messages.fileno()
+        Raises:
+            CommandFailedError: If there is one.
+        """
+        path = child_environment().get("PATH", os.defpath)
+        for command in commands:
+            program = (command.prepare or command.arguments)[0]
+            if not shutil.which(program, path=path):
+                raise CommandFailedError(
+                    f"cannot start '{program}': there is no such program, or it is not executable"
+                )
+
+    def failure(self, done: Execution) -> str:
+        """Say how an execution failed, with the end of what it wrote to stderr if that is known."""
+        if self._timeout and done.wall_s >= self._timeout:
+            return f"it was killed after {self._timeout:g} s (--timeout)"
+        how = f"signal {-done.exit_code}" if done.exit_code < 0 else f"exit code {done.exit_code}"
+        if self.streams.errors and self.streams.errors.is_file():
+            return how + _quoted(self.streams.errors)
+        return how if self.streams.show else f"{how} (--stderr FILE shows what it says)"
+
+    def _measured_streams(self, files: ExitStack, *, pipe: bool) -> tuple[int, int, int]:
+        def opened(path: Path | None, mode: str) -> int:
+            return files.enter_context(path.open(mode)).fileno() if path else self._nothing
+
+        streams = self.streams
+        stdin = opened(streams.input, "rb")
+        if streams.show:
+            return stdin, 1, 2
+        stdout = _drained(files) if pipe or streams.pipe else opened(streams.output, "wb")
+        return stdin, stdout, opened(streams.errors, "wb")
+
+    @staticmethod
+    def _start(arguments: Sequence[str], streams: tuple[int, int, int]) -> Child:
+        stdin, stdout, stderr = streams
         return spawn(arguments, folder=Path.cwd(), stdin=stdin, stdout=stdout, stderr=stderr)
+
+
+def _drained(files: ExitStack) -> int:
+    """Return the end of a new pipe whose other end a thread reads as fast as it can."""
+    heard, given = os.pipe()
+    files.callback(os.close, given)
+    threading.Thread(target=_drain, args=(heard,), daemon=True).start()
+    return given
+
+
+def _drain(heard: int) -> None:
+    buffer = bytearray(1 << 16)
+    with open(heard, "rb", buffering=0) as stream:
+        while stream.readinto(buffer):
+            pass
+
+
+def _quoted(messages: Path) -> str:
+    """Return the end of what was written to stderr, as part of a sentence."""
+    text = tail(messages)
+    return f"; on stderr: {text}" if text else ""
 
 
 def _shown(arguments: Sequence[str]) -> str:
@@ -135,13 +219,13 @@ def _shown(arguments: Sequence[str]) -> str:
 
 
 @contextmanager
-def executor(streams: Streams) -> Generator[Executor]:
+def executor(streams: Streams, timeout: float | None = None) -> Generator[Executor]:
     """Open what the executions share."""
     ensure_guard()
     ensure_launcher()
     nothing = os.open(os.devnull, os.O_RDWR)
     try:
-        with tempfile.TemporaryFile() as messages:
-            yield Executor(streams, messages, nothing)
+        with tempfile.NamedTemporaryFile() as messages:
+            yield Executor(streams, Path(messages.name), nothing, timeout)
     finally:
         os.close(nothing)

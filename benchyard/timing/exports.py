@@ -23,6 +23,7 @@ _FIELDS = (
     "exit_code",
     "waited_s",
     "position",
+    "left_running",
 )
 
 
@@ -34,6 +35,7 @@ def document(course: Course, warnings: Sequence[str]) -> dict[str, Json]:
         "seed": course.seed,
         "rounds": course.rounds,
         "stopped": course.why,
+        "failure": course.failure or None,
         "level": ranking.level if ranking else None,
         "commands": [_command(course, at) for at in range(len(course.commands))],
         "order": [course.commands[at].name for at in ranking.order] if ranking else [],
@@ -44,7 +46,7 @@ def document(course: Course, warnings: Sequence[str]) -> dict[str, Json]:
 
 def _command(course: Course, at: int) -> dict[str, Json]:
     command, done = course.commands[at], course.executions[at]
-    times = [one.wall_s for one in done]
+    times = [one.wall_s for one in course.succeeded(at)]
     interval = course.ranking.intervals[at] if course.ranking else Interval()
     return {
         "name": command.name,
@@ -52,6 +54,8 @@ def _command(course: Course, at: int) -> dict[str, Json]:
         "parameters": dict[str, Json](command.parameters),
         "median_s": median(times) if times else None,
         "interval_s": list[Json]([interval.low, interval.high]),
+        "failed": len(done) - len(times),
+        "piped_s": [one.wall_s for some in course.piped[at : at + 1] for one in some],
         "executions": [{field: getattr(one, field) for field in _FIELDS} for one in done],
     }
 
@@ -59,11 +63,11 @@ def _command(course: Course, at: int) -> dict[str, Json]:
 def _pair(ranking: Ranking, pair: Pair) -> dict[str, Json]:
     difference = pair.difference
     return {
-        "faster": ranking.names[pair.faster],
-        "slower": ranking.names[pair.slower],
+        "first": ranking.names[pair.first],
+        "second": ranking.names[pair.second],
         "ratio": difference.ratio,
         "ratio_interval": [difference.ratio_interval.low, difference.ratio_interval.high],
-        "p_value": pair.judgement.p_value,
+        "p_value": min(1.0, pair.judgement.p_value * len(ranking.pairs)),
         "told_apart": pair.told_apart,
         "verdict": verdict(ranking, pair),
     }
@@ -72,13 +76,17 @@ def _pair(ranking: Ranking, pair: Pair) -> dict[str, Json]:
 def hyperfine(course: Course) -> dict[str, Json]:
     """Return what hyperfine's ``--export-json`` writes, for the scripts that read it.
 
+    Failed executions are left out, and so is a command without others, and the memory of one of
+    which it is not known of each execution.
+
     Source: hyperfine 1.19, src/benchmark/benchmark_result.rs; times in seconds.
     """
-    return {"results": [_result(course, at) for at in range(len(course.commands))]}
+    places = [at for at in range(len(course.commands)) if course.succeeded(at)]
+    return {"results": [_result(course, at) for at in places]}
 
 
 def _result(course: Course, at: int) -> dict[str, Json]:
-    command, done = course.commands[at], course.executions[at]
+    command, done = course.commands[at], course.succeeded(at)
     times = [one.wall_s for one in done]
     result: dict[str, Json] = {
         "command": command.name,
@@ -90,9 +98,10 @@ def _result(course: Course, at: int) -> dict[str, Json]:
         "min": min(times),
         "max": max(times),
         "times": list[Json](times),
-        "memory_usage_byte": [one.peak_rss_bytes or 0 for one in done],
         "exit_codes": [one.exit_code for one in done],
     }
+    if all(one.peak_rss_bytes for one in done):
+        result["memory_usage_byte"] = [one.peak_rss_bytes for one in done]
     if command.parameters:
         result["parameters"] = dict[str, Json](command.parameters)
     return result
@@ -101,9 +110,15 @@ def _result(course: Course, at: int) -> dict[str, Json]:
 def table_of_executions(course: Course) -> str:
     """Return CSV with a row for each execution, in the order of their making."""
     parameters = sorted({name for one in course.commands for name in one.parameters})
+    taken = {"name", "command", *_FIELDS}
     made = io.StringIO()
     rows = csv.writer(made, lineterminator="\n")
-    rows.writerow(["name", "command", *parameters, *_FIELDS])
+    # Those that begin so get it once more: no two columns are called alike.
+    heads = [
+        f"parameter_{name}" if name in taken or name.startswith("parameter_") else name
+        for name in parameters
+    ]
+    rows.writerow(["name", "command", *heads, *_FIELDS])
     each: list[tuple[int, Execution]] = [
         (at, one) for at, done in enumerate(course.executions) for one in done
     ]

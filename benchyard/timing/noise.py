@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterator, Sequence
 
-from benchyard.core.quantity import number, percent
+from benchyard.core.quantity import duration, number, percent
 from benchyard.statistics.advice import advise
 from benchyard.statistics.measures import median
 from benchyard.timing.course import Course
@@ -33,8 +33,9 @@ def warnings(course: Course, load: float, until: float) -> list[str]:
         until: Relative differences below it are not worth words.
     """
     doubts = [*_busy(course, load)]
+    about = [text for at in range(len(course.commands)) for text in _misled(course, at)]
     # How far values lie apart on a busy host says nothing of the commands.
-    return [*doubts, *_failed(course), *(() if doubts else _advised(course, until))]
+    return [*doubts, *about, *(() if doubts else _advised(course, until))]
 
 
 def _busy(course: Course, load: float) -> Iterator[str]:
@@ -42,8 +43,8 @@ def _busy(course: Course, load: float) -> Iterator[str]:
     cores = os.cpu_count() or 1
     shares = {
         command.name: share
-        for command, done in zip(course.commands, course.executions, strict=True)
-        if (share := _wait_share(done)) >= WAIT_SHARE
+        for at, command in enumerate(course.commands)
+        if (share := _wait_share(course.succeeded(at))) >= WAIT_SHARE
     }
     parts = [f"load {number(load)} on {cores} cores before the first execution"] * (load >= cores)
     if shares:
@@ -64,21 +65,30 @@ def _wait_share(done: Sequence[Execution]) -> float:
     return median(known) if known and long else 0.0
 
 
-def _failed(course: Course) -> Iterator[str]:
-    for command, done in zip(course.commands, course.executions, strict=True):
-        failed = sum(1 for one in done if one.exit_code)
-        if failed:
-            yield f"'{command.name}' failed in {failed} of {len(done)} executions"
+def _misled(course: Course, at: int) -> Iterator[str]:
+    """Say in what a command's executions are not what the user may take them for."""
+    name, done = course.commands[at].name, course.executions[at]
+    good, left = course.succeeded(at), [one.left_running for one in done if one.left_running]
+    if failed := len(done) - len(good):
+        apart = "they are not in its numbers" if good else "it is not ranked"
+        yield f"'{name}' failed in {failed} of {len(done)} executions: {apart}"
+    if left:
+        yield f"{left[0]}; so after {len(left)} of {len(done)} executions"
+    if at in course.sees_null:
+        known = median([one.wall_s for one in good])
+        piped = min(one.wall_s for one in course.piped[at])
+        yield (
+            f"'{name}' takes {plain(piped / known, 3)} times as long ({duration(piped)}) if its "
+            "stdout is a pipe and not /dev/null: some programs see that and do less; "
+            "--stdout pipe measures it as in a pipeline"
+        )
 
 
 def _advised(course: Course, until: float) -> Iterator[str]:
-    for command, done in zip(course.commands, course.executions, strict=True):
+    for at, command in enumerate(course.commands):
+        done = course.succeeded(at)
         if len(done) < 2:
             continue
-        found = advise([one.wall_s for one in done], until=until)
         # How many executions it takes is decided here, not by the user.
-        yield from (
-            f"'{command.name}': {one}"
-            for one in found
-            if "needed" not in one and "needs" not in one
-        )
+        found = advise([one.wall_s for one in done], until=until, more_runs=False)
+        yield from (f"'{command.name}': {one}" for one in found)

@@ -23,21 +23,30 @@ class Pair:
     """Two commands against each other.
 
     Args:
-        faster: Place of the one with the smaller median.
-        slower: Place of the other.
-        difference: The slower one's times against the faster one's.
+        first: Place of the one whose times are shorter, by the ratio's estimate.
+        second: Place of the other.
+        difference: The second one's times against the first one's.
         judgement: Corrected for all pairs and all looks.
     """
 
-    faster: int
-    slower: int
+    first: int
+    second: int
     difference: Difference
     judgement: Judgement
 
     @property
     def told_apart(self) -> bool:
-        """Whether the one is shown to be faster than the other."""
-        return self.judgement.verdict in {Verdict.REGRESSION, Verdict.IMPROVEMENT}
+        """Whether the first is shown to be faster: test and simultaneous interval say so."""
+        low = self.difference.ratio_interval.low
+        return self.judgement.verdict is Verdict.REGRESSION and low is not None and low > 1
+
+    @property
+    def alike(self) -> bool:
+        """Whether the whole interval lies within the threshold."""
+        ends, most = self.difference.ratio_interval, 1 + self.difference.threshold
+        if ends.low is None or ends.high is None:
+            return False
+        return 1 / most < ends.low and ends.high < most
 
     @property
     def precision(self) -> float | None:
@@ -54,19 +63,17 @@ class Ranking:
 
     Args:
         names: Of the commands, in the order given.
-        order: Their places, the fastest first.
-        medians: Seconds, in the order given.
-        intervals: Of the medians.
-        pairs: Each two of them.
+        order: Their places, the fastest first; last those that have no times.
+        intervals: Of the medians, in the order given.
+        pairs: Each two of them that have times.
         settled: Whether more executions would tell nothing that was asked.
         why: Why, as a sentence; empty while they are not.
         level: Chance of even one wrong verdict, all looks and pairs together.
-        rounds: Executions of each that it stands on.
+        rounds: Executions of each that it stands on, failed ones included.
     """
 
     names: Sequence[str]
     order: Sequence[int]
-    medians: Sequence[float]
     intervals: Sequence[Interval]
     pairs: Sequence[Pair]
     settled: bool
@@ -74,47 +81,55 @@ class Ranking:
     level: float
     rounds: int
 
-    def pair(self, one: int, other: int) -> Pair:
-        """Return the pair of two places."""
-        return next(each for each in self.pairs if {each.faster, each.slower} == {one, other})
-
 
 def rank(
-    names: Sequence[str], times: Sequence[Sequence[float]], *, share: float, plan: Plan
+    names: Sequence[str],
+    times: Sequence[Sequence[float]],
+    *,
+    share: float,
+    plan: Plan,
+    rounds: int,
 ) -> Ranking:
     """Rank commands by their times.
 
     Args:
         names: Of the commands.
-        times: Of each the seconds of its executions.
+        times: Of each the seconds of its executions that did not fail; may be empty.
         share: Chance of even one wrong verdict at this look.
         plan: What is wanted of the numbers.
+        rounds: Executions of each, failed ones included.
     """
-    medians = [median(some) for some in times]
-    order = sorted(range(len(times)), key=medians.__getitem__)
-    pairs = _pairs(order, times, share, plan)
-    intervals = [median_interval(some, 1 - share / len(times)) for some in times]
-    why = _settled(pairs, times, intervals, plan)
-    return Ranking(
-        names, order, medians, intervals, pairs, bool(why), why, plan.level, len(times[0])
-    )
+    timed = sorted((at for at, some in enumerate(times) if some), key=lambda at: median(times[at]))
+    order = [*timed, *(at for at, some in enumerate(times) if not some)]
+    pairs = _pairs(timed, times, share, plan)
+    intervals = [
+        median_interval(some, 1 - share / len(times)) if some else Interval() for some in times
+    ]
+    why = _settled(pairs, [times[at] for at in timed], [intervals[at] for at in timed], plan)
+    return Ranking(names, order, intervals, pairs, bool(why), why, plan.level, rounds)
 
 
 def _pairs(
     order: Sequence[int], times: Sequence[Sequence[float]], share: float, plan: Plan
 ) -> list[Pair]:
+    """Compare each two at the level of Bonferroni's inequality, as test and as interval.
+
+    Holm's correction would call some whose simultaneous interval holds 1.
+    """
     places = list(combinations(order, 2))
-    differences = [
-        compare_samples(
-            times[faster], times[slower], level=share / len(places), threshold=plan.threshold
-        )
-        for faster, slower in places
-    ]
-    judged = judge(differences, share)
-    return [
-        Pair(*place, difference, judgement)
-        for place, difference, judgement in zip(places, differences, judged, strict=True)
-    ]
+    return [_pair(place, times, share / len(places), plan) for place in places]
+
+
+def _pair(
+    place: tuple[int, int], times: Sequence[Sequence[float]], level: float, plan: Plan
+) -> Pair:
+    first, second = place
+    difference = compare_samples(times[first], times[second], level=level, threshold=plan.threshold)
+    if difference.ratio and difference.ratio < 1:
+        # The ratio goes by all values, and may say the reverse of two medians.
+        return _pair((second, first), times, level, plan)
+    (judgement,) = judge([difference])
+    return Pair(first, second, difference, judgement)
 
 
 def _settled(
@@ -124,6 +139,8 @@ def _settled(
     plan: Plan,
 ) -> str:
     wanted = f"±{percent(plan.until, 6)}"
+    if not times:
+        return "all executions failed"
     if not pairs:
         width = relative_half_width(times[0], intervals[0])
         precise = width is not None and width <= plan.until

@@ -27,10 +27,10 @@ def table(course: Course) -> Table:
 
 
 def _row(course: Course, at: int) -> list[str]:
-    done, ranking = course.executions[at], course.ranking
+    done, ranking = course.succeeded(at), course.ranking
     name = shorten(course.commands[at].name, _LONGEST_NAME, 2)
     if not done:
-        return [name, *[_UNKNOWN] * 6, "0", _UNKNOWN]
+        return [name, *[_UNKNOWN] * 6, "0", exit_codes(course.executions[at])]
     times = [one.wall_s for one in done]
     return [
         name,
@@ -41,7 +41,7 @@ def _row(course: Course, at: int) -> list[str]:
         duration(median([one.cpu_s for one in done])),
         memory(done),
         str(len(done)),
-        exit_codes(done),
+        exit_codes(course.executions[at]),
     ]
 
 
@@ -60,6 +60,8 @@ def memory(done: Sequence[Execution]) -> str:
 
 def exit_codes(done: Sequence[Execution]) -> str:
     """Return the exit codes, with how often each came where they differ."""
+    if not done:
+        return _UNKNOWN
     counts = {code: sum(1 for one in done if one.exit_code == code) for code in _codes(done)}
     if len(counts) == 1:
         return str(next(iter(counts)))
@@ -74,40 +76,35 @@ def verdicts(ranking: Ranking) -> list[str]:
     """Say who is faster than whom: the fastest against each other one, then the rest."""
     if len(ranking.pairs) <= _MOST_PAIRS:
         return [verdict(ranking, pair) for pair in ranking.pairs]
-    fastest, *others = ranking.order
-    said = [verdict(ranking, ranking.pair(fastest, other)) for other in others]
+    fastest = ranking.order[0]
+    said = [
+        verdict(ranking, pair) for pair in ranking.pairs if fastest in {pair.first, pair.second}
+    ]
     unclear = [
-        f"{_name(ranking, pair.faster)} and {_name(ranking, pair.slower)}"
+        f"{_name(ranking, pair.first)} and {_name(ranking, pair.second)}"
         for pair in ranking.pairs
-        if not pair.told_apart and fastest not in {pair.faster, pair.slower}
+        if not pair.told_apart and fastest not in {pair.first, pair.second}
     ]
     return said + ([f"Not told apart as well: {'; '.join(unclear)}"] if unclear else [])
 
 
 def verdict(ranking: Ranking, pair: Pair) -> str:
     """Say in one sentence what is known of two commands."""
-    faster, slower = _name(ranking, pair.faster), _name(ranking, pair.slower)
-    known = _known(pair, ranking.level)
-    ratio = pair.difference.ratio
-    if pair.told_apart and ratio:
-        # The rank test goes by all values, and may say the reverse of two medians.
-        first, second, times = (faster, slower, ratio) if ratio > 1 else (slower, faster, 1 / ratio)
-        return f"{first} is {_times(times)} times faster than {second}{known}"
-    if pair.judgement.verdict is Verdict.CANNOT_TELL:
-        return f"{faster} and {slower}: too few executions to tell{known}"
-    if pair.judgement.p_value <= pair.difference.level:
-        return (
-            f"{faster} and {slower} differ by less than {percent(pair.difference.threshold)}{known}"
-        )
-    return f"{faster} and {slower}: no difference shown{known}"
-
-
-def _known(pair: Pair, level: float) -> str:
+    first, second = _name(ranking, pair.first), _name(ranking, pair.second)
     ratio, ends = pair.difference.ratio, pair.difference.ratio_interval
-    if not ratio or ends.low is None or ends.high is None:
-        return ""
-    low, high = (ends.low, ends.high) if ratio >= 1 else (1 / ends.high, 1 / ends.low)
-    return f" ({percent(1 - level, 4)}: {_times(low)} … {_times(high)})"
+    known = ""
+    if ends.low is not None and ends.high is not None:
+        known = f" ({percent(1 - ranking.level, 4)}: {_times(ends.low)} … {_times(ends.high)})"
+    least = percent(pair.difference.threshold)
+    if pair.told_apart and ratio:
+        return f"{first} is {_times(ratio)} times faster than {second}{known}"
+    if pair.judgement.verdict is Verdict.CANNOT_TELL:
+        return f"{first} and {second}: too few executions to tell{known}"
+    if ends.low is None or ends.low <= 1:
+        return f"{first} and {second}: no difference shown{known}"
+    if pair.alike:
+        return f"{first} and {second} differ by less than {least}{known}"
+    return f"{first} and {second}: no difference of {least} or more shown{known}"
 
 
 def _times(ratio: float) -> str:

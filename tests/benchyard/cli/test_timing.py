@@ -112,6 +112,13 @@ def test_a_case_is_made_and_can_be_executed(run_here: RunHere, tmp_path: Path) -
         (["true", "--until", "0%"], "no number of executions"),
         (["true", "--until", "1"], "is no percentage"),
         (["true", "--input", "/nowhere"], "File '/nowhere' does not exist"),
+        (["true", "--max-time", "nan"], "'nan' is no number of seconds"),
+        (["true", "--min-time", "nan"], "'nan' is no number of seconds"),
+        (["true", "--timeout", "nan"], "'nan' is no number of seconds"),
+        (["true", "--timeout", "0"], "0 is not in the range x>0"),
+        (["true", "--stderr", "/nowhere/x"], "there is no folder /nowhere"),
+        (["true", "--stdout", "pipe", "--show-output"], "stdout goes to one place"),
+        (["true {n}", "--parameter-range", "n", "1..1001"], "at most 1,000 values"),
         ([], "Missing argument"),
         (["true", "--parameter", "n=1"], "no command has {n}"),
         (["true", "--export-csv", "/nowhere/x.csv"], "there is no folder /nowhere"),
@@ -122,8 +129,33 @@ def test_what_cannot_be_meant_is_refused(cli: Cli, arguments: list[str], said: s
 
 
 def test_failures_are_told(cli: Cli) -> None:
-    assert "'false' failed: exit code 1; --ignore-failure" in cli("time", "false", code=1).err
+    said = "'false' failed in execution 1 (unmeasured): exit code 1 (--stderr FILE shows"
+    assert said in cli("time", "false", code=1).err
     assert "cannot start 'no-such-program'" in cli("time", "no-such-program", code=1).err
+
+
+def test_a_failure_later_keeps_table_and_files(cli: Cli, tmp_path: Path) -> None:
+    file, count = tmp_path / "x.json", tmp_path / "n"
+    line = f"echo x >> {count}; test $(wc -l < {count}) -ne 4"
+    said = cli("time", "--shell", line, "--runs", "9", "--export-json", file, code=1)
+    assert "0 (2 times), 1 (1 times)" in said.out
+    assert "failed in execution 4 (measured execution 3): exit code 1" in said.err
+    made = json.loads(file.read_text())
+    assert made["failure"].startswith(f"'{line}' failed in execution 4")
+    assert [one["exit_code"] for one in made["commands"][0]["executions"]] == [0, 0, 1]
+
+
+def test_a_parameter_that_is_given_twice_has_all_values(cli: Cli) -> None:
+    given = ("--parameter", "n=1,2", "--parameter", "n=7", "--parameter-range", "n", "8..9")
+    made = json.loads(cli("time", "true {n}", *given, "--runs", "1", "--json").out)
+    values = [one["parameters"]["n"] for one in made["commands"]]
+    assert values == ["1", "2", "7", "8", "9"]
+
+
+def test_no_advice_is_about_another_number_of_executions(cli: Cli, tmp_path: Path) -> None:
+    line = f"test -e {tmp_path}/a || sleep 0.3; mv {tmp_path}/b {tmp_path}/a || touch {tmp_path}/b"
+    said = cli("time", "--shell", f"{line}; true", "--runs", "6")
+    assert "5 runs" not in said.err
 
 
 def test_output_can_be_shown(capfd: pytest.CaptureFixture[str]) -> None:

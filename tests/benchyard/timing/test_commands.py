@@ -99,9 +99,28 @@ def test_too_many_points_are_refused() -> None:
 
 def test_parameters_and_ranges_are_read() -> None:
     assert parse_parameter("n=1, 2,x") == ("n", ["1", "2", "x"])
-    assert parse_range("n", "1..4") == ["1", "2", "3", "4"]
-    assert parse_range("n", "0.5..1.5..0.5") == ["0.5", "1.0", "1.5"]
-    assert parse_range("n", "4..1..-1") == ["4", "3", "2", "1"]
+    assert parse_range("n", "1..4") == ("n", ["1", "2", "3", "4"])
+    assert parse_range("n", "0.5..1.5..0.5") == ("n", ["0.5", "1.0", "1.5"])
+    assert parse_range("n", "4..1..-1") == ("n", ["4", "3", "2", "1"])
+    assert len(parse_range("n", "1..1000")[1]) == 1000
+
+
+def test_a_comma_can_be_a_part_of_a_value() -> None:
+    assert parse_parameter(r"n=a\,b, c\d,\,") == ("n", ["a,b", r"c\d", ","])
+
+
+def test_values_are_put_in_once_in_any_order_of_the_parameters() -> None:
+    lines = {"echo a baz", "echo a q", "echo {y} baz", "echo {y} q"}
+    x, y = ["a", "{y}"], ["baz", "q"]
+    assert {one.line for one in made("echo {x} {y}", x=x, y=y)} == lines
+    assert {one.line for one in made("echo {x} {y}", y=y, x=x)} == lines
+    assert made("awk '{print} {x} {{x}}'", x=["1"])[0].line == "awk '{print} 1 {1}'"
+
+
+@pytest.mark.parametrize("text", ["1..1001", "0..9999", "0..inf", "0..1e999999", "0..1..1e-9"])
+def test_the_limit_of_a_range_is_told(text: str) -> None:
+    with pytest.raises(InputError, match="at most 1,000 values"):
+        parse_range("n", text)
 
 
 @pytest.mark.parametrize("text", ["n", "n=", "=1", "1=2", "n=1,,2", "a b=1"])
@@ -111,7 +130,7 @@ def test_what_is_no_parameter_is_refused(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "1", "a..b", "2..1", "1..9..0", "1..2..3..4", "0..9999", "nan..1", "0..inf"]
+    "text", ["", "1", "a..b", "2..1", "1..9..0", "1..2..3..4", "nan..1", "inf..inf", "0..-inf"]
 )
 def test_what_is_no_range_is_refused(text: str) -> None:
     with pytest.raises(InputError, match=r"first\.\.last\.\.step"):

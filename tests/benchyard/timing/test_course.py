@@ -1,5 +1,6 @@
 """Executions in turns: their order, their end, and what surrounds them."""
 
+import re
 import sys
 import threading
 from collections.abc import Callable
@@ -8,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from benchyard.core.errors import CommandFailedError
+from benchyard.process.labels import kin_of
 from benchyard.timing.commands import Surroundings, make_commands
 from benchyard.timing.course import INTERRUPTED, Course, Options, execute
 from benchyard.timing.execution import Execution, Streams, executor
@@ -25,9 +27,11 @@ def course(
     around: Surroundings | None = None,
     streams: Streams | None = None,
     watch: Callable[[Course], None] = lambda _: None,
+    timeout: float | None = None,
+    in_shell: bool = True,
 ) -> Course:
-    commands = make_commands(lines, (), around or Surroundings(), {}, in_shell=True)
-    with executor(streams or Streams()) as running:
+    commands = make_commands(lines, (), around or Surroundings(), {}, in_shell=in_shell)
+    with executor(streams or Streams(), timeout) as running:
         return execute(commands, running, plan, options or Options(), watch)
 
 
@@ -35,7 +39,7 @@ def test_each_round_executes_each_once_in_an_order_of_its_own(tmp_path: Path) ->
     log = tmp_path / "log"
     lines = [f"echo {name} >> {log}" for name in "abc"]
     done = course(*lines, plan=Plan(8, 8), options=Options(seed=5))
-    rounds = log.read_text().split()
+    rounds = log.read_text().split()[3:27]  # what is first goes into a pipe
     assert [sorted(rounds[at : at + 3]) for at in range(0, 24, 3)] == [["a", "b", "c"]] * 8
     assert len({tuple(rounds[at : at + 3]) for at in range(0, 24, 3)}) > 2
     assert done.rounds == 8
@@ -43,14 +47,14 @@ def test_each_round_executes_each_once_in_an_order_of_its_own(tmp_path: Path) ->
     assert positions == list(range(24))
     log.unlink()
     course(*lines, plan=Plan(8, 8), options=Options(seed=5))
-    assert log.read_text().split() == rounds
+    assert log.read_text().split()[3:27] == rounds
 
 
 def test_what_surrounds_is_executed_when_it_should_be(tmp_path: Path) -> None:
     log = tmp_path / "log"
     around = Surroundings(f"echo s >> {log}", (f"echo p >> {log}",), f"echo c >> {log}")
     done = course(f"echo x >> {log}", plan=Plan(2, 2), options=Options(warmup=1), around=around)
-    assert "".join(log.read_text().split()) == "spxpxpxc"
+    assert re.fullmatch("s(px){4,}c", "".join(log.read_text().split()))
     assert len(done.executions[0]) == 2
 
 
@@ -75,23 +79,131 @@ def test_input_begins_anew_and_output_is_the_last_ones(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        (
-            "echo no >&2; exit 3",
-            "'echo no >&2; exit 3' failed: exit code 3; on stderr: no; --ignore",
-        ),
-        ("kill -9 $$", "failed: signal 9; --ignore-failure goes on"),
+        ("echo no >&2; exit 3", "exit code 3 (--stderr FILE shows what it says); --ignore"),
+        ("kill -9 $$", "signal 9 (--stderr FILE shows what it says); --ignore-failure goes on"),
     ],
 )
 def test_a_failure_ends_it_in_a_sentence(line: str, said: str) -> None:
     with pytest.raises(CommandFailedError) as caught:
         course(line)
-    assert said in str(caught.value)
+    assert f"'{line}' failed in execution 1 (unmeasured): {said}" in str(caught.value)
 
 
-def test_a_failure_may_be_ignored_and_is_told() -> None:
-    done = course("exit 3", plan=Plan(2, 2), options=Options(ignore_failure=True))
-    assert [one.exit_code for one in done.executions[0]] == [3, 3]
-    assert any("failed in 2 of 2 executions" in text for text in warnings(done, 0.0, 0.01))
+def test_stderr_goes_where_it_is_wanted(tmp_path: Path) -> None:
+    errors = tmp_path / "errors"
+    with pytest.raises(CommandFailedError, match="exit code 3; on stderr: no; --ignore"):
+        course("echo no >&2; exit 3", streams=Streams(errors=errors))
+    assert errors.read_text() == "no\n"
+
+
+def test_stderr_is_discarded_as_stdout_is(tmp_path: Path) -> None:
+    seen = tmp_path / "seen"
+    course(f"readlink /proc/self/fd/2 > {seen}", f"readlink /proc/self/fd/1 >> {seen}.out")
+    assert seen.read_text() == "/dev/null\n"
+
+
+def fails_at(count: int, folder: Path) -> str:
+    """Return a command that fails when it is executed for that many times."""
+    count_up = f"n=$(($(cat {folder}/n 2>/dev/null || echo 0) + 1)); echo $n > {folder}/n"
+    return f"{count_up}; test $n -ne {count}"
+
+
+def test_a_failure_later_keeps_what_was_measured(tmp_path: Path) -> None:
+    line = fails_at(9, tmp_path)
+    done = course("true", line, plan=Plan(20, 20))
+    assert f"'{line}' failed in execution 9 (measured execution 8): exit code 1" in done.failure
+    assert done.why == "a failure"
+    assert [len(done.succeeded(at)) for at in range(2)] in ([7, 7], [8, 7])
+    assert done.ranking is not None
+
+
+def test_a_failure_of_what_surrounds_keeps_what_was_measured(tmp_path: Path) -> None:
+    done = course("true", around=Surroundings(cleanup="exit 6"), plan=Plan(3, 3))
+    assert (done.failure, done.rounds) == ("the cleanup 'exit 6' failed: exit code 6", 3)
+    around = Surroundings(prepare=(fails_at(4, tmp_path),))
+    done = course("true", around=around, plan=Plan(9, 9))
+    assert "the preparation" in done.failure
+    assert len(done.executions[0]) == 2
+
+
+def test_failures_are_kept_apart(tmp_path: Path) -> None:
+    options = Options(ignore_failure=True)
+    done = course("true", "exit 3", fails_at(4, tmp_path), plan=Plan(9, 9), options=options)
+    assert done.ranking is not None
+    assert {place for pair in done.ranking.pairs for place in (pair.first, pair.second)} == {0, 2}
+    assert [len(done.succeeded(at)) for at in range(3)] == [9, 0, 8]
+    said = warnings(done, 0.0, 0.01)
+    assert any("'exit 3' failed in 9 of 9 executions: it is not ranked" in one for one in said)
+    assert any("in 1 of 9 executions: they are not in its numbers" in one for one in said)
+
+
+def test_what_a_command_leaves_running_is_ended_before_the_next(tmp_path: Path) -> None:
+    pids, alive = tmp_path / "pids", tmp_path / "alive"
+    look = f"for pid in $(cat {pids}); do kill -0 $pid && echo $pid >> {alive}; done"
+    leave = f"setsid sh -c 'echo $$ >> {pids}; exec sleep 60' > /dev/null 2>&1 & sleep 60 &"
+    done = course(f"touch {pids}; {look}; {leave} sleep 0.1", plan=Plan(2, 2))
+    assert len(pids.read_text().split()) >= 3
+    assert not alive.exists()
+    assert not any(kin_of(int(pid)) for pid in pids.read_text().split())
+    (said,) = [one for one in warnings(done, 0.0, 10.0) if "left processes running" in one]
+    assert said.count("sleep (pid ") == 2
+    assert said.endswith("; so after 2 of 2 executions")
+
+
+def test_what_the_setup_leaves_running_is_there_to_the_end(tmp_path: Path) -> None:
+    pid = tmp_path / "pid"
+    around = Surroundings(f"sleep 60 > /dev/null 2>&1 & echo $! > {pid}", (), f"kill $(cat {pid})")
+    done = course(f"kill -0 $(cat {pid})", around=around, plan=Plan(2, 2))
+    assert not done.failure
+    assert not any(one.left_running for one in done.executions[0])
+
+
+def test_a_program_that_is_missing_is_told_before_anything_is_executed(tmp_path: Path) -> None:
+    mark = tmp_path / "mark"
+    with pytest.raises(CommandFailedError, match="cannot start 'no-such-program': there is no"):
+        course(f"touch {mark}", "no-such-program x", in_shell=False)
+    assert not mark.exists()
+
+
+def test_a_setup_or_preparation_may_make_the_program(tmp_path: Path) -> None:
+    made = tmp_path / "made"
+    make = f"cp /bin/true {made}"
+    for around in (Surroundings(make), Surroundings(prepare=(make,))):
+        done = course(str(made), around=around, in_shell=False)
+        assert done.rounds == 1
+        made.unlink()
+
+
+def test_an_execution_that_does_not_end_is_killed(tmp_path: Path) -> None:
+    with pytest.raises(CommandFailedError, match=r"it was killed after 0.2 s \(--timeout\)"):
+        course("sleep 60", timeout=0.2)
+    line = f"{fails_at(3, tmp_path)} || sleep 60"
+    done = course(line, plan=Plan(4, 4), options=Options(ignore_failure=True), timeout=0.5)
+    assert [one.exit_code for one in done.executions[0]] == [0, -9, 0, 0]
+
+
+def test_a_program_that_sees_dev_null_is_told() -> None:
+    lazy = "test $(readlink /proc/$$/fd/1) = /dev/null || sleep 0.1"
+    done = course(lazy, "seq 100", plan=Plan(6, 6))
+    assert done.sees_null == [0]
+    assert len(done.piped[0]) > 1
+    (said,) = [one for one in warnings(done, 0.0, 10.0) if "/dev/null" in one]
+    assert said.startswith(f"'{lazy}' takes ")
+    done = course(lazy, plan=Plan(2, 2), streams=Streams(pipe=True))
+    assert min(one.wall_s for one in done.executions[0]) >= 0.1
+    assert done.piped == [[]]
+
+
+def test_a_pipe_takes_all_that_is_written() -> None:
+    done = course("head -c 3000000 /dev/zero", plan=Plan(2, 2), streams=Streams(pipe=True))
+    assert [one.exit_code for one in done.executions[0]] == [0, 0]
+
+
+def test_a_slow_first_execution_into_the_pipe_is_no_doubt(tmp_path: Path) -> None:
+    once = f"test -e {tmp_path}/mark || sleep 0.3; touch {tmp_path}/mark"
+    done = course(once, plan=Plan(6, 6))
+    assert len(done.piped[0]) > 1
+    assert not done.sees_null
 
 
 @pytest.mark.parametrize(
@@ -99,7 +211,6 @@ def test_a_failure_may_be_ignored_and_is_told() -> None:
     [
         (Surroundings(setup="exit 4"), "the setup 'exit 4' failed: exit code 4"),
         (Surroundings(prepare=("exit 5",)), "the preparation 'exit 5' failed"),
-        (Surroundings(cleanup="exit 6"), "the cleanup 'exit 6' failed"),
     ],
 )
 def test_what_surrounds_must_not_fail(around: Surroundings, said: str) -> None:

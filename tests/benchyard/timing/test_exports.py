@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -41,7 +42,7 @@ def course() -> Course:
         for which, base in enumerate((2.0, 1.0))
     ]
     times = [[one.wall_s for one in some] for some in executions]
-    ranking = rank([one.name for one in commands], times, share=0.01, plan=Plan())
+    ranking = rank([one.name for one in commands], times, share=0.01, plan=Plan(), rounds=12)
     return Course(commands, 7, executions, ranking, why="they are told apart")
 
 
@@ -54,9 +55,11 @@ def test_everything_is_in_the_document(course: Course) -> None:
         one.wall_s for one in course.executions[0]
     ]
     (pair,) = made["pairs"]
-    assert pair["faster"] == "odd|one"
+    assert (pair["first"], pair["second"]) == ("odd|one", "a|b 1")
     assert pair["told_apart"] is True
     assert pair["ratio"] == pytest.approx(1.99, abs=0.02)
+    assert made["commands"][0]["failed"] == 6
+    assert made["commands"][0]["median_s"] == pytest.approx(2.005)
     assert pair["ratio_interval"][0] < pair["ratio"] < pair["ratio_interval"][1]
 
 
@@ -64,9 +67,37 @@ def test_hyperfines_form_holds_seconds(course: Course) -> None:
     first, second = exports.hyperfine(course)["results"]  # type: ignore[misc]
     assert first["command"] == "a|b 1"  # type: ignore[index, call-overload]
     assert first["parameters"] == {"n": "1"}  # type: ignore[index, call-overload]
-    times = [one.wall_s for one in course.executions[1]]
+    times = [one.wall_s for one in course.executions[1] if not one.exit_code]
     assert second["mean"] == mean(times)  # type: ignore[index, call-overload]
     assert second["times"] == times  # type: ignore[index, call-overload]
+    assert set(second["exit_codes"]) == {0}  # type: ignore[index, call-overload, arg-type]
+
+
+def test_hyperfines_form_has_no_memory_that_is_not_known(course: Course) -> None:
+    (first, _) = exports.hyperfine(course)["results"]  # type: ignore[misc]
+    assert "memory_usage_byte" not in first  # type: ignore[operator]
+    course.executions[0] = [replace(one, peak_rss_bytes=9_000_000) for one in course.executions[0]]
+    (first, _) = exports.hyperfine(course)["results"]  # type: ignore[misc]
+    assert first["memory_usage_byte"] == [9_000_000] * 6  # type: ignore[index, call-overload]
+
+
+def test_columns_of_csv_have_names_of_their_own(course: Course) -> None:
+    parameters = {"name": "a", "wall_s": "1", "parameter_name": "b", "n": "2"}
+    course.commands = [replace(one, parameters=parameters) for one in course.commands]
+    read = csv.DictReader(io.StringIO(exports.table_of_executions(course)))
+    row = next(read)
+    assert read.fieldnames is not None
+    assert len(set(read.fieldnames)) == len(read.fieldnames)
+    assert row["name"] == "a|b 1"
+    assert (row["parameter_name"], row["parameter_wall_s"]) == ("a", "1")
+    assert (row["parameter_parameter_name"], row["n"]) == ("b", "2")
+
+
+def test_a_command_without_success_is_in_no_result(course: Course) -> None:
+    course.executions[0] = [replace(one, exit_code=1) for one in course.executions[0]]
+    (only,) = exports.hyperfine(course)["results"]  # type: ignore[misc]
+    assert only["command"] == "odd|one"  # type: ignore[index, call-overload]
+    assert exports.document(course, [])["commands"][0]["median_s"] is None  # type: ignore[index, call-overload]
 
 
 def test_a_row_is_an_execution_in_the_order_of_time(course: Course) -> None:

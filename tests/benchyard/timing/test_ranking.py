@@ -16,7 +16,8 @@ def times(seed: int, centre: float, n: int = 20, spread: float = 0.005) -> list[
 
 def ranked(*samples: list[float], share: float = 0.01, plan: Plan | None = None) -> Ranking:
     names = "ABCDEFGH"[: len(samples)]
-    return rank(list(names), samples, share=share, plan=plan or Plan())
+    rounds = max(map(len, samples))
+    return rank(list(names), samples, share=share, plan=plan or Plan(), rounds=rounds)
 
 
 def test_a_faster_one_is_told_with_its_interval() -> None:
@@ -46,6 +47,41 @@ def test_a_difference_below_the_threshold_is_shown_but_not_called() -> None:
         .pairs[0]
         .told_apart
     )
+
+
+def test_a_difference_that_may_be_larger_is_not_said_to_be_below_the_threshold() -> None:
+    found = ranked(times(1, 0.2, 60, 0.012), times(3, 0.2042, 60, 0.012), plan=Plan(threshold=0.02))
+    (pair,) = found.pairs
+    ends = pair.difference.ratio_interval
+    assert ends.low is not None
+    assert ends.high is not None
+    assert 1 < ends.low < pair.difference.ratio < 1.02 < ends.high  # type: ignore[operator]
+    assert verdicts(found)[0].startswith("'A' and 'B': no difference of 2 % or more shown (")
+
+
+def test_a_verdict_and_the_interval_beside_it_agree() -> None:
+    """Holm's correction called pairs whose simultaneous interval holds 1."""
+    for trial in range(60):
+        samples = [times(trial * 10 + at, 1 + at / 10, 12, spread=0.08) for at in range(4)]
+        found = ranked(*samples)
+        for pair in found.pairs:
+            low = pair.difference.ratio_interval.low
+            assert low is not None
+            if pair.told_apart:
+                assert low > 1
+            assert pair.difference.ratio is not None
+            assert pair.difference.ratio >= 1
+            certain = pair.judgement.p_value <= found.level / len(found.pairs)
+            assert pair.told_apart == certain
+
+
+def test_what_has_no_times_is_last_and_not_ranked() -> None:
+    found = ranked([], times(1, 0.3), times(2, 0.2))
+    assert found.order == [2, 1, 0]
+    assert [(pair.first, pair.second) for pair in found.pairs] == [(2, 1)]
+    assert found.intervals[0].low is None
+    assert ranked([], times(1, 0.2, 30)).why == "the median is known to ±1 %"
+    assert ranked([], []).why == "all executions failed"
 
 
 def test_too_few_are_said_to_be_too_few() -> None:

@@ -60,20 +60,10 @@ def _runs(
 @click.option("--parameter-range", "ranges", nargs=2, multiple=True, metavar="NAME FIRST..LAST")
 @click.option("--input", "input_", type=InputFile(), help="File that each execution reads.")
 @click.option("--output", type=OutputFile(), help="File that each execution writes to.")
-@click.option(
-    "--stdout",
-    type=click.Choice(["null", "pipe"]),
-    default="null",
-    show_default=True,
-    help="Discard the output through /dev/null, or through a pipe that is read.",
-)
+@click.option("--stdout", type=click.Choice(["null", "pipe"]), help="Where output is discarded.")
 @click.option("--stderr", type=OutputFile(), help="File that each execution writes errors to.")
 @click.option("--show-output", is_flag=True, help="Let the commands write to the terminal.")
-@click.option(
-    "--timeout",
-    type=Seconds(0.0, min_open=True),
-    help="Seconds after which an execution is killed, and has failed.",
-)
+@click.option("--timeout", type=Seconds(0.0, min_open=True), help="Seconds of each, at most.")
 @click.option("--runs", callback=_runs, metavar="N|N..M", help="How many executions of each.")
 @click.option(
     "--min-time", "min_s", type=Seconds(0), default=0.0, help="Seconds of each, at least."
@@ -107,7 +97,7 @@ def command(
     ranges: tuple[tuple[str, str], ...],
     input_: Path | None,
     output: Path | None,
-    stdout: str,
+    stdout: str | None,
     stderr: Path | None,
     timeout: float | None,
     runs: tuple[int, int] | None,
@@ -142,8 +132,9 @@ def command(
     if save is not None:
         refuse_taken(save)
     load = load_before()
-    options = Options(warmup, ignore_failure, secrets.randbits(32) if seed is None else seed)
-    course = _execute(commands, streams, timeout, plan, options)
+    seed = secrets.randbits(32) if seed is None else seed
+    options = Options(warmup, ignore_failure, seed, timeout)
+    course = _execute(commands, streams, plan, options)
     said = warnings(course, load, plan.until)
     if as_json:
         print_json(exports.document(course, said))
@@ -170,10 +161,7 @@ def _streams(
     input_: Path | None, output: Path | None, errors: Path | None, *, show: bool, pipe: bool
 ) -> Streams:
     if bool(output) + show + pipe > 1 or (errors and show):
-        raise click.UsageError(
-            "stdout goes to one place: --stdout pipe, --output FILE or --show-output, which shows "
-            "stderr, too"
-        )
+        raise click.UsageError("stdout goes to one place; --show-output shows stderr, too")
     if input_ is not None and not input_.is_file():
         raise InputError(f"--input {input_}: there is no such file")
     return Streams(input_, output, errors, show, pipe)
@@ -190,17 +178,13 @@ def _points(
 
 
 def _execute(
-    commands: Sequence[TimedCommand],
-    streams: Streams,
-    timeout: float | None,
-    plan: Plan,
-    options: Options,
+    commands: Sequence[TimedCommand], streams: Streams, plan: Plan, options: Options
 ) -> Course:
     hopeless = cannot_tell(plan, len(commands))
     if hopeless:
         say(f"warning: {hopeless}", fg="yellow", err=True)
     with ExitStack() as stack:
-        running = stack.enter_context(executor(streams, timeout))
+        running = stack.enter_context(executor(streams))
         watch = stack.enter_context(progress(quiet=streams.show))
         return execute(commands, running, plan, options, watch)
 

@@ -176,9 +176,7 @@ def parse_parameter(text: str) -> tuple[str, list[str]]:
     name, mark, values = text.partition("=")
     found = [value.strip().replace("\\,", ",") for value in _COMMA.split(values)]
     if not (mark and name.strip().isidentifier() and all(found)):
-        raise InputError(
-            f"'{quote(text)}': write a parameter as name=1,2,4, and a comma of a value as \\,"
-        )
+        raise InputError(f"'{quote(text)}': write a parameter as name=1,2,4 (a comma in one: \\,)")
     return name.strip(), found
 
 

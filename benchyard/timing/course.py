@@ -2,8 +2,8 @@
 
 import random
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 
 from benchyard.core.errors import CommandFailedError
@@ -68,11 +68,13 @@ class Options:
         warmup: Unmeasured executions of each command.
         ignore_failure: Whether a command may end with another exit code than 0.
         seed: Of the order; the same seed gives the same order.
+        timeout: Seconds after which an execution is killed; None for no limit.
     """
 
     warmup: int = 0
     ignore_failure: bool = False
     seed: int = 0
+    timeout: float | None = None
 
 
 def execute(
@@ -94,20 +96,23 @@ def execute(
     for some in (course.executions, course.warmups, course.piped):
         some += [[] for _ in commands]
     with ExitStack() as cleanups:
-        for one in commands:
-            executor.call(one.setup, "the setup")
-            cleanups.callback(_clean_up, course, executor, one)
         try:
-            with _kept(course):
-                executor.refuse_missing(commands)
-                _warm_up(course, executor, options)
-                _rounds(course, executor, plan, options, watch)
-                _confirm(course, executor, options)
+            for one in commands:
+                executor.call(one.setup, "the setup")
+                cleanups.callback(_clean_up, course, executor, one)
+            executor.refuse_missing(commands)
+            _warm_up(course, executor, options)
+            _rounds(course, executor, plan, options, watch)
+            _confirm(course, executor, options)
+        except CommandFailedError as error:
+            course.failure, course.why = str(error), "a failure"
         except KeyboardInterrupt:
             if not course.rounds:
                 raise
             course.why = INTERRUPTED
-    if course.rounds and not _looked_now(course):
+    if course.failure and not any(map(course.succeeded, range(len(commands)))):
+        raise CommandFailedError(course.failure)
+    if course.rounds and (not course.ranking or course.ranking.rounds < course.rounds):
         _rank(course, plan, last_level(plan, course.looks))
     return course
 
@@ -116,26 +121,17 @@ INTERRUPTED = "interrupted"
 _OUT_OF_TIME = "the time is up"
 
 
-@contextmanager
-def _kept(course: Course) -> Generator[None]:
-    """Note a failure inside beside what was measured before; raise it where nothing was."""
-    try:
-        yield
-    except CommandFailedError as error:
-        if not any(map(course.succeeded, range(len(course.commands)))):
-            raise
-        course.failure = course.failure or str(error)
-        course.why = course.why or "a failure"
-
-
 def _clean_up(course: Course, executor: Executor, command: TimedCommand) -> None:
-    with _kept(course):
+    try:
         executor.call(command.cleanup, "the cleanup")
+    except CommandFailedError as error:
+        course.failure = course.failure or str(error)
 
 
 def _warm_up(course: Course, executor: Executor, options: Options) -> None:
+    streams = executor.streams
     for which in range(len(course.commands)):
-        if executor.streams.to_null:
+        if not (streams.output or streams.show or streams.pipe):
             _execute(course, which, executor, options, course.piped)
         for _ in range(options.warmup):
             _execute(course, which, executor, options, course.warmups)
@@ -173,7 +169,8 @@ def _rounds(
             _execute(course, which, executor, options, course.executions)
             watch(course)
         if looks is None:
-            plan = _fitted(plan, time.monotonic() - began)
+            if plan.maximum is None:
+                plan = replace(plan, minimum=minimum_for(time.monotonic() - began))
             looks = plan.levels()
             at, share = next(looks)
         if course.rounds == at:
@@ -186,12 +183,6 @@ def _rounds(
             return
 
 
-def _fitted(plan: Plan, round_s: float) -> Plan:
-    if plan.maximum is not None:
-        return plan
-    return replace(plan, minimum=minimum_for(round_s))
-
-
 def _execute(
     course: Course,
     which: int,
@@ -201,35 +192,26 @@ def _execute(
 ) -> None:
     """Execute a command once, and add it to its executions, warm-ups or those into a pipe."""
     command, position = course.commands[which], sum(map(len, course.executions))
-    done = executor.time(command, position, pipe=into is course.piped)
+    pipe = into is course.piped
+    done = executor.time(command, position, pipe=pipe, timeout=options.timeout)
     into[which].append(done)
     if done.exit_code and not options.ignore_failure:
-        all_kinds = (course.piped, course.warmups, course.executions)
-        kind = f"measured execution {len(into[which])}"
+        number = sum(len(some[which]) for some in (course.piped, course.warmups, course.executions))
+        measured = f"measured execution {len(into[which])}"
+        kind = measured if into is course.executions else "unmeasured"
         raise CommandFailedError(
-            f"'{command.line}' failed in execution {sum(len(some[which]) for some in all_kinds)} "
-            f"({kind if into is course.executions else 'unmeasured'}): {executor.failure(done)}; "
-            "--ignore-failure goes on"
+            f"'{command.line}' failed in execution {number} ({kind}): "
+            f"{executor.failure(done, options.timeout)}; --ignore-failure goes on"
         )
 
 
 def _rank(course: Course, plan: Plan, share: float) -> None:
     done = course.rounds
     course.looks += 1
-    course.ranking = rank(
-        [one.name for one in course.commands],
-        [
-            [each.wall_s for each in course.succeeded(at, done)]
-            for at in range(len(course.commands))
-        ],
-        share=share,
-        plan=plan,
-        rounds=done,
-    )
-
-
-def _looked_now(course: Course) -> bool:
-    return course.ranking is not None and course.ranking.rounds == course.rounds
+    places = range(len(course.commands))
+    times = [[each.wall_s for each in course.succeeded(at, done)] for at in places]
+    ranking = rank([one.name for one in course.commands], times, share=share, plan=plan)
+    course.ranking = replace(ranking, rounds=done)
 
 
 def _enough(course: Course, plan: Plan, *, more: bool) -> str:
@@ -237,6 +219,4 @@ def _enough(course: Course, plan: Plan, *, more: bool) -> str:
         return "no more were asked for" if plan.maximum else f"{MOST:,} are the most"
     spent = min(sum(each.wall_s for each in some) for some in course.executions)
     ranking = course.ranking
-    if ranking is None or spent < plan.min_s or not ranking.settled:
-        return ""
-    return ranking.why
+    return ranking.why if ranking and spent >= plan.min_s else ""

@@ -68,12 +68,8 @@ class Streams:
     show: bool = False
     pipe: bool = False
 
-    @property
-    def to_null(self) -> bool:
-        """Whether stdout is ``/dev/null``, which programs can see."""
-        return not (self.output or self.show or self.pipe)
 
-
+@dataclass(frozen=True, slots=True)
 class Executor:
     """Executes commands one after the other, in the current folder. Made by ``executor``.
 
@@ -81,44 +77,39 @@ class Executor:
         streams: Where the commands read and write.
         messages: What surrounds the commands writes its stderr here.
         nothing: ``/dev/null``.
-        timeout: Seconds after which an execution of a command is killed; None for no limit.
     """
 
-    def __init__(
-        self, streams: Streams, messages: Path, nothing: int, timeout: float | None
-    ) -> None:
-        self.streams = streams
-        self._messages = messages
-        self._nothing = nothing
-        self._timeout = timeout
-        self._left = ""
-        self._leftovers = Leftovers(self._hear)
+    streams: Streams
+    messages: Path
+    nothing: int
 
-    def _hear(self, text: str) -> None:
-        self._left = text
-
-    def time(self, command: TimedCommand, position: int, *, pipe: bool = False) -> Execution:
+    def time(
+        self, command: TimedCommand, position: int, *, pipe: bool, timeout: float | None
+    ) -> Execution:
         """Prepare and execute a command once, and measure it; end what it left running.
 
         Args:
             command: What is executed.
             position: Which of all executions it is.
             pipe: Whether its stdout is a pipe, whatever the streams say.
+            timeout: Seconds after which it is killed; None for no limit.
 
         Raises:
             CommandFailedError: If it cannot be started, or its preparation fails.
         """
-        before, self._left = self._leftovers.before(), ""
+        left: list[str] = []
+        leftovers = Leftovers(left.append)
+        before = leftovers.before()
         programs = self.call(command.prepare, "the preparation")
         with ExitStack() as files:
             child = self._start(command.arguments, self._measured_streams(files, pipe=pipe))
             programs |= {child.pid: child.label}
-            if self._timeout:
-                timer = threading.Timer(self._timeout, child.kill)
+            if timeout:
+                timer = threading.Timer(timeout, child.kill)
                 timer.start()
                 files.callback(timer.cancel)
             ended = child.wait()
-            self._leftovers.end(f"'{command.line}'", programs, before)
+            leftovers.end(f"'{command.line}'", programs, before)
         return Execution(
             child.wall_s,
             ended.user_s,
@@ -128,7 +119,7 @@ class Executor:
             ended.exit_status,
             ended.cpu_wait_s,
             position,
-            self._left,
+            "; ".join(left),
         )
 
     def call(self, arguments: Sequence[str], what: str) -> dict[int, str]:
@@ -142,14 +133,14 @@ class Executor:
         """
         if not arguments:
             return {}
-        with self._messages.open("wb") as messages:
-            discarded = (self._nothing, self._nothing, messages.fileno())
-            streams = (self._nothing, 1, 2) if self.streams.show else discarded
+        with self.messages.open("wb") as messages:
+            discarded = (self.nothing, self.nothing, messages.fileno())
+            streams = (self.nothing, 1, 2) if self.streams.show else discarded
             child = self._start(arguments, streams)
             ended = child.wait()
         if ended.exit_status:
             raise CommandFailedError(
-                f"{what} '{_shown(arguments)}' failed: {ended.describe()}{_quoted(self._messages)}"
+                f"{what} '{_shown(arguments)}' failed: {ended.describe()}{_quoted(self.messages)}"
             )
         return {child.pid: child.label}
 
@@ -163,14 +154,12 @@ class Executor:
         for command in commands:
             program = (command.prepare or command.arguments)[0]
             if not shutil.which(program, path=path):
-                raise CommandFailedError(
-                    f"cannot start '{program}': there is no such program, or it is not executable"
-                )
+                raise CommandFailedError(f"cannot start '{program}': there is no such program")
 
-    def failure(self, done: Execution) -> str:
+    def failure(self, done: Execution, timeout: float | None) -> str:
         """Say how an execution failed, with the end of what it wrote to stderr if that is known."""
-        if self._timeout and done.wall_s >= self._timeout:
-            return f"it was killed after {self._timeout:g} s (--timeout)"
+        if timeout and done.wall_s >= timeout:
+            return f"it was killed after {timeout:g} s (--timeout)"
         how = f"signal {-done.exit_code}" if done.exit_code < 0 else f"exit code {done.exit_code}"
         if self.streams.errors and self.streams.errors.is_file():
             return how + _quoted(self.streams.errors)
@@ -178,7 +167,7 @@ class Executor:
 
     def _measured_streams(self, files: ExitStack, *, pipe: bool) -> tuple[int, int, int]:
         def opened(path: Path | None, mode: str) -> int:
-            return files.enter_context(path.open(mode)).fileno() if path else self._nothing
+            return files.enter_context(path.open(mode)).fileno() if path else self.nothing
 
         streams = self.streams
         stdin = opened(streams.input, "rb")
@@ -202,9 +191,8 @@ def _drained(files: ExitStack) -> int:
 
 
 def _drain(heard: int) -> None:
-    buffer = bytearray(1 << 16)
     with open(heard, "rb", buffering=0) as stream:
-        while stream.readinto(buffer):
+        while stream.read(1 << 16):
             pass
 
 
@@ -219,13 +207,13 @@ def _shown(arguments: Sequence[str]) -> str:
 
 
 @contextmanager
-def executor(streams: Streams, timeout: float | None = None) -> Generator[Executor]:
+def executor(streams: Streams) -> Generator[Executor]:
     """Open what the executions share."""
     ensure_guard()
     ensure_launcher()
     nothing = os.open(os.devnull, os.O_RDWR)
     try:
         with tempfile.NamedTemporaryFile() as messages:
-            yield Executor(streams, Path(messages.name), nothing, timeout)
+            yield Executor(streams, Path(messages.name), nothing)
     finally:
         os.close(nothing)

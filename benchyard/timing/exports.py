@@ -67,7 +67,7 @@ def _pair(ranking: Ranking, pair: Pair) -> dict[str, Json]:
         "second": ranking.names[pair.second],
         "ratio": difference.ratio,
         "ratio_interval": [difference.ratio_interval.low, difference.ratio_interval.high],
-        "p_value": min(1.0, pair.judgement.p_value * len(ranking.pairs)),
+        "p_value": min(1.0, difference.p_value * len(ranking.pairs)),
         "told_apart": pair.told_apart,
         "verdict": verdict(ranking, pair),
     }
@@ -110,14 +110,11 @@ def _result(course: Course, at: int) -> dict[str, Json]:
 def table_of_executions(course: Course) -> str:
     """Return CSV with a row for each execution, in the order of their making."""
     parameters = sorted({name for one in course.commands for name in one.parameters})
-    taken = {"name", "command", *_FIELDS}
+    taken = {"name", "command", "parameter_", *_FIELDS}
     made = io.StringIO()
     rows = csv.writer(made, lineterminator="\n")
-    # Those that begin so get it once more: no two columns are called alike.
-    heads = [
-        f"parameter_{name}" if name in taken or name.startswith("parameter_") else name
-        for name in parameters
-    ]
+    # What begins with parameter_ gets it once more, so that no two columns are called alike.
+    heads = [f"parameter_{one}" if {one, one[:10]} & taken else one for one in parameters]
     rows.writerow(["name", "command", *heads, *_FIELDS])
     each: list[tuple[int, Execution]] = [
         (at, one) for at, done in enumerate(course.executions) for one in done

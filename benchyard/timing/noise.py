@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterator, Sequence
 
-from benchyard.core.quantity import duration, number, percent
+from benchyard.core.quantity import number, percent
 from benchyard.statistics.advice import advise
 from benchyard.statistics.measures import median
 from benchyard.timing.course import Course
@@ -75,12 +75,10 @@ def _misled(course: Course, at: int) -> Iterator[str]:
     if left:
         yield f"{left[0]}; so after {len(left)} of {len(done)} executions"
     if at in course.sees_null:
-        known = median([one.wall_s for one in good])
-        piped = min(one.wall_s for one in course.piped[at])
+        piped, known = (median([one.wall_s for one in some]) for some in (course.piped[at], good))
         yield (
-            f"'{name}' takes {plain(piped / known, 3)} times as long ({duration(piped)}) if its "
-            "stdout is a pipe and not /dev/null: some programs see that and do less; "
-            "--stdout pipe measures it as in a pipeline"
+            f"'{name}' takes {number(piped / known, 3)} times as long if its stdout is a pipe, "
+            "not /dev/null: some programs see that and do less; --stdout pipe measures it so"
         )
 
 

@@ -5,13 +5,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from benchyard.core.quantity import percent
-from benchyard.statistics.comparison import (
-    Difference,
-    Judgement,
-    Verdict,
-    compare_samples,
-    judge,
-)
+from benchyard.statistics.comparison import Difference, compare_samples
 from benchyard.statistics.intervals import Interval, median_interval
 from benchyard.statistics.measures import median
 from benchyard.statistics.sequential import relative_half_width
@@ -25,28 +19,23 @@ class Pair:
     Args:
         first: Place of the one whose times are shorter, by the ratio's estimate.
         second: Place of the other.
-        difference: The second one's times against the first one's.
-        judgement: Corrected for all pairs and all looks.
+        difference: The second one's times against the first one's; its interval holds for all
+            pairs and looks together.
     """
 
     first: int
     second: int
     difference: Difference
-    judgement: Judgement
 
     @property
     def told_apart(self) -> bool:
-        """Whether the first is shown to be faster: test and simultaneous interval say so."""
-        low = self.difference.ratio_interval.low
-        return self.judgement.verdict is Verdict.REGRESSION and low is not None and low > 1
+        """Whether the first is shown to be faster, by its interval, and by enough to matter."""
+        return self.differ and self.difference.matters
 
     @property
-    def alike(self) -> bool:
-        """Whether the whole interval lies within the threshold."""
-        ends, most = self.difference.ratio_interval, 1 + self.difference.threshold
-        if ends.low is None or ends.high is None:
-            return False
-        return 1 / most < ends.low and ends.high < most
+    def differ(self) -> bool:
+        """Whether the interval of the ratio leaves out 1."""
+        return (self.difference.ratio_interval.low or 0.0) > 1
 
     @property
     def precision(self) -> float | None:
@@ -83,12 +72,7 @@ class Ranking:
 
 
 def rank(
-    names: Sequence[str],
-    times: Sequence[Sequence[float]],
-    *,
-    share: float,
-    plan: Plan,
-    rounds: int,
+    names: Sequence[str], times: Sequence[Sequence[float]], *, share: float, plan: Plan
 ) -> Ranking:
     """Rank commands by their times.
 
@@ -97,7 +81,6 @@ def rank(
         times: Of each the seconds of its executions that did not fail; may be empty.
         share: Chance of even one wrong verdict at this look.
         plan: What is wanted of the numbers.
-        rounds: Executions of each, failed ones included.
     """
     timed = sorted((at for at, some in enumerate(times) if some), key=lambda at: median(times[at]))
     order = [*timed, *(at for at, some in enumerate(times) if not some)]
@@ -106,15 +89,16 @@ def rank(
         median_interval(some, 1 - share / len(times)) if some else Interval() for some in times
     ]
     why = _settled(pairs, [times[at] for at in timed], [intervals[at] for at in timed], plan)
+    rounds = max(map(len, times))
     return Ranking(names, order, intervals, pairs, bool(why), why, plan.level, rounds)
 
 
 def _pairs(
     order: Sequence[int], times: Sequence[Sequence[float]], share: float, plan: Plan
 ) -> list[Pair]:
-    """Compare each two at the level of Bonferroni's inequality, as test and as interval.
+    """Compare each two with intervals that hold together, by Bonferroni's inequality.
 
-    Holm's correction would call some whose simultaneous interval holds 1.
+    A verdict by Holm's correction would contradict some of them.
     """
     places = list(combinations(order, 2))
     return [_pair(place, times, share / len(places), plan) for place in places]
@@ -128,8 +112,7 @@ def _pair(
     if difference.ratio and difference.ratio < 1:
         # The ratio goes by all values, and may say the reverse of two medians.
         return _pair((second, first), times, level, plan)
-    (judgement,) = judge([difference])
-    return Pair(first, second, difference, judgement)
+    return Pair(first, second, difference)
 
 
 def _settled(

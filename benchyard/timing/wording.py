@@ -1,10 +1,10 @@
 """The ranking in words and as a table."""
 
+from collections import Counter
 from collections.abc import Sequence
 
 from benchyard.core.quantity import amount, duration, number, percent, shorten
 from benchyard.core.table import Table
-from benchyard.statistics.comparison import Verdict
 from benchyard.statistics.intervals import Interval
 from benchyard.statistics.measures import median
 from benchyard.timing.course import Course
@@ -60,16 +60,10 @@ def memory(done: Sequence[Execution]) -> str:
 
 def exit_codes(done: Sequence[Execution]) -> str:
     """Return the exit codes, with how often each came where they differ."""
-    if not done:
-        return _UNKNOWN
-    counts = {code: sum(1 for one in done if one.exit_code == code) for code in _codes(done)}
+    counts = Counter(one.exit_code for one in done)
     if len(counts) == 1:
         return str(next(iter(counts)))
-    return ", ".join(f"{code} ({count} times)" for code, count in counts.items())
-
-
-def _codes(done: Sequence[Execution]) -> list[int]:
-    return sorted({one.exit_code for one in done})
+    return ", ".join(f"{code} ({n} times)" for code, n in sorted(counts.items())) or _UNKNOWN
 
 
 def verdicts(ranking: Ranking) -> list[str]:
@@ -92,19 +86,17 @@ def verdict(ranking: Ranking, pair: Pair) -> str:
     """Say in one sentence what is known of two commands."""
     first, second = _name(ranking, pair.first), _name(ranking, pair.second)
     ratio, ends = pair.difference.ratio, pair.difference.ratio_interval
-    known = ""
-    if ends.low is not None and ends.high is not None:
-        known = f" ({percent(1 - ranking.level, 4)}: {_times(ends.low)} … {_times(ends.high)})"
+    if ends.low is None or ends.high is None:
+        return f"{first} and {second}: too few executions to tell"
+    known = f"({percent(1 - ranking.level, 4)}: {_times(ends.low)} … {_times(ends.high)})"
     least = percent(pair.difference.threshold)
-    if pair.told_apart and ratio:
-        return f"{first} is {_times(ratio)} times faster than {second}{known}"
-    if pair.judgement.verdict is Verdict.CANNOT_TELL:
-        return f"{first} and {second}: too few executions to tell{known}"
-    if ends.low is None or ends.low <= 1:
-        return f"{first} and {second}: no difference shown{known}"
-    if pair.alike:
-        return f"{first} and {second} differ by less than {least}{known}"
-    return f"{first} and {second}: no difference of {least} or more shown{known}"
+    if not ratio or not pair.differ:
+        return f"{first} and {second}: no difference shown {known}"
+    if pair.told_apart:
+        return f"{first} is {_times(ratio)} times faster than {second} {known}"
+    if ends.high < 1 + pair.difference.threshold:
+        return f"{first} and {second} differ by less than {least} {known}"
+    return f"{first} and {second}: no difference of {least} or more shown {known}"
 
 
 def _times(ratio: float) -> str:

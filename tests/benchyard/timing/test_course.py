@@ -27,11 +27,10 @@ def course(
     around: Surroundings | None = None,
     streams: Streams | None = None,
     watch: Callable[[Course], None] = lambda _: None,
-    timeout: float | None = None,
     in_shell: bool = True,
 ) -> Course:
     commands = make_commands(lines, (), around or Surroundings(), {}, in_shell=in_shell)
-    with executor(streams or Streams(), timeout) as running:
+    with executor(streams or Streams()) as running:
         return execute(commands, running, plan, options or Options(), watch)
 
 
@@ -176,9 +175,9 @@ def test_a_setup_or_preparation_may_make_the_program(tmp_path: Path) -> None:
 
 def test_an_execution_that_does_not_end_is_killed(tmp_path: Path) -> None:
     with pytest.raises(CommandFailedError, match=r"it was killed after 0.2 s \(--timeout\)"):
-        course("sleep 60", timeout=0.2)
+        course("sleep 60", options=Options(timeout=0.2))
     line = f"{fails_at(3, tmp_path)} || sleep 60"
-    done = course(line, plan=Plan(4, 4), options=Options(ignore_failure=True), timeout=0.5)
+    done = course(line, plan=Plan(4, 4), options=Options(ignore_failure=True, timeout=0.5))
     assert [one.exit_code for one in done.executions[0]] == [0, -9, 0, 0]
 
 

@@ -42,7 +42,7 @@ def course() -> Course:
         for which, base in enumerate((2.0, 1.0))
     ]
     times = [[one.wall_s for one in some] for some in executions]
-    ranking = rank([one.name for one in commands], times, share=0.01, plan=Plan(), rounds=12)
+    ranking = rank([one.name for one in commands], times, share=0.01, plan=Plan())
     return Course(commands, 7, executions, ranking, why="they are told apart")
 
 

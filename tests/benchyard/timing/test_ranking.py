@@ -16,8 +16,7 @@ def times(seed: int, centre: float, n: int = 20, spread: float = 0.005) -> list[
 
 def ranked(*samples: list[float], share: float = 0.01, plan: Plan | None = None) -> Ranking:
     names = "ABCDEFGH"[: len(samples)]
-    rounds = max(map(len, samples))
-    return rank(list(names), samples, share=share, plan=plan or Plan(), rounds=rounds)
+    return rank(list(names), samples, share=share, plan=plan or Plan())
 
 
 def test_a_faster_one_is_told_with_its_interval() -> None:
@@ -71,7 +70,7 @@ def test_a_verdict_and_the_interval_beside_it_agree() -> None:
                 assert low > 1
             assert pair.difference.ratio is not None
             assert pair.difference.ratio >= 1
-            certain = pair.judgement.p_value <= found.level / len(found.pairs)
+            certain = pair.difference.p_value <= found.level / len(found.pairs)
             assert pair.told_apart == certain
 
 

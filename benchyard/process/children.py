@@ -93,7 +93,6 @@ class Child:
     Args:
         line: Its line to the launcher.
         label: The value of its child label.
-        began_ns: Monotonic nanoseconds just before the launcher was asked for it.
         stdin: Where its input is written, if a pipe was asked for; so with the other two.
         stdout: Where its output is read, if a pipe was asked for.
         stderr: The same for its errors.
@@ -103,13 +102,12 @@ class Child:
         self,
         line: Launched,
         label: str,
-        began_ns: int,
         stdin: IO[bytes] | None = None,
         stdout: IO[bytes] | None = None,
         stderr: IO[bytes] | None = None,
     ) -> None:
         self.label = label
-        self._began_ns = self._ended_ns = began_ns
+        self._ended_ns = line.began_ns
         self.stdin, self.stdout, self.stderr = stdin, stdout, stderr
         self._line = line
         self._ended: Ended | None = None
@@ -128,8 +126,8 @@ class Child:
 
     @property
     def wall_s(self) -> float:
-        """Seconds from the order to start it to the kernel's word of its end; after ``wait``."""
-        return seconds(self._ended_ns - self._began_ns)
+        """Seconds from the kernel's order to start it to its word of the end; after ``wait``."""
+        return seconds(self._ended_ns - self._line.began_ns)
 
     @property
     def running(self) -> bool:
@@ -253,7 +251,6 @@ def spawn(
             words = [_plain(os.fsencode(word)) for word in arguments]
             variables = _variables({**(environment or {}), **own})
             order = StartOrder(words, os.fsencode(folder.absolute()), variables, theirs)
-            began_ns = time.monotonic_ns()
             line = launch(order)
             kept.pop_all()
         except (OSError, ValueError) as error:
@@ -261,7 +258,7 @@ def spawn(
         except BaseException:
             kill_labelled(CHILD, lambda value: value == label)
             raise
-    return Child(line, label, began_ns, *ours)
+    return Child(line, label, *ours)
 
 
 def _why(error: OSError | ValueError) -> str:

@@ -19,7 +19,8 @@ message for each child, with four descriptors: the child's line, which is a sequ
 its three streams. On the line go:
 
 1. from the lab the order, in parts: (arguments, folder, environment), all bytes;
-2. to the lab (pid, 0, False), or (0, error number, whether it is about the folder);
+2. to the lab (pid, 0, False, the instant just before the program was started, monotonic ns), or
+   (0, error number, whether it is about the folder, 0);
 3. from the lab, once it saw the child end, one byte: until then a zombie keeps the pid;
 4. to the lab the account: (wait status, seconds of user and of system time, peak in KiB, minor and
    major faults, blocks of 512 bytes read and written, this process's own peak in KiB, nanoseconds
@@ -238,15 +239,16 @@ def _kill(group: int) -> None:
 
 def _started(
     arguments: list[bytes], folder: bytes, environment: dict[bytes, bytes], streams: list[int]
-) -> tuple[int, int, bool]:
+) -> tuple[int, int, bool, int]:
     """Start a program; return what the lab is to be told."""
     about_folder = True
     try:
         os.chdir(folder)
         about_folder = False
-        return start(arguments, environment, streams), 0, False
+        began_ns = time.monotonic_ns()
+        return start(arguments, environment, streams), 0, False, began_ns
     except OSError as error:
-        return 0, error.errno or 0, about_folder
+        return 0, error.errno or 0, about_folder, 0
     finally:
         os.chdir("/")  # no file system is kept busy
 

@@ -83,11 +83,12 @@ class Launched:
 
     Args:
         pid: The child's process id; nobody else gets it before ``reap``.
+        began_ns: Monotonic nanoseconds just before the launcher asked the kernel for it.
         ours: The end of the line that this process holds.
     """
 
-    def __init__(self, pid: int, ours: socket.socket) -> None:
-        self.pid = pid
+    def __init__(self, pid: int, began_ns: int, ours: socket.socket) -> None:
+        self.pid, self.began_ns = pid, began_ns
         self._ours = ours
         self._asked = False
         self._child = os.pidfd_open(pid)
@@ -148,15 +149,15 @@ def launch(order: StartOrder) -> Launched:
             # Before the launcher looks, so that it need not wait again; one part always fits.
             ours.send(first)
             _hand_over([theirs.fileno(), *order.streams])
-        return _watched(_agreed(ours, order, rest), ours)
+        return _watched(*_agreed(ours, order, rest), ours)
     except BaseException:
         ours.close()
         raise
 
 
-def _watched(pid: int, ours: socket.socket) -> Launched:
+def _watched(pid: int, began_ns: int, ours: socket.socket) -> Launched:
     try:
-        return Launched(pid, ours)
+        return Launched(pid, began_ns, ours)
     except OSError as error:
         raise CommandFailedError(f"process {pid} was started and cannot be watched") from error
 
@@ -168,19 +169,19 @@ def _parts(order: StartOrder) -> list[bytes]:
     return [*more, LAST + wanted[last:]]
 
 
-def _agreed(ours: socket.socket, order: StartOrder, rest: Sequence[bytes]) -> int:
-    """Say the rest of what is to be started, and return the child's pid."""
+def _agreed(ours: socket.socket, order: StartOrder, rest: Sequence[bytes]) -> tuple[int, int]:
+    """Say the rest of what is to be started; return the child's pid and when it was started."""
     with contextlib.suppress(ConnectionError):
         for part in rest:
             ours.send(part)
     answer = _answer(ours)
     if not answer:
         raise CommandFailedError(_GONE)
-    pid, number, about_folder = marshal.loads(answer)  # noqa: S302 - as above
+    pid, number, about_folder, began_ns = marshal.loads(answer)  # noqa: S302 - as above
     if not pid:
         file = order.folder if about_folder else order.arguments[0]
         raise OSError(number, os.strerror(number), os.fsdecode(file))
-    return pid
+    return pid, began_ns
 
 
 def _answer(ours: socket.socket) -> bytes:

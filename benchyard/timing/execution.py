@@ -22,7 +22,7 @@ class Execution:
     """What one execution came to.
 
     Args:
-        wall_s: From the order to start the program to the kernel's word of its end.
+        wall_s: From the call that starts the program to the kernel's word of its end.
         user_s: CPU seconds in user mode, of it and of what it waited for.
         system_s: CPU seconds in the kernel.
         peak_rss_bytes: Largest resident set of any one of its processes; None where it is not above

@@ -19,9 +19,11 @@ from benchyard.statistics import mean, stdev
 
 HERE = Path(__file__).parent
 #: What hyperfine -N may be beaten by, and shares of verdicts.
-OVER_HYPERFINE_S, FALSE_SHARE, MISSED_SHARE, TRIAL_S, START_S = 0.0003, 0.01, 0.10, 60.0, 0.3
+OVER_HYPERFINE_S, FALSE_SHARE, MISSED_SHARE, TRIAL_S, START_S = 0.0002, 0.01, 0.10, 60.0, 0.3
 #: Microseconds of the programs that are compared: the same twice, and one that is 2 % slower.
 SAME_US, FAST_US, SLOW_US = 5_000, 50_000, 51_000
+#: Programs that do less if their stdout is ``/dev/null``, and lines of the file that they read.
+LOOKING, LINES = ("grep line {0}", "tar cf - {0}", "cmp -l {0} {0}.other; true"), 1_000_000
 
 
 class Verdict(NamedTuple):
@@ -32,12 +34,14 @@ class Verdict(NamedTuple):
         overlap: Whether mean ± deviation of both overlap, hyperfine's rule of thumb.
         medians: Of both, in seconds.
         seconds: How long it took.
+        doubts: How many commands are said to be faster since they see ``/dev/null``.
     """
 
     faster: str
     overlap: bool
     medians: list[float]
     seconds: float
+    doubts: int
 
 
 def measure(size: Size) -> list[Figure]:
@@ -49,6 +53,7 @@ def measure(size: Size) -> list[Figure]:
             *_overhead(size, ["true", f"{spin} 1000", f"{spin} 20000"]),
             *_same(size.of(200, 1), f"{spin} {SAME_US}"),
             *_slower(size.of(50, 1), spin),
+            _looking(size.of(10, 1), Path(made, "lines")),
             _start(size.of(15, 1)),
         ]
 
@@ -75,6 +80,7 @@ def _same(trials: int, command: str) -> list[Figure]:
         _share(
             "the same: ± do not overlap (hyperfine's users)", found, lambda one: not one.overlap
         ),
+        _share("the same: said to see /dev/null", found, lambda one: one.doubts > 0, FALSE_SHARE),
         Figure("the same: seconds until it is said", [one.seconds for one in found]),
     ]
 
@@ -88,6 +94,21 @@ def _slower(trials: int, spin: Path) -> list[Figure]:
         _share("the same: ± overlap (hyperfine's users)", found, lambda one: one.overlap),
         Figure("the same: seconds until it is said", [one.seconds for one in found], "s", TRIAL_S),
     ]
+
+
+def _looking(trials: int, file: Path) -> Figure:
+    """Return the share of programs that see ``/dev/null`` of which that is not said."""
+    lines = [f"line {number}\n" for number in range(LINES)]
+    file.write_text("".join(lines))
+    file.with_suffix(".other").write_text("".join(reversed(lines)))
+    commands = [line.format(file) for line in LOOKING]
+    found = sum(_ours("--shell", *commands, "--runs", "10").doubts for _ in range(trials))
+    return Figure(
+        "grep, tar, cmp: seeing /dev/null is not found",
+        [1 - found / (trials * len(LOOKING))],
+        "%",
+        MISSED_SHARE,
+    )
 
 
 def _share(
@@ -111,7 +132,8 @@ def _ours(*arguments: str) -> Verdict:
     faster = next((pair["first"] for pair in document["pairs"] if pair["told_apart"]), "")
     times = [[each["wall_s"] for each in one["executions"]] for one in document["commands"]]
     medians = [one["median_s"] for one in document["commands"]]
-    return Verdict(faster, _overlap(times), medians, ended)
+    doubts = sum("/dev/null" in one for one in document["warnings"])
+    return Verdict(faster, _overlap(times), medians, ended, doubts)
 
 
 def _overlap(times: list[list[float]]) -> bool:

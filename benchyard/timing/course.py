@@ -18,8 +18,9 @@ Watcher = Callable[["Course"], None]
 #: A program that takes so many times as long into a pipe, and so many seconds longer, may look at
 #: its stdout; writing into a pipe and starting its reader take less.
 _PIPE_TIMES, _PIPE_S = 1.5, 0.002
-#: So many executions into a pipe must be slow, at least two, or as many as take so many seconds.
-_PIPED, _PIPED_S = 8, 2.0
+#: So many pairs are executed into a pipe and into ``/dev/null``, or as many as take so many seconds
+#: into a pipe; a quarter of them may be equal by chance.
+_PAIRS, _PAIRS_S, _EQUAL = 8, 2.0, 0.25
 
 
 @dataclass(slots=True)
@@ -140,15 +141,17 @@ def _warm_up(course: Course, executor: Executor, options: Options) -> None:
 def _confirm(course: Course, executor: Executor, options: Options) -> None:
     """Execute again in turns what was slow into a pipe: by chance, or as the first execution."""
     for which, piped in enumerate(course.piped):
-        beside = course.succeeded(which)
-        while piped and beside and _slower(piped[-1], beside):
-            spent_s = sum(one.wall_s for one in piped)
-            if len(piped) > 1 and (len(piped) >= _PIPED or spent_s > _PIPED_S):
-                course.sees_null.append(which)
-                break
+        good, pairs, equal = course.succeeded(which), 0, 0
+        if not (piped and good and _slower(piped[0], good)):
+            continue
+        while equal <= _EQUAL * _PAIRS and pairs < _PAIRS:
             _execute(course, which, executor, options, course.warmups)
             _execute(course, which, executor, options, course.piped)
-            beside = course.warmups[which][-1:]
+            pairs, equal = pairs + 1, equal + (not _slower(piped[-1], course.warmups[which][-1:]))
+            if sum(one.wall_s for one in piped) > _PAIRS_S:
+                break
+        if equal <= _EQUAL * pairs:
+            course.sees_null.append(which)
 
 
 def _slower(piped: Execution, beside: Sequence[Execution]) -> bool:

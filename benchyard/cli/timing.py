@@ -63,7 +63,7 @@ def _runs(
 @click.option("--stdout", type=click.Choice(["null", "pipe"]), help="Where output is discarded.")
 @click.option("--stderr", type=OutputFile(), help="File that each execution writes errors to.")
 @click.option("--show-output", is_flag=True, help="Let the commands write to the terminal.")
-@click.option("--timeout", type=Seconds(0.0, min_open=True), help="Seconds of each, at most.")
+@click.option("--timeout", type=Seconds(0.0, 604_800, min_open=True), help="Most seconds of each.")
 @click.option("--runs", callback=_runs, metavar="N|N..M", help="How many executions of each.")
 @click.option(
     "--min-time", "min_s", type=Seconds(0), default=0.0, help="Seconds of each, at least."

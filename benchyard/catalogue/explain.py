@@ -70,12 +70,18 @@ class ExplainManager:
     """The explain jobs of a catalogue, or below a folder.
 
     Args:
-        jobs: A folder is searched at any depth.
+        summary_base_dir: A folder, which is searched at any depth; one that is not there has no
+            jobs until it is.
         limit_bytes: Memory for loaded jobs.
     """
 
-    def __init__(self, jobs: Catalogue | Path | str, limit_bytes: int = LIMIT_BYTES) -> None:
-        self._catalogue = jobs if isinstance(jobs, Catalogue) else Catalogue([Path(jobs)])
+    def __init__(
+        self, summary_base_dir: Catalogue | Path | str, limit_bytes: int = LIMIT_BYTES
+    ) -> None:
+        given = summary_base_dir
+        self._catalogue = given if isinstance(given, Catalogue) else Catalogue([Path(given)])
+        #: As it was given; of a catalogue its first root.
+        self.summary_base_dir = str(given.roots[0] if isinstance(given, Catalogue) else given)
         self._pool = LoaderPool(MINDSPORE, limit_bytes)
         self._loading = Repeated("load explain jobs", self._load)
         self._status = ExplainStatus.INIT
@@ -108,7 +114,7 @@ class ExplainManager:
         self._loading.stop()
 
     def get_job_list(
-        self, offset: int = 0, limit: int | None = 10, *, page_number: bool = False
+        self, offset: int = 0, limit: int | None = None, *, page_number: bool = False
     ) -> tuple[int, list[dict[str, Any]]]:
         """Return the number of all jobs, and some of them, those that changed last first.
 
@@ -116,7 +122,7 @@ class ExplainManager:
 
         Args:
             offset: Jobs to skip.
-            limit: At most so many; None is all.
+            limit: At most so many; None is all, wherever the offset is.
             page_number: Whether ``offset`` counts pages of ``limit`` jobs, as in MindInsight.
 
         Raises:
@@ -124,23 +130,23 @@ class ExplainManager:
         """
         if not self._loading.is_running:
             self._catalogue.refresh()
-        skipped = offset * (limit or 0) if page_number else offset
+        skipped = offset * (limit or 0) if page_number or limit is None else offset
         page = explain_jobs(self._catalogue, skipped, limit)
         return page.total, [listed(entry) for entry in page.entries]
 
-    def get_job(self, train_id: str) -> ExplainJob | None:
+    def get_job(self, loader_id: str) -> ExplainJob | None:
         """Return a job as its file is now; None if there is none. It waits for no other job.
 
         Args:
-            train_id: ``relative_path`` or ``id`` of the list.
+            loader_id: ``relative_path`` or ``id`` of the list.
 
         Raises:
             RecordError: If it cannot be read.
         """
-        entry = self._entry(train_id)
+        entry = self._entry(loader_id)
         if entry is None:
             self._catalogue.refresh()
-            entry = self._entry(train_id)
+            entry = self._entry(loader_id)
         return None if entry is None else self._pool.get(entry)
 
     def _entry(self, name: str) -> Entry | None:

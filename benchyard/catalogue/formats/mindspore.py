@@ -1,6 +1,7 @@
 """Folders of MindSpore: summaries of trainings, and explain jobs."""
 
 from collections.abc import Callable, Iterable
+from pathlib import Path
 
 from benchyard.catalogue.entry import Entry
 from benchyard.catalogue.formats.contract import Found, Listing
@@ -15,7 +16,9 @@ from benchyard.catalogue.mindspore.folder import (
     times,
     training_files,
 )
+from benchyard.catalogue.mindspore.records import RecordReader
 from benchyard.catalogue.mindspore.training import Training, read_training
+from benchyard.core.files import opened
 
 
 class MindsporeSummary:
@@ -125,13 +128,24 @@ def _of_explain_job(found: Found, has: Contents) -> Entry | None:
         created_s,
         updated_s,
         title=found.place.name,
-        broken=says.problem,
+        broken=says.problem or _damage(found.place / files[-1].name),
         counts=has.counts,
         parameters={
             "saliency_map": says.saliency_map,
             "hierarchical_occlusion": says.hierarchical_occlusion,
         },
     )
+
+
+def _damage(file: Path) -> str:
+    """Tell why nothing can be read of a summary file; empty if its first record can."""
+    try:
+        with opened(file) as stream:
+            reader = RecordReader(stream)
+            next(iter(reader), None)
+    except OSError as error:
+        return f"{file.name}: cannot be read: {error.strerror or error}"
+    return f"{file.name}: {reader.stopped}" if reader.stopped and not reader.offset else ""
 
 
 #: For the registry.

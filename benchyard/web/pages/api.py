@@ -41,7 +41,7 @@ def describe(document: dict[str, Any]) -> None:
         known = operation["responses"]["200"]["content"].get("application/json", {}).get("schema")
         schema = {} if media else known or {"type": "object"}
         content = {media or "application/json": {"schema": schema}}
-        error = {"schema": _ERROR} if not media else {"schema": {"type": "string"}}
+        error = {"schema": {} if media else _ERROR}
         kinds = ("text/plain", media, "text/html") if media else ("application/json",)
         operation["responses"] = {
             "200": {"description": "What is asked for", "content": content},

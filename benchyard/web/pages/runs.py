@@ -28,7 +28,7 @@ router = APIRouter()
 
 #: Each with what the catalogue sorts by; empty for what it does not.
 _COLUMNS = (
-    (Column("title", "Case"), "title"),
+    (Column("case", "Case"), "title"),
     (Column("run", "Run", figure=True), "run"),
     (Column("outcome", "Outcome"), "outcome"),
     (Column("started_s", "Began (UTC)"), "-started_s"),
@@ -36,7 +36,7 @@ _COLUMNS = (
     (Column("host", "Host"), "host"),
     (Column("host_quality", "Host quality"), "host_quality"),
     (Column("commit", "Commit"), ""),
-    *((Column(name, name, hidden=True), "") for name in ("case", "broken", "under_way", "path")),
+    *((Column(name, name, hidden=True), "") for name in ("title", "broken", "under_way", "path")),
     (Column("id", "Id", hidden=True), ""),
 )
 RUN_COLUMNS = tuple(column for column, _ in _COLUMNS)
@@ -65,7 +65,7 @@ class _Facet:
 def entry_row(entry: Entry) -> list[Cell]:
     """Return the cells of an entry in a list of runs."""
     return [
-        Cell(entry.title or entry.path, href=f"/case/{entry.results}"),
+        Cell(entry.case, entry.title or entry.path, f"/case/{entry.results}"),
         Cell(entry.run, href=address_of(entry)),
         _state(entry),
         Cell(entry.started_s, day_and_time(entry.started_s or entry.updated_s)),
@@ -73,7 +73,7 @@ def entry_row(entry: Entry) -> list[Cell]:
         Cell(entry.host or None),
         quality_cell(entry),
         Cell(entry.commit or None, entry.commit[:10] or None),
-        *map(Cell, (entry.case, entry.broken, entry.under_way, entry.path)),
+        *map(Cell, (entry.title, entry.broken, entry.under_way, entry.path)),
         Cell(entry.id, mark="quiet"),
     ]
 

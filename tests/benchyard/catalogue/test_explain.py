@@ -141,6 +141,29 @@ def test_a_job_that_fails_stops_no_other(tmp_path: Path, monkeypatch: pytest.Mon
     assert manager.get_job("./job1") is not None
 
 
+def test_calls_take_what_those_of_mindinsight_take(tmp_path: Path) -> None:
+    manager = ExplainManager(summary_base_dir=str(tmp_path / "later"))
+    assert manager.summary_base_dir == str(tmp_path / "later")
+    assert manager.get_job_list() == (0, [])
+    assert manager.get_job(loader_id="./job0") is None
+    newest_first = jobs(tmp_path / "later", 12)
+    total, every = manager.get_job_list(offset=3, limit=None)
+    assert (total, [job["relative_path"] for job in every]) == (12, newest_first)
+    assert manager.get_job(loader_id="./job0") is not None
+    unknown = {"train_id": "./job0"}
+    with pytest.raises(TypeError, match="train_id"):
+        manager.get_job(**unknown)
+
+
+def test_a_job_of_which_nothing_can_be_read_is_marked_in_the_list(tmp_path: Path) -> None:
+    jobs(tmp_path, 1)
+    (tmp_path / "odd").mkdir()
+    (tmp_path / "odd" / "a.summary.1_explain").write_bytes(b"this is no summary at all")
+    by_name = {one["relative_path"]: one for one in ExplainManager(tmp_path).get_job_list()[1]}
+    assert by_name["./job0"]["broken"] == ""
+    assert "checksum of a record's length is wrong" in by_name["./odd"]["broken"]
+
+
 def test_an_impossible_interval_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError):
         ExplainManager(tmp_path).start_load_data(-1)

@@ -103,6 +103,25 @@ def test_another_address_wants_a_token_that_it_prints(tmp_path: Path) -> None:
         assert status(here, Authorization=f"Bearer {token}") == 200
 
 
+def test_a_proxy_is_asked_by_its_name(tmp_path: Path) -> None:
+    with started("--json", "--allowed-host", "lab.example.org", tmp_path) as process:
+        url = told(process)
+        assert status(url, Host="lab.example.org") == 200
+        assert status(url, Host="evil.example.org") == 421
+
+
+@pytest.mark.slow
+def test_a_head_that_does_not_come_ends_the_connection(tmp_path: Path) -> None:
+    with started("--json", tmp_path) as process:
+        place = urlsplit(told(process))
+        address = (str(place.hostname), int(place.port or 0))
+        with socket.create_connection(address, timeout=60) as slow:
+            for part in (b"GET / HTTP/1.1\r\n", b"Host: localhost\r\n"):
+                slow.sendall(part)
+            assert slow.recv(100) == b""
+        assert status(place.geturl()) == 200
+
+
 def test_a_busy_port_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))

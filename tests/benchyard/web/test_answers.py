@@ -11,8 +11,8 @@ from fastapi.responses import HTMLResponse, PlainTextResponse
 from fastapi.testclient import TestClient
 
 from benchyard.catalogue.catalogue import Catalogue
-from benchyard.web.answers import Answers, keep_fresh
-from benchyard.web.explorer import Explorer
+from benchyard.web.answers import Answers
+from benchyard.web.explorer import Explorer, keep_fresh
 from tests.benchyard.catalogue.making import put_run
 
 

@@ -82,6 +82,13 @@ def test_on_loopback_only_this_hosts_names_count(tmp_path: Path, host: str, stat
     assert asking.get("/", headers={"Host": host}).status_code == status
 
 
+def test_names_of_a_proxy_count_too() -> None:
+    assert names_of("127.0.0.1", ["Lab.Example.org"]) == {
+        *("127.0.0.1", "localhost", "[::1]", "lab.example.org")
+    }
+    assert names_of("0.0.0.0", ["lab.example.org"]) is None  # noqa: S104
+
+
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE"])
 def test_nothing_is_changed(tmp_path: Path, method: str) -> None:
     answer = client(tmp_path).request(method, "/runs")

@@ -8,11 +8,15 @@ from typing import Any
 
 import msgspec
 import pytest
+from fastapi.testclient import TestClient
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchyard.catalogue.catalogue import Catalogue
 from benchyard.catalogue.query import Condition, Operator
 from benchyard.core.errors import InputError
+from benchyard.web.app import make_app
+from benchyard.web.explorer import Explorer
 from benchyard.web.searching import condition
 from tests.benchyard.catalogue.making import put_many, put_run, step
 from tests.benchyard.web.site import Site
@@ -62,6 +66,44 @@ def test_conditions_hold_together(site: Site) -> None:
     found = site.json("/runs.json?param=threads%3E%3D2&host=bench-1&case=spin")
     assert found["total"] == 6
     assert {entry["point"]["threads"] for entry in found["entries"]} == {2, 4}
+
+
+@pytest.mark.parametrize("address", ["/runs.json", "/runs.csv", "/runs", "/cases.json", "/compare"])
+def test_a_field_that_nobody_knows_is_refused_with_those_that_are(site: Site, address: str) -> None:
+    told = site.text(f"{address}?hosts=bench-1", 400)
+    assert "hosts" in told
+    if "runs" in address:
+        assert "did you mean" in told
+        assert "host, host_quality" in told
+
+
+def test_columns_keys_and_orders_have_one_name_each(site: Site) -> None:
+    [head, first, *_] = csv.reader(site.text("/runs.csv?sort=started_s").splitlines())
+    entry = site.json("/runs.json?sort=started_s")["entries"][0]
+    assert set(head) <= entry.keys()
+    row = dict(zip(head, first, strict=True))
+    for name in ("title", "case", "outcome", "host", "path", "id"):
+        assert row[name] == entry[name]
+    old = site.text("/runs.csv?sort=-duration")
+    assert site.text("/runs.csv?sort=-duration_s") == old
+    assert site.text("/cases.csv?sort=newest") == site.text("/cases.csv?sort=newest_s")
+
+
+def test_a_first_look_under_way_is_told_and_not_kept(tmp_path: Path) -> None:
+    put_run(tmp_path / "lab" / "spin" / "results")
+    catalogue = Catalogue([tmp_path / "lab"], tmp_path / "index.sqlite", look=False)
+    client: Any = TestClient(make_app(Explorer(catalogue)), base_url="http://localhost")
+    seen: list[Any] = []
+
+    def stopped() -> bool:
+        seen.extend(client.get(address).json() for address in ("/runs.json", "/cases.json"))
+        return True
+
+    catalogue.refresh(stopped)
+    assert [one["looking"] for one in seen[:2]] == [True, True]
+    catalogue.refresh()
+    after = client.get("/runs.json").json()
+    assert (after["looking"], after["total"]) == (False, 1)
 
 
 def test_pages_lead_through_all_rows_and_back(site: Site) -> None:

@@ -8,6 +8,11 @@ import schemathesis
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from hypothesis import HealthCheck, given, settings
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
 
 from benchyard.catalogue.catalogue import Catalogue
 from benchyard.core.errors import RecordError
@@ -61,6 +66,20 @@ def test_the_api_page_lists_what_openapi_offers(tmp_path: Path) -> None:
     assert "case {case_id} history as a picture (SVG)" in page
 
 
+def test_openapi_names_fields_media_types_and_errors_as_they_are(tmp_path: Path) -> None:
+    put_run(tmp_path / "tpch" / "results")
+    site = Site(tmp_path)
+    paths = site.json("/openapi.json")["paths"]
+    case = site.case("tpch")
+    for path in ("/runs.csv", "/compare/ratio.svg", "/case/{case_id}/steps.csv", "/changes.json"):
+        answer = site.client.get(path.replace("{case_id}", case))
+        told = paths[path]["get"]["responses"]["200" if answer.status_code == 200 else "4XX"]
+        assert answer.headers["content-type"].partition(";")[0] in told["content"]
+    names = {one["name"] for one in paths["/compare/ratio.svg"]["get"]["parameters"]}
+    assert {"side", "reference", "level", "width"} <= names
+    assert "given" not in names
+
+
 @pytest.mark.slow
 def test_no_query_that_the_api_describes_or_forbids_is_a_fault(tmp_path: Path) -> None:
     for run in (1, 2, 3):
@@ -86,6 +105,9 @@ def _ask(cases: Any) -> None:
     )
     @given(case=cases)
     def ask(case: Any) -> None:
-        assert case.call().status_code < 500, case.as_curl_command()
+        answer = case.call()
+        assert answer.status_code < 500, case.as_curl_command()
+        checks = [content_type_conformance, response_schema_conformance, status_code_conformance]
+        case.validate_response(answer, checks=checks)
 
     ask()

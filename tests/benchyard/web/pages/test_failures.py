@@ -100,10 +100,7 @@ def test_a_case_and_a_host_can_be_chosen(site: Site) -> None:
 
 def test_links_lead_to_the_run_and_the_case(site: Site) -> None:
     page = site.page("/failures")
-    [failed] = [
-        entry.id for entry in map(site.catalogue.entry, _runs(page)) if entry.path == "graph/run_2"
-    ]
-    assert f'href="/run/{failed}"' in page
+    assert "graph/run_2" in {site.catalogue.entry(one).path for one in _runs(page)}
     assert f'href="/case/{site.case("graph")}"' in page
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from benchyard.catalogue.query import Condition, Operator, Query
-from benchyard.catalogue.writing import number_of, text, text_of
+from benchyard.catalogue.texts import number_of, text, text_of
 
 #: A condition and the values that are bound to it.
 Clause = tuple[str, tuple[Any, ...]]

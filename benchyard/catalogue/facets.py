@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from benchyard.catalogue.query import Query
 from benchyard.catalogue.reading import condition_of
-from benchyard.catalogue.writing import text
+from benchyard.catalogue.texts import text
 from benchyard.core.errors import InputError
 from benchyard.core.wording import hint
 

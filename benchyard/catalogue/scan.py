@@ -16,7 +16,8 @@ from typing import Any
 from benchyard.catalogue.formats.contract import Format
 from benchyard.catalogue.index import NEVER, transaction
 from benchyard.catalogue.seeing import DUE, Known, Seen, Signature, see, signature_of, told_by
-from benchyard.catalogue.writing import Place, Writer, raw
+from benchyard.catalogue.texts import raw
+from benchyard.catalogue.writing import Place, Writer
 
 #: Seconds of work between two commits: others may write, and readers see what was found.
 _BATCH_SECONDS = 0.5

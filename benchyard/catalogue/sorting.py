@@ -12,7 +12,7 @@ import msgspec
 
 from benchyard.catalogue.conditions import Clause
 from benchyard.catalogue.query import SORT_NAMES, SORTS
-from benchyard.catalogue.writing import text
+from benchyard.catalogue.texts import text
 from benchyard.core.errors import InputError
 from benchyard.core.wording import hint
 

@@ -6,36 +6,23 @@ import os
 import sqlite3
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from benchyard.catalogue.entry import RUNS, Entry, StepEntry, identified
 from benchyard.catalogue.seeing import Signature, signature_of
-from benchyard.core.json_text import encoded
-from benchyard.core.model import Json, plain
+from benchyard.catalogue.texts import document_of, number_of, raw, text, text_of
+from benchyard.core.model import Json
 from benchyard.results.folders import run_number
 
 _COLUMNS = (
-    *(
-        "id",
-        "place",
-        "record",
-        "folder",
-        "name",
-        "format",
-        "root",
-        "path",
-        "created_s",
-        "updated_s",
-        "title",
-        "broken",
-    ),
-    *("under_way", "case_name", "run", "outcome", "began", "started_s", "duration_s", "host"),
-    *("commit_id", "host_quality", "results", "label_set", "parameter_set", "counts"),
+    "id, place, record, folder, name, format, root, path, created_s, updated_s, title, broken, "
+    "under_way, case_name, run, outcome, began, started_s, duration_s, host, commit_id, "
+    "host_quality, results, label_set, parameter_set, counts"
 )
-_INSERT = f"INSERT INTO entries ({', '.join(_COLUMNS)}) VALUES ({', '.join('?' * len(_COLUMNS))})"  # noqa: S608
-_READ = f"SELECT {', '.join(_COLUMNS)} FROM entries WHERE n = ?"  # noqa: S608
+_MARKS = ", ".join("?" for _ in _COLUMNS.split(","))
+_INSERT = f"INSERT INTO entries ({_COLUMNS}) VALUES ({_MARKS})"  # noqa: S608
+_READ = f"SELECT {_COLUMNS} FROM entries WHERE n = ?"  # noqa: S608
 #: SQLite keeps no larger numbers.
 _LARGEST = 2**62
 #: Sets that are remembered with their numbers.
@@ -88,7 +75,7 @@ class Writer:
             self._delete(found[0])
         number = self._insert(row, steps, _words(entry))
         self._put_files(place, number)
-        self._note(row[_COLUMNS.index("results")])
+        self._note(row[_COLUMNS.split(", ").index("results")])
 
     def _is(self, number: int, row: tuple[Any, ...], steps: list[tuple[Any, ...]]) -> bool:
         known = self.connection.execute(_READ, (number,)).fetchone()
@@ -217,16 +204,16 @@ class Writer:
             text(entry.host),
             text(entry.commit),
             text(entry.host_quality),
-            _results_id(str(entry.root), entry.path) if is_run else "",
+            identified(entry.place.parent) if is_run else "",
             self._label_set(entry),
             self._parameter_set(entry.parameters),
-            _document(dict(entry.counts)),
+            document_of(dict(entry.counts)),
         )
 
     def _label_set(self, entry: Entry) -> int:
         tags, versions = list(entry.tags), dict(entry.versions)
         document: Json = {"point": dict(entry.point), "tags": list(tags), "versions": {**versions}}
-        number, is_new = self._set("label_sets", _document(document))
+        number, is_new = self._set("label_sets", document_of(document))
         if is_new:
             self.connection.executemany(
                 "INSERT OR IGNORE INTO tags VALUES (?, ?)", [(text(tag), number) for tag in tags]
@@ -238,7 +225,7 @@ class Writer:
         return number
 
     def _parameter_set(self, parameters: Mapping[str, Json]) -> int:
-        number, is_new = self._set("parameter_sets", _document(dict(parameters)))
+        number, is_new = self._set("parameter_sets", document_of(dict(parameters)))
         if is_new:
             self.connection.executemany(
                 "INSERT OR IGNORE INTO parameters VALUES (?, ?, ?, ?)",
@@ -314,15 +301,6 @@ def _finite(value: float) -> float:
     return float(value)
 
 
-def _results_id(root: str, run: str) -> str:
-    return _identified(f"{root}/{run}".rpartition("/")[0])
-
-
-@lru_cache(maxsize=1024)
-def _identified(folder: str) -> str:
-    return identified(Path(folder))
-
-
 def _step_rows(entry: Entry) -> list[tuple[Any, ...]]:
     if any(abs(step.index) > _LARGEST for step in entry.steps):
         raise ValueError("a step has a number that no step has")
@@ -346,33 +324,3 @@ def _words(entry: Entry) -> str:
     versions: Iterable[str] = (f"{name} {version}" for name, version in entry.versions.items())
     told = (entry.case, entry.title, *entry.tags, entry.host, entry.commit, *versions)
     return text(" ".join((*told, entry.outcome or "", entry.path)))
-
-
-def _document(value: Json) -> bytes:
-    return encoded(value).encode("utf-8", "backslashreplace")
-
-
-def raw(name: str) -> bytes:
-    """Return a name of a file as the bytes that the file system has."""
-    return name.encode("utf-8", "surrogateescape")
-
-
-def text(value: str) -> str:
-    """Return a text that SQLite keeps: what is no Unicode becomes escapes."""
-    return value.encode("utf-8", "backslashreplace").decode()
-
-
-def number_of(value: Json) -> float | None:
-    """Return the number that a parameter is, or that its text is; None if it is none."""
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        return None
-    try:
-        number = float(value)
-    except (ValueError, OverflowError):
-        return None
-    return number if abs(number) < float("inf") else None
-
-
-def text_of(value: Json) -> str:
-    """Return a parameter as a text; lists and objects as JSON."""
-    return text(encoded(value) if isinstance(value, list | dict) else plain(value))

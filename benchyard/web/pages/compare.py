@@ -1,20 +1,13 @@
 """Sides against a reference, as ``benchyard compare`` has it."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Annotated, Any, Literal
-from urllib.parse import urlencode
+from typing import Any
 
-from fastapi import APIRouter, Depends, Response
-from fastapi import Query as Parameter
+from fastapi import APIRouter, Response
 from fastapi import Request as HttpRequest
 from fastapi.responses import RedirectResponse
-from pydantic import BaseModel
 
 from benchyard.analysis.comparison.document import csv_text, document, markdown
 from benchyard.analysis.comparison.pairing import Against
-from benchyard.analysis.comparison.request import Request, parse_step_pairs
-from benchyard.analysis.comparison.rows import Rule
 from benchyard.analysis.comparison.run_sets import RunSet
 from benchyard.analysis.comparison.samples import DURATION
 from benchyard.analysis.comparison.tables import Order
@@ -28,11 +21,8 @@ from benchyard.analysis.comparison.wording import (
 from benchyard.catalogue.catalogue import Catalogue
 from benchyard.catalogue.entry import CaseEntry, identified
 from benchyard.catalogue.query import Query
-from benchyard.core.amounts import parse_percent
 from benchyard.core.errors import InputError
 from benchyard.core.quantity import day_and_time
-from benchyard.results.campaigns import is_earlier
-from benchyard.results.trust import Suspect
 from benchyard.show.results_plot.chart import Kind as PlotKind
 from benchyard.show.results_plot.choice import Wish
 from benchyard.web.case_neighbours import name_of
@@ -43,12 +33,12 @@ from benchyard.web.comparing import (
     exact_sides,
     findings_of,
     mark_of,
-    percent,
     remarks_of,
     reversed_words,
     rows_table,
     sides_table,
 )
+from benchyard.web.comparison_address import Asked, AskedFor, by_time
 from benchyard.web.explorer import Current
 from benchyard.web.pictures import Draw, Kind, Picture, Width, add_picture
 from benchyard.web.plots import draw_sides
@@ -62,127 +52,6 @@ router = APIRouter()
 _OFFERED = 50
 #: Sides that have a colour each in a picture.
 _MOST_DRAWN = 24
-#: Options that are given once.
-_ONCE = ("reference", "against", "sort", "threshold", "level", "suspect", "session_sd", "in_turns")
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """What stands in an address, as it was written.
-
-    Args:
-        sides: Each in one of the forms of ``benchyard.web.sides``, or several in lines.
-        values: The options that were given, as parameters of an address.
-    """
-
-    sides: Sequence[str]
-    values: Mapping[str, Sequence[str]]
-
-    @property
-    def request(self) -> Request:
-        """What is asked of the comparison.
-
-        Raises:
-            InputError: If an option is not written as the command line wants it.
-        """
-        given = self.values
-        rule = Rule(
-            metrics=tuple(given.get("metric", (DURATION,))),
-            threshold=parse_percent(self.first("threshold", "1%")),
-            level=parse_percent(self.first("level", "1%")),
-            suspect=Suspect(self.first("suspect", Suspect.AUTO)),
-            other_work=True,
-            steps=tuple(given.get("step", ())),
-            session_sd=parse_percent(sd) if (sd := self.first("session_sd", "")) else None,
-            in_turns=bool(self.first("in_turns", "")),
-        )
-        if not 0 < rule.level < 1:
-            raise InputError("the level lies between 0% and 100%")
-        return Request(
-            rule,
-            self.first("reference", "") or None,
-            parse_step_pairs(given.get("pair", ())),
-            Against(self.first("against", Against.REFERENCE)),
-            Order(self.first("sort", Order.CASE)),
-            same_host=True,
-        )
-
-    def first(self, name: str, usual: str) -> str:
-        """Return the value of an option that is given once."""
-        return next(iter(self.values.get(name, ())), usual)
-
-    def called(self, names: Mapping[str, str]) -> "Asked":
-        """Return the same with other names of the sides."""
-        values = {
-            name: [names.get(text, text) for text in texts] if name == "reference" else texts
-            for name, texts in self.values.items()
-        }
-        return Asked(list(dict.fromkeys(names.get(one, one) for one in self.sides)), values)
-
-    def exactly(self, sides: Sequence[str]) -> "Asked":
-        """Return the same with these sides in this order, and without what may be usual later."""
-        rule = self.request.rule
-        given = {name: texts for name, texts in self.values.items() if name != "reference"}
-        usual = {"metric": rule.metrics, "threshold": [percent(rule.threshold)]}
-        return Asked(sides, {**usual, "level": [percent(rule.level)], **given})
-
-    def swapped(self) -> "Asked":
-        """Return the same of two sides with the other one as the reference."""
-        first = self.first("reference", self.sides[0])
-        sides = sorted(self.sides, key=lambda one: one == first)
-        return Asked(sides, {n: texts for n, texts in self.values.items() if n != "reference"})
-
-    def query(self, **more: str) -> str:
-        """Return the parameters as they stand in an address, with ``?``."""
-        return "?" + urlencode({"side": self.sides, **self.values, **more}, doseq=True)
-
-
-class _Parameters(BaseModel):
-    """What may stand in an address.
-
-    All that is ``a``, and all that is ``b``, is one side each. Of cases that were ticked, the one
-    that was measured first is the reference.
-    """
-
-    side: list[str] = []
-    ticked: Literal["", "yes"] = ""
-    a: list[str] = []
-    b: list[str] = []
-    metric: list[str] = []
-    step: list[str] = []
-    pair: list[str] = []
-    reference: str = ""
-    against: Against = Against.REFERENCE
-    sort: Order = Order.CASE
-    threshold: str = ""
-    level: str = ""
-    suspect: Suspect = Suspect.AUTO
-    session_sd: str = ""
-    in_turns: Literal["", "yes"] = ""
-
-
-async def _asked(explorer: Current, given: Annotated[_Parameters, Parameter()]) -> Asked:
-    """Take the options of an address; what is empty, as a form sends it, is left out."""
-    usual = _Parameters()
-    values: dict[str, Sequence[str]] = {
-        name: _written(getattr(given, name)) for name in ("metric", "step", "pair")
-    }
-    for name in _ONCE:
-        value = str(getattr(given, name)).strip()
-        values[name] = [value] if value != getattr(usual, name) else []
-    sides = [",".join(given.a), ",".join(given.b), *given.side]
-    if given.ticked and given.side:
-        sides = [one.id for one in _by_time(map(explorer.catalogue.case, given.side))]
-    return Asked(_written(sides), {name: texts for name, texts in values.items() if texts})
-
-
-def _written(texts: Iterable[str]) -> list[str]:
-    return [line.strip() for text in texts for line in text.splitlines() if line.strip()]
-
-
-AskedFor = Annotated[Asked, Depends(_asked)]
-
-
 # -- as documents
 
 
@@ -303,8 +172,8 @@ def page(request: HttpRequest, explorer: Current, asked: AskedFor, q: str = "") 
         has_values=any(row.baseline.values or row.candidate.values for row in comparison.rows),
         command=command_of(shown, asked.request),
         reversed=list(reversed_words(shown)),
-        swapped=asked.swapped() if len(shown.chosen) == 2 else None,
-        exact=asked.exactly(exact_sides(explorer.catalogue, shown, asked.request.reference)),
+        swapped=asked.swapped if len(shown.chosen) == 2 else None,
+        exact=asked.with_sides(exact_sides(explorer.catalogue, shown, asked.request.reference)),
         pictures=[_ratios(explorer, asked), _points(explorer, asked)] if drawn else [],
         most_drawn=_MOST_DRAWN,
     )
@@ -369,11 +238,7 @@ def _others(catalogue: Catalogue, asked: Asked) -> DataTable | None:
 
 def _both(asked: Asked, *cases: CaseEntry) -> str:
     """Return the address of a comparison of two cases: what was measured first is the baseline."""
-    return f"/compare{Asked([one.id for one in _by_time(cases)], asked.values).query()}"
-
-
-def _by_time(cases: Iterable[CaseEntry]) -> list[CaseEntry]:
-    return sorted(cases, key=lambda one: (one.newest_s or 0.0, not is_earlier(one.results)))
+    return f"/compare{Asked([one.id for one in by_time(cases)], asked.values).query()}"
 
 
 def _about(case: CaseEntry) -> list[Cell]:

@@ -7,8 +7,8 @@ from benchyard.analysis.comparison.run_sets import Selection, read_run_sets
 from benchyard.core.errors import InputError
 from benchyard.core.model import slug
 from benchyard.web.comparing import command_of, compared
+from benchyard.web.comparison_address import AskedFor
 from benchyard.web.explorer import Current
-from benchyard.web.pages.compare import AskedFor
 from benchyard.web.report.comparisons import sides_of
 from benchyard.web.report.document import Report, report_of
 from benchyard.web.report.wish import Wish

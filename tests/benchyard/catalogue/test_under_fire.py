@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from benchyard.catalogue.catalogue import Catalogue
-from benchyard.catalogue.entry import Entry, identified
+from benchyard.catalogue.entry import Entry
 from benchyard.catalogue.formats import FORMATS
 from benchyard.catalogue.query import Query
 from benchyard.core.errors import BenchyardError, NotFoundError
@@ -37,8 +37,8 @@ class Fire:
         self._chance = random.Random(7)  # noqa: S311 - not a secret
         for case in range(CASES):
             put_many(self._results(case), SETTLED, host="settled")
-        self._settled = {identified(run) for run in self._lab.glob("*/results/*")}
-        #: Ids of what was there at any time.
+        self._settled = set(self._lab.glob("*/results/*"))
+        #: Places of what was there at any time.
         self._ever = set(self._settled)
         self.wrong: deque[str] = deque(maxlen=20)
         self.asked = self.changed = 0
@@ -69,7 +69,7 @@ class Fire:
         results = self._results(self._chance.randrange(CASES))
         number = self._chance.choice(NUMBERS)
         run = results / f"run_{number}"
-        self._ever.add(identified(run))
+        self._ever.add(run)
         if not run.exists():
             put_many(results, [number], host=f"h{self._chance.randrange(9)}")
         else:
@@ -97,11 +97,11 @@ class Fire:
         page = self._catalogue.page(Query(limit=1000, sort="path"))
         if len(page.entries) != page.total:
             self.wrong.append(f"{len(page.entries)} entries of {page.total}")
-        ids = {entry.id for entry in page.entries}
-        if not ids <= self._ever:
-            self.wrong.append(f"never there: {ids - self._ever}")
-        if not self._settled <= ids:
-            self.wrong.append(f"lost: {self._settled - ids}")
+        places = {entry.place for entry in page.entries}
+        if not places <= self._ever:
+            self.wrong.append(f"never there: {places - self._ever}")
+        if not self._settled <= places:
+            self.wrong.append(f"lost: {self._settled - places}")
         self._ask_of_one(page.entries[self.asked % len(page.entries)])
 
     def _ask_of_one(self, entry: Entry) -> None:

@@ -7,15 +7,5 @@ from resources._mapping.commands import Database, Mapping, MappingEngine
 from resources._mapping.folder import ConfiguredEngine
 from resources._readiness import Readiness
 
-__all__ = [
-    "ConfiguredEngine",
-    "ContainerSettings",
-    "Database",
-    "HttpStore",
-    "Mapping",
-    "MappingEngine",
-    "ProgramContainer",
-    "Readiness",
-    "ServerContainer",
-    "heap_arguments",
-]
+__all__ = ["ConfiguredEngine", "ContainerSettings", "Database", "HttpStore", "Mapping"]
+__all__ += ["MappingEngine", "ProgramContainer", "Readiness", "ServerContainer", "heap_arguments"]

@@ -102,25 +102,19 @@ def _authorization(auth: Mapping[str, str], challenge: str, url: str) -> str:
     Source: RFC 7617 (basic), RFC 7616 (digest).
     """
     # Only who needs it has its time and memory measured.
-    from urllib.request import (  # noqa: PLC0415
-        AbstractDigestAuthHandler,
-        HTTPPasswordMgr,
-        Request,
-        parse_http_list,
-        parse_keqv_list,
-    )
+    from urllib import request as urls  # noqa: PLC0415
 
     user, password = auth["username"], auth["password"]
     if auth["type"] == "basic":
         return f"Basic {b64encode(f'{user}:{password}'.encode()).decode()}"
     scheme, _, rest = challenge.partition(" ")
-    fields = parse_keqv_list(parse_http_list(rest))
+    fields = urls.parse_keqv_list(urls.parse_http_list(rest))
     if scheme.lower() != "digest" or "realm" not in fields:
         raise RefusedError(f"the endpoint asks for no digest but for '{challenge}'")
-    passwords = HTTPPasswordMgr()
+    passwords = urls.HTTPPasswordMgr()
     passwords.add_password(fields["realm"], url, user, password)
-    handler = AbstractDigestAuthHandler(passwords)
-    posted = Request(url, b"")  # noqa: S310 - only its address is read
+    handler = urls.AbstractDigestAuthHandler(passwords)
+    posted = urls.Request(url, b"")  # noqa: S310 - only its address is read
     return f"Digest {handler.get_authorization(posted, fields)}"
 
 

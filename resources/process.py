@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, ClassVar
+from typing import IO, ClassVar, Literal
 
 from benchyard.case.resource import (
     CommandResult,
@@ -32,6 +32,8 @@ from benchyard.process.usage import Ended
 from resources._files import keeping_profile, named_or_kept, refuse_missing, remove_if_empty
 from resources._metrics import Metrics, refused_metrics, with_metrics
 
+Stream = Literal["stdout", "stderr"]
+
 
 @dataclass(frozen=True, slots=True)
 class Call:
@@ -42,6 +44,7 @@ class Call:
         environment: Added to the one that children get.
         stdout: Where its output goes; the same file as ``stderr`` to have both in one.
         exit_code: What it must end with; negative for a signal.
+        discard: Of ``stdout`` and ``stderr``, what goes to /dev/null instead.
     """
 
     arguments: Sequence[str]
@@ -51,6 +54,7 @@ class Call:
     stdin: Path | None = None
     environment: Mapping[str, str] | None = None
     exit_code: int = 0
+    discard: Sequence[Stream] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +73,7 @@ class ProgramStep:
     profile_file: str | None
     exit_code: int
     metrics: Metrics | None
+    discard: Sequence[Stream]
 
 
 class ProgramResource(Resource[SettingsT], ABC):
@@ -176,6 +181,7 @@ class ProgramResource(Resource[SettingsT], ABC):
             stdin=self.workspace.file(stdin) if stdin else None,
             environment=step.environment,
             exit_code=step.exit_code,
+            discard=step.discard,
         )
         made = self.workspace.new_file(step.output_file) if step.output_file else None
         with keeping_profile(self.workspace, step.profile_file):
@@ -243,6 +249,11 @@ class HostProgram(ProgramResource[SettingsT], ABC):
         if parameters.get("arguments") == []:
             yield ("parameters", "arguments"), "is empty; its first item must be the program"
         yield from refused_metrics(parameters.get("metrics"))
+        discarded = parameters.get("discard")
+        for stream in discarded if isinstance(discarded, list) else ():
+            used = [f"{stream}_file", *(["metrics"] if stream == "stdout" else [])]
+            for name in filter(parameters.get, used):
+                yield ("parameters", "discard"), f"'{stream}' is discarded, and '{name}' needs it"
 
     @command
     def execute(  # noqa: PLR0913, PLR0917 - each is a parameter that a step may give by name
@@ -257,6 +268,7 @@ class HostProgram(ProgramResource[SettingsT], ABC):
         profile_file: str | None = None,
         exit_code: int = 0,
         metrics: Metrics | None = None,
+        discard: list[Stream] | None = None,
     ) -> CommandResult:
         """Run a program of this host and wait for its end.
 
@@ -271,6 +283,7 @@ class HostProgram(ProgramResource[SettingsT], ABC):
             profile_file: A profile that it may write of itself; kept, and shown in the trace.
             exit_code: The exit code that means success; negative for a signal.
             metrics: What it prints and is a metric: name to where that stands.
+            discard: Of ``stdout`` and ``stderr``, what is kept nowhere.
         """
         step = ProgramStep(
             arguments,
@@ -281,6 +294,7 @@ class HostProgram(ProgramResource[SettingsT], ABC):
             profile_file,
             exit_code,
             metrics,
+            discard or (),
         )
         return self._execute(step, usage)
 
@@ -327,10 +341,14 @@ def _open_streams(
     call: Call, files: ExitStack
 ) -> tuple[int | IO[bytes], int | IO[bytes], int | IO[bytes]]:
     stdin = files.enter_context(call.stdin.open("rb")) if call.stdin else subprocess.DEVNULL
-    stdout = files.enter_context(kept_output(call.stdout))
+    stdout = _stream("stdout", call.stdout, call, files)
     if call.stderr == call.stdout:
         return stdin, stdout, subprocess.STDOUT
-    return stdin, stdout, files.enter_context(kept_output(call.stderr))
+    return stdin, stdout, _stream("stderr", call.stderr, call, files)
+
+
+def _stream(name: Stream, path: Path, call: Call, files: ExitStack) -> int | IO[bytes]:
+    return subprocess.DEVNULL if name in call.discard else files.enter_context(kept_output(path))
 
 
 def _failure(call: Call, ended: Ended) -> CommandFailedError:

@@ -14,7 +14,8 @@ from benchyard.case.problems import MOST_PROBLEMS, Finding, JsonPath
 from benchyard.case.registry import Registry
 from benchyard.case.resource import Resource, commands_of
 from benchyard.case.schema_check import Checker
-from benchyard.case.shape import meant, without
+from benchyard.case.shape import meant, read_schema, without
+from benchyard.case.templates import as_declared
 from benchyard.core.errors import BenchyardError, SettingsError
 from benchyard.core.model import Json, JsonObject, folder_of, ports_named
 from benchyard.core.wording import Sentence, hint, near_miss, quote
@@ -161,6 +162,26 @@ class Fitness:
         self._near = cache(partial(hint_at_class, case=inputs.shared.parents[1], known=known))
         self._lasting = {id(step): step for step in lasting}
         self._fits: dict[tuple[int, ResourceClass | None], _Fit] = {}
+
+    def as_declared(self, filled: JsonObject, written: JsonObject) -> JsonObject:
+        """Return a filled document with texts where the schema, a class or a command has texts."""
+        schema = read_schema()
+        made = as_declared(filled, written, schema, cast("JsonObject", schema["$defs"]))
+        fields, before = cast("dict[str, Any]", made), cast("dict[str, Any]", written)
+        names = names_of(fields.get("resources", {}), self._registry, self._near)
+        for name, given in fields.get("resources", {}).items():
+            resource, _ = names.found(name)
+            if resource is not None:
+                known = settings_of(resource.Settings).schema()
+                one = before["resources"][name]
+                fields["resources"][name] = as_declared(given, one, known, {})
+        for step, one in zip(fields.get("steps", ()), before.get("steps", ()), strict=True):
+            if step is not one and {"resource", "parameters"} <= step.keys():
+                resource, _ = names.found(str(step["resource"]))
+                method = commands_of(resource).get(step.get("command")) if resource else None
+                known = signature_of(method).schema() if method else {}
+                step["parameters"] = as_declared(step["parameters"], one["parameters"], known, {})
+        return cast("JsonObject", fields)
 
     def findings(self, document: JsonObject, waiting: StepNeeds) -> Iterator[Finding]:
         """Yield what is wrong with resources, commands, parameters and files of one point.

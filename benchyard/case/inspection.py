@@ -38,21 +38,24 @@ from benchyard.core.model import (
     JsonObject,
     Requires,
     Step,
+    literal,
+    mapped,
 )
 
 
 def build_case(folder: Path, document: JsonObject, point: JsonObject) -> Case:
     """Make the case of one matrix point from a document that has been validated and filled."""
-    fields = cast("dict[str, Any]", document)
+    given = cast("dict[str, JsonObject]", document.get("resources", {}))
+    steps = cast("list[dict[str, Any]]", document["steps"])
+    fields = _literal(document, "resources", "steps")
     name = fields["name"]
-    given: dict[str, JsonObject] = fields.get("resources", {})
     subject: dict[str, Any] = fields.get("subject", {})
     return Case(
         folder=folder,
         id=fields.get("@id", f"urn:benchyard:case:{name}"),
         name=name,
         description=fields.get("description", ""),
-        steps=build_steps(fields["steps"]),
+        steps=build_steps(steps),
         tags=tuple(fields.get("tags", ())),
         point=point,
         settings={own: without_class(one) for own, one in given.items()},
@@ -63,6 +66,11 @@ def build_case(folder: Path, document: JsonObject, point: JsonObject) -> Case:
         build=_names(subject, "build"),
         cooldown=_cooldown(fields.get("cooldown")),
     )
+
+
+def _literal(members: Mapping[str, Json], *later: str) -> dict[str, Any]:
+    """Return members without escapes, but for those whose references are resolved later."""
+    return {key: one if key in later else mapped(one, literal) for key, one in members.items()}
 
 
 def _cooldown(written: float | str | None) -> float | None:
@@ -87,6 +95,7 @@ def _requires(fields: dict[str, Any]) -> Requires:
 
 def build_steps(documents: list[dict[str, Any]]) -> tuple[Step, ...]:
     """Make the steps; a step without ``needs`` waits for the one before it."""
+    documents = [_literal(fields, "parameters") for fields in documents]
     ids = [step_id(fields, index) for index, fields in enumerate(documents, 1)]
     return tuple(_step(fields, index, ids) for index, fields in enumerate(documents, 1))
 
@@ -206,7 +215,7 @@ def _at_points(
         return
     merged = AtPoints(document)
     for point in islice(points(matrix), 1 if too_large else None):
-        filled = look.template.at(point)
+        filled = look.filled(point)
         told = (one for one in look.findings(filled) if not _is_unknown(one[0], filled, removed))
         found = [*islice(told, MOST_FINDINGS)]
         if not found:
@@ -221,12 +230,16 @@ class _Looking:
 
     def __init__(self, document: JsonObject, inputs: Inputs, registry: Registry) -> None:
         self._body = {key: value for key, value in document.items() if key != "matrix"}
-        self.template = Template(self._body)
+        self._template = Template(self._body)
         self._steps = cast("list[dict[str, Any]]", self._body.get("steps", []))
         self._fitness = Fitness(inputs, registry, self._steps)
         graph = [(s.get("@id"), s.get("needs"), answer_wanted(s)) for s in self._steps]
         self._waiting = None if "${matrix." in repr(graph) else StepNeeds(self._steps)
         self._checked: dict[int, list[Finding]] = {}
+
+    def filled(self, point: JsonObject) -> JsonObject:
+        """Return the document at a point, with texts where texts are declared."""
+        return self._fitness.as_declared(self._template.at(point), self._body)
 
     def findings(self, filled: JsonObject) -> Iterator[Finding]:
         changed = [*changed_findings(filled, self._body)]

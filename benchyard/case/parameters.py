@@ -21,7 +21,7 @@ from typing import (
 
 from benchyard.case.problems import JsonPath
 from benchyard.case.resource import FileRole
-from benchyard.core.model import Json, JsonObject
+from benchyard.core.model import Json, JsonObject, literal
 
 _PLAIN: dict[Any, JsonObject] = {
     str: {"type": "string"},
@@ -201,7 +201,7 @@ def _files_in(annotation: Any, value: Json, path: JsonPath) -> Iterator[NamedFil
     if origin is Annotated:
         roles = [mark for mark in arguments[1:] if isinstance(mark, FileRole)]
         if roles and isinstance(value, str):
-            yield NamedFile(roles[0], value, path)
+            yield NamedFile(roles[0], literal(value), path)
     elif origin in (Union, types.UnionType, Required, NotRequired):
         for argument in arguments:
             yield from _files_in(argument, value, path)

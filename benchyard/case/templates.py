@@ -4,12 +4,12 @@ import itertools
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import cast
+from typing import Any, cast
 
 from benchyard.core.model import Json, JsonObject, plain
 
 # No name holds a brace; to let one pass would make the search of a long text quadratic.
-MATRIX = re.compile(r"\$\{matrix\.([^{}]*)\}")
+MATRIX = re.compile(r"(?<!\$)\$\{matrix\.([^{}]*)\}")
 #: Larger matrices are mistakes; a slip must not fill memory.
 MAX_POINTS = 10_000
 #: Steps of all points together; each costs a kilobyte.
@@ -92,6 +92,55 @@ def _fill_text(text: str, point: Mapping[str, Json]) -> Json:
     if lone and lone[1] in point:
         return point[lone[1]]
     return MATRIX.sub(lambda m: plain(point[m[1]]) if m[1] in point else m[0], text)
+
+
+def as_declared(value: Json, written: Json, schema: JsonObject, defs: JsonObject) -> Json:
+    """Return a filled value; in lists and maps of texts, a lone ``${matrix.name}`` is a text.
+
+    Args:
+        value: As ``Template.at`` fills it.
+        written: The same before it was filled.
+        schema: What is declared of it.
+        defs: What ``$ref`` refers to.
+    """
+    if value is written:
+        return value
+    kinds = [*_kinds(cast("dict[str, Any]", schema), cast("dict[str, Any]", defs))]
+    if isinstance(value, list) and isinstance(written, list):
+        items = _part(kinds, "items")
+        return [_item(*both, items, defs) for both in zip(value, written, strict=True)]
+    if isinstance(value, dict) and isinstance(written, dict):
+        known, others = _part(kinds, "properties"), _part(kinds, "additionalProperties")
+        return {
+            name: as_declared(item, written[name], cast("JsonObject", known[name]), defs)
+            if name in known
+            else _item(item, written[name], others, defs)
+            for name, item in value.items()
+        }
+    return value
+
+
+def _item(value: Json, written: Json, schema: JsonObject, defs: JsonObject) -> Json:
+    types = {kind.get("type") for kind in _kinds(cast("dict[str, Any]", schema), defs)}
+    is_text = types <= {"string", "null"} and "string" in types and value is not written
+    if is_text and isinstance(value, int | float):
+        return plain(value)
+    return as_declared(value, written, schema, defs)
+
+
+def _kinds(schema: dict[str, Any], defs: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the alternatives that a schema allows."""
+    if "$ref" in schema:
+        schema = defs[schema["$ref"].rpartition("/")[2]]
+    if "anyOf" not in schema:
+        yield schema
+    for one in schema.get("anyOf", ()):
+        yield from _kinds(one, defs)
+
+
+def _part(kinds: Iterable[dict[str, Any]], key: str) -> JsonObject:
+    """Return what the first alternative that has such a part declares of it."""
+    return next((kind[key] for kind in kinds if isinstance(kind.get(key), dict)), JsonObject())
 
 
 def undefined(

@@ -198,8 +198,18 @@ def mapped(value: Json, text: Callable[[str], str], name: Callable[[str], str] =
     return value
 
 
+def escaped(text: str) -> str:
+    """Return a text that a case reads as this text, whatever references it seems to hold."""
+    return text.replace("${", "$${")
+
+
+def literal(text: str) -> str:
+    """Return what a case means by a text without references: ``$${`` stands for ``${``."""
+    return text.replace("$${", "${")
+
+
 #: The port at which a resource serves, within a longer text such as a URL.
-_PORT = re.compile(r"\$\{port:([^{}]*)\}")
+_PORT = re.compile(r"(?<!\$)\$\{port:([^{}]*)\}")
 
 
 def ports_named(value: Json) -> tuple[str, ...]:
@@ -224,7 +234,7 @@ def with_ports(value: Json, ports: Mapping[str, int]) -> Json:
 
 
 #: A path from the project's root on, within a longer text such as an option.
-_AT_ROOT = re.compile(r"\$\{root:([^{}]*)\}")
+_AT_ROOT = re.compile(r"(?<!\$)\$\{root:([^{}]*)\}")
 
 
 def at_root(value: Json, root: Path) -> Json:

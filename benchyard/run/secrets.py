@@ -12,7 +12,7 @@ from benchyard.core.files import files_below
 from benchyard.core.model import Json, mapped
 from benchyard.core.redaction import Redaction, Stream
 
-_REFERENCE = re.compile(r"\$\{(env|secret):([^{}]+)\}")
+_REFERENCE = re.compile(r"(?<!\$)\$\{(env|secret):([^{}]+)\}|\$(\$\{)")
 #: Bytes of a file that are in memory at a time.
 _PIECE = 1 << 20
 
@@ -31,7 +31,7 @@ def no_secrets(name: str) -> str:
 
 def refers_to_secrets(value: Json) -> bool:
     """Tell whether ``${secret:NAME}`` stands anywhere in a value."""
-    return any(kind == "secret" for kind, _ in _REFERENCE.findall(json.dumps(value)))
+    return any(kind == "secret" for kind, *_ in _REFERENCE.findall(json.dumps(value)))
 
 
 class Secrets:
@@ -50,12 +50,16 @@ class Secrets:
         self._redaction = Redaction()
 
     def resolve(self, value: Json) -> Json:
-        """Return ``value`` with every reference replaced.
+        """Return ``value`` with every reference replaced, and ``${`` in place of ``$${``.
 
         Raises:
             ResourceError: If a variable or secret is not there.
         """
-        return mapped(value, lambda text: _REFERENCE.sub(lambda m: self._value(m[1], m[2]), text))
+
+        def replaced(found: re.Match[str]) -> str:
+            return found[3] or self._value(found[1], found[2])
+
+        return mapped(value, lambda text: _REFERENCE.sub(replaced, text))
 
     def _value(self, kind: str, name: str) -> str:
         try:

@@ -8,7 +8,7 @@ from tempfile import TemporaryFile
 
 from benchyard.core.errors import InputError
 from benchyard.core.files import shown, write_json
-from benchyard.core.model import Json
+from benchyard.core.model import Json, escaped, mapped
 from benchyard.timing.commands import TimedCommand
 
 _UNFIT = re.compile(r"[^a-z0-9]+")
@@ -55,7 +55,7 @@ def save_case(folder: Path, commands: Sequence[TimedCommand], stdin: Path | None
         "description": f"Made by benchyard time: {'; '.join(one.line for one in commands)}",
         "steps": list[Json](_steps(commands, stdin)),
     }
-    write_json(folder / "metadata.json", document)
+    write_json(folder / "metadata.json", mapped(document, escaped))
 
 
 def _steps(commands: Sequence[TimedCommand], stdin: Path | None) -> list[dict[str, Json]]:

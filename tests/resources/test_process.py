@@ -10,6 +10,7 @@ import pytest
 
 from benchyard.case.resource import CommandResult, NoSettings, Workspace, command, step_context
 from benchyard.core.errors import CommandFailedError, ProgramFailedError
+from benchyard.core.model import Json
 from benchyard.process.labels import start_time
 from resources.process import Process
 
@@ -98,6 +99,20 @@ def test_both_streams_may_share_a_file(process: Process, workspace: Workspace) -
     code = "import sys; print('a', flush=True); print('b', file=sys.stderr)"
     process.execute(python(code), stdout_file="all.txt", stderr_file="all.txt")
     assert workspace.file("all.txt").read_text() == "a\nb\n"
+
+
+def test_what_is_discarded_is_kept_nowhere(process: Process, workspace: Workspace) -> None:
+    code = "import sys; print('a'); print('b', file=sys.stderr)"
+    result = process.execute(python(code), discard=["stdout"])
+    assert result.output is None
+    assert [file.read_text() for file in workspace.kept.iterdir()] == ["b\n"]
+
+
+def test_what_is_discarded_cannot_be_read() -> None:
+    step: dict[str, Json] = {"arguments": ["x"], "discard": ["stdout"], "metrics": {"a": "b"}}
+    assert [said for _, said in Process.refusals({}, "execute", step)] == [
+        "'stdout' is discarded, and 'metrics' needs it"
+    ]
 
 
 def test_an_empty_file_that_the_step_named_stays(process: Process, workspace: Workspace) -> None:

@@ -15,7 +15,7 @@ from benchyard.case.subject.code import OWN_PACKAGES, code_of
 from benchyard.case.subject.contents import content_hash, declared_files
 from benchyard.case.subject.programs import CommandLine, program_facts, python_variables
 from benchyard.core.errors import InputError
-from benchyard.core.model import Case, Json, JsonObject, at_root, point_suffix
+from benchyard.core.model import Case, Json, JsonObject, at_root, literal, mapped, point_suffix
 from benchyard.host.facts import work_tree_state
 from benchyard.results.subject import Subject, digested, told_version
 
@@ -71,14 +71,14 @@ def current_subject(case: Case, registry: Registry, results: Path) -> Subject:
 
 
 def _at_its_root(case: Case) -> Case:
-    """Return a case with paths in place of ``${root:PATH}``."""
+    """Return a case with paths in place of ``${root:PATH}``, and without escapes."""
     settings = {name: _rooted(given, case) for name, given in case.settings.items()}
     steps = [replace(step, parameters=_rooted(step.parameters, case)) for step in case.steps]
     return replace(case, settings=settings, steps=tuple(steps))
 
 
 def _rooted(given: Mapping[str, Json], case: Case) -> JsonObject:
-    return cast("JsonObject", at_root(dict(given), case.root))
+    return cast("JsonObject", mapped(at_root(dict(given), case.root), literal))
 
 
 def with_told(

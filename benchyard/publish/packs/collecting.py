@@ -55,7 +55,7 @@ from benchyard.results.subject import content_of, subject_of, told_version
 _RECORDS = (MARK, RUN_FILE, DONE)
 #: The curves, and what a timeline is made of.
 _SAMPLES = (METRICS_FILE, RESOURCES_FILE, EVENTS_FILE)
-_ENVIRONMENT = re.compile(r"\$\{env:([^{}]+)\}")
+_ENVIRONMENT = re.compile(r"(?<!\$)\$\{env:([^{}]+)\}")
 #: A secret that is shorter would be found everywhere.
 _SHORTEST_SECRET = 4
 _PIECE = 1 << 20

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchyard.case.templates import Template, points, undefined
-from benchyard.core.model import Json
+from benchyard.case.templates import Template, as_declared, points, undefined
+from benchyard.core.model import Json, JsonObject
 
 
 def fill(value: Json, point: dict[str, Json]) -> Json:
@@ -45,6 +45,8 @@ def test_the_last_name_varies_fastest() -> None:
         ("${matrix.unknown}", "${matrix.unknown}"),
         ("${env:HOME} $matrix.scale {matrix.scale}", "${env:HOME} $matrix.scale {matrix.scale}"),
         ("${matrix.scale", "${matrix.scale"),
+        ("$${matrix.scale}", "$${matrix.scale}"),
+        ("$$ ${matrix.threads}$$", "$$ 2$$"),
     ],
 )
 def test_a_lone_template_keeps_its_type_and_a_longer_text_stays_text(
@@ -96,3 +98,42 @@ def test_filling_is_replacing(before: str, after: str, value: Json) -> None:
     written = json.dumps(value) if not isinstance(value, str) else value
     filled = fill(f"{before}${{matrix.x}}{after}", {"x": value})
     assert filled == (value if before == after == "" else before + written + after)
+
+
+_DECLARED: JsonObject = {
+    "properties": {
+        "arguments": {"type": "array", "items": {"type": "string"}},
+        "environment": {
+            "anyOf": [
+                {"type": "object", "additionalProperties": {"type": "string"}},
+                {"type": "null"},
+            ]
+        },
+        "sizes": {"type": "array", "items": {"type": "integer"}},
+        "either": {"type": "array", "items": {"anyOf": [{"type": "string"}, {"type": "number"}]}},
+        "name": {"$ref": "#/$defs/name"},
+        "names": {"type": "array", "items": {"$ref": "#/$defs/name"}},
+    }
+}
+
+
+@pytest.mark.parametrize(
+    ("written", "declared"),
+    [
+        ({"arguments": ["-n", "${matrix.threads}"]}, {"arguments": ["-n", "2"]}),
+        ({"arguments": ["${matrix.fast}"]}, {"arguments": ["true"]}),
+        ({"environment": {"N": "${matrix.scale}"}}, {"environment": {"N": "0.01"}}),
+        ({"names": ["${matrix.threads}"]}, {"names": ["2"]}),
+        ({"name": "${matrix.threads}"}, {"name": 2}),
+        ({"sizes": ["${matrix.threads}"]}, {"sizes": [2]}),
+        ({"sizes": ["${matrix.fast}"]}, {"sizes": [True]}),
+        ({"either": ["${matrix.threads}"]}, {"either": [2]}),
+        ({"unknown": ["${matrix.threads}"]}, {"unknown": [2]}),
+        ({"arguments": [1, "${matrix.engine}"]}, {"arguments": [1, "duck"]}),
+    ],
+)
+def test_a_lone_template_is_text_where_only_texts_fit(
+    written: JsonObject, declared: JsonObject
+) -> None:
+    filled = Template(written).at(POINT)
+    assert as_declared(filled, written, _DECLARED, {"name": {"type": "string"}}) == declared

@@ -83,6 +83,16 @@ def test_an_output_is_refused_before_anything_is_executed(
     assert not (tmp_path / "done").exists()
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("text", ["${env:HOME}", "${matrix.n}", "$${x}", "$$", "${HOME}"])
+def test_a_saved_command_does_the_same(run_here: RunHere, tmp_path: Path, text: str) -> None:
+    run_here("time", "--runs", "6", f"printf %s '{text}'", "--save", "saved")
+    run_here("run", "saved", "--runs", "1", "--direct", "--cooldown", "0")
+    [printed] = (tmp_path / "saved" / "results" / "run_1" / "process").glob("*.stdout.txt")
+    assert printed.read_text() == text
+    assert text in run_here("list", "saved", "--json").stdout
+
+
 def test_stdout_has_the_file_alone(cli: Cli) -> None:
     said = cli("time", "--runs", "6", "true", "--export-json", "-")
     assert json.loads(said.out)["rounds"] == 6

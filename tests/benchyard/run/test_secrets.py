@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchyard.core.errors import ResourceError
-from benchyard.core.model import Json
+from benchyard.core.model import Json, at_root, escaped, literal, with_ports
 from benchyard.core.redaction import note_arguments
 from benchyard.run.secrets import Secrets, no_secrets
 
@@ -40,6 +40,31 @@ def test_references_are_resolved_wherever_they_stand(secrets: Secrets) -> None:
 )
 def test_what_is_no_reference_stays_as_it_is(secrets: Secrets, text: str) -> None:
     assert secrets.resolve(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("$${env:USER}", "${env:USER}"),
+        ("$$${env:USER}", "$${env:USER}"),
+        ("$$ $${ ${env:USER}$$", "$$ ${ alice$$"),
+        (
+            "$${matrix.n}$${port:x}$${root:y}$${secret:api}",
+            "${matrix.n}${port:x}${root:y}${secret:api}",
+        ),
+    ],
+)
+def test_two_dollars_and_a_brace_are_a_dollar_and_a_brace(
+    secrets: Secrets, text: str, meant: str
+) -> None:
+    ports = with_ports(text, {"x": 1})
+    assert secrets.resolve(at_root(ports, Path("/root"))) == meant
+
+
+@given(st.text(alphabet="${}env:USR a"))
+def test_an_escaped_text_is_meant_as_it_was(text: str) -> None:
+    assert Secrets(environment={"U": "x"}).resolve(escaped(text)) == text
+    assert literal(escaped(text)) == text
 
 
 def test_a_value_that_looks_like_a_reference_is_not_resolved_again() -> None:

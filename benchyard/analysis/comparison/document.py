@@ -69,6 +69,7 @@ from benchyard.analysis.comparison.wording import (
     summary,
     verdict_in_full,
 )
+from benchyard.core.markup import inline
 from benchyard.core.model import Json, JsonObject
 from benchyard.statistics.comparison import Verdict
 from benchyard.statistics.intervals import Interval
@@ -246,18 +247,18 @@ def markdown(comparison: Comparison, *sides: str) -> str:
     many = len(comparison.pairs) > 1
     about = [f"- {line}" for pair in comparison.pairs for line in _about(pair, named=many)]
     rows = _table(comparison) if comparison.rows else []
-    below = [f"- {_cell(note)}" for note in notes(comparison)]
+    below = [f"- {inline(note)}" for note in notes(comparison)]
     sections = ([head], list(dict.fromkeys(about)), rows, below)
     return "\n\n".join("\n".join(lines) for lines in sections if lines) + "\n"
 
 
 def _about(pair: CasePair, *, named: bool) -> Iterator[str]:
-    title = f"{_cell(pair.title)}: " if named else ""
+    title = f"{inline(pair.title)}: " if named else ""
     for weight, mark in _WEIGHTS:
         for text in remarks(pair, weight):
-            yield f"{mark}{title}{_cell(text)}"
+            yield f"{mark}{title}{inline(text)}"
     for finding in pair.findings:
-        yield f"{_MARKS.get(finding.verdict, '')}{title}{_cell(finding.text)}"
+        yield f"{_MARKS.get(finding.verdict, '')}{title}{inline(finding.text)}"
 
 
 def _table(comparison: Comparison) -> list[str]:
@@ -266,15 +267,8 @@ def _table(comparison: Comparison) -> list[str]:
         [*cells[:-1], _MARKS.get(verdict, "") + cells[-1]]
         for verdict, cells in zip(verdicts, plain.rows, strict=True)
     ]
-    escaped = replace(plain, rows=[[_cell(cell) for cell in cells] for cells in rows])
+    escaped = replace(plain, rows=[[inline(cell) for cell in cells] for cells in rows])
     return escaped.markdown().splitlines()
-
-
-def _cell(text: str) -> str:
-    """Keep what a case is called from being markup."""
-    for sign in "\\|<>*_`[]":
-        text = text.replace(sign, f"\\{sign}")
-    return text.replace("\n", " ")
 
 
 # -- CSV

@@ -17,7 +17,7 @@ from benchyard.analysis.comparison.rows import (
     Rule,
     Unpaired,
 )
-from benchyard.analysis.comparison.run_sets import Pairs
+from benchyard.analysis.comparison.run_sets import Pairs, RunSet
 from benchyard.analysis.comparison.samples import DURATION, StepSample
 from benchyard.analysis.comparison.sessions import (
     IN_TURNS,
@@ -57,16 +57,17 @@ def compare_sides(
         InputError: If cases are not comparable and the rule does not allow it, or no step has a
             metric that is asked for, or no step is on both sides.
     """
-    made, drafts, known_steps = list[CasePair](), list[_Draft](), list[str]()
+    made, drafts = list[CasePair](), list[_Draft]()
     # A side may be in many pairs. All of them live as long as this, so no id is another's.
-    samples = {
-        id(one): sampled(one, rule.suspect)
-        for one in {id(one): one for two in sides for of in two.both for one in of}.values()
-    }
+    named = {id(one): one for two in sides for of in two.both for one in of}
+    _refuse_unknown_steps(named.values(), rule.steps)
+    taken = {key: _only(one, rule.steps) for key, one in named.items()}
+    samples = {key: sampled(one, rule.suspect) for key, one in taken.items()}
     for two in sides:
         neutral = two.baseline != sides[0].baseline
-        for at, (baseline, candidate) in enumerate(two.both):
-            one, other = samples[id(baseline)], samples[id(candidate)]
+        for at, both in enumerate(two.both):
+            one, other = (samples[id(side)] for side in both)
+            baseline, candidate = (taken[id(side)] for side in both)
             key = two.keys[at] if two.keys else candidate.title
             pair = CasePair(
                 *(baseline, candidate, check(baseline, candidate), ()),
@@ -78,10 +79,7 @@ def compare_sides(
             missing = tuple(gone(one.every, other.every, rule))
             made.append(replace(pair, findings=judged, gone=missing))
             drafts += _drafts(made[-1], one, other)
-            known_steps += [step.id for step in one.every.values() if step.measured]
-            known_steps += [step_id for step_id, step in other.every.items() if step.measured]
     _refuse_incomparable(made, rule)
-    drafts = _of_steps(drafts, rule.steps, known_steps)
     known = list(dict.fromkeys(draft.metric for draft in drafts))
     wanted = choose_metrics(known, rule.metrics)
     history = history or rule.history(
@@ -214,16 +212,25 @@ def _suffices(draft: _Draft, level: float) -> bool:
     return suffices(baseline, candidate, level, paired=draft.pair.of_same_runs)
 
 
-def _of_steps(
-    drafts: Sequence[_Draft], patterns: Sequence[str], steps: Sequence[str]
-) -> list[_Draft]:
-    known = list(dict.fromkeys(steps))
+def _refuse_unknown_steps(sets: Iterable[RunSet], patterns: Sequence[str]) -> None:
+    records = (record for one in sets for record in one.everything) if patterns else ()
+    known = list(dict.fromkeys(s.id for record in records for s in record.steps if s.measure))
     unknown = [p for p in patterns if known and not any(fnmatchcase(i, p) for i in known)]
     if unknown:
         raise InputError("; ".join(f"no step is {p!r}{hint(p, known)}" for p in unknown))
+
+
+def _only(runs: RunSet, patterns: Sequence[str]) -> RunSet:
+    """Return runs with the steps alone whose id, or that of their partner, is meant."""
     if not patterns:
-        return list(drafts)
-    return [draft for draft in drafts if any(fnmatchcase(draft.baseline.id, p) for p in patterns)]
+        return runs
+    paired = runs.compared_as or {step: step for step in runs.step_ids}
+    meant = {
+        own: other
+        for own, other in paired.items()
+        if any(fnmatchcase(own, one) or fnmatchcase(other, one) for one in patterns)
+    }
+    return replace(runs, compared_as=meant)
 
 
 def choose_metrics(known: Sequence[str], patterns: Sequence[str]) -> set[str]:

@@ -183,6 +183,18 @@ def test_only_the_steps_that_are_asked_for_are_compared() -> None:
         compared(one, one, steps=("laod",))
 
 
+def test_a_step_that_is_not_asked_for_changes_nothing() -> None:
+    one = [run(n, step(v), step(v, name="q")) for n, v in enumerate(BASE, 1)]
+    other = [run(n, step(v), failed("q")) for n, v in enumerate(BASE, 1)]
+    assert compared(one, other).regressions == 1
+    assert compared(one, other, steps=("load",)).regressions == 0
+    assert compared(one, other, steps=("q",)).regressions == 1
+    elsewhere = [run(n, step(v), step(v, name="q", resource="X")) for n, v in enumerate(BASE, 1)]
+    with pytest.raises(InputError, match="not comparable"):
+        compared(one, elsewhere)
+    assert [row.candidate.id for row in compared(one, elsewhere, steps=("load",)).rows] == ["load"]
+
+
 def test_steps_of_set_up_are_not_compared_but_their_failures_are() -> None:
     one = [run(1, step(1.0, measure=False), step(1.0, name="q"))]
     assert [row.candidate.id for row in compared(one, one).rows] == ["q"]

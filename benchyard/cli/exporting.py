@@ -22,6 +22,7 @@ from benchyard.cli.option_types import OutputFile, columns_option
 from benchyard.cli.targets import holds_no_case, targets
 from benchyard.cli.terminal import say
 from benchyard.core.errors import InputError, RecordError
+from benchyard.core.markup import cell
 from benchyard.core.outputs import Output, write
 from benchyard.core.quantity import plural
 from benchyard.results.campaigns import chosen_campaigns

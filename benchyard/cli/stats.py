@@ -15,6 +15,7 @@ from benchyard.cli.outcome import name_of, print_outcome, read_summary
 from benchyard.cli.targets import has_runs, holds_no_case, targets
 from benchyard.cli.terminal import say
 from benchyard.core.errors import RecordError
+from benchyard.core.markup import cell
 from benchyard.core.model import Case
 from benchyard.core.quantity import plural, shorten
 from benchyard.results.campaigns import chosen_campaigns
@@ -25,7 +26,6 @@ from benchyard.show.export.files import csv_pieces
 from benchyard.show.export.sources import source_of, sources_at
 from benchyard.show.export.summarized import summarized
 from benchyard.show.export.tidy import Choice, Tally
-from benchyard.show.pages.markdown import cell
 from benchyard.show.steps_table import Look, reported
 
 #: Characters of a list of names.

@@ -5,8 +5,10 @@ import io
 from collections.abc import Sequence
 
 from benchyard import __version__
+from benchyard.core.markup import code, item
 from benchyard.core.model import Json
 from benchyard.core.table import Table
+from benchyard.core.wording import printable
 from benchyard.statistics.intervals import Interval
 from benchyard.statistics.measures import mean, median, stdev
 from benchyard.timing.course import Course
@@ -123,16 +125,16 @@ def table_of_executions(course: Course) -> str:
         command = course.commands[at]
         point = [command.parameters.get(name, "") for name in parameters]
         values = [getattr(one, field) for field in _FIELDS]
-        rows.writerow([command.name, command.line, *point, *values])
+        rows.writerow([*map(printable, (command.name, command.line, *point)), *values])
     return made.getvalue()
 
 
 def markdown(course: Course, warnings: Sequence[str]) -> str:
     """Return the table, the verdicts and the warnings as Markdown."""
     shown = table(course)
-    rows = [[f"`{row[0].replace('|', chr(92) + '|')}`", *row[1:]] for row in shown.rows]
+    rows = [[code(row[0]), *row[1:]] for row in shown.rows]
     said = verdicts(course.ranking) if course.ranking else []
-    lines = [f"- {text}\n" for text in (*said, *(f"warning: {one}" for one in warnings))]
+    lines = [f"- {item(text)}\n" for text in (*said, *(f"warning: {one}" for one in warnings))]
     return (
         Table(shown.heads, rows, shown.figures).markdown()
         + ("\n" if lines else "")

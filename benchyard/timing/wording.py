@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from benchyard.core.quantity import amount, duration, number, percent, shorten
 from benchyard.core.table import Table
+from benchyard.core.wording import printable
 from benchyard.statistics.intervals import Interval
 from benchyard.statistics.measures import median
 from benchyard.timing.course import Course
@@ -105,4 +106,4 @@ def _times(ratio: float) -> str:
 
 
 def _name(ranking: Ranking, at: int) -> str:
-    return f"'{shorten(ranking.names[at], _LONGEST_NAME, 2)}'"
+    return f"'{shorten(printable(ranking.names[at]), _LONGEST_NAME, 2)}'"

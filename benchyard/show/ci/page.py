@@ -5,11 +5,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from benchyard import __version__
+from benchyard.core.markup import cell
 from benchyard.core.quantity import plural
 from benchyard.core.wording import printable
 from benchyard.show.ci.checks import CANNOT_TELL, REGRESSION, CheckedCase, State
 from benchyard.show.ci.outcomes import CaseOutcome
-from benchyard.show.pages.markdown import cell
 from benchyard.show.pages.result import result_page
 
 _MOST_REGRESSIONS = 50

@@ -4,7 +4,8 @@ Files store, the UI shows: every number here is in a file, too. Texts that come 
 and commands are escaped, since the UI renders Markdown and raw HTML alike.
 """
 
-from benchyard.show.pages.markdown import cell, embedded, key_of
+from benchyard.core.markup import cell
+from benchyard.show.pages.markdown import embedded, key_of
 from benchyard.show.pages.result import result_page, suite_table
 from benchyard.show.pages.retries import Board, board_of, merged, retries_page
 

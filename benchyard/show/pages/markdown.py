@@ -8,41 +8,11 @@ import base64
 import hashlib
 import re
 
-from benchyard.core.quantity import shorten
-from benchyard.core.wording import printable
+from benchyard.core.markup import cell
 
-#: What begins something in Markdown or HTML wherever it stands, and what is part of an address.
-_ACTIVE = re.compile(r"[\\`*_\[\]<>|~&@]|:(?=/)")
-#: What begins something only where a line does; a number with a dot there would be a list.
-_AT_START = re.compile(r"[#+=!-]|\d+(?=[.)](?:\s|$))")
-_WWW = re.compile(r"(?i)www(?=\.)")
-#: A backslash inside of a word is not needed, and ugly where a text is shown as it is.
-_INSIDE = re.compile(r"(?<=[A-Za-z0-9])\\_(?=[A-Za-z0-9])")
-#: Longest text of one cell.
-LONGEST = 300
 _CLEAN = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _DIGEST = re.compile(r"-[0-9a-f]{8}$")
 _LONGEST_KEY = 100
-
-
-def cell(text: object, longest: int = LONGEST) -> str:
-    """Return a text escaped for Markdown, on one line.
-
-    Args:
-        longest: Characters; what is longer is cut off.
-    """
-    line = printable(" ".join(str(text).split()))
-    escaped = _INSIDE.sub("_", _ACTIVE.sub(r"\\\g<0>", shorten(line, longest)))
-    return _WWW.sub(r"\g<0>\\", _start(escaped))
-
-
-def _start(text: str) -> str:
-    found = _AT_START.match(text)
-    if found is None:
-        return text
-    # Of a number the dot behind it is what makes a list.
-    at = found.end() if found[0].isdigit() else 0
-    return f"{text[:at]}\\{text[at:]}"
 
 
 def link(text: str, address: str | None) -> str:

@@ -3,12 +3,13 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from benchyard.core.markup import cell
 from benchyard.core.model import Json
 from benchyard.core.wording import named_runs
 from benchyard.results.reasons import why_failed
 from benchyard.results.record import RunRecord
 from benchyard.results.subject import about
-from benchyard.show.pages.markdown import cell, embedded, link
+from benchyard.show.pages.markdown import embedded, link
 from benchyard.show.pages.retries import place_of
 from benchyard.show.steps_table import Document, steps_table
 

@@ -19,6 +19,7 @@ from benchyard.analysis.executions import WHOLE_RUN, Collected, StepTry, executi
 from benchyard.analysis.failure_rates import by_fragility, least_rate, troubled
 from benchyard.analysis.failure_wording import Link, first_and_last, outcome_word
 from benchyard.core.json_text import encoded
+from benchyard.core.markup import cell
 from benchyard.core.model import Json
 from benchyard.core.quantity import day_and_time, duration, percent, plural
 from benchyard.core.table import Table

@@ -93,6 +93,18 @@ def test_a_saved_command_does_the_same(run_here: RunHere, tmp_path: Path, text: 
     assert text in run_here("list", "saved", "--json").stdout
 
 
+def test_a_command_of_several_lines_is_one_line(cli: Cli, tmp_path: Path) -> None:
+    file, rows, odd = tmp_path / "t.md", tmp_path / "t.csv", "true\ntrue `true` \x1b[1m"
+    options = ["--export-markdown", file, "--export-csv", rows]
+    said = cli("time", "--runs", "6", "--shell", odd, "true", *options)
+    text = file.read_text()
+    assert r"| ``true\ntrue `true` \x1b[1m`` |" in text
+    assert "\x1b" not in text + rows.read_text()
+    assert all(line[:2] in ("| ", "- ", "") for line in text.splitlines())
+    assert len(rows.read_text().splitlines()) == 13
+    assert "true\ntrue" not in said.out
+
+
 def test_stdout_has_the_file_alone(cli: Cli) -> None:
     said = cli("time", "--runs", "6", "true", "--export-json", "-")
     assert json.loads(said.out)["rounds"] == 6

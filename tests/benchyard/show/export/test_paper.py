@@ -7,13 +7,13 @@ from statistics import median as median_of
 import pytest
 
 from benchyard.core.errors import InputError
+from benchyard.core.markup import cell
 from benchyard.core.model import Json, Outcome
 from benchyard.show.export.columns import Cell, Cells, Rows
 from benchyard.show.export.paper import PaperTable, markdown, paper_tables
 from benchyard.show.export.sources import Source
 from benchyard.show.export.summarized import summarized
 from benchyard.show.export.tidy import Choice, Tally, tidy
-from benchyard.show.pages.markdown import cell
 from tests.benchyard.show.export.conftest import (
     FAILED,
     WriteRun,

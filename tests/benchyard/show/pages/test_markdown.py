@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchyard.core.markup import LONGEST, cell, code, inline
 from benchyard.show.pages import key_of
-from benchyard.show.pages.markdown import LONGEST, cell, embedded, link
+from benchyard.show.pages.markdown import embedded, link
 
 HOSTILE = [
     "<img src=x onerror=alert(1)>",
@@ -117,3 +118,23 @@ def test_title_that_looks_like_a_key_of_another_has_its_own() -> None:
 
 def test_kinds_never_meet() -> None:
     assert key_of("retries", "table-a") != key_of("retry-table", "a")
+
+
+@pytest.mark.parametrize(
+    ("text", "span"),
+    [
+        ("sort -n", "`sort -n`"),
+        ("a|b", r"`a\|b`"),
+        ("a\nb", r"`a\nb`"),
+        ("\x1b[31m", r"`\x1b[31m`"),
+        ("echo `date`", "`` echo `date` ``"),
+        ("a``b", "```a``b```"),
+    ],
+)
+def test_a_command_stays_inside_of_its_code_span(text: str, span: str) -> None:
+    assert code(text) == span
+
+
+def test_a_cell_of_a_table_needs_no_escape_at_its_beginning() -> None:
+    assert (inline("+2 %"), cell("+2 %")) == ("+2 %", r"\+2 %")
+    assert inline("@you `a`\nb") == r"\@you \`a\` b"

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
+from benchyard.analysis.comparison.points import place_of
 from benchyard.analysis.comparison.run_numbers import parse_runs
 from benchyard.core.errors import InputError, RecordError
 from benchyard.core.files import shown
@@ -170,7 +171,8 @@ def read_run_sets(selection: Selection, read: Reader = read_record) -> dict[str,
         found[run_set.title] = run_set
     if not found:
         raise InputError(_nothing(selection))
-    return found
+    places = {title: place_of(one.everything[-1].case, one.folder) for title, one in found.items()}
+    return {title: found[title] for title in sorted(found, key=places.__getitem__)}
 
 
 def results_folders(folder: Path) -> list[Path]:

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 
 from benchyard.analysis.comparison.samples import DURATION
 from benchyard.core.errors import InputError
-from benchyard.core.model import point_suffix
+from benchyard.core.model import plain, point_suffix
 from benchyard.show.results_plot.caption import Told, nothing, sentences
 from benchyard.show.results_plot.chart import Chart, Kind, Mark, Panel, Series
 from benchyard.show.results_plot.layout import STEP, Cell, Layout
 from benchyard.show.results_plot.reference import Reference, ratio_mark
 from benchyard.show.results_plot.scales import grows_by_factors, spans_factors
-from benchyard.show.results_plot.sides import CASE, RESULTS, varying
+from benchyard.show.results_plot.sides import CASE, RESULTS, numeric, varying
 
 #: What a picture has room for.
 MOST_PANELS, MOST_SERIES, MOST_MARKS = 30, 24, 400
@@ -93,6 +93,9 @@ def _panel(plan: Plan, key: _Key, title: str, names: Sequence[_Key]) -> tuple[Pa
     layout = plan.layout
     cells = [cell for cell in plan.cells if cell.key(layout.panel) == key]
     rows = _labels(cells, layout.at or [STEP]) if plan.kind.has_rows else {}
+    if plan.kind is Kind.LINES and not numeric(layout.at[0], [cell.side for cell in plan.cells]):
+        # The axis of each panel has all values, in their order.
+        rows = {c.key(layout.at): plain(c.side.traits.get(layout.at[0])) for c in plan.cells}
     places = {row: place for place, row in enumerate(rows)}
     series: list[Series] = []
     told: list[Told] = []
@@ -106,7 +109,7 @@ def _panel(plan: Plan, key: _Key, title: str, names: Sequence[_Key]) -> tuple[Pa
 
 
 def _at(plan: Plan, cell: Cell, places: dict[_Key, int]) -> float:
-    if plan.kind is Kind.LINES:
+    if plan.kind is Kind.LINES and not places:
         value = cell.side.traits[plan.layout.at[0]]
         return float(value) if isinstance(value, int | float) else 0.0
     return places.get(cell.key(plan.layout.at or [STEP]), 0)
@@ -189,6 +192,8 @@ def _is_log(plan: Plan, panels: Sequence[Panel], wanted: bool | None) -> bool:  
 
 
 def _is_log_parameter(plan: Plan, marks: Sequence[Mark], wanted: bool | None) -> bool:  # noqa: FBT001
+    if not numeric(plan.layout.at[0], [cell.side for cell in plan.cells]):
+        return False
     values = sorted({mark.at for mark in marks})
     if wanted and values[0] <= 0:
         name = plan.layout.at[0]

@@ -13,7 +13,7 @@ from benchyard.show.results_plot.caption import absent
 from benchyard.show.results_plot.chart import Chart, Kind
 from benchyard.show.results_plot.layout import Cell, lay_out
 from benchyard.show.results_plot.reference import parse_reference
-from benchyard.show.results_plot.sides import Side, numeric, varying
+from benchyard.show.results_plot.sides import CASE, RESULTS, Side, numeric, varying
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +63,13 @@ def make_chart(sides: Sequence[Side], wish: Wish) -> Chart:
 
 
 def _axis(sides: Sequence[Side], wanted: str | None) -> str:
-    found = wanted or _number(sides)
-    if found is None or not numeric(found, sides):
-        which = f"{printable(found)} is none" if found else "none differs between these cases"
-        raise InputError(f"--kind lines takes a parameter whose values are numbers; {which}")
+    texts = (name for name in varying(sides) if name not in (CASE, RESULTS))
+    found = wanted or _number(sides) or next(texts, None)
+    if found is None:
+        values = "values are numbers, or texts in the case's order"
+        raise InputError(
+            f"--kind lines takes a parameter whose {values}; none differs between these cases"
+        )
     return found
 
 

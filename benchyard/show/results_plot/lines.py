@@ -26,7 +26,10 @@ def draw_lines(axes: Any, chart: Chart, panel: Panel) -> None:
     values = sorted({mark.at for mark in panel.marks})
     if chart.log_parameter:
         axes.set_xscale("log")
-    set_parameter(axes.xaxis, values, log=chart.log_parameter)
+    if panel.rows:
+        axes.set_xticks(range(len(panel.rows)), panel.rows)
+    else:
+        set_parameter(axes.xaxis, values, log=chart.log_parameter)
     axes.margins(x=0.06)
     low, high = set_scale(axes, "y", chart, panel)
     set_numbers(axes.yaxis, (low, high), chart.unit, log=chart.log_values)

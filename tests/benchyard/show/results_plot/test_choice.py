@@ -53,6 +53,14 @@ def test_a_parameter_of_numbers_is_lines() -> None:
     ]
 
 
+def test_lines_take_words_in_the_order_of_the_case() -> None:
+    chart = make_chart(matrix(version=["v10", "v9", "v2"]), Wish(Kind.LINES))
+    assert chart.parameter == "version"
+    assert [panel.rows for panel in chart.panels] == [("v10", "v9", "v2")]
+    assert [place[2] for place in places(chart)] == [0, 1, 2, 0, 1, 2]
+    assert not chart.log_parameter
+
+
 def test_a_parameter_of_words_is_points() -> None:
     assert make_chart(matrix(system=["a", "b"]), Wish()).kind is Kind.POINTS
     assert make_chart(matrix(on=[True, False]), Wish()).kind is Kind.POINTS
@@ -190,7 +198,6 @@ def test_the_user_chooses_the_scale() -> None:
         (Wish(x="thread"), "--x thread: no parameter .* did you mean 'threads'"),
         (Wish(series="case"), "--series case: no parameter in which these cases differ"),
         (Wish(x="threads", series="threads"), "both threads"),
-        (Wish(Kind.LINES, x="system"), "values are numbers; system is none"),
         (Wish(Kind.ECDF, x="threads"), "the axis of --kind ecdf"),
         (Wish(Kind.BARS, reference="a"), "--reference is of --kind ratio, not of --kind bars"),
         (Wish(Kind.RATIO, reference="threads=3"), "no case or step is 'threads=3'"),

@@ -1,13 +1,16 @@
 """What a sink and a reader are."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+import math
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
+from itertools import groupby, islice
 from typing import Protocol, TypedDict, Unpack, runtime_checkable
 
 from benchyard.core.model import Json, JsonObject
 from benchyard.results.subject import Subject
+from benchyard.statistics.measures import median
 
 
 class Kind(StrEnum):
@@ -109,7 +112,7 @@ class Timing:
 
     Args:
         started_at: Start of the test, UTC.
-        wall_time: Seconds, as the document said.
+        wall_time: Seconds, as the document said; the median of several results of one name.
         subject: What was measured, as in ``benchyard.results.subject``; incomplete if the document
             does not say all of it.
         suspect: Why the number cannot be trusted; empty if it can.
@@ -132,6 +135,36 @@ class Timing:
         told = found.items() if isinstance(found, dict) else ()
         versions = {name: of.get("version") for name, of in told if isinstance(of, dict)}
         return {name: one for name, one in versions.items() if isinstance(one, str)}
+
+
+def timings_of_documents(
+    read: Callable[[int | None], Iterable[tuple[Hashable, Timing]]], limit: int | None
+) -> Iterator[Timing]:
+    """Yield one timing for each document; of several results of one name their median.
+
+    Args:
+        read: Reads the results of one name with their documents, those of one start in sequence:
+            all of them, or so many at most.
+        limit: Of documents.
+    """
+    found = read(None if limit is None else limit + 1)
+    if limit is not None:
+        found = list(found)
+        if len({document for document, _ in found}) <= limit < len(found):
+            found = read(None)  # documents have several results, and the last one was cut
+    return islice(_medians(found), limit)
+
+
+def _medians(found: Iterable[tuple[Hashable, Timing]]) -> Iterator[Timing]:
+    for _, same in groupby(found, key=lambda one: one[1].started_at):
+        documents: dict[Hashable, list[Timing]] = {}
+        for document, timing in same:
+            documents.setdefault(document, []).append(timing)
+        for results in documents.values():
+            counted = [one for one in results if not one.suspect] or results
+            finite = [one.wall_time for one in counted if math.isfinite(one.wall_time)]
+            single = len(counted) == 1 or not finite
+            yield counted[0] if single else replace(counted[0], wall_time=median(finite))
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +220,7 @@ class Reader(Protocol):
         ...
 
     def timings(self, test: str, entry: str, **window: Unpack[Window]) -> Iterator[Timing]:
-        """Yield the timings of one entry of a test."""
+        """Yield the timings of one entry of a test; see ``timings_of_documents``."""
         ...
 
     def stored(self, test: str, started_at: datetime) -> Iterator[Stored]:

@@ -32,7 +32,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 #: The first second that no date can name: years have four digits.
 _TOO_LATE = 253_402_300_800
 #: Hexadecimal digits of an identity; in an entry's, the last eight are its place.
-_DIGITS, _DIGITS_OF_DOCUMENT = 40, 32
+_DIGITS, DIGITS_OF_DOCUMENT = 40, 32
 #: Arguments of our own documents: the exact start, and what was measured, as JSON.
 STARTED_AT, SUBJECT = "started-at", "subject"
 
@@ -221,7 +221,7 @@ def _identity(
 
 def _identified(found: Sequence[_Found], identity: str) -> tuple[Entry, ...]:
     """Give entries their identities: the document's, and their place in it."""
-    document = identity[:_DIGITS_OF_DOCUMENT]
+    document = identity[:DIGITS_OF_DOCUMENT]
     return tuple(
         Entry(name, wall_time, body, f"{document}{place:08x}")
         for place, (name, wall_time, body) in enumerate(found)

@@ -12,7 +12,7 @@ from benchyard.core.model import Json
 from benchyard.publish.sinks.azure.client import FAILURES, explained, refuse_silent, service
 from benchyard.publish.sinks.azure.credentials import Access, access
 from benchyard.publish.sinks.azure.rows import TESTRESULTS, UNKNOWN, event_of, seconds
-from benchyard.publish.sinks.contract import Stored, Timing, Window
+from benchyard.publish.sinks.contract import Stored, Timing, Window, timings_of_documents
 from benchyard.publish.sinks.sending import READING, retried
 from benchyard.publish.testresults.document import subject_of_text
 from benchyard.results.events import MEASURED, SOURCE, Event
@@ -166,8 +166,14 @@ class AzureTablesReader:
     def timings(self, test: str, entry: str, **window: Unpack[Window]) -> Iterator[Timing]:
         """Yield the timings of one entry of a test."""
         told = self._entries(test, window.get("since")).get(entry, ())
-        found = sorted((one.timing for one in told), key=lambda one: one.started_at)
-        yield from _ordered(found, window)
+        found = sorted(told, key=lambda one: one.stored.started_at)
+        # Only documents have several results of one name; a step of a run is told once.
+        results = [(str(one.stored.info.get("document", id(one))), one.timing) for one in found]
+
+        def read(limit: int | None) -> Iterator[tuple[str, Timing]]:
+            return _ordered(results, {**window, "limit": limit})
+
+        return timings_of_documents(read, window.get("limit"))
 
     def stored(self, test: str, started_at: datetime) -> Iterator[Stored]:
         """Yield the entries of a test that was started then, by name."""

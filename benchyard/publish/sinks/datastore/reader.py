@@ -9,7 +9,7 @@ from typing import Any, Self, Unpack, cast
 
 from benchyard.core.errors import DocumentRejectedError
 from benchyard.core.model import JsonObject
-from benchyard.publish.sinks.contract import Stored, Timing, Window
+from benchyard.publish.sinks.contract import Stored, Timing, Window, timings_of_documents
 from benchyard.publish.sinks.datastore.connection import Connection
 from benchyard.publish.sinks.datastore.entities import (
     COMMIT,
@@ -25,7 +25,12 @@ from benchyard.publish.sinks.datastore.entities import (
     set_moment,
 )
 from benchyard.publish.testresults import parse
-from benchyard.publish.testresults.document import known_of, subject_in, suspect_in
+from benchyard.publish.testresults.document import (
+    DIGITS_OF_DOCUMENT,
+    known_of,
+    subject_in,
+    suspect_in,
+)
 from benchyard.results.subject import Subject
 
 _EQUAL: int = TYPES.PropertyFilter.Operator.EQUAL
@@ -65,9 +70,15 @@ class DatastoreReader:
 
     def timings(self, test: str, entry: str, **window: Unpack[Window]) -> Iterator[Timing]:
         """Yield the timings of one entry of a test."""
-        query = ordered(select(ENTRY, {"test": test, "entry": entry}), window)
-        for found in self._connection.query(query):
-            yield self._timing(test, found)
+
+        def read(limit: int | None) -> Iterator[tuple[str, Timing]]:
+            query = ordered(
+                select(ENTRY, {"test": test, "entry": entry}), {**window, "limit": limit}
+            )
+            for found in self._connection.query(query):
+                yield found.key.path[-1].name[:DIGITS_OF_DOCUMENT], self._timing(test, found)
+
+        return timings_of_documents(read, window.get("limit"))
 
     def stored(self, test: str, started_at: datetime) -> Iterator[Stored]:
         """Yield the entries of a test that was started then, by name."""

@@ -8,7 +8,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, TypeVar, Unpack
 
-from benchyard.publish.sinks.contract import Stored, Timing, Window
+from benchyard.publish.sinks.contract import Stored, Timing, Window, timings_of_documents
 from benchyard.publish.sinks.local.connection import connect_to_read, explaining, file_of
 from benchyard.publish.sinks.local.schema import BLOCK, document_in, microseconds, moment_of
 from benchyard.publish.testresults import Entry
@@ -26,7 +26,7 @@ _STARTS = """
 """
 #: CROSS keeps the order of the tables: documents by their start, then a look for each.
 _TIMINGS = """
-    SELECT d.start, t.timing, d.origin, t.suspect FROM test_names n
+    SELECT d.start, d.number, t.timing, d.origin, t.suspect FROM test_names n
     JOIN entry_names e ON e.test_id = n.id AND e.entry = :entry
     CROSS JOIN documents d ON d.test_id = n.id
     CROSS JOIN timings t
@@ -76,11 +76,16 @@ class LocalReader:
         """Yield the timings of one entry of a test."""
         query = _TIMINGS + _order(window)
         wanted = {"test": test, "entry": entry, "block": BLOCK, **_bounds(window)}
-        with explaining(self._file):
-            for start, timing, origin, suspect in self._rows(query, wanted):
+
+        def read(limit: int | None) -> Iterator[tuple[int, Timing]]:
+            bounds = {**wanted, "limit": _ALL if limit is None else limit}
+            for start, number, timing, origin, suspect in self._rows(query, bounds):
                 wall_time = nan if timing is None else _of(float, timing)
                 subject, reason = self._origin(origin), _of(str, suspect or "")
-                yield Timing(moment_of(start), wall_time, subject, reason)
+                yield number, Timing(moment_of(start), wall_time, subject, reason)
+
+        with explaining(self._file):
+            yield from timings_of_documents(read, window.get("limit"))
 
     def stored(self, test: str, started_at: datetime) -> Iterator[Stored]:
         """Yield the entries of a test that was started then, by name."""

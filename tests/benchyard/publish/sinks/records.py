@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from benchyard.core.model import JsonObject, Outcome
 from benchyard.publish.sinks.contract import Reader, Sink, Spooled
@@ -71,6 +72,17 @@ def events(made: RunRecord) -> Spooled:
     return Spooled(f"{made.run}.events.jsonl", dump(events_of(made)), "archive/a.events.jsonl")
 
 
+def several_results(second: int, walls: Sequence[float]) -> Spooled:
+    """Return a document of another program that measured one thing several times."""
+    document = {
+        "name": "//x:rep",
+        "startTime": (FIRST + timedelta(seconds=second)).timestamp(),
+        "runTime": 1,
+        "entries": {"entry": [{"name": "BM_a", "iters": "1", "wallTime": one} for one in walls]},
+    }
+    return Spooled("rep.json", json.dumps(document).encode(), "archive/rep.json")
+
+
 #: Three runs within a second, none of the order of their times: of two versions, one suspect.
 NEIGHBOURS = (
     record(1, 0.7, 0.01, subject(version="2.0.0")),
@@ -121,3 +133,25 @@ class SubjectTests:
         [found] = reader.timings("words", "load")
         assert (found.host, found.versions, found.suspect) == ("h0", {}, "")
         assert "digest" not in found.subject
+
+    def test_several_results_of_one_name_in_a_document_are_one_timing(
+        self, sink: Sink, reader: Reader
+    ) -> None:
+        for second in (0, 1, 1, 2):
+            middle = (1.3, 1.4, 1.5)[second]
+            walls = (1.0, 2.0, middle) if second else (1.0, middle, float("nan"), 2.0)
+            for wall in (walls, walls[::-1]):
+                sink.store(several_results(second, wall))
+
+        def told(**window: Any) -> list[tuple[int, float]]:
+            found = reader.timings("//x:rep", "BM_a", **window)
+            return [((one.started_at - FIRST).seconds, one.wall_time) for one in found]
+
+        every = [(0, 1.3), (0, 1.3), (1, 1.4), (1, 1.4), (2, 1.5), (2, 1.5)]
+        assert told() == every
+        assert told(newest_first=True) == every[::-1]
+        assert told(limit=3) == every[:3]
+        assert told(newest_first=True, limit=1) == every[-1:]
+        assert told(limit=20) == every
+        first = sorted(str(one.wall_time) for one in reader.stored("//x:rep", FIRST))
+        assert first == ["1.0", "1.0", "1.3", "1.3", "2.0", "2.0", "nan", "nan"]

@@ -33,7 +33,6 @@ from benchyard.show.export.paper import markdown, paper_tables
 from benchyard.show.export.sources import Source, source_of, sources_at
 from benchyard.show.export.summarized import summarized
 from benchyard.show.export.tidy import Choice, Tally, tidy
-from benchyard.show.pages.markdown import cell
 
 #: Format of tables for papers to what writes them, and ending of a file to its format.
 _WRITE_TABLES = {"latex": latex, "markdown": partial(markdown, escape=cell)}

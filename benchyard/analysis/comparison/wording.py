@@ -1,6 +1,5 @@
 """A comparison in words and figures: for its tables and its documents."""
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from benchyard.analysis.comparison.facts import Weight
@@ -10,7 +9,7 @@ from benchyard.analysis.comparison.samples import DURATION, StepSample
 from benchyard.analysis.comparison.sessions import BetweenSessions
 from benchyard.analysis.comparison.trust import busy_note
 from benchyard.core.quantity import UNKNOWN, amount, number, percent, plural
-from benchyard.core.wording import printable
+from benchyard.core.wording import printable, some
 from benchyard.results.summary_metrics import SUSPECT
 from benchyard.statistics.comparison import Difference, Verdict
 from benchyard.statistics.sessions import OWN_FROM, PRIOR_SD
@@ -221,7 +220,7 @@ def untold(comparison: Comparison) -> list[str]:
             found.setdefault(why, []).append(_name(comparison, row))
     every = len(comparison.rows)
     return [
-        f"{'all' if len(names) == every > 1 else _some(names)}: {why}"
+        f"{'all' if len(names) == every > 1 else some(names, 5)}: {why}"
         for why, names in found.items()
     ]
 
@@ -241,12 +240,7 @@ def uncounted(comparison: Comparison) -> list[str]:
                 why = f"left out of the {side}: {left_out(sample)}"
                 counted.setdefault(why, {})[_step(comparison, row)] = None
     busy = busy_note(comparison.rows)
-    return [busy] * bool(busy) + [f"{_some([*of])}: {why}" for why, of in counted.items()]
-
-
-def _some(names: Sequence[str]) -> str:
-    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
-    return ", ".join(names[:5]) + more
+    return [busy] * bool(busy) + [f"{some([*of], 5)}: {why}" for why, of in counted.items()]
 
 
 def _step(comparison: Comparison, row: Row) -> str:

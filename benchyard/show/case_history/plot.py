@@ -2,15 +2,14 @@
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from math import ceil
 from typing import Any
 
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FuncFormatter, MaxNLocator
+from matplotlib.ticker import MaxNLocator
 
-from benchyard.core.quantity import amount, plural, shorten, tick
+from benchyard.core.quantity import amount, formatter, plural, shorten, tick
 from benchyard.core.wording import printable
 from benchyard.show.case_history.groups import Group, StepHistory, Value
 from benchyard.show.history.plot import CHANGE, set_dates
@@ -167,7 +166,7 @@ def _dress(axes: Any, unit: str) -> None:
         # What differs by a few percent only should not look like a cliff.
         axes.set_ylim((low + high) / 2 * 0.97, (low + high) / 2 * 1.03)
     axes.yaxis.set_major_locator(MaxNLocator(nbins=4))
-    axes.yaxis.set_major_formatter(FuncFormatter(partial(_tick, unit)))
+    axes.yaxis.set_major_formatter(formatter(lambda value: tick(value, unit)))
     axes.grid(visible=True, axis="y", linewidth=0.4, alpha=0.6)
     axes.spines[["top", "right"]].set_visible(False)
     axes.tick_params(labelsize=7, colors=INK)
@@ -178,7 +177,3 @@ def _date(axes: Any, found: Sequence[StepHistory], *, labels: bool, ticks: int) 
     first = min(several[0].began for several in values).astimezone(UTC)
     last = max(several[-1].began for several in values).astimezone(UTC)
     set_dates(axes, first, last, labels=labels, ticks=ticks)
-
-
-def _tick(unit: str, value: float, _: int | None) -> str:
-    return tick(float(value), unit)  # it comes as a number of NumPy's

@@ -3,15 +3,15 @@
 Unlike ``plot`` it is not for the process that measures.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import cycle
 from typing import Any
 
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, MaxNLocator
+from matplotlib.ticker import MaxNLocator
 
 from benchyard.core.model import Outcome
-from benchyard.core.quantity import shorten, tick
+from benchyard.core.quantity import formatter, shorten, tick
 from benchyard.core.wording import printable
 from benchyard.show.curves.panels import Bar, Curves, Panel
 from benchyard.show.curves.plot import BROKEN, COLOURS, HOST, seconds
@@ -46,7 +46,7 @@ def make_figure(curves: Curves, inches: float) -> Any:
     bottom, top = all_axes[-1], all_axes[0]
     bottom.set_xlim(0, curves.length_s)
     bottom.xaxis.set_major_locator(MaxNLocator(int(inches), steps=[1, 2, 5, 10]))
-    bottom.xaxis.set_major_formatter(FuncFormatter(_moment))
+    bottom.xaxis.set_major_formatter(formatter(seconds))
     for bar in curves.bars[: _MOST_NUMBERED if len(curves.bars) <= _MOST_NUMBERED else 0]:
         place = ((bar.start_s + bar.end_s) / 2, 1.0)
         words = {"xycoords": ("data", "axes fraction"), "fontsize": 6, "ha": "center"}
@@ -75,16 +75,8 @@ def _panel(axes: Any, panel: Panel, at_s: Sequence[float]) -> None:
     axes.set_ylim(bottom=0)
     axes.set_ylabel(panel.name, fontsize=8)
     axes.yaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
-    axes.yaxis.set_major_formatter(FuncFormatter(_amount(panel.unit)))
+    axes.yaxis.set_major_formatter(formatter(lambda value: tick(value, panel.unit)))
     axes.tick_params(labelsize=7)
     axes.grid(visible=True, linewidth=0.4, alpha=0.5)
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(fontsize=6, loc="upper left", frameon=False, ncols=2)
-
-
-def _moment(at_s: float, _: int | None) -> str:
-    return seconds(at_s)
-
-
-def _amount(unit: str) -> Callable[[float, int | None], str]:
-    return lambda value, _: tick(value, unit)

@@ -8,6 +8,7 @@ from itertools import chain
 
 from benchyard.core.errors import InputError
 from benchyard.core.model import Outcome
+from benchyard.core.wording import some
 from benchyard.results.record import RunRecord, StepRecord
 from benchyard.results.subject import Subject, digest_of, subject_of
 from benchyard.results.summary_metrics import (
@@ -178,9 +179,8 @@ def refuse_nothing(made: int, sources: Sequence[Source], unreadable: Sequence[st
         InputError: It says where nothing was found, and what cannot be read.
     """
     if not made:
-        where = ", ".join(source.title for source in sources[:3])
-        more = f" and {len(sources) - 3} more" if len(sources) > 3 else ""
-        nothing = f"{where}{more}: no run to export; benchyard run makes them"
+        where = some([source.title for source in sources])
+        nothing = f"{where}: no run to export; benchyard run makes them"
         raise InputError("\n".join([nothing, *unreadable]))
 
 

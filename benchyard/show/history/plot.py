@@ -8,11 +8,11 @@ from typing import Any
 
 from matplotlib.dates import AutoDateLocator, DateFormatter
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, MaxNLocator
+from matplotlib.ticker import MaxNLocator
 
 from benchyard.analysis.comparison.wording import change
 from benchyard.core.outputs import write
-from benchyard.core.quantity import duration, shorten, tick
+from benchyard.core.quantity import duration, formatter, shorten, tick
 from benchyard.core.wording import printable
 from benchyard.publish.sinks.contract import Timing
 from benchyard.show.history.series import Change, Series
@@ -175,11 +175,7 @@ def set_dates(axes: Any, first: datetime, last: datetime, *, labels: bool, ticks
 
 def _dress(axes: Any) -> None:
     axes.yaxis.set_major_locator(MaxNLocator(nbins=4))
-    axes.yaxis.set_major_formatter(FuncFormatter(_tick))
+    axes.yaxis.set_major_formatter(formatter(lambda value: tick(value, "s")))
     axes.grid(visible=True, axis="y", linewidth=0.4, alpha=0.6)
     axes.spines[["top", "right"]].set_visible(False)
     axes.tick_params(labelsize=8)
-
-
-def _tick(value: float, _: int | None) -> str:
-    return tick(float(value), "s")  # it comes as a number of NumPy's

@@ -1,13 +1,13 @@
 """Colours, marks and numbers that survive print, grey and impaired colour vision."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import floor, log10
 from typing import Any
 
-from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullFormatter
+from matplotlib.ticker import FixedLocator, LogLocator, MaxNLocator, NullFormatter
 
-from benchyard.core.quantity import number, shorten, tick
+from benchyard.core.quantity import formatter, number, shorten, tick
 from benchyard.core.wording import printable
 
 #: Colours that most people with impaired colour vision tell apart; those that follow each other
@@ -57,13 +57,6 @@ def short(name: str, longest: int) -> str:
     return shorten(printable(name), longest, 2)
 
 
-def _written(write: Callable[[float], str]) -> Any:
-    def text(value: float, _: int | None) -> str:
-        return write(float(value))  # it comes as a number of NumPy's
-
-    return FuncFormatter(text)
-
-
 def set_numbers(axis: Any, limits: tuple[float, float], unit: str, *, log: bool) -> None:
     """Give an axis of values its ticks.
 
@@ -71,7 +64,7 @@ def set_numbers(axis: Any, limits: tuple[float, float], unit: str, *, log: bool)
         axis: A ``matplotlib.axis.Axis``.
         limits: Its ends, the lower one above 0 if it is logarithmic.
     """
-    axis.set_major_formatter(_written(lambda value: tick(value, unit)))
+    axis.set_major_formatter(formatter(lambda value: tick(value, unit)))
     axis.set_minor_formatter(NullFormatter())
     if not log:
         axis.set_major_locator(MaxNLocator(nbins=4))
@@ -104,7 +97,7 @@ def set_parameter(axis: Any, values: Sequence[float], *, log: bool) -> None:
         values: Distinct, ascending.
     """
     axis.set_minor_locator(FixedLocator([]))
-    axis.set_major_formatter(_written(lambda value: number(value, 4)))
+    axis.set_major_formatter(formatter(lambda value: number(value, 4)))
     if len(values) <= 8:
         axis.set_major_locator(FixedLocator(list(values)))
     elif not log:

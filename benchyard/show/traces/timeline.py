@@ -12,12 +12,12 @@ import numpy as np
 from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FuncFormatter, MaxNLocator
+from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from benchyard.core.errors import InputError
 from benchyard.core.outputs import write
-from benchyard.core.quantity import moment, number, shorten, tick
+from benchyard.core.quantity import formatter, moment, number, shorten, tick
 from benchyard.core.wording import printable
 from benchyard.show.plot import Format, format_of, picture
 from benchyard.show.traces.timeline_layout import Lane, Layout, TimeAxis, lay_out, thinned
@@ -166,7 +166,7 @@ class _Drawing:
     def _dress(self, axes: Any) -> None:
         axes.set_xlim(*self._time.limits)
         axes.xaxis.set_major_locator(MaxNLocator(nbins=11, steps=[1, 2, 2.5, 5, 10]))
-        axes.xaxis.set_major_formatter(FuncFormatter(_tick))
+        axes.xaxis.set_major_formatter(formatter(lambda value: number(value, 6)))
         axes.grid(visible=True, axis="x", linewidth=0.4, color="#dfe2e6")
         axes.set_axisbelow(True)
         axes.spines[["top", "right", "left"]].set_visible(False)
@@ -316,7 +316,3 @@ def _marks(instants: Sequence[Instant]) -> dict[str, tuple[str, dict[str, Any]]]
         look = {"marker": _MARKS[kind], "color": _MARK_COLOURS[kind], "markersize": 4.5}
         marks[name] = label, {**look, "markeredgewidth": 0}
     return marks
-
-
-def _tick(value: float, _: int | None) -> str:
-    return number(float(value), 6)  # it comes as a number of NumPy's

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchyard.core.model import Json
+from benchyard.core.wording import some
 from benchyard.traces.arranging import arranged
 from benchyard.traces.model import Counter, Instant, Trace
 from benchyard.traces.nesting import nest
@@ -291,8 +292,7 @@ def _counters(trace: Trace) -> tuple[dict[str, list[Counter]], list[str]]:
         shown.setdefault(one.process, []).append(one)
     notes: list[str] = []
     if still := [one.name for one in known if one not in moving]:
-        more = f" and {len(still) - 4:,} more" if len(still) > 4 else ""
-        notes.append(f"zero throughout: {', '.join(still[:4])}{more}")
+        notes.append(f"zero throughout: {some(still, 4)}")
     if left := len(moving) - MOST_COUNTERS:
         notes += [f"{left:,} more counters are not drawn"] if left > 0 else []
     return shown, notes

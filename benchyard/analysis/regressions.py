@@ -28,7 +28,13 @@ from benchyard.analysis.comparison.verdicts import (
     judged_together,
     worst_first,
 )
-from benchyard.analysis.comparison.wording import change, notes, summary, verdict_words
+from benchyard.analysis.comparison.wording import (
+    change,
+    change_between,
+    notes,
+    summary,
+    verdict_words,
+)
 from benchyard.core.errors import InputError
 from benchyard.core.files import shown
 from benchyard.core.model import Json, JsonObject
@@ -327,12 +333,11 @@ def regression_of(row: Row, level: float) -> Regression:
     low, high = one.ratio_interval.low, one.ratio_interval.high
     medians = (amount(value, row.unit) for value in (one.candidate_median, one.baseline_median))
     inside = "" if row.pair.sessions.in_turns else " inside the sessions"
-    # An interval without an end is not known to have one there.
-    sure = f"{change(low)} … {change(high)}"
     text = (
         f"{row.case}: step {row.candidate.name} is {verdict_words(row)}: {row.metric} "
-        f"{' instead of '.join(medians)}, {change(one.ratio)} "
-        f"({percent(1 - level, 4)} interval{inside} {sure}; "
+        f"{' instead of '.join(medians)}, "
+        f"{change_between(one.ratio, one.baseline_median, one.candidate_median)} "
+        f"({percent(1 - level, 4)} interval{inside} {change(low)} … {change(high)}; "
         f"{one.candidate_n} against {one.baseline_n} runs)"
     )
     return Regression(

@@ -30,6 +30,10 @@ def signed(value: float | None, unit: str | None) -> str:
     return f"+{text}" if value is not None and value > 0 else text
 
 
+#: Up to this relative difference a ratio of medians is what is shown for it.
+_AGREES = 0.005
+
+
 def change(ratio: float | None) -> str:
     """Write a ratio as a change: 1.02 is ``+2.0 %``, 12.0 ``12-fold``; ``-`` for none."""
     if ratio is None:
@@ -38,6 +42,18 @@ def change(ratio: float | None) -> str:
         return f"{number(ratio, 3)}-fold"
     # The 0 takes the sign from a change that is rounded away.
     return f"{round(100 * (ratio - 1), 1) + 0.0:+.1f} %"
+
+
+def change_between(ratio: float | None, before: float | None, after: float | None) -> str:
+    """Write the change beside two medians, and what it is where it is not that of these medians.
+
+    Args:
+        ratio: The median of all ratios between a run of the one side and one of the other.
+        before: Median of the one side.
+        after: Of the other.
+    """
+    agrees = not (ratio and before and after) or abs(after / before / ratio - 1) < _AGREES
+    return change(ratio) + ("" if agrees else " of pairs")
 
 
 def p_value(value: float) -> str:

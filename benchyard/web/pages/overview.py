@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 
-from benchyard.analysis.comparison.wording import change
+from benchyard.analysis.comparison.wording import change, change_between
 from benchyard.analysis.regressions import Looked, Regression
 from benchyard.catalogue.entry import RUNS, CaseEntry, identified
 from benchyard.catalogue.query import Page
@@ -221,13 +221,14 @@ def _bounds(changes: Changes) -> list[str]:
 def _worse_row(case: CaseEntry, looked: Looked, one: Regression) -> list[Cell]:
     numbers = one.ratio is not None and one.ratio_interval is not None
     low, high = one.ratio_interval or (None, None)
+    medians = one.baseline_median, one.candidate_median
     return [
         Cell(case.title, href=f"/case/{case.id}"),
         Cell(one.name or one.step),
         Cell(one.metric, one.metric if numbers else one.text),
         Cell(one.baseline_median, amount(one.baseline_median, one.unit)),
         Cell(one.candidate_median, amount(one.candidate_median, one.unit)),
-        Cell(one.ratio, change(one.ratio) if numbers else "-", mark="bad"),
+        Cell(one.ratio, change_between(one.ratio, *medians), mark="bad"),
         Cell(None, f"{change(low)} … {change(high)}" if numbers else "-"),
         Cell(None, " against ".join(map(str, reversed(one.runs or ()))) or "-"),
         Cell(None, "compare", href=_compare(case, looked)),

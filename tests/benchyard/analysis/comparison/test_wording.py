@@ -3,7 +3,7 @@
 import pytest
 
 from benchyard.analysis.comparison.tables import table
-from benchyard.analysis.comparison.wording import change, p_value, signed, summary
+from benchyard.analysis.comparison.wording import change, change_between, p_value, signed, summary
 from tests.benchyard.analysis.comparison.conftest import BASE, compared, queries
 
 
@@ -21,6 +21,22 @@ from tests.benchyard.analysis.comparison.conftest import BASE, compared, queries
 )
 def test_a_ratio_reads_as_a_change(ratio: float | None, text: str) -> None:
     assert change(ratio) == text
+
+
+@pytest.mark.parametrize(
+    ("ratio", "before", "after", "text"),
+    [
+        (2.379, 1.05, 2.46, "+137.9 % of pairs"),
+        (2.343, 1.05, 2.46, "+134.3 %"),
+        (1.0, 1.0, 1.004, "+0.0 %"),
+        (None, 1.0, 2.0, "-"),
+        (2.0, None, None, "+100.0 %"),
+    ],
+)
+def test_a_change_agrees_with_the_medians_beside_it_or_says_what_it_is(
+    ratio: float | None, before: float | None, after: float | None, text: str
+) -> None:
+    assert change_between(ratio, before, after) == text
 
 
 def test_a_difference_has_its_sign() -> None:

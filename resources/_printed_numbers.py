@@ -42,7 +42,7 @@ def whole_number(before: str, raw: str, after: str, unit: str | None, thousands:
         A text that ``float`` reads, or else the ``MissingError`` that says why there is no number.
     """
     value = raw.strip()
-    lead, _, trail = raw.partition(value)
+    lead, trail = raw[: len(raw) - len(raw.lstrip())], raw[len(raw.rstrip()) :]
     more = _more(before + lead, trail + after, thousands)
     if any(more):
         side = "to both sides" if all(more) else "to the left" if more[0] else "to the right"

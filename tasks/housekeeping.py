@@ -14,7 +14,7 @@ import resources
 from benchyard.case.registry import Registry
 from benchyard.case.selection import find_cases
 from benchyard.core import places
-from benchyard.core.quantity import percent, plural
+from benchyard.core.quantity import amount, percent, plural
 from benchyard.host.testbed import hold_testbed
 from benchyard.process.labels import kill_leftovers
 from benchyard.publish.housekeeping import (
@@ -34,7 +34,6 @@ from tasks.shared_client import our_client
 
 #: The artifact's key: the UI shows its history.
 KEY = "housekeeping"
-_GIB = 1024**3
 
 
 @task(name="look", **UNCACHED)
@@ -117,16 +116,16 @@ def _spool(spool: Spool) -> str:
 
 
 def _disk(disk: DiskState) -> str:
-    share = percent(disk.free_share)
-    return f"{_quoted(str(disk.folder))}: {disk.free_bytes / _GIB:,.1f} GiB free, {share}"
+    free = f"{amount(disk.free_bytes, 'B')} free, {percent(disk.free_share)}"
+    return f"{_quoted(str(disk.folder))}: {free}"
 
 
 def _old(report: Report) -> list[str]:
-    total = sum(one.size_bytes for one in report.old) / _GIB
+    total = amount(sum(one.size_bytes for one in report.old), "B")
     lines = [f"{_quoted(str(one.folder))}: {one.days:.0f} days old" for one in report.old[:100]]
     more = len(report.old) - len(lines)
     lines += [f"and {plural(more, 'more run')}"] if more else []
-    return [f"{plural(len(report.old), 'run')}, {total:,.2f} GiB", *lines] if lines else []
+    return [f"{plural(len(report.old), 'run')}, {total}", *lines] if lines else []
 
 
 def _quoted(text: str) -> str:

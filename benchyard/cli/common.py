@@ -16,6 +16,7 @@ from benchyard.cli.option_types import CommandT, NamedPath, Percent, json_option
 from benchyard.cli.terminal import say
 from benchyard.core.files import shown
 from benchyard.core.model import Case
+from benchyard.core.quantity import percent
 from benchyard.results.layout import results_folder
 from benchyard.results.trust import Suspect
 from benchyard.statistics.figures import plural
@@ -47,7 +48,7 @@ session_sd_option = click.option(
     "--session-sd",
     type=Percent(),
     help="How much sessions of this host vary (standard deviation); expected is "
-    f"{PRIOR_SD:.0%} until campaigns tell.",
+    f"{percent(PRIOR_SD)} until campaigns tell.",
 )
 suspect_option = click.option(
     "--suspect",

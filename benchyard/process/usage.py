@@ -5,6 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
+from benchyard.core.quantity import percent
 from benchyard.process.cgroups import Cgroup
 
 
@@ -88,7 +89,7 @@ class LifeSpan(NamedTuple):
         if self.error_ns <= MOST_ERROR * (self.ended_ns - self.began_ns):
             return None
         late = f"begin and end were only seen within {self.error_ns / 1e6:.2g} ms"
-        return f"{late}, which is more than {MOST_ERROR:.0%} of it"
+        return f"{late}, which is more than {percent(MOST_ERROR)} of it"
 
 
 class Life(Protocol):

@@ -6,6 +6,8 @@ from pathlib import Path
 
 from benchyard.core.files import write_atomically
 from benchyard.core.model import Case, Json
+from benchyard.core.quantity import percent
+from benchyard.core.wording import some
 from benchyard.host.facts.krown import case_info
 from benchyard.host.overhead import lab_cpu_s
 from benchyard.process.children import told
@@ -115,12 +117,11 @@ def _harness(steps: Iterable[StepRecord]) -> list[str]:
     heavy = sorted(_shares(steps), reverse=True)
     if not heavy:
         return []
-    named = ", ".join(f"{index} {name} ({share:.1%})" for share, index, name in heavy[:_NAMED])
-    more = f" and {len(heavy) - _NAMED} more" if len(heavy) > _NAMED else ""
+    named = [f"{index} {name} ({percent(share)})" for share, index, name in heavy]
     return [
-        f"the lab itself used more than {SHARE_OF_A_CORE:.0%} of a core, or "
-        f"{SHARE_OF_THE_STEP:.0%} of what the step used, during step {named}{more}; see 'harness' "
-        "in run.json"
+        f"the lab itself used more than {percent(SHARE_OF_A_CORE)} of a core, or "
+        f"{percent(SHARE_OF_THE_STEP)} of what the step used, during step "
+        f"{some(named, _NAMED)}; see 'harness' in run.json"
     ]
 
 

@@ -205,6 +205,8 @@ def test_all_that_is_missing_is_told_at_once(tmp_path: Path) -> None:
             d={"json": "big"},
             e={"pattern": "x=(.)"},
             f={"json": "rate.x"},
+            g={"pattern": "rate(,?)"},
+            h={"pattern": "big(x)?", "optional": True},
         )
     said = str(caught.value)
     assert "'a': there is no 'rat' of 'rat' in its JSON; did you mean 'rate'?" in said
@@ -213,6 +215,8 @@ def test_all_that_is_missing_is_told_at_once(tmp_path: Path) -> None:
     assert "'d'" in said
     assert "'e': nothing matches 'x=(.)'" in said
     assert "'f'" in said
+    assert "'g':  is no number" in said
+    assert "'h'" not in said
 
 
 def test_what_is_optional_may_be_missing(tmp_path: Path) -> None:

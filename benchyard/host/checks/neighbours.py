@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
 
-from benchyard.core.quantity import plural
+from benchyard.core.quantity import percent, plural
 from benchyard.core.wording import some
 from benchyard.host.checks.check_context import (
     CheckContext,
@@ -87,8 +87,8 @@ def busy_processes(context: CheckContext) -> Judgement | None:
     if not look.after.processes:
         return unknown("the kernel lists no processes")
     if not busy:
-        return ok(f"none above {BUSY_SHARE:.0%} of a core in {look.seconds:.1f} s")
-    named = [f"{_name(context, pid)} (pid {pid}) {shares[pid]:.0%}" for pid in busy]
+        return ok(f"none above {percent(BUSY_SHARE)} of a core in {look.seconds:.1f} s")
+    named = [f"{_name(context, pid)} (pid {pid}) {percent(shares[pid])}" for pid in busy]
     return warn(f"{some(named)} of a core", "stop them, or wait until they are done")
 
 
@@ -106,7 +106,7 @@ def steal(context: CheckContext) -> Judgement | None:
         return unknown("the kernel does not tell what a hypervisor takes")
     total = sum(seconds for seconds in times if seconds is not None)
     share = times.steal_s / total if total else 0.0
-    found = f"{share:.2%} of all CPU time since boot"
+    found = f"{percent(share, 3)} of all CPU time since boot"
     if context.look and (stolen := context.look.stolen_s) is not None:
         found = f"{stolen:.2f} s in {context.look.seconds:.1f} s just now; {found}"
         ticks = round(stolen * TICKS_PER_S)

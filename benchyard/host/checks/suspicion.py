@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from benchyard.core.errors import MeasurementError
-from benchyard.core.quantity import amount
+from benchyard.core.quantity import amount, percent
 from benchyard.host.counters.parsing import sum_of
 from benchyard.process.usage import LifeSpan
 
@@ -112,7 +112,7 @@ def _steal(used: _Metrics, duration_s: float, cores: int) -> Iterator[str]:
         return
     wanted = _wanted(used, stolen, duration_s, cores)
     if stolen > STEAL_SHARE * wanted:
-        share = f", {stolen / wanted:.1%} of the CPU time wanted" if wanted > 0 else ""
+        share = f", {percent(stolen / wanted, 3)} of the CPU time wanted" if wanted > 0 else ""
         yield f"the hypervisor took {stolen:.3g} s of CPU time{share}"
 
 
@@ -154,7 +154,9 @@ def _waiting(
         who, told_s = _waited(meanwhile)
         waited_s = min(full_s if told_s is None else told_s, most_s)
         if length_s > 0 and max(0.0, share * length_s) < waited_s < math.inf:
-            waited = f"{who} waited for a CPU for {waited_s:.3g} s, {waited_s / length_s:.0%} of"
+            waited = (
+                f"{who} waited for a CPU for {waited_s:.3g} s, {percent(waited_s / length_s)} of"
+            )
             if own_s is None:
                 yield f"cannot be judged: its CPU time is unknown, and {waited} {whose} time"
             else:

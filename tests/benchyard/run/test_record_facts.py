@@ -41,18 +41,18 @@ def test_quiet_steps_give_no_warning() -> None:
 
 def test_more_than_a_hundredth_of_a_core() -> None:
     (warning,) = disturbances([step(lab=0.05), step(2)])
-    assert "more than 1% of a core" in warning
-    assert "step 1 Step 1 (2.5%)" in warning
+    assert "more than 1 % of a core" in warning
+    assert "step 1 Step 1 (2.5 %)" in warning
 
 
 def test_more_than_a_twentieth_of_what_the_step_used() -> None:
     (warning,) = disturbances([step(lab=0.01, own=0.1)])
-    assert "1 Step 1 (0.5%)" in warning
+    assert "1 Step 1 (0.5 %)" in warning
 
 
 def test_many_steps_are_one_warning() -> None:
     (warning,) = disturbances([step(index, lab=index / 10) for index in range(1, 21)])
-    assert "20 Step 20 (100.0%)" in warning
+    assert "20 Step 20 (100 %)" in warning
     assert warning.count("Step") == 5
     assert "and 15 more" in warning
 

@@ -162,7 +162,7 @@ NEIGHBOURS = [
     finds("pressure", SERVER, WARN, "cpu 12.50%"),
     finds("pressure", {"proc/pressure/io": "some avg10=1.01 total=5"}, WARN, "waited: io 1.01%"),
     finds("pressure", {"proc/pressure/cpu": "full avg10=9.00"}, UNKNOWN, "does not measure"),
-    finds("steal", GUEST, WARN, "5.18% of all CPU time since boot"),
+    finds("steal", GUEST, WARN, "5.18 % of all CPU time since boot"),
     finds("steal", {"proc/stat": "cpu 1 2 3"}, UNKNOWN, "does not tell"),
     finds("other containers", LAPTOP, OK, "none run"),
     finds(
@@ -211,7 +211,7 @@ STEAL = [{"proc/stat": STAT.format(user=9000, idle=900_000, steal=n)} for n in (
         ("swap", LAPTOP, {"proc/vmstat": "pswpin 9\npswpout 0\n"}, FAIL, "moved in 0.5 s just now"),
         ("thermal throttling", LAPTOP, {HEAT: "13"}, FAIL, "3 times in 0.5 s just now"),
         ("load average", SERVER, {"proc/loadavg": "8.00 1 1 1/1 1"}, FAIL, "8.00"),
-        ("steal", GUEST | STEAL[0], STEAL[1], WARN, "0.10 s in 0.5 s just now; 0.01% of all"),
+        ("steal", GUEST | STEAL[0], STEAL[1], WARN, "0.10 s in 0.5 s just now; 0.0121 % of all"),
         ("steal", GUEST | STEAL[0], {}, OK, "0.00 s in"),
     ],
 )

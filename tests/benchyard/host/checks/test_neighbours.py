@@ -189,13 +189,13 @@ def test_who_computes_is_named_with_its_share(tmp_path: Path) -> None:
     }
     found = made("busy processes", looked(tmp_path, before, before | after))
     assert found.status is Status.WARN
-    assert found.finding == "postgres (pid 10) 90%, cc1 (pid 12) 40% of a core"
+    assert found.finding == "postgres (pid 10) 90 %, cc1 (pid 12) 40 % of a core"
 
 
 def test_nobody_computes(tmp_path: Path) -> None:
     still = LAPTOP | {"proc/10/stat": process(500)}
     found = made("busy processes", looked(tmp_path, still, still))
-    assert found.finding == "none above 5% of a core in 0.5 s"
+    assert found.finding == "none above 5 % of a core in 0.5 s"
 
 
 def test_a_real_process_that_burns_is_found() -> None:

@@ -61,7 +61,7 @@ def test_a_quiet_step_is_not_suspect() -> None:
         ),
         (
             {"host_cpu_steal_s": 0.5},
-            "the hypervisor took 0.5 s of CPU time, 29.4% of the CPU time wanted",
+            "the hypervisor took 0.5 s of CPU time, 29.4 % of the CPU time wanted",
         ),
     ],
 )
@@ -135,14 +135,14 @@ def waits(moved: dict[str, float | None], seconds: float, lab_s: float | None = 
 
 def test_a_step_that_waits_beside_others_is_suspect() -> None:
     assert suspicions(BESIDE, 3.273, 2, lab_s=0.015) == (
-        "somebody on this host waited for a CPU for 3.15 s, 96% of its time, while others used "
+        "somebody on this host waited for a CPU for 3.15 s, 96 % of its time, while others used "
         "5.59 s of CPU time",
     )
 
 
 def test_what_the_step_itself_waited_is_better_than_what_anybody_did() -> None:
     assert suspicions({**BESIDE, "resource_cpu_wait_s": 1.5}, 3.273, 2, lab_s=0.015) == (
-        "it waited for a CPU for 1.5 s, 46% of its time, while others used 5.59 s of CPU time",
+        "it waited for a CPU for 1.5 s, 46 % of its time, while others used 5.59 s of CPU time",
     )
     assert not waits({"resource_cpu_wait_s": 0.1}, 3.273)
 
@@ -194,7 +194,7 @@ MISSED = {**BESIDE, "resource_cpu_s": None}
 def test_a_step_whose_account_was_missed_is_not_trusted_on_a_busy_host(lab_s: float | None) -> None:
     assert suspicions(MISSED, 3.273, 2, lab_s=lab_s) == (
         "cannot be judged: its CPU time is unknown, and somebody on this host waited for a CPU for "
-        "3.15 s, 96% of its time",
+        "3.15 s, 96 % of its time",
     )
     quiet = {**MISSED, "host_psi_cpu_some_s": 0.1}
     assert suspicions(quiet, 3.273, 2, lab_s=lab_s) == ()
@@ -220,7 +220,7 @@ def test_it_is_held_against_the_smallest_time_that_is_shown() -> None:
     program = LifeSpan(0, 10**9, 0, 0.4)
     assert suspicions(used, 10.0, 2, lab_s=0.015) == ()
     assert suspicions(used, 10.0, 2, lab_s=0.015, program=program) == (
-        "somebody on this host waited for a CPU for 0.4 s, 40% of its program's time, "
+        "somebody on this host waited for a CPU for 0.4 s, 40 % of its program's time, "
         "while others used 5.59 s of CPU time",
     )
 

@@ -187,7 +187,7 @@ def test_a_length_that_is_off_by_more_than_a_hundredth_is_none(
     span = LifeSpan(0, 10**9, error_ms * 10**6)
     assert (span.seconds is not None) is known
     assert span.problem == (
-        None if known else "begin and end were only seen within 11 ms, which is more than 1% of it"
+        None if known else "begin and end were only seen within 11 ms, which is more than 1 % of it"
     )
 
 

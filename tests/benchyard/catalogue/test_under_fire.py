@@ -109,7 +109,7 @@ class Fire:
             self._catalogue.entry(entry.id)
             FORMAT_OF[entry.format].load(entry)
         except NotFoundError:
-            if entry.id in self._settled:
+            if entry.place in self._settled:
                 self.wrong.append(f"settled, and not there: {entry.path}")
         except BenchyardError as error:
             if entry.host == "settled":

@@ -143,7 +143,7 @@ class LoaderPool:
         except BenchyardError as error:
             kept.loaded, kept.failure = None, str(error)
         except Exception as error:  # noqa: BLE001 - one odd file must not end the thread of all
-            why = f"{kept.entry.place}: {type(error).__name__}: {error}"
+            why = f"{kept.entry.path}: {type(error).__name__}: {error}"
             kept.loaded, kept.failure = None, why
         kept.stamp = stamp
         kept.size_bytes = _OWN_BYTES + _size(kept.failure if kept.failure else kept.loaded)
@@ -151,7 +151,7 @@ class LoaderPool:
     def _load(self, entry: Entry, before: Any) -> Any:
         one = self._formats.get(entry.format)
         if one is None:
-            raise RecordError(f"{entry.place}: no format {entry.format!r} is known")
+            raise RecordError(f"{entry.path}: no format {entry.format!r} is known")
         if before is not None and isinstance(one, Reloading):
             return one.reload(entry, before)
         return one.load(entry)

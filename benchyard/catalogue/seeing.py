@@ -223,7 +223,7 @@ def _descriptions(formats: Sequence[Format], found: Found) -> Iterator[Entry]:
         try:
             entry = one.describe(found)
         except Exception as error:  # noqa: BLE001 - one odd file must not keep all others out
-            why = f"{found.place}: {type(error).__name__}: {error}"
+            why = f"{found.place.name}: {type(error).__name__}: {error}"
             entry = _unreadable(found, one.name, why)
         if entry is not None:
             yield entry
@@ -234,7 +234,7 @@ def _closed(folder: str, root: str, error: OSError) -> Seen:
     path = Path(folder)
     found = Found(identified(path), Path(root), path.relative_to(root).as_posix())
     kind = RUN if run_number(path.name) else FOLDER
-    entry = _unreadable(found, kind, f"{folder}: {error.strerror or error}")
+    entry = _unreadable(found, kind, f"{path.name}: {error.strerror or error}")
     return Seen((DUE, 0, 0), [(".", {}, entry)], is_run=kind == RUN)
 
 

@@ -118,7 +118,7 @@ class _View:
         if self._as_json:
             print_json(report.statistics_document(found, rows, critical))
         elif self._as_csv:
-            say(report.statistics_csv(found, rows).removesuffix("\n"))
+            say(report.statistics_csv(found.unit, rows).removesuffix("\n"))
         else:
             self._print(rows, found, critical)
         _tell_losses(trace)
@@ -130,7 +130,7 @@ class _View:
         found: TraceStatistics,
         critical: CriticalPath | None,
     ) -> None:
-        self._table(report.statistics_table(found, rows, self._limit), len(rows), "name")
+        self._table(report.statistics_table(found.unit, rows, self._limit), len(rows), "name")
         say("")
         self._table(report.tracks_table(found, self._limit), len(found.tracks), "track")
         if found.counters:

@@ -125,7 +125,7 @@ def profiled(
     )
     self_s, total_s, count = (dict(zip(rows, column.tolist(), strict=True)) for column in columns)
     of_path = {(name,): one for name, one in (shares or {}).items()}
-    if trace.sampled:  # how many slices there are means nothing
+    if trace.unit.sampled:  # how many slices there are means nothing
         count = {}
     return Profiled(self_s, total_s, count, of_path, trace.unit.name)
 

@@ -85,8 +85,7 @@ def _joined(traces: Sequence[Trace]) -> Trace:
         [one for trace in moved for one in trace.instants],
         [one for trace in moved for one in trace.flows],
         [one for trace in moved for one in trace.losses],
-        unit=traces[0].unit,
-        sampled=all(trace.sampled for trace in traces),
+        unit=replace(traces[0].unit, sampled=all(trace.unit.sampled for trace in traces)),
     )
 
 

@@ -22,10 +22,18 @@ class Unit:
     Args:
         name: ``s``, ``B``, ``1`` for a mere number, or whatever else a profile counts.
         scale: A slice's duration of so much is one of it.
+        sampled: Whether all slices are stacks that were sampled: neighbours that are alike are one
+            slice, so how many there are, and how long each is, means nothing.
     """
 
     name: str
     scale: int
+    sampled: bool = False
+
+    @property
+    def is_time(self) -> bool:
+        """Whether durations are nanoseconds."""
+        return self.name == "s"
 
 
 TIME = Unit("s", 10**9)
@@ -184,9 +192,7 @@ class Trace:
         flows: Arrows.
         losses: What is missing here and was in the source.
         zero: The moment of time 0 in nanoseconds since 1970; none if the source does not tell.
-        unit: Of durations; they are nanoseconds unless it is another one than ``TIME``.
-        sampled: Whether all slices are stacks that were sampled: neighbours that are alike are one
-            slice, so how many there are, and how long each is, means nothing.
+        unit: Of durations.
     """
 
     tracks: Sequence[Track]
@@ -198,7 +204,6 @@ class Trace:
     losses: Sequence[Loss] = ()
     zero: int | None = None
     unit: Unit = TIME
-    sampled: bool = False
 
     def as_time(self) -> "Trace":
         """Return it for a timeline; a sample without a time lasts a millisecond.
@@ -206,11 +211,11 @@ class Trace:
         Raises:
             InputError: If it is measured in something that is no time.
         """
-        if self.unit not in (TIME, SAMPLES):
+        if self.unit.name not in (TIME.name, SAMPLES.name):
             raise InputError(
                 f"its values are no times but {self.unit.name}: no timeline shows them"
             )
-        return replace(self, unit=TIME)
+        return replace(self, unit=replace(TIME, sampled=self.unit.sampled))
 
     def span(self) -> tuple[int, int]:
         """Return when the first thing began and the last one ended; (0, 0) of nothing."""

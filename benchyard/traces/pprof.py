@@ -79,7 +79,7 @@ def read_pprof(content: bytes, where: str, kind: str = "") -> Trace:
 def _take(tables: _Tables, number: int, value: int | memoryview) -> None:
     if isinstance(value, int):
         tables.time = signed(value) if number == _TIME else tables.time
-        tables.default = value if number == _DEFAULT else tables.default
+        tables.default = tables.default or (value if number == _DEFAULT else 0)
     elif number == _STRING:
         tables.texts.append(bytes(value).decode("utf-8", "replace"))
     elif number == _SAMPLE:
@@ -122,7 +122,7 @@ def _trace(tables: _Tables, builder: TraceBuilder, where: str, kind: str) -> Tra
         else:
             builder.lose(f"no value of {names[which]}", f"sample {place:,}")
     add_stacks(builder, builder.track("profile", names[which]), sorted(stacks.items()))
-    return replace(builder.trace(), unit=unit, sampled=True)
+    return replace(builder.trace(), unit=replace(unit, sampled=True))
 
 
 def _unit(name: str) -> tuple[Unit, int]:

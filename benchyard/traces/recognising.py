@@ -13,8 +13,8 @@ from benchyard.traces.protobuf import WireError, fields
 from benchyard.traces.stacks import looks_collapsed
 from benchyard.traces.unpacking import unpacked
 
-CHROME, SPEEDSCOPE, PPROF = "chrome-trace", "speedscope", "pprof"
-COLLAPSED, CPU_PROFILE = "collapsed-stacks", "cpu-profile"
+CHROME, SPEEDSCOPE = "chrome-trace", "speedscope"
+PPROF, COLLAPSED = "pprof", "collapsed-stacks"
 #: So much is read of each file to tell its format.
 HEAD_BYTES = 1 << 14
 #: So much of a file whose head does not tell it.
@@ -98,9 +98,7 @@ class Head:
             return SPEEDSCOPE
         if self._begins_events or any(map(self.has, ("traceEvents", "[].ph", "displayTimeUnit"))):
             return CHROME
-        if self.has("shared.frames"):
-            return SPEEDSCOPE
-        return CPU_PROFILE if self.has("nodes.[].callFrame") else ""
+        return SPEEDSCOPE if self.has("shared.frames") else ""
 
     @property
     def _begins_events(self) -> bool:

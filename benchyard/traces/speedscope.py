@@ -86,7 +86,7 @@ def read_speedscope(content: bytes, where: str, kind: str = "") -> Trace:
             )
             builder.lose(why, f"profile {number}")
     sampled = any(one.type == "sampled" and one.measured_in == unit for one in file.profiles)
-    return replace(builder.trace(), unit=unit, sampled=sampled)
+    return replace(builder.trace(), unit=replace(unit, sampled=sampled))
 
 
 def _title(profile: _Profile, number: int, profiles: Sequence[_Profile]) -> str:

@@ -86,4 +86,4 @@ def read_collapsed(content: bytes, where: str) -> Trace:
     track = builder.track("profile", "samples")
     values = ((stack, round(count * SAMPLES.scale)) for stack, count in sorted(samples.items()))
     add_stacks(builder, track, values)
-    return replace(builder.trace(), unit=SAMPLES, sampled=True)
+    return replace(builder.trace(), unit=replace(SAMPLES, sampled=True))

@@ -96,8 +96,7 @@ class TraceStatistics:
         tracks: In the order of the trace; lanes are tracks of their own. None without a slice.
         counters: In the order of the trace.
         losses: What is missing here and was in the source.
-        unit: Of durations; they are nanoseconds unless it is another one than ``TIME``.
-        sampled: Whether all slices are stacks that were sampled.
+        unit: Of durations.
     """
 
     span: tuple[int, int]
@@ -109,7 +108,6 @@ class TraceStatistics:
     counters: Sequence[CounterStatistics]
     losses: Sequence[Loss]
     unit: Unit = TIME
-    sampled: bool = False
 
     def path(self, number: int) -> tuple[str, ...]:
         """Return the names on a path, the outermost first."""
@@ -154,7 +152,6 @@ def statistics_of(trace: Trace) -> TraceStatistics:
         [_counter(one, span[1]) for one in trace.counters],
         trace.losses,
         trace.unit,
-        trace.sampled,
     )
 
 

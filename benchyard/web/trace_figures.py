@@ -81,8 +81,7 @@ class TraceFigures:
         totals_s: Of each path that a flame graph has room for, in seconds.
         left_out: How many paths it has no room for.
         names_on_paths: Of all paths together.
-        unit: Of durations; they are nanoseconds unless it is another one than ``TIME``.
-        sampled: Whether all slices are stacks that were sampled.
+        unit: Of durations.
     """
 
     span_ns: int
@@ -97,7 +96,6 @@ class TraceFigures:
     left_out: int
     names_on_paths: int
     unit: Unit
-    sampled: bool
 
     def refuse_deep(self) -> None:
         """Refuse to tell paths apart that have so many names that they fill the memory.
@@ -137,7 +135,6 @@ def _figures(place: Path, _signature: object) -> TraceFigures | InputError:
         len(found.by_path) - len(totals),
         sum(depths),
         found.unit,
-        found.sampled,
     )
 
 

@@ -9,7 +9,7 @@ from markupsafe import Markup
 from benchyard.core.model import Json
 from benchyard.core.quantity import amount, percent
 from benchyard.show.traces import report
-from benchyard.traces.model import BYTES, TIME, Unit
+from benchyard.traces.model import BYTES, Unit
 from benchyard.web.paging import AskedPart, Part
 from benchyard.web.pictures import Kind, Picture, Width, add_picture
 from benchyard.web.rendering import render
@@ -45,8 +45,8 @@ def names_table(source: TraceSource, part: Part) -> DataTable:
     notes = ["Self time is the time of a slice without the slices inside it."]
     if found.names > len(found.rows):
         notes.append(f"Only the heaviest {len(found.rows):,} of {found.names:,} names are listed.")
-    keys, listed = report.columns_of(found), part.among(found.rows)
-    texts = report.statistics_table(found, listed, len(listed), found.self_sum)
+    keys, listed = report.columns_of(found.unit), part.among(found.rows)
+    texts = report.statistics_table(found.unit, listed, len(listed), found.self_sum)
     named = {"NAME": "name", "SELF %": "self_share"}
     columns = [
         Column(
@@ -81,7 +81,7 @@ def _number(value: Json) -> float:
 
 
 def _amount(value: int, unit: Unit) -> Cell:
-    return Cell(value if unit == TIME else value / unit.scale, report.in_unit(value, unit))
+    return Cell(value if unit.is_time else value / unit.scale, report.in_unit(value, unit))
 
 
 def tracks_table(source: TraceSource, part: Part) -> DataTable:
@@ -230,7 +230,7 @@ def page_of(source: TraceSource) -> dict[str, Any]:
     """Return what fills the page of a trace, ``entry.html``."""
     found = source.figures()
     pictures = [flame_of(source)] if found.slices else []
-    drawn = found.unit != BYTES and (found.tracks or found.counters)
+    drawn = found.unit.name != BYTES.name and (found.tracks or found.counters)
     links = [("Flame graph with a text for each frame", f"{source.href}/flame")]
     return {
         "cards_shown": [

@@ -1,7 +1,7 @@
 """Results of asv (airspeed velocity): ``MACHINE/HASH-ENVIRONMENT.json``, one a commit.
 
 Units stand in ``benchmarks.json`` in the folder above, if it is there.
-Source: asv 0.6, asv/results.py; format 2.
+Source: asv 0.6, asv/results.py; formats 1 and 2.
 """
 
 import math
@@ -35,10 +35,11 @@ _MS_PER_S = 1000
 
 class _File(Struct):
     commit_hash: str
-    results: dict[str, list[Any] | None]
-    result_columns: list[str]
+    results: dict[str, Any]
+    result_columns: list[str] = []
     env_name: str = ""
     params: dict[str, Any] = field(default_factory=dict[str, Any])
+    started_at: dict[str, Any] = field(default_factory=dict[str, Any])
 
 
 def _read(content: bytes, place: Path) -> Measurements:
@@ -47,7 +48,7 @@ def _read(content: bytes, place: Path) -> Measurements:
     rows: list[Measurement] = []
     started: list[float] = []
     for name, listed in file.results.items():
-        told = dict(zip(file.result_columns, listed or (), strict=False))
+        told = _columns(file, name, listed)
         rows += _rows(name, told, declared.get(name))
         began = moment((number(told.get("started_at")) or -1) / _MS_PER_S)
         started += [began] if began is not None else []
@@ -55,6 +56,19 @@ def _read(content: bytes, place: Path) -> Measurements:
     # The file's own date is that of the commit.
     host = str(file.params.get("machine") or "")
     return Measurements(rows, host, file.commit_hash, min(started, default=None), facts(**about))
+
+
+def _columns(file: _File, name: str, listed: Any) -> dict[str, Any]:
+    if isinstance(listed, list):
+        return dict(zip(file.result_columns, cast("list[Any]", listed), strict=False))
+    # Format 1 has a number, or an object of columns, and statistics of each point.
+    told = cast("dict[str, Any]", listed if isinstance(listed, dict) else {"result": listed})
+    result, stats = told.get("result"), _list(told.get("stats"))
+    repeats = [cast("dict[str, Any]", one or {}).get("repeat") for one in stats]
+    if not isinstance(result, list) and result is not None:
+        result = [result]
+    began = file.started_at.get(name)
+    return {**told, "result": result, "stats_repeat": repeats, "started_at": began}
 
 
 def _rows(name: str, told: Mapping[str, Any], declared: object) -> Iterator[Measurement]:

@@ -1,7 +1,6 @@
 """What is in traces, and in what they differ, as tables, JSON documents and CSV."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Protocol
 
 import numpy as np
 
@@ -14,24 +13,10 @@ from benchyard.results.metrics_csv import to_csv
 from benchyard.statistics.comparison import Verdict
 from benchyard.traces.critical_path import CriticalPath
 from benchyard.traces.difference import Measure, NamedDifference, Names
-from benchyard.traces.model import TIME, Unit
+from benchyard.traces.model import Unit
 from benchyard.traces.statistics import Durations, TraceStatistics
 
 _LONGEST_NAME = 60
-
-
-class Measured(Protocol):
-    """A trace in figures."""
-
-    @property
-    def unit(self) -> Unit:
-        """Of durations."""
-        ...
-
-    @property
-    def sampled(self) -> bool:
-        """Whether all slices are stacks that were sampled."""
-        ...
 
 
 #: Where the figures of a column are in ``Durations``, if not under its name.
@@ -62,7 +47,7 @@ def rows_of(
     order = np.argsort(-found.self_time, kind="stable")[:most]
     whole = scale_of(statistics.unit)
     columns: dict[str, list[Json]] = {}
-    for column, key in columns_of(statistics).items():
+    for column, key in columns_of(statistics.unit).items():
         values = getattr(found, _FIELDS.get(column, column))[order]
         columns[key] = (values if whole == 1 or column == "count" else values / whole).tolist()
     rows: list[dict[str, Json]] = []
@@ -72,13 +57,13 @@ def rows_of(
     return rows
 
 
-def columns_of(trace: Measured) -> dict[str, str]:
+def columns_of(unit: Unit) -> dict[str, str]:
     """Return the columns that mean something for a trace, with their keys in documents.
 
     How many slices there are, and how long one is, means nothing where stacks were sampled.
     """
-    kept = ("total", "self") if trace.sampled else _COLUMNS
-    return {one: one if one == "count" else key_of(one, trace.unit) for one in kept}
+    kept = ("total", "self") if unit.sampled else _COLUMNS
+    return {one: one if one == "count" else key_of(one, unit) for one in kept}
 
 
 def key_of(column: str, unit: Unit) -> str:
@@ -88,11 +73,11 @@ def key_of(column: str, unit: Unit) -> str:
 
 def scale_of(unit: Unit) -> int:
     """Return how much of a duration is a 1 in documents."""
-    return 1 if unit == TIME else unit.scale
+    return 1 if unit.is_time else unit.scale
 
 
 def _told(value: int, unit: Unit) -> float:
-    return value if unit == TIME else value / unit.scale
+    return value if unit.is_time else value / unit.scale
 
 
 def in_unit(value: float, unit: Unit) -> str:
@@ -105,17 +90,17 @@ def _number(value: Json) -> float:
 
 
 def statistics_table(
-    trace: Measured, rows: Sequence[Mapping[str, Json]], limit: int, whole: float = 0
+    unit: Unit, rows: Sequence[Mapping[str, Json]], limit: int, whole: float = 0
 ) -> Table:
     """Return the first rows as a table.
 
     Args:
-        trace: What the rows are of.
+        unit: Of durations.
         rows: As ``rows_of`` makes them.
         limit: So many at most.
         whole: Self time of all names, as rows say it; without it, of these rows.
     """
-    keys = columns_of(trace)
+    keys = columns_of(unit)
     heads = ["NAME", *(one.upper() for one in keys)]
     heads.insert(heads.index("SELF") + 1, "SELF %")
     own = keys["self"]
@@ -126,7 +111,7 @@ def statistics_table(
             return shown(_names(row)) if head == "NAME" else f"{row['count']:,}"
         if head == "SELF %":
             return percent(_number(row[own]) / whole)
-        return in_unit(_number(row[keys[head.lower()]]) * scale_of(trace.unit), trace.unit)
+        return in_unit(_number(row[keys[head.lower()]]) * scale_of(unit), unit)
 
     return Table(heads, [[cell(row, head) for head in heads] for row in rows[:limit]], heads[1:])
 
@@ -158,7 +143,7 @@ def tracks_table(statistics: TraceStatistics, limit: int) -> Table:
         for one in busiest
     ]
     table = Table(heads, cells, heads[2:])
-    return table.without(("SLICES",)) if statistics.sampled else table
+    return table.without(("SLICES",)) if statistics.unit.sampled else table
 
 
 def counters_table(statistics: TraceStatistics, limit: int) -> Table:
@@ -202,7 +187,7 @@ def statistics_document(
     first, last = statistics.span
     unit = statistics.unit
     document: dict[str, Json] = {
-        "unit": "ns" if unit == TIME else unit.name,
+        "unit": "ns" if unit.is_time else unit.name,
         key_of("span", unit): _told(last - first, unit),
         "rows": [dict(row) for row in rows],
         "tracks": [
@@ -241,9 +226,9 @@ def statistics_document(
     return document
 
 
-def statistics_csv(trace: Measured, rows: Iterable[Mapping[str, Json]]) -> str:
+def statistics_csv(unit: Unit, rows: Iterable[Mapping[str, Json]]) -> str:
     """Return a line for each name or path; times in nanoseconds."""
-    columns = ("name", *columns_of(trace).values())
+    columns = ("name", *columns_of(unit).values())
     return to_csv(
         columns,
         [

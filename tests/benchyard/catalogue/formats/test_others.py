@@ -155,6 +155,30 @@ def test_asv_tells_failed_from_skipped(tmp_path: Path) -> None:
     assert rows(entry)["b.mem_y", "memory"].note == "failed"
 
 
+def test_asv_of_old(tmp_path: Path) -> None:
+    results = {
+        "b.time_one": 0.25,
+        "b.mem_bad": None,
+        "b.time_many": {
+            "params": [["1", "2"]],
+            "result": [0.5, None],
+            "stats": [{"repeat": 10, "number": 1}, None],
+            "samples": [[0.5, 0.75], None],
+        },
+    }
+    old = {key: ASV[key] for key in ("commit_hash", "env_name", "params")}
+    started = {"b.time_one": 1_700_000_000_000}
+    told = {**old, "version": 1, "results": results, "started_at": started}
+    write(tmp_path, "old.json", json.dumps(told).encode())
+    entry = only(tmp_path)
+    assert (entry.format, entry.broken, entry.started_s) == ("asv", "", 1_700_000_000)
+    one, bad, first, second = loaded(entry).rows
+    assert (one.name, one.statistic("median"), one.unit) == ("b.time_one", 0.25, "s")
+    assert (bad.note, second.note) == ("failed", "failed")
+    assert (first.values, first.statistic("n")) == ([0.5, 0.75], 10)
+    assert first.parameters == {"param1": "1"}
+
+
 def test_bencher_counts_latency_in_nanoseconds(tmp_path: Path) -> None:
     found = rows(sample(tmp_path, "bencher"))
     assert (found["bench::a", "latency"].values, found["bench::a", "latency"].unit) == (
@@ -274,6 +298,23 @@ def test_a_name_that_promises_a_format_is_held_to_it(tmp_path: Path) -> None:
         "d.speedscope.json": "speedscope",
         "e.trace.json.gz": "chrome-trace",
     }
+
+
+def test_messages_name_no_folder_of_the_server(tmp_path: Path) -> None:
+    packed = gzip.compress(SAMPLES["speedscope"][1] * 50)
+    write(tmp_path, "cut.speedscope.json.gz", packed[:-20])
+    write(tmp_path, "odd.speedscope.json", b'{"$schema": "https://www.speedscope.app/x"}')
+    write(tmp_path, "empty.trace.json", b'{"displayTimeUnit": "ns"}')
+    entries = [*described(tmp_path)]
+    assert {entry.path for entry in entries} == {
+        "cut.speedscope.json.gz",
+        "odd.speedscope.json",
+        "empty.trace.json",
+    }
+    for entry in entries:
+        assert entry.broken.startswith(entry.path)
+        with pytest.raises(InputError, match=f"^{entry.path}"):
+            loaded(entry)
 
 
 def test_what_is_long_is_listed_without_being_read(

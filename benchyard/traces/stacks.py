@@ -49,7 +49,9 @@ def _equal(pair: tuple[str, str]) -> bool:
 
 def looks_collapsed(head: str) -> bool:
     """Tell whether a file that begins so holds collapsed stacks: ``a;b;c 12`` a line."""
-    return _LINE.fullmatch(next(_lines(head), (0, ""))[1]) is not None
+    # py-spy writes the count of samples without a stack first, alone on its line.
+    first = next((line for _, line in _lines(head) if not line.isdecimal()), "")
+    return _LINE.fullmatch(first) is not None
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:

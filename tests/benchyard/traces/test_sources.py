@@ -206,6 +206,12 @@ def test_pprof_takes_the_default_type_else_the_last(tmp_path: Path) -> None:
     )
 
 
+def test_samples_without_a_stack_are_counted(tmp_path: Path) -> None:
+    trace = read(tmp_path, b" 8\nmain;sort 2\n")
+    assert rows(trace)[0] == ("samples", "main", 0, 2 * MS)
+    assert losses(trace) == [("no stack and count", 1, "line 1")]
+
+
 def test_collapsed_stacks_have_comments_and_parts_of_samples(tmp_path: Path) -> None:
     lines = b"\xef\xbb\xbf# austin: 3\r\n\r\nmain;sort 1.5\r\nmain;a\xe2\x80\xa8b 2.25\r\n"
     trace = read(tmp_path, lines)

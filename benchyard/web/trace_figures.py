@@ -127,7 +127,7 @@ def _figures(place: Path, _signature: object) -> TraceFigures | InputError:
         int(found.by_name.count.sum()),
         len(found.by_name),
         report.rows_of(found, by_path=False, most=_MOST_ROWS),
-        int(found.by_name.self_time.sum()) / report.scale_of(found.unit),
+        report.told(int(found.by_name.self_time.sum()), found.unit),
         sorted(found.tracks, key=lambda one: -one.busy)[:_MOST_ROWS],
         found.counters[:_MOST_ROWS],
         found.losses,

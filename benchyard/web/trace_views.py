@@ -81,7 +81,7 @@ def _number(value: Json) -> float:
 
 
 def _amount(value: int, unit: Unit) -> Cell:
-    return Cell(value if unit.is_time else value / unit.scale, report.in_unit(value, unit))
+    return Cell(report.told(value, unit), report.in_unit(value, unit))
 
 
 def tracks_table(source: TraceSource, part: Part) -> DataTable:

@@ -76,8 +76,9 @@ def scale_of(unit: Unit) -> int:
     return 1 if unit.is_time else unit.scale
 
 
-def _told(value: int, unit: Unit) -> float:
-    return value if unit.is_time else value / unit.scale
+def told(value: int, unit: Unit) -> float:
+    """Return a duration as documents say it."""
+    return value if scale_of(unit) == 1 else value / unit.scale
 
 
 def in_unit(value: float, unit: Unit) -> str:
@@ -188,15 +189,15 @@ def statistics_document(
     unit = statistics.unit
     document: dict[str, Json] = {
         "unit": "ns" if unit.is_time else unit.name,
-        key_of("span", unit): _told(last - first, unit),
+        key_of("span", unit): told(last - first, unit),
         "rows": [dict(row) for row in rows],
         "tracks": [
             {
                 "process": one.track.process,
                 "track": one.track.thread,
                 "slices": one.slices,
-                key_of("busy", unit): _told(one.busy, unit),
-                key_of("idle", unit): _told(one.idle, unit),
+                key_of("busy", unit): told(one.busy, unit),
+                key_of("idle", unit): told(one.idle, unit),
             }
             for one in statistics.tracks
         ],

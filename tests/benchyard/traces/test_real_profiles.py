@@ -8,6 +8,7 @@ import sys
 from collections import Counter
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -78,7 +79,7 @@ def test_cprofile_by_flameprof(tmp_path: Path, script: str) -> None:
     lines = run(tmp_path, program("flameprof"), "--format", "log", "c.prof")
     (tmp_path / "c.folded").write_text(lines)
     found = read(tmp_path / "c.folded")
-    stats = pstats.Stats(str(tmp_path / "c.prof")).stats  # pyright: ignore[reportAttributeAccessIssue]
+    stats: dict[Any, Any] = vars(pstats.Stats(str(tmp_path / "c.prof")))["stats"]
     own = {f"{Path(file).name}:{line}:{name}": row[2] for (file, line, name), row in stats.items()}
     whole = sum(found.self_s.values())
     [leaf] = (name for name in found.self_s if name[0].endswith(":leaf"))

@@ -28,6 +28,7 @@ _REMEMBERED = 16
 #: A text that the head breaks off is one too: to look for its end at each quote takes seconds.
 _TOKEN = re.compile(rb'"([^"\\]*(?:\\.[^"\\]*)*)(?:"(?:\s*(:))?|\\?\Z)|[\[\]{}]', re.DOTALL)
 _DEEPEST = 3
+_JSON = re.compile(rb'\{\s*["}]|\[\s*[\[{"\]]|[{\[]\s*\Z')
 _SCHEMA = re.compile(rb'"\$schema"\s*:\s*"[^"]*speedscope')
 #: Fields of pprof's Profile that are messages or texts, and those that are numbers.
 #: Source: github.com/google/pprof, proto/profile.proto; 13 is a list of numbers.
@@ -56,8 +57,11 @@ class Head:
 
     @property
     def is_json(self) -> bool:
-        """Whether it begins as an object or a list."""
-        return self.text[:1] in (b"{", b"[")
+        """Whether it begins as an object, or a list of other than numbers.
+
+        Stacks may begin with ``[unknown];main`` or ``{closure};main``.
+        """
+        return _JSON.match(self.text) is not None
 
     @cached_property
     def keys(self) -> frozenset[Keys]:

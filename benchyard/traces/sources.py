@@ -36,7 +36,7 @@ def read_trace(path: Path, kind: str = "") -> Trace:
         return Profile(path).trace()
     head = beginning_of(path)
     known = head.trace_format
-    if known == CHROME or head.text.startswith(b"["):
+    if known == CHROME or (head.is_json and head.text.startswith(b"[")):
         return read_chrome(path)
     if known not in _READERS:
         raise InputError(f"{shown(path)}: no known format; known are {FORMATS}")

@@ -65,6 +65,8 @@ FILES = {
     "UTF-16 without a mark": (speedscope().decode().encode("utf-16-be"), "speedscope"),
     "a mark": (b"\xef\xbb\xbf" + speedscope(), "speedscope"),
     "a long first line": (f"{LONG};b 3\na 4\n", "collapsed-stacks"),
+    "a frame in brackets": ("[unknown];main 3\n", "collapsed-stacks"),
+    "a frame in braces": ("{closure};main 3\n", "collapsed-stacks"),
     "a comment": ("# made by x\na;b 3.5\n", "collapsed-stacks"),
     "pprof": (pprof(([1], [1, 1])), "pprof"),
     "pprof, its types last": (LOCATIONS + pprof(([1], [1, 1])), "pprof"),

@@ -5,9 +5,6 @@ import io
 import json
 import os
 import shutil
-import signal
-import subprocess
-import sys
 import tarfile
 import zipfile
 from collections.abc import Callable, Mapping
@@ -42,15 +39,6 @@ FILES = {
     "results/a/run_1/run.json": b"[1]",
     "README.txt": b"read me",
 }
-#: Says which folder it has made, and kills itself.
-_KILLED = """
-import os, pathlib, sys
-from benchyard.process.temporary import temporary_folder
-with temporary_folder(pathlib.Path(sys.argv[1])) as folder:
-    (folder / "a").touch()
-    print(folder, flush=True)
-    os.kill(os.getpid(), 9)
-"""
 LINK = "cases/a/data/shared/way"
 forms = pytest.mark.parametrize("ending", [".zip", ".tar.zst"])
 
@@ -258,16 +246,6 @@ def test_a_named_pipe_is_refused_at_once(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "a.zip")
     with pytest.raises(InputError, match=r"a\.zip is a named pipe, not a file"):
         unpack(tmp_path / "a.zip", tmp_path / "out")
-
-
-def test_the_next_removes_the_folder_of_a_process_that_was_killed(tmp_path: Path) -> None:
-    other = subprocess.run(
-        [sys.executable, "-c", _KILLED, str(tmp_path)], check=False, capture_output=True, text=True
-    )
-    assert other.returncode == -signal.SIGKILL
-    assert (Path(other.stdout.strip()) / "a").is_file()
-    unpack(packed(tmp_path / "a.zip"), tmp_path / "into")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.zip", "into"]
 
 
 @pytest.mark.parametrize(

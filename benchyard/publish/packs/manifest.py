@@ -238,13 +238,20 @@ def _stays(name: str, target: str, inputs: str) -> bool:
 
 
 def _missing(manifest: Manifest) -> Iterator[str]:
+    names = sorted(manifest.files)
+
+    def holds(folder: str) -> bool:
+        at = bisect_left(names, f"{folder}/")
+        return any(name.startswith(f"{folder}/") for name in names[at : at + 1])
+
     if not manifest.cases:
         yield "it holds no case"
+    if len({case.results for case in manifest.cases}) < len(manifest.cases):
+        yield "two cases in it have one folder of results"
     for case in manifest.cases:
-        if f"{case.folder}/metadata.json" not in manifest.files or not is_safe(case.results):
+        there = f"{case.folder}/metadata.json" in manifest.files and holds(case.results)
+        if not there or not is_safe(case.results):
             yield f"the case '{quote(case.title)}' is not in it"
-    names = sorted(manifest.files)
     for folder in manifest.classes:
-        at = bisect_left(names, f"{folder}/")
-        if not any(name.startswith(f"{folder}/") for name in names[at : at + 1]):
+        if not holds(folder):
             yield f"the folder '{quote(folder)}' is not in it"

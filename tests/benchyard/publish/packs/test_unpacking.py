@@ -349,6 +349,8 @@ def test_a_title_may_be_half_a_character() -> None:
             "the case 'b' is not in it",
         ),
         ({"cases": (PackedCase("a", "cases/a", "", "../..", ()),)}, "the case 'a' is not in it"),
+        ({"cases": (PackedCase("a", "cases/a", "", "results/b", ()),)}, "'a' is not in it"),
+        ({"cases": (PackedCase("a", "cases/a", "", "results/a", ()),) * 2}, "two cases in it have"),
     ],
 )
 def test_a_manifest_that_leads_astray(changed: dict[str, Any], words: str) -> None:

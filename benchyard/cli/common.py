@@ -16,10 +16,9 @@ from benchyard.cli.option_types import CommandT, NamedPath, Percent, json_option
 from benchyard.cli.terminal import say
 from benchyard.core.files import shown
 from benchyard.core.model import Case
-from benchyard.core.quantity import percent
+from benchyard.core.quantity import percent, plural
 from benchyard.results.layout import results_folder
 from benchyard.results.trust import Suspect
-from benchyard.statistics.figures import plural
 from benchyard.statistics.sessions import PRIOR_SD
 
 root_option = click.option(

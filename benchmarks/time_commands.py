@@ -99,8 +99,8 @@ def _slower(trials: int, spin: Path) -> list[Figure]:
 def _looking(trials: int, file: Path) -> Figure:
     """Return the share of programs that see ``/dev/null`` of which that is not said."""
     lines = [f"line {number}\n" for number in range(LINES)]
-    file.write_text("".join(lines))
-    file.with_suffix(".other").write_text("".join(reversed(lines)))
+    file.write_text("".join(lines), encoding="ascii")
+    file.with_suffix(".other").write_text("".join(reversed(lines)), encoding="ascii")
     commands = [line.format(file) for line in LOOKING]
     found = sum(_ours("--shell", *commands, "--runs", "10").doubts for _ in range(trials))
     return Figure(

@@ -8,7 +8,13 @@ import click
 from benchyard.cli.common import json_option
 from benchyard.cli.option_types import OutputFile, Whole, stdout_flag
 from benchyard.cli.terminal import print_json, print_table, say
-from benchyard.cli.trace_sources import Source, Where, sources_of, where_options
+from benchyard.cli.trace_sources import (
+    Source,
+    Where,
+    sample_type_option,
+    sources_of,
+    where_options,
+)
 from benchyard.core.errors import RecordError
 from benchyard.core.model import Json
 from benchyard.core.outputs import failed
@@ -70,6 +76,7 @@ def _repeated(args: Sequence[str]) -> Iterator[str]:
 )
 @stdout_flag("--csv", "as_csv", "All rows as CSV.")
 @json_option
+@sample_type_option
 @where_options
 def command(
     sources: tuple[str, ...],

@@ -10,7 +10,13 @@ import click
 
 from benchyard.cli.option_types import OutputFile, SourceName
 from benchyard.cli.terminal import say
-from benchyard.cli.trace_sources import Source, Where, sources_of, where_options
+from benchyard.cli.trace_sources import (
+    Source,
+    Where,
+    sample_type_option,
+    sources_of,
+    where_options,
+)
 from benchyard.core.errors import InputError
 from benchyard.core.outputs import failed
 from benchyard.process.temporary import temporary_folder
@@ -33,6 +39,7 @@ _PICTURES = (".png", ".svg")
     help="File to write: .json, .json.gz or .trace for Perfetto and Chrome, .png or .svg.",
 )
 @click.option("--open", "opening", is_flag=True, help="Open it in Perfetto, without the network.")
+@sample_type_option
 @where_options
 def command(
     sources: tuple[str, ...],

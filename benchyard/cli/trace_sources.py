@@ -52,14 +52,14 @@ class Where:
         results: Where results lie instead of in the cases, or None.
         resource_folders: Folders with resource classes.
         run: The run wanted of each case; none for the median one.
-        kind: What to read of profiles that hold several things.
+        sample_type: What to read of profiles that hold several things.
     """
 
     root: Path
     results: Path | None
     resource_folders: tuple[Path, ...]
     run: int | None = None
-    kind: str = ""
+    sample_type: str = ""
 
 
 def where_options(command: CommandT) -> CommandT:
@@ -69,16 +69,18 @@ def where_options(command: CommandT) -> CommandT:
         type=Whole(1),
         help="Which run of a case; without it the median one, else the last that is done.",
     )
-    kind = click.option(
-        "--type",
-        "kind",
-        default="",
-        help="Which values of a profile: a sample type of pprof, a unit of Speedscope.",
-    )
     command = gathered("where", Where)(command)
-    for option in (root_option, resources_option, results_option, run, kind):
+    for option in (root_option, resources_option, results_option, run):
         command = option(command)
     return command
+
+
+sample_type_option = click.option(
+    "--type",
+    "sample_type",
+    default="",
+    help="Which values of a profile: a sample type of pprof, a unit of Speedscope.",
+)
 
 
 def sources_of(wanted: Sequence[str], where: Where, *, every_run: bool = False) -> list[Source]:
@@ -102,7 +104,7 @@ def _found(wanted: str, where: Where, every_run: bool) -> list[Source]:  # noqa:
     if place.is_dir() and Results(place).runs():
         return _of_results(place, where, every_run)
     if place.is_file() or any(place.glob("profile_*.bin")):
-        return [Source(str(place), partial(read_trace, place, where.kind))]
+        return [Source(str(place), partial(read_trace, place, where.sample_type))]
     case = one_case(where.root, wanted, resources.find(where.resource_folders))
     return _of_results(results_of(case, where.root, where.results), where, every_run, case.title)
 

@@ -8,6 +8,7 @@ from collections.abc import Generator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from benchyard.core.errors import CommandFailedError
 from benchyard.process.children import Child, child_environment, spawn, tail
@@ -166,15 +167,18 @@ class Executor:
         return how if self.streams.show else f"{how} (--stderr FILE shows what it says)"
 
     def _measured_streams(self, files: ExitStack, *, pipe: bool) -> tuple[int, int, int]:
-        def opened(path: Path | None, mode: str) -> int:
-            return files.enter_context(path.open(mode)).fileno() if path else self.nothing
+        def number(stream: IO[bytes] | None) -> int:
+            return files.enter_context(stream).fileno() if stream else self.nothing
 
         streams = self.streams
-        stdin = opened(streams.input, "rb")
+        stdin = number(streams.input and streams.input.open("rb"))
         if streams.show:
             return stdin, 1, 2
-        stdout = _drained(files) if pipe or streams.pipe else opened(streams.output, "wb")
-        return stdin, stdout, opened(streams.errors, "wb")
+        if pipe or streams.pipe:
+            stdout = _drained(files)
+        else:
+            stdout = number(streams.output and streams.output.open("wb"))
+        return stdin, stdout, number(streams.errors and streams.errors.open("wb"))
 
     @staticmethod
     def _start(arguments: Sequence[str], streams: tuple[int, int, int]) -> Child:

@@ -119,8 +119,10 @@ def _links(page: Path) -> Iterator[str]:
 
 
 def _anchors(page: Path) -> set[str]:
-    titles = re.findall(r"^#+ +(.+?) *$", prose(page), re.MULTILINE)
-    return {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}
+    text = prose(page)
+    titles = re.findall(r"^#+ +(.+?) *$", text, re.MULTILINE)
+    own = re.findall(r'<a id="([^"]+)"', text)
+    return {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles} | {*own}
 
 
 # -- commands

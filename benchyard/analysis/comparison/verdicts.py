@@ -150,7 +150,10 @@ def _refuse_incomparable(pairs: Sequence[CasePair], rule: Rule) -> None:
 
 
 def _nothing_in_common(pairs: Sequence[CasePair]) -> str:
-    one = next((pair for pair in pairs if not set(pair.baseline.step_ids) & _ids(pair)), None)
+    foreign = (
+        pair for pair in pairs if set(pair.baseline.step_ids).isdisjoint(pair.candidate.step_ids)
+    )
+    one = next(foreign, None)
     if one is None:
         why = [text for pair in pairs for text in pair.gone]
         return (
@@ -163,10 +166,6 @@ def _nothing_in_common(pairs: Sequence[CasePair]) -> str:
         f"{one.candidate.title} has {listed[1]}; pair them by their ids, such as "
         f"--pair {first[0]}={first[1]}"
     )
-
-
-def _ids(pair: CasePair) -> set[str]:
-    return set(pair.candidate.steps(pair.candidate.everything))
 
 
 @dataclass(frozen=True, slots=True)

@@ -264,7 +264,7 @@ def test_a_folder_that_may_not_be_listed_is_listed() -> None:
             [sys.executable, "-c", _CLOSED, name], text=True, timeout=60
         )
     assert printed.splitlines() == [
-        f"folder closed {base.resolve()}/lab/closed: Permission denied 2",
+        "folder closed closed: Permission denied 2",
         "0",
     ]
 

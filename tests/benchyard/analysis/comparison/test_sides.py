@@ -161,8 +161,8 @@ def test_points_are_paired_by_the_rest_of_the_matrix(tmp_path: Path) -> None:
     ]
     [two] = pair_sides(sides(tmp_path, "m", "other"), {})
     assert [(one.title, other.title) for one, other in two.both] == [
-        ("m[scale=1,threads=10]", "other[scale=1,threads=10]"),
         ("m[scale=1,threads=2]", "other[scale=1,threads=2]"),
+        ("m[scale=1,threads=10]", "other[scale=1,threads=10]"),
     ]
     assert len(two.baseline_only) == 2
 

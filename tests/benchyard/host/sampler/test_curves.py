@@ -41,12 +41,12 @@ def meminfo(used_kib: int) -> bytes:
     return text.encode()
 
 
-def boundary(at_ns: int, memory: int = 0) -> Boundary:
-    known = {"memory_ram": memory, "memory_swap": 0}
+def boundary(at_ns: int, memory: int | None = None) -> Boundary:
+    known = {} if memory is None else {"memory_ram": memory, "memory_swap": 0}
     return Boundary(at_ns, tuple(known.get(name) for name in COLUMNS))
 
 
-def execution(step: int, start: int, end: int, memory: int = 0) -> StepSpan:
+def execution(step: int, start: int, end: int, memory: int | None = None) -> StepSpan:
     return StepSpan(step, boundary(start, memory), boundary(end, memory))
 
 
@@ -74,7 +74,7 @@ def test_a_real_run(tmp_path: Path) -> None:
     sampler.watch("Data, base", Owned(pids=(os.getpid(),)))
     time.sleep(0.7)
     account = sampler.end()
-    step = execution(1, origin, time.monotonic_ns())
+    step = execution(1, origin, time.monotonic_ns(), memory=0)
     made = write_curves(tmp_path / "raw", measured(tmp_path, origin), [step], [])
 
     assert sorted(path.name for path in tmp_path.iterdir()) == [METRICS_FILE, RESOURCES_FILE]

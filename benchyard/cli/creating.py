@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from benchyard.case.new_case import TEMPLATES, new_case, refuse_taken
+from benchyard.case.new_case import TEMPLATES, check_folder, new_case
 from benchyard.cli.option_types import NamedPath
 from benchyard.cli.terminal import say
 from benchyard.core.files import shown
@@ -36,7 +36,7 @@ def command(folder: Path, template: str, lines: tuple[str, ...], *, shell: bool)
     """
     if shell and not lines:
         raise click.UsageError("--shell belongs to --from-command")
-    refuse_taken(folder)
+    check_folder(folder)
     if lines:
         save_case(folder, make_commands(lines, (), Surroundings(), {}, in_shell=shell), None)
     else:

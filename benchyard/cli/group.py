@@ -35,10 +35,6 @@ COMMANDS = {
         "benchyard.cli.exporting",
         "Write results for spreadsheets, data frames and papers.",
     ),
-    "compact": (
-        "benchyard.cli.compacting",
-        "Reduce results to what comparisons read, for a repository.",
-    ),
     "publish": (
         "benchyard.cli.publishing",
         "Publish what waits: upload it, and move it to the archive.",

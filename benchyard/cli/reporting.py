@@ -1,13 +1,12 @@
 """``benchyard report``: results as one HTML file, and back."""
 
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from benchyard.analysis.compacting import write_compact
 from benchyard.analysis.comparison.pairing import Against
 from benchyard.analysis.comparison.request import Answer, Request, answer
 from benchyard.analysis.comparison.rows import Rule
@@ -19,12 +18,14 @@ from benchyard.cli.comparison_rule import comparison_rule
 from benchyard.cli.option_types import NamedPath, OutputFile, SourceName
 from benchyard.cli.terminal import print_json, say
 from benchyard.core.errors import ExitCode, InputError
-from benchyard.core.files import shown
+from benchyard.core.files import refuse_taken, shown, write_atomically
 from benchyard.core.model import slug
 from benchyard.core.outputs import failed, size_of, write
 from benchyard.core.quantity import amount, plural
 from benchyard.core.wording import printable
-from benchyard.results.layout import distinct_slug
+from benchyard.results.folders import DONE, run_folder
+from benchyard.results.layout import case_place, distinct_slug
+from benchyard.results.record import write_record
 from benchyard.results.report_data import is_report
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ if TYPE_CHECKING:
     "--extract",
     "folder",
     type=NamedPath(file_okay=False),
-    help="Write the runs of a report into this folder, as results, and stop.",
+    help="Write the runs of a report into this new folder, as results, and stop.",
 )
 @json_option
 @click.pass_context
@@ -166,19 +167,32 @@ def _text(value: object) -> str:
 def _extract(sides: Sequence[str], folder: Path, *, as_json: bool) -> int:
     if len(sides) != 1 or not is_report(Path(sides[0])):
         raise InputError("--extract takes one report: the name of a file that ends in .html")
+    refuse_taken(folder)
     found = read_sides(sides, Places(Path()))
-    made = [one for place, side in _folders(found, folder) for one in write_compact(side, place)]
+    made = list(_places(found, folder))
+    for runs, place in made:
+        _write(runs, place)
     if as_json:
-        print_json([{"case": one.title, "folder": str(one.folder)} for one in made])
+        print_json([{"case": runs.title, "folder": str(place)} for runs, place in made])
         return ExitCode.DONE
-    for one in made:
-        many = plural(len(one.sizes), "run")
-        say(f"{printable(one.title)}: {many} in {shown(one.folder)}")
+    for runs, place in made:
+        many = plural(len(runs.everything), "run")
+        say(f"{printable(runs.title)}: {many} in {shown(place)}")
     return ExitCode.DONE
 
 
-def _folders(sides: Sequence[Side], folder: Path) -> Iterator[tuple[Path, Mapping[str, RunSet]]]:
-    """Yield where each side goes: a single one into the folder itself."""
-    alone = len(sides) == 1
+def _places(sides: Sequence[Side], folder: Path) -> Iterator[tuple[RunSet, Path]]:
+    """Yield where each case goes: those of a single side into the folder itself."""
     for side in sides:
-        yield folder if alone else folder / distinct_slug(side.name), side.cases
+        below = folder if len(sides) == 1 else folder / distinct_slug(side.name)
+        for runs in side.cases.values():
+            yield runs, below / case_place(runs.everything[-1])
+
+
+def _write(runs: RunSet, place: Path) -> None:
+    for record in runs.everything:
+        run = run_folder(place, record.run)
+        run.mkdir(parents=True)
+        write_record(run, record)
+    for record in runs.records:
+        write_atomically(run_folder(place, record.run) / DONE, f"{record.ended_at}\n")

@@ -28,7 +28,7 @@ from benchyard.timing.course import INTERRUPTED, Course, Options, execute
 from benchyard.timing.execution import Streams, executor
 from benchyard.timing.noise import load_before, warnings
 from benchyard.timing.plan import MOST, Plan, cannot_tell
-from benchyard.timing.saving import refuse_taken, save_case
+from benchyard.timing.saving import check_folder, save_case
 
 
 def _runs(
@@ -130,7 +130,7 @@ def command(
         in_shell=shell,
     )
     if save is not None:
-        refuse_taken(save)
+        check_folder(save)
     load = load_before()
     seed = secrets.randbits(32) if seed is None else seed
     options = Options(warmup, ignore_failure, seed, timeout)

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from benchyard.core.errors import WrongFileError
+from benchyard.core.errors import InputError, WrongFileError
 from benchyard.core.model import Json
 
 
@@ -107,6 +107,16 @@ def remove_tree(folder: Path) -> None:
         shutil.rmtree(folder)
     else:
         folder.unlink(missing_ok=True)
+
+
+def refuse_taken(folder: Path) -> None:
+    """Refuse a folder to be made, unless nothing is there, or an empty folder.
+
+    Raises:
+        InputError: If something is there.
+    """
+    if os.path.lexists(folder) and not (folder.is_dir() and not any(folder.iterdir())):
+        raise InputError(f"{shown(folder)}: something is there already; name a new folder")
 
 
 #: Bytes of the largest document that is read whole: its values take thirty times as many.

@@ -7,21 +7,20 @@ from pathlib import Path
 from tempfile import TemporaryFile
 
 from benchyard.core.errors import InputError
-from benchyard.core.files import shown, write_json
+from benchyard.core.files import refuse_taken, shown, write_json
 from benchyard.core.model import Json, escaped, mapped
 from benchyard.timing.commands import TimedCommand
 
 _UNFIT = re.compile(r"[^a-z0-9]+")
 
 
-def refuse_taken(folder: Path) -> None:
+def check_folder(folder: Path) -> None:
     """Refuse a folder that a case cannot be made in, before anything is executed.
 
     Raises:
         InputError: If something is there already, or no folder can be made there.
     """
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise InputError(f"--save {shown(folder)}: something is there already; name a new folder")
+    refuse_taken(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         TemporaryFile(dir=folder).close()
@@ -43,7 +42,7 @@ def save_case(folder: Path, commands: Sequence[TimedCommand], stdin: Path | None
     Raises:
         InputError: If something is in the folder already.
     """
-    refuse_taken(folder)
+    check_folder(folder)
     name = folder.resolve().name
     shared = folder / "data" / "shared"
     shared.mkdir(parents=True)

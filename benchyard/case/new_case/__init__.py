@@ -4,13 +4,12 @@ A template is a folder beside this file: ``case.json``, which becomes ``metadata
 explains it, and inputs. ``NAME`` in its texts becomes the case's name.
 """
 
-import os
 import re
 import shutil
 from pathlib import Path
 
 from benchyard.core.errors import InputError
-from benchyard.core.files import shown
+from benchyard.core.files import refuse_taken
 
 _HERE = Path(__file__).parent
 #: Template to what it is for, in the order in which they are offered.
@@ -25,7 +24,7 @@ TEMPLATES = {
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 
-def refuse_taken(folder: Path) -> None:
+def check_folder(folder: Path) -> None:
     """Refuse a folder in which no new case can be made.
 
     Raises:
@@ -36,8 +35,7 @@ def refuse_taken(folder: Path) -> None:
         raise InputError(
             f"'{name}': a case is named after its folder; use letters, digits, '-', '_' and '.'"
         )
-    if os.path.lexists(folder) and not (folder.is_dir() and not any(folder.iterdir())):
-        raise InputError(f"{shown(folder)}: something is there already; name a new folder")
+    refuse_taken(folder)
 
 
 def new_case(folder: Path, template: str) -> None:
@@ -48,9 +46,9 @@ def new_case(folder: Path, template: str) -> None:
         template: One of ``TEMPLATES``.
 
     Raises:
-        InputError: As for ``refuse_taken``.
+        InputError: As for ``check_folder``.
     """
-    refuse_taken(folder)
+    check_folder(folder)
     folder.mkdir(parents=True, exist_ok=True)
     source = _HERE / template
     for file in sorted(source.rglob("*")):

@@ -2,15 +2,17 @@
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 
-from benchyard.analysis.compacting import compact_json
 from benchyard.analysis.comparison.run_sets import RunSet
+from benchyard.analysis.comparison.verdicts import ALL_METRICS
 from benchyard.core.files import sha256
+from benchyard.core.json_text import encoded
 from benchyard.core.model import JsonObject
 from benchyard.results.folders import RUN_FILE, run_folder
 from benchyard.results.layout import case_place
-from benchyard.results.record import RunRecord
+from benchyard.results.record import Repetition, RunRecord, StepRecord
 from benchyard.results.report_data import ReportSide, Run, data_document
 from benchyard.web.report.wish import Wish
 
@@ -39,7 +41,7 @@ class Records:
         Args:
             kept: Metrics beside the durations: names, globs, or ``all``.
         """
-        texts = (compact_json(record, kept) for record in self.records)
+        texts = (_document(record, kept) for record in self.records)
         return data_document(self.sides, self.runs, texts)
 
 
@@ -79,4 +81,75 @@ def _sha256(runs: RunSet, record: RunRecord) -> str:
     file = run_folder(runs.folder, record.run) / RUN_FILE
     if file.is_file():
         return sha256(file)
-    return hashlib.sha256(compact_json(record).encode(errors="backslashreplace")).hexdigest()
+    return hashlib.sha256(_document(record).encode(errors="backslashreplace")).hexdigest()
+
+
+# -- records, reduced to what comparisons read
+
+
+def _document(record: RunRecord, metrics: Sequence[str] = (ALL_METRICS,)) -> str:
+    """Return the document of a record, reduced, on one line; the same record gives the same text.
+
+    Args:
+        metrics: Those that are kept beside the durations: names, globs, or ``all``.
+    """
+    return encoded(_reduced(record, metrics).to_json()) + "\n"
+
+
+def _reduced(record: RunRecord, metrics: Sequence[str]) -> RunRecord:
+    """Return a record without what no comparison reads.
+
+    Paths of this host, texts of errors and the environment's variables are among what goes.
+    """
+    told = {"description", "folder"}
+    interval = ("interval_s", "made_by")
+    return RunRecord(
+        case={name: value for name, value in record.case.items() if name not in told},
+        run=record.run,
+        outcome=record.outcome,
+        started_at=record.started_at,
+        ended_at=record.ended_at,
+        duration_s=record.duration_s,
+        steps=tuple(_reduced_step(step, metrics) for step in record.steps),
+        resources=record.resources,
+        environment=record.environment,
+        collector={n: record.collector[n] for n in interval if n in record.collector},
+        benchyard_version=record.benchyard_version,
+        preflight=tuple(
+            {name: found[name] for name in ("check", "status") if name in found}
+            for found in record.preflight
+        ),
+        subject=record.subject,
+        session=record.session,
+    )
+
+
+def _reduced_step(step: StepRecord, metrics: Sequence[str]) -> StepRecord:
+    attempts = tuple(
+        replace(one, repetitions=tuple(_values(r, metrics) for r in one.repetitions), error=None)
+        for one in step.attempts[-1:]
+    )
+    return replace(step, attempts=attempts, sampled={}, reason=None)
+
+
+def _values(made: Repetition, metrics: Sequence[str]) -> Repetition:
+    plain = Repetition(made.kind, made.start_s, made.duration_s, made.outcome)
+    if made.kind != "measured":
+        return plain
+    values = {
+        name: value
+        for name, value in made.values.items()
+        if isinstance(value, int | float) and not isinstance(value, bool) and _kept(name, metrics)
+    }
+    # A counter that is not known has a name all the same: a reported value of that name yields.
+    used = {
+        name: value
+        for name, value in made.used.items()
+        if name in values or (value is not None and _kept(name, metrics))
+    }
+    return replace(plain, used=used, values=values, suspect=made.suspect)
+
+
+def _kept(name: str, metrics: Sequence[str]) -> bool:
+    names = (name, f"reported_{name}")
+    return any(one == ALL_METRICS or any(fnmatchcase(n, one) for n in names) for one in metrics)

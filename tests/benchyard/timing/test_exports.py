@@ -16,7 +16,7 @@ from benchyard.timing.course import Course
 from benchyard.timing.execution import Execution
 from benchyard.timing.plan import Plan
 from benchyard.timing.ranking import rank
-from benchyard.timing.saving import refuse_taken, save_case
+from benchyard.timing.saving import check_folder, save_case
 from benchyard.timing.wording import table
 
 
@@ -126,6 +126,6 @@ def test_the_table_tells_what_is_not_known(course: Course) -> None:
 def test_a_case_is_never_written_over_another(tmp_path: Path, course: Course) -> None:
     save_case(tmp_path / "new", course.commands, None)
     with pytest.raises(InputError, match="something is there already"):
-        refuse_taken(tmp_path / "new")
+        check_folder(tmp_path / "new")
     with pytest.raises(InputError, match="something is there already"):
         save_case(tmp_path / "new", course.commands, None)

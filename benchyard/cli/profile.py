@@ -25,7 +25,7 @@ from benchyard.show.traces import report
 from benchyard.show.traces.flame import draw_flame
 from benchyard.statistics.comparison import Verdict
 from benchyard.traces.critical_path import CriticalPath, critical_path
-from benchyard.traces.difference import Names, Profiled, differences, profiled
+from benchyard.traces.difference import Profiled, differences, mean_totals, profiled
 from benchyard.traces.merging import side_by_side
 from benchyard.traces.model import Trace
 from benchyard.traces.statistics import TraceStatistics, statistics_of
@@ -158,7 +158,7 @@ class _View:
         sides = [[_summed(one, by_path=by_path) for one in side] for side in (baseline, candidate)]
         found = differences(*sides)
         if flame:
-            totals = _mean_totals(sides[1])
+            totals = mean_totals(sides[1])
             title = f"{candidate[0].title} against {baseline[0].title}"
             draw_flame(totals, flame, title, found, sides[1][0].unit)
             if not self._by_path:
@@ -199,11 +199,6 @@ def _critical(source: Source) -> CriticalPath | None:
         return critical_path(read_record(source.run)) if source.run else None
     except (OSError, RecordError):
         return None
-
-
-def _mean_totals(side: Sequence[Profiled]) -> Mapping[Names, float]:
-    names = dict.fromkeys(name for one in side for name in one.total_s)
-    return {name: sum(one.total_s.get(name, 0.0) for one in side) / len(side) for name in names}
 
 
 def _tell_losses(trace: Trace) -> None:

@@ -130,6 +130,12 @@ def profiled(
     return Profiled(self_s, total_s, count, of_path, trace.unit.name)
 
 
+def mean_totals(side: Sequence[Profiled]) -> dict[Names, float]:
+    """Return the mean total of each name over the traces of a side."""
+    names = dict.fromkeys(name for one in side for name in one.total_s)
+    return {name: sum(one.total_s.get(name, 0.0) for one in side) / len(side) for name in names}
+
+
 def differences(
     baseline: Sequence[Profiled],
     candidate: Sequence[Profiled],

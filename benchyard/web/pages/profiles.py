@@ -18,7 +18,13 @@ from benchyard.core.model import Json
 from benchyard.results.folders import RunFolder
 from benchyard.show.traces import report
 from benchyard.statistics.comparison import Verdict
-from benchyard.traces.difference import NamedDifference, Names, Profiled, differences, profiled
+from benchyard.traces.difference import (
+    NamedDifference,
+    Profiled,
+    differences,
+    mean_totals,
+    profiled,
+)
 from benchyard.traces.left_profiles import trace_with_profiles
 from benchyard.web.explorer import Current, Explorer
 from benchyard.web.pages.entries import address_of, trace_source
@@ -176,7 +182,7 @@ def flame(sides: AskedSides) -> Picture:
 
         found, candidate = sides.compared(by_path=True)
         title = f"{_titles(sides.candidate)} against {_titles(sides.baseline)}"
-        totals = _mean_totals(candidate)
+        totals = mean_totals(candidate)
         return flame_picture(
             totals, kind, title, found, FLAME_WIDTHS[width], unit=candidate[0].unit
         )
@@ -195,11 +201,6 @@ def flame(sides: AskedSides) -> Picture:
 def _titles(side: Sequence[Entry]) -> str:
     more = f" and {len(side) - 1:,} more" if len(side) > 1 else ""
     return f"{side[0].title or side[0].path}{more}" if side else ""
-
-
-def _mean_totals(side: Sequence[Profiled]) -> Mapping[Names, float]:
-    names = dict.fromkeys(name for one in side for name in one.total_s)
-    return {name: sum(one.total_s.get(name, 0.0) for one in side) / len(side) for name in names}
 
 
 @router.get("/profiles/difference", include_in_schema=False)

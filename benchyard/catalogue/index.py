@@ -7,7 +7,6 @@ What many runs share is kept once: their parameters, and their labels (point, ta
 Paths are kept as bytes, since names of files need not be Unicode; folders by their absolute path.
 """
 
-import fcntl
 import os
 import sqlite3
 import time
@@ -17,6 +16,8 @@ from pathlib import Path
 from queue import Empty, Full, LifoQueue
 from threading import Lock
 from typing import Any
+
+from benchyard.core.locks import try_lock
 
 #: Raised with each change of the schema.
 VERSION = 3
@@ -218,7 +219,7 @@ class Index:
         lock = self.path.with_name(self.path.name + ".lock")
         descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         try:
-            while not _locked(descriptor):
+            while not try_lock(descriptor):
                 if stopped():
                     raise LookStoppedError
                 time.sleep(_LOCK_SECONDS)
@@ -261,14 +262,6 @@ class LookStoppedError(Exception):
 
 def _never() -> bool:
     return False
-
-
-def _locked(descriptor: int) -> bool:
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
 
 
 def _connected(path: Path) -> sqlite3.Connection:

@@ -3,7 +3,6 @@
 Standard library only: every ``benchyard run`` asks whether a lab is up here.
 """
 
-import fcntl
 import json
 import os
 import secrets
@@ -15,6 +14,7 @@ from typing import cast
 from benchyard.core import places
 from benchyard.core.errors import InputError
 from benchyard.core.files import write_atomically
+from benchyard.core.locks import try_lock
 from benchyard.core.model import JsonObject
 from benchyard.process.labels import owner_is_alive, this_owner
 from tasks.names import SHOWN_PASSWORD
@@ -74,11 +74,9 @@ def claim(name: str, refusal: str) -> Generator[LabClaim]:
     path = folder() / f"{name.replace('/', '-')}.lock"
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        if not try_lock(descriptor):
             told = {"pid": "?", "url": "still starting", **_read(path)}
-            raise InputError(refusal.format_map(told)) from None
+            raise InputError(refusal.format_map(told))
         held = LabClaim(descriptor)
         held.tell()
         yield held

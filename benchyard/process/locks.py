@@ -7,7 +7,6 @@ none of ours is left as it is.
 
 import contextlib
 import errno
-import fcntl
 import getpass
 import json
 import os
@@ -21,10 +20,10 @@ from typing import Any, Required, TypedDict, Unpack
 
 from benchyard.core.clock import now
 from benchyard.core.errors import InputError, RunInterruptedError, TestbedBusyError
+from benchyard.core.locks import OPENING, is_at, open_for_lock, try_lock
 from benchyard.core.wording import printable
 
 _POLL_SECONDS = 0.2
-_FLAGS = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
 _WRONG_PLACE = (
     *(errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOENT, errno.EEXIST, errno.ENOTDIR),
     *(errno.EISDIR, errno.ELOOP, errno.ENXIO, errno.ENAMETOOLONG),
@@ -94,10 +93,10 @@ def _acquired(lock: Lock, **manner: Unpack[LockWait]) -> int:
     while True:
         descriptor = _open(lock)
         try:
-            while not _try_lock(descriptor):
+            while not try_lock(descriptor):
                 _wait(lock, _holder(descriptor), is_announced=is_announced, **manner)
                 is_announced = True
-            if _means(lock.path, descriptor):
+            if is_at(lock.path, descriptor):
                 _refuse_foreign(lock.path, descriptor)
                 return descriptor
         except BaseException:
@@ -138,31 +137,14 @@ def _opened(lock: Lock) -> int:
     if lock.path.is_fifo() or lock.path.is_block_device() or lock.path.is_char_device():
         raise _foreign(lock.path)  # opening one may already do something
     try:
-        return os.open(lock.path, os.O_RDWR | _FLAGS)
+        return open_for_lock(lock.path)
     except FileNotFoundError:
         # In a sticky folder only its owner may open what is there with O_CREAT.
-        descriptor = os.open(lock.path, os.O_RDWR | os.O_CREAT | _FLAGS, lock.mode)
+        descriptor = os.open(lock.path, os.O_RDWR | os.O_CREAT | OPENING, lock.mode)
         if lock.everybodys:
             with contextlib.suppress(PermissionError):
                 os.fchmod(descriptor, lock.mode)
         return descriptor
-    except PermissionError:
-        return os.open(lock.path, os.O_RDONLY | _FLAGS)  # enough for a lock, but on NFS
-
-
-def _try_lock(descriptor: int) -> bool:
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
-
-
-def _means(path: Path, descriptor: int) -> bool:
-    try:
-        return os.path.samestat(path.lstat(), os.fstat(descriptor))
-    except OSError:
-        return False
 
 
 def _refuse_foreign(path: Path, descriptor: int) -> None:

@@ -1,7 +1,6 @@
 """Locking a file of the spool against other publishers, here and on hosts that share the disk."""
 
 import errno
-import fcntl
 import os
 import stat
 from collections.abc import Generator
@@ -11,12 +10,9 @@ from enum import StrEnum
 from pathlib import Path
 
 from benchyard.core.files import sync_folder
+from benchyard.core.locks import is_at, open_for_lock, try_lock
 from benchyard.publish.compression import LARGEST, Compression, decompress, split_name, too_large
 
-#: NFS locks exclusively only what is open for writing. Source: flock(2), "NFS details".
-_FOR_LOCKING = os.O_RDWR
-_FLAGS = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
-_NOT_FOR_WRITING = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ETXTBSY)
 _NO_FILE = (errno.ENOENT, errno.ELOOP, errno.EISDIR, errno.ENXIO, errno.ENOTDIR)
 _MARKED = tuple[int, int, int, int]
 
@@ -93,7 +89,7 @@ class ClaimedFile:
     @property
     def is_in_place(self) -> bool:
         """Whether the name in the spool still means this very file."""
-        return _means(self.path, self.descriptor)
+        return is_at(self.path, self.descriptor)
 
     def take_out(self) -> None:
         """Remove it from the spool, unless its name means another file by now."""
@@ -124,40 +120,21 @@ def claimed(path: Path) -> Generator[ClaimedFile | Missed]:
 
 def _open(path: Path) -> int | None:
     try:
-        return _opened(path)
+        return open_for_lock(path)
     except OSError as error:
         if error.errno in _NO_FILE:
             return None
         raise
 
 
-def _opened(path: Path) -> int:
-    try:
-        return os.open(path, _FOR_LOCKING | _FLAGS)
-    except OSError as error:
-        if error.errno not in _NOT_FOR_WRITING:
-            raise
-    return os.open(path, os.O_RDONLY | _FLAGS)
-
-
 def _lock(path: Path, descriptor: int) -> ClaimedFile | Missed:
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         return Missed.GONE
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
+    if not try_lock(descriptor):
         return Missed.BUSY
-    if not _means(path, descriptor):
+    if not is_at(path, descriptor):
         return Missed.GONE
     return ClaimedFile(path, descriptor, _mark(os.fstat(descriptor)))
-
-
-def _means(path: Path, descriptor: int) -> bool:
-    try:
-        named = os.lstat(path)
-    except (FileNotFoundError, NotADirectoryError):
-        return False
-    return os.path.samestat(named, os.fstat(descriptor))
 
 
 def _mark(found: os.stat_result) -> _MARKED:

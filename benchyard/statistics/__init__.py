@@ -11,6 +11,6 @@ advice: all this in words. measures, distributions: the formulas below.
 """
 
 from benchyard.statistics.description import Description, describe
-from benchyard.statistics.measures import mad, mean, median, quantile, stdev
+from benchyard.statistics.measures import mean, median, quantile, stdev
 
-__all__ = ["Description", "describe", "mad", "mean", "median", "quantile", "stdev"]
+__all__ = ["Description", "describe", "mean", "median", "quantile", "stdev"]

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from benchyard.core.quantity import percent
 from benchyard.statistics.diagnostics import drift_p, first_p, outliers
-from benchyard.statistics.intervals import LEVEL, fewest_for_median, median_interval
+from benchyard.statistics.intervals import fewest_for_median, median_interval
 from benchyard.statistics.measures import median
 from benchyard.statistics.sensitivity import (
     expected_half_width,
@@ -34,21 +34,15 @@ def advise(
     values: Sequence[float],
     *,
     until: float = UNTIL,
-    level: float = LEVEL,
-    smaller_is_better: bool | None = True,
-    timed: bool = True,
     known: str = "",
     more_runs: bool = True,
 ) -> tuple[str, ...]:
-    """Say what is wrong with a step's runs, and what to do.
+    """Say what is wrong with the times of a step's runs, and what to do.
 
     Args:
         values: One for each run, in the order of their making.
         until: Wanted relative precision of the median; effects below it are not worth words.
-        level: Of the median's interval.
-        smaller_is_better: Which way a first run without a warm-up is off; None for either.
         known: In what the runs are known to differ, in words; nothing if that is not known.
-        timed: Whether the values are times: only then equal ones are suspect.
         more_runs: Whether it is said how many runs the precision takes.
 
     Returns:
@@ -57,8 +51,8 @@ def advise(
     if len(values) < 2:
         return (_too_few(values),)
     if min(values) == max(values):
-        return (_identical(values),) if timed else ()
-    slow = _first_run(values, until, smaller_is_better, "slow" if timed else "odd")
+        return (_identical(values),)
+    slow = _first_run(values, until)
     rest = values[1:] if slow else values
     found = (
         slow,
@@ -66,7 +60,7 @@ def advise(
         _groups(rest, until, known),
         _wild(values, until, slow),
     )
-    more = _more_runs(values, rest, until, level) if more_runs else ""
+    more = _more_runs(values, rest, until) if more_runs else ""
     return tuple(sentence for sentence in (*found, more) if sentence)
 
 
@@ -83,21 +77,12 @@ def _identical(values: Sequence[float]) -> str:
     )
 
 
-def _first_run(
-    values: Sequence[float],
-    until: float,
-    smaller_is_better: bool | None,  # noqa: FBT001
-    word: str,
-) -> str:
+def _first_run(values: Sequence[float], until: float) -> str:
     others = median(values[1:])
-    worse = values[0] > others if smaller_is_better is None else smaller_is_better
-    # Turned round where the larger value is the better one, so that worse is always above.
-    p = first_p(values if worse else [-value for value in values])
     change = _relative(values[0] - others, others)
-    if p > _ALARM or abs(change) < until:
+    if first_p(values) > _ALARM or change < until:
         return ""
-    way = "above" if change > 0 else "below"
-    return f"{word} first run ({percent(abs(change))} {way} the others): add a warm-up run"
+    return f"slow first run ({percent(change)} above the others): add a warm-up run"
 
 
 def _drift(values: Sequence[float], until: float, known: str) -> str:
@@ -159,21 +144,21 @@ def _wild(values: Sequence[float], until: float, slow: str) -> str:
     return f"values {named} of {len(values)} are far from the others: look what disturbed them"
 
 
-def _more_runs(values: Sequence[float], alike: Sequence[float], until: float, level: float) -> str:
+def _more_runs(values: Sequence[float], alike: Sequence[float], until: float) -> str:
     """Say how many runs the precision takes; a slow first one (not ``alike``) hides the spread."""
-    half_width = relative_half_width(values, median_interval(values, level))
+    half_width = relative_half_width(values, median_interval(values))
     spread = relative_spread(alike)
     if spread is None or (half_width is not None and half_width <= until):
         return ""
     n = len(values)
     if half_width is None:
-        fewest = fewest_for_median(level)
-        expected = expected_half_width(spread, fewest, level)
+        fewest = fewest_for_median()
+        expected = expected_half_width(spread, fewest)
         return (
             f"{n} runs give no interval of the median; {fewest} runs give one, of about "
             f"±{percent(expected or 0.0)}"
         )
-    wanted, needed = f"±{percent(until, 6)}", runs_for_precision(spread, until, level)
+    wanted, needed = f"±{percent(until, 6)}", runs_for_precision(spread, until)
     most = max(_TIMES * n, _REACH)
     if needed is None or needed > most:
         return f"{wanted} needs more than {most} runs: the values vary by {percent(spread)}"

@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 from benchyard.statistics.diagnostics import fences, outliers
 from benchyard.statistics.intervals import (
-    LEVEL,
     Interval,
     mean_interval_of_sorted,
     median_interval_of_sorted,
@@ -61,12 +60,11 @@ class Description(NamedTuple):
     smallest_change: float | None = None
 
 
-def describe(values: Sequence[float], level: float = LEVEL) -> Description:
+def describe(values: Sequence[float]) -> Description:
     """Describe a sample of any size, none included.
 
     Args:
         values: Shape (n,), finite.
-        level: What the intervals are to cover, from 0 to 1.
 
     Raises:
         ValueError: If a value is not finite.
@@ -74,28 +72,26 @@ def describe(values: Sequence[float], level: float = LEVEL) -> Description:
     if not all(map(math.isfinite, values)):
         raise ValueError(f"only finite values can be described, not {list(values)}")
     if not values:
-        return Description(
-            0, median_interval=Interval(level=level), mean_interval=Interval(level=level)
-        )
+        return Description(0)
     ascending = sorted(map(float, values))
     factor = _factor(ascending)
     if factor != 1:
-        return _scaled(describe([value * factor for value in values], level), 1 / factor)
+        return _scaled(describe([value * factor for value in values]), 1 / factor)
     if len(ascending) < 2:
-        return _alone(ascending[0], level)
-    return _described(values, ascending, level)
+        return _alone(ascending[0])
+    return _described(values, ascending)
 
 
-def _alone(value: float, level: float) -> Description:
+def _alone(value: float) -> Description:
     return Description(
         1,
         *(value, value, value, value),
-        median_interval=median_interval_of_sorted([value], level),
-        mean_interval=mean_interval_of_sorted([value], level),
+        median_interval=median_interval_of_sorted([value]),
+        mean_interval=mean_interval_of_sorted([value]),
     )
 
 
-def _described(values: Sequence[float], ascending: Sequence[float], level: float) -> Description:
+def _described(values: Sequence[float], ascending: Sequence[float]) -> Description:
     n, centre, average = len(ascending), median_of_sorted(ascending), mean_of_sorted(ascending)
     deviation = stdev_of_sorted(ascending, average)
     q1, q3 = quantile_of_sorted(ascending, 0.25), quantile_of_sorted(ascending, 0.75)
@@ -114,8 +110,8 @@ def _described(values: Sequence[float], ascending: Sequence[float], level: float
         iqr=q3 - q1,
         mad=mad_around(centre, ascending),
         coefficient_of_variation=deviation / average if ascending[0] > 0 else None,
-        median_interval=median_interval_of_sorted(ascending, level),
-        mean_interval=mean_interval_of_sorted(ascending, level),
+        median_interval=median_interval_of_sorted(ascending),
+        mean_interval=mean_interval_of_sorted(ascending),
         outliers=far,
         smallest_change=None if relative is None else smallest_change(relative, n, n),
     )

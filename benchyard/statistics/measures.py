@@ -118,18 +118,14 @@ def quantile_of_sorted(ascending: Sequence[float], share: float) -> float:
     return ascending[below] * (1 - weight) + ascending[above] * weight
 
 
-def mad(values: Sequence[float]) -> float:
+def mad_around(centre: float, values: Sequence[float]) -> float:
     """Return the median of the absolute deviations from the median, not scaled.
 
     Args:
+        centre: Their median.
         values: Shape (n,), n >= 1.
 
     Source: Hampel, 1974, "The influence curve and its role in robust estimation", Journal of the
     American Statistical Association 69 (346), 383-393.
     """
-    return mad_around(median(values), values)
-
-
-def mad_around(centre: float, values: Sequence[float]) -> float:
-    """Return the ``mad`` of values whose median is known already."""
     return median([abs(value - centre) for value in values])

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate, islice
+from itertools import count as counting
 
 from benchyard.statistics.distributions import normal_cdf, normal_quantile
 from benchyard.statistics.intervals import Interval, allowed_miss
@@ -83,10 +84,7 @@ def smallest_p(n: int, m: int) -> float:
 
 def fewest_values(level: float) -> int:
     """Return the smallest size of two samples that can reach a level, both of that size."""
-    n = 1
-    while smallest_p(n, n) > level:
-        n += 1
-    return n
+    return next(n for n in counting(1) if smallest_p(n, n) <= level)
 
 
 def fewest_against(n: int, level: float) -> int | None:

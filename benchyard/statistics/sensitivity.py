@@ -44,27 +44,24 @@ def spread_of_sorted(ascending: Sequence[float]) -> float | None:
     return stdev(drawn_in(ascending)) / centre if centre else None
 
 
-def smallest_change(
-    spread: float, n: int, m: int, level: float = TEST_LEVEL, power: float = POWER
-) -> float | None:
-    """Return the smallest relative change that n and m runs show with a probability of ``power``.
+def smallest_change(spread: float, n: int, m: int, level: float = TEST_LEVEL) -> float | None:
+    """Return the smallest relative change that n and m runs show with a probability of ``POWER``.
 
     Args:
         spread: Relative standard deviation of the runs, of both sides.
         n: Number of runs of the baseline.
         m: Number of runs of the candidate.
         level: Of the two-sided Mann-Whitney test; for many comparisons by their number.
-        power: From 0.5 to 1.
 
     Returns:
         None if n and m runs cannot reach the level, however large the change.
     """
-    known = _smallest_shift(n, m, level, power)
+    known = _smallest_shift(n, m, level)
     return None if known is None else known * spread
 
 
 @lru_cache(maxsize=1024)
-def _smallest_shift(n: int, m: int, level: float, power: float) -> float | None:
+def _smallest_shift(n: int, m: int, level: float) -> float | None:
     """Return the smallest shift that is shown, in standard deviations.
 
     That of the t test, widened by the rank test's efficiency for normal values, 3 / pi, and at the
@@ -82,64 +79,59 @@ def _smallest_shift(n: int, m: int, level: float, power: float) -> float | None:
     if not rank:
         return None
     freedom = n + m - 2
-    quantiles = student_quantile((1 - coverage) / 2, freedom) + student_quantile(1 - power, freedom)
+    quantiles = student_quantile((1 - coverage) / 2, freedom) + student_quantile(1 - POWER, freedom)
     return quantiles * math.sqrt((1 / n + 1 / m) * math.pi / 3)
 
 
-def runs_for_change(
-    spread: float, change: float, level: float = TEST_LEVEL, power: float = POWER
-) -> int | None:
-    """Return how many runs of each side show a relative change with a probability of ``power``.
+def runs_for_change(spread: float, change: float, level: float = TEST_LEVEL) -> int | None:
+    """Return how many runs of each side show a relative change with a probability of ``POWER``.
 
     Args:
         spread: Relative standard deviation of the runs.
         change: Relative, above 0.
         level: As in ``smallest_change``.
-        power: As in ``smallest_change``.
 
     Returns:
         None if more than ``MOST_RUNS`` are needed.
     """
 
     def shows(n: int) -> bool:
-        smallest = smallest_change(spread, n, n, level, power)
+        smallest = smallest_change(spread, n, n, level)
         return smallest is not None and smallest <= change
 
     return _fewest(shows)
 
 
-def expected_half_width(spread: float, n: int, level: float = LEVEL) -> float | None:
-    """Return how far the ends of the median's interval will be from it, in the mean.
+def expected_half_width(spread: float, n: int) -> float | None:
+    """Return how far the ends of the median's 95 % interval will be from it, in the mean.
 
     Args:
         spread: Relative standard deviation of the runs, taken as normal.
         n: Number of runs.
-        level: Of the interval.
 
     Returns:
-        None if n runs have no interval of this level.
+        None if n runs have no such interval.
 
     Source: the ends are order statistics; their expected values by Blom, 1958, Statistical
     Estimates and Transformed Beta-Variables: the normal quantile of (k - 3/8) / (n + 1/4).
     """
-    rank, _ = median_rank(n, level)
+    rank, _ = median_rank(n, LEVEL)
     return -normal_quantile((rank - 0.375) / (n + 0.25)) * spread if rank else None
 
 
-def runs_for_precision(spread: float, half_width: float, level: float = LEVEL) -> int | None:
+def runs_for_precision(spread: float, half_width: float) -> int | None:
     """Return how many runs tell the median to plus or minus a relative half-width.
 
     Args:
         spread: Relative standard deviation of the runs.
-        half_width: Relative, above 0.
-        level: Of the median's interval.
+        half_width: Of the median's 95 % interval; relative, above 0.
 
     Returns:
         None if more than ``MOST_RUNS`` are needed.
     """
 
     def tells(n: int) -> bool:
-        expected = expected_half_width(spread, n, level)
+        expected = expected_half_width(spread, n)
         return expected is not None and expected <= half_width
 
     return _fewest(tells, tried=64)

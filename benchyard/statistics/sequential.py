@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from benchyard.core.quantity import percent
-from benchyard.statistics.intervals import LEVEL, Interval, median_interval, median_rank
+from benchyard.statistics.intervals import LEVEL, Interval, fewest_for_median, median_interval
 from benchyard.statistics.measures import median
 
 #: More looks make each so strict that the runs which one saves are lost to the others.
@@ -60,7 +60,7 @@ def looks(minimum: int, maximum: int, level: float = LEVEL) -> tuple[int, ...]:
     if not 1 <= minimum <= maximum:
         raise ValueError(f"looks go from 1 or more up, not from {minimum} to {maximum}")
     for count in range(MOST_LOOKS, 1, -1):
-        first = max(minimum, _fewest_for(count, level))
+        first = max(minimum, fewest_for_median(1 - (1 - level) / count))
         if first * _APART ** (count - 1) <= maximum:
             growth = (maximum / first) ** (1 / (count - 1))
             return (*(round(first * growth**at) for at in range(count - 1)), maximum)
@@ -160,12 +160,3 @@ def _why(at: int, half_width: float | None, until: float, *, last: bool) -> str:
         return f"after {at} runs {known}, within the wanted {wanted}"
     more = "these are the most runs that were allowed" if last else "more runs are needed"
     return f"after {at} runs {known}, not the wanted {wanted}; {more}"
-
-
-def _fewest_for(count: int, level: float) -> int:
-    """Return the fewest runs that have an interval at the level for so many looks."""
-    corrected = 1 - (1 - level) / count
-    n = 1
-    while not median_rank(n, corrected)[0]:
-        n += 1
-    return n

@@ -3,6 +3,7 @@
 import csv
 import io
 from collections.abc import Sequence
+from dataclasses import fields
 
 from benchyard import __version__
 from benchyard.core.markup import code, item
@@ -16,17 +17,7 @@ from benchyard.timing.execution import Execution
 from benchyard.timing.ranking import Pair, Ranking
 from benchyard.timing.wording import table, verdict, verdicts
 
-_FIELDS = (
-    "wall_s",
-    "user_s",
-    "system_s",
-    "peak_rss_bytes",
-    "peak_floor_bytes",
-    "exit_code",
-    "waited_s",
-    "position",
-    "left_running",
-)
+_FIELDS = tuple(field.name for field in fields(Execution))
 
 
 def document(course: Course, warnings: Sequence[str]) -> dict[str, Json]:

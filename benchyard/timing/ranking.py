@@ -55,8 +55,8 @@ class Ranking:
         order: Their places, the fastest first; last those that have no times.
         intervals: Of the medians, in the order given.
         pairs: Each two of them that have times.
-        settled: Whether more executions would tell nothing that was asked.
-        why: Why, as a sentence; empty while they are not.
+        why: Why more executions would tell nothing that was asked, as a sentence; empty while
+            they would.
         level: Chance of even one wrong verdict, all looks and pairs together.
         rounds: Executions of each that it stands on, failed ones included.
     """
@@ -65,7 +65,6 @@ class Ranking:
     order: Sequence[int]
     intervals: Sequence[Interval]
     pairs: Sequence[Pair]
-    settled: bool
     why: str
     level: float
     rounds: int
@@ -90,7 +89,7 @@ def rank(
     ]
     why = _settled(pairs, [times[at] for at in timed], [intervals[at] for at in timed], plan)
     rounds = max(map(len, times))
-    return Ranking(names, order, intervals, pairs, bool(why), why, plan.level, rounds)
+    return Ranking(names, order, intervals, pairs, why, plan.level, rounds)
 
 
 def _pairs(

@@ -83,7 +83,7 @@ def test_few_values_say_how_far_they_are_from_an_interval() -> None:
 
 
 def test_everything_is_there_from_six_values_on() -> None:
-    about = describe([10.0, 10.1, 9.9, 10.05, 9.95, 30.0], level=0.95)
+    about = describe([10.0, 10.1, 9.9, 10.05, 9.95, 30.0])
     assert (about.median_interval.low, about.median_interval.high) == (9.9, 30.0)
     assert about.mean_interval.low is not None
     assert about.outliers == (5,)
@@ -92,12 +92,6 @@ def test_everything_is_there_from_six_values_on() -> None:
     # The wild value is not taken for the spread of the others.
     assert about.smallest_change < 0.1
     assert about.coefficient_of_variation == pytest.approx(8.165271 / 13.333333)
-
-
-def test_the_level_is_the_callers() -> None:
-    about = describe([1.0, 2.0, 3.0, 4.0, 5.0], level=0.9)
-    assert about.median_interval == Interval(1.0, 5.0, 0.9, 0.9375)
-    assert describe([], level=0.9).mean_interval.level == 0.9
 
 
 @pytest.mark.parametrize("least", [-90.0, -1.0, 0.0])

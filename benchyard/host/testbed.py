@@ -11,8 +11,6 @@ from benchyard.process.locks import Lock, LockWait, hold
 from benchyard.results.folders import RESULTS_LOCK
 
 LOCK_VARIABLE = "BENCHYARD_LOCK"
-#: Reading is enough to lock a file: so every user of the host can, and only one writes to it.
-_EVERYBODYS = 0o644
 
 
 def lock_file() -> Path:
@@ -35,9 +33,8 @@ def hold_testbed(purpose: str, **manner: Unpack[LockWait]) -> Generator[None]:
         TestbedBusyError: If another holds it and waiting is not wanted.
         RunInterruptedError: If waiting was given up.
     """
-    named = os.environ.get(LOCK_VARIABLE)
-    taken, path = "this host is measuring", lock_file()
-    lock = Lock(path, taken) if named else Lock(path, taken, _EVERYBODYS, everybodys=True)
+    everybodys = not os.environ.get(LOCK_VARIABLE)
+    lock = Lock(lock_file(), "this host is measuring", everybodys=everybodys)
     with hold(lock, purpose, **manner):
         yield
 

@@ -40,14 +40,12 @@ class Lock:
     Args:
         path: Its file, which is made where there is none.
         taken: What is said of it to those who do not wait, such as "this host is measuring".
-        mode: Of the file, if it is made now; the umask counts unless the lock is ``everybodys``.
-        everybodys: Whether every user of the host may lock it.
+        everybodys: Whether every user of the host may lock it, whatever the umask says.
         with_folder: Whether the folder that it lies in is made where there is none.
     """
 
     path: Path
     taken: str
-    mode: int = 0o660
     everybodys: bool = False
     with_folder: bool = False
 
@@ -140,10 +138,11 @@ def _opened(lock: Lock) -> int:
         return open_for_lock(lock.path)
     except FileNotFoundError:
         # In a sticky folder only its owner may open what is there with O_CREAT.
-        descriptor = os.open(lock.path, os.O_RDWR | os.O_CREAT | OPENING, lock.mode)
+        descriptor = os.open(lock.path, os.O_RDWR | os.O_CREAT | OPENING, 0o660)
         if lock.everybodys:
+            # Reading is enough to lock a file, and only one user is to write to it.
             with contextlib.suppress(PermissionError):
-                os.fchmod(descriptor, lock.mode)
+                os.fchmod(descriptor, 0o644)
         return descriptor
 
 

@@ -29,14 +29,9 @@ def ensure_guard() -> None:
 
 def _start(owner: str) -> int:
     """Start the guard of ``owner`` and return the end of the pipe that it listens to."""
-    root = str(Path(__file__).resolve().parents[2])
-    path = f"import sys; sys.path.insert(0, {root!r})"
-    code = f"{path}; from benchyard.process import guard; guard.watch()"
     heard, held = os.pipe()
     try:
-        process = subprocess.Popen(
-            [sys.executable, "-I", "-S", "-c", code, owner], stdin=heard, start_new_session=True
-        )
+        process = subprocess.Popen([*python("guard"), owner], stdin=heard, start_new_session=True)
     finally:
         os.close(heard)
     # It is meant to outlive this process: nobody waits for it, and that is no mistake.
@@ -44,8 +39,16 @@ def _start(owner: str) -> int:
     return held
 
 
-def watch() -> None:
-    """Wait for the parent's end, then kill what it left; the guard's own main function."""
+def python(module: str) -> list[str]:
+    """Return what executes the main function of a module of this room, and imports little."""
+    root = str(Path(__file__).resolve().parents[2])
+    path = f"import sys; sys.path.insert(0, {root!r})"
+    code = f"{path}; from benchyard.process.{module} import main; main()"
+    return [sys.executable, "-I", "-S", "-c", code]
+
+
+def main() -> None:
+    """Wait for the parent's end, then kill what it left."""
     owner = sys.argv[1]
     sys.stdin.buffer.read()
     kill_family(lambda value: value == owner)

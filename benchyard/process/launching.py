@@ -18,11 +18,11 @@ import weakref
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from pathlib import Path
 from typing import NamedTuple
 
 from benchyard.core.errors import CommandFailedError
 from benchyard.process import stops
+from benchyard.process.guard import python
 from benchyard.process.labels import OWNER, this_owner
 from benchyard.process.launcher import ANSWER, LAST, MORE, PART
 
@@ -298,19 +298,12 @@ def _execute(
     """Execute the launcher's program; its process becomes the adopter, and the launcher a fork."""
     with control, lifeline:
         return subprocess.Popen(
-            [*_python("launcher"), *_python("adopter")],
+            [*python("launcher"), *python("adopter")],
             stdin=control.fileno(),
             stdout=lifeline.fileno(),
             env={**os.environ, OWNER: owner},
             start_new_session=True,
         )
-
-
-def _python(module: str) -> list[str]:
-    root = str(Path(__file__).resolve().parents[2])
-    path = f"import sys; sys.path.insert(0, {root!r})"
-    code = f"{path}; from benchyard.process.{module} import main; main()"
-    return [sys.executable, "-I", "-S", "-E", "-c", code]
 
 
 def _pid(said: bytes) -> int:

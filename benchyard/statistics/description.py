@@ -64,7 +64,7 @@ def describe(values: Sequence[float]) -> Description:
     """Describe a sample of any size, none included.
 
     Args:
-        values: Shape (n,), finite.
+        values: Shape (n,), finite; as in records none is beyond 1e100.
 
     Raises:
         ValueError: If a value is not finite.
@@ -74,9 +74,6 @@ def describe(values: Sequence[float]) -> Description:
     if not values:
         return Description(0)
     ascending = sorted(map(float, values))
-    factor = _factor(ascending)
-    if factor != 1:
-        return _scaled(describe([value * factor for value in values]), 1 / factor)
     if len(ascending) < 2:
         return _alone(ascending[0])
     return _described(values, ascending)
@@ -119,30 +116,3 @@ def _described(values: Sequence[float], ascending: Sequence[float]) -> Descripti
 
 def _by(deviation: float, centre: float) -> float | None:
     return deviation / abs(centre) if centre else None
-
-
-def _factor(ascending: Sequence[float]) -> float:
-    """Return a power of two that brings values into the range in which squares are floats."""
-    peak = max(-ascending[0], ascending[-1])
-    if peak > 2.0**400:
-        return 2.0**-700
-    return 2.0**600 if 0 < peak < 2.0**-400 else 1.0
-
-
-def _scaled(about: Description, factor: float) -> Description:
-    """Return a description in another unit; what a float cannot hold becomes None."""
-    names = ("median", "mean", "min", "max", "stdev", "q1", "q3", "iqr", "mad")
-    figures = {name: _held(getattr(about, name), factor) for name in names}
-    intervals = {
-        name: one._replace(low=_held(one.low, factor), high=_held(one.high, factor))
-        for name, one in (
-            ("median_interval", about.median_interval),
-            ("mean_interval", about.mean_interval),
-        )
-    }
-    return about._replace(**figures, **intervals)
-
-
-def _held(value: float | None, factor: float) -> float | None:
-    scaled = None if value is None else value * factor
-    return scaled if scaled is not None and math.isfinite(scaled) else None

@@ -246,6 +246,8 @@ def _saddlepoint_end(ascending: Sequence[float], z: float, tail: float) -> float
         return edge
     # From the edge, so that values that lie close together there keep their differences.
     scale = stdev(ascending)
+    if not scale:  # they differ by less than a float can be
+        return edge
     units = [(value - edge) / scale for value in ascending]
     s, at = z / math.sqrt(n), 0.0
     for _ in range(_STEPS):

@@ -298,7 +298,7 @@ def _looked(draft: _Draft, compared: Comparison) -> Looked:
     (one,) = compared.pairs
     page = markdown(compared, shown(one.baseline.folder), shown(one.candidate.folder))
     untold = compared.count(Verdict.CANNOT_TELL)
-    p_values = tuple(row.difference.p_value for row in compared.rows if row.tested)
+    p_values = tuple(row.difference.p_value for row in compared.asked if row.tested)
     worse = tuple(regressions_of(compared))
     return Looked(
         *(worse, told, draft.against, page, p_values, untold, one.baseline.folder),

@@ -27,7 +27,7 @@ _OPTIONS = (
         multiple=True,
         default=(DURATION,),
         show_default=True,
-        help="Metric to show and compare; a glob, or all. May be given several times.",
+        help="Metric to show and compare; a glob, or all (the others then explain). Several times.",
     ),
     click.option(
         "--step", "steps", multiple=True, help="Only this step, by its id; a glob, several times."

@@ -5,7 +5,7 @@ calls any trifle with enough runs; size alone calls noise with few.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple
@@ -223,6 +223,21 @@ def judge(differences: Sequence[Difference], level: float | None = None) -> tupl
         Judgement(_verdict(one, p <= family, one.reachable_p <= needed), p, needed)
         for one, p in zip(differences, adjusted, strict=True)
     )
+
+
+def judge_families(
+    differences: Sequence[Difference], families: Sequence[Hashable]
+) -> list[Judgement]:
+    """Return the verdict of each difference, in their order, each family judged by itself.
+
+    Args:
+        families: Of each difference the family it belongs to.
+    """
+    members: dict[Hashable, list[Difference]] = {}
+    for one, family in zip(differences, families, strict=True):
+        members.setdefault(family, []).append(one)
+    judged = {family: iter(judge(of_family)) for family, of_family in members.items()}
+    return [next(judged[family]) for family in families]
 
 
 def _verdict(one: Difference, significant: bool, could_be: bool) -> Verdict:  # noqa: FBT001

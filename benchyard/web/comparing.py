@@ -135,7 +135,8 @@ def _with_name(asked: Request, sides: Sequence[tuple[Chosen, Side]]) -> Request:
 
 def mark_of(comparison: Comparison) -> str:
     """Return the mark of the whole: that of the worst verdict that is one."""
-    if comparison.count(Verdict.CANNOT_TELL) == len(comparison.rows) and not comparison.regressions:
+    untold = comparison.count(Verdict.CANNOT_TELL)
+    if untold == len(comparison.asked) and not comparison.regressions:
         return "doubtful"
     marks = ((Verdict.REGRESSION, "bad"), (Verdict.IMPROVEMENT, "good"))
     return next((mark for verdict, mark in marks if comparison.count(verdict)), "")

@@ -56,9 +56,9 @@ def _of_pair(pair: CasePair, comparison: Comparison) -> Iterator[str]:
     several = len(comparison.pairs) > 1
     case = printable(f"{pair.title}: ") if several else ""
     yield from (f"{case}{text}" for text in pair.gone)
-    rows = [row for row in comparison.rows if row.pair is pair]
+    rows = [row for row in comparison.asked if row.pair is pair]
     if rows and not pair.gone and all(row.verdict is Verdict.CANNOT_TELL for row in rows):
-        why = dict.fromkeys(reason(row, comparison.tested) for row in rows)
+        why = dict.fromkeys(reason(row, comparison.family_of(row)) for row in rows)
         yield f"{case}nothing can be told: {'; '.join(why)}"
 
 

@@ -16,7 +16,8 @@ cases: each pair of cases with
   in_turns: whether both sides took turns in the same sessions. sessions_apart_s: seconds between
     the sides' sessions; null in turns, and where that is not known.
 unjudged: why ``--strict`` exits with 5 where nothing is worse; empty if it does not.
-tested: how many of the comparisons have values on both sides; the level holds for these together.
+tested: how many of the comparisons that are asked for have values on both sides; the level holds
+  for these together. explaining: how many of those that explain; it holds for these by themselves.
 comparisons: each step and metric, in the order that was asked for, with
   baseline_side, candidate_side: which of the sides.
   case, step (id of the candidate), baseline_step, name, index, metric, unit, direction (as in
@@ -30,7 +31,8 @@ comparisons: each step and metric, in the order that was asked for, with
     inside_p_value, p_value, margin (how far equal sessions differ at most: relative, or in the
     unit where values are not all above 0; null if unknown), campaigns, other_cases.
   p_exact: whether it was counted out.
-  adjusted_p_value: for all comparisons together; null where there was nothing to test.
+  explains: whether it is shown to explain what is asked for, and is never better or worse.
+  adjusted_p_value: for all comparisons of its family; null where there was nothing to test.
   needed_p_value, reachable_p_value: how small it had to be, and how small it could have been.
   busy_host: whether suspect executions count, of both sides alike.
   other_work: whether the step does not do the same on both sides.
@@ -84,7 +86,7 @@ def document(comparison: Comparison, sides: Sequence[str]) -> JsonObject:
     Args:
         sides: What was compared, as the user wrote it; the reference first.
     """
-    rule, tested = comparison.rule, comparison.tested
+    rule = comparison.rule
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -104,8 +106,9 @@ def document(comparison: Comparison, sides: Sequence[str]) -> JsonObject:
         "summary": summary(comparison),
         "cases": [_case(pair) for pair in comparison.pairs],
         "unjudged": list[Json](unjudged(comparison)),
-        "tested": tested,
-        "comparisons": [_row(row, tested) for row in comparison.rows],
+        "tested": comparison.tested,
+        "explaining": comparison.explaining,
+        "comparisons": [_row(row, comparison.family_of(row)) for row in comparison.rows],
         "overall": [_overall(one) for one in overall(comparison)],
         "unpaired": [
             {"case": one.title, "side": one.there, "against": one.against}
@@ -180,6 +183,7 @@ def _row(row: Row, comparisons: int) -> JsonObject:
         "interval_level": one.ratio_interval.level,
         "p_value": one.p_value if row.tested else None,
         "p_exact": one.exact,
+        "explains": row.explains,
         "adjusted_p_value": row.judgement.p_value if row.tested else None,
         "needed_p_value": row.judgement.needed_p,
         "reachable_p_value": one.reachable_p,
@@ -277,7 +281,7 @@ _COLUMNS = (
     *("baseline_side", "candidate_side", "case", "baseline_step", "step", "name", "metric", "unit"),
     *("baseline_n", "candidate_n", "baseline_median", "candidate_median", "difference"),
     *("difference_low", "difference_high", "ratio", "ratio_low", "ratio_high", "interval_level"),
-    *("p_value", "adjusted_p_value", "busy_host", "other_work", "verdict", "words"),
+    *("p_value", "adjusted_p_value", "explains", "busy_host", "other_work", "verdict", "words"),
 )
 
 
@@ -286,10 +290,10 @@ def csv_text(comparison: Comparison) -> str:
 
     The means over all steps come last, without a step.
     """
-    lines, tested = io.StringIO(), comparison.tested
+    lines = io.StringIO()
     writer = csv.DictWriter(lines, _COLUMNS, restval="", lineterminator="\n")
     writer.writeheader()
-    writer.writerows(_flat(_row(row, tested)) for row in comparison.rows)
+    writer.writerows(_flat(_row(row, comparison.family_of(row))) for row in comparison.rows)
     writer.writerows(_flat(_overall(one)) for one in overall(comparison))
     return lines.getvalue()
 

@@ -5,7 +5,8 @@ compared as those of one step are. So every step weighs the same, however long i
 does not depend on which side is the baseline, and what the steps of a run share (a slow moment) is
 not counted as if it were independent.
 These values have a test of their own, before those of the steps and apart from them: the lines over
-all steps are one family, the steps another, each at the whole level. To test the steps only where
+all steps are one family (and those of metrics that explain another), the steps another, each at
+the whole level. To test the steps only where
 this one calls something (a fixed sequence) would lose steps that differ in opposite directions.
 Source of the mean: Fleming and Wallace, 1986, "How not to lie with statistics: the correct way to
 summarize benchmark results", Communications of the ACM 29 (3), 218-221. Of the ratio and its
@@ -24,7 +25,7 @@ from benchyard.statistics.comparison import (
     Verdict,
     compare_pairs,
     compare_samples,
-    judge,
+    judge_families,
 )
 
 _UNJUDGED = Judgement(Verdict.CANNOT_TELL, 1.0, 0.0)
@@ -65,10 +66,12 @@ def overall(comparison: Comparison) -> tuple[Overall, ...]:
         groups.setdefault(key, []).append(row)
     level, history = comparison.rule.level, comparison.history
     made = [
-        one for rows in groups.values() if len(rows) > 1 and (one := _of_rows(rows, level, history))
+        (one, all(row.explains for row in rows))
+        for rows in groups.values()
+        if len(rows) > 1 and (one := _of_rows(rows, level, history))
     ]
-    judged = judge([one.difference for one in made], level)
-    return tuple(replace(one, judgement=its) for one, its in zip(made, judged, strict=True))
+    judged = judge_families([one.difference for one, _ in made], [family for _, family in made])
+    return tuple(replace(one, judgement=its) for (one, _), its in zip(made, judged, strict=True))
 
 
 def _of_rows(rows: Sequence[Row], level: float, history: SessionHistory) -> Overall | None:

@@ -1,7 +1,8 @@
 """What a comparison is made of: its rule, the cases of each two sides, a row for each metric."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import NamedTuple
 
@@ -30,8 +31,9 @@ class Rule:
     """What is compared, and what counts as a difference.
 
     Args:
-        metrics: Names, or globs over names such as ``resource_*``; ``all`` for every one. They
-            are the family that the level holds for: each more makes all the others harder to show.
+        metrics: Names, or globs over names such as ``resource_*``. They are the family that the
+            level holds for: each more makes all the others harder to show. ``all`` shows every
+            other one too, to explain: see ``asks``.
         threshold: Smallest relative change that is called.
         level: Probability of calling even one difference where there is none.
         suspect: What becomes of executions whose numbers are not to be trusted.
@@ -54,6 +56,20 @@ class Rule:
     in_turns: bool = False
     other_results: Callable[[], Iterable[Path]] = tuple
     strict: bool = False
+
+    def asks(self, metric: str, declared: Container[str]) -> bool:
+        """Tell whether a metric is asked for; any other that is shown only explains.
+
+        ``all`` alone asks for the time and what the step declares: nobody has a question about
+        each counter, and each would take its share of the level away from the others.
+
+        Args:
+            declared: Names of the metrics that the step declares.
+        """
+        named = [one for one in self.metrics if one != ALL_METRICS]
+        if not named:
+            return metric == DURATION or metric in declared
+        return any(fnmatchcase(metric, one) for one in named)
 
     def history(self, folders: Iterable[Path]) -> SessionHistory:
         """Return what differences between sessions are held against.
@@ -130,7 +146,8 @@ class Row:
         unit: Of the values; None where the metric's name tells none.
         direction: As in ``summary.json``; None where neither is better.
         difference: Of this row alone.
-        judgement: Among all rows that are tested.
+        judgement: Among all rows of its family that are tested.
+        explains: Whether it is of the family that is shown to explain, not of what is asked.
         between: What a difference between two sessions is held against; None in turns, and where
             the test inside the sessions shows no difference.
     """
@@ -144,6 +161,7 @@ class Row:
     direction: str | None
     difference: Difference
     judgement: Judgement
+    explains: bool
     between: BetweenSessions | None = None
 
     @property
@@ -188,8 +206,9 @@ class Comparison:
         pairs: Of each two sides their cases.
         rows: In the order of the pairs, and of the baseline's steps.
         unpaired: Cases that are not compared.
-        family: How many rows were judged together, those of other comparisons too; None for its
-            own alone.
+        tested: How many rows that are asked for were judged together, those of other comparisons
+            too: the family that the level holds for.
+        explaining: How many rows that explain were: a family of their own.
         history: What differences between sessions are held against.
     """
 
@@ -197,7 +216,8 @@ class Comparison:
     pairs: tuple[CasePair, ...]
     rows: tuple[Row, ...]
     unpaired: tuple[Unpaired, ...] = ()
-    family: int | None = None
+    tested: int = 0
+    explaining: int = 0
     history: SessionHistory = field(default_factory=SessionHistory)
 
     @property
@@ -206,10 +226,13 @@ class Comparison:
         return self.count(Verdict.REGRESSION)
 
     @property
-    def tested(self) -> int:
-        """How many rows are tested: the family that the level holds for."""
-        own = sum(row.tested for row in self.rows)
-        return own if self.family is None else self.family
+    def asked(self) -> list[Row]:
+        """The rows that are asked for: they alone decide what the comparison comes to."""
+        return [row for row in self.rows if not row.explains]
+
+    def family_of(self, row: Row) -> int:
+        """Return how many rows are judged together with one."""
+        return self.explaining if row.explains else self.tested
 
     @property
     def side_pairs(self) -> tuple[tuple[str, str], ...]:
@@ -217,6 +240,6 @@ class Comparison:
         return tuple(dict.fromkeys((one.baseline_side, one.candidate_side) for one in self.pairs))
 
     def count(self, verdict: Verdict) -> int:
-        """Return how many rows and findings come to a verdict."""
+        """Return how many rows that are asked for, and findings, come to a verdict."""
         beside = [finding for pair in self.pairs for finding in pair.findings]
-        return sum(one.verdict is verdict for one in (*self.rows, *beside))
+        return sum(one.verdict is verdict for one in (*self.asked, *beside))

@@ -107,7 +107,7 @@ def make_plan(run_sets: Mapping[str, RunSet], rule: Rule, sensitivity: float) ->
     if not series:
         raise InputError("there is nothing to plan with: no measured step succeeded in these runs")
     wanted = choose_metrics([metric for _, _, metric, _ in series], rule.metrics)
-    chosen = [one for one in series if one[2] in wanted]
+    chosen = [one for one in series if one[2] in wanted and rule.asks(one[2], one[1].kinds)]
     each = rule.level / len(chosen)
     demands = [_demand(*one, each, sensitivity) for one in chosen]
     return SamplePlan(sensitivity, rule.level, each, tuple(sorted(demands, key=_ease)))

@@ -1,5 +1,6 @@
 """The comparison itself: every step and metric of every pair of cases, judged together."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
@@ -35,7 +36,7 @@ from benchyard.statistics.comparison import (
     Verdict,
     compare_pairs,
     compare_samples,
-    judge,
+    judge_families,
 )
 
 
@@ -78,7 +79,7 @@ def compare_sides(
             judged = tuple(_of_pair(pair, finding) for finding in found)
             missing = tuple(gone(one.every, other.every, rule))
             made.append(replace(pair, findings=judged, gone=missing))
-            drafts += _drafts(made[-1], one, other)
+            drafts += _drafts(made[-1], one, other, rule)
     _refuse_incomparable(made, rule)
     known = list(dict.fromkeys(draft.metric for draft in drafts))
     wanted = choose_metrics(known, rule.metrics)
@@ -86,25 +87,34 @@ def compare_sides(
         side.folder for pair in made for side in (pair.baseline, pair.candidate)
     )
     counting = _counting([draft for draft in drafts if draft.metric in wanted], rule)
-    rows = _judged(counting, rule, history)
-    compared = Comparison(rule, tuple(made), rows, tuple(_unpaired(sides)), history=history)
+    rows = _rows(counting, rule, history)
+    unjudged = Comparison(rule, tuple(made), rows, tuple(_unpaired(sides)), history=history)
+    (compared,) = judged_together([unjudged])
     if not (rows or compared.regressions or rule.strict):
         raise InputError(_nothing_in_common(made))
     return compared
 
 
 def judged_together(comparisons: Sequence[Comparison]) -> tuple[Comparison, ...]:
-    """Judge the rows of several comparisons as one family, and return these in their order.
+    """Judge the rows of several comparisons, and return these in their order.
+
+    What is asked for is one family, and what explains another, at the same level: the latter takes
+    nothing from the former. Where a side has no value nothing is tested: it must not make the
+    others harder to show.
 
     Args:
         comparisons: All by one rule; their own verdicts do not count any more.
     """
     tested = [row for one in comparisons for row in one.rows if row.tested]
-    if not tested:
-        return tuple(comparisons)
-    judged = iter(judge([row.difference for row in tested], comparisons[0].rule.level))
+    explains = [row.explains for row in tested]
+    judged = iter(judge_families([row.difference for row in tested], explains))
     return tuple(
-        replace(one, rows=tuple(_rejudged(row, judged) for row in one.rows), family=len(tested))
+        replace(
+            one,
+            rows=tuple(_rejudged(row, judged) for row in one.rows),
+            tested=explains.count(False),
+            explaining=explains.count(True),
+        )
         for one in comparisons
     )
 
@@ -174,6 +184,7 @@ class _Draft:
 
     Args:
         trusted: Baseline and candidate with their trusted values alone.
+        explains: As of a row.
     """
 
     pair: CasePair
@@ -182,9 +193,10 @@ class _Draft:
     candidate: StepSample
     metric: str
     trusted: tuple[StepSample, StepSample]
+    explains: bool
 
 
-def _drafts(pair: CasePair, one: Samples, other: Samples) -> Iterator[_Draft]:
+def _drafts(pair: CasePair, one: Samples, other: Samples, rule: Rule) -> Iterator[_Draft]:
     for step_id, before in one.every.items():
         after = other.every.get(step_id)
         if after is None or not (before.measured and after.measured):
@@ -192,14 +204,22 @@ def _drafts(pair: CasePair, one: Samples, other: Samples) -> Iterator[_Draft]:
         trusted = one.trusted[step_id], other.trusted[step_id]
         # A step that never succeeded still has a duration that could have been measured.
         for metric in dict.fromkeys([DURATION, *before.values, *after.values]):
-            yield _Draft(pair, step_id, before, after, metric, trusted)
+            explains = not rule.asks(metric, {*before.kinds, *after.kinds})
+            yield _Draft(pair, step_id, before, after, metric, trusted, explains)
 
 
 def _counting(drafts: Sequence[_Draft], rule: Rule) -> list[_Draft]:
     """Let the trusted values count alone in each row where enough are left on both sides."""
-    both = [all(one.metric in s.values for s in (one.baseline, one.candidate)) for one in drafts]
-    each = rule.level / max(1, sum(both))
-    return [_trusted(one) if _suffices(one, each) else one for one in drafts]
+    families = Counter(
+        one.explains
+        for one in drafts
+        if all(one.metric in side.values for side in (one.baseline, one.candidate))
+    )
+    each = {family: rule.level / many for family, many in families.items()}
+    return [
+        _trusted(one) if _suffices(one, each.get(one.explains, rule.level)) else one
+        for one in drafts
+    ]
 
 
 def _trusted(draft: _Draft) -> _Draft:
@@ -253,15 +273,12 @@ def _unknown(pattern: str, known: Sequence[str]) -> str:
     return f"no step has a metric {pattern!r}{hint(pattern, known)}; there is {some}{more}"
 
 
-def _judged(drafts: Sequence[_Draft], rule: Rule, history: SessionHistory) -> tuple[Row, ...]:
+def _rows(drafts: Sequence[_Draft], rule: Rule, history: SessionHistory) -> tuple[Row, ...]:
     inside = [_difference(draft, rule) for draft in drafts]
     between = [_between(*one, history) for one in zip(drafts, inside, strict=True)]
     differences = [
         two.held_against(one) if two else one for one, two in zip(inside, between, strict=True)
     ]
-    # Where a side has no value nothing is tested: it must not make the others harder to show.
-    tested = [one for one in differences if _is_tested(one)]
-    judged = iter(judge(tested, rule.level))
     untested = Judgement(Verdict.CANNOT_TELL, 1.0, rule.level)
     return tuple(
         Row(
@@ -272,7 +289,8 @@ def _judged(drafts: Sequence[_Draft], rule: Rule, history: SessionHistory) -> tu
             draft.metric,
             *draft.candidate.unit_and_direction(draft.metric),
             one,
-            next(judged) if _is_tested(one) else untested,
+            untested,
+            draft.explains,
             sessions,
         )
         for draft, one, sessions in zip(drafts, differences, between, strict=True)
@@ -285,13 +303,9 @@ def _between(draft: _Draft, inside: Difference, history: SessionHistory) -> Betw
     return history.between([draft.pair.steps([one.id], [other.id])], metric, values, inside)
 
 
-def _is_tested(difference: Difference) -> bool:
-    return bool(difference.baseline_n and difference.candidate_n)
-
-
 def _difference(draft: _Draft, rule: Rule) -> Difference:
     pair, (_, direction) = draft.pair, draft.candidate.unit_and_direction(draft.metric)
-    neutral = direction is None or pair.neutral or pair.is_other_work(draft.step)
+    neutral = direction is None or draft.explains or pair.neutral or pair.is_other_work(draft.step)
     how = compare_samples
     values = [side.by_run.get(draft.metric, {}) for side in (draft.baseline, draft.candidate)]
     if pair.of_same_runs and values[0].keys() & values[1].keys():

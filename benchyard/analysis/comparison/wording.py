@@ -137,7 +137,7 @@ def reason(row: Row, comparisons: int) -> str:
     """Say why nothing can be told of a row; nothing where something can.
 
     Args:
-        comparisons: How many are tested together.
+        comparisons: How many are tested together with it.
     """
     if row.verdict is not Verdict.CANNOT_TELL:
         return ""
@@ -229,9 +229,8 @@ def _apart(seconds: float) -> str:
 def untold(comparison: Comparison) -> list[str]:
     """Say of which steps nothing can be told, why, and how many runs could tell."""
     found: dict[str, list[str]] = {}
-    tested = comparison.tested
     for row in comparison.rows:
-        why = reason(row, tested)
+        why = reason(row, comparison.family_of(row))
         if why:
             found.setdefault(why, []).append(_name(comparison, row))
     every = len(comparison.rows)
@@ -282,7 +281,8 @@ def _name(comparison: Comparison, row: Row) -> str:
 
 def summary(comparison: Comparison) -> str:
     """Return the whole in a sentence."""
-    changed = sum(row.verdict is Verdict.CHANGE for row in comparison.rows)
+    asked = comparison.asked
+    changed = sum(row.verdict is Verdict.CHANGE for row in asked)
     counts = [
         (comparison.count(Verdict.REGRESSION), "regression", "regressions"),
         (comparison.count(Verdict.IMPROVEMENT), "improvement", "improvements"),
@@ -290,7 +290,7 @@ def summary(comparison: Comparison) -> str:
         (comparison.count(Verdict.NO_CHANGE_SHOWN), *("without a difference shown",) * 2),
         (comparison.count(Verdict.CANNOT_TELL), *("that cannot be told",) * 2),
     ]
-    judged = any(row.difference.smaller_is_better is not None for row in comparison.rows)
+    judged = any(row.difference.smaller_is_better is not None for row in asked)
     told = [
         f"{n:,} {one if n == 1 else more}"
         for n, one, more in counts
@@ -301,5 +301,13 @@ def summary(comparison: Comparison) -> str:
     counted = ", ".join(told) or "nothing is compared"
     return (
         f"{counted}; {over} at the {percent(rule.level, 4)} level together, "
-        f"changes below {percent(rule.threshold, 4)} are not called"
+        f"changes below {percent(rule.threshold, 4)} are not called{_explaining(comparison)}"
     )
+
+
+def _explaining(comparison: Comparison) -> str:
+    """Say how many rows explain, and how many of these differ; nothing without any."""
+    if not comparison.explaining:
+        return ""
+    differ = sum(row.explains and row.verdict is Verdict.CHANGE for row in comparison.rows)
+    return f"; of {comparison.explaining:,} that explain, a family of their own, {differ:,} differ"

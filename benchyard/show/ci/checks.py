@@ -332,7 +332,7 @@ def _of_row(row: Row, compared: Comparison) -> Check:
         text = regression_of(row, compared.rule.level).text
         return replace(check, state=State.FAILED, kind=REGRESSION, text=text)
     if row.verdict is Verdict.CANNOT_TELL:
-        text = f"cannot tell: {reason(row, compared.tested)}"
+        text = f"cannot tell: {reason(row, compared.family_of(row))}"
         return replace(check, state=State.SKIPPED, text=text)
     ends = (change(end) for end in (one.ratio_interval.low, one.ratio_interval.high))
     return replace(

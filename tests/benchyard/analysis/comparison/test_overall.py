@@ -128,7 +128,7 @@ def test_lines_of_several_metrics_are_one_family() -> None:
             for n, v in enumerate(BASE, 1)
         ]
 
-    made = overall(compared(side(1.0), side(2.0), metrics=("all",)))
+    made = overall(compared(side(1.0), side(2.0), metrics=("*",)))
     assert [one.judgement.p_value for one in made] == [
         pytest.approx(2 * one.difference.p_value) for one in made
     ]

@@ -1,0 +1,174 @@
+"""What is asked for keeps its level, whatever is shown beside it to explain."""
+
+from collections.abc import Sequence
+from random import Random
+from typing import Any
+
+import pytest
+
+from benchyard.analysis.comparison.document import csv_text, document
+from benchyard.analysis.comparison.overall import overall
+from benchyard.analysis.comparison.rows import Comparison, Row, Rule
+from benchyard.analysis.comparison.sample_size import make_plan
+from benchyard.analysis.comparison.verdicts import judged_together
+from benchyard.analysis.comparison.wording import reason, summary, untold
+from benchyard.results.record import RunRecord
+from benchyard.results.trust import Suspect
+from benchyard.statistics.comparison import Verdict
+from tests.benchyard.analysis.comparison.conftest import BASE, compared, run, run_set, step
+
+EXPLAINING = tuple(f"host_{n}_s" for n in range(20))
+
+
+def beside(
+    times: Sequence[float], counters: float = 1.0, *names: str, **facts: Any
+) -> list[RunRecord]:
+    """Make runs of steps that each have 20 counters beside the time."""
+    return [
+        run(
+            n,
+            *(
+                step(time, name=name, used=dict.fromkeys(EXPLAINING, counters * time), **facts)
+                for name in names or ("load",)
+            ),
+        )
+        for n, time in enumerate(times, 1)
+    ]
+
+
+def asked(comparison: Comparison) -> list[Row]:
+    return [row for row in comparison.rows if not row.explains]
+
+
+@pytest.mark.parametrize("more", [("all",), ("duration_s", "all")])
+def test_a_true_change_beside_twenty_that_explain_is_told_as_if_alone(more: Sequence[str]) -> None:
+    # Five runs tell one comparison at the level, and none of 21.
+    sides = beside(BASE[:5]), beside([1.05 * value for value in BASE[:5]])
+    alone, all_of_them = (compared(*sides, metrics=one) for one in (("duration_s",), more))
+    [row], [same] = alone.rows, asked(all_of_them)
+    assert (same.difference, same.judgement) == (row.difference, row.judgement)
+    assert same.verdict is Verdict.REGRESSION
+    assert (all_of_them.tested, all_of_them.explaining) == (1, 20)
+    assert all_of_them.regressions == 1
+    every = compared(*sides, metrics=("*",))
+    assert {one.verdict for one in every.rows} == {Verdict.CANNOT_TELL}
+
+
+def test_between_sessions_it_is_told_as_if_alone_too() -> None:
+    sides = beside(BASE), beside([1.2 * value for value in BASE])
+    alone, all_of_them = (
+        compared(*sides, metrics=one, in_turns=False) for one in (("duration_s",), ("all",))
+    )
+    [row], [same] = alone.rows, asked(all_of_them)
+    assert (same.difference, same.judgement) == (row.difference, row.judgement)
+    assert row.between is not None
+
+
+def test_the_same_values_count_as_if_alone() -> None:
+    # Six trusted values are enough for one comparison, and not for 21.
+    def side(factor: float) -> list[RunRecord]:
+        times = [factor * value for value in BASE]
+        doubtful = beside(times, 1.0, suspect=("it swapped",))
+        return [*beside(times[:6]), *doubtful[6:]]
+
+    alone, all_of_them = (
+        compared(side(1), side(2), metrics=one, suspect=Suspect.AUTO)
+        for one in (("duration_s",), ("all",))
+    )
+    assert asked(all_of_them)[0].difference == alone.rows[0].difference
+    assert asked(all_of_them)[0].busy is alone.rows[0].busy is False
+    assert {row.busy for row in all_of_them.rows if row.explains} == {True}
+
+
+def test_what_explains_is_shown_and_is_neither_better_nor_worse() -> None:
+    made = compared(beside(BASE), beside(BASE, 2.0), metrics=("all",))
+    assert made.regressions == 0
+    explaining = [row for row in made.rows if row.explains]
+    assert {row.verdict for row in explaining} == {Verdict.CHANGE}
+    assert [row.difference.ratio for row in explaining] == [pytest.approx(2.0, rel=0.02)] * 20
+    # Holm over the twenty alone.
+    assert explaining[0].judgement.p_value == pytest.approx(20 * explaining[0].difference.p_value)
+    assert summary(made) == (
+        "0 regressions, 1 without a difference shown; 1 comparison at the 1 % level together, "
+        "changes below 1 % are not called; of 20 that explain, a family of their own, 20 differ"
+    )
+
+
+def test_a_metric_that_is_named_or_that_a_step_declares_is_asked_for() -> None:
+    def side(**parameters: Any) -> list[RunRecord]:
+        return [
+            run(n, step(v, used={"host_a_s": v}, values={"b": v, "c": v}, parameters=parameters))
+            for n, v in enumerate(BASE, 1)
+        ]
+
+    def names(*metrics: str, **parameters: Any) -> set[str]:
+        sides = side(**parameters), side(**parameters)
+        return {row.metric for row in asked(compared(*sides, metrics=metrics))}
+
+    assert names("all") == {"duration_s"}
+    assert names("all", metrics={"c": {"unit": "B"}}) == {"duration_s", "c"}
+    assert names("host_*", "all") == {"host_a_s"}
+    assert names("*") == {"duration_s", "host_a_s", "b", "c"}
+
+
+def test_the_line_over_all_steps_is_told_as_if_alone() -> None:
+    sides = beside(BASE, 1.0, "a", "b"), beside([1.1 * v for v in BASE], 1.0, "a", "b")
+    [alone] = overall(compared(*sides))
+    of_time, *explaining = overall(compared(*sides, metrics=("all",)))
+    assert of_time == alone
+    assert len(explaining) == 20
+    assert [one.judgement.p_value for one in explaining] == [
+        pytest.approx(20 * one.difference.p_value) for one in explaining
+    ]
+
+
+def test_several_comparisons_keep_the_families_apart() -> None:
+    made = compared(beside(BASE), beside([1.1 * v for v in BASE]), metrics=("all",))
+    both = judged_together([made, made])
+    assert [(one.tested, one.explaining) for one in both] == [(2, 40)] * 2
+    for one in both:
+        [row] = asked(one)
+        assert row.judgement.p_value == pytest.approx(2 * row.difference.p_value)
+
+
+def test_few_runs_are_told_the_number_of_their_own_family() -> None:
+    made = compared(beside(BASE[:4]), beside([9 * v for v in BASE[:4]]), metrics=("all",))
+    alone = compared(beside(BASE[:4]), beside([9 * v for v in BASE[:4]]))
+    assert reason(asked(made)[0], made.family_of(asked(made)[0])) == reason(alone.rows[0], 1)
+    assert len(untold(made)) == 2
+    # What explains does not let a strict gate pass.
+    told: Any = document(made, ["one", "other"])
+    assert told["unjudged"]
+
+
+def test_documents_name_the_family() -> None:
+    made = compared(beside(BASE), beside(BASE), metrics=("all",))
+    told: Any = document(made, ["one", "other"])
+    assert (told["tested"], told["explaining"]) == (1, 20)
+    assert [row["explains"] for row in told["comparisons"]] == [False] + [True] * 20
+    head, first, second, *_ = (line.split(",") for line in csv_text(made).splitlines())
+    assert [line[head.index("explains")] for line in (first, second)] == ["False", "True"]
+
+
+def test_a_plan_is_made_for_what_is_asked() -> None:
+    sets = {"tpch": run_set(beside(BASE))}
+    alone, beside_all = (
+        make_plan(sets, Rule(metrics=one), 0.02) for one in (("duration_s",), ("all",))
+    )
+    assert beside_all == alone
+
+
+@pytest.mark.slow
+def test_what_is_asked_keeps_its_level_where_nothing_differs() -> None:
+    """One program against itself, 8 and 8 runs of 3 steps with 20 counters that follow the time."""
+    dice, trials = Random(7), 400  # noqa: S311 - draws samples
+    called = 0
+    for _ in range(trials):
+        one, other = (
+            beside([dice.lognormvariate(0, 0.05) for _ in BASE], 1.0, "a", "b", "c")
+            for _ in range(2)
+        )
+        made = compared(one, other, metrics=("all",), threshold=0.0)
+        called += any(row.judgement.p_value <= 0.01 for row in asked(made))
+    # At 1 %, 400 trials have 10 or more in 0.8 % of cases.
+    assert called < 10

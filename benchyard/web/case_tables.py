@@ -15,6 +15,7 @@ from benchyard.core.quantity import amount, day_and_time, duration, percent, plu
 from benchyard.results.trust import BUSY
 from benchyard.show.case_history.groups import Group, StepHistory
 from benchyard.web.case_links import address, query_of
+from benchyard.web.paging import pages_around
 from benchyard.web.rendering import outcome_mark
 from benchyard.web.tables import Cell, Column, DataTable, Ticks
 
@@ -23,22 +24,14 @@ CPU = "resource_cpu_s"
 #: What tells the memory's peak; a control group tells the better one of the two.
 MEMORY = ("resource_memory_peak_bytes", "resource_process_peak_rss_bytes")
 _NONE: Document = {}
+#: What the catalogue knows of a case, in the order of documents.
+_TOLD = "id", "title", "case", "point", "path", "tags", "hosts", "runs", "failed", "newest_s"
 
 
 def case_document(case: CaseEntry) -> JsonObject:
     """Return what the catalogue knows of a case, as a JSON object."""
-    return {
-        "id": case.id,
-        "title": case.title,
-        "case": case.case,
-        "point": dict(case.point),
-        "path": case.path,
-        "tags": [*case.tags],
-        "hosts": [*case.hosts],
-        "runs": case.runs,
-        "failed": case.failed,
-        "newest_s": case.newest_s,
-    }
+    told: JsonObject = {name: getattr(case, name) for name in _TOLD}
+    return {**told, "point": dict(case.point), "tags": [*case.tags], "hosts": [*case.hosts]}
 
 
 # -- steps
@@ -221,6 +214,8 @@ def _history_row(
 
 # -- runs
 
+#: On a page.
+RUNS = 50
 _RUN_COLUMNS = (
     Column("run", "Run", figure=True),
     Column("outcome", "Outcome"),
@@ -254,15 +249,11 @@ def runs_table(case: CaseEntry, page: Page, offset: int, suspect: Mapping[int, i
         ]
         for entry in page.entries
     ]
-    href, end = address(case, "runs"), offset + len(rows)
-    older = [("Older", f"{href}?offset={end}")] if rows and end < page.total else []
-    newer = [("Newer", f"{href}?offset={max(0, offset - len(rows))}")] if offset else []
-    caption = plural(page.total, "run")
-    query = f"?offset={offset}" if offset else ""
+    href = address(case, "runs")
     return DataTable(
-        *("runs", caption, _RUN_COLUMNS, rows, href),
-        query=query,
-        pages=[*newer, *older],
+        *("runs", plural(page.total, "run"), _RUN_COLUMNS, rows, href),
+        query=f"?offset={offset}" if offset else "",
+        pages=pages_around(offset, RUNS, page.total, lambda at: f"{href}?offset={at}"),
         ticks=Ticks.of_runs([entry.id for entry in page.entries]),
     )
 

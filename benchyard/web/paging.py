@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 from fastapi import Depends, Query
 
-from benchyard.web.tables import Cell, DataTable
+from benchyard.web.tables import DataTable
 
 T = TypeVar("T")
 
@@ -28,10 +28,6 @@ class Part:
         """Return this part of what rows are made of."""
         return things[self.offset : self.offset + self.limit]
 
-    def of(self, table: DataTable, rows: Sequence[Sequence[Cell]]) -> DataTable:
-        """Return a table with this part of all its rows, and links to the other parts."""
-        return self.told(replace(table, rows=self.among(rows)), len(rows))
-
     def told(
         self, table: DataTable, total: int, query: Mapping[str, Any] | None = None
     ) -> DataTable:
@@ -42,15 +38,9 @@ class Part:
             query: What else chooses the rows.
         """
         last = self.offset + len(table.rows)
-        parts = (
-            ("Before", max(0, self.offset - self.limit), self.offset > 0),
-            ("After", last, self.offset < last < total),
+        pages = pages_around(
+            self.offset, self.limit, total, lambda at: table.href + self._asked(at, query)
         )
-        pages = [
-            (text, table.href + self._asked(offset, query))
-            for text, offset, there in parts
-            if there
-        ]
         said = f"Rows {self.offset + 1:,} to {last:,} of {total:,}."
         return replace(
             table,

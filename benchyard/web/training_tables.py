@@ -31,10 +31,10 @@ _VALUES = (
 
 def scalars_table(training: Training, href: str, part: Part) -> DataTable:
     """Return a row for each tag."""
-    table = DataTable(
-        "scalars", "Scalars", _SCALARS, [], f"{href}/scalars", "The summary holds no scalars."
-    )
-    return part.of(table, [list(_tag(tag, values)) for tag, values in training.scalars.items()])
+    rows = [list(_tag(*one)) for one in part.among([*training.scalars.items()])]
+    empty = "The summary holds no scalars."
+    table = DataTable("scalars", "Scalars", _SCALARS, rows, f"{href}/scalars", empty)
+    return part.told(table, len(training.scalars))
 
 
 def _tag(tag: str, values: Sequence[Scalar]) -> Iterator[Cell]:

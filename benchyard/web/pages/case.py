@@ -24,6 +24,7 @@ from benchyard.web.case_results import CaseResults, read_case
 from benchyard.web.case_tables import (
     CPU,
     MEMORY,
+    RUNS,
     advice,
     case_document,
     failures_table,
@@ -44,8 +45,8 @@ router = APIRouter()
 Metric = Annotated[str, Query(description="Name of a metric, such as `duration_s`.")]
 Step = Annotated[str, Query(description="Id of a step; without it all are meant.")]
 Offset = Annotated[int, Query(ge=0, le=10**9)]
-#: Runs on a page, rows of the history on the case's page, and sentences about damaged files.
-_RUNS, _ROWS, _PROBLEMS = 50, 30, 20
+#: Rows of the history on the case's page, and sentences about damaged files.
+_ROWS, _PROBLEMS = 30, 20
 
 
 def _read(explorer: Explorer, case_id: str, metric: str) -> tuple[CaseEntry, CaseResults]:
@@ -133,7 +134,7 @@ def runs(explorer: Current, case_id: str, offset: Offset = 0) -> DataTable:
 
 
 def _runs(explorer: Explorer, case: CaseEntry, found: CaseResults, offset: int) -> DataTable:
-    page = explorer.catalogue.page(Asked(results=(case.id,), offset=offset, limit=_RUNS))
+    page = explorer.catalogue.page(Asked(results=(case.id,), offset=offset, limit=RUNS))
     return runs_table(case, page, offset, found.suspect)
 
 

@@ -71,6 +71,11 @@ class Rule:
             return metric == DURATION or metric in declared
         return any(fnmatchcase(metric, one) for one in named)
 
+    @property
+    def main_metric(self) -> str:
+        """The metric of pictures: the first that is named, or else the time."""
+        return next((one for one in self.metrics if one != ALL_METRICS), DURATION)
+
     def history(self, folders: Iterable[Path]) -> SessionHistory:
         """Return what differences between sessions are held against.
 

@@ -1,5 +1,7 @@
 """Sides against a reference, as ``benchyard compare`` has it."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from fastapi import APIRouter, Response
@@ -9,7 +11,6 @@ from fastapi.responses import RedirectResponse
 from benchyard.analysis.comparison.document import csv_text, document, markdown
 from benchyard.analysis.comparison.pairing import Against
 from benchyard.analysis.comparison.run_sets import RunSet
-from benchyard.analysis.comparison.samples import DURATION
 from benchyard.analysis.comparison.tables import Order
 from benchyard.analysis.comparison.wording import (
     lacks_suspect,
@@ -40,7 +41,7 @@ from benchyard.web.comparing import (
 )
 from benchyard.web.comparison_address import Asked, AskedFor, by_time
 from benchyard.web.explorer import Current
-from benchyard.web.pictures import Draw, Kind, Picture, Width, add_picture
+from benchyard.web.pictures import Kind, Picture, Width, add_picture
 from benchyard.web.plots import draw_sides
 from benchyard.web.rendering import csv_answer, json_answer, render
 from benchyard.web.sides import choose
@@ -80,35 +81,22 @@ def as_markdown(explorer: Current, asked: AskedFor) -> Response:
 # -- as pictures
 
 
-def _ratios(explorer: Current, asked: AskedFor) -> Picture:
-    draw = _drawing(explorer.catalogue, asked, PlotKind.RATIO)
-    caption = "Each step relative to the baseline, with 95 % intervals"
-    return _picture("ratio", caption, "Ratios of the medians of each step", asked, draw)
+def _picture(kind: PlotKind, caption: str, alt: str) -> Callable[..., Picture]:
+    def picture(explorer: Current, asked: AskedFor) -> Picture:
+        draw = partial(_drawn, explorer.catalogue, asked, kind)
+        query = {"side": asked.sides, **asked.values}
+        return Picture(kind.value, caption, alt, f"/compare/{kind.value}", draw, query)
+
+    return picture
 
 
-def _points(explorer: Current, asked: AskedFor) -> Picture:
-    draw = _drawing(explorer.catalogue, asked, PlotKind.POINTS)
-    caption = "Every run, with medians and 95 % intervals"
-    return _picture("points", caption, "A point for each run of each side, by step", asked, draw)
-
-
-def _picture(name: str, caption: str, alt: str, asked: Asked, draw: Draw) -> Picture:
-    href, query = f"/compare/{name}", {"side": asked.sides, **asked.values}
-    return Picture(name, caption, alt, href, draw, query)
-
-
-def _drawing(catalogue: Catalogue, asked: Asked, kind: PlotKind) -> Draw:
-    def draw(form: Kind, width: Width) -> bytes:
-        rule = asked.request.rule
-        shown = compared(catalogue, asked.sides, asked.request)
-        metric = rule.metrics[0] if len(rule.metrics) == 1 else DURATION
-        rows = shown.answer.comparison.rows
-        steps = dict.fromkeys(step for row in rows for step in (row.baseline.id, row.candidate.id))
-        wish = Wish(kind, metric, tuple(steps))
-        found = _each_once(shown)
-        return draw_sides(found, wish, form, width, suspect=rule.suspect)
-
-    return draw
+def _drawn(catalogue: Catalogue, asked: Asked, plot: PlotKind, form: Kind, width: Width) -> bytes:
+    rule = asked.request.rule
+    shown = compared(catalogue, asked.sides, asked.request)
+    rows = shown.answer.comparison.rows
+    steps = dict.fromkeys(step for row in rows for step in (row.baseline.id, row.candidate.id))
+    wish = Wish(plot, rule.main_metric, tuple(steps))
+    return draw_sides(_each_once(shown), wish, form, width, suspect=rule.suspect)
 
 
 def _each_once(shown: Compared) -> list[tuple[str, RunSet]]:
@@ -120,6 +108,16 @@ def _each_once(shown: Compared) -> list[tuple[str, RunSet]]:
     return list(reversed(found.values()))
 
 
+_ratios = _picture(
+    PlotKind.RATIO,
+    "Each step relative to the baseline, with 95 % intervals",
+    "Ratios of the medians of each step",
+)
+_points = _picture(
+    PlotKind.POINTS,
+    "Every run, with medians and 95 % intervals",
+    "A point for each run of each side, by step",
+)
 add_picture(router, "/compare/ratio", _ratios)
 add_picture(router, "/compare/points", _points)
 

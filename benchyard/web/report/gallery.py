@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from functools import partial
 
 from benchyard.analysis.comparison.run_sets import RunSet
-from benchyard.analysis.comparison.samples import DURATION
-from benchyard.analysis.comparison.verdicts import ALL_METRICS
 from benchyard.core.errors import BenchyardError, RecordError
 from benchyard.results.folders import run_folder
 from benchyard.show.curves.panels import LEAST_SAMPLES, read_curves, steps_alone
@@ -61,8 +59,7 @@ def planned(
     cases: Sequence[CasePart], compared: ComparisonPart | None, wish: Wish
 ) -> Iterator[Planned]:
     """Yield the pictures of a report, the most telling first."""
-    metric = wish.rule.metrics[0] if wish.rule.metrics else DURATION
-    metric = DURATION if metric == ALL_METRICS else metric
+    metric = wish.rule.main_metric
     for pair in compared.pairs if compared else ():
         both = ((pair.baseline_side, pair.baseline), (pair.candidate_side, pair.candidate))
         sides = [(wish.label(name), runs) for name, runs in both]

@@ -172,3 +172,11 @@ def test_what_is_asked_keeps_its_level_where_nothing_differs() -> None:
         called += any(row.judgement.p_value <= 0.01 for row in asked(made))
     # At 1 %, 400 trials have 10 or more in 0.8 % of cases.
     assert called < 10
+
+
+@pytest.mark.parametrize(
+    ("metrics", "main"),
+    [(("all",), "duration_s"), (("all", "host_a_s"), "host_a_s"), (("b", "c"), "b")],
+)
+def test_pictures_show_the_first_metric_that_is_named(metrics: tuple[str, ...], main: str) -> None:
+    assert Rule(metrics=metrics).main_metric == main

@@ -6,11 +6,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from benchyard.analysis.comparison.request import (
-    REMARKS,
     Answer,
     Request,
     answer,
-    shared_remarks,
+    told_remarks,
 )
 from benchyard.analysis.comparison.rows import CasePair, Comparison
 from benchyard.analysis.comparison.run_sets import RunSet
@@ -199,17 +198,10 @@ def _side_row(shown: Compared, name: str, runs: RunSet, role: str) -> list[Cell]
 
 def remarks_of(shown: Compared) -> list[tuple[str, str, str]]:
     """Return what differs: a word (such as ``warning``), a sentence and a mark."""
-    pairs = shown.answer.comparison.pairs
-    several = len(shown.answer.comparison.side_pairs) > 1
-    return [
-        (word, f"{_listed(shown, sides)}: {text}" if several else text, _REMARK_MARKS.get(word, ""))
-        for weight, word in REMARKS
-        for text, sides in shared_remarks(pairs, weight).items()
-    ]
-
-
-def _listed(shown: Compared, sides: Sequence[str]) -> str:
-    return some([shown.label(side) for side in sides], _MOST_NAMES)
+    told = told_remarks(
+        shown.answer.comparison, lambda sides: some(list(map(shown.label, sides)), _MOST_NAMES)
+    )
+    return [(word, text, _REMARK_MARKS.get(word, "")) for word, text in told]
 
 
 def findings_of(shown: Compared) -> Iterator[tuple[str, str]]:

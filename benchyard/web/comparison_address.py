@@ -21,8 +21,8 @@ from benchyard.results.campaigns import is_earlier
 from benchyard.results.trust import Suspect
 from benchyard.web.explorer import Current
 
-#: Options that are given once.
-_ONCE = ("reference", "against", "sort", "threshold", "level", "suspect", "session_sd", "in_turns")
+#: What chooses the sides; all else are options.
+_SIDES = {"side", "ticked", "a", "b"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,13 +119,11 @@ class _Parameters(BaseModel):
 
 async def _asked(explorer: Current, given: Annotated[_Parameters, Parameter()]) -> Asked:
     """Take the options of an address; what is empty, as a form sends it, is left out."""
-    usual = _Parameters()
-    values: dict[str, Sequence[str]] = {
-        name: _written(getattr(given, name)) for name in ("metric", "step", "pair")
+    unusual = given.model_dump(mode="json", exclude=_SIDES, exclude_defaults=True)
+    values = {
+        name: _written([value] if isinstance(value, str) else value)
+        for name, value in unusual.items()
     }
-    for name in _ONCE:
-        value = str(getattr(given, name)).strip()
-        values[name] = [value] if value != getattr(usual, name) else []
     sides = [",".join(given.a), ",".join(given.b), *given.side]
     if given.ticked and given.side:
         sides = [one.id for one in by_time(map(explorer.catalogue.case, given.side))]

@@ -1,12 +1,12 @@
 """The curves of a run for the explorer: data for its script, and the picture without it."""
 
+from dataclasses import asdict
 from math import isfinite
 from typing import Annotated, Any
 
 from fastapi import Query
 
 from benchyard.core.errors import InputError, RecordError
-from benchyard.core.model import JsonObject
 from benchyard.core.places import home
 from benchyard.show.curves.columns import Source, sources_of
 from benchyard.show.curves.growing import GrowingCurves
@@ -57,15 +57,9 @@ class ShownCurves:
         thin = thinned(self._sources, start, end, points)
         return {
             "title": self._shown.title,
-            "length_s": self.length_s,
-            "from_s": start,
-            "to_s": end,
-            "exact": thin.exact,
-            "samples": thin.samples,
-            "at_s": thin.at_s.round(6).tolist(),
-            "panels": panels_of(thin),
-            "steps": [_bar(one) for one in self._bars[:_MOST_BARS]],
-            "phases": [_phase(one) for one in self._phases[:_MOST_BARS]],
+            **document_of(thin, self.length_s, start, end),
+            "steps": [asdict(one) for one in self._bars[:_MOST_BARS]],
+            "phases": [asdict(one) for one in self._phases[:_MOST_BARS]],
         }
 
     def picture(self) -> Curves:
@@ -101,9 +95,9 @@ def _growing(shown: ShownRun) -> list[Source]:
         curves.close()
 
 
-def panels_of(thin: Thinned) -> list[dict[str, Any]]:
-    """Return the panels that have lines."""
-    return [
+def document_of(thin: Thinned, length_s: float, from_s: float, to_s: float) -> dict[str, Any]:
+    """Return the curves of a run, or of one that goes on: the panels that have lines."""
+    panels = [
         {
             "name": panel.name,
             "unit": panel.unit,
@@ -112,6 +106,15 @@ def panels_of(thin: Thinned) -> list[dict[str, Any]]:
         for panel in thin.panels
         if panel.lines
     ]
+    return {
+        "length_s": length_s,
+        "from_s": from_s,
+        "to_s": to_s,
+        "exact": thin.exact,
+        "samples": thin.samples,
+        "at_s": thin.at_s.round(6).tolist(),
+        "panels": panels,
+    }
 
 
 def _thin_line(line: ThinLine, *, exact: bool) -> dict[str, Any]:
@@ -124,23 +127,3 @@ def _line(line: ThinLine, unit: str) -> Line:
     known = [value if isfinite(value) else None for value in values]
     # The host is drawn as an area in its panels of one line each; elsewhere as any other line.
     return Line(line.name, known, of_host=line.of_host and unit in ("cores", "B"))
-
-
-def _bar(one: Bar) -> JsonObject:
-    return {
-        "index": one.index,
-        "name": one.name,
-        "start_s": one.start_s,
-        "end_s": one.end_s,
-        "outcome": one.outcome.value,
-    }
-
-
-def _phase(one: Phase) -> JsonObject:
-    return {
-        "name": one.name,
-        "resource": one.resource,
-        "start_s": one.start_s,
-        "end_s": one.end_s,
-        "outcome": one.outcome.value,
-    }

@@ -18,7 +18,7 @@ from benchyard.results.folders import LOG_FILE, RunFolder
 from benchyard.results.record import read_record
 from benchyard.show.curves.growing import GrowingCurves
 from benchyard.show.curves.thinning import thinned
-from benchyard.web.curves import panels_of
+from benchyard.web.curves import document_of
 from benchyard.web.run_files import open_in, plain_text
 from benchyard.web.tables import Cell, Column, DataTable
 
@@ -144,13 +144,7 @@ class LiveRun:
         length = max(float(source.at_s[-1]) for source in sources) or 1e-3
         thin = thinned(sources, 0.0, length, _POINTS)
         return {
-            "length_s": length,
-            "from_s": 0.0,
-            "to_s": length,
-            "exact": thin.exact,
-            "samples": thin.samples,
-            "at_s": thin.at_s.round(6).tolist(),
-            "panels": panels_of(thin),
+            **document_of(thin, length, 0.0, length),
             "steps": list(self._log.steps.values()),
             "phases": [],
         }

@@ -108,9 +108,8 @@ def timeline(record: RunRecord) -> Timeline:
         Row(shorten(printable(label), _LONGEST), _AXIS + _ROW * place, _bars(spans, length))
         for place, (label, spans) in enumerate(shown)
     ]
-    marks = [
-        Mark(100 * at / length, seconds(at)) for at in ticks(length, _MARKS) if at < 0.95 * length
-    ]
+    shown_at = (at for at in ticks(length, _MARKS) if at < _LAST_MARK * length)
+    marks = [Mark(100 * at / length, seconds(at)) for at in shown_at]
     return Timeline(rows, marks, len(resources) + len(record.steps) - len(shown))
 
 

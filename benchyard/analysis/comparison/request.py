@@ -1,6 +1,6 @@
 """What is asked of a comparison, on the command line or in a browser, and the answer."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from benchyard.analysis.comparison.facts import Weight
@@ -99,3 +99,17 @@ def shared_remarks(pairs: Sequence[CasePair], weight: Weight) -> dict[str, list[
         for text in () if one.neutral else remarks(one, weight):
             said.setdefault(text, {})[one.candidate_side] = None
     return {text: list(sides) for text, sides in said.items()}
+
+
+def told_remarks(
+    comparison: Comparison, called: Callable[[Sequence[str]], str]
+) -> Iterator[tuple[str, str]]:
+    """Yield each remark, the gravest first: a word, and a sentence that names one side of several.
+
+    Args:
+        called: Returns what people call some sides.
+    """
+    several = len(comparison.side_pairs) > 1
+    for weight, word in REMARKS:
+        for text, sides in shared_remarks(comparison.pairs, weight).items():
+            yield word, f"{called(sides)}: {text}" if several else text

@@ -1,7 +1,7 @@
 """Results of other programs: the list of them, and each by itself."""
 
-from collections.abc import Sequence
-from typing import Annotated, Any, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any, TypeAlias
 from urllib.parse import quote
 
 from fastapi import APIRouter, Depends, Query, Request, Response
@@ -12,7 +12,7 @@ from benchyard.catalogue.formats.benchmark_file import BenchmarkFile
 from benchyard.catalogue.formats.measurements import Measurements, facts
 from benchyard.catalogue.formats.mindspore import MINDSPORE, MindsporeSummary
 from benchyard.catalogue.formats.others import OTHERS
-from benchyard.catalogue.formats.testresults import TESTRESULTS
+from benchyard.catalogue.formats.testresults import TestResultsFile
 from benchyard.catalogue.formats.trace_file import ScannerJob, TraceFile
 from benchyard.catalogue.mindspore.training import Training
 from benchyard.catalogue.query import Query as Wanted
@@ -55,8 +55,12 @@ _COLUMNS = (
 )
 #: Names of counts are plurals.
 _SINGULAR = {"entries": "entry"}
+#: What the list knows of an entry, beside its counts.
+_TOLD = "id", "format", "path", "title", "broken", "started_s", "updated_s", "host", "commit"
+#: What an entry's page may have.
+_PARTS = "tables", "pictures", "cards_shown", "remarks", "links"
 Text = Annotated[str, Query(max_length=500)]
-FormatT = TypeVar("FormatT")
+_Loading: TypeAlias = BenchmarkFile | TestResultsFile | MindsporeSummary
 
 
 def address_of(entry: Entry) -> str:
@@ -159,50 +163,19 @@ add_table(router, "/entries", entries_table)
 # -- tables and pictures of one
 
 
-def measurements(explorer: Current, entry_id: str, part: AskedPart) -> DataTable:
-    """Return the measurements of a benchmark tool's file."""
-    return measurements_table(_measured(explorer, entry_id), f"/entry/{entry_id}", part)
+def _of_kind(
+    kind: type[_Loading], otherwise: str, table: Callable[[Any, str, Part], DataTable]
+) -> Callable[..., DataTable]:
+    """Return what makes a table of an entry whose format is of a kind, and says if it is not."""
 
+    def endpoint(explorer: Current, entry_id: str, part: AskedPart) -> DataTable:
+        entry = explorer.catalogue.entry(entry_id)
+        known = _FORMATS.get(entry.format)
+        if not isinstance(known, kind):
+            raise NotFoundError(f"{entry.path} {otherwise}")
+        return table(known.load(entry), f"/entry/{entry_id}", part)
 
-def values(explorer: Current, entry_id: str, part: AskedPart) -> DataTable:
-    """Return each value of a benchmark tool's file."""
-    return values_table(_measured(explorer, entry_id), f"/entry/{entry_id}", part)
-
-
-def _measured(explorer: Explorer, entry_id: str) -> Measurements:
-    entry = explorer.catalogue.entry(entry_id)
-    return _format_of(entry, BenchmarkFile, "holds no measurements").load(entry)
-
-
-def _format_of(entry: Entry, kind: type[FormatT], otherwise: str) -> FormatT:
-    """Return an entry's format if it is of a kind, and say what else if it is not."""
-    known = _FORMATS.get(entry.format)
-    if not isinstance(known, kind):
-        raise NotFoundError(f"{entry.path} {otherwise}")
-    return known
-
-
-def results(explorer: Current, entry_id: str, part: AskedPart) -> DataTable:
-    """Return the entries of a TestResults document."""
-    entry = explorer.catalogue.entry(entry_id)
-    if entry.format != TESTRESULTS.name:
-        raise NotFoundError(f"{entry.path} is no TestResults document")
-    return results_table(TESTRESULTS.load(entry), f"/entry/{entry_id}", part)
-
-
-def scalars(explorer: Current, entry_id: str, part: AskedPart) -> DataTable:
-    """Return the scalars of a training."""
-    return scalars_table(_training(explorer, entry_id), f"/entry/{entry_id}", part)
-
-
-def scalar_values(explorer: Current, entry_id: str, part: AskedPart) -> DataTable:
-    """Return each value of the scalars of a training."""
-    return scalar_values_table(_training(explorer, entry_id), f"/entry/{entry_id}", part)
-
-
-def _training(explorer: Explorer, entry_id: str) -> Training:
-    entry = explorer.catalogue.entry(entry_id)
-    return _format_of(entry, MindsporeSummary, "is no training").load(entry)
+    return endpoint
 
 
 def _source(explorer: Current, entry_id: str) -> TraceSource:
@@ -220,11 +193,15 @@ def trace_source(entry: Entry) -> TraceSource:
     return TraceSource(entry.title, f"/entry/{entry.id}", entry.place)
 
 
-add_table(router, "/entry/{entry_id}/measurements", measurements)
-add_table(router, "/entry/{entry_id}/values", values)
-add_table(router, "/entry/{entry_id}/results", results)
-add_table(router, "/entry/{entry_id}/scalars", scalars)
-add_table(router, "/entry/{entry_id}/scalar-values", scalar_values)
+_TABLES: tuple[tuple[str, type[_Loading], str, Callable[[Any, str, Part], DataTable]], ...] = (
+    ("measurements", BenchmarkFile, "holds no measurements", measurements_table),
+    ("values", BenchmarkFile, "holds no measurements", values_table),
+    ("results", TestResultsFile, "is no TestResults document", results_table),
+    ("scalars", MindsporeSummary, "is no training", scalars_table),
+    ("scalar-values", MindsporeSummary, "is no training", scalar_values_table),
+)
+for _name, _kind, _otherwise, _table in _TABLES:
+    add_table(router, f"/entry/{{entry_id}}/{_name}", _of_kind(_kind, _otherwise, _table))
 add_trace_views(router, "/entry/{entry_id}", _source)
 
 
@@ -235,19 +212,8 @@ add_trace_views(router, "/entry/{entry_id}", _source)
 def entry_json(explorer: Current, entry_id: str) -> Response:
     """Tell what the catalogue knows of an entry."""
     entry = explorer.catalogue.entry(entry_id)
-    document: dict[str, Json] = {
-        "id": entry.id,
-        "format": entry.format,
-        "path": entry.path,
-        "title": entry.title,
-        "broken": entry.broken,
-        "started_s": entry.started_s,
-        "updated_s": entry.updated_s,
-        "host": entry.host,
-        "commit": entry.commit,
-        "counts": {**entry.counts},
-    }
-    return json_answer(document)
+    document: dict[str, Json] = {name: getattr(entry, name) for name in _TOLD}
+    return json_answer({**document, "counts": {**entry.counts}})
 
 
 @router.get("/entry/{entry_id}", include_in_schema=False)
@@ -264,13 +230,7 @@ def entry_page(request: Request, explorer: Current, entry_id: str) -> Response:
         broken = str(error)
     told = {**_facts(entry), **values.pop("about", {})}
     about = [(name[:1].upper() + name[1:], text) for name, text in told.items()]
-    page: dict[str, Any] = {
-        "tables": [],
-        "pictures": [],
-        "cards_shown": [],
-        "remarks": [],
-        "links": [],
-    }
+    page: dict[str, Any] = dict.fromkeys(_PARTS, ())
     crumbs = [("Other results", "/entries")]
     return render(
         request,

@@ -85,6 +85,11 @@ class Asked:
     offset: _Offset = 0
     limit: _Limit = 10
 
+    def among(self, job: ExplainJob) -> tuple[int, Sequence[Sample]]:
+        """Return how many samples are meant, and those that are asked for."""
+        chosen = select(job, self.label, self.kind, self.sort)
+        return len(chosen), chosen[self.offset : self.offset + self.limit]
+
     def at(self, offset: int) -> str:
         """Return the part of the address that asks for the same from elsewhere."""
         asked = {"label": self.label, "method": self.method, "kind": self.kind, "sort": self.sort}
@@ -119,12 +124,11 @@ def job(entry: _Found, loaded: _Loaded) -> Response:
 @router.get("/explain-jobs/{entry_id}/samples", summary="Samples of an explain job")
 def samples(entry: _Found, loaded: _Loaded, asked: _Asked) -> Response:
     """Answer with samples: labels, probabilities, and where their pictures are."""
-    chosen = select(loaded, asked.label, asked.kind, asked.sort)
-    shown = chosen[asked.offset : asked.offset + asked.limit]
+    total, shown = asked.among(loaded)
     found: list[Json] = [
         sample_document(entry.id, one, loaded.metadata.labels, asked.method) for one in shown
     ]
-    place: dict[str, Json] = {"total": len(chosen), "offset": asked.offset, "limit": asked.limit}
+    place: dict[str, Json] = {"total": total, "offset": asked.offset, "limit": asked.limit}
     return json_answer({**place, "samples": found})
 
 
@@ -242,8 +246,7 @@ class _Row:
 @router.get("/explain/{entry_id}", include_in_schema=False)
 def page(request: Request, entry: _Found, loaded: _Loaded, asked: _Asked) -> Response:
     """Show a job."""
-    chosen = select(loaded, asked.label, asked.kind, asked.sort)
-    shown = chosen[asked.offset : asked.offset + asked.limit]
+    total, shown = asked.among(loaded)
     explainers = [asked.method] if asked.method else _explainers(loaded, shown)
     return render(
         request,
@@ -255,11 +258,11 @@ def page(request: Request, entry: _Found, loaded: _Loaded, asked: _Asked) -> Res
         asked=asked,
         sorts=_SORTS if loaded.has_uncertainty else _SORTS_OF_ALL,
         cards=_cards(loaded),
-        total=len(chosen),
+        total=total,
         explainers=explainers,
         most_labels=_MOST_LABELS,
         samples=[_shown(entry, one, loaded, explainers) for one in shown],
-        pages=pages_around(asked.offset, asked.limit, len(chosen), asked.at),
+        pages=pages_around(asked.offset, asked.limit, total, asked.at),
         scores=on_page(scores_table(entry, loaded), _MOST_SCORES),
     )
 

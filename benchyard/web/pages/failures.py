@@ -255,20 +255,20 @@ def as_json(found: Failures) -> Response:
     return json_answer(document(found.collected, iso_utc(found.since), lambda _: None))
 
 
-for _path, _table in (
-    ("steps", steps_table),
-    ("reasons", reasons_table),
-    ("executions", executions_table),
-    ("rates", rates_table),
-):
+_TABLES = {
+    "steps": steps_table,
+    "reasons": reasons_table,
+    "executions": executions_table,
+    "rates": rates_table,
+}
+for _path, _table in _TABLES.items():
     add_table(router, f"/failures/{_path}", _table)
 
 
 @router.get("/failures", include_in_schema=False)
 def page(request: Request, found: Failures, chosen: AskedFor) -> Response:
     """Show what failed and was retried."""
-    makers = (steps_table, reasons_table, executions_table, rates_table)
-    first, *others = (_short(make(found, chosen)) for make in makers)
+    first, *others = (_short(make(found, chosen)) for make in _TABLES.values())
     going = sum(one.under_way for one in found.collected.tries)
     under_way = [f"{plural(going, 'run')} under way, not counted"] if going else []
     return render(

@@ -1,6 +1,7 @@
 """Any picture of results: the same choices as ``benchyard plot``, by the address."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any, Literal
 
@@ -26,69 +27,72 @@ router = APIRouter()
 
 _SCALES = {"log": True, "linear": False}
 _CHOICES = ("kind", "metric", "steps", "x", "series", "reference", "scale", "suspect")
+_USUAL = ("", DURATION, Suspect.AUTO)
 
 
-def _wish(
-    kind: Annotated[PlotKind | Literal[""], Query(description="What it looks like.")] = "",
-    metric: Annotated[str, Query(description="What is drawn.")] = DURATION,
-    steps: Annotated[list[str] | None, Query(description="Ids, names or globs.")] = None,
-    x: Annotated[str, Query(description="Parameter of the matrix along the axis.")] = "",
-    series: Annotated[str, Query(description="Parameter whose values have a colour each.")] = "",
-    reference: Annotated[str, Query(description="What ratios are to.")] = "",
-    scale: Annotated[str, Query(pattern="^(log|linear)?$", description="Of the axes.")] = "",
-) -> Wish:
-    every = (name.strip() for text in steps or () for name in text.split(","))
-    return Wish(
-        kind or None,
-        metric,
-        tuple(name for name in every if name),
-        x or None,
-        series or None,
-        reference or None,
-        _SCALES.get(scale),
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What an address asks to be drawn, as it was written."""
+
+    kind: Annotated[PlotKind | Literal[""], Query(description="What it looks like.")] = ""
+    metric: Annotated[str, Query(description="What is drawn.")] = DURATION
+    steps: Annotated[list[str] | None, Query(description="Ids, names or globs.")] = None
+    x: Annotated[str, Query(description="Parameter of the matrix along the axis.")] = ""
+    series: Annotated[str, Query(description="Parameter whose values have a colour each.")] = ""
+    reference: Annotated[str, Query(description="What ratios are to.")] = ""
+    scale: Annotated[str, Query(pattern="^(log|linear)?$", description="Of the axes.")] = ""
+    suspect: Annotated[Suspect, Query(description="What becomes of suspect executions.")] = (
+        Suspect.AUTO
     )
+
+    @property
+    def wish(self) -> Wish:
+        """What is drawn."""
+        return Wish(
+            self.kind or None,
+            self.metric,
+            self._names,
+            self.x or None,
+            self.series or None,
+            self.reference or None,
+            _SCALES.get(self.scale),
+        )
+
+    @property
+    def query(self) -> dict[str, Any]:
+        """The same as parameters of an address, without what is usual."""
+        told: dict[str, Any] = {name: getattr(self, name) for name in _CHOICES}
+        told["steps"] = ",".join(self._names)
+        return {name: str(text) for name, text in told.items() if text not in _USUAL}
+
+    @property
+    def _names(self) -> tuple[str, ...]:
+        every = (name.strip() for text in self.steps or () for name in text.split(","))
+        return tuple(filter(None, every))
 
 
 _Sides = Annotated[list[str] | None, Query(description="`CASE`, `CASE@1-5` or `RUN,RUN`: ids.")]
-_Wished = Annotated[Wish, Depends(_wish)]
-_Suspect = Annotated[Suspect, Query(description="What becomes of suspect executions.")]
 
 
 def plot(
     explorer: Current,
-    wish: _Wished,
+    asked: Annotated[_Asked, Depends()],
     side: _Sides = None,
-    suspect: _Suspect = Suspect.AUTO,
 ) -> Picture:
     """Draw chosen results."""
-    chosen = choose(explorer.catalogue, side or ())
+    chosen, wish = choose(explorer.catalogue, side or ()), asked.wish
 
     def draw(kind: Kind, width: Width) -> bytes:
         read = partial(_run_sets, explorer.catalogue, metric=wish.metric)
         found = [(one.path, run_set) for one in chosen for run_set in read(one)]
         _refuse_unknown(found, wish.metric)
-        return draw_sides(found, wish, kind, width, suspect=suspect)
+        return draw_sides(found, wish, kind, width, suspect=asked.suspect)
 
     titles = shorten(", ".join(dict.fromkeys(one.title for one in chosen)), 200)
-    query = {"side": [one.text for one in chosen], **_query(wish, suspect)}
+    query = {"side": [one.text for one in chosen], **asked.query}
     caption, alt = f"Results of {titles}.", f"{wish.metric} of {titles}, as {wish.kind or 'plot'}"
     instead = "" if chosen else "Choose cases or runs: their ids stand in their addresses."
     return Picture("plot", caption if chosen else "", alt, "/plot", draw, query, instead=instead)
-
-
-def _query(wish: Wish, suspect: Suspect) -> dict[str, Any]:
-    scales = {value: name for name, value in _SCALES.items()}
-    given = {
-        "kind": wish.kind and wish.kind.value,
-        "metric": wish.metric if wish.metric != DURATION else None,
-        "steps": ",".join(wish.steps),
-        "x": wish.x,
-        "series": wish.series,
-        "reference": wish.reference,
-        "scale": None if wish.log is None else scales[wish.log],
-        "suspect": suspect.value if suspect is not Suspect.AUTO else None,
-    }
-    return {name: text for name, text in given.items() if text}
 
 
 def _run_sets(catalogue: Catalogue, chosen: Chosen, metric: str) -> list[RunSet]:

@@ -1,6 +1,6 @@
 """In what two sets of traces or profiles differ."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from threading import Lock
@@ -26,6 +26,7 @@ from benchyard.traces.difference import (
     profiled,
 )
 from benchyard.traces.left_profiles import trace_with_profiles
+from benchyard.traces.model import Trace
 from benchyard.web.explorer import Current, Explorer
 from benchyard.web.pages.entries import address_of, trace_source
 from benchyard.web.paging import AskedPart
@@ -111,21 +112,22 @@ AskedSides = Annotated[Sides, Depends(Sides)]
 
 def _summed(entry: Entry, *, by_path: bool) -> Profiled:
     if entry.format == RUN:
-        return _of_run(entry.place, by_path, signature_of(RunFolder(entry.place).record))
+        place, read = entry.place, trace_with_profiles
+        return _read(place, read, by_path, signature_of(RunFolder(place).record))
     source = trace_source(entry)
     if by_path:
         source.figures().refuse_deep()
-    return _of_file(source.place, by_path, signature_of(source.place))
+    return _read(source.place, bounded_trace, by_path, signature_of(source.place))
 
 
-@lru_cache(_KEPT)
-def _of_run(folder: Path, by_path: bool, _signature: object) -> Profiled:  # noqa: FBT001
-    return profiled(trace_with_profiles(folder), by_path=by_path)
-
-
-@lru_cache(_KEPT)
-def _of_file(place: Path, by_path: bool, _signature: object) -> Profiled:  # noqa: FBT001
-    return profiled(bounded_trace(place), by_path=by_path)
+@lru_cache(2 * _KEPT)
+def _read(
+    place: Path,
+    read: Callable[[Path], Trace],
+    by_path: bool,  # noqa: FBT001
+    _signature: object,
+) -> Profiled:
+    return profiled(read(place), by_path=by_path)
 
 
 def difference_table(sides: AskedSides, part: AskedPart) -> DataTable:

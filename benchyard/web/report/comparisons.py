@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from benchyard.analysis.comparison.request import REMARKS, Answer, shared_remarks
+from benchyard.analysis.comparison.request import Answer, told_remarks
 from benchyard.analysis.comparison.rows import CasePair, Comparison
 from benchyard.analysis.comparison.run_sets import RunSet
 from benchyard.analysis.comparison.tables import table
@@ -65,7 +65,7 @@ def comparison_part(answer: Answer, wish: Wish) -> ComparisonPart:
         mark=_mark(compared),
         table=made,
         marks=tuple(_MARKS.get(verdict, "") if verdict else "" for verdict in verdicts),
-        remarks=_remarks(compared, wish),
+        remarks=tuple(told_remarks(compared, lambda sides: ", ".join(map(wish.label, sides)))),
         findings=tuple(
             (_MARKS.get(one.verdict, ""), f"{_whose(compared, pair, wish)}{one.text}")
             for pair in compared.pairs
@@ -96,15 +96,6 @@ def _mark(compared: Comparison) -> str:
     if compared.regressions:
         return "bad"
     return "good" if compared.count(Verdict.IMPROVEMENT) else ""
-
-
-def _remarks(compared: Comparison, wish: Wish) -> tuple[tuple[str, str], ...]:
-    several = len(compared.side_pairs) > 1
-    return tuple(
-        (word, f"{', '.join(map(wish.label, sides))}: {text}" if several else text)
-        for weight, word in REMARKS
-        for text, sides in shared_remarks(compared.pairs, weight).items()
-    )
 
 
 def _whose(compared: Comparison, pair: CasePair, wish: Wish) -> str:

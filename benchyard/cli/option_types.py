@@ -56,6 +56,8 @@ def _claim(path: Path, writes: bool, param: click.Parameter | None, ctx: click.C
     except OSError:
         file = os.path.realpath(path)
     if ctx.meta.setdefault(f"{__name__}.files", {}).setdefault(file, writes) != writes:
+        # click leaves open what the options before it opened.
+        ctx.close()
         raise click.BadParameter(f"{path} would be read and overwritten by it", ctx, param)
 
 

@@ -1,5 +1,6 @@
 """The flow run under way: its name in the UI, its identity for the record, and how it ends."""
 
+import os
 from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
@@ -21,6 +22,7 @@ from benchyard.run.beginning import Campaigning
 from benchyard.run.engine import Executed
 from benchyard.suite.course import End
 from benchyard.suite.driver import TurnEnd
+from tasks.names import FLOW_RUN
 
 #: So many different reasons a message tells.
 _MOST_REASONS = 3
@@ -69,12 +71,17 @@ def first_start() -> datetime | None:
 
 
 def this_flow_run() -> dict[str, Json]:
-    """Return id, name and attempt of the flow run under way; empty outside of one."""
+    """Return id, name and attempt of the flow run under way; empty outside of one.
+
+    In a lab also ``retry``: the id of what its worker executes, which is the suite of a turn.
+    """
     context = FlowRunContext.get()
     if context is None or context.flow_run is None:
         return {}
     run = context.flow_run
-    return {"id": str(run.id), "name": run.name, "attempt": run.run_count}
+    at_lab = os.environ.get(FLOW_RUN)
+    known: dict[str, Json] = {"id": str(run.id), "name": run.name, "attempt": run.run_count}
+    return {**known, **({"retry": at_lab} if at_lab else {})}
 
 
 def flow_run_id() -> str | None:

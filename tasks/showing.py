@@ -15,6 +15,7 @@ from uuid import UUID
 from prefect.client.schemas.objects import ArtifactCollection
 
 from benchyard.analysis.executions import collect
+from benchyard.analysis.failure_wording import place_of
 from benchyard.catalogue.entry import identified
 from benchyard.core.errors import RecordError
 from benchyard.core.files import content
@@ -30,7 +31,7 @@ from benchyard.run.stages import INITIALIZE, RECORD, STEP, SUMMARIZE
 from benchyard.show.curves import draw, read_curves, run_to_draw
 from benchyard.show.pages import Board, board_of, cell, key_of, merged, result_page, retries_page
 from benchyard.show.pages.result import state_of
-from benchyard.show.pages.retries import DAYS, board_from, metadata_of, place_of, table_of
+from benchyard.show.pages.retries import DAYS, board_from, metadata_of, table_of
 from tasks.artifacts import LARGEST, Showcase
 from tasks.names import EXPLORER
 from tasks.stages import PrefectStages, watched_stages

@@ -18,7 +18,8 @@ rates: ``day`` and ``week``, each a list of ``first`` (UTC; weeks begin on Monda
 ``troubled``, ``rate``, ``attempts`` and ``failed_attempts``.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import cast
 
@@ -32,10 +33,11 @@ from benchyard.analysis.failure_rates import (
     rates,
     troubled,
 )
-from benchyard.core.model import Json, JsonObject
+from benchyard.core.model import Json, JsonObject, Outcome
 from benchyard.core.quantity import duration, moment, percent, plural
 from benchyard.core.table import Table
 from benchyard.core.wording import printable
+from benchyard.results.attempts import RunAttempt
 from benchyard.results.reasons import reason, shorten_error
 from benchyard.results.record import ErrorRecord
 
@@ -45,6 +47,8 @@ _ERROR = 60
 #: Where two stand beside each other.
 _BESIDE = 44
 NOTHING = "-"
+_FINE = (Outcome.COMPLETED, Outcome.TOLERATED)
+_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 def outcome_word(execution: StepTry) -> str:
@@ -125,6 +129,30 @@ def executions_table(found: Sequence[StepTry]) -> Table:
     ]
     heads = ("STEP", "CASE", "RUN", "HOST", "ATTEMPTS", "ENDED", "TOOK", "STARTED")
     return Table((*heads, "FIRST ERROR", "LAST ERROR"), rows, ("RUN", "ATTEMPTS", "TOOK"))
+
+
+def retries_table(tries: Iterable[RunAttempt]) -> Table:
+    """Return how to go on with the cases of whose runs a lab's last try was in vain."""
+    last = {(one.case, one.run): one for one in tries}.values()
+    vain = [one for one in last if not (one.under_way or one.outcome in _FINE)]
+    rows = [(one.case, retry_command(one.flow_run)) for one in vain]
+    return Table(("CASE", "GO ON WITH"), [*dict.fromkeys(row for row in rows if row[1])])
+
+
+def place_of(flow_run: Mapping[str, Json]) -> str | None:
+    """Return the place of a flow run in Prefect's UI, below the UI's address; None for none."""
+    identity = _identity(flow_run.get("id"))
+    return f"/runs/flow-run/{identity}" if identity else None
+
+
+def retry_command(flow_run: Mapping[str, Json]) -> str:
+    """Return the command that goes on where a flow run of a lab ended; empty for any other."""
+    identity = _identity(flow_run.get("retry"))
+    return f"prefect flow-run retry {identity}" if identity else ""
+
+
+def _identity(told: Json) -> str:
+    return told if isinstance(told, str) and _ID.fullmatch(told) else ""
 
 
 def rates_table(found: Sequence[Bucket], every: str) -> Table:

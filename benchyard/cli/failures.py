@@ -1,6 +1,7 @@
 """``benchyard failures``: what failed and was retried, the most fragile steps first."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -12,7 +13,9 @@ from benchyard.analysis.failure_wording import (
     Link,
     document,
     executions_table,
+    place_of,
     rates_table,
+    retries_table,
     steps_table,
     summary,
 )
@@ -26,7 +29,7 @@ from benchyard.core.quantity import plural
 from benchyard.core.table import Table
 from benchyard.core.wording import printable
 from benchyard.lab import server
-from benchyard.show.pages.retries import place_of
+from benchyard.results.attempts import RunAttempt
 
 #: So many executions are listed, unless all are asked for.
 _MOST = 50
@@ -78,6 +81,7 @@ def _print(collected: Collected, *, every: bool) -> None:
     if listed:
         _print_tables(found, every=every)
         _print_links(listed)
+        _print_retries(collected.tries)
     for problem in collected.problems:
         say(f"left out: {printable(problem)}", fg="yellow", err=True)
     going = sum(1 for one in collected.tries if one.under_way)
@@ -106,6 +110,13 @@ def _print_links(listed: Sequence[StepTry]) -> None:
     if shown:
         say()
         print_table(Table(("FLOW RUN", "LINK"), shown[:_MOST_LINKS]))
+
+
+def _print_retries(tries: Sequence[RunAttempt]) -> None:
+    table = retries_table(tries)
+    if table.rows:
+        say()
+        print_table(replace(table, rows=table.rows[:_MOST_LINKS]))
 
 
 def _link() -> Link:

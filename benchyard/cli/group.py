@@ -23,7 +23,6 @@ COMMANDS = {
         "benchyard.cli.suite",
         "Execute many cases: changed or stale ones, within a budget, on many testbeds.",
     ),
-    "rerun": ("benchyard.cli.rerun", "Go on with a case where its last flow run ended."),
     "stats": ("benchyard.cli.stats", "Show and rewrite the statistics of finished runs."),
     "compare": ("benchyard.cli.comparing", "Compare a candidate's runs with a baseline's."),
     "pack": ("benchyard.cli.packing", "Put cases, and what was measured of them, into one file."),

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from urllib.parse import quote as quoted
 
-from benchyard.core.model import Json
+from benchyard.analysis.failure_wording import retry_command
+from benchyard.core.model import Json, Outcome
 from benchyard.core.quantity import day_and_time, duration
 from benchyard.results.record import RunRecord
 from benchyard.results.subject import about
@@ -43,6 +44,8 @@ def _of_what(explorer: Explorer, shown: ShownRun) -> Iterator[Fact]:
     name, identity = record.flow_run.get("name"), record.flow_run.get("id")
     if name or identity:
         yield "Flow run", str(name or identity), _flow_run(explorer, identity)
+    if record.outcome not in (Outcome.COMPLETED, Outcome.TOLERATED):
+        yield "Go on with", retry_command(record.flow_run), None
     if record.tries:
         yield "Tried before", str(len(record.tries)), None
     yield "Benchyard", record.benchyard_version, None

@@ -321,8 +321,19 @@ def test_nothing_of_the_runs_before_is_remembered(in_flow: Callable[[Act], Any])
 def test_the_flow_run_is_known_inside_of_one(in_flow: Callable[[Act], Any]) -> None:
     facts = in_flow(lambda _: this_flow_run())
 
-    assert set(facts) >= {"id", "name", "attempt"}
+    assert set(facts) == {"id", "name", "attempt"}
     assert facts["attempt"] == 1
+
+
+@pytest.mark.slow
+def test_in_a_lab_it_names_what_its_worker_executes(
+    in_flow: Callable[[Act], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def act(_: Session) -> object:
+        monkeypatch.setenv("PREFECT__FLOW_RUN_ID", "of-a-suite")
+        return this_flow_run()["retry"]
+
+    assert in_flow(act) == "of-a-suite"
 
 
 def test_outside_of_a_flow_run_there_is_none() -> None:

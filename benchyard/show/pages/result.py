@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from benchyard.analysis.failure_wording import place_of
 from benchyard.core.markup import cell
 from benchyard.core.model import Json
 from benchyard.core.wording import named_runs
@@ -10,7 +11,6 @@ from benchyard.results.reasons import why_failed
 from benchyard.results.record import RunRecord
 from benchyard.results.subject import about
 from benchyard.show.pages.markdown import embedded, link
-from benchyard.show.pages.retries import place_of
 from benchyard.show.steps_table import Document, steps_table
 
 #: So many steps a page lists; summary.json has all.

@@ -8,7 +8,6 @@ characters. What cannot be read back is left out: somebody else may have written
 """
 
 import json
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass, field
 from datetime import UTC, date, datetime, timedelta
@@ -37,7 +36,6 @@ HEAD = (
     *("Step", "Case", "Run", "Ended", "Attempts", "Flow run", "Host", "First error", "Last error"),
     *("Took", "Started (UTC)"),
 )
-_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 Row = Mapping[str, str]
 KeyT = TypeVar("KeyT")
 #: Longest cell that is taken over from what is kept.
@@ -143,13 +141,6 @@ def _row(one: StepTry, address: Link) -> Row:
         day_and_time(one.began),
     )
     return dict(zip(HEAD, cells, strict=True))
-
-
-def place_of(flow_run: Mapping[str, Json]) -> str | None:
-    """Return the place of a flow run in Prefect's UI, below the UI's address; None for none."""
-    identifier = flow_run.get("id")
-    known = isinstance(identifier, str) and _ID.fullmatch(identifier)
-    return f"/runs/flow-run/{identifier}" if known else None
 
 
 def merged(boards: Iterable[Board]) -> Board:

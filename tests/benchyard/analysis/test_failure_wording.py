@@ -4,13 +4,18 @@ import json
 from collections.abc import Mapping
 from typing import Any, cast
 
+import pytest
+
 from benchyard.analysis.executions import Collected, StepTry, executions
 from benchyard.analysis.failure_rates import DAY, by_fragility, rates
 from benchyard.analysis.failure_wording import (
     document,
     executions_table,
     first_and_last,
+    place_of,
     rates_table,
+    retries_table,
+    retry_command,
     said,
     steps_table,
     summary,
@@ -136,3 +141,27 @@ def test_sum_is_said_in_a_sentence(make_try: MakeTry) -> None:
         "trouble in 1 of 2 executions of steps, 1 recovered; 1 of 3 attempts failed; "
         "1 try of a run broke off outside of the steps"
     )
+
+
+@pytest.mark.parametrize("identity", [None, 5, "x", "../../../etc", "97aa7af2) [x](javascript:"])
+def test_only_a_flow_runs_id_makes_a_link_or_a_command(identity: Json) -> None:
+    assert place_of({"id": identity}) is None
+    assert retry_command({"retry": identity}) == ""
+
+
+def test_a_lab_goes_on_where_the_last_try_of_a_run_was_in_vain(make_try: MakeTry) -> None:
+    ids = [f"97aa7af2-52ce-4686-82e0-615de07efa2{at}" for at in range(5)]
+    of = [{"id": "turn", "retry": one} for one in ids]
+    tries = [
+        make_try(outcome=Outcome.FAILED, flow_run=of[0]),
+        make_try(outcome=Outcome.COMPLETED, flow_run=of[0], day=1),
+        make_try(run=2, outcome=None, flow_run=of[1]),
+        make_try(run=3, outcome=Outcome.FAILED, flow_run=of[1]),
+        make_try(case="other", outcome=Outcome.CANCELLED, flow_run=of[2]),
+        make_try(run=4, outcome=Outcome.FAILED, flow_run={"id": ids[3]}),
+        make_try(run=5, outcome=Outcome.TOLERATED, flow_run=of[4]),
+    ]
+    assert retries_table(tries).rows == [
+        ("words", f"prefect flow-run retry {ids[1]}"),
+        ("other", f"prefect flow-run retry {ids[2]}"),
+    ]

@@ -20,7 +20,8 @@ from tests.benchyard.cli.conftest import Cli
 from tests.conftest import MakeCase
 
 STEP = {"resource": "Process", "command": "execute", "parameters": {"arguments": ["true"]}}
-FLOW_RUN = {"id": "97aa7af2-52ce-4686-82e0-615de07efa2d", "name": "bold-bat", "attempt": 1}
+ID = "97aa7af2-52ce-4686-82e0-615de07efa2d"
+FLOW_RUN = {"id": ID, "name": "bold-bat", "attempt": 1, "retry": ID}
 #: Of one moment, so that no midnight falls between two tries.
 NOW = datetime.now(UTC)
 Ask = Callable[..., dict[str, Any]]
@@ -79,7 +80,8 @@ def test_table_has_the_most_fragile_step_first(
     assert steps[1].split()[:5] == ["01-load", "fine", "1", "of", "2"]
     assert "E: first" in said
     assert "E: second" in said
-    assert f"bold-bat  http://lab:4200/runs/flow-run/{FLOW_RUN['id']}" in said
+    assert f"bold-bat  http://lab:4200/runs/flow-run/{ID}" in said
+    assert f"fragile  prefect flow-run retry {ID}" in said
     assert "WEEK FROM" in said
 
 

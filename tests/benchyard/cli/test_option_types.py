@@ -47,7 +47,7 @@ def test_without_bounds_endless_is_refused_too() -> None:
     ("command", "option"),
     [
         *(("run", "--seed"), ("time", "--seed"), ("profile", "--limit"), ("publish", "--retries")),
-        *(("suite", "--runs"), ("trace", "--run"), ("rerun", "--run"), ("up", "--port")),
+        *(("suite", "--runs"), ("trace", "--run"), ("up", "--port")),
     ],
 )
 def test_what_is_no_whole_number_of_use_is_refused(

@@ -115,7 +115,6 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "run": ("run", "cases/bad", *QUIET, "--publish", "none", "--verbose"),
     "plan": ("run", "cases/good", "--dry-run", "--force"),
     "suite": ("suite", "--dry-run"),
-    "rerun": ("rerun", f"cases/none{EVIL}"),
     "stats": ("stats",),
     "compare": ("compare", "cases/good/results", "other"),
     "publish": ("publish", "--datadir", "goes", "--sink", "STORE", "--retries", "0"),

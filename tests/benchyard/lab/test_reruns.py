@@ -1,4 +1,4 @@
-"""Reruns, events and alerts, in a real lab: a server, its worker, and who is told."""
+"""Retries, events and alerts, in a real lab: a server, its worker, and who is told."""
 
 import json
 import shutil
@@ -40,8 +40,6 @@ def add_cases(checkout: Path) -> None:
     for name, at in (("told", 1), ("second", 2), ("custom", 2), ("forced", 4), ("piped", 1)):
         failing(checkout, name, at)
     add_case(checkout, "quick", "echo hello")
-    add_case(checkout, "slow", f"while [ ! -e {checkout.parent}/go ]; do sleep 0.1; done")
-    add_case(checkout, "never", "true")
     add_case(checkout, "worse", f"sleep $(cat {checkout.parent}/speed)")
     add_case(checkout, "flaky", FLAKY, retries=2)
     add_case(checkout, "shaky", "exit 4", may_fail=True, retries=0)
@@ -72,10 +70,16 @@ class Place:
         times = {str(p): p.stat().st_mtime_ns for f in folders for p in f.rglob("*")}
         return {str(folder): tree(folder) for folder in folders} | times
 
-    def rerun(self, *arguments: str) -> dict[str, Any]:
-        ended = self.shell.run("rerun", "--json", *arguments)
-        assert ended.returncode == 0, ended.stderr
-        return json.loads(ended.stdout)
+    def retry(self, flow_run: str) -> str:
+        """Do what ``benchyard failures`` says of a case; return how the flow run ended then."""
+        command = f"prefect flow-run retry {flow_run}"
+        said = self.shell.run("failures", "--root", "cases").stdout
+        assert command in said
+        environment = {**self.shell.environment, **self.lab.variables}
+        words = [sys.executable, "-m", *command.split()]
+        subprocess.run(words, env=environment, check=True, capture_output=True)
+        assert eventually(lambda: self.lab.flow_run(flow_run)["run_count"] == 2, 60)
+        return self.lab.wait_for(flow_run, *FINAL)
 
     def events(self, name: str) -> list[dict[str, Any]]:
         """Return the events of a name, once there are some: the server writes them in batches."""
@@ -136,18 +140,16 @@ def test_nobody_can_read_the_address_of_the_webhook(place: Place) -> None:
     assert "benchyard: tell of failed flow runs" in shown
 
 
-def test_rerun_retries_the_failed_flow_run_and_touches_no_finished_run(place: Place) -> None:
+def test_the_command_that_is_told_goes_on_and_touches_no_finished_run(place: Place) -> None:
     case = "cases/second"
     flow_run = place.executed(case, runs=3)
+    assert place.lab.state(flow_run) == "FAILED"
     assert [*Results(place.results(case)).done()] == [1, 3]
     before = place.finished(case, 1, 3)
 
-    told = place.rerun(case)
+    assert place.retry(flow_run) == "COMPLETED"
 
-    assert (told["action"], told["flow_run"]["id"]) == ("retried", flow_run)
-    assert told["state_before"] == "Failed"
-    assert eventually(lambda: place.lab.flow_run(flow_run)["run_count"] == 2, 60)
-    assert place.lab.wait_for(flow_run, *FINAL) == "COMPLETED"
+    assert f"retry {flow_run}" not in place.shell.run("failures", "--root", "cases").stdout
     assert place.finished(case, 1, 3) == before
     record = place.record(case, 2)
     assert (record.flow_run["id"], record.flow_run["attempt"]) == (flow_run, 2)
@@ -176,53 +178,21 @@ def test_force_holds_for_the_first_attempt_only(place: Place) -> None:
     assert place.lab.state(flow_run) == "FAILED"
     before = place.finished(case, 1)
 
-    assert place.rerun(case)["action"] == "retried"
+    assert place.retry(flow_run) == "COMPLETED"
 
-    assert eventually(lambda: place.lab.flow_run(flow_run)["run_count"] == 2, 60)
-    assert place.lab.wait_for(flow_run, *FINAL) == "COMPLETED"
     assert place.finished(case, 1) == before
 
 
 def test_one_run_is_done_again_when_it_is_named_and_forced(place: Place) -> None:
     case = "cases/quick"
-    first = place.executed(case, runs=3)
+    place.executed(case, runs=3)
     before, second = place.finished(case, 1, 3), place.finished(case, 2)
 
-    refused = place.shell.run("rerun", case, "--run", "2")
-    told = place.rerun(case, "--run", "2", "--force")
+    flow_run = place.executed(case, runs=3, only=[2], force=True)
 
-    assert refused.returncode == 2
-    assert "run 2 of quick is done; --force does it again" in refused.stderr
-    assert told["action"] == "started"
-    flow_run = told["flow_run"]["id"]
-    assert flow_run != first
-    assert place.lab.wait_for(flow_run, *FINAL) == "COMPLETED"
+    assert place.lab.state(flow_run) == "COMPLETED"
     assert place.finished(case, 1, 3) == before
     assert place.finished(case, 2) != second
-    assert place.lab.flow_run(flow_run)["parameters"]["runs"] == 3
-
-
-def test_a_rerun_of_what_is_under_way_does_nothing(place: Place) -> None:
-    case = "cases/slow"
-    flow_run = place.lab.start(case)
-    place.lab.wait_for(flow_run, "RUNNING")
-
-    told = place.rerun(case)
-
-    assert (told["action"], told["flow_run"]["id"]) == ("under way", flow_run)
-    (place.shell.home.parent / "go").touch()
-    assert place.lab.wait_for(flow_run, *FINAL) == "COMPLETED"
-    assert place.lab.flow_run(flow_run)["run_count"] == 1
-
-
-def test_a_case_that_was_never_executed_is_started(place: Place) -> None:
-    case = "cases/never"
-
-    told = place.rerun(case, "--run", "1")
-
-    assert told["action"] == "started"
-    assert place.lab.wait_for(told["flow_run"]["id"], *FINAL) == "COMPLETED"
-    assert [*Results(place.results(case)).done()] == [1]
 
 
 def test_a_regression_is_an_event_an_alert_and_in_the_state(place: Place) -> None:

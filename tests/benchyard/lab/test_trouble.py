@@ -20,7 +20,6 @@ from tests.servers import PrefectServer
 SOURCE = Path(__file__).resolve().parents[3]
 COMMANDS = (
     ("run", "quick", "--runs", "1", "--root", "cases"),
-    ("rerun", "quick", "--root", "cases", "--force"),
     ("suite", "--root", "cases"),
     ("suite", "--root", "cases", "--pool", "testbeds"),
     ("deploy", "--prefect-yaml", str(SOURCE / "prefect.yaml"), "--root", "cases"),

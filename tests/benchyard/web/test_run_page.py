@@ -72,6 +72,15 @@ def test_failed_step_is_told_with_its_reason(tmp_path: Path) -> None:
     assert "ProgramFailedError" in text
 
 
+@pytest.mark.parametrize(("outcome", "told"), [(Outcome.FAILED, True), (Outcome.COMPLETED, False)])
+def test_a_failed_run_of_a_lab_tells_how_to_go_on(
+    tmp_path: Path, outcome: Outcome, told: bool
+) -> None:
+    flow_run = {"id": "f-1", "retry": "97aa7af2-52ce-4686-82e0-615de07efa2d"}
+    text = page_of(make_run(tmp_path / "results", 1, outcome=outcome, flow_run=flow_run))
+    assert (f"prefect flow-run retry {flow_run['retry']}" in text) is told
+
+
 def test_suspect_steps_are_told(tmp_path: Path) -> None:
     step = make_step(1, "load", suspect=["the host swapped out 5 MB"])
     text = page_of(make_run(tmp_path / "results", 1, [step]))

@@ -7,9 +7,10 @@ from datetime import UTC, date, datetime
 import pytest
 
 from benchyard.analysis.executions import Collected
+from benchyard.analysis.failure_wording import place_of
 from benchyard.core.model import Json, Outcome
 from benchyard.show.pages import Board, board_of, merged, retries_page
-from benchyard.show.pages.retries import HEAD, Counts, board_from, metadata_of, place_of, table_of
+from benchyard.show.pages.retries import HEAD, Counts, board_from, metadata_of, table_of
 from tests.benchyard.analysis.conftest import START, MakeTry, step
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
@@ -140,11 +141,6 @@ def test_page_and_table_are_bounded(make_try: MakeTry) -> None:
     page = retries_page(made, "words")
     assert len(page) < 50_000
     assert "240 more are in the table." in page
-
-
-@pytest.mark.parametrize("identifier", [None, 5, "x", "../../../etc", "97aa7af2) [x](javascript:"])
-def test_only_a_flow_runs_id_makes_a_link(identifier: Json) -> None:
-    assert place_of({"id": identifier}) is None
 
 
 def test_hostile_names_are_texts_on_the_page(make_try: MakeTry) -> None:

@@ -44,6 +44,15 @@ class Chunk:
     text: bytes
     events: Sequence[Event] | None = None
 
+    @property
+    def listed(self) -> bytes:
+        """The text as a list of JSON."""
+        return _listed(self.text)
+
+
+def _listed(text: bytes) -> bytes:
+    return b"[" + text.lstrip(_BETWEEN) + b"]"
+
 
 @dataclass(slots=True)
 class Source:
@@ -98,7 +107,7 @@ class Source:
         near = max(0, len(self._text) - _LOOK_BYTES)
         cuts = [found.start() + 1 for found in _CUT.finditer(self._text, near)]
         for end in reversed(cuts[-3:]):
-            listed = b"[" + self._text[:end].lstrip(_BETWEEN) + b"]"
+            listed = _listed(self._text[:end])
             try:
                 return end, _EVENTS.decode(listed)
             except (msgspec.MsgspecError, ValueError, RecursionError):

@@ -3,18 +3,16 @@
 from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from decimal import Decimal
 from typing import TypeVar
 
 import numpy as np
 
 from benchyard.core.model import Json
-from benchyard.traces.chrome.events import Event
-from benchyard.traces.model import Counter, Flow, Instant, Loss, Slices
+from benchyard.traces.chrome.events import Event, as_number
+from benchyard.traces.model import Counter, Flow, Instant, Loss, Numbers, Slices, Times
 
 KeyT = TypeVar("KeyT")
 Id = int | str
-_NS = Decimal(1000)
 #: Of our counters: their only argument is named by their unit, which Perfetto shows.
 UNIT_CATEGORY = "unit"
 
@@ -25,6 +23,24 @@ class Numbered(dict[KeyT, int]):
     def __missing__(self, key: KeyT) -> int:
         """Take in a new one."""
         self[key] = len(self)
+        return self[key]
+
+
+class Tracks(dict[tuple[Id, Id], int]):
+    """Numbers of processes and threads, as they are written, and which track they are of.
+
+    Attributes:
+        distinct: The same, numbers that are written as text as numbers.
+    """
+
+    def __init__(self) -> None:
+        """Begin without any."""
+        super().__init__()
+        self.distinct: Numbered[tuple[Id, Id]] = Numbered()
+
+    def __missing__(self, key: tuple[Id, Id]) -> int:
+        """Take in a new one."""
+        self[key] = self.distinct[as_number(key[0]), as_number(key[1])]
         return self[key]
 
 
@@ -48,7 +64,7 @@ class Columns:
         losses: By reason.
     """
 
-    track: Numbered[tuple[Id, Id]] = field(default_factory=Numbered[tuple[Id, Id]])
+    track: Tracks = field(default_factory=Tracks)
     names: Numbered[str] = field(default_factory=Numbered[str])
     instants: list[Instant] = field(default_factory=list[Instant])
     flows: list[Flow] = field(default_factory=list[Flow])
@@ -61,19 +77,18 @@ class Columns:
         default_factory=dict[tuple[Id, str, str, bool], _Seen]
     )
 
-    def add(self, slices: Sequence[Event]) -> None:
-        """Add events with a beginning; one without a duration takes none."""
-        track, names = self.track, self.names
-        starts = [ns(event.ts) for event in slices]
-        # Ends are rounded, not durations: so what ends together still does.
-        ends = [
-            ns(event.ts + event.dur) if event.ts and event.dur else ns(event.ts or event.dur)
-            for event in slices
-        ]
-        self._starts.extend(starts)
-        self._durations.extend(end - start for start, end in zip(starts, ends, strict=True))
-        self._tracks.extend([track[event.pid, event.tid] for event in slices])
-        self._names.extend([names[event.name] for event in slices])
+    def add(self, slices: Sequence[Event], starts: Times, ends: Times) -> None:
+        """Add events with a beginning and an end, in nanoseconds."""
+        track = np.array([self.track[event.pid, event.tid] for event in slices], np.int32)
+        name = np.array([self.names[event.name] for event in slices], np.int32)
+        self.extend(track, name, starts, ends - starts)
+
+    def extend(self, track: Numbers, name: Numbers, start: Times, duration: Times) -> None:
+        """Add slices; times in nanoseconds."""
+        self._starts.frombytes(start.tobytes())
+        self._durations.frombytes(duration.tobytes())
+        self._tracks.frombytes(track.tobytes())
+        self._names.frombytes(name.tobytes())
 
     def slice(self, track: int, name: str, start: int, duration: int) -> None:
         """Add one slice; times in nanoseconds."""
@@ -82,21 +97,21 @@ class Columns:
         self._tracks.append(track)
         self._names.append(self.names[name])
 
-    def count(self, event: Event, series: str, value: float) -> None:
+    def count(self, event: Event, time: int, series: str, value: float) -> None:
         """Add a value of a counter."""
         id_ = f" [{event.id}]" if event.id != "" else ""
-        key = (event.pid, event.name + id_, series, event.cat == UNIT_CATEGORY)
+        key = (as_number(event.pid), event.name + id_, series, event.cat == UNIT_CATEGORY)
         seen = self._counters.get(key)
         if seen is None:
             seen = self._counters[key] = _Seen()
-        seen.times.append(ns(event.ts))
+        seen.times.append(time)
         seen.values.append(value)
 
-    def instant(self, event: Event, details: Mapping[str, Json]) -> None:
+    def instant(self, event: Event, time: int, details: Mapping[str, Json]) -> None:
         """Add a single moment; what it is stands in its name, or else in its phase."""
         track = self.track[event.pid, event.tid]
         name = event.name or f"phase {event.ph}"
-        self.instants.append(Instant(track, name, ns(event.ts), details))
+        self.instants.append(Instant(track, name, time, details))
 
     def lose(self, reason: str, where: str) -> None:
         """Count what could not be taken in."""
@@ -104,14 +119,15 @@ class Columns:
         count, first = (known.count + 1, known.first) if known else (1, where)
         self.losses[reason] = Loss(reason, count, first)
 
-    def lasts(self) -> dict[int, int]:
-        """Return when the last known thing on each track ended, in nanoseconds."""
-        found = np.full(len(self.track), np.iinfo(np.int64).min)
+    def lasts(self, track: Numbers, time: Times) -> Times:
+        """Return when the last known thing on each track ended, of all here and of others."""
+        found = np.full(len(self.track.distinct), np.iinfo(np.int64).min)
         slices = self.slices()
         np.maximum.at(found, slices.track, slices.end)
         for one in self.instants:
             found[one.track] = max(found[one.track], one.time)
-        return dict(enumerate(found.tolist()))
+        np.maximum.at(found, track, time)
+        return found
 
     def slices(self) -> Slices:
         """Return all slices; nothing can be added while they are in use."""
@@ -128,11 +144,6 @@ class Columns:
             (pid, _counter(name, "" if is_unit else series, series if is_unit else "", seen))
             for (pid, name, series, is_unit), seen in self._counters.items()
         ]
-
-
-def ns(microseconds: Decimal | None) -> int:
-    """Return a time in nanoseconds, rounded; 0 without one."""
-    return round(microseconds * _NS) if microseconds else 0
 
 
 def _counter(name: str, series: str, unit: str, seen: _Seen) -> Counter:

@@ -8,41 +8,35 @@ import msgspec
 
 from benchyard.traces.model import MOST_NS
 
-MOST_US = Decimal(MOST_NS // 1000)
+MOST_US = MOST_NS // 1000
 #: Of a number of a process or thread: 64 bits have no more.
 _MOST_DIGITS = 19
 _NO_ARGS = msgspec.Raw(b"{}")
-_TEXTS = ("name", "cat", "scope")
 _DECODER = msgspec.json.Decoder(float_hook=Decimal)
 
 
 class Event(msgspec.Struct, gc=False):
-    """What is used of an event; times in microseconds, exactly as they are written."""
+    """What is used of an event; times in microseconds, as near as floats come to them."""
 
     ph: str
     name: str = ""
     pid: int | str = 0
     tid: int | str = 0
-    ts: Decimal | None = None
-    dur: Decimal | None = None
+    ts: int | float | None = None
+    dur: int | float | None = None
     cat: str = ""
     id: int | str = ""
     scope: str = ""
     id2: dict[str, int | str] = {}
     args: msgspec.Raw = _NO_ARGS
 
-    def __post_init__(self) -> None:
-        """Make a number of a process or thread that is written as text a number."""
-        if isinstance(self.pid, str) or isinstance(self.tid, str):
-            self.pid, self.tid = _as_number(self.pid), _as_number(self.tid)
-
 
 class Unreadable(Exception):  # noqa: N818 - what is unreadable is no error of ours
     """An event cannot be taken in; the text is the reason."""
 
 
-def tolerant(raw: bytes) -> Event:
-    """Return an event that was written otherwise than most; ``dur`` is None if it has none.
+def tolerant(raw: bytes) -> tuple[Event, Decimal, Decimal | None]:
+    """Return an event that was written otherwise than most, its time, and its duration if any.
 
     Raises:
         Unreadable: If it is none.
@@ -57,19 +51,20 @@ def tolerant(raw: bytes) -> Event:
         raise Unreadable("no time (ts)")
     args = members.get("args")
     id2 = members.get("id2")
-    return Event(
+    event = Event(
         ph=members["ph"],
         pid=_number(members.get("pid", 0)),
         tid=_number(members.get("tid", 0)),
-        ts=_time(members.get("ts", 0), "ts"),
-        dur=_duration(members),
         id=_number(members.get("id", "")),
         id2={key: _number(value) for key, value in cast("dict[str, Any]", id2).items()}
         if isinstance(id2, dict)
         else {},
         args=msgspec.Raw(_json(members["args"]).encode()) if isinstance(args, dict) else _NO_ARGS,
-        **{key: _text(members.get(key)) for key in _TEXTS},
+        name=_text(members.get("name")),
+        cat=_text(members.get("cat")),
+        scope=_text(members.get("scope")),
     )
+    return event, _time(members.get("ts", 0), "ts"), _duration(members)
 
 
 def _decoded(raw: bytes) -> Any:
@@ -99,11 +94,13 @@ def _number(value: object) -> int | str:
     return value if isinstance(value, int) else _text(value)
 
 
-def _as_number(value: int | str) -> int | str:
-    text = str(value)
-    whole = text.removeprefix("-")
-    is_number = whole.isdecimal() and len(whole) <= _MOST_DIGITS and str(int(text)) == text
-    return int(text) if is_number else value
+def as_number(value: int | str) -> int | str:
+    """Make a number of a process or thread that is written as text a number."""
+    if isinstance(value, int):
+        return value
+    whole = value.removeprefix("-")
+    is_number = whole.isdecimal() and len(whole) <= _MOST_DIGITS and str(int(value)) == value
+    return int(value) if is_number else value
 
 
 def _time(value: object, member: str) -> Decimal:

@@ -9,7 +9,7 @@ import numpy as np
 
 from benchyard.core.model import Json
 from benchyard.traces.chrome.columns import Columns, Id
-from benchyard.traces.chrome.events import Event
+from benchyard.traces.chrome.events import Event, as_number
 from benchyard.traces.model import Trace, Track
 
 KeyT = TypeVar("KeyT")
@@ -26,7 +26,8 @@ class Naming:
 
     def take(self, event: Event, args: Mapping[str, Json]) -> None:
         """Note what a metadata event says; what is neither name nor rank shows nowhere."""
-        whose = (event.pid, None if event.name.startswith("process_") else event.tid)
+        tid = None if event.name.startswith("process_") else as_number(event.tid)
+        whose = (as_number(event.pid), tid)
         name, rank = args.get("name"), args.get("sort_index")
         if event.name.endswith("_name") and name is not None:
             self._names[whose] = str(name)
@@ -35,7 +36,7 @@ class Naming:
 
     def trace(self, columns: Columns) -> Trace:
         """Return all that was read, under its names and in its order."""
-        keys = [*columns.track]
+        keys = [*columns.track.distinct]
         counters = columns.counters()
         processes = self._distinct(
             dict.fromkeys([pid for pid, _ in keys] + [pid for pid, _ in counters])

@@ -2,7 +2,7 @@
 
 from array import array
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import cast
@@ -11,8 +11,8 @@ import numpy as np
 
 from benchyard.core.wording import quote
 from benchyard.traces.building import OpenSlices
-from benchyard.traces.chrome.columns import Columns, Id, ns
-from benchyard.traces.chrome.events import Event
+from benchyard.traces.chrome.columns import Columns, Id
+from benchyard.traces.chrome.events import Event, as_number
 from benchyard.traces.model import Flow, Instant, microseconds
 
 _BEGINS, _ENDS = "bS", "eF"
@@ -45,29 +45,29 @@ class Pairing:
         default_factory=lambda: defaultdict(list)
     )
 
-    def nested(self, event: Event) -> None:
+    def nested(self, event: Event, time: int) -> None:
         """Take a beginning (B) or an end (E) on a thread."""
         self._begin.append(event.ph == "B")
         self._track.append(self.columns.track[event.pid, event.tid])
         named = event.name or event.ph == "B"
         self._name.append(self.columns.names[event.name] if named else _ANY)
-        self._time.append(ns(event.ts))
+        self._time.append(time)
 
-    def asynchronous(self, event: Event) -> None:
+    def asynchronous(self, event: Event, time: int) -> None:
         """Take a beginning (b, S), an end (e, F) or a moment (n, T, p) of what has an id."""
         local = event.id2.get("local")
         whose = str(local if local is not None else event.id2.get("global", event.id))
-        pid = "" if local is None else event.pid
+        pid = "" if local is None else as_number(event.pid)
         legacy = event.name if event.ph in "STpF" else ""
         track = self.columns.track[event.pid, f"{event.cat or event.name} (async)"]
         seen = self._async[pid, event.cat + "\0" + event.scope, whose, legacy]
-        seen.append((ns(event.ts), event.ph, event.name, track))
+        seen.append((time, event.ph, event.name, track))
 
-    def arrow(self, event: Event) -> None:
+    def arrow(self, event: Event, time: int) -> None:
         """Take the beginning (s), a step (t) or the end (f) of a flow."""
         track = self.columns.track[event.pid, event.tid]
         seen = self._arrows[event.cat, event.name, str(event.id)]
-        seen.append((ns(event.ts), event.ph, event.name, track))
+        seen.append((time, event.ph, event.name, track))
 
     def finish(self) -> None:
         """Pair all that was taken, and count what stays alone."""
@@ -78,42 +78,41 @@ class Pairing:
     def _finish_nested(self) -> None:
         if not self._time:
             return
-        lasts = self._lasts()
-        times = np.array(self._time, np.int64)
-        by_time = np.lexsort((np.arange(len(times)), times, np.array(self._track, np.int32)))
-        order = cast("list[int]", by_time.tolist())
-        ends = self._ends(order)
-        names = [*self.columns.names]
+        track, name = np.array(self._track, np.int32), np.array(self._name, np.int32)
+        time = np.array(self._time, np.int64)
         # What contains others stands before them, also where both begin and end together.
-        for place in order:
-            if not self._begin[place]:
-                continue
-            track, name, start = self._track[place], names[self._name[place]], self._time[place]
-            end, why = ends.get(place, (lasts[track], _OPEN))
-            self._slice(track, name, start, end, why)
+        order = np.lexsort((time, track))
+        begin = np.array(self._begin, bool)
+        begun = order[begin[order]]
+        ends = self.columns.lasts(track, time)[track].tolist()
+        unsure = dict.fromkeys(cast("list[int]", begun.tolist()), _OPEN)
+        columns = [one[order].tolist() for one in (begin, track, name, time)]
+        self._end_nested(zip(order.tolist(), *columns, strict=True), ends, unsure)
+        durations = np.maximum(np.array(ends, np.int64) - time, 0)
+        self.columns.extend(track[begun], name[begun], time[begun], durations[begun])
+        names = [*self.columns.names]
+        for place, why in unsure.items():
+            self._lose(why, names[self._name[place]], self._time[place])
 
-    def _ends(self, order: Sequence[int]) -> dict[int, tuple[int, str]]:
-        """Return when what began at each place ended, and why it is taken to; none of the open."""
-        ends: dict[int, tuple[int, str]] = {}
+    def _end_nested(
+        self,
+        events: Iterable[tuple[int, bool, int, int, int]],
+        ends: list[int],
+        unsure: dict[int, str],
+    ) -> None:
+        """Set when what began at each place ended; what has an end of its own is sure."""
         waiting: dict[int, OpenSlices[int]] = defaultdict(OpenSlices[int])
         names = [*self.columns.names]
-        for place in order:
-            track, time, name = self._track[place], self._time[place], self._name[place]
-            if self._begin[place]:
+        for place, is_begin, track, name, time in events:
+            if is_begin:
                 waiting[track].begin(name, place)
             elif closed := waiting[track].end(None if name == _ANY else name):
-                ends.update(dict.fromkeys(closed[:-1], (time, _CUT_OFF)))
-                ends[closed[-1]] = time, ""
+                for one in closed:
+                    ends[one], unsure[one] = time, _CUT_OFF
+                del unsure[closed[-1]]
             else:
                 named = "" if name == _ANY else f" of {names[name]}"
                 self._moment(track, f"end{named}", time, _NEVER_BEGUN)
-        return ends
-
-    def _lasts(self) -> dict[int, int]:
-        lasts = self.columns.lasts()
-        for track, time in zip(self._track, self._time, strict=True):
-            lasts[track] = max(lasts[track], time)
-        return lasts
 
     def _finish_asynchronous(self) -> None:
         lasts: dict[int, int] = defaultdict(int)

@@ -1,20 +1,22 @@
 """Reads traces in Chrome's format, of any size, and drops nothing in silence."""
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import msgspec
+import numpy as np
 
 from benchyard.core.model import Json
 from benchyard.core.wording import quote
 from benchyard.traces.chrome.chunks import Chunk, opened, spans
-from benchyard.traces.chrome.columns import Columns, ns
-from benchyard.traces.chrome.events import MOST_US, Event, Unreadable, tolerant
+from benchyard.traces.chrome.columns import Columns
+from benchyard.traces.chrome.events import Event, Unreadable, tolerant
 from benchyard.traces.chrome.naming import Naming
 from benchyard.traces.chrome.pairing import Pairing
+from benchyard.traces.chrome.times import ns, times_of
 from benchyard.traces.model import MOST_NS, Trace, microseconds
 
 T = TypeVar("T")
@@ -48,7 +50,7 @@ class _Reader:
         self.columns = Columns()
         self._naming = Naming()
         self._pairing = Pairing(self.columns)
-        self._rare: dict[str, Callable[[Event], None]] = defaultdict(
+        self._rare: dict[str, Callable[[Event, int], None]] = defaultdict(
             lambda: self._moment,
             {
                 "M": self._named,
@@ -62,27 +64,32 @@ class _Reader:
 
     def take(self, chunk: Chunk) -> None:
         events = chunk.events
-        if events is None or not _sound(events):
+        times = None if events is None else times_of(chunk, events)
+        if events is None or times is None:
             self._take_one_by_one(chunk)
             return
-        self.columns.add([event for event in events if event.ph == "X"])
-        for event in events:
+        starts, ends = times
+        whole = np.array([event.ph == "X" for event in events], bool)
+        self.columns.add([event for event in events if event.ph == "X"], starts[whole], ends[whole])
+        for event, time in zip(events, starts.tolist(), strict=True):
             if event.ph != "X":
                 try:
-                    self._rare[event.ph](event)
+                    self._rare[event.ph](event, time)
                 except Unreadable as why:
                     self.columns.lose(str(why), f"byte {chunk.offset:,} or later")
 
     def _take_one_by_one(self, chunk: Chunk) -> None:
         for place, raw in spans(chunk.text):
             try:
-                event = tolerant(raw)
+                event, time, duration = tolerant(raw)
                 if event.ph == "X":
-                    if event.dur is None:
+                    if duration is None:
                         self.columns.lose(_ENDLESS, f"byte {chunk.offset + place:,}")
-                    self.columns.add([event])
+                    end = ns(time + (duration or 0))
+                    track = self.columns.track[event.pid, event.tid]
+                    self.columns.slice(track, event.name, ns(time), end - ns(time))
                 else:
-                    self._rare[event.ph](event)
+                    self._rare[event.ph](event, ns(time))
             except Unreadable as why:
                 self.columns.lose(str(why), f"byte {chunk.offset + place:,}")
 
@@ -96,24 +103,24 @@ class _Reader:
             return replace(trace, zero=int(zero) if int(zero) < MOST_NS else None)
         return trace
 
-    def _named(self, event: Event) -> None:
+    def _named(self, event: Event, _: int) -> None:
         self._naming.take(event, _args(event))
         if event.name == "thread_name":
             self.columns.track[event.pid, event.tid]
 
-    def _counted(self, event: Event) -> None:
+    def _counted(self, event: Event, time: int) -> None:
         for series, value in _args(event).items():
             try:
                 number = float(cast("Any", value))
             except (TypeError, ValueError):
                 raise Unreadable("a counter's value is no number") from None
-            self.columns.count(event, series, number)
+            self.columns.count(event, time, series, number)
 
-    def _sample(self, event: Event) -> None:
-        self.columns.lose(_SAMPLE, f"{microseconds(ns(event.ts))} µs, {quote(event.name)}")
+    def _sample(self, event: Event, time: int) -> None:
+        self.columns.lose(_SAMPLE, f"{microseconds(time)} µs, {quote(event.name)}")
 
-    def _moment(self, event: Event) -> None:
-        self.columns.instant(event, _args(event))
+    def _moment(self, event: Event, time: int) -> None:
+        self.columns.instant(event, time, _args(event))
 
 
 def _args(event: Event) -> dict[str, Json]:
@@ -126,19 +133,3 @@ def _decoded(raw: msgspec.Raw | None, kind: type[T]) -> T:
         return kind() if raw is None else msgspec.json.decode(raw, type=kind)
     except (msgspec.MsgspecError, ValueError, RecursionError):
         return kind()
-
-
-def _sound(events: Sequence[Event]) -> bool:
-    """Tell whether no event needs a closer look: each has its times, and none is out of range."""
-    try:
-        return all(
-            event.ph == "M"
-            or (
-                event.ts is not None
-                and -MOST_US < event.ts < MOST_US
-                and (event.ph != "X" or (event.dur is not None and 0 <= event.dur < MOST_US))
-            )
-            for event in events
-        )
-    except ArithmeticError:  # not a number
-        return False

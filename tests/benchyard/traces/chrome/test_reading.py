@@ -438,3 +438,28 @@ def test_a_damaged_file_is_read_or_refused_in_a_sentence(tmp_path: Path, trials:
             told += bool(trace.losses)
             assert trace.slices.duration.min(initial=0) >= 0
     assert told > trials / 10
+
+
+@pytest.mark.parametrize(
+    ("start", "length", "expected"),
+    [
+        ("1700000000000000.123", "1.002", (1_700_000_000_000_000_123, 1_002)),
+        ("1700000000000000", "0.0005", (1_700_000_000_000_000_000, 0)),
+        ("0.0015", "0.001", (2, 0)),
+        ("2.4999999999999999999", "0", (2_500, 0)),
+        ("7.00049999999999999999", "0", (7_000, 0)),
+    ],
+)
+def test_times_are_rounded_as_every_digit_says(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    start: str,
+    length: str,
+    expected: tuple[int, int],
+) -> None:
+    monkeypatch.setattr(chunks, "CHUNK_BYTES", 100)
+    event = f'{{"ph":"X","name":"a","ts":{start},"dur":{length}}}'
+    # The last event of a file is read by itself, those before it together.
+    slices = read(tmp_path, f"[{','.join([event] * 9)}]").slices
+
+    assert [*zip(numbers(slices.start), numbers(slices.duration), strict=True)] == [expected] * 9

@@ -27,16 +27,7 @@ def arranged(trace: Trace) -> Trace:
         return replace(trace, slices=slices)
     track, tracks, moved = _with_lanes(trace.tracks, slices.track, lane)
     onto_lanes = replace(slices, track=track)
-    return replace(
-        trace,
-        tracks=tracks,
-        slices=onto_lanes.taken(_order(onto_lanes)),
-        instants=[replace(one, track=int(moved[one.track])) for one in trace.instants],
-        flows=[
-            replace(one, from_track=int(moved[one.from_track]), to_track=int(moved[one.to_track]))
-            for one in trace.flows
-        ],
-    )
+    return replace(trace.on_tracks(tracks, moved), slices=onto_lanes.taken(_order(onto_lanes)))
 
 
 def _order(slices: Slices) -> NDArray[np.int64]:

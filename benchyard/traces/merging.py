@@ -1,12 +1,12 @@
 """Several traces as one: side by side, or one within another's time."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from benchyard.core.errors import InputError
-from benchyard.traces.model import Slices, Trace, Track
+from benchyard.traces.model import Slices, Trace, Track, joined
 
 
 def side_by_side(traces: Sequence[Trace], titles: Sequence[str]) -> Trace:
@@ -73,14 +73,15 @@ def _joined(traces: Sequence[Trace]) -> Trace:
     first_tracks = np.cumsum([0, *(len(trace.tracks) for trace in traces)]).tolist()
     names = {name: None for trace in traces for name in trace.names}
     numbers = {name: number for number, name in enumerate(names)}
+    tracks = [track for trace in traces for track in trace.tracks]
     moved = [
-        _moved(trace, first, [numbers[name] for name in trace.names])
+        trace.on_tracks(tracks, np.arange(len(trace.tracks)) + int(first))
         for trace, first in zip(traces, first_tracks[:-1], strict=True)
     ]
     return Trace(
-        [track for trace in traces for track in trace.tracks],
+        tracks,
         [*names],
-        _concatenated([trace.slices for trace in moved]),
+        joined([_renamed(trace, numbers) for trace in moved]),
         [one for trace in moved for one in trace.counters],
         [one for trace in moved for one in trace.instants],
         [one for trace in moved for one in trace.flows],
@@ -89,33 +90,6 @@ def _joined(traces: Sequence[Trace]) -> Trace:
     )
 
 
-def _moved(trace: Trace, first: int, names: Sequence[int]) -> Trace:
-    slices = trace.slices
-    return replace(
-        trace,
-        slices=replace(
-            slices,
-            track=(slices.track + first).astype(np.int32),
-            name=np.array(names, np.int32)[slices.name],
-        ),
-        instants=[replace(one, track=one.track + first) for one in trace.instants],
-        flows=[
-            replace(one, from_track=one.from_track + first, to_track=one.to_track + first)
-            for one in trace.flows
-        ],
-    )
-
-
-def _concatenated(parts: Sequence[Slices]) -> Slices:
-    firsts = np.cumsum([0, *map(len, parts)]).tolist()
-    return Slices(
-        np.concatenate([one.track for one in parts]),
-        np.concatenate([one.name for one in parts]),
-        np.concatenate([one.start for one in parts]),
-        np.concatenate([one.duration for one in parts]),
-        {
-            first + place: details
-            for first, one in zip(firsts[:-1], parts, strict=True)
-            for place, details in one.details.items()
-        },
-    )
+def _renamed(trace: Trace, numbers: Mapping[str, int]) -> Slices:
+    name = np.array([numbers[name] for name in trace.names], np.int32)
+    return replace(trace.slices, name=name[trace.slices.name])

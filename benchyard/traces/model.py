@@ -98,10 +98,19 @@ class Slices:
         )
 
 
-def no_slices() -> Slices:
-    """Return columns without any slice."""
+def joined(parts: Sequence[Slices]) -> Slices:
+    """Return columns of which each part follows the one before; at least one."""
+    firsts = np.cumsum([0, *map(len, parts)]).tolist()
     return Slices(
-        np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, np.int64), np.empty(0, np.int64)
+        np.concatenate([one.track for one in parts]),
+        np.concatenate([one.name for one in parts]),
+        np.concatenate([one.start for one in parts]),
+        np.concatenate([one.duration for one in parts]),
+        {
+            first + place: details
+            for first, one in zip(firsts, parts, strict=False)
+            for place, details in one.details.items()
+        },
     )
 
 
@@ -216,6 +225,24 @@ class Trace:
                 f"its values are no times but {self.unit.name}: no timeline shows them"
             )
         return replace(self, unit=replace(TIME, sampled=self.unit.sampled))
+
+    def on_tracks(self, tracks: Sequence[Track], moved: NDArray[np.int64]) -> "Trace":
+        """Return it with other tracks; ``moved`` says which of them each of its own is."""
+        track = moved[self.slices.track].astype(np.int32)
+        return replace(
+            self,
+            tracks=tracks,
+            slices=replace(self.slices, track=track),
+            instants=[replace(one, track=int(moved[one.track])) for one in self.instants],
+            flows=[
+                replace(
+                    one,
+                    from_track=int(moved[one.from_track]),
+                    to_track=int(moved[one.to_track]),
+                )
+                for one in self.flows
+            ],
+        )
 
     def span(self) -> tuple[int, int]:
         """Return when the first thing began and the last one ended; (0, 0) of nothing."""

@@ -43,25 +43,17 @@ class Naming:
         )
         threads = self._threads(keys)
         order = sorted(range(len(keys)), key=lambda place: self._rank(keys[place]))
-        moved = np.empty(len(keys), np.int32)
-        moved[order] = np.arange(len(keys), dtype=np.int32)
-        slices = columns.slices()
-        return Trace(
-            [Track(processes[keys[old][0]], threads[keys[old]]) for old in order],
+        tracks = [Track(processes[pid], threads[pid, tid]) for pid, tid in keys]
+        trace = Trace(
+            tracks,
             [*columns.names],
-            replace(slices, track=moved[slices.track]),
+            columns.slices(),
             [replace(one, process=processes[pid]) for pid, one in counters],
-            [replace(one, track=int(moved[one.track])) for one in columns.instants],
-            [
-                replace(
-                    one,
-                    from_track=int(moved[one.from_track]),
-                    to_track=int(moved[one.to_track]),
-                )
-                for one in columns.flows
-            ],
+            columns.instants,
+            columns.flows,
             [*columns.losses.values()],
         )
+        return trace.on_tracks([tracks[old] for old in order], np.argsort(order))
 
     def _rank(self, key: tuple[Id, Id]) -> tuple[float, float]:
         return self._ranks.get((key[0], None), 0), self._ranks.get(key, 0)

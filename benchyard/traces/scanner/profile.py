@@ -10,7 +10,8 @@ import numpy as np
 
 from benchyard.core.errors import InputError
 from benchyard.core.files import content
-from benchyard.traces.model import MOST_NS, Loss, Slices, Trace, Track
+from benchyard.traces.building import TraceBuilder
+from benchyard.traces.model import MOST_NS, Loss, Slices, Trace, Track, joined
 from benchyard.traces.nesting import summed
 from benchyard.traces.scanner.blocks import KEYS, FormatError, NodeFile, Worker, read_node
 from benchyard.traces.scanner.descriptor import JobDescriptor, read_descriptor
@@ -110,7 +111,7 @@ class Profile:
         """Return the job in the model that all other traces have."""
         tracks: list[Track] = []
         names: dict[str, int] = {}
-        parts: list[Slices] = []
+        parts = [TraceBuilder().trace().slices]
         backwards = absurd = 0
         for thread in self._threads():
             columns = thread.intervals
@@ -133,7 +134,7 @@ class Profile:
         losses = [Loss(problem, 1, "the file") for problem in self.problems]
         told = {"ends before it begins": backwards, "has a time that is out of range": absurd}
         losses += [Loss(f"an interval that {why}", n, "any file") for why, n in told.items() if n]
-        return Trace(tracks, [*names], _together(parts), losses=losses)
+        return Trace(tracks, [*names], joined(parts), losses=losses)
 
     def _threads(self) -> Iterator[ThreadOfTrace]:
         for found in [self.master] if self.master else []:
@@ -187,12 +188,3 @@ def _thread(worker: Worker, process: str, pid: int, tid: int, name: str) -> Thre
 
 def _name(worker: Worker, key: int) -> str:
     return worker.names.get(key) or f"unknown key {key}"
-
-
-def _together(parts: list[Slices]) -> Slices:
-    return Slices(
-        np.concatenate([np.empty(0, np.int32), *(one.track for one in parts)]),
-        np.concatenate([np.empty(0, np.int32), *(one.name for one in parts)]),
-        np.concatenate([np.empty(0, np.int64), *(one.start for one in parts)]),
-        np.concatenate([np.empty(0, np.int64), *(one.duration for one in parts)]),
-    )

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from benchyard.statistics.measures import quantile
 from benchyard.traces.arranging import arranged
 from benchyard.traces.building import TraceBuilder
-from benchyard.traces.model import Counter, Trace, no_slices
+from benchyard.traces.model import Counter, Trace
 from benchyard.traces.nesting import nest
 from benchyard.traces.statistics import Durations, statistics_of
 
@@ -89,7 +89,7 @@ def test_a_counter_is_weighed_by_time_and_knows_nothing_of_nothing() -> None:
         Counter("p", "memory", np.array([0, 5, 10]), seen, "B"),
         Counter("p", "none", np.array([30]), np.array([np.inf])),
     ]
-    memory, none = statistics_of(Trace([], [], no_slices(), counters)).counters
+    memory, none = statistics_of(Trace([], [], TraceBuilder().trace().slices, counters)).counters
     assert (memory.values, memory.least, memory.most, memory.last) == (2, 2.0, 4.0, 4.0)
     assert memory.mean == pytest.approx((10 * 2 + 20 * 4) / 30)
     assert (none.values, none.mean) == (0, None)

@@ -23,7 +23,7 @@ from benchyard.show.traces.timeline_layout import (
     thinned,
 )
 from benchyard.traces.building import TraceBuilder
-from benchyard.traces.model import Counter, Instant, Loss, Slices, Trace, Track, no_slices
+from benchyard.traces.model import Counter, Instant, Loss, Slices, Trace, Track
 
 PNG = b"\x89PNG\r\n\x1a\n"
 #: Track, start and duration.
@@ -113,7 +113,9 @@ def test_odd_names_are_texts_and_nothing_else(tmp_path: Path, name: str) -> None
 
 def test_nothing_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no timeline"):
-        draw_timeline(Trace([Track("p", "t")], [], no_slices()), tmp_path / "a.svg")
+        draw_timeline(
+            Trace([Track("p", "t")], [], TraceBuilder().trace().slices), tmp_path / "a.svg"
+        )
     assert not [*tmp_path.iterdir()]
 
 
@@ -219,7 +221,7 @@ def counter(name: str, *values: float) -> Counter:
 def test_counters_that_tell_something_are_drawn() -> None:
     odd = [counter("nothing"), counter("unknown", np.nan, np.inf), counter("still", 0.0, np.nan)]
     many = [counter(f"c{number}", 0.0, 1.0) for number in range(MOST_COUNTERS + 2)]
-    found = lay_out(Trace([], [], no_slices(), counters=[*odd, *many]), 10, 1000)
+    found = lay_out(Trace([], [], TraceBuilder().trace().slices, counters=[*odd, *many]), 10, 1000)
     assert [one.name for one in found.counters["p"]] == [f"c{n}" for n in range(MOST_COUNTERS)]
     assert found.notes == ["zero throughout: still", "2 more counters are not drawn"]
 

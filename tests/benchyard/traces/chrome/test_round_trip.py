@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from benchyard.traces.building import TraceBuilder
 from benchyard.traces.chrome.reading import read_chrome
 from benchyard.traces.chrome.writing import write_chrome
-from benchyard.traces.model import MOST_NS, Counter, Flow, Trace, no_slices
+from benchyard.traces.model import MOST_NS, Counter, Flow, Trace
 
 NAMES = st.text(st.characters(codec="utf-8"), min_size=1, max_size=8)
 TIMES = st.integers(-(10**12), 10**12) | st.integers(1 - MOST_NS, MOST_NS - 1)
@@ -105,7 +105,7 @@ def test_no_value_that_is_no_number_is_written(tmp_path: Path) -> None:
     values = np.array([np.nan, 1.0, np.inf, 2.0])
     counter = Counter("p", "c", np.arange(4), values)
     file = tmp_path / "trace.json"
-    write_chrome(Trace([], [], no_slices(), [counter]), file)
+    write_chrome(Trace([], [], TraceBuilder().trace().slices, [counter]), file)
     assert read_chrome(file).counters[0].values.tolist() == [1.0, 2.0]
 
 

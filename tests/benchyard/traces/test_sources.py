@@ -246,8 +246,16 @@ def test_chromes_events_are_read(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "content",
-    [b"", b"hello", b"\x00\x01", b"a b c\nd", b"\xff" * 99, gzip.compress(b"x", mtime=0)],
-    ids=["empty", "word", "zeros", "lines", "ones", "gzip"],
+    [
+        b"",
+        b"hello",
+        b"\x00\x01",
+        b"a b c\nd",
+        b"\xff" * 99,
+        gzip.compress(b"x", mtime=0),
+        b'{"nodes":[{"id":1,"callFrame":{"functionName":"f"}}],"samples":[1],"timeDeltas":[9]}',
+    ],
+    ids=["empty", "word", "zeros", "lines", "ones", "gzip", "cpuprofile"],
 )
 def test_an_unknown_format_is_refused_with_what_is_known(tmp_path: Path, content: bytes) -> None:
     with pytest.raises(InputError, match=r"profile: no known format; known are Chrome"):

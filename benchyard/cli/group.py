@@ -114,7 +114,7 @@ class LazyGroup(click.Group):
         try:
             code = super().invoke(ctx)
         finally:
-            errors = [output.error for output in outputs_of(ctx).values() if output.error]
+            errors = [output.error for output in outputs_of(ctx) if output.error]
             for error in errors:
                 say(f"benchyard: {error.filename}: {error.strerror}", err=True)
         return ExitCode.CASE_FAILED if errors and code != ExitCode.INTERRUPTED else code

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import redirect_stdout, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar
+from typing import Any, TypeVar
 
 import click
 
@@ -28,9 +28,6 @@ _LARGEST = 2**53
 class NamedPath(click.Path):
     """A path on the command line; ``--results "$UNSET"`` and addresses are refused."""
 
-    #: Whether the command writes the file, or else reads it; None for others.
-    writes: ClassVar[bool | None] = None
-
     def __init__(
         self, *, exists: bool = False, file_okay: bool = True, dir_okay: bool = True
     ) -> None:
@@ -42,38 +39,30 @@ class NamedPath(click.Path):
             self.fail("an empty text names nothing; give a path, or leave it out", param, ctx)
         if is_address(str(value)):
             self.fail(f"{value} is an address, and only paths on this host are taken", param, ctx)
-        path: Path = super().convert(value, param, ctx)  # pyright: ignore[reportAssignmentType] - path_type
-        if self.writes is not None and ctx is not None:
-            _claim(path, self.writes, param, ctx)
-        return path
-
-
-def _claim(path: Path, writes: bool, param: click.Parameter | None, ctx: click.Context) -> None:  # noqa: FBT001 - one of two roles
-    """Refuse a file that the command reads and writes."""
-    try:
-        found = path.stat()
-        file: Any = (found.st_dev, found.st_ino)
-    except OSError:
-        file = os.path.realpath(path)
-    if ctx.meta.setdefault(f"{__name__}.files", {}).setdefault(file, writes) != writes:
-        # click leaves open what the options before it opened.
-        ctx.close()
-        raise click.BadParameter(f"{path} would be read and overwritten by it", ctx, param)
+        return super().convert(value, param, ctx)
 
 
 class InputFile(NamedPath):
-    """A file to read, or a folder where one is taken: no pipe, no device."""
+    """A file to read, or a folder where one is taken: no pipe, no device.
 
-    writes = False
+    Args:
+        null: Whether ``/dev/null`` is taken too, and becomes None.
+    """
 
-    def __init__(self, *, dir_okay: bool = False) -> None:
+    def __init__(self, *, dir_okay: bool = False, null: bool = False) -> None:
         super().__init__(exists=True, dir_okay=dir_okay)
+        self._null = null
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Path | None:
         """Return the path; fails, in a sentence, for what is no file."""
         path: Path = super().convert(value, param, ctx)
+        if self._null and os.path.realpath(path) == os.devnull:
+            return None
         if what := special(path):
             self.fail(f"{path} is {what}, not a file", param, ctx)
+        _claim(param, path, writes=False)
         return path
 
 
@@ -84,9 +73,10 @@ class SourceName(click.ParamType):  # pyright: ignore[reportMissingTypeArgument]
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return the text."""
+        del ctx
         with suppress(OSError, ValueError):
-            if ctx is not None and Path(value).is_file():
-                _claim(Path(value), False, param, ctx)  # noqa: FBT003
+            if Path(value).is_file():
+                _claim(param, Path(value), writes=False)
         return value
 
 
@@ -96,11 +86,8 @@ class OutputFile(NamedPath):
     It is opened, or refused, before the command begins; see ``Output``.
     """
 
-    writes = True
-
     def __init__(self, *endings: str) -> None:
         super().__init__(dir_okay=False)
-        self.readable = False
         self._endings = endings
 
     def convert(
@@ -108,41 +95,64 @@ class OutputFile(NamedPath):
     ) -> Output:
         """Return the file; fails, in a sentence, for one that cannot be written."""
         file: Path = super().convert(value, param, ctx)
-        outputs = {} if ctx is None else outputs_of(ctx)
-        if str(file) in outputs:
-            return outputs[str(file)]
+        # That of the command is not closed where its options are refused.
+        root = click.get_current_context().find_root()
         if not file.absolute().parent.is_dir():
             self.fail(f"{file}: there is no folder {file.absolute().parent}", param, ctx)
         try:
             output = Output.opened(file, self._endings)
         except OSError as error:
             self.fail(f"{file}: {error.strerror}", param, ctx)
-        if ctx is not None:
-            ctx.call_on_close(output.close)
+        root.call_on_close(output.close)
+        outputs_of(root).append(output)
         if self._endings and output.suffix.lower() not in self._endings:
             self.fail(f"{file}: it must end in {' or '.join(self._endings)}", param, ctx)
-        outputs[str(file)] = output
-        if ctx is not None and output.is_stdout:
-            take_stdout(ctx, param, output)
-            ctx.with_resource(redirect_stdout(sys.stderr))
+        if output.is_stdout:
+            take_stdout(root, param, output)
+            root.with_resource(redirect_stdout(sys.stderr))
+        else:
+            _claim(param, output, writes=True)
         return output
 
 
-def outputs_of(ctx: click.Context) -> dict[str, Output]:
-    """Return the files that a command writes, by the names given."""
-    return ctx.meta.setdefault(f"{__name__}.outputs", {})
+def outputs_of(ctx: click.Context) -> list[Output]:
+    """Return the files that a command writes."""
+    return ctx.meta.setdefault(f"{__name__}.outputs", [])
 
 
-def take_stdout(ctx: click.Context, param: click.Parameter | None, value: Any) -> Any:
+def _claim(param: click.Parameter | None, path: Path | None, *, writes: bool) -> None:
+    """Refuse what an option writes already, or what one reads if this one writes it.
+
+    Args:
+        path: None for stdout.
+    """
+    name, keys = ("stdout", ["stdout"]) if path is None else (str(path), _keys(path))
+    option = max(param.opts, key=len) if param else ""
+    claims = click.get_current_context().meta.setdefault(f"{__name__}.claims", {})
+    for key in keys:
+        if key in claims and (writes or claims[key][1]):
+            other, written = claims[key]
+            verb = "writes to" if written else "reads"
+            raise click.BadParameter(f"{other} {verb} {name} already")
+        claims[key] = option, writes
+
+
+def _keys(path: Path) -> list[object]:
+    """Return by what a file is known; nothing of a device or a pipe, as nothing replaces these."""
+    if not path.exists():
+        return [os.path.realpath(path)]
+    found = path.stat()
+    return [os.path.realpath(path), (found.st_dev, found.st_ino)] if path.is_file() else []
+
+
+def take_stdout(_: click.Context, param: click.Parameter | None, value: Any) -> Any:
     """Let one option write to stdout, and refuse the next; the callback of a flag.
 
     Raises:
         BadParameter: If another option has stdout.
     """
-    name = param.opts[-1] if param is not None else ""
-    if value and ctx.meta.setdefault(f"{__name__}.stdout", name) != name:
-        other = ctx.meta[f"{__name__}.stdout"]
-        raise click.BadParameter(f"{other} writes to stdout already", ctx, param)
+    if value:
+        _claim(param, None, writes=True)
     return value
 
 

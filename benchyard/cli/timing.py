@@ -13,8 +13,8 @@ from benchyard.cli.common import json_option
 from benchyard.cli.option_types import InputFile, NamedPath, OutputFile, Percent, Seconds, Whole
 from benchyard.cli.terminal import print_json, print_table, say
 from benchyard.cli.timing_display import progress
-from benchyard.core.errors import CommandFailedError, ExitCode, InputError
-from benchyard.core.outputs import write
+from benchyard.core.errors import CommandFailedError, ExitCode
+from benchyard.core.outputs import Output, write
 from benchyard.core.quantity import plural
 from benchyard.timing import exports, wording
 from benchyard.timing.commands import (
@@ -58,7 +58,7 @@ def _runs(
 @click.option("--cleanup", default="", help="Executed once after a command's last execution.")
 @click.option("--parameter", "parameters", multiple=True, metavar="NAME=1,2,4")
 @click.option("--parameter-range", "ranges", nargs=2, multiple=True, metavar="NAME FIRST..LAST")
-@click.option("--input", "input_", type=InputFile(), help="File that each execution reads.")
+@click.option("--input", "input_", type=InputFile(null=True), help="What each execution reads.")
 @click.option("--output", type=OutputFile(), help="File that each execution writes to.")
 @click.option("--stdout", type=click.Choice(["null", "pipe"]), help="Where output is discarded.")
 @click.option("--stderr", type=OutputFile(), help="File that each execution writes errors to.")
@@ -96,9 +96,9 @@ def command(
     parameters: tuple[str, ...],
     ranges: tuple[tuple[str, str], ...],
     input_: Path | None,
-    output: Path | None,
+    output: Output | None,
     stdout: str | None,
-    stderr: Path | None,
+    stderr: Output | None,
     timeout: float | None,
     runs: tuple[int, int] | None,
     seed: int | None,
@@ -158,12 +158,10 @@ def _plan(runs: tuple[int, int] | None, figures: Mapping[str, float]) -> Plan:
 
 
 def _streams(
-    input_: Path | None, output: Path | None, errors: Path | None, *, show: bool, pipe: bool
+    input_: Path | None, output: Output | None, errors: Output | None, *, show: bool, pipe: bool
 ) -> Streams:
     if bool(output) + show + pipe > 1 or (errors and show):
         raise click.UsageError("stdout goes to one place; --show-output shows stderr, too")
-    if input_ is not None and not input_.is_file():
-        raise InputError(f"--input {input_}: there is no such file")
     return Streams(input_, output, errors, show, pipe)
 
 

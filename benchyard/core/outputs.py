@@ -70,6 +70,17 @@ class Output(PosixPath):
             with suppress(OSError):  # told when it was written
                 self._stream.close()
 
+    @property
+    def _begins_anew(self) -> bool:
+        """Whether it is a regular file, if only by a link; all else is written on."""
+        return not self.is_stdout and self.is_file() and _own_descriptor(self) is None
+
+    def reopened(self) -> IO[bytes]:
+        """Open it for one of several programs that write to it, one after the other."""
+        if self._stream is None or self._begins_anew:
+            return self.open("wb")
+        return os.fdopen(os.dup(self._stream.fileno()), "wb")
+
     @contextmanager
     def writing(self) -> Generator[IO[bytes]]:
         """Write what the block writes, at the block's end; see ``writing``."""
@@ -93,8 +104,8 @@ class Output(PosixPath):
             text = content.read().decode(errors="backslashreplace")
             self._stream.write(printable(text, but="\n\t").encode())
         else:
-            if not self.is_stdout and self.is_file() and _own_descriptor(self) is None:
-                self._stream.truncate()  # another file, by a link
+            if self._begins_anew:
+                self._stream.truncate()
             shutil.copyfileobj(content, self._stream)
         self._stream.flush()
 

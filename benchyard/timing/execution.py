@@ -8,9 +8,9 @@ from collections.abc import Generator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
 
 from benchyard.core.errors import CommandFailedError
+from benchyard.core.outputs import Output
 from benchyard.process.children import Child, child_environment, spawn, tail
 from benchyard.process.guard import ensure_guard
 from benchyard.process.launching import ensure_launcher
@@ -64,8 +64,8 @@ class Streams:
     """
 
     input: Path | None = None
-    output: Path | None = None
-    errors: Path | None = None
+    output: Output | None = None
+    errors: Output | None = None
     show: bool = False
     pipe: bool = False
 
@@ -162,23 +162,22 @@ class Executor:
         if timeout and done.wall_s >= timeout:
             return f"it was killed after {timeout:g} s (--timeout)"
         how = f"signal {-done.exit_code}" if done.exit_code < 0 else f"exit code {done.exit_code}"
-        if self.streams.errors and self.streams.errors.is_file():
-            return how + _quoted(self.streams.errors)
-        return how if self.streams.show else f"{how} (--stderr FILE shows what it says)"
+        errors = self.streams.errors
+        if errors and errors.is_file():
+            return how + _quoted(errors)
+        return how if errors or self.streams.show else f"{how} (--stderr FILE shows what it says)"
 
     def _measured_streams(self, files: ExitStack, *, pipe: bool) -> tuple[int, int, int]:
-        def number(stream: IO[bytes] | None) -> int:
-            return files.enter_context(stream).fileno() if stream else self.nothing
+        def opened(output: Output | None) -> int:
+            return files.enter_context(output.reopened()).fileno() if output else self.nothing
 
         streams = self.streams
-        stdin = number(streams.input and streams.input.open("rb"))
+        given = streams.input
+        stdin = files.enter_context(given.open("rb")).fileno() if given else self.nothing
         if streams.show:
             return stdin, 1, 2
-        if pipe or streams.pipe:
-            stdout = _drained(files)
-        else:
-            stdout = number(streams.output and streams.output.open("wb"))
-        return stdin, stdout, number(streams.errors and streams.errors.open("wb"))
+        stdout = _drained(files) if pipe or streams.pipe else opened(streams.output)
+        return stdin, stdout, opened(streams.errors)
 
     @staticmethod
     def _start(arguments: Sequence[str], streams: tuple[int, int, int]) -> Child:

@@ -104,7 +104,10 @@ def test_what_a_command_reads_it_does_not_overwrite(
     (tmp_path / "hard").hardlink_to(tmp_path / "a")
     monkeypatch.chdir(tmp_path)
     assert call(["time", *(word.format(same) for word in words), "cat"]) == 2
-    assert "would be read and overwritten by it" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    first, second = words[0], words[2]
+    verb = "reads" if first == "--input" else "writes to"
+    assert f"'{second}': {first} {verb} a already" in said
     assert (tmp_path / "a").read_text() == "kept"
 
 
@@ -113,7 +116,40 @@ def test_a_trace_does_not_overwrite_what_it_is_made_of(
 ) -> None:
     (tmp_path / "t.json").write_text("[]")
     assert call(["trace", str(tmp_path / "t.json"), "-o", str(tmp_path / "t.json")]) == 2
-    assert "would be read and overwritten by it" in capsys.readouterr().err
+    assert f"--out writes to {tmp_path / 't.json'} already" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("first", "second"), [("a", "./a"), ("there", "link"), ("there", "hard"), ("new", "to-new")]
+)
+def test_two_options_do_not_write_one_file(
+    first: str,
+    second: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    (tmp_path / "there").write_text("kept")
+    (tmp_path / "link").symlink_to("there")
+    (tmp_path / "hard").hardlink_to(tmp_path / "there")
+    (tmp_path / "to-new").symlink_to("new")
+    monkeypatch.chdir(tmp_path)
+    for one, other in ((first, second), (second, first)):
+        words = ["time", "touch done", "--export-json", one, "--export-csv", other]
+        assert call(words) == 2
+        said = capsys.readouterr().err
+        assert f"'--export-csv': --export-json writes to {Path(other)} already" in said
+    assert (tmp_path / "there").read_text() == "kept"
+    assert not (tmp_path / "done").exists()
+
+
+def test_a_device_takes_what_several_options_write(tmp_path: Path) -> None:
+    null, reads = os.devnull, ["--input", os.devnull, "--output", os.devnull]
+    exports = ["--export-json", null, "--export-csv", null]
+    assert call(["time", "cat", "--runs", "6", *reads, *exports]) == 0
+    case = tmp_path / "case"
+    assert call(["time", "cat", "--runs", "6", "--input", null, "--save", str(case)]) == 0
+    assert [*(case / "data" / "shared").iterdir()] == []
 
 
 @pytest.mark.parametrize(
@@ -125,7 +161,7 @@ def test_what_is_read_is_a_file(
     os.mkfifo(tmp_path / "pipe")
     for name, why in (
         (str(tmp_path / "pipe"), "is a named pipe, not a file"),
-        ("/dev/null", "is a device, not a file"),
+        ("/dev/zero", "is a device, not a file"),
         (str(tmp_path / "missing"), "does not exist"),
     ):
         assert call([*words, name]) == 2

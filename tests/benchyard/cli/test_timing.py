@@ -4,6 +4,8 @@ import json
 import os
 import select
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -109,6 +111,26 @@ def test_stdout_has_the_file_alone(cli: Cli) -> None:
     said = cli("time", "--runs", "6", "true", "--export-json", "-")
     assert json.loads(said.out)["rounds"] == 6
     assert "6 executions" in said.err
+
+
+def test_commands_write_into_stdout_and_pipes(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reads = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    words = ["time", "--runs", "6", "--shell", "echo out; echo no >&2", "--output", "-"]
+    said = subprocess.run(
+        [sys.executable, "-m", "benchyard.cli", *words, "--stderr", pipe],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    with os.fdopen(reads) as stream:
+        errors = stream.read()
+    assert set(said.stdout.splitlines()) == {"out"}
+    assert set(errors.splitlines()) == {"no"}
+    assert len(said.stdout.splitlines()) == len(errors.splitlines()) >= 6
+    assert "6 executions" in said.stderr
 
 
 def test_a_case_is_made_and_can_be_executed(run_here: RunHere, tmp_path: Path) -> None:

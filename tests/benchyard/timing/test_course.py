@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from benchyard.core.errors import CommandFailedError
+from benchyard.core.outputs import Output
 from benchyard.process.labels import kin_of
 from benchyard.timing.commands import Surroundings, make_commands
 from benchyard.timing.course import INTERRUPTED, Course, Options, execute
@@ -71,7 +72,7 @@ def test_time_and_use_are_the_commands_own() -> None:
 def test_input_begins_anew_and_output_is_the_last_ones(tmp_path: Path) -> None:
     given, written = tmp_path / "in", tmp_path / "out"
     given.write_text("b\na\n")
-    course("sort", plan=Plan(3, 3), streams=Streams(given, written))
+    course("sort", plan=Plan(3, 3), streams=Streams(given, Output.opened(written)))
     assert written.read_text() == "a\nb\n"
 
 
@@ -91,7 +92,7 @@ def test_a_failure_ends_it_in_a_sentence(line: str, said: str) -> None:
 def test_stderr_goes_where_it_is_wanted(tmp_path: Path) -> None:
     errors = tmp_path / "errors"
     with pytest.raises(CommandFailedError, match="exit code 3; on stderr: no; --ignore"):
-        course("echo no >&2; exit 3", streams=Streams(errors=errors))
+        course("echo no >&2; exit 3", streams=Streams(errors=Output.opened(errors)))
     assert errors.read_text() == "no\n"
 
 

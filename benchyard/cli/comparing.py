@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from benchyard.analysis.comparison.coverage import unjudged
-from benchyard.analysis.comparison.document import csv_text, document, markdown
+from benchyard.analysis.comparison.document import comparison_csv, document, markdown
 from benchyard.analysis.comparison.pairing import Against
 from benchyard.analysis.comparison.request import (
     REMARKS,
@@ -163,7 +163,7 @@ def _show(compared: Comparison, names: Sequence[str], *, as_json: bool, as_csv: 
     if as_json:
         print_json(document(compared, names))
     elif as_csv:
-        say(csv_text(compared), end="")
+        say(comparison_csv(compared), end="")
     else:
         _print(compared)
 

@@ -1,7 +1,11 @@
-"""Tables of texts, rendered for the terminal or as Markdown."""
+"""Tables of texts, rendered for the terminal or as Markdown; rows as CSV."""
 
+import csv
+import io
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
+
+from benchyard.core.wording import printable
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,3 +44,19 @@ class Table:
         """Return the table as Markdown; its texts are escaped already."""
         marks = ["---:" if head in self.figures else "---" for head in self.heads]
         return "".join(f"| {' | '.join(cells)} |\n" for cells in (self.heads, marks, *self.rows))
+
+
+def csv_text(rows: Iterable[Iterable[object]], *, exact: bool = False) -> str:
+    """Return rows as CSV, a line each: RFC 4180 but for the line ends (LF); None is empty.
+
+    Args:
+        exact: Whether texts stay as they are, for a reader of ours; a terminal would obey them.
+    """
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerows(rows if exact else (map(_escaped, row) for row in rows))
+    return text.getvalue()
+
+
+def _escaped(cell: object) -> object:
+    return printable(cell) if isinstance(cell, str) else cell

@@ -10,12 +10,11 @@ Source: Van Assche et al., KROWN's execution framework, metrics version 3,
 https://github.com/kg-construct/KROWN (collector.py and stats.py of bench_executor).
 """
 
-import csv
-import io
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from benchyard.core.table import csv_text
 from benchyard.statistics.measures import mean_of_sorted, median_of_sorted, stdev_of_sorted
 
 Cell: TypeAlias = "str | int | float | None"
@@ -98,11 +97,7 @@ class StepOfRun:
 
 def to_csv(columns: Sequence[str], rows: Iterable[Mapping[str, Cell]]) -> str:
     """Write rows under a header; None and what is missing stay empty."""
-    text = io.StringIO(newline="")
-    writer = csv.DictWriter(text, columns, restval="", lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return text.getvalue()
+    return csv_text([columns, *(map(row.get, columns) for row in rows)])
 
 
 def figures(step: StepOfRun) -> dict[str, float | None]:

@@ -1,15 +1,12 @@
 """The executions and their ranking in files: our own JSON, hyperfine's, CSV, Markdown."""
 
-import csv
-import io
 from collections.abc import Sequence
 from dataclasses import fields
 
 from benchyard import __version__
 from benchyard.core.markup import code, item
 from benchyard.core.model import Json
-from benchyard.core.table import Table
-from benchyard.core.wording import printable
+from benchyard.core.table import Table, csv_text
 from benchyard.statistics.intervals import Interval
 from benchyard.statistics.measures import mean, median, stdev
 from benchyard.timing.course import Course
@@ -104,11 +101,9 @@ def table_of_executions(course: Course) -> str:
     """Return CSV with a row for each execution, in the order of their making."""
     parameters = sorted({name for one in course.commands for name in one.parameters})
     taken = {"name", "command", "parameter_", *_FIELDS}
-    made = io.StringIO()
-    rows = csv.writer(made, lineterminator="\n")
     # What begins with parameter_ gets it once more, so that no two columns are called alike.
     heads = [f"parameter_{one}" if {one, one[:10]} & taken else one for one in parameters]
-    rows.writerow(["name", "command", *heads, *_FIELDS])
+    rows = [["name", "command", *heads, *_FIELDS]]
     each: list[tuple[int, Execution]] = [
         (at, one) for at, done in enumerate(course.executions) for one in done
     ]
@@ -116,8 +111,8 @@ def table_of_executions(course: Course) -> str:
         command = course.commands[at]
         point = [command.parameters.get(name, "") for name in parameters]
         values = [getattr(one, field) for field in _FIELDS]
-        rows.writerow([*map(printable, (command.name, command.line, *point)), *values])
-    return made.getvalue()
+        rows.append([command.name, command.line, *point, *values])
+    return csv_text(rows)
 
 
 def markdown(course: Course, warnings: Sequence[str]) -> str:

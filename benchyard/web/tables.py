@@ -1,10 +1,8 @@
 """Tables of a page, which are also served alone: as HTML, CSV and JSON at the same address."""
 
-import csv
-import io
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import repeat
+from itertools import chain, repeat
 from typing import Any
 
 from fastapi import APIRouter, Depends, Request, Response
@@ -12,6 +10,7 @@ from markupsafe import Markup
 
 from benchyard.core.json_text import encoded
 from benchyard.core.model import Json
+from benchyard.core.table import csv_text
 from benchyard.web.rendering import as_html, csv_answer, json_answer, render
 
 
@@ -145,13 +144,9 @@ class DataTable:
         return [dict(zip(keys, (cell.value for cell in row), strict=True)) for row in self.rows]
 
     def csv(self, *, head: bool = True) -> str:
-        """Return it as CSV (RFC 4180)."""
-        text = io.StringIO()
-        writer = csv.writer(text)
-        if head:
-            writer.writerow([column.key for column in self.columns])
-        writer.writerows([_flat(cell.value) for cell in row] for row in self.rows)
-        return text.getvalue()
+        """Return it as CSV; see ``csv_text``."""
+        heads = [[column.key for column in self.columns]] if head else []
+        return csv_text(chain(heads, ([_flat(cell.value) for cell in row] for row in self.rows)))
 
 
 def _cell(column: Column, cell: Cell) -> str:

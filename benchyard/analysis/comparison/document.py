@@ -52,8 +52,6 @@ Versions of the format:
 3: sessions.
 """
 
-import csv
-import io
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -73,6 +71,7 @@ from benchyard.analysis.comparison.wording import (
 )
 from benchyard.core.markup import inline
 from benchyard.core.model import Json, JsonObject
+from benchyard.core.table import csv_text
 from benchyard.statistics.comparison import Verdict
 from benchyard.statistics.intervals import Interval
 
@@ -285,21 +284,20 @@ _COLUMNS = (
 )
 
 
-def csv_text(comparison: Comparison) -> str:
+def comparison_csv(comparison: Comparison) -> str:
     """Return the comparisons as CSV with heads: numbers unrounded, empty where nothing is known.
 
     The means over all steps come last, without a step.
     """
-    lines = io.StringIO()
-    writer = csv.DictWriter(lines, _COLUMNS, restval="", lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(_flat(_row(row, comparison.family_of(row))) for row in comparison.rows)
-    writer.writerows(_flat(_overall(one)) for one in overall(comparison))
-    return lines.getvalue()
+    rows = [
+        *(_flat(_row(row, comparison.family_of(row))) for row in comparison.rows),
+        *(_flat(_overall(one)) for one in overall(comparison)),
+    ]
+    return csv_text([_COLUMNS, *(map(row.get, _COLUMNS) for row in rows)])
 
 
 def _flat(row: JsonObject) -> dict[str, Json]:
-    found = {name: value for name, value in row.items() if name in _COLUMNS}
+    found = dict(row)
     for side in ("baseline", "candidate"):
         about = row.get(side)
         if isinstance(about, dict):

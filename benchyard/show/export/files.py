@@ -5,9 +5,7 @@ memory. That loses nothing: a float is written with all of its digits, no cell h
 an empty cell is null, since no text of ours is empty.
 """
 
-import csv
 import importlib
-import io
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
@@ -17,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from benchyard.core.errors import InputError
 from benchyard.core.outputs import writing
+from benchyard.core.table import csv_text
 from benchyard.process.temporary import temporary_folder
 from benchyard.show.export.columns import Cell, Cells, Kind, Rows
 
@@ -34,19 +33,13 @@ _ARROW_MISSING = (
 )
 
 
-def csv_pieces(rows: Rows) -> Iterator[str]:
-    """Yield the rows as CSV, RFC 4180 but for the line ends (LF), some thousands at a time."""
-    made = io.StringIO()
-    writer = csv.writer(made, lineterminator="\n")
-    writer.writerow([column.name for column in rows.columns])
+def csv_pieces(rows: Rows, *, exact: bool = False) -> Iterator[str]:
+    """Yield the rows as CSV, some thousands at a time; see ``csv_text``."""
+    yield csv_text([[column.name for column in rows.columns]], exact=exact)
     flags = [at for at, column in enumerate(rows.columns) if column.kind is Kind.FLAG]
     every = rows.read()
     while piece := list(islice(every, _PIECE)):
-        writer.writerows(_spelt(cells, flags) for cells in piece)
-        yield made.getvalue()
-        made.seek(0)
-        made.truncate()
-    yield made.getvalue()
+        yield csv_text((_spelt(cells, flags) for cells in piece), exact=exact)
 
 
 def _spelt(cells: Cells, flags: list[int]) -> list[Cell]:
@@ -58,10 +51,10 @@ def _spelt(cells: Cells, flags: list[int]) -> list[Cell]:
     return spelt
 
 
-def write_csv(rows: Rows, file: Path) -> None:
-    """Write CSV in UTF-8."""
+def write_csv(rows: Rows, file: Path, *, exact: bool = False) -> None:
+    """Write CSV in UTF-8; see ``csv_text``."""
     with writing(file) as stream:
-        for piece in csv_pieces(rows):
+        for piece in csv_pieces(rows, exact=exact):
             stream.write(piece.encode())
 
 
@@ -113,7 +106,7 @@ def _relation(rows: Rows, file: Path) -> "DuckDBPyConnection":
     """Return a database with a view ``rows`` of the rows, which are written as CSV before."""
     import duckdb  # noqa: PLC0415 - takes its time, and only two formats need it
 
-    write_csv(rows, file)
+    write_csv(rows, file, exact=True)
     types = ", ".join(f"{_quoted(c.name)}: '{c.kind.value}'" for c in rows.columns)
     database = duckdb.connect()
     database.execute("SET TimeZone = 'UTC'")

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Response
 from fastapi import Request as HttpRequest
 from fastapi.responses import RedirectResponse
 
-from benchyard.analysis.comparison.document import csv_text, document, markdown
+from benchyard.analysis.comparison.document import comparison_csv, document, markdown
 from benchyard.analysis.comparison.pairing import Against
 from benchyard.analysis.comparison.run_sets import RunSet
 from benchyard.analysis.comparison.tables import Order
@@ -67,7 +67,7 @@ def as_json(explorer: Current, asked: AskedFor) -> Response:
 def as_csv(explorer: Current, asked: AskedFor) -> Response:
     """Return what ``benchyard compare --csv`` prints."""
     made = compared(explorer.catalogue, asked.sides, asked.request).answer
-    return csv_answer(csv_text(made.comparison))
+    return csv_answer(comparison_csv(made.comparison))
 
 
 @router.get("/compare.md", summary="A comparison as Markdown, for a pull request")

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from benchyard.analysis.comparison.document import csv_text, document
+from benchyard.analysis.comparison.document import comparison_csv, document
 from benchyard.analysis.comparison.tables import table
 from benchyard.analysis.comparison.wording import notes
 from benchyard.results.record import RunRecord
@@ -78,7 +78,11 @@ def test_the_verdict_the_figures_and_one_note_say_that_the_host_was_busy() -> No
     told: Any = document(made, ["old", "new"])
     assert [one["busy_host"] for one in (*told["comparisons"], *told["overall"])] == [True] * 3
     assert told["comparisons"][0]["candidate"]["suspect"] == 8
-    assert csv_text(made).splitlines()[1].endswith('True,False,regression,"slower, on a busy host"')
+    assert (
+        comparison_csv(made)
+        .splitlines()[1]
+        .endswith('True,False,regression,"slower, on a busy host"')
+    )
 
 
 def test_the_mark_is_at_the_side_that_it_is_about() -> None:

@@ -183,6 +183,8 @@ def answer_findings(
             message = "is the step itself; name another one"
         elif other.get("expect_failure"):
             message = Sentence("the step '{}' is expected to fail, so it gives no answer", name)
+        elif _discards_answer(other, outputs):
+            message = Sentence("the step '{}' discards its stdout, so it gives no answer", name)
         elif len(outputs) > 1 and "file" not in (other.get("check") or {}):
             made = "the step '{}' makes " + " and ".join(["{}"] * len(outputs))
             message = Sentence(f"{made}; its own check must say which ('file')", name, *outputs)
@@ -193,6 +195,12 @@ def answer_findings(
 def outputs_of(files: Sequence[NamedFile]) -> list[str]:
     """Return the files that a step makes as its answer."""
     return [file.name for file in files if file.role is FileRole.OUTPUT]
+
+
+def _discards_answer(step: Mapping[str, Any], outputs: Sequence[str]) -> bool:
+    """Whether a step's answer would be its stdout, and that is discarded."""
+    discarded: object = step.get("parameters", {}).get("discard")
+    return not outputs and isinstance(discarded, list) and "stdout" in discarded
 
 
 def check_file_findings(
@@ -214,6 +222,8 @@ def check_file_findings(
     wanted = check.get("file")
     if files is not None and wanted is not None and wanted not in outputs:
         yield "file", f"the step makes no output '{quote(wanted)}'{hint(wanted, outputs)}"
+    if check and files is not None and wanted is None and _discards_answer(step, outputs):
+        yield "file", "is needed here: the step discards its stdout, and makes no other output"
     if check and wanted is None and len(outputs) > 1:
         made = "is needed here: the step makes " + " and ".join(["{}"] * len(outputs))
         yield "file", Sentence(made, *outputs)

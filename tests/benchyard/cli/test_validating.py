@@ -20,6 +20,28 @@ def test_valid_cases_are_counted(case_folder: MakeCase, tmp_path: Path, cli: Cli
     assert cli("validate", "--root", tmp_path) == ("", "3 cases valid, 0 invalid\n")
 
 
+def test_what_is_discarded_is_not_checked(case_folder: MakeCase, tmp_path: Path, cli: Cli) -> None:
+    def step(discards: str, **parameters: object) -> dict[str, object]:
+        given = {"arguments": ["true"], "discard": [discards], **parameters}
+        return {**STEP, "parameters": given}
+
+    check, metrics = {"rows": 1}, {"a": "b"}
+    named = step("stdout", output_file="made")
+    case_folder("a", {**step("stdout"), "check": check}, {**named, "check": check})
+    case_folder("b", {**step("stdout"), "@id": "it"}, {**STEP, "check": {"equal_to": "it"}})
+    case_folder("c", step("stdout", metrics=metrics))
+    case_folder("d", {**step("stderr", metrics=metrics), "check": check})
+    said = cli("validate", "--root", tmp_path, code=2)
+    assert [line.removeprefix(f"{tmp_path}/cases/") for line in said.out.splitlines()] == [
+        "a/metadata.json: $.steps[0].check.file: is needed here: the step discards its stdout, "
+        "and makes no other output",
+        "b/metadata.json: $.steps[1].check.equal_to: the step 'it' discards its stdout, so it "
+        "gives no answer",
+        "c/metadata.json: $.steps[0].parameters.discard: 'stdout' is discarded, and 'metrics' "
+        "needs it",
+    ]
+
+
 def test_defect_27_every_problem_of_every_case_at_once(
     case_folder: MakeCase, tmp_path: Path, cli: Cli
 ) -> None:

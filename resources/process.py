@@ -5,7 +5,7 @@ import shutil
 import subprocess
 import threading
 from abc import ABC
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -55,25 +55,6 @@ class Call:
     environment: Mapping[str, str] | None = None
     exit_code: int = 0
     discard: Sequence[Stream] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class ProgramStep:
-    """A program as a step describes it; see ``HostProgram.execute`` for what the names mean.
-
-    Args:
-        streams: Names of the files of stdin, stdout and stderr.
-    """
-
-    arguments: list[str]
-    working_folder: str
-    environment: Mapping[str, str] | None
-    streams: tuple[str | None, str | None, str | None]
-    output_file: str | None
-    profile_file: str | None
-    exit_code: int
-    metrics: Metrics | None
-    discard: Sequence[Stream]
 
 
 class ProgramResource(Resource[SettingsT], ABC):
@@ -158,50 +139,6 @@ class ProgramResource(Resource[SettingsT], ABC):
                     self._note(child.ended, step)
                 self.changed()
 
-    def _execute(
-        self, step: ProgramStep, values: Callable[[Ended], Mapping[str, Json]]
-    ) -> CommandResult:
-        """Run a step's program to its end.
-
-        Args:
-            values: What is reported of its end.
-
-        Raises:
-            CommandFailedError: If it cannot start or ends in another way than expected, or did not
-                make what it should have.
-        """
-        if not step.arguments:
-            raise CommandFailedError("'arguments' is empty; its first item must be the program")
-        stdin, stdout, stderr = step.streams
-        call = Call(
-            arguments=step.arguments,
-            folder=self._folder(step.working_folder),
-            stdout=named_or_kept(self.workspace, stdout, "stdout.txt"),
-            stderr=named_or_kept(self.workspace, stderr, "stderr.txt"),
-            stdin=self.workspace.file(stdin) if stdin else None,
-            environment=step.environment,
-            exit_code=step.exit_code,
-            discard=step.discard,
-        )
-        made = self.workspace.new_file(step.output_file) if step.output_file else None
-        with keeping_profile(self.workspace, step.profile_file):
-            ended = self._run(call)
-        if made is not None:
-            refuse_missing(made, str(step.output_file), f"'{step.arguments[0]}'")
-        output = call.stdout if call.stdout.exists() else None
-        return with_metrics(CommandResult(values(ended), output), step.metrics)
-
-    def _folder(self, name: str) -> Path:
-        """Return a folder of the run's inputs; all of them if the name is empty.
-
-        Raises:
-            CommandFailedError: If it is none.
-        """
-        folder = self.workspace.file(name) if name else self.workspace.shared
-        if not folder.is_dir():
-            raise CommandFailedError(f"the working_folder '{name}' is a file; name its folder")
-        return folder
-
     def _note(self, ended: Ended | None, step: str) -> None:
         if ended is not None:
             self._ended.append(ended)
@@ -285,18 +222,41 @@ class HostProgram(ProgramResource[SettingsT], ABC):
             metrics: What it prints and is a metric: name to where that stands.
             discard: Of ``stdout`` and ``stderr``, what is kept nowhere.
         """
-        step = ProgramStep(
+        if not arguments:
+            raise CommandFailedError("'arguments' is empty; its first item must be the program")
+        call = Call(
             arguments,
-            working_folder,
-            environment,
-            (stdin_file, stdout_file, stderr_file),
-            output_file,
-            profile_file,
-            exit_code,
-            metrics,
-            discard or (),
+            self._folder(working_folder),
+            stdout=named_or_kept(self.workspace, stdout_file, "stdout.txt"),
+            stderr=named_or_kept(self.workspace, stderr_file, "stderr.txt"),
+            stdin=self.workspace.file(stdin_file) if stdin_file else None,
+            environment=environment,
+            exit_code=exit_code,
+            discard=discard or (),
         )
-        return self._execute(step, usage)
+        made = self.workspace.new_file(output_file) if output_file else None
+        with keeping_profile(self.workspace, profile_file):
+            ended = self._run(call)
+        if made is not None:
+            refuse_missing(made, str(output_file), f"'{arguments[0]}'")
+        output = call.stdout if call.stdout.exists() else None
+        return with_metrics(CommandResult(self._values(ended), output), metrics)
+
+    def _folder(self, name: str) -> Path:
+        """Return a folder of the run's inputs; all of them if the name is empty.
+
+        Raises:
+            CommandFailedError: If it is none.
+        """
+        folder = self.workspace.file(name) if name else self.workspace.shared
+        if not folder.is_dir():
+            raise CommandFailedError(f"the working_folder '{name}' is a file; name its folder")
+        return folder
+
+    @staticmethod
+    def _values(ended: Ended) -> dict[str, Json]:
+        """Return what is reported of a program's end."""
+        return usage(ended)
 
 
 class Process(HostProgram[NoSettings]):

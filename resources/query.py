@@ -97,7 +97,7 @@ class Query(WorkerResource[NoSettings]):
             auth: Who sends it, for an endpoint that asks.
         """
         return self._execute(
-            query, sparql_endpoint, results_file, _sender(headers, auth), empty=expect_empty
+            query, sparql_endpoint, results_file, headers, auth, empty=expect_empty
         )
 
     @command
@@ -120,9 +120,7 @@ class Query(WorkerResource[NoSettings]):
             auth: Who sends it, for an endpoint that asks.
         """
         query = read_text(self.workspace, query_file)
-        return self._execute(
-            query, sparql_endpoint, None, _sender(headers, auth), empty=expect_empty
-        )
+        return self._execute(query, sparql_endpoint, None, headers, auth, empty=expect_empty)
 
     @command
     def execute_from_file_and_save(
@@ -147,7 +145,7 @@ class Query(WorkerResource[NoSettings]):
         """
         query = read_text(self.workspace, query_file)
         return self._execute(
-            query, sparql_endpoint, results_file, _sender(headers, auth), empty=expect_empty
+            query, sparql_endpoint, results_file, headers, auth, empty=expect_empty
         )
 
     # -- how
@@ -157,41 +155,34 @@ class Query(WorkerResource[NoSettings]):
         query: str,
         endpoint: str,
         name: str | None,
-        sender: JsonObject,
+        headers: dict[str, str] | None,
+        auth: Credentials | None,
         *,
         empty: bool,
     ) -> CommandResult:
+        _refuse_address(endpoint)
         saved = named_or_kept(self.workspace, name, "answer")
         # Half an answer must not pass for one: it gets its name when all of it came.
         part = saved.with_name(f".{saved.name}.part")
-        try:
-            values = self._asked(query, endpoint, sender, part)
-            if name is None:
-                saved = saved.with_suffix(_suffix(str(values["content_type"])))
-            part.replace(saved)
-        finally:
-            part.unlink(missing_ok=True)
-        verify = partial(_verify, endpoint, saved, str(values["content_type"]), empty=empty)
-        return CommandResult(values, saved, verify)
-
-    def _asked(self, query: str, endpoint: str, sender: JsonObject, answer: Path) -> JsonObject:
-        _refuse_address(endpoint)
         request: JsonObject = {
             "url": endpoint,
             "address": address_of(endpoint, self._known),
             "query": query,
-            **sender,
-            "answer": str(answer),
+            "headers": {**(headers or {})},
+            "auth": {**cast("Mapping[str, Json]", auth or {})},
+            "answer": str(part),
         }
         try:
-            return self._ask(request)
+            values = self._ask(request)
+            if name is None:
+                saved = saved.with_suffix(_suffix(str(values["content_type"])))
+            part.replace(saved)
         except CommandFailedError as error:
             raise retold(error, f"{endpoint}: {error}") from error
-
-
-def _sender(headers: Mapping[str, str] | None, auth: Credentials | None) -> JsonObject:
-    credentials = cast("Mapping[str, Json]", auth or {})
-    return {"headers": {**(headers or {})}, "auth": {**credentials}}
+        finally:
+            part.unlink(missing_ok=True)
+        verify = partial(_verify, endpoint, saved, str(values["content_type"]), empty=empty)
+        return CommandResult(values, saved, verify)
 
 
 def _refuse_address(endpoint: str) -> None:

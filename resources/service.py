@@ -1,12 +1,12 @@
 """Any program of this host that serves, and the programs that ask it."""
 
 import signal
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
-from benchyard.case.resource import CommandResult, Workspace, name_of
+from benchyard.case.resource import Workspace, name_of
 from benchyard.core.errors import CommandFailedError, ResourceError
 from benchyard.core.model import Json
 from benchyard.process.usage import Ended
@@ -14,7 +14,7 @@ from resources._ports import free_port, is_free
 from resources._readiness import wait_until_ready
 from resources._server_process import ServerProcess, ServerProgram
 from resources._service_settings import PORT, ServiceSettings, with_port
-from resources.process import HostProgram, ProgramStep, run_label, usage
+from resources.process import Call, HostProgram, run_label, usage
 
 
 class Service(HostProgram[ServiceSettings]):
@@ -143,33 +143,27 @@ class Service(HostProgram[ServiceSettings]):
 
     # -- commands
 
-    def _execute(
-        self, step: ProgramStep, values: Callable[[Ended], Mapping[str, Json]]
-    ) -> CommandResult:
-        """Run a program that asks the service.
-
-        What is measured is the service; what the program itself used stands in the values.
-        """
-        del values
+    def _run(self, call: Call) -> Ended:
+        """Run a program that asks the service."""
         self._refuse_dead()
         asks = replace(
-            step,
-            arguments=[with_port(word, self._port) for word in step.arguments],
-            environment=self._with_port(step.environment or {}),
+            call,
+            arguments=[with_port(word, self._port) for word in call.arguments],
+            environment=self._with_port(call.environment or {}),
         )
         try:
-            return super()._execute(asks, _of_client)
+            return super()._run(asks)
         finally:
             # That the service ended is told before how the program did that asked it.
             self._refuse_dead()
+
+    @staticmethod
+    def _values(ended: Ended) -> dict[str, Json]:
+        """Return what a program used that asks: the names must not pass for the service's."""
+        told = usage(ended)
+        return {name if name == "exit_code" else f"client_{name}": told[name] for name in told}
 
     def _refuse_dead(self) -> None:
         server = self._up()
         if not server.running:
             raise CommandFailedError(f"{server.title} ended: {server.last_words()}")
-
-
-def _of_client(ended: Ended) -> dict[str, Json]:
-    """Return what a program used that asked: the names must not pass for the service's."""
-    told = usage(ended)
-    return {name if name == "exit_code" else f"client_{name}": told[name] for name in told}

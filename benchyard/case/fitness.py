@@ -14,10 +14,10 @@ from benchyard.case.problems import MOST_PROBLEMS, Finding, JsonPath
 from benchyard.case.registry import Registry
 from benchyard.case.resource import Resource, commands_of
 from benchyard.case.schema_check import Checker
-from benchyard.case.shape import meant, read_schema, without
+from benchyard.case.shape import check_findings, meant, read_schema, without
 from benchyard.case.templates import as_declared
 from benchyard.core.errors import BenchyardError, SettingsError
-from benchyard.core.model import Json, JsonObject, folder_of, ports_named
+from benchyard.core.model import Json, JsonObject, folder_of, ports_named, texts
 from benchyard.core.wording import Sentence, hint, near_miss, quote
 
 #: What an own name may be: it becomes a folder, a host name and a column.
@@ -119,13 +119,8 @@ def folder_findings(used: Mapping[str, Any]) -> Iterator[Finding]:
 
 
 @cache
-def _command_checker(method: Callable[..., Any]) -> Checker:
-    return Checker(signature_of(method).schema())
-
-
-@cache
-def _settings_checker(resource: ResourceClass) -> Checker:
-    return Checker(settings_of(resource.Settings).schema())
+def _checker(read: Callable[[Any], Signature], target: Any) -> Checker:
+    return Checker(read(target).schema())
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,8 +133,8 @@ class _Fit:
         maybe: Texts that may name what it makes then.
     """
 
-    findings: tuple[Finding, ...] = ()
-    files: tuple[NamedFile, ...] | None = None
+    findings: tuple[Finding, ...]
+    files: tuple[NamedFile, ...] | None
     maybe: frozenset[str] = frozenset()
 
 
@@ -227,31 +222,27 @@ class Fitness:
 
 def _fit(step: dict[str, Any], resource: ResourceClass | None) -> _Fit:
     parameters: JsonObject = step.get("parameters", {})
+    found = [*check_findings(step)]
     if resource is None or "command" not in step:
-        return _Fit(maybe=frozenset(_texts(parameters)))
+        return _unknown(found, parameters)
     name, known = step["command"], commands_of(resource)
-    found: list[Finding] = []
     if name not in known:
         form, near = "{} has no command '{}'{near}", hint(name, known)
         found.append((("command",), Sentence(form, step["resource"], quote(name), near=near)))
         name = near_miss(name, known, MEANT)
         if name is None:
-            return _Fit(tuple(found), None, frozenset(_texts(parameters)))
+            return _unknown(found, parameters)
     method = known[name]
     signature = signature_of(method)
-    for path, message in _known_findings(_command_checker(method), signature, parameters):
+    for path, message in _known_findings(_checker(signature_of, method), signature, parameters):
         # A message about the parameters as a whole names the command.
         said = message if path else f"{step['resource']}.{name} {message}"
         found.append((("parameters", *path), said))
     return _Fit(tuple(found), tuple(_files(signature, parameters)))
 
 
-def _texts(value: Json) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, list | dict):
-        for item in value if isinstance(value, list) else value.values():
-            yield from _texts(item)
+def _unknown(found: Iterable[Finding], parameters: JsonObject) -> _Fit:
+    return _Fit(tuple(found), None, frozenset(text for _, text in texts(parameters)))
 
 
 def _known_findings(checker: Checker, signature: Signature, members: JsonObject) -> list[Finding]:
@@ -309,7 +300,7 @@ def _resource_findings(names: Names, used: Mapping[str, None]) -> Iterator[Findi
 
 def _settings_findings(resource: ResourceClass, settings: JsonObject) -> Iterator[Finding]:
     signature = settings_of(resource.Settings)
-    found = _known_findings(_settings_checker(resource), signature, settings)
+    found = _known_findings(_checker(settings_of, resource.Settings), signature, settings)
     yield from found
     # Values with references are not known yet, and what has a wrong type was told of.
     references = [(name,) for name, value in settings.items() if "${" in repr(value)]

@@ -19,7 +19,6 @@ from benchyard.case.shape import (
     Meant,
     as_meant,
     changed_findings,
-    check_findings,
     matrix_findings,
     near_misses,
     requires_findings,
@@ -235,7 +234,6 @@ class _Looking:
         self._fitness = Fitness(inputs, registry, self._steps)
         graph = [(s.get("@id"), s.get("needs"), answer_wanted(s)) for s in self._steps]
         self._waiting = None if "${matrix." in repr(graph) else StepNeeds(self._steps)
-        self._checked: dict[int, list[Finding]] = {}
 
     def filled(self, point: JsonObject) -> JsonObject:
         """Return the document at a point, with texts where texts are declared."""
@@ -249,14 +247,6 @@ class _Looking:
         waiting = self._waiting or StepNeeds(steps)
         yield from waiting.findings
         yield from requires_findings(cast("dict[str, Any]", sound.get("requires", {})))
-        for position, step in enumerate(steps):
-            lasting = step is self._steps[position]
-            known = self._checked.get(position) if lasting else None
-            found = [*check_findings(step)] if known is None else known
-            if lasting:
-                self._checked[position] = found
-            for path, message in found:
-                yield ("steps", position, *path), message
         yield from self._fitness.findings(sound, waiting)
 
 

@@ -1,12 +1,11 @@
 """``${matrix.name}`` in strings, and the points that a matrix has."""
 
 import itertools
-import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
-from benchyard.core.model import Json, JsonObject, plain
+from benchyard.core.model import Json, JsonObject, plain, texts
 
 # No name holds a brace; to let one pass would make the search of a long text quadratic.
 MATRIX = re.compile(r"(?<!\$)\$\{matrix\.([^{}]*)\}")
@@ -20,11 +19,6 @@ MAX_EXPANDED = 100 * 10**6
 _CONTAINER, _MEMBER = 100, 64
 
 
-def number_of_points(matrix: Mapping[str, Sequence[Json]]) -> int:
-    """Return how many points a matrix has."""
-    return math.prod(map(len, matrix.values()))
-
-
 def expanded(value: Json, matrix: Mapping[str, Sequence[Json]]) -> int:
     """Return at most how many bytes the texts that refer to the matrix have at one point."""
     longest = {name: max(len(plain(v)) for v in values) for name, values in matrix.items()}
@@ -36,14 +30,12 @@ def _expanded(value: Json, longest: Mapping[str, int]) -> int:
         if "${matrix." not in value:
             return 0
         return len(value) + sum(longest.get(name, 0) for name in MATRIX.findall(value))
-    if not isinstance(value, list | dict):
-        return 0
-    inner = sum(_expanded(item, longest) for item in _items(value))
-    return inner and inner + _CONTAINER + _MEMBER * len(value)
+    inner = [_expanded(item, longest) for item in _items(value)]
+    return sum(inner) and sum(inner) + _CONTAINER + _MEMBER * len(inner)
 
 
-def _items(value: list[Json] | JsonObject) -> Iterable[Json]:
-    return value if isinstance(value, list) else value.values()
+def _items(value: Json) -> Iterable[Json]:
+    return value if isinstance(value, list) else value.values() if isinstance(value, dict) else ()
 
 
 def points(matrix: Mapping[str, Sequence[Json]]) -> Iterator[JsonObject]:
@@ -64,10 +56,8 @@ class Template:
     def _find(self, value: Json) -> bool:
         if isinstance(value, str):
             moves = "${matrix." in value
-        elif isinstance(value, list | dict):
-            moves = any([self._find(item) for item in _items(value)])  # noqa: C419 - look at all
         else:
-            moves = False
+            moves = any([self._find(item) for item in _items(value)])  # noqa: C419 - look at all
         if moves:
             self._moving.add(id(value))
         return moves
@@ -94,7 +84,9 @@ def _fill_text(text: str, point: Mapping[str, Json]) -> Json:
     return MATRIX.sub(lambda m: plain(point[m[1]]) if m[1] in point else m[0], text)
 
 
-def as_declared(value: Json, written: Json, schema: JsonObject, defs: JsonObject) -> Json:
+def as_declared(
+    value: Json, written: Json, schema: Mapping[str, Any], defs: Mapping[str, Any]
+) -> Json:
     """Return a filled value; in lists and maps of texts, a lone ``${matrix.name}`` is a text.
 
     Args:
@@ -105,14 +97,14 @@ def as_declared(value: Json, written: Json, schema: JsonObject, defs: JsonObject
     """
     if value is written:
         return value
-    kinds = [*_kinds(cast("dict[str, Any]", schema), cast("dict[str, Any]", defs))]
+    kinds = [*_kinds(schema, defs)]
     if isinstance(value, list) and isinstance(written, list):
         items = _part(kinds, "items")
         return [_item(*both, items, defs) for both in zip(value, written, strict=True)]
     if isinstance(value, dict) and isinstance(written, dict):
         known, others = _part(kinds, "properties"), _part(kinds, "additionalProperties")
         return {
-            name: as_declared(item, written[name], cast("JsonObject", known[name]), defs)
+            name: as_declared(item, written[name], known[name], defs)
             if name in known
             else _item(item, written[name], others, defs)
             for name, item in value.items()
@@ -120,15 +112,15 @@ def as_declared(value: Json, written: Json, schema: JsonObject, defs: JsonObject
     return value
 
 
-def _item(value: Json, written: Json, schema: JsonObject, defs: JsonObject) -> Json:
-    types = {kind.get("type") for kind in _kinds(cast("dict[str, Any]", schema), defs)}
+def _item(value: Json, written: Json, schema: Mapping[str, Any], defs: Mapping[str, Any]) -> Json:
+    types = {kind.get("type") for kind in _kinds(schema, defs)}
     is_text = types <= {"string", "null"} and "string" in types and value is not written
     if is_text and isinstance(value, int | float):
         return plain(value)
     return as_declared(value, written, schema, defs)
 
 
-def _kinds(schema: dict[str, Any], defs: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _kinds(schema: Mapping[str, Any], defs: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     """Yield the alternatives that a schema allows."""
     if "$ref" in schema:
         schema = defs[schema["$ref"].rpartition("/")[2]]
@@ -138,7 +130,7 @@ def _kinds(schema: dict[str, Any], defs: Mapping[str, Any]) -> Iterator[dict[str
         yield from _kinds(one, defs)
 
 
-def _part(kinds: Iterable[dict[str, Any]], key: str) -> JsonObject:
+def _part(kinds: Iterable[Mapping[str, Any]], key: str) -> Mapping[str, Any]:
     """Return what the first alternative that has such a part declares of it."""
     return next((kind[key] for kind in kinds if isinstance(kind.get(key), dict)), JsonObject())
 
@@ -147,10 +139,6 @@ def undefined(
     value: Json, names: Mapping[str, object], path: tuple[str | int, ...] = ()
 ) -> Iterator[tuple[tuple[str | int, ...], str]]:
     """Yield path and name of each ``${matrix.name}`` that no matrix defines."""
-    if isinstance(value, str):
-        if "${matrix." in value:
-            yield from ((path, name) for name in MATRIX.findall(value) if name not in names)
-    elif isinstance(value, list | dict):
-        pairs = enumerate(value) if isinstance(value, list) else value.items()
-        for key, item in cast("Iterator[tuple[str | int, Json]]", pairs):
-            yield from undefined(item, names, (*path, key))
+    for place, text in texts(value, path):
+        if "${matrix." in text:
+            yield from ((place, name) for name in MATRIX.findall(text) if name not in names)

@@ -1,7 +1,7 @@
 """A loaded case: frozen values without behaviour."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -198,6 +198,17 @@ def mapped(value: Json, text: Callable[[str], str], name: Callable[[str], str] =
     return value
 
 
+def texts(
+    value: Json, path: tuple[str | int, ...] = ()
+) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """Yield the path and text of every string in ``value``."""
+    if isinstance(value, str):
+        yield path, value
+    elif isinstance(value, list | dict):
+        for key, item in enumerate(value) if isinstance(value, list) else value.items():
+            yield from texts(item, (*path, key))
+
+
 def escaped(text: str) -> str:
     """Return a text that a case reads as this text, whatever references it seems to hold."""
     return text.replace("${", "$${")
@@ -214,14 +225,8 @@ _PORT = re.compile(r"(?<!\$)\$\{port:([^{}]*)\}")
 
 def ports_named(value: Json) -> tuple[str, ...]:
     """Return the resources that texts refer to as ``${port:NAME}``, each once."""
-    names: dict[str, None] = {}
-
-    def note(text: str) -> str:
-        names.update(dict.fromkeys(_PORT.findall(text)))
-        return text
-
-    mapped(value, note)
-    return tuple(names)
+    found = (name for _, text in texts(value) for name in _PORT.findall(text))
+    return tuple(dict.fromkeys(found))
 
 
 def with_ports(value: Json, ports: Mapping[str, int]) -> Json:

@@ -3,7 +3,7 @@
 import os
 import re
 import shutil
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 from benchyard.case.parameters import signature_of
 from benchyard.case.resource import FileRole, Resource, Workspace, commands_of
 from benchyard.core.files import files_below, sha256
-from benchyard.core.model import Case, Json, Step, folder_of
+from benchyard.core.model import Case, Json, Step, folder_of, texts
 from benchyard.process.labels import this_owner
 from benchyard.results.layout import remove_work, work_folder
 from benchyard.run.views import View
@@ -141,20 +141,9 @@ def local_ports(steps: Iterable[Step]) -> frozenset[int]:
 
     So a case that says ``http://localhost:8890/sparql`` gets its container's port 8890 there.
     """
-    texts = (text for step in steps for text in _texts(dict(step.parameters)))
-    found = (int(port) for text in texts for port in _LOCAL.findall(text))
+    named = (text for step in steps for _, text in texts(dict(step.parameters)))
+    found = (int(port) for text in named for port in _LOCAL.findall(text))
     return frozenset(port for port in found if 0 < port < 65536)
-
-
-def _texts(value: Json) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        for inner in value.values():
-            yield from _texts(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _texts(inner)
 
 
 class Keeper:

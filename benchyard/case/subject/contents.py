@@ -82,12 +82,7 @@ def declaration(folder: Path, included: Iterable[Path] = ()) -> dict[str, str]:
 
 def digests(inputs: Path, seen: Mapping[str, Stamp]) -> Mapping[str, str]:
     """Return the digest of each input that was seen; each state of the files is read once."""
-    return _digests(inputs, tuple(seen.items()))
-
-
-@lru_cache(maxsize=64)
-def _digests(inputs: Path, seen: tuple[tuple[str, Stamp], ...]) -> Mapping[str, str]:
-    return {name: sha256(inputs / name) for name, _ in seen}
+    return {name: _digest(inputs / name, found) for name, found in seen.items()}
 
 
 def digest(file: Path) -> str:
@@ -99,7 +94,7 @@ def digest(file: Path) -> str:
     return _digest(file, stamp(file))
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=65_536)
 def _digest(file: Path, _seen: Stamp) -> str:
     return sha256(file)
 

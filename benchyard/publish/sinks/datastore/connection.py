@@ -39,8 +39,6 @@ _CHANNEL = (
 ATTEMPT_S = 15.0
 #: The indexes that our queries need.
 INDEX_FILE = Path(__file__).with_name("index.yaml")
-#: A proxy that reaches the world does not reach this host's own servers.
-_LOCAL = (*_CHANNEL, ("grpc.enable_http_proxy", 0))
 T = TypeVar("T")
 #: Source: https://cloud.google.com/datastore/docs/concepts/errors; UNKNOWN and CANCELLED are what
 #: gRPC makes of a connection that broke on the way.
@@ -238,7 +236,7 @@ class Connection:
     def _transport(self) -> DatastoreGrpcTransport:
         emulator = self.settings.emulator
         if emulator:
-            return DatastoreGrpcTransport(channel=grpc.insecure_channel(emulator, _LOCAL))
+            return DatastoreGrpcTransport(channel=grpc.insecure_channel(emulator, _CHANNEL))
         return DatastoreGrpcTransport(credentials=self._credentials, channel=_secure_channel)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, ClassVar, Literal
+from typing import IO, ClassVar, Literal, get_args
 
 from benchyard.case.resource import (
     CommandResult,
@@ -29,7 +29,13 @@ from benchyard.process.children import Child, spawn, tail
 from benchyard.process.kept_output import kept_output
 from benchyard.process.labels import CHILD, RUN, kill_labelled
 from benchyard.process.usage import Ended
-from resources._files import keeping_profile, named_or_kept, refuse_missing, remove_if_empty
+from resources._files import (
+    keeping_profile,
+    kept_file,
+    named_or_kept,
+    refuse_missing,
+    remove_if_empty,
+)
 from resources._metrics import Metrics, refused_metrics, with_metrics
 
 Stream = Literal["stdout", "stderr"]
@@ -108,6 +114,13 @@ class ProgramResource(Resource[SettingsT], ABC):
             labels, self._labels = self._labels, set()
         if labels:
             kill_labelled(CHILD, lambda value: value in labels)
+
+    def _kept_call(
+        self, arguments: Sequence[str], folder: Path, environment: Mapping[str, str] | None = None
+    ) -> Call:
+        """Describe a program whose output is kept among the run's results."""
+        stdout, stderr = (kept_file(self.workspace, f"{name}.txt") for name in get_args(Stream))
+        return Call(arguments, folder, stdout, stderr, environment=environment)
 
     def _run(self, call: Call) -> Ended:
         """Run a program to its end.

@@ -20,9 +20,8 @@ from benchyard.core.errors import (
 )
 from benchyard.core.model import Json, JsonObject
 from resources._commits import check_out, commit_of
-from resources._files import kept_file
 from resources._interpreters import interpreter
-from resources.process import Call, ProgramResource
+from resources.process import ProgramResource
 
 WORKER = Path(__file__).parent / "_python_function" / "function_worker.py"
 _NAME = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
@@ -210,8 +209,10 @@ class PythonFunction(ProgramResource[PythonFunctionSettings]):
         asked, told = (self.workspace.own / f"{current_step()}.{end}" for end in ("asked", "told"))
         asked.write_text(json.dumps(request), encoding="utf-8")
         told.unlink(missing_ok=True)
+        words = [interpreter(self.settings.python or None), str(WORKER), str(asked), str(told)]
+        call = self._kept_call(words, self.workspace.shared, self.settings.environment)
         try:
-            self._run(self._call_of(asked, told))
+            self._run(call)
         except CommandFailedError as error:
             if error.exit_status not in (1, 2) or not told.exists():
                 raise
@@ -219,20 +220,6 @@ class PythonFunction(ProgramResource[PythonFunctionSettings]):
             kind = ProgramFailedError if error.exit_status == 1 else CommandFailedError
             raise kind(said, error.exit_status) from None
         return json.loads(told.read_text(encoding="utf-8"))
-
-    def _call_of(self, asked: Path, told: Path) -> Call:
-        return Call(
-            arguments=[
-                interpreter(self.settings.python or None),
-                str(WORKER),
-                str(asked),
-                str(told),
-            ],
-            folder=self.workspace.shared,
-            stdout=kept_file(self.workspace, "stdout.txt"),
-            stderr=kept_file(self.workspace, "stderr.txt"),
-            environment=self.settings.environment,
-        )
 
 
 def _with_commit(python: str, commit: str) -> str:

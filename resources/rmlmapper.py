@@ -15,7 +15,7 @@ from resources._containers.container_environment import addresses
 from resources._containers.kinds import ProgramContainer
 from resources._containers.settings import ContainerSettings, heap_arguments
 from resources._containers.specification import Mount
-from resources._files import kept_file, refuse_missing
+from resources._files import refuse_missing
 from resources._mapping.commands import Database, Mapping, MappingEngine
 from resources._mapping.folder import load, properties, shared, with_moved_sources, write_private
 from resources.process import Call, ProgramResource, usage
@@ -158,12 +158,7 @@ class RMLMapperJar(MappingEngine, ProgramResource[RMLMapperJarSettings]):
     def _call(self, arguments: list[str]) -> Call:
         memory = parse_size(self.settings.memory) if self.settings.memory else None
         java = [self.settings.java, *heap_arguments(memory), "-jar", str(self._jar)]
-        return Call(
-            arguments=[*java, *arguments],
-            folder=self.workspace.shared,
-            stdout=kept_file(self.workspace, "stdout.txt"),
-            stderr=kept_file(self.workspace, "stderr.txt"),
-        )
+        return self._kept_call([*java, *arguments], self.workspace.shared)
 
     def _execute_mapping(self, mapping: Mapping) -> CommandResult:
         secret, file = configuration(mapping.database), self.workspace.own / CONFIGURATION

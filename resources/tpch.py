@@ -11,9 +11,7 @@ from typing import Literal, TypeAlias, get_args
 from benchyard.case.resource import CommandResult, NoSettings, ScratchFolder, command
 from benchyard.core.errors import CommandFailedError
 from benchyard.core.model import Json
-from benchyard.process.children import pipe, spawn
-from resources._files import kept_file
-from resources.process import Call, ProgramResource, run_label
+from resources.process import ProgramResource
 
 PROGRAM = "tpchgen-cli"
 #: Seconds that it may take to tell its version.
@@ -31,25 +29,15 @@ class TPCH(ProgramResource[NoSettings]):
     def installed(cls, settings: Mapping[str, Json]) -> Mapping[str, Json]:
         """Ask the program, as ``version`` does."""
         del settings
-        said = subprocess.run(
-            [find_program(), "--version"], capture_output=True, check=True, timeout=_ANSWER_SECONDS
-        )
+        asked = [str(find_program()), "--version"]
+        said = subprocess.run(asked, stdout=subprocess.PIPE, check=False, timeout=_ANSWER_SECONDS)
+        if said.returncode:
+            raise CommandFailedError(f"'{' '.join(asked)}' failed; install {PROGRAM} anew")
         return {"version": said.stdout.decode(errors="replace").strip()}
 
     def version(self) -> str:
         """Ask the program."""
-        program = find_program()
-        child = spawn(
-            [str(program), "--version"],
-            folder=program.parent,
-            stdout=subprocess.PIPE,
-            labels=run_label(self.workspace),
-        )
-        with pipe(child.stdout) as stream:
-            said = stream.read()
-        if child.wait().exit_status:
-            raise CommandFailedError(f"'{program} --version' failed; install {PROGRAM} anew")
-        return said.decode(errors="replace").strip()
+        return str(self.installed({})["version"])
 
     @command
     def generate(
@@ -70,21 +58,14 @@ class TPCH(ProgramResource[NoSettings]):
         files = [target / f"{table}.tbl" for table in wanted]
         for file in files:
             file.unlink(missing_ok=True)  # the program keeps a file that is already there
-        self._run(self._call(scale_factor, target, wanted))
+        arguments = [
+            str(find_program()),
+            f"--scale-factor={scale_factor}",
+            f"--output-dir={target}",
+            f"--tables={','.join(wanted)}",
+        ]
+        self._run(self._kept_call(arguments, target))
         return CommandResult({"bytes": sum(map(_size, files)), "tables": len(files)})
-
-    def _call(self, scale_factor: float, target: Path, tables: tuple[Table, ...]) -> Call:
-        return Call(
-            arguments=[
-                str(find_program()),
-                f"--scale-factor={scale_factor}",
-                f"--output-dir={target}",
-                f"--tables={','.join(tables)}",
-            ],
-            folder=target,
-            stdout=kept_file(self.workspace, "stdout.txt"),
-            stderr=kept_file(self.workspace, "stderr.txt"),
-        )
 
 
 def find_program() -> Path:

@@ -8,6 +8,8 @@ from benchyard.case.parameters import signature_of
 from benchyard.case.resource import commands_of
 from resources import bases
 
+#: A list that grows has no type that pyright knows.
+_OFFERED: list[str] = vars(bases)["__all__"]
 PAGE = (Path(__file__).parents[2] / "docs" / "krown-classes.md").read_text()
 
 
@@ -23,4 +25,4 @@ def test_the_example_is_a_class_with_krowns_commands(tmp_path: Path) -> None:
 
 
 def test_the_page_names_what_there_is() -> None:
-    assert set(bases.__all__) <= set(re.findall(r"`(\w+)`", PAGE))
+    assert set(_OFFERED) <= set(re.findall(r"`(\w+)`", PAGE))

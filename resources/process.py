@@ -72,8 +72,7 @@ class ProgramResource(Resource[SettingsT], ABC):
         super().__init__(settings, workspace)
         self._lock = threading.Lock()
         self._in_flight: list[tuple[Child, str]] = []
-        self._ended: list[Ended] = []
-        self._ended_of: dict[str, list[Ended]] = {}
+        self._ended: list[tuple[Ended, str]] = []
         self._labels: set[str] = set()
         self._programs: dict[str, dict[int, str]] = {}
         # Labels of steps whose program must not start any more; None stands for all.
@@ -87,7 +86,7 @@ class ProgramResource(Resource[SettingsT], ABC):
     def ended(self, step: str | None = None) -> Sequence[Ended]:
         """Return what the kernel accounted for the programs that ended."""
         with self._lock:
-            return tuple(self._ended if step is None else self._ended_of.get(step, ()))
+            return [ended for ended, of in self._ended if step in (None, of)]
 
     def programs(self, step: str) -> Mapping[int, str]:
         """Return the programs of this step's last attempt that ended, and their labels."""
@@ -149,13 +148,9 @@ class ProgramResource(Resource[SettingsT], ABC):
                 with self._lock:
                     self._in_flight.remove((child, step))
                     self._programs.setdefault(step, {})[child.pid] = child.label
-                    self._note(child.ended, step)
+                    if child.ended is not None:
+                        self._ended.append((child.ended, step))
                 self.changed()
-
-    def _note(self, ended: Ended | None, step: str) -> None:
-        if ended is not None:
-            self._ended.append(ended)
-            self._ended_of.setdefault(step, []).append(ended)
 
     def _spawn(self, call: Call, files: ExitStack, step: str) -> Child:
         stdin, stdout, stderr = _open_streams(call, files)
@@ -235,8 +230,6 @@ class HostProgram(ProgramResource[SettingsT], ABC):
             metrics: What it prints and is a metric: name to where that stands.
             discard: Of ``stdout`` and ``stderr``, what is kept nowhere.
         """
-        if not arguments:
-            raise CommandFailedError("'arguments' is empty; its first item must be the program")
         call = Call(
             arguments,
             self._folder(working_folder),

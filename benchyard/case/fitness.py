@@ -9,7 +9,7 @@ from typing import Any, cast
 from benchyard.case.inputs import Inputs, answer_findings, check_file_findings, file_findings
 from benchyard.case.nearby import hint_at_class
 from benchyard.case.needs import StepNeeds
-from benchyard.case.parameters import NamedFile, Signature, settings_of, signature_of
+from benchyard.case.parameters import NamedFile, Signature, signature_of
 from benchyard.case.problems import MOST_PROBLEMS, Finding, JsonPath
 from benchyard.case.registry import Registry
 from benchyard.case.resource import Resource, commands_of
@@ -119,8 +119,8 @@ def folder_findings(used: Mapping[str, Any]) -> Iterator[Finding]:
 
 
 @cache
-def _checker(read: Callable[[Any], Signature], target: Any) -> Checker:
-    return Checker(read(target).schema())
+def _checker(target: Callable[..., Any]) -> Checker:
+    return Checker(signature_of(target).schema())
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +167,7 @@ class Fitness:
         for name, given in fields.get("resources", {}).items():
             resource, _ = names.found(name)
             if resource is not None:
-                known = settings_of(resource.Settings).schema()
+                known = signature_of(resource.Settings).schema()
                 one = before["resources"][name]
                 fields["resources"][name] = as_declared(given, one, known, {})
         for step, one in zip(fields.get("steps", ()), before.get("steps", ()), strict=True):
@@ -234,7 +234,7 @@ def _fit(step: dict[str, Any], resource: ResourceClass | None) -> _Fit:
             return _unknown(found, parameters)
     method = known[name]
     signature = signature_of(method)
-    for path, message in _known_findings(_checker(signature_of, method), signature, parameters):
+    for path, message in _known_findings(method, parameters):
         # A message about the parameters as a whole names the command.
         said = message if path else f"{step['resource']}.{name} {message}"
         found.append((("parameters", *path), said))
@@ -245,8 +245,9 @@ def _unknown(found: Iterable[Finding], parameters: JsonObject) -> _Fit:
     return _Fit(tuple(found), None, frozenset(text for _, text in texts(parameters)))
 
 
-def _known_findings(checker: Checker, signature: Signature, members: JsonObject) -> list[Finding]:
+def _known_findings(target: Callable[..., Any], members: JsonObject) -> list[Finding]:
     """Return what is wrong with parameters or settings, misspelt ones read as they are meant."""
+    checker, signature = _checker(target), signature_of(target)
     read = meant(members, frozenset(signature.annotations))
     if signature.open or not read.keys:
         return checker.findings(members)
@@ -299,8 +300,8 @@ def _resource_findings(names: Names, used: Mapping[str, None]) -> Iterator[Findi
 
 
 def _settings_findings(resource: ResourceClass, settings: JsonObject) -> Iterator[Finding]:
-    signature = settings_of(resource.Settings)
-    found = _known_findings(_checker(settings_of, resource.Settings), signature, settings)
+    signature = signature_of(resource.Settings)
+    found = _known_findings(resource.Settings, settings)
     yield from found
     # Values with references are not known yet, and what has a wrong type was told of.
     references = [(name,) for name, value in settings.items() if "${" in repr(value)]
@@ -327,4 +328,4 @@ def _refused(resource: ResourceClass, settings: JsonObject) -> Iterator[Finding]
 
 
 def _lacks(resource: ResourceClass, settings: JsonObject) -> bool:
-    return not settings.keys() >= set(settings_of(resource.Settings).required)
+    return not settings.keys() >= set(signature_of(resource.Settings).required)

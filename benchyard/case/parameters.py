@@ -95,27 +95,18 @@ class Signature:
 
 
 @cache
-def signature_of(method: Callable[..., Any]) -> Signature:
-    """Read what ``method`` takes, ``self`` left out."""
-    return _read(method, skip_self=True)
-
-
-@cache
-def settings_of(settings: type[Any]) -> Signature:
-    """Read what a settings dataclass takes."""
-    return _read(settings, skip_self=False)
-
-
-def _read(target: Callable[..., Any], *, skip_self: bool) -> Signature:
+def signature_of(target: Callable[..., Any]) -> Signature:
+    """Read what a method takes, ``self`` left out, or a settings dataclass."""
     hints = get_type_hints(target, include_extras=True)
-    parameters = list(inspect.signature(target).parameters.values())[1 if skip_self else 0 :]
-    named = [p for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+    parameters = list(inspect.signature(target).parameters.values())
+    own = parameters if isinstance(target, type) else parameters[1:]
+    named = [p for p in own if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
     return Signature(
         annotations={p.name: hints.get(p.name, Any) for p in named},
         required=tuple(p.name for p in named if p.default is p.empty),
         defaults={p.name: p.default for p in named if p.default is not p.empty},
         naming_files=tuple(p.name for p in named if _names_files(hints.get(p.name))),
-        open=any(p.kind is p.VAR_KEYWORD for p in parameters),
+        open=any(p.kind is p.VAR_KEYWORD for p in own),
         summary=(inspect.getdoc(target) or "").partition("\n")[0],
     )
 

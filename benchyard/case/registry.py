@@ -12,7 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, cast
 
-from benchyard.case.parameters import settings_of, signature_of
+from benchyard.case.parameters import signature_of
 from benchyard.case.resource import Resource, commands_of
 from benchyard.core.errors import InputError
 
@@ -158,7 +158,7 @@ def _is_resource(value: object) -> bool:
 def _unreadable(found: type[Resource[Any]]) -> str | None:
     """Say why the annotations of a class cannot be read, if so: nothing could be checked then."""
     try:
-        settings_of(found.Settings).schema()
+        signature_of(found.Settings).schema()
         for method in commands_of(found).values():
             signature_of(method).schema()
     except Exception as error:  # noqa: BLE001 - annotations are code of others too

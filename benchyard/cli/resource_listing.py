@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 import resources
-from benchyard.case.parameters import Signature, settings_of, signature_of, type_name
+from benchyard.case.parameters import Signature, signature_of, type_name
 from benchyard.case.registry import Registry
 from benchyard.case.resource import commands_of
 from benchyard.cli.common import json_option, resources_option, root_option
@@ -55,7 +55,7 @@ def _class(registry: Registry, name: str) -> Json:
         "name": name,
         "origin": registry.origins.get(name, ""),
         "description": (found.__doc__ or "").partition("\n")[0],
-        "settings": settings_of(found.Settings).schema(),
+        "settings": signature_of(found.Settings).schema(),
         "commands": {
             word: {"description": s.summary, "parameters": s.schema()}
             for word, s in ((w, signature_of(m)) for w, m in commands_of(found).items())
@@ -67,7 +67,7 @@ def _print(registry: Registry, name: str) -> None:
     found = registry.classes[name]
     summary = (found.__doc__ or "").partition("\n")[0]
     say(styled(name, bold=True), f"  {summary}")
-    settings = _signature_text(settings_of(found.Settings))
+    settings = _signature_text(signature_of(found.Settings))
     if settings:
         say(f"  settings: {settings}")
     for word, method in commands_of(found).items():

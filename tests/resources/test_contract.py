@@ -7,7 +7,7 @@ from typing import Any, get_type_hints
 import pytest
 
 import resources
-from benchyard.case.parameters import schema_of, settings_of, signature_of
+from benchyard.case.parameters import schema_of, signature_of
 from benchyard.case.resource import CommandResult, Resource, Workspace, commands_of
 from benchyard.core.errors import ResourceError
 
@@ -59,7 +59,7 @@ def test_settings_are_a_frozen_dataclass_with_defaults(name: str) -> None:
     found = CLASSES[name].Settings
     assert settings(name) == settings(name)
     assert found.__dataclass_params__.frozen
-    for annotation in settings_of(found).annotations.values():
+    for annotation in signature_of(found).annotations.values():
         assert schema_of(annotation), f"{annotation} says nothing to the case's schema"
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, NotRequired, Optional, Required, Typ
 
 import pytest
 
-from benchyard.case.parameters import NamedFile, schema_of, settings_of, signature_of, type_name
+from benchyard.case.parameters import NamedFile, schema_of, signature_of, type_name
 from benchyard.case.resource import FileRole, InputFile, OutputFile, OutputFolder, ScratchFolder
 from benchyard.case.schema_findings import Explainer
 from benchyard.core.model import Json, JsonObject
@@ -185,7 +185,7 @@ def test_a_command_without_annotations_takes_anything() -> None:
 
 
 def test_settings_are_read_from_the_dataclass() -> None:
-    signature = settings_of(Settings)
+    signature = signature_of(Settings)
     assert list(signature.annotations) == ["image", "threads", "environment"]
     assert signature.required == ("image",)
     explainer = Explainer(signature.schema())

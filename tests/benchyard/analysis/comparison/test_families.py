@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from benchyard.analysis.comparison.document import csv_text, document
+from benchyard.analysis.comparison.document import comparison_csv, document
 from benchyard.analysis.comparison.overall import overall
 from benchyard.analysis.comparison.rows import Comparison, Row, Rule
 from benchyard.analysis.comparison.sample_size import make_plan
@@ -146,7 +146,7 @@ def test_documents_name_the_family() -> None:
     told: Any = document(made, ["one", "other"])
     assert (told["tested"], told["explaining"]) == (1, 20)
     assert [row["explains"] for row in told["comparisons"]] == [False] + [True] * 20
-    head, first, second, *_ = (line.split(",") for line in csv_text(made).splitlines())
+    head, first, second, *_ = (line.split(",") for line in comparison_csv(made).splitlines())
     assert [line[head.index("explains")] for line in (first, second)] == ["False", "True"]
 
 

@@ -44,10 +44,10 @@ from benchyard.core.model import Json
 @prefect_yaml_option
 @click.option(
     "--alerts",
-    metavar="TARGET",
+    metavar="URL|none",
     envvar="BENCHYARD_ALERTS",
-    help="Tell of failed cases and of regressions: a URL, a command, or none; BENCHYARD_ALERTS "
-    "keeps it off the command line.",
+    help="Where to tell of failed cases and of regressions; BENCHYARD_ALERTS keeps it off the "
+    "command line.",
 )
 @allow_option
 @grace_option

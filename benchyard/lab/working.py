@@ -21,7 +21,6 @@ from benchyard.lab import api
 from benchyard.lab.prefect_internals import DrainingWorker
 from benchyard.lab.processes import flow_runs_here, flow_runs_of_testbed, when_cut
 from benchyard.process.labels import kill_leftovers
-from tasks.alerting import command_file
 from tasks.names import DEFAULT_QUEUE, TESTBED, TESTBEDS, variable_of
 from tasks.shared_client import our_client
 
@@ -38,10 +37,7 @@ _RETRY_SECONDS = 2.0
 #: Prefect asks every 10 s; a suite of short cases would mostly wait for a testbed. Nothing is asked
 #: while a testbed is busy, so that this costs only an idle host something. The control worker asks
 #: while something is measured, and each question costs the server 20 ms.
-_QUERY_SECONDS = {TESTBEDS: 2.0}
-_OTHERS_QUERY_SECONDS = 10.0
-#: Where it gives alerts to a command, an alert would wait that long.
-_ALERTING_QUERY_SECONDS = 3.0
+_TESTBED_QUERY_SECONDS, _OTHERS_QUERY_SECONDS = 2.0, 10.0
 
 
 def note(text: str) -> None:
@@ -52,9 +48,8 @@ def note(text: str) -> None:
 
 def query_seconds(pool: str) -> float:
     """Return how often a worker of a pool asks for flow runs."""
-    configured = os.environ.get("PREFECT_WORKER_QUERY_SECONDS")
-    others = _ALERTING_QUERY_SECONDS if command_file().exists() else _OTHERS_QUERY_SECONDS
-    return float(configured) if configured else _QUERY_SECONDS.get(pool, others)
+    usual = _TESTBED_QUERY_SECONDS if pool == TESTBEDS else _OTHERS_QUERY_SECONDS
+    return float(os.environ.get("PREFECT_WORKER_QUERY_SECONDS") or usual)
 
 
 class Working:

@@ -1,4 +1,4 @@
-"""The automation for lost heartbeats, at a real server: it ends the dead, spares the living."""
+"""The lab's automations, at a real server: for lost heartbeats, and for alerts."""
 
 import time
 from collections.abc import Callable
@@ -9,11 +9,19 @@ import pytest
 from prefect import flow
 from prefect.client.orchestration import SyncPrefectClient, get_client
 from prefect.client.schemas.objects import FlowRun
-from prefect.events import emit_event
+from prefect.events import AutomationCore, DoNothing, emit_event
 from prefect.states import Failed, Running, Suspended
 
+from benchyard.core.errors import InputError
 from benchyard.lab import automations
-from benchyard.lab.automations import ensure_heartbeat_automation, heartbeat_automation
+from benchyard.lab.automations import (
+    FAILED,
+    NONE,
+    WORSE,
+    ensure_alerts,
+    ensure_heartbeat_automation,
+    heartbeat_automation,
+)
 from tasks.events import announce_end
 from tasks.names import HEARTBEATS
 from tests.conftest import eventually
@@ -105,3 +113,46 @@ def test_there_is_one_however_often_it_is_made_and_it_is_brought_up_to_date(
         (found,) = api.read_automations_by_name(HEARTBEATS)
         assert not found.enabled
         api.delete_automation(found.id)
+
+
+@pytest.mark.usefixtures("prefect_server")
+def test_automations_that_are_right_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    def ensure_all() -> None:
+        with get_client(sync_client=True) as api:
+            ensure_heartbeat_automation(api)
+        ensure_alerts("http://127.0.0.1:9/hook")
+
+    ensure_all()
+    with monkeypatch.context() as patched:
+        for name in ("create_automation", "update_automation", "delete_automation"):
+            patched.setattr(SyncPrefectClient, name, lambda *_, name=name: pytest.fail(name))
+        ensure_all()
+
+    ensure_alerts(NONE)
+    with get_client(sync_client=True) as api:
+        assert not api.read_automations_by_name(FAILED) + api.read_automations_by_name(WORSE)
+        for one in api.read_automations_by_name(HEARTBEATS):
+            api.delete_automation(one.id)
+
+
+@pytest.mark.usefixtures("prefect_server")
+def test_an_alert_with_another_action_calls_the_webhook_again_and_stays_off() -> None:
+    ensure_alerts("http://127.0.0.1:9/hook")
+    with get_client(sync_client=True) as api:
+        (made,) = api.read_automations_by_name(FAILED)
+        other = made.model_copy(update={"actions": [DoNothing()], "enabled": False})
+        api.update_automation(
+            made.id, AutomationCore(**other.model_dump(exclude={"id", "owner_resource"}))
+        )
+
+        ensure_alerts("https://chat.example.org/other")
+
+        (found,) = api.read_automations_by_name(FAILED)
+        assert (found.actions, found.enabled) == (made.actions, False)
+    ensure_alerts(NONE)
+
+
+@pytest.mark.parametrize("target", ["", "  ", "ftp://x", "mail-it --to lab@example.org"])
+def test_what_is_no_url_is_refused_with_a_way_out(target: str) -> None:
+    with pytest.raises(InputError, match=r"--alerts .* an automation in Prefect's UI"):
+        ensure_alerts(target)

@@ -4,7 +4,6 @@ import json
 import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Generator
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,7 +36,7 @@ def failing(checkout: Path, name: str, at: int) -> None:
 
 def add_cases(checkout: Path) -> None:
     """Add all cases of this file: each that is added later takes a deploy."""
-    for name, at in (("told", 1), ("second", 2), ("custom", 2), ("forced", 4), ("piped", 1)):
+    for name, at in (("told", 1), ("second", 2), ("custom", 2), ("forced", 4)):
         failing(checkout, name, at)
     add_case(checkout, "quick", "echo hello")
     add_case(checkout, "worse", f"sleep $(cat {checkout.parent}/speed)")
@@ -120,7 +119,7 @@ def test_a_failed_flow_run_is_one_alert_with_the_name_of_the_case(place: Place) 
         "told run 1: step work: exit 3: no route; 0 runs done; a retry goes on there"
     )
     assert (alert["kind"], alert["flow_run"]) == ("failed", flow_run)
-    assert alert["url"].endswith(f"/runs/flow-run/{flow_run}")
+    assert alert["url"] == f"{place.lab.told['ui']}/runs/flow-run/{flow_run}"
     failed = [one for one in place.events("benchyard.case.failed") if "told" in str(one)]
     (event,) = failed
     (run,) = event["payload"]["runs_failed"]
@@ -229,21 +228,3 @@ def test_events_of_steps_that_were_retried_and_tolerated(place: Place) -> None:
     assert "not yet" in retried["payload"]["errors"][0]["message"]
     assert tolerated["payload"]["case"] == "shaky"
     assert place.receiver.of("flaky") == place.receiver.of("shaky") == []
-
-
-def test_a_command_takes_the_alerts_instead(place: Place) -> None:
-    """Last in this file: it replaces the webhook."""
-    got = place.shell.home.parent / "got"
-    script = f"from benchyard.lab.automations import ensure_alerts; ensure_alerts('tee {got}')"
-    environment = {**place.shell.environment, **place.lab.variables}
-    subprocess.run(
-        [sys.executable, "-c", script], cwd=place.shell.checkout, env=environment, check=True
-    )
-    case = "cases/piped"
-
-    place.executed(case)
-
-    assert eventually(got.exists, 90)
-    time.sleep(1)
-    assert json.loads(got.read_text())["case"] == "piped"
-    assert place.receiver.of("piped") == []

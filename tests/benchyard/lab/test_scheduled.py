@@ -3,10 +3,8 @@
 Prefect's scheduler writes the first state of a flow run without an event.
 """
 
-import json
 import os
 import signal
-import sys
 from collections.abc import Generator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -152,27 +150,6 @@ def test_one_that_sends_no_heartbeat_any_more_is_ended_and_told_once(place: Plac
     finally:
         os.kill(pid, signal.SIGKILL)
     assert not eventually(lambda: len(place.receiver.of("frozen")) > 1, 20)
-
-
-def test_a_command_is_told_too_in_a_lab_that_never_had_a_webhook(
-    tmp_path_factory: pytest.TempPathFactory,
-) -> None:
-    shell = make_place(tmp_path_factory.mktemp("commanded"))
-    got = shell.home.parent / "got"
-    script = f"import sys; open({str(got)!r}, 'a').write(sys.stdin.read())"
-    with (
-        receiving() as receiver,
-        shell.up("--name", "bench", "--alerts", f'{sys.executable} -c "{script}"') as lab,
-    ):
-        place = Place(shell, lab, receiver)
-        broken = place.executed("broken")
-
-        assert lab.state(broken) == "FAILED"
-        assert eventually(lambda: got.exists() and got.stat().st_size, TOLD_SECONDS), lab.said
-        alert = json.loads(got.read_text())
-        assert (alert["case"], alert["flow_run"]) == ("broken", broken)
-        assert alert["url"] == f"{lab.told['ui']}/runs/flow-run/{broken}"
-        assert place.refused() == []
 
 
 def test_three_nights_of_one_lab(place: Place) -> None:

@@ -183,14 +183,6 @@ def _ensure(client: SyncPrefectClient, wanted: AutomationCore) -> None:
     kept, *doubles = found
     for double in doubles:
         client.delete_automation(double.id)
-    if _essence(kept) != _essence(wanted):
+    if (kept.trigger, kept.actions) != (wanted.trigger, wanted.actions):
         enabled = all(one.enabled for one in found)
         client.update_automation(kept.id, wanted.model_copy(update={"enabled": enabled}))
-
-
-def _essence(automation: AutomationCore) -> tuple[Any, ...]:
-    """Return what an automation does; the server adds ids and defaults of its own."""
-    trigger = automation.trigger.model_dump(mode="json")
-    sets = [sorted(trigger.get(key) or ()) for key in ("after", "expect", "for_each")]
-    rest = [trigger.get(key) for key in ("match", "match_related", "posture", "within")]
-    return (sets, rest, [action.model_dump(mode="json") for action in automation.actions])

@@ -1,6 +1,7 @@
 """What a lab asks of Prefect's API: pools, queues, testbeds, and the end of flow runs."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
+from contextlib import suppress
 from datetime import datetime
 from uuid import UUID
 
@@ -23,17 +24,15 @@ _POOLS = {
 }
 
 
-def ensure_pools(api: SyncPrefectClient) -> list[str]:
-    """Make the two pools unless they are there; return the names of those made."""
-    made: list[str] = []
+def ensure_pools(api: SyncPrefectClient) -> None:
+    """Make the two pools unless they are there."""
     for name, description in _POOLS.items():
         try:
             api.read_work_pool(name)
         except ObjectNotFound:
             pool = WorkPoolCreate(name=name, type="process", description=description)
-            _unless_there(lambda pool=pool: api.create_work_pool(pool))
-            made.append(name)
-    return made
+            with suppress(ObjectAlreadyExists):  # somebody else was quicker
+                api.create_work_pool(pool)
 
 
 def ensure_queue(api: SyncPrefectClient, name: str) -> None:
@@ -42,19 +41,10 @@ def ensure_queue(api: SyncPrefectClient, name: str) -> None:
         api.read_work_queue_by_name(name, work_pool_name=TESTBEDS)
     except ObjectNotFound:
         words = f"Flow runs for the testbed {name} alone."
-        _unless_there(
-            lambda: api.create_work_queue(
+        with suppress(ObjectAlreadyExists):  # somebody else was quicker
+            api.create_work_queue(
                 name, description=words, concurrency_limit=1, work_pool_name=TESTBEDS
             )
-        )
-
-
-def _unless_there(make: Callable[[], object]) -> None:
-    """Make something; somebody else may have been quicker."""
-    try:
-        make()
-    except ObjectAlreadyExists:
-        return
 
 
 def put_variable(api: SyncPrefectClient, name: str, value: JsonObject) -> None:
@@ -67,10 +57,8 @@ def put_variable(api: SyncPrefectClient, name: str, value: JsonObject) -> None:
 
 def forget_testbed(api: SyncPrefectClient, testbed: str) -> None:
     """Remove what was told of a testbed: it takes no work any more."""
-    try:
+    with suppress(ObjectNotFound):
         api.delete_variable_by_name(variable_of(testbed))
-    except ObjectNotFound:
-        return
 
 
 def close_lost(api: SyncPrefectClient, worker: str, pool: str, alive: Iterable[str]) -> list[str]:

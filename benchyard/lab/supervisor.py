@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
@@ -64,24 +64,24 @@ def listening() -> Generator[Requests]:
         requests.note(number)
         os.write(told, b"!")
 
-    before = {number: signal.signal(number, hear) for number in _HEARD}
     try:
-        yield requests
+        with _handling(_HEARD, hear):
+            yield requests
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
         os.close(heard)
         os.close(told)
 
 
-@contextmanager
-def as_interrupts() -> Generator[None]:
+def as_interrupts() -> AbstractContextManager[None]:
     """Let SIGTERM and SIGHUP be what Ctrl-C is: for the time before a lab is up."""
+    return _handling(_HEARD[1:], signal.default_int_handler)
 
-    def interrupt(_number: int, _frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
 
-    before = {number: signal.signal(number, interrupt) for number in _HEARD[1:]}
+@contextmanager
+def _handling(
+    numbers: Sequence[int], handle: Callable[[int, FrameType | None], object]
+) -> Generator[None]:
+    before = {number: signal.signal(number, handle) for number in numbers}
     try:
         yield
     finally:
@@ -144,7 +144,6 @@ class Part:
         ours = {**without_labels(), **self.environment, PART: kind, HOME: str(state.folder())}
         # A checkout that is not installed; the paths of an installed one are known.
         if (SOURCE / "pyproject.toml").exists():
-            # A checkout that is not installed; the paths of an installed one are known.
             ours["PYTHONPATH"] = os.pathsep.join(
                 filter(None, [str(SOURCE), ours.get("PYTHONPATH")])
             )
@@ -200,6 +199,7 @@ class Part:
 Say = Callable[[str], None]
 
 
+@dataclass(frozen=True, slots=True)
 class Supervisor:
     """The parts of a lab on this host.
 
@@ -210,13 +210,10 @@ class Supervisor:
         others: Parts that no flow run needs.
     """
 
-    def __init__(
-        self, server: Part | None, workers: Sequence[Part], say: Say, others: Sequence[Part] = ()
-    ) -> None:
-        self.server = server
-        self.workers = list(workers)
-        self.say = say
-        self.others = list(others)
+    server: Part | None
+    workers: Sequence[Part]
+    say: Say
+    others: Sequence[Part] = ()
 
     @property
     def parts(self) -> list[Part]:

@@ -62,14 +62,8 @@ def online(host: Host) -> set[int]:
 
 def cores(host: Host) -> set[frozenset[int]]:
     """Return the physical cores, each as its threads; empty if that is not told."""
-    told = (_threads(host, cpu) for cpu in online(host))
+    told = (host.cpus(f"{CPU}/cpu{cpu}/topology/core_cpus_list") for cpu in online(host))
     return {frozenset(threads) for threads in told if threads}
-
-
-def _threads(host: Host, cpu: int) -> set[int] | None:
-    folder = f"{CPU}/cpu{cpu}/topology"
-    # The second name is what kernels before 5.3 have.
-    return host.cpus(f"{folder}/core_cpus_list") or host.cpus(f"{folder}/thread_siblings_list")
 
 
 def _sockets(host: Host) -> Json:

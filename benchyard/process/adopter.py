@@ -15,6 +15,7 @@ labels at that time; neither needs the other one.
 Source: PR_SET_CHILD_SUBREAPER(2const), which execve(2) keeps; signal(7) on ignoring SIGCHLD.
 """
 
+import ctypes
 import marshal
 import os
 import signal
@@ -34,7 +35,7 @@ _PAUSE_SECONDS = 0.005
 
 def main() -> None:
     """Adopt until the lab is dead, then kill what is left."""
-    _adopt()
+    ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     lab = socket.socket(fileno=1)
     with suppress(OSError):
@@ -44,14 +45,6 @@ def main() -> None:
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     _kill_all()
     os._exit(0)
-
-
-def _adopt() -> None:
-    """Become a child subreaper; where Python cannot ask for that, labels must do."""
-    with suppress(ImportError, OSError, AttributeError):
-        import ctypes  # noqa: PLC0415 - not every Python has it
-
-        ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def _kill_all() -> None:

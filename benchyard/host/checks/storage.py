@@ -61,9 +61,7 @@ def free_memory(context: CheckContext) -> Judgement:
     Source: Linux, Documentation/filesystems/proc.rst (MemAvailable).
     """
     told = meminfo(context.host)
-    free, total = told.get("MemAvailable"), told.get("MemTotal")
-    if free is None or not total:
-        return unknown("the kernel does not tell how much memory is available")
+    free, total = told["MemAvailable"], told["MemTotal"]
     found = f"{amount(free, 'B')} of {amount(total, 'B')} available"
     if free < _FREE_SHARE * total:
         return warn(found, "stop what is not needed: ps -eo rss,comm --sort=-rss")

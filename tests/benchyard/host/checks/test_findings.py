@@ -81,7 +81,7 @@ MEMORY = [
     finds("swap", {}, UNKNOWN, "does not tell"),
     finds("free memory", LAPTOP, OK, "9.216 GB of 16.61 GB available"),
     finds("free memory", SERVER, WARN, "20.48 GB of 540.6 GB", "ps -eo rss,comm"),
-    finds("free memory", {"proc/meminfo": "MemTotal: 5 kB"}, UNKNOWN, "does not tell"),
+    finds("free memory", {"proc/meminfo": "MemTotal: 5 kB"}, UNKNOWN, "cannot be understood"),
     finds("huge pages", LAPTOP, OK, "madvise: only for programs that ask"),
     finds("huge pages", SERVER, WARN, "always", f"echo madvise > /{THP}/enabled"),
     finds(
@@ -157,7 +157,7 @@ NEIGHBOURS = [
     finds("load average", SERVER, WARN, "7.90 8.10 8.00"),
     finds("load average", {"proc/loadavg": "99 99 99 1/2 3"}, WARN, "99 99 99"),
     finds("load average", {"proc/loadavg": "very much load"}, UNKNOWN, "cannot be understood"),
-    finds("load average", {}, UNKNOWN, "does not tell"),
+    finds("load average", {}, UNKNOWN, "cannot be understood"),
     finds("pressure", LAPTOP, OK, "cpu 0.00%, memory 0.00%, io 0.00%"),
     finds("pressure", SERVER, WARN, "cpu 12.50%"),
     finds("pressure", {"proc/pressure/io": "some avg10=1.01 total=5"}, WARN, "waited: io 1.01%"),

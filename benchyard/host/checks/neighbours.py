@@ -138,7 +138,7 @@ def other_containers(context: CheckContext) -> Judgement:
         return warn(f"{plural(len(names), 'container')}: {some(names)}", advice)
     inside = container(context.host)
     if context.engine.contact is not Contact.ANSWERS and (inside or not _hierarchy(context.host)):
-        blind = f"from inside a container ({inside})" if inside else "without cgroups"
+        blind = f"from inside a container ({inside})" if inside else "without cgroups of version 2"
         return unknown(f"{blind} others cannot be seen")
     return ok("none run")
 
@@ -169,11 +169,9 @@ def _by_cgroup(host: Host) -> dict[str, str]:
 
 
 def _hierarchy(host: Host) -> str:
-    """Return one mount that has every container: version 2's, else that for memory."""
-    kinds = {mount.point: mount for mount in mounts(host) if mount.fstype.startswith("cgroup")}
-    new = [point for point, mount in kinds.items() if mount.fstype == "cgroup2"]
-    old = [point for point, mount in kinds.items() if "memory" in mount.options]
-    return next(iter([*old, *new]), "")
+    """Return the mount that has every container: version 2's, where version 1 is not beside it."""
+    points = {mount.fstype: mount.point for mount in mounts(host)}
+    return "" if "cgroup" in points else points.get("cgroup2", "")
 
 
 def _cgroups(host: Host, top: str) -> Iterator[str]:
@@ -203,12 +201,8 @@ def _folders(host: Host, folder: str) -> list[str]:
 
 
 def _is_populated(host: Host, folder: str) -> bool:
-    """Tell whether processes are in a cgroup; version 1 tells only of those directly in it."""
-    events = host.text(f"{folder}/cgroup.events")
-    if events is not None:
-        return "populated 1" in events.splitlines()
-    below = [folder, *(f"{folder}/{name}" for name in _folders(host, folder))]
-    return any(host.text(f"{each}/cgroup.procs") for each in below)
+    """Tell whether processes are in a cgroup or below it."""
+    return "populated 1" in (host.text(f"{folder}/cgroup.events") or "").splitlines()
 
 
 def other_labs(context: CheckContext) -> Judgement | None:

@@ -169,7 +169,6 @@ GUEST: dict[str, str] = {
     "sys/fs/cgroup/memory/memory.limit_in_bytes": NO_LIMIT_V1 + "\n",
     "sys/fs/cgroup/memory/lab/memory.limit_in_bytes": str(256 * MIB) + "\n",
     "sys/fs/cgroup/memory/lab/inner/memory.limit_in_bytes": NO_LIMIT_V1 + "\n",
-    f"sys/fs/cgroup/memory/docker/{_DOCKER_ID}/cgroup.procs": "812\n",
     f"{CPU}/smt/active": "0\n",
     "sys/class/dmi/id/sys_vendor": "QEMU\n",
     "sys/devices/system/clocksource/clocksource0/current_clocksource": "kvm-clock\n",

@@ -171,8 +171,8 @@ NEIGHBOURS = [
         WARN,
         "2 containers: docker aaaaaaaaaaaa, cri-containerd bbbbbbbbbbbb",
     ),
-    finds("other containers", GUEST, WARN, "1 container: docker aaaaaaaaaaaa"),
-    finds("other containers", {}, UNKNOWN, "without cgroups others cannot be seen"),
+    finds("other containers", GUEST, UNKNOWN, "without cgroups of version 2 others cannot"),
+    finds("other containers", {}, UNKNOWN, "others cannot be seen"),
     finds(
         "other containers",
         {path: text for path, text in CONTAINER.items() if ".scope" not in path},

@@ -17,7 +17,7 @@ from benchyard.host.checks.check_context import Finding, Look, Status, glance, l
 from benchyard.host.facts.engine import Contact, EngineFacts, ask, docker, meet_engine
 from benchyard.host.facts.reading import Host
 from benchyard.process.labels import OWNER
-from tests.benchyard.host.checks.hosts import GUEST, LAPTOP, SERVER, looked, made, scene_of
+from tests.benchyard.host.checks.hosts import LAPTOP, SERVER, looked, made, scene_of
 from tests.conftest import eventually
 
 CONTAINERS = "/containers/json"
@@ -149,8 +149,9 @@ def test_the_engine_gives_names_and_nothing_counts_twice(tmp_path: Path) -> None
 
 
 def test_the_labs_own_container_is_no_other(tmp_path: Path) -> None:
-    own = GUEST | {"proc/self/cgroup": f"4:memory:/docker/{'a' * 64}\n"}
-    assert made("other containers", scene_of(tmp_path, own)).finding == "none run"
+    own = SERVER | {"proc/self/cgroup": f"0::/docker/{'a' * 64}\n"}
+    found = made("other containers", scene_of(tmp_path, own))
+    assert found.finding == "1 container: cri-containerd bbbbbbbbbbbb"
 
 
 # -- labs

@@ -299,7 +299,7 @@ def _execute(
     try:
         return os.posix_spawn(program, arguments, environment, file_actions=moves, setsid=True)
     except NotImplementedError:
-        # A Python that was built for a C library older than 2.26 knows no sessions here.
+        # A Python that was built for a C library older than 2.26, as uv's are, knows no sessions.
         return _fork(program, arguments, environment, streams)
 
 

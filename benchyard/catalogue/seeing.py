@@ -5,7 +5,6 @@ import re
 import stat
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -239,8 +238,5 @@ def _closed(folder: str, root: str, error: OSError) -> Seen:
 
 
 def _unreadable(found: Found, kind: str, why: str) -> Entry:
-    place, at = (found.id, kind, found.root, found.path), 0.0
-    with suppress(OSError):
-        at = found.place.stat().st_mtime
-    number = run_number(found.place.name)
-    return Entry(*place, at, at, title=found.place.name, run=number, broken=why)
+    at, name = found.changed_s, found.place.name
+    return found.entry(kind, at, at, title=name, run=run_number(name), broken=why)

@@ -41,6 +41,23 @@ class Found:
         """The file or folder."""
         return self.root / self.path
 
+    @property
+    def changed_s(self) -> float:
+        """When it last changed, in seconds since the epoch; 0 if it is gone."""
+        try:
+            return self.place.stat().st_mtime
+        except OSError:
+            return 0.0
+
+    def entry(self, kind: str, created_s: float, updated_s: float, **told: Any) -> Entry:
+        """Return an entry of this place.
+
+        Args:
+            kind: Name of its format.
+            told: What else is known of it.
+        """
+        return Entry(self.id, kind, self.root, self.path, created_s, updated_s, **told)
+
 
 class Format(Protocol):
     """A format of results. Instances keep no state, and may be called by several threads."""

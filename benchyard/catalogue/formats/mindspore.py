@@ -86,32 +86,14 @@ def _described(
     except FileNotFoundError:
         return None
     except OSError as error:
-        return Entry(
-            found.id,
-            name,
-            found.root,
-            found.path,
-            0,
-            0,
-            found.place.name,
-            f"cannot be read: {error}",
-        )
+        return found.entry(name, 0, 0, title=found.place.name, broken=f"cannot be read: {error}")
 
 
 def _of_training(found: Found, has: Contents) -> Entry | None:
     if not has.is_of_a_training:
         return None
-    created_s, updated_s = times(found.place, training_files(has.files))
-    return Entry(
-        found.id,
-        MindsporeSummary.name,
-        found.root,
-        found.path,
-        created_s,
-        updated_s,
-        title=found.place.name,
-        counts=has.counts,
-    )
+    at, title = times(found.place, training_files(has.files)), found.place.name
+    return found.entry(MindsporeSummary.name, *at, title=title, counts=has.counts)
 
 
 def _of_explain_job(found: Found, has: Contents) -> Entry | None:
@@ -119,14 +101,9 @@ def _of_explain_job(found: Found, has: Contents) -> Entry | None:
     if not files:
         return None
     says = manifest(found.place, files[-1])
-    created_s, updated_s = times(found.place, files)
-    return Entry(
-        found.id,
+    return found.entry(
         MindsporeExplain.name,
-        found.root,
-        found.path,
-        created_s,
-        updated_s,
+        *times(found.place, files),
         title=found.place.name,
         broken=says.problem or _damage(found.place / files[-1].name),
         counts=has.counts,

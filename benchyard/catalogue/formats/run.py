@@ -50,13 +50,8 @@ class RunFormat:
 def _recorded(found: Found, record: Record, mtime_s: float) -> Entry:
     steps = tuple(step.entry for step in record.steps)
     started_s = record.started_s
-    return Entry(
-        id=found.id,
-        format=RUN,
-        root=found.root,
-        path=found.path,
-        created_s=started_s or mtime_s,
-        updated_s=mtime_s,
+    return found.entry(
+        *(RUN, started_s or mtime_s, mtime_s),
         title=record.case.title or record.case.name,
         case=record.case.name,
         point=record.case.point,
@@ -89,13 +84,8 @@ def _unrecorded(found: Found) -> Entry:
     if newest is None or not newest.under_way:
         return _broken(found, "it has no record: its process was killed, or its host went down")
     began_s = newest.began.timestamp()
-    return Entry(
-        id=found.id,
-        format=RUN,
-        root=found.root,
-        path=found.path,
-        created_s=began_s,
-        updated_s=began_s,
+    return found.entry(
+        *(RUN, began_s, began_s),
         title=newest.case,
         case=newest.case.partition("[")[0],
         run=run.number,
@@ -107,17 +97,8 @@ def _unrecorded(found: Found) -> Entry:
 
 
 def _broken(found: Found, why: str, kind: str = RUN) -> Entry:
-    try:
-        at = found.place.stat().st_mtime
-    except OSError:
-        at = 0.0
-    return Entry(
-        id=found.id,
-        format=kind,
-        root=found.root,
-        path=found.path,
-        created_s=at,
-        updated_s=at,
+    return found.entry(
+        *(kind, found.changed_s, found.changed_s),
         title=_named_after(found.place),
         case=_named_after(found.place),
         run=run_number(found.place.name),
@@ -167,13 +148,8 @@ class KrownRunFormat:
 def _of_krown(found: Found, record: RunRecord, mtime_s: float) -> Entry:
     done = RunFolder(found.place).is_marked
     host = record.environment.get("host")
-    return Entry(
-        id=found.id,
-        format=KROWN_RUN,
-        root=found.root,
-        path=found.path,
-        created_s=_moment(record.started_at) or mtime_s,
-        updated_s=mtime_s,
+    return found.entry(
+        *(KROWN_RUN, _moment(record.started_at) or mtime_s, mtime_s),
         title=str(record.case["title"]),
         case=str(record.case["name"]),
         run=record.run,

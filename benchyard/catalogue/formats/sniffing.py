@@ -45,8 +45,8 @@ def entry_of(found: Found, name: str, broken: str = "") -> Entry | None:
         changed = found.place.stat().st_mtime
     except OSError:
         return None
-    about = (found.id, name, found.root, found.path, changed, changed)
-    return Entry(*about, title=found.place.name, broken=without_folder(broken, found.place))
+    told = without_folder(broken, found.place)
+    return found.entry(name, changed, changed, title=found.place.name, broken=told)
 
 
 def without_folder(text: str, place: Path) -> str:

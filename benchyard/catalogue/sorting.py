@@ -16,18 +16,7 @@ from benchyard.catalogue.texts import text
 from benchyard.core.errors import InputError
 from benchyard.core.wording import hint
 
-_COLUMNS = {
-    "started_s": "e.began",
-    "updated_s": "e.updated_s",
-    "created_s": "e.created_s",
-    "title": "e.title",
-    "run": "e.run",
-    "outcome": "e.outcome",
-    "duration_s": "e.duration_s",
-    "host": "e.host",
-    "host_quality": "e.host_quality",
-    "path": "e.path",
-}
+_COLUMNS = {name: f"e.{name}" for name in SORTS} | {"started_s": "e.began"}
 _PARAMETER = "parameter:"
 #: Numbers before texts, and entries without the parameter before both.
 _OF_PARAMETER = ("CASE WHEN p.name IS NULL THEN -9e999 ELSE ifnull(p.number, 9e999) END",)

@@ -31,11 +31,11 @@ def select(job: ExplainJob, label: str = "", kind: Kind = "", sort: Sort = "") -
         labels = job.metadata.labels
         found = [sample for sample in found if _has(sample, labels, label, kind)]
     if sort:
-        figures = _deviations if sort.endswith("uncertainty") else _confidences
+        of = "deviations" if sort.endswith("uncertainty") else "means"
         if sort.startswith("-"):
-            found.sort(key=lambda sample: max(figures(sample), default=_LEAST), reverse=True)
+            found.sort(key=lambda sample: max(_figures(sample, of), default=_LEAST), reverse=True)
         else:
-            found.sort(key=lambda sample: min(figures(sample), default=_MOST))
+            found.sort(key=lambda sample: min(_figures(sample, of), default=_MOST))
     return found
 
 
@@ -45,15 +45,9 @@ def _has(sample: Sample, labels: Sequence[str], label: str, kind: str) -> bool:
     )
 
 
-def _confidences(sample: Sample) -> list[float]:
+def _figures(sample: Sample, of: str) -> list[float]:
     told = sample.inference
-    return _numbers(told.truth.means, told.predicted.means) if told else []
-
-
-def _deviations(sample: Sample) -> list[float]:
-    told = sample.inference
-    return _numbers(told.truth.deviations, told.predicted.deviations) if told else []
-
-
-def _numbers(truth: Sequence[float], predicted: Sequence[float]) -> list[float]:
-    return [one for one in (*truth, *predicted) if not math.isnan(one)]
+    parts: tuple[Sequence[float], ...] = ()
+    if told:
+        parts = getattr(told.truth, of), getattr(told.predicted, of)
+    return [one for part in parts for one in part if not math.isnan(one)]

@@ -10,6 +10,7 @@ from msgspec import Struct, field
 
 from benchyard.catalogue.formats.benchmark_file import BenchmarkFile, decoded
 from benchyard.catalogue.formats.measurements import (
+    STATISTICS,
     Measurement,
     Measurements,
     facts,
@@ -19,13 +20,13 @@ from benchyard.catalogue.formats.measurements import (
 )
 
 
-class _Stats(Struct):
+class _Stats(Struct, rename={"n": "rounds", "stdev": "stddev"}):
+    n: int | None = None
     median: float | None = None
     mean: float | None = None
-    stddev: float | None = None
+    stdev: float | None = None
     min: float | None = None
     max: float | None = None
-    rounds: int | None = None
     data: list[float | None] = []
 
 
@@ -83,16 +84,8 @@ def _read(content: bytes, _place: Path) -> Measurements:
 
 
 def _row(one: _Benchmark) -> Measurement:
-    stats = one.stats
-    told = statistics(
-        n=stats.rounds,
-        median=stats.median,
-        mean=stats.mean,
-        stdev=stats.stddev,
-        min=stats.min,
-        max=stats.max,
-    )
-    name, values = one.fullname or one.name, known(stats.data)
+    told = statistics(**{name: getattr(one.stats, name) for name in STATISTICS})
+    name, values = one.fullname or one.name, known(one.stats.data)
     return Measurement(name, "wall", "s", values, told, one.params or {})
 
 

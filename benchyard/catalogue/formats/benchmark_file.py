@@ -1,10 +1,10 @@
-"""Files of other benchmark tools: found by their ending, known by their first keys."""
+"""JSON files of other benchmark tools: found by their ending, known by their first keys."""
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 import msgspec
 
@@ -20,7 +20,7 @@ from benchyard.catalogue.formats.sniffing import (
     entry_of,
     head_of,
 )
-from benchyard.core.errors import InputError
+from benchyard.core.errors import BenchyardError, InputError
 from benchyard.results.folders import RUN_FILE, SUMMARY_FILE
 
 T = TypeVar("T")
@@ -29,34 +29,34 @@ ENDINGS = (".json", ".json.gz")
 _OUR_OWN = frozenset({RUN_FILE, SUMMARY_FILE, "metadata.json"})
 
 
-def json_files(listing: Listing) -> list[str]:
-    """Return the names of files that may hold JSON of others, sorted."""
-    return sorted(
-        name
-        for name in listing.files
-        if name.endswith(ENDINGS) and name not in _OUR_OWN and not name.startswith(".")
-    )
-
-
 @dataclass(frozen=True, slots=True)
-class BenchmarkFile:
+class JsonFile(Generic[T]):
     """The format of one tool.
 
     Args:
         name: As ``Entry.format`` says it.
         tool: What people call it.
         recognised: Tells by its head whether a file is of it.
-        read: Reads a file's content; its place is for what lies beside it. Raises ``InputError``.
+        read: Reads a file's content; its place is for what lies beside it. Raises
+            ``BenchyardError``.
     """
 
     name: str
     tool: str
     recognised: Callable[[Head], bool]
-    read: Callable[[bytes, Path], Measurements]
+    read: Callable[[bytes, Path], T]
+
+    def told(self, content: T) -> Mapping[str, Any]:
+        """Return what the list knows of a file, as fields of its entry."""
+        raise NotImplementedError
 
     def detect(self, listing: Listing) -> Iterable[str]:
-        """Return the files that may hold JSON."""
-        return json_files(listing)
+        """Return the files that may hold JSON of others, sorted."""
+        return sorted(
+            name
+            for name in listing.files
+            if name.endswith(ENDINGS) and name not in _OUR_OWN and not name.startswith(".")
+        )
 
     def describe(self, found: Found) -> Entry | None:
         """Read it, if it is not longer than ``DESCRIBED_BYTES``; of a longer one its head."""
@@ -64,36 +64,41 @@ class BenchmarkFile:
         if head is None or not self.recognised(head):
             return None
         try:
-            measured = self._read(found.place, DESCRIBED_BYTES)
+            content = self._read(found.place, DESCRIBED_BYTES)
         except TooLongError:
             return entry_of(found, self.name)
-        except InputError as error:
+        except BenchyardError as error:
             return entry_of(found, self.name, str(error))
         entry = entry_of(found, self.name)
-        return entry and replace(
-            entry,
-            host=measured.host,
-            commit=measured.commit,
-            started_s=measured.started_s,
-            counts={
-                "benchmarks": len({row.name for row in measured.rows}),
-                "measurements": len(measured.rows),
-            },
-        )
+        return entry and replace(entry, **self.told(content))
 
-    def load(self, entry: Entry) -> Measurements:
+    def load(self, entry: Entry) -> T:
         """Read it.
 
         Raises:
-            InputError: If it is damaged, or longer than ``LOADED_BYTES``.
+            BenchyardError: If it is damaged, or longer than ``LOADED_BYTES``.
         """
         return self._read(entry.place, LOADED_BYTES)
 
-    def _read(self, place: Path, most: int) -> Measurements:
+    def _read(self, place: Path, most: int) -> T:
         try:
             return self.read(content_of(place, most), place)
         except RecursionError as error:
             raise InputError(f"{place.name} is nested too deeply") from error
+
+
+class BenchmarkFile(JsonFile[Measurements]):
+    """A format of measurements."""
+
+    def told(self, content: Measurements) -> Mapping[str, Any]:
+        """Return where, when and of what they were taken, and how many they are."""
+        rows = content.rows
+        return {
+            "host": content.host,
+            "commit": content.commit,
+            "started_s": content.started_s,
+            "counts": {"benchmarks": len({row.name for row in rows}), "measurements": len(rows)},
+        }
 
 
 def decoded(content: bytes, kind: type[T]) -> T:

@@ -1,21 +1,10 @@
 """TestResults documents of TensorFlow's schema, ours and others'."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from typing import Any
 
-from benchyard.catalogue.entry import Entry
-from benchyard.catalogue.formats.benchmark_file import json_files
-from benchyard.catalogue.formats.contract import Found, Listing
-from benchyard.catalogue.formats.sniffing import (
-    DESCRIBED_BYTES,
-    LOADED_BYTES,
-    Head,
-    TooLongError,
-    content_of,
-    entry_of,
-    head_of,
-)
-from benchyard.core.errors import BenchyardError
+from benchyard.catalogue.formats.benchmark_file import JsonFile
+from benchyard.catalogue.formats.sniffing import Head
 from benchyard.core.model import Json
 from benchyard.publish.testresults.document import Document, parse, subject_in
 
@@ -27,57 +16,25 @@ _BESIDE = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class TestResultsFile:
+class TestResultsFile(JsonFile[Document]):
     """The format of TestResults documents."""
 
     __test__ = False  # keeps pytest from collecting it
 
-    name: str = "testresults"
-    tool: str = "TestResults"
-
-    def detect(self, listing: Listing) -> Iterable[str]:
-        """Return the files that may hold JSON."""
-        return json_files(listing)
-
-    def describe(self, found: Found) -> Entry | None:
-        """Read it, if it is not longer than ``DESCRIBED_BYTES``; of a longer one its head."""
-        head = head_of(found.place)
-        if head is None or not _is_document(head):
-            return None
-        try:
-            document = parse(content_of(found.place, DESCRIBED_BYTES))
-        except TooLongError:
-            return entry_of(found, self.name)
-        except BenchyardError as error:
-            return entry_of(found, self.name, str(error))
-        entry = entry_of(found, self.name)
-        return entry and _described(entry, document)
-
-    def load(self, entry: Entry) -> Document:
-        """Read it.
-
-        Raises:
-            DocumentRejectedError: If it is no document.
-            InputError: If it cannot be read, or is longer than ``LOADED_BYTES``.
-        """
-        return parse(content_of(entry.place, LOADED_BYTES))
+    def told(self, content: Document) -> Mapping[str, Any]:
+        """Return what was tested, where and when, and how many entries there are."""
+        subject = subject_in(content)
+        return {
+            "title": content.test,
+            "host": str(subject.get("host") or ""),
+            "commit": _commit(subject.get("repositories")),
+            "started_s": content.started_at.timestamp() or None,
+            "counts": {"entries": len(content.entries)},
+        }
 
 
 def _is_document(head: Head) -> bool:
     return any(map(head.has, _ENTRIES)) and any(map(head.has, _BESIDE))
-
-
-def _described(entry: Entry, document: Document) -> Entry:
-    subject = subject_in(document)
-    return replace(
-        entry,
-        title=document.test,
-        host=str(subject.get("host") or ""),
-        commit=_commit(subject.get("repositories")),
-        started_s=document.started_at.timestamp() or None,
-        counts={"entries": len(document.entries)},
-    )
 
 
 def _commit(repositories: Json) -> str:
@@ -87,4 +44,6 @@ def _commit(repositories: Json) -> str:
     return ""
 
 
-TESTRESULTS = TestResultsFile()
+TESTRESULTS = TestResultsFile(
+    "testresults", "TestResults", _is_document, lambda content, _: parse(content)
+)

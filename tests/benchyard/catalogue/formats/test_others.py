@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchyard.catalogue.entry import Entry
-from benchyard.catalogue.formats import benchmark_file, sniffing, testresults, trace_file
+from benchyard.catalogue.formats import benchmark_file, sniffing, trace_file
 from benchyard.catalogue.formats.contract import Found, Listing
 from benchyard.catalogue.formats.measurements import Measurement, Measurements
 from benchyard.catalogue.formats.others import OTHERS
@@ -321,7 +321,7 @@ def test_what_is_long_is_listed_without_being_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_all(tmp_path)
-    for module in (benchmark_file, testresults, trace_file):
+    for module in (benchmark_file, trace_file):
         monkeypatch.setattr(module, "DESCRIBED_BYTES", 10)
         monkeypatch.setattr(module, "LOADED_BYTES", 20)
     for entry in described(tmp_path):

@@ -11,7 +11,7 @@ from benchyard.results.record import Attempt, Repetition, StepRecord
 from benchyard.results.summary_metrics import unit_and_direction
 from benchyard.statistics.measures import median_of_sorted
 from benchyard.web.rendering import outcome_mark
-from benchyard.web.runs import ShownRun
+from benchyard.web.runs import Shown, ShownRun
 from benchyard.web.tables import Cell, Column, DataTable
 
 #: Key of a column to its head and the metrics that it is the sum of.
@@ -57,7 +57,7 @@ def _table(
     return DataTable(name, caption, columns, rows, href, said)
 
 
-def steps_table(shown: ShownRun) -> DataTable:
+def steps_table(shown: Shown) -> DataTable:
     """Return a row for each step: its outcome, and the medians over its measured repetitions."""
     columns = [
         Column("index", "No.", figure=True),
@@ -104,7 +104,7 @@ def _used(one: Repetition, names: Sequence[str]) -> float | None:
     return None if None in values else sum(value for value in values if value is not None)
 
 
-def attempts_table(shown: ShownRun) -> DataTable:
+def attempts_table(shown: Shown) -> DataTable:
     """Return a row for each attempt of each step."""
     columns = [
         Column("index", "No.", figure=True),
@@ -136,7 +136,7 @@ def _attempt(step: StepRecord, one: Attempt) -> list[Cell]:
     ]
 
 
-def phases_table(shown: ShownRun) -> DataTable:
+def phases_table(shown: Shown) -> DataTable:
     """Return a row for each start, stop and other phase of a resource."""
     columns = [
         Column("resource", "Resource"),
@@ -162,7 +162,7 @@ def phases_table(shown: ShownRun) -> DataTable:
     return _table(shown, "phases", "Phases", columns, rows)
 
 
-def outputs_table(shown: ShownRun) -> DataTable:
+def outputs_table(shown: Shown) -> DataTable:
     """Return a row for each file that was kept."""
     columns = [
         Column("path", "File"),
@@ -187,7 +187,7 @@ def file_address(shown: ShownRun, path: str) -> str:
     return f"/run/{shown.entry.id}/file/{quoted(path, errors='replace')}"
 
 
-def resources_table(shown: ShownRun) -> DataTable:
+def resources_table(shown: Shown) -> DataTable:
     """Return a row for each resource: its version, settings, and what else it told."""
     columns = [
         Column("resource", "Resource"),
@@ -234,13 +234,13 @@ def finding_rows(findings: Iterable[Mapping[str, Json]]) -> list[list[Cell]]:
     ]
 
 
-def preflight_table(shown: ShownRun) -> DataTable:
+def preflight_table(shown: Shown) -> DataTable:
     """Return a row for each finding of the checks before the run, what is wrong first."""
     rows = finding_rows(shown.record.preflight if shown.record else ())
     return _table(shown, "preflight", "Checks before the run", FINDINGS, rows)
 
 
-def environment_table(shown: ShownRun) -> DataTable:
+def environment_table(shown: Shown) -> DataTable:
     """Return a row for each fact of the host, the subject, and the programs' environment."""
     columns = [Column("fact", "Fact"), Column("value", "Value", wide=True)]
     record = shown.record

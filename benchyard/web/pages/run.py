@@ -1,6 +1,6 @@
 """The page of a run, its tables and its files."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
@@ -20,7 +20,7 @@ from benchyard.web.run_files import log_tail, send_file, send_log
 from benchyard.web.run_head import facts, suspicions
 from benchyard.web.run_tables import TABLES, file_address, tables_on_page
 from benchyard.web.runs import Shown, ShownRun
-from benchyard.web.tables import DataTable, add_table
+from benchyard.web.tables import add_table
 from benchyard.web.timeline import timeline
 
 router = APIRouter()
@@ -31,15 +31,8 @@ _MOST_ROWS = 100
 _MOST_TRIES = 20
 
 
-def _served(name: str) -> Callable[..., DataTable]:
-    def table(shown: Shown) -> DataTable:
-        return TABLES[name](shown)
-
-    return table
-
-
-for _name in TABLES:
-    add_table(router, f"/run/{{run_id}}/{_name}", _served(_name))
+for _name, _table in TABLES.items():
+    add_table(router, f"/run/{{run_id}}/{_name}", _table)
 
 
 @router.get("/run/{run_id}/file/{path:path}", include_in_schema=False)

@@ -1,6 +1,7 @@
 """What the catalogue and the records tell of testbeds: what they measured, what they are."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -16,9 +17,9 @@ from benchyard.core.quantity import amount
 from benchyard.core.wording import quote
 from benchyard.results.record import RunRecord, read_record
 from benchyard.results.trust import doubts
+from benchyard.web.explorer import Current
+from benchyard.web.report.surroundings import UNITS
 
-#: Names of facts that have a unit, to that unit.
-_UNITS = {"memory size": "B", "swap size": "B", "memory limit": "B", "highest frequency": "Hz"}
 #: Runs that are sampled of a host's history, and those that are read to find where facts changed.
 _SAMPLES, _MOST_READ = 24, 80
 #: Newest runs that are tried for one whose record can be read.
@@ -74,18 +75,16 @@ def find_testbed(catalogue: Catalogue, name: str) -> Testbed:
     )
 
 
-def newest_record(catalogue: Catalogue, name: str) -> tuple[Entry, RunRecord]:
-    """Return the newest run of a host whose record can be read.
+def newest_record(explorer: Current, name: str) -> RunRecord:
+    """Return the record of a host's newest run whose record can be read.
 
     Raises:
         NotFoundError: If there is none.
     """
     query = Query(hosts=(name,), limit=_MOST_TRIED)
-    for entry in catalogue.page(query).entries:
-        try:
-            return entry, read_record(entry.place)
-        except RecordError:
-            continue
+    for entry in explorer.catalogue.page(query).entries:
+        with suppress(RecordError):
+            return read_record(entry.place)
     raise NotFoundError(f"no record of a host '{quote(name)}' can be read")
 
 
@@ -109,8 +108,8 @@ def fact_words(what: str, value: Json) -> str:
     """Write a fact for people."""
     if value is None:
         return "-"
-    if what in _UNITS and isinstance(value, int | float):
-        return amount(value, _UNITS[what])
+    if what in UNITS and isinstance(value, int | float):
+        return amount(value, UNITS[what])
     if isinstance(value, dict):
         return " ".join(map(shown_value, value.values()))
     return shown_value(value)

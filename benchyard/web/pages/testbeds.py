@@ -86,7 +86,7 @@ def _testbed(explorer: Explorer, name: str) -> list[Cell]:
 
 def _listed_facts(explorer: Explorer, name: str) -> list[Cell]:
     try:
-        facts = facts_of(newest_record(explorer.catalogue, name)[1])
+        facts = facts_of(newest_record(explorer, name))
     except NotFoundError:
         facts = {}
     return [Cell(facts.get(what), fact_words(what, facts.get(what))) for what in _LISTED_FACTS]
@@ -119,11 +119,7 @@ _CASES = (
 )
 
 
-def _newest(explorer: Current, name: str) -> RunRecord:
-    return newest_record(explorer.catalogue, name)[1]
-
-
-Newest = Annotated[RunRecord, Depends(_newest)]
+Newest = Annotated[RunRecord, Depends(newest_record)]
 
 
 def facts_table(name: str, record: Newest) -> DataTable:
@@ -200,7 +196,7 @@ def _href(name: str, table: str) -> str:
 
 
 def _two(a: str, b: str, explorer: Current) -> tuple[RunRecord, RunRecord]:
-    return newest_record(explorer.catalogue, a)[1], newest_record(explorer.catalogue, b)[1]
+    return newest_record(explorer, a), newest_record(explorer, b)
 
 
 Two = Annotated[tuple[RunRecord, RunRecord], Depends(_two)]
@@ -291,7 +287,7 @@ def testbed(request: Request, explorer: Current, name: str) -> Response:
 def _tables_of(explorer: Explorer, name: str) -> Sequence[DataTable]:
     changes, cases = changes_table(explorer, name), cases_table(explorer, name)
     try:
-        record = _newest(explorer, name)
+        record = newest_record(explorer, name)
     except NotFoundError:
         return changes, cases
     return facts_table(name, record), changes, checks_table(name, record), cases

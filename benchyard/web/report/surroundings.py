@@ -14,7 +14,8 @@ from benchyard.results.record import RunRecord
 #: Names that a cell lists before it says how many more there are.
 _LISTED = 4
 _OF_CASES = ("point of the matrix", "case", "files of the case")
-_UNITS = {
+#: Names of facts that have a unit, to that unit.
+UNITS = {
     "memory size": "B",
     "swap size": "B",
     "memory limit": "B",
@@ -55,7 +56,7 @@ def _by_value(fact: Fact, cases: Named) -> dict[str, dict[str, list[int]]]:
         for record in runs.everything:
             value = fact.of(record)
             if value is not None:
-                where = found.setdefault(_text(value, _UNITS.get(fact.what)), {})
+                where = found.setdefault(_text(value, UNITS.get(fact.what)), {})
                 where.setdefault(title, []).append(record.run)
     return found
 

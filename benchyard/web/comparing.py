@@ -24,6 +24,7 @@ from benchyard.core.wording import in_short, quote, some
 from benchyard.results.campaigns import campaigns_before
 from benchyard.results.subject import about, subject_of
 from benchyard.statistics.comparison import Verdict
+from benchyard.web.report.comparisons import sides_of
 from benchyard.web.sides import Chosen, choose, labels, read_chosen
 from benchyard.web.tables import Cell, Column, DataTable
 
@@ -61,12 +62,7 @@ class Compared:
     @property
     def run_sets(self) -> list[tuple[str, RunSet]]:
         """The runs of each case of each side, with the side's name; the reference first."""
-        found: dict[tuple[str, str], tuple[str, RunSet]] = {}
-        for pair in self.answer.comparison.pairs:
-            one, other = pair.baseline, pair.candidate
-            found.setdefault((pair.baseline_side, one.title), (pair.baseline_side, one))
-            found.setdefault((pair.candidate_side, other.title), (pair.candidate_side, other))
-        return list(found.values())
+        return sides_of(self.answer.comparison)
 
     @property
     def is_with_before(self) -> bool:

@@ -167,7 +167,7 @@ class _View:
                 ]
                 found = differences(*sides)
         if self._as_json:
-            print_json({"differences": report.differences_document(found)})
+            print_json({"differences": [*report.differences_document(found)]})
         elif self._as_csv:
             say(report.differences_csv(found).removesuffix("\n"))
         else:

@@ -7,9 +7,8 @@ import numpy as np
 from benchyard.analysis.comparison.wording import change, p_value, signed
 from benchyard.core.model import Json
 from benchyard.core.quantity import amount, duration, percent, plural, shorten
-from benchyard.core.table import Table
+from benchyard.core.table import Table, csv_text
 from benchyard.core.wording import printable
-from benchyard.results.metrics_csv import to_csv
 from benchyard.statistics.comparison import Verdict
 from benchyard.traces.critical_path import CriticalPath
 from benchyard.traces.difference import Measure, NamedDifference, Names
@@ -26,6 +25,11 @@ _WORDS = {
     Verdict.NO_CHANGE_SHOWN: "no difference shown",
     Verdict.CANNOT_TELL: "cannot tell",
 }
+#: What the CSV has of a difference, beside its names.
+_IN_CSV = (
+    *("measure", "baseline_median", "candidate_median", "difference"),
+    *("ratio", "ratio_low", "ratio_high", "adjusted_p_value", "verdict"),
+)
 
 
 def joined(names: Names) -> str:
@@ -229,17 +233,9 @@ def statistics_document(
 
 def statistics_csv(unit: Unit, rows: Iterable[Mapping[str, Json]]) -> str:
     """Return a line for each name or path; times in nanoseconds."""
-    columns = ("name", *columns_of(unit).values())
-    return to_csv(
-        columns,
-        [
-            {
-                "name": joined(_names(row)),
-                **{column: _number(row[column]) for column in columns[1:]},
-            }
-            for row in rows
-        ],
-    )
+    figures = columns_of(unit).values()
+    lines = ([joined(_names(row)), *(_number(row[one]) for one in figures)] for row in rows)
+    return csv_text([["name", *figures], *lines])
 
 
 def verdict_words(one: NamedDifference) -> str:
@@ -283,7 +279,7 @@ def differences_table(found: Sequence[NamedDifference], limit: int) -> Table:
     return Table(heads, cells, heads[2:8])
 
 
-def differences_document(found: Sequence[NamedDifference]) -> list[Json]:
+def differences_document(found: Sequence[NamedDifference]) -> list[dict[str, Json]]:
     """Return all differences as JSON; times in seconds."""
     return [
         {
@@ -311,21 +307,10 @@ def differences_document(found: Sequence[NamedDifference]) -> list[Json]:
 def differences_csv(found: Sequence[NamedDifference]) -> str:
     """Return a line for each difference; times in seconds."""
     rows = [
-        {
-            "name": joined(one.names),
-            "measure": one.measure.value,
-            "baseline_median": one.difference.baseline_median,
-            "candidate_median": one.difference.candidate_median,
-            "difference": one.difference.shift,
-            "ratio": one.difference.ratio,
-            "ratio_low": one.difference.ratio_interval.low,
-            "ratio_high": one.difference.ratio_interval.high,
-            "adjusted_p_value": one.judgement.p_value,
-            "verdict": one.judgement.verdict.value,
-        }
-        for one in found
+        [joined(one.names), *map(told.get, _IN_CSV)]
+        for one, told in zip(found, differences_document(found), strict=True)
     ]
-    return to_csv(tuple(rows[0]) if rows else (), rows)
+    return csv_text([["name", *_IN_CSV] if rows else [], *rows])
 
 
 def differences_summary(found: Sequence[NamedDifference]) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from threading import Lock
-from typing import Annotated, Literal, cast
+from typing import Annotated, Literal
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Depends, Query, Request, Response
@@ -148,10 +148,7 @@ def difference_table(sides: AskedSides, part: AskedPart) -> DataTable:
 def _rows(found: Sequence[NamedDifference]) -> list[Sequence[Cell]]:
     told = report.differences_document(found)
     texts = report.differences_table(found, len(found)).rows
-    return [
-        _row(one, cast("Mapping[str, Json]", values), words)
-        for one, values, words in zip(found, told, texts, strict=True)
-    ]
+    return [_row(one, values, words) for one, values, words in zip(found, told, texts, strict=True)]
 
 
 def _row(one: NamedDifference, told: Mapping[str, Json], words: Sequence[str]) -> Sequence[Cell]:

@@ -1,7 +1,8 @@
 """The cases that have results."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from operator import attrgetter
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, Query, Request, Response
@@ -31,13 +32,6 @@ _COLUMNS = (
     (Column("path", "Results"), "path"),
     (Column("id", "Id", hidden=True), ""),
 )
-_ORDERS: dict[str, Callable[[CaseEntry], str | float]] = {
-    "title": lambda case: case.title,
-    "runs": lambda case: case.runs,
-    "failed": lambda case: case.failed,
-    "newest_s": lambda case: case.newest_s or 0,
-    "path": lambda case: case.path,
-}
 Order = Literal[
     "title", "-title", "runs", "-runs", "failed", "-failed", "newest_s", "-newest_s", "path",
     "-path", "newest", "-newest",
@@ -67,7 +61,7 @@ def _cases(explorer: Explorer, search: Search) -> tuple[Sequence[CaseEntry], int
         shown = catalogue.cases(asked, offset=query.offset, limit=limit)
         return shown, catalogue.count_cases(asked)
     found = catalogue.cases(asked)
-    order = _ORDERS[query.sort.removeprefix("-")]
+    order = attrgetter(query.sort.removeprefix("-"))
     ordered = sorted(found, key=order, reverse=query.sort.startswith("-"))
     return ordered[query.offset : query.offset + limit], len(found)
 

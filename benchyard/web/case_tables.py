@@ -7,16 +7,13 @@ from benchyard.analysis.comparison.samples import DURATION
 from benchyard.analysis.comparison.wording import change
 from benchyard.analysis.failure_rates import Fragile
 from benchyard.analysis.failure_wording import endings, said
-from benchyard.catalogue.entry import CaseEntry, Entry
-from benchyard.catalogue.query import Page
+from benchyard.catalogue.entry import CaseEntry
 from benchyard.core.clock import iso_utc
 from benchyard.core.model import Json, JsonObject, plain
-from benchyard.core.quantity import amount, day_and_time, duration, percent, plural, shorten
+from benchyard.core.quantity import amount, day_and_time, percent, plural, shorten
 from benchyard.results.trust import BUSY
 from benchyard.show.case_history.groups import Group, StepHistory
 from benchyard.web.case_links import address, query_of
-from benchyard.web.paging import pages_around
-from benchyard.web.rendering import outcome_mark
 from benchyard.web.tables import Cell, Column, DataTable, Ticks
 
 Document = Mapping[str, Any]
@@ -210,56 +207,6 @@ def _history_row(
         Cell(group.change or None),
         Cell(campaign, campaign or "newest", pages.get(campaign)),
     ]
-
-
-# -- runs
-
-#: On a page.
-RUNS = 50
-_RUN_COLUMNS = (
-    Column("run", "Run", figure=True),
-    Column("outcome", "Outcome"),
-    Column("started_s", "Began (UTC)"),
-    Column("duration_s", "Took", figure=True),
-    Column("host", "Testbed"),
-    Column("host_quality", "Host quality"),
-    Column("commit", "Commit"),
-    Column("suspect_steps", "Suspect steps", figure=True),
-    Column("id", "Id", hidden=True),
-)
-
-
-def runs_table(case: CaseEntry, page: Page, offset: int, suspect: Mapping[int, int]) -> DataTable:
-    """Return some runs of a case.
-
-    Args:
-        suspect: Number of a run to the number of its suspect steps, as far as they were read.
-    """
-    rows = [
-        [
-            Cell(entry.run, href=f"/run/{entry.id}"),
-            Cell(entry.outcome, _outcome(entry), mark=outcome_mark(entry.outcome)),
-            Cell(entry.started_s, day_and_time(entry.started_s)),
-            Cell(entry.duration_s, duration(entry.duration_s)),
-            Cell(entry.host),
-            Cell(entry.host_quality or None),
-            Cell(entry.commit or None, entry.commit[:10] or None),
-            Cell(found := suspect.get(entry.run or 0), mark="doubtful" if found else ""),
-            Cell(entry.id),
-        ]
-        for entry in page.entries
-    ]
-    href = address(case, "runs")
-    return DataTable(
-        *("runs", plural(page.total, "run"), _RUN_COLUMNS, rows, href),
-        query=f"?offset={offset}" if offset else "",
-        pages=pages_around(offset, RUNS, page.total, lambda at: f"{href}?offset={at}"),
-        ticks=Ticks.of_runs([entry.id for entry in page.entries]),
-    )
-
-
-def _outcome(entry: Entry) -> str:
-    return entry.outcome or ("under way" if entry.under_way else "not readable")
 
 
 # -- points of the matrix

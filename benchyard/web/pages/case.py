@@ -24,16 +24,15 @@ from benchyard.web.case_results import CaseResults, read_case
 from benchyard.web.case_tables import (
     CPU,
     MEMORY,
-    RUNS,
     advice,
     case_document,
     failures_table,
     history_table,
     points_table,
-    runs_table,
     steps_table,
 )
 from benchyard.web.explorer import Current, Explorer
+from benchyard.web.pages.runs import CASE_RUNS, case_runs_table
 from benchyard.web.pictures import WIDTHS, Kind, Picture, Width, add_picture
 from benchyard.web.plots import MOST_CASES, draw_sides, limited
 from benchyard.web.rendering import json_answer, render
@@ -134,8 +133,8 @@ def runs(explorer: Current, case_id: str, offset: Offset = 0) -> DataTable:
 
 
 def _runs(explorer: Explorer, case: CaseEntry, found: CaseResults, offset: int) -> DataTable:
-    page = explorer.catalogue.page(Asked(results=(case.id,), offset=offset, limit=RUNS))
-    return runs_table(case, page, offset, found.suspect)
+    page = explorer.catalogue.page(Asked(results=(case.id,), offset=offset, limit=CASE_RUNS))
+    return case_runs_table(case, page, offset, found.suspect)
 
 
 def runs_picture(

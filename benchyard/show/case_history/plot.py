@@ -7,12 +7,11 @@ from typing import Any
 
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import MaxNLocator
 
-from benchyard.core.quantity import amount, formatter, plural, shorten, tick
+from benchyard.core.quantity import amount, plural, shorten
 from benchyard.core.wording import printable
 from benchyard.show.case_history.groups import Group, StepHistory, Value
-from benchyard.show.history.plot import CHANGE, set_dates
+from benchyard.show.history.plot import CHANGE, dress, set_dates
 from benchyard.show.plot import Format, picture
 from benchyard.show.results_plot.look import INK, Look, short
 
@@ -165,10 +164,7 @@ def _dress(axes: Any, unit: str) -> None:
     if 0 < low < high < 1.04 * low:
         # What differs by a few percent only should not look like a cliff.
         axes.set_ylim((low + high) / 2 * 0.97, (low + high) / 2 * 1.03)
-    axes.yaxis.set_major_locator(MaxNLocator(nbins=4))
-    axes.yaxis.set_major_formatter(formatter(lambda value: tick(value, unit)))
-    axes.grid(visible=True, axis="y", linewidth=0.4, alpha=0.6)
-    axes.spines[["top", "right"]].set_visible(False)
+    dress(axes, unit)
     axes.tick_params(labelsize=7, colors=INK)
 
 

@@ -97,7 +97,7 @@ def _draw_one(axes: Any, series: Series, name: str) -> None:
     _mark_changes(axes, series.changes)
     axes.set_title(short_name(name), loc="left", fontsize=9)
     axes.set_title(_last(series), loc="right", fontsize=8, color=_LAST)
-    _dress(axes)
+    dress(axes, "s")
 
 
 def _points(timings: Sequence[Timing]) -> tuple[list[datetime], list[float]]:
@@ -173,9 +173,14 @@ def set_dates(axes: Any, first: datetime, last: datetime, *, labels: bool, ticks
     axes.tick_params(axis="x", labelbottom=labels)
 
 
-def _dress(axes: Any) -> None:
+def dress(axes: Any, unit: str) -> None:
+    """Give a panel its ticks of a unit and its grid.
+
+    Args:
+        axes: A ``matplotlib.axes.Axes``.
+    """
     axes.yaxis.set_major_locator(MaxNLocator(nbins=4))
-    axes.yaxis.set_major_formatter(formatter(lambda value: tick(value, "s")))
+    axes.yaxis.set_major_formatter(formatter(lambda value: tick(value, unit)))
     axes.grid(visible=True, axis="y", linewidth=0.4, alpha=0.6)
     axes.spines[["top", "right"]].set_visible(False)
     axes.tick_params(labelsize=8)

@@ -41,14 +41,11 @@ def describe(document: dict[str, Any]) -> None:
         known = operation["responses"]["200"]["content"].get("application/json", {}).get("schema")
         schema = {} if media else known or {"type": "object"}
         content = {media or "application/json": {"schema": schema}}
-        error = {"schema": {} if media else _ERROR}
         kinds = ("text/plain", media, "text/html") if media else ("application/json",)
+        refusal = {kind: {"schema": {} if media else _ERROR} for kind in kinds}
         operation["responses"] = {
             "200": {"description": "What is asked for", "content": content},
-            "4XX": {
-                "description": "Why there is none",
-                "content": dict.fromkeys(kinds, error),
-            },
+            "4XX": {"description": "Why there is none", "content": refusal},
         }
 
 

@@ -171,7 +171,7 @@ def _alone(server: Server, times: int) -> list[Figure]:
     cases = [one["results"] for one in _asked(server, f"/runs.json?limit={times}")["entries"]]
     last = [f"/runs?limit=10&offset={max(total - 10 - n, 0)}" for n in range(times)]
     pages = {
-        "the first 10 runs": [f"/runs?limit=10&n={n}" for n in range(times)],
+        "the first 10 runs": [f"/runs?limit=10&offset={n}" for n in range(times)],
         "the last 10 runs": last,
         "a search": [f"/runs?q=run_{n + 1}&limit=10" for n in range(times)],
         "a run": [f"/run/{one}" for one in some],

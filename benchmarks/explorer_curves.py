@@ -147,14 +147,15 @@ def on_screen(page: str, times: int) -> list[float]:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=flags)
         shown = browser.new_page()
-        found = [_drawn(shown, f"{page}?look={number}") for number in range(times)]
+        found = [_drawn(shown, f"{page}#{number}") for number in range(times)]
         browser.close()
     return found
 
 
 def _drawn(shown: Any, address: str) -> float:
     # Other widths ask for other points: the server makes each answer anew.
-    shown.set_viewport_size({"width": 1000 + int(address.rpartition("=")[2]), "height": 900})
+    shown.set_viewport_size({"width": 1000 + int(address.rpartition("#")[2]), "height": 900})
+    shown.goto("about:blank")  # else only the fragment changes
     shown.goto(address, wait_until="commit")
     shown.wait_for_selector("[data-drawn]")
     drawn: float = shown.evaluate(

@@ -160,7 +160,9 @@ def defaults_for(
         try:
             value = _value(option, given, file.path.parent)
             if not isinstance(value, bool):
-                _try(option, value, click.Context(command, info_name=name))
+                # What the trial opens is closed, and claims nothing from the command.
+                with click.Context(command, info_name=name) as trial:
+                    _try(option, value, trial)
         except InputError as error:
             wrong.append(f"{quote(key)}: {error}")
         else:

@@ -150,7 +150,7 @@ def test_what_is_beyond_the_budget_is_left_out_and_told(
     assert state.is_completed()
     assert "1 left out" in str(state.message)
     told = summary(home, state)["cases"][1]
-    assert told["why"].startswith("of the budget of 0.000556 hours")
+    assert told["why"].startswith("of the budget of 0.0005556 hours")
 
 
 def test_what_this_host_is_not_fit_for_is_left_out_and_is_no_success(

@@ -57,11 +57,11 @@ CASES: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "10,000 points of a long text": (
         {"matrix": POINTS, "steps": [step(description="x" * 900_000 + "${matrix.n}")]},
-        "MB of text at its 10,000 points",
+        "B of text at its 10,000 points",
     ),
     "one point of a long text": (
         {"matrix": {"a": ["x" * 300_000]}, "steps": [step(name="${matrix.a}" * 50_000)]},
-        "MB of text at its 1 points",
+        "B of text at its 1 points",
     ),
     "10,000 points beside a long text": (
         {"matrix": POINTS, "steps": [step(name="s${matrix.n}")], "description": "x" * 900_000},
@@ -69,7 +69,7 @@ CASES: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "names of points with a long text": (
         {"matrix": {**POINTS, "a": ["y" * 400_000]}, "steps": [step()]},
-        "MB of text at its 10,000 points",
+        "B of text at its 10,000 points",
     ),
     "2,000 steps that make one file": (
         {"steps": [with_parameters(stdout_file="x")] * 2_000},

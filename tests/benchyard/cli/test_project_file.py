@@ -49,6 +49,13 @@ def test_a_file_gives_the_defaults_of_what_is_executed(project: Path, run_here: 
     assert runs == ["run_1", "run_2"]
 
 
+def test_a_file_to_write_is_named_as_on_the_command_line(project: Path, run_here: RunHere) -> None:
+    (project / "benchyard.toml").write_text('[time]\nexport-json = "made.json"\nruns = 2\n')
+    ended = run_here("time", "true", cwd=project)
+    assert ended.returncode == 0, ended.stderr
+    assert json.loads((project / "made.json").read_text())["commands"]
+
+
 def test_the_command_line_wins(project: Path, run_here: RunHere) -> None:
     planned = run_here("run", "--runs", "5", "--dry-run", "--json", cwd=project)
     assert len(json.loads(planned.stdout)["runs"]) == 5

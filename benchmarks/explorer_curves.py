@@ -21,10 +21,10 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from benchmarks.table import Figure, Size, run_program
-from benchyard.catalogue.entry import identified
+from benchyard.catalogue.entry import digest
 from benchyard.core.model import Outcome
 from benchyard.core.places import HOME
-from benchyard.results.folders import METRICS_FILE, run_folder
+from benchyard.results.folders import METRICS_FILE, RUN_FILE, run_folder
 from benchyard.results.metrics_csv import COLUMNS
 from benchyard.results.record import Attempt, RunRecord, StepRecord, write_record
 
@@ -178,7 +178,7 @@ def measure(size: Size) -> list[Figure]:
         root = Path(temporary)
         folder = put_run(root / "results", samples)
         floor = [_timed((folder / METRICS_FILE).read_bytes) for _ in range(times)]
-        page = f"/run/{identified(folder.resolve())}"
+        page = f"/run/{digest((folder / RUN_FILE).read_bytes())}"
         with serving(root / "results", root / "home") as (port, pid):
             first = _known([_seconds_of(port, f"{page}/curves.json")])
             later = [

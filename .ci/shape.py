@@ -1,18 +1,24 @@
-"""Print the figures of the code's shape beside their aims, so that a slide is seen.
+"""Print the figures of the code's shape, and fail if one is above that of the last landing.
 
+``python .ci/shape.py --lower`` keeps smaller figures as the new limits, in ``shape.json`` beside.
 A room is a package of ``benchyard``, or one of the other top folders. Lines of code are those with
-more than a comment or a docstring on them.
+more than a comment or a docstring on them. A name crosses a wall if another room imports it from
+the module that it stands in; a class name counts as used twice if two public classes have it.
 """
 
 import ast
 import io
+import json
 import statistics
+import sys
 import tokenize
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 PACKAGES = ("benchyard", "resources", "tasks", "flows")
+LIMITS = Path(__file__).with_name("shape.json")
 _SILENT = {
     *(tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT),
     *(tokenize.ENCODING, tokenize.ENDMARKER),
@@ -79,21 +85,25 @@ def room(module: str) -> str:
     return ".".join(module.split(".")[: 2 if module.startswith("benchyard.") else 1])
 
 
-def ties(files: Sequence[File]) -> set[tuple[str, str]]:
-    """Return which room imports from which other one."""
+def walls(files: Sequence[File]) -> set[tuple[str, str]]:
+    """Return module and name of each import from another room."""
     modules = {file.module for file in files}
-    found: set[tuple[str, str]] = set()
-    for file in files:
-        for node in ast.walk(file.tree):
-            if isinstance(node, ast.ImportFrom) and node.module:
-                whole = [f"{node.module}.{one.name}" for one in node.names]
-                named = {one if one in modules else node.module for one in whole}
-            elif isinstance(node, ast.Import):
-                named = {one.name for one in node.names}
-            else:
-                continue
-            found |= {(room(file.module), room(one)) for one in named & modules}
-    return {(one, other) for one, other in found if one != other}
+    return {
+        (node.module, one.name)
+        for file in files
+        for node in ast.walk(file.tree)
+        if isinstance(node, ast.ImportFrom) and node.module in modules
+        if room(node.module) != room(file.module)
+        for one in node.names
+        if f"{node.module}.{one.name}" not in modules
+    }
+
+
+def shared_class_names(files: Sequence[File]) -> list[str]:
+    """Return the names that several public classes have."""
+    classes = (node for file in files for node in ast.walk(file.tree))
+    names = Counter(node.name for node in classes if isinstance(node, ast.ClassDef))
+    return sorted(name for name, count in names.items() if count > 1 and name[0] != "_")
 
 
 def functions(tree: ast.AST) -> list[tuple[int, str]]:
@@ -103,25 +113,54 @@ def functions(tree: ast.AST) -> list[tuple[int, str]]:
     return [(len(_lines(node)), node.name) for node in found]
 
 
-def main() -> None:
-    """Print one line a figure."""
+def figures(files: Sequence[File], tests: Sequence[File]) -> dict[str, int]:
+    """Return the figures that may only become smaller."""
+    crossing = walls(files)
+    return {
+        "code lines": sum(len(file.code()) for file in files),
+        "modules": len(files),
+        "names across walls": len(crossing),
+        "modules across walls": len({module for module, _ in crossing}),
+        "class names used twice": len(shared_class_names(files)),
+        "longest function": max(max(functions(file.tree), default=(0, ""))[0] for file in files),
+        "longest module": max(file.lines for file in files),
+        "code lines of tests": sum(len(file.code()) for file in tests),
+    }
+
+
+def describe(files: Sequence[File]) -> None:
+    """Print what has no limit: the rooms, the lengths, and the names to look at."""
+    rooms: Counter[str] = Counter()
+    for file in files:
+        rooms[room(file.module)] += len(file.code())
+    print("rooms: " + ", ".join(f"{name} {lines:,}" for name, lines in rooms.most_common()))
+    lengths = sorted(found for file in files for found in functions(file.tree))
+    p90, longest = lengths[int(len(lengths) * 0.9)][0], lengths[-1][1]
+    median = statistics.median(length for length, _ in lengths)
+    print(f"functions: {len(lengths)}, median {median:.0f}, p90 {p90}, longest {longest}")
+    print(f"longest module: {max((file.lines, str(file.path)) for file in files)[1]}")
+    print(f"class names used twice: {', '.join(shared_class_names(files))}")
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Print each figure beside its limit; return 1 if one is above it."""
     files, tests = read(*PACKAGES), read("tests")
-    rooms = {room(file.module) for file in files if file.module != "benchyard"}
-    print(f"rooms: {len(rooms)} (aim 20), tied by {len(ties(files))} imports (aim 110)")
-    code = sum(len(file.code()) for file in files)
-    share = sum(len(file.imports()) for file in files) / code
-    print(f"modules: {len(files)} (aim 320), code lines {code:,} (aim 30,000)")
-    print(f"  imports {share:.1%} of them (aim 10 %)")
-    by_length = sorted((file.lines, str(file.path)) for file in files)
-    median = statistics.median(length for length, _ in by_length)
-    print(f"  median {median:.0f} lines, longest {by_length[-1][0]}: {by_length[-1][1]} (aim 350)")
-    found = sorted(item for file in files for item in functions(file.tree))
-    lengths = [length for length, _ in found]
-    p90 = lengths[int(len(lengths) * 0.9)]
-    print(f"functions: {len(found)}, median {statistics.median(lengths):.0f} (aim 8)")
-    print(f"  p90 {p90} (aim 20), longest {found[-1][0]}: {found[-1][1]} (aim 60)")
-    print(f"tests: code lines {sum(len(file.code()) for file in tests):,} (aim 34,000)")
+    describe(files)
+    now, limits = figures(files, tests), _limits()
+    for name, value in now.items():
+        print(f"{name}: {value:,} (at most {limits.get(name, value):,})")
+    if "--lower" in arguments:
+        lowered = {name: min(value, limits.get(name, value)) for name, value in now.items()}
+        LIMITS.write_text(json.dumps(lowered, indent=2) + "\n", encoding="utf-8")
+    above = [name for name, value in now.items() if value > limits.get(name, value)]
+    if above:
+        print(f"above the last landing: {', '.join(above)}; take as much away as was added")
+    return int(bool(above))
+
+
+def _limits() -> Mapping[str, int]:
+    return json.loads(LIMITS.read_text(encoding="utf-8")) if LIMITS.exists() else {}
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main(sys.argv[1:]))

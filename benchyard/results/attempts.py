@@ -24,7 +24,7 @@ from benchyard.core.quantity import shorten
 from benchyard.process.labels import owner_is_alive, this_owner
 from benchyard.results.folders import Results
 from benchyard.results.record import Attempt, ErrorRecord, RunRecord, StepRecord
-from benchyard.results.typed import Count, Length, Moment, read_as
+from benchyard.results.typed import Count, Length, check_moments, read_as
 
 logger = logging.getLogger(__name__)
 
@@ -49,10 +49,14 @@ class FailedAttempt:
     """
 
     number: Count
-    started_at: Moment
+    started_at: str
     duration_s: Length
     outcome: Outcome
     error: ErrorRecord
+
+    def __post_init__(self) -> None:
+        """Refuse a time without a zone."""
+        check_moments(self.started_at)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,15 +102,19 @@ class RunAttempt:
     case: str
     run: Count
     host: str
-    started_at: Moment
+    started_at: str
     flow_run: Mapping[str, Json] = field(default_factory=dict[str, Json])
     owner: str = ""
-    ended_at: Moment | None = None
+    ended_at: str | None = None
     duration_s: Length | None = None
     outcome: Outcome | None = None
     error: ErrorRecord | None = None
     tags: tuple[str, ...] = ()
     steps: tuple[TriedStep, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse a time without a zone."""
+        check_moments(self.started_at, self.ended_at)
 
     @property
     def began(self) -> datetime:

@@ -25,7 +25,7 @@ from benchyard.core.files import content, write_json
 from benchyard.core.json_text import decoded
 from benchyard.core.model import Json, JsonObject, Outcome
 from benchyard.results.folders import RUN_FILE, run_number
-from benchyard.results.typed import Length, is_moment, read_as
+from benchyard.results.typed import Length, Number, is_moment, read_as
 
 FORMAT = "benchyard-run"
 VERSION = 6
@@ -55,15 +55,15 @@ class Repetition:
     """
 
     kind: str
-    start_s: float
+    start_s: Number
     duration_s: Length
     outcome: Outcome
-    used: Mapping[str, float | None] = field(default_factory=dict[str, float | None])
+    used: Mapping[str, Number | None] = field(default_factory=dict[str, float | None])
     values: Mapping[str, Json] = field(default_factory=dict[str, Json])
     error: ErrorRecord | None = None
     started_at: str | None = None
     ended_at: str | None = None
-    harness: Mapping[str, float | None] = field(default_factory=dict[str, float | None])
+    harness: Mapping[str, Number | None] = field(default_factory=dict[str, float | None])
     suspect: tuple[str, ...] = ()
 
 
@@ -73,8 +73,8 @@ class Attempt:
 
     number: int
     started_at: str
-    start_s: float
-    end_s: float
+    start_s: Number
+    end_s: Number
     outcome: Outcome
     repetitions: tuple[Repetition, ...] = ()
     error: ErrorRecord | None = None
@@ -132,14 +132,14 @@ class PhaseRecord:
     phase: str
     resource: str
     step: int | None
-    start_s: float
+    start_s: Number
     duration_s: Length
     outcome: Outcome
-    used: Mapping[str, float | None] = field(default_factory=dict[str, float | None])
+    used: Mapping[str, Number | None] = field(default_factory=dict[str, float | None])
     error: ErrorRecord | None = None
     started_at: str | None = None
     ended_at: str | None = None
-    harness: Mapping[str, float | None] = field(default_factory=dict[str, float | None])
+    harness: Mapping[str, Number | None] = field(default_factory=dict[str, float | None])
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,6 @@
 
 import json
 import re
-from dataclasses import fields
 from pathlib import Path
 from typing import Any, cast
 
@@ -79,25 +78,6 @@ def test_reads_back_what_it_wrote(tmp_path: Path) -> None:
 def test_document_is_valid() -> None:
     errors = cast("Any", Draft202012Validator(schemas.load("run"))).iter_errors(record().to_json())
     assert [error.message for error in errors] == []
-
-
-@pytest.mark.parametrize(
-    ("kind", "definition"),
-    [
-        (Repetition, "repetition"),
-        (Attempt, "attempt"),
-        (StepRecord, "step"),
-        (PhaseRecord, "phase"),
-    ],
-)
-def test_schema_names_every_field(kind: type[Any], definition: str) -> None:
-    known = cast("Any", schemas.load("run"))["$defs"][definition]["properties"]
-    assert list(known) == [field.name for field in fields(kind)]
-
-
-def test_schema_names_every_field_of_the_run() -> None:
-    known = cast("Any", schemas.load("run"))["properties"]
-    assert list(known) == ["format", "version", *(field.name for field in fields(RunRecord))]
 
 
 def test_only_the_measured_repetitions_of_the_last_attempt_count() -> None:
@@ -177,7 +157,6 @@ def test_step_is_suspect_for_each_reason_once() -> None:
         ('"x_s": 1.5', '"x_s": true'),
         ('"used": {}', '"used": null'),
         ('"run": 1', '"run": 99'),
-        ('"run": 1', '"walk": 1, "run": 1'),
         ('"warnings": [', '"warnings": "careful", "versions": ['),
         ('"error": null', '"error": "bad"'),
         (
@@ -210,11 +189,10 @@ def test_absurd_numbers_are_no_readable_record(tmp_path: Path, change: str, why:
 @pytest.mark.parametrize(
     ("change", "made", "why"),
     [
-        ('"index": 1', '"index": "1"', "'index' is '1', and no whole number"),
-        ('"x_s": 1.5', '"x_s": "much"', "'used' has 'x_s', which is 'much', and no number"),
-        ('"case": {', '"cause": {', "'cause' is not known"),
-        ('"benchyard_version"', '"flow_run": {}, "version_of"', "'version_of' is not known"),
-        ('"measure": true, ', "", "'measure' is missing"),
+        ('"index": 1', '"index": "1"', "got 'str' - at '$.steps[0].index'"),
+        ('"x_s": 1.5', '"x_s": "much"', "at '$.steps[0].attempts[1].repetitions[0].used[...]'"),
+        ('"case": {', '"cause": {', "missing required field 'case'"),
+        ('"measure": true, ', "", "missing required field 'measure' - at '$.steps[0]'"),
     ],
 )
 def test_it_is_said_which_member_is_wrong(tmp_path: Path, change: str, made: str, why: str) -> None:

@@ -379,7 +379,6 @@ def test_names_that_lead_astray(name: str) -> None:
         ({"format": "x"}, "it is x version 1"),
         ({"files": None}, "not readable"),
         ({"files": []}, "not readable"),
-        ({"new": 1}, "not readable"),
         ({"files": {META: {"sha256": "xyz", "bytes": 1}}}, "has no digest"),
         ({"files": {META: {"sha256": "0" * 64, "bytes": -1}}}, "has no digest, or no size"),
         ({"files": {META: {"sha256": "0" * 64, "bytes": 10**400}}}, "larger than any disk"),

@@ -284,3 +284,9 @@ def _check_place(folder: Path, record: RunRecord) -> None:
         raise ValueError(f"it is of run {record.run}")
     if record.started_at and not is_moment(record.started_at):
         raise ValueError("'started_at' has no time zone, or is of no year that is measured in")
+
+
+def interval_of(record: RunRecord | None) -> float:
+    """Return the seconds between two samples; Benchyard's default where the record tells none."""
+    told = record.collector.get("interval_s") if record else None
+    return float(told) if isinstance(told, int | float) and 0 < told < 1e6 else 0.1

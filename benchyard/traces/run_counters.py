@@ -11,14 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchyard.results.folders import RunFolder
-from benchyard.results.record import RunRecord
-from benchyard.traces.model import Counter, Loss, Times
-from benchyard.traces.run_samples import Samples, Values, read_samples
+from benchyard.results.record import RunRecord, interval_of
+from benchyard.results.samples import Samples, Times, Values, read_samples
+from benchyard.traces.model import Counter, Loss
 
 #: What the curves of a host are called that belong to none of its resources.
 HOST = "the host"
-#: Between two samples where the record does not tell (ns).
-_USUAL_NS = 100_000_000
 #: In shorter intervals, pressure is that of the lab's own work at their edges (ns).
 _SHORTEST_NS = 10_000_000
 #: Digits behind the point that a rate has: fewer than the noise of sums.
@@ -80,7 +78,7 @@ def counters_of_run(
         process: What the counters belong to.
         record: Of the run, if it can be read.
     """
-    interval = _interval_ns(record)
+    interval = round(interval_of(record) * 1e9)
     host, losses = _read(RunFolder(folder).metrics, _OF_HOST)
     owned, lost = _read(RunFolder(folder).resources, _OF_RESOURCES, ("resource", "what", "name"))
     named = record.collector.get("files") if record else None
@@ -90,11 +88,6 @@ def counters_of_run(
     if record is not None:
         counters += _pressures(record, process)
     return counters, losses
-
-
-def _interval_ns(record: RunRecord | None) -> int:
-    told = record.collector.get("interval_s") if record else None
-    return round(told * 1e9) if isinstance(told, int | float) and 0 < told < 1e6 else _USUAL_NS
 
 
 def _read(
@@ -107,7 +100,7 @@ def _read(
         nothing = np.empty(0, np.int64), np.empty((len(names), 0)), np.empty(0, np.int32)
         why = f"there are no samples: {error.strerror or error}"
         return Samples(*nothing, []), [Loss(why, 1, file.name)]
-    return found, found.losses
+    return found, [Loss(*lost) for lost in found.losses]
 
 
 # -- from samples to what holds from then on

@@ -1,16 +1,17 @@
 """The curves of a run for the explorer: data for its script, and the picture without it."""
 
 from dataclasses import asdict
-from math import isfinite
 from typing import Annotated, Any
 
 from fastapi import Query
 
 from benchyard.core.errors import InputError, RecordError
 from benchyard.core.places import home
-from benchyard.show.curves.columns import Source, sources_of
+from benchyard.results.record import interval_of
+from benchyard.results.samples import Source
+from benchyard.show.curves.columns import sources_of
 from benchyard.show.curves.growing import GrowingCurves
-from benchyard.show.curves.panels import Bar, Curves, Line, Panel, Phase, bars_of, phases_of
+from benchyard.show.curves.panels import Bar, Curves, Phase, bars_of, phases_of, with_samples
 from benchyard.show.curves.thinning import ThinLine, Thinned, short, thinned
 from benchyard.web.runs import ShownRun
 
@@ -18,8 +19,6 @@ from benchyard.web.runs import ShownRun
 PICTURE_POINTS = 480
 #: More bars than pixels tell nothing.
 _MOST_BARS = 2000
-#: Between two samples where the record does not tell (s); Benchyard's default.
-_INTERVAL = 0.1
 _LATEST = 1e9
 
 Moment = Annotated[float | None, Query(ge=0, le=_LATEST, allow_inf_nan=False)]
@@ -64,24 +63,12 @@ class ShownCurves:
 
     def picture(self) -> Curves:
         """Return what the picture shows: means of rates, and the most memory."""
-        thin = thinned(self._sources, 0.0, self.length_s, PICTURE_POINTS)
-        panels = tuple(
-            Panel(one.name, one.unit, tuple(_line(line, one.unit) for line in one.lines))
-            for one in thin.panels
-            if one.lines
-        )
-        at_s: list[float] = thin.at_s.tolist()
-        count = thin.samples
-        return Curves(
-            self._shown.title, self.length_s, at_s, panels, self._bars, count, self._phases
-        )
+        steps = Curves(self._shown.title, self.length_s, (), (), self._bars, 0, self._phases)
+        return with_samples(steps, self._sources, PICTURE_POINTS)
 
 
 def _sources(shown: ShownRun) -> list[Source]:
-    told = shown.record.collector.get("interval_s") if shown.record else None
-    known = told if isinstance(told, int | float) and 0 < told < _LATEST else _INTERVAL
-    interval = float(known)
-    return sources_of(shown.entry.place, interval, home() / "catalogue" / "curves")
+    return sources_of(shown.entry.place, interval_of(shown.record), home() / "catalogue" / "curves")
 
 
 def _growing(shown: ShownRun) -> list[Source]:
@@ -120,10 +107,3 @@ def document_of(thin: Thinned, length_s: float, from_s: float, to_s: float) -> d
 def _thin_line(line: ThinLine, *, exact: bool) -> dict[str, Any]:
     told: dict[str, Any] = {"name": line.name, "of_host": line.of_host, "mean": short(line.mean)}
     return told if exact else {**told, "least": short(line.least), "most": short(line.most)}
-
-
-def _line(line: ThinLine, unit: str) -> Line:
-    values: list[float] = (line.most if unit == "B" else line.mean).tolist()
-    known = [value if isfinite(value) else None for value in values]
-    # The host is drawn as an area in its panels of one line each; elsewhere as any other line.
-    return Line(line.name, known, of_host=line.of_host and unit in ("cores", "B"))

@@ -18,7 +18,7 @@ from benchyard.host.sampler import COLUMNS, HOST, owned
 from benchyard.host.sampler.process import MAGIC
 from benchyard.host.sampler.raw import Gone, Opened, Tick, records
 from benchyard.host.sampler.rows import HostColumns
-from benchyard.show.curves.columns import COUNTERS, Source, make_source
+from benchyard.results.samples import COUNTERS, Source, make_source
 
 #: So many samples are kept; of more every second one is left out.
 _MOST = 2000

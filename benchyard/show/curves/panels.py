@@ -1,30 +1,22 @@
 """Curves of a run: read from its folder, thinned to as many points as a picture can show."""
 
-import csv
-import math
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
-from io import TextIOWrapper
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import isfinite
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from benchyard.core.errors import RecordError
-from benchyard.core.files import opened
 from benchyard.core.model import Outcome
-from benchyard.results.folders import Results, RunFolder
-from benchyard.results.record import Attempt, RunRecord, read_record
-from benchyard.show.curves.grid import Grid, Levels, Rates
+from benchyard.results.folders import Results
+from benchyard.results.record import Attempt, RunRecord, interval_of, read_record
+
+if TYPE_CHECKING:
+    from benchyard.results.samples import Source
+    from benchyard.show.curves.thinning import ThinPanel
 
 #: Fewer samples make no curve.
 LEAST_SAMPLES = 4
-#: So many resources have a line of their own, those that used most; the others have none.
-_MOST_RESOURCES = 5
-_CPU, _MEMORY = "cpu_user_system", "memory_ram"
-_FLOWS = {
-    "disk": {"read": "disk_read_bytes", "written": "disk_write_bytes"},
-    "network": {"received": "network_received_bytes", "sent": "network_sent_bytes"},
-}
-_WRONG = (OSError, csv.Error, UnicodeDecodeError, ValueError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +24,7 @@ class Line:
     """One curve.
 
     Args:
-        values: Shape (spans of the grid,); None is not known.
+        values: Shape (points,); None is not known.
         of_host: Whether it is the host's, which all others are part of.
     """
 
@@ -90,7 +82,7 @@ class Curves:
     """What the picture of a run shows.
 
     Args:
-        at_s: Shape (spans of the grid,): the middle of each (s since the run's start).
+        at_s: Shape (points,): of each sample, or the middle of each span (s since the run's start).
         samples: How many readings of the host the curves are made of.
     """
 
@@ -113,24 +105,43 @@ def read_curves(folder: Path, points: int = 480) -> Curves:
     Raises:
         RecordError: If its record or its curves cannot be read, or have too few samples.
     """
+    # numpy takes its time, and its memory: who only runs cases has no need of it.
+    from benchyard.results.samples import read_sources  # noqa: PLC0415
+
     record = read_record(folder)
-    bars, phases = bars_of(record), phases_of(record)
-    length = max([record.duration_s, *(one.end_s for one in (*bars, *phases))])
-    if not 0 < length < 1e9:
-        raise RecordError(f"{folder}: a run of {length:g} s has no curves")
-    interval = record.collector.get("interval_s")
-    finest = interval if isinstance(interval, int | float) and interval > 0 else 0.1
-    grid = Grid(length, min(points, max(1, math.ceil(length / finest))))
+    steps = steps_alone(record)
+    if not 0 < steps.length_s < 1e9:
+        raise RecordError(f"{folder}: a run of {steps.length_s:g} s has no curves")
     try:
-        host, samples = _host(RunFolder(folder).metrics, grid)
-        with suppress(FileNotFoundError):
-            host = _with_resources(host, RunFolder(folder).resources, grid)
-    except _WRONG as error:
+        sources = read_sources(folder, interval_of(record))
+    except OSError as error:
         raise RecordError(f"{folder}: its curves cannot be read: {error}") from error
+    samples = len(sources[0].at_s)
     if samples < LEAST_SAMPLES:
         raise RecordError(f"{folder}: {samples} samples make no curves; use a shorter --interval")
-    title = f"{record.case.get('title')}, run {record.run}"
-    return Curves(title, length, grid.middles(), tuple(host.values()), bars, samples, phases)
+    return with_samples(steps, sources, points)
+
+
+def with_samples(steps: Curves, sources: "Sequence[Source]", points: int) -> Curves:
+    """Add to the steps of a run what was sampled: means of rates, and the most memory.
+
+    A resource that left something alone all the time has no line there.
+    """
+    from benchyard.show.curves.thinning import thinned  # noqa: PLC0415 - as above
+
+    thin = thinned(sources, 0.0, steps.length_s, points)
+    panels = tuple(Panel(one.name, one.unit, tuple(_lines(one))) for one in thin.panels)
+    at_s: list[float] = thin.at_s.tolist()
+    return replace(steps, at_s=at_s, panels=panels, samples=thin.samples)
+
+
+def _lines(panel: "ThinPanel") -> Iterator[Line]:
+    for line in panel.lines:
+        if line.of_host or line.moves:
+            values: list[float] = (line.most if panel.unit == "B" else line.mean).tolist()
+            known = [value if isfinite(value) else None for value in values]
+            # The host is an area in its panels of one line each; elsewhere as any other line.
+            yield Line(line.name, known, of_host=line.of_host and panel.unit in ("cores", "B"))
 
 
 def steps_alone(record: RunRecord) -> Curves:
@@ -162,118 +173,6 @@ def phases_of(record: RunRecord) -> tuple[Phase, ...]:
         Phase(one.phase, one.resource, one.start_s, one.start_s + one.duration_s, one.outcome)
         for one in record.phases
     )
-
-
-class _Table:
-    """A file of curves, row by row."""
-
-    def __init__(self, file: Path) -> None:
-        self._file = file
-        self._places: dict[str, int] = {}
-
-    def rows(self) -> Iterator[list[str]]:
-        """Yield the rows below the header."""
-        raw = opened(self._file)
-        with TextIOWrapper(raw, encoding="utf-8", errors="replace", newline="") as stream:
-            reader = csv.reader(stream)
-            header: list[str] = next(reader, None) or []
-            self._places = {name: place for place, name in enumerate(header)}
-            yield from reader
-
-    def text(self, row: list[str], name: str) -> str:
-        """Return a cell; empty if there is none."""
-        place = self._places.get(name, len(row))
-        return row[place] if place < len(row) else ""
-
-    def number(self, row: list[str], name: str) -> float | None:
-        """Return a cell's number; None if it is not known."""
-        text = self.text(row, name)
-        value = float(text) if text else math.nan
-        return value if math.isfinite(value) else None
-
-
-class _Thinned:
-    """Passes on only as many rows of each counter as the grid can show.
-
-    No increase is lost, since counters only grow: skipped rows would only say how it was spread.
-    """
-
-    def __init__(self, grid: Grid, take: Callable[[Hashable, float, list[str]], None]) -> None:
-        self._apart = grid.width_s / 4
-        self._take = take
-        self._due: dict[Hashable, float] = {}
-        self._left: dict[Hashable, tuple[float, list[str]]] = {}
-
-    def add(self, counter: Hashable, at_s: float, row: list[str]) -> None:
-        """Pass a row on if the last one of its counter is old enough."""
-        if at_s < self._due.get(counter, -math.inf):
-            self._left[counter] = (at_s, row)
-            return
-        self._left.pop(counter, None)
-        self._due[counter] = at_s + self._apart
-        self._take(counter, at_s, row)
-
-    def end(self) -> None:
-        """Pass on the last row of each counter."""
-        for counter, (at_s, row) in self._left.items():
-            self._take(counter, at_s, row)
-
-
-def _host(file: Path, grid: Grid) -> tuple[dict[str, Panel], int]:
-    columns = [_CPU, *(column for lines in _FLOWS.values() for column in lines.values())]
-    flows = {column: Rates(grid) for column in columns}
-    table, memory, samples = _Table(file), Levels(grid), 0
-
-    def take(_: Hashable, at_s: float, row: list[str]) -> None:
-        for column, rates in flows.items():
-            rates.add(column, at_s, table.number(row, column))
-
-    thinned = _Thinned(grid, take)
-    for row in table.rows():
-        at = table.number(row, "timestamp")
-        if at is not None:
-            samples += 1
-            memory.add(at, table.number(row, _MEMORY))
-            thinned.add("host", at, row)
-    thinned.end()
-    host = Line("host", flows[_CPU].values(), of_host=True)
-    panels = {
-        "cpu": Panel("CPU", "cores", (host,)),
-        "memory": Panel("memory", "B", (Line("host", memory.values(), of_host=True),)),
-    }
-    for name, columns in _FLOWS.items():
-        lines = [Line(word, flows[column].values()) for word, column in columns.items()]
-        panels[name] = Panel(name, "B/s", tuple(lines))
-    return panels, samples
-
-
-def _with_resources(host: dict[str, Panel], file: Path, grid: Grid) -> dict[str, Panel]:
-    """Add what resources own to the host's CPU and memory."""
-    cpu: dict[str, Rates] = {}
-    memory: dict[str, Levels] = {}
-    table = _Table(file)
-
-    def take(counter: Hashable, at_s: float, row: list[str]) -> None:
-        rates = cpu.setdefault(table.text(row, "resource"), Rates(grid))
-        rates.add(counter, at_s, table.number(row, "cpu_s"))
-
-    thinned = _Thinned(grid, take)
-    for row in table.rows():
-        at, name = table.number(row, "timestamp"), table.text(row, "resource")
-        if at is not None and name not in ("", "host"):
-            level = memory.setdefault(name, Levels(grid))
-            level.add(at, table.number(row, "memory_bytes"))
-            thinned.add((name, table.text(row, "what"), table.text(row, "name")), at, row)
-    thinned.end()
-    used = [Line(name, rates.values()) for name, rates in cpu.items()]
-    used.sort(key=lambda line: -sum(value or 0.0 for value in line.values))
-    shown = used[:_MOST_RESOURCES]
-    levels = [Line(line.name, memory[line.name].values()) for line in shown]
-    added = {"cpu": shown, "memory": levels}
-    return {
-        name: Panel(panel.name, panel.unit, (*panel.lines, *added.get(name, ())))
-        for name, panel in host.items()
-    }
 
 
 def run_to_draw(results: Path, summary: Mapping[str, object]) -> int | None:

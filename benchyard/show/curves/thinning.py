@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from benchyard.show.curves.columns import HOST, Source, Values
+from benchyard.results.samples import HOST, Source, Values
 
 #: Digits of a value that a screen can show.
 _DIGITS = 5
@@ -42,6 +42,11 @@ class ThinLine:
     mean: Values
     least: Values
     most: Values
+
+    @property
+    def moves(self) -> bool:
+        """Whether any value is above 0."""
+        return bool((self.most > 0).any())
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from benchyard.core.errors import RecordError
+from benchyard.results.samples import read_sources
 from benchyard.show.curves import columns
-from benchyard.show.curves.columns import read_sources, sources_of
+from benchyard.show.curves.columns import sources_of
 from tests.benchyard.show.curves.conftest import MakeRun, host_rows
 
 

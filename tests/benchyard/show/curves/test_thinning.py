@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchyard.show.curves.columns import Source, make_source
+from benchyard.results.samples import Source, make_source
 from benchyard.show.curves.thinning import short, thinned
 
 LENGTHS = st.lists(st.floats(0.01, 3.0), min_size=3, max_size=60)

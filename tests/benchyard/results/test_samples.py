@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchyard.traces.run_samples import read_samples
+from benchyard.results.samples import read_samples
 
 CELL = st.floats(-1e9, 1e9, allow_nan=False) | st.just("")
 
@@ -50,7 +50,7 @@ def test_damaged_rows_are_counted(tmp_path: Path) -> None:
     assert found.times.tolist() == [100_000_000, 300_000_000, 400_000_000, 500_000_000]
     np.testing.assert_array_equal(found.values[0], [1, np.nan, np.nan, 7])
     assert np.isnan(found.values[1]).all()
-    assert [loss.count for loss in found.losses] == [4]
+    assert [loss.rows for loss in found.losses] == [4]
 
 
 def test_rows_are_in_the_order_of_time_and_keep_what_they_are_of(tmp_path: Path) -> None:

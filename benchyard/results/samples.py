@@ -38,7 +38,6 @@ COUNTERS: Mapping[str, tuple[str, str]] = {
     "network_received_bytes": ("network_received_bytes", ""),
     "network_sent_bytes": ("network_sent_bytes", ""),
 }
-MEMORY = ("memory_ram", "memory_bytes")
 _PLACES = {name: 1 + 2 * place for place, name in enumerate(COUNTERS)}
 _MEMORY_PLACE = 1 + 2 * len(COUNTERS)
 #: So many resources have curves of their own, those that used most CPU.
@@ -254,9 +253,6 @@ def _grown(readings: Values, known: NDArray[np.bool_]) -> Values:
     return np.cumsum(increases)
 
 
-# -- from files
-
-
 def read_sources(folder: Path, interval_s: float) -> list[Source]:
     """Read the host's samples, and those of the resources that used most CPU.
 
@@ -264,13 +260,15 @@ def read_sources(folder: Path, interval_s: float) -> list[Source]:
         OSError: If the host's cannot be opened.
     """
     run = RunFolder(folder)
-    at_s, columns = _host(run.metrics, [*(krowns for krowns, _ in COUNTERS.values()), MEMORY[0]])
+    at_s, columns = _host(run.metrics, [*(krowns for krowns, _ in COUNTERS.values()), "memory_ram"])
     counters = dict(zip(COUNTERS, columns, strict=False))
     # KROWN's first row has zeros for what it did not read: no host uses no memory.
     memory = np.where(columns[-1] > 0, columns[-1], np.nan)
     sources = [make_source(HOST, at_s, counters, memory, interval_s)]
     if run.resources.is_file():
-        sources += _of_resources(run.resources, interval_s)
+        names = [*(name for _, name in COUNTERS.values() if name), "memory_bytes"]
+        owned = read_samples(run.resources, names, ("resource", "what", "name"))
+        sources += sources_of_resources(owned, interval_s)
     return sources
 
 
@@ -315,26 +313,25 @@ def _plain(file: Path, names: Sequence[str]) -> tuple[Values, Values]:
     return at_s, np.array([columns.get(name, unknown) for name in names])
 
 
-def _of_resources(file: Path, interval_s: float) -> list[Source]:
-    names = [name for _, name in COUNTERS.values() if name]
-    read = read_samples(file, [*names, MEMORY[1]], ("resource", "what", "name"))
+def sources_of_resources(read: Samples, interval_s: float) -> list[Source]:
+    """Return the resources that used most CPU.
+
+    Args:
+        read: Of each key the first text is the resource; the values are the counters of
+            ``resources.csv``, and memory.
+    """
     keys: dict[str, list[int]] = {}
     for place, (resource, *_) in enumerate(read.keys):
         if resource not in ("", HOST):
             keys.setdefault(resource, []).append(place)
-    times = read.times / 1e9
-    made = [
-        _of_resource(name, times, read.values, read.key, several, interval_s)
-        for name, several in keys.items()
-    ]
+    made = [_of_resource(name, read, several, interval_s) for name, several in keys.items()]
     made.sort(key=lambda source: -np.nan_to_num(source.total("cpu_s")[-1]))
     return made[:_MOST_RESOURCES]
 
 
-def _of_resource(
-    name: str, times: Values, values: Values, key: NDArray[np.int32], keys: list[int], every: float
-) -> Source:
+def _of_resource(name: str, read: Samples, keys: list[int], interval_s: float) -> Source:
     """Add up what belongs to a resource: its groups and processes come and go."""
+    times, values, key = read.times / 1e9, read.values, read.key
     at_s = np.unique(times[np.isin(key, keys)])
     grown = np.zeros((len(values) - 1, len(at_s)))
     told = np.zeros(len(values) - 1, np.bool_)
@@ -350,4 +347,4 @@ def _of_resource(
         memory[where[held]] = np.nan_to_num(memory[where[held]]) + values[-1, rows[held]]
     names = [counter for counter, (_, theirs) in COUNTERS.items() if theirs]
     counters = {n: np.cumsum(g) for n, g, known in zip(names, grown, told, strict=True) if known}
-    return make_source(name, at_s, counters, memory, every)
+    return make_source(name, at_s, counters, memory, interval_s)

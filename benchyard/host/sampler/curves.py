@@ -3,7 +3,7 @@
 Memory does not grow with the number of samples.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,13 +14,11 @@ from benchyard.core.errors import MeasurementError
 from benchyard.core.files import writing_atomically
 from benchyard.core.model import Json
 from benchyard.host.collector import Measured, StepWindow
-from benchyard.host.counters.host import disk_numbers
-from benchyard.host.sampler import COLUMNS, owned
+from benchyard.host.sampler.owned import HEADER, Decoded
 from benchyard.host.sampler.raw import Gone, Late, Opened, RawNote, Stopped, Tick, read_raw
 from benchyard.host.sampler.rows import (
     Booking,
     Boundary,
-    HostColumns,
     MetricsRows,
     StepLevels,
     StepSpan,
@@ -107,16 +105,12 @@ class _Resources:
         if self._stream is None:
             path = self._run.folder / RESOURCES_FILE
             self._stream = self._files.enter_context(writing_atomically(path))
-            self._stream.write(_header(owned.HEADER))
+            self._stream.write(_header(HEADER))
         return self._stream
 
 
 def _header(columns: Sequence[str]) -> bytes:
     return (",".join(columns) + "\n").encode()
-
-
-#: What is done with a file's new content, or with None once it is gone.
-_Update = Callable[[bytes | None], None]
 
 
 class _Writing:
@@ -138,9 +132,7 @@ class _Writing:
         self._rows = MetricsRows(run)
         self._stream = stream
         self._resources = resources
-        self._host = HostColumns()
-        self._curves = owned.RunCurves(disk_numbers() or None)
-        self._updates: dict[int, _Update] = {}
+        self._decoded = Decoded()
         self._levels = {window.index: StepLevels() for window in windows}
         self._samples = self._missed = 0
         self._gaps: list[tuple[float, int]] = []
@@ -172,11 +164,9 @@ class _Writing:
     def _take_in(self, record: Opened | Gone | Late | RawNote | Stopped) -> None:
         match record:
             case Opened():
-                update = self._update_of(record)
-                if update is not None:
-                    self._updates[record.ident] = update
-            case Gone(ident):
-                self._updates.pop(ident, _ignore)(None)
+                self._decoded.open(record)
+            case Gone():
+                self._decoded.close(record)
             case Late(due_ns, missed):
                 self._missed += missed
                 self._gaps.append((seconds(due_ns - self._origin_ns), missed))
@@ -186,24 +176,14 @@ class _Writing:
             case Stopped(since_ns, until_ns):
                 self._stops = [*self._stops, (since_ns, until_ns)][-MOST_TOLD:]
 
-    def _update_of(self, opened: Opened) -> _Update | None:
-        name = opened.name
-        if opened.what == COLUMNS:
-            return lambda content: self._host.update(name, content)
-        curve = self._curves.curve(opened.owner, opened.what, name)
-        return None if curve is None else lambda content: curve.update(name, content)
-
     def _sample(self, tick: Tick) -> None:
         self._samples += 1
-        updates = self._updates
-        for ident, content in tick.changed:
-            if ident in updates:
-                updates[ident](content)
+        self._decoded.take(tick.changed)
         step = self._booking.step(tick.at_ns)
         if step is None:
             return
-        self._row(tick.at_ns, step, self._host.parts)
-        texts = self._curves.texts(tick.classes)
+        self._row(tick.at_ns, step, self._decoded.host.parts)
+        texts = self._decoded.curves.texts(tick.classes)
         if texts:
             self._resources.write(tick.at_ns, step, texts)
 
@@ -227,7 +207,3 @@ class _Writing:
             files=names,
             sampled={index: levels.to_json() for index, levels in self._levels.items()},
         )
-
-
-def _ignore(content: bytes | None) -> None:
-    """Ignore what belongs to no curve."""

@@ -23,11 +23,12 @@ from urllib.parse import unquote
 
 from benchyard.host.counters import group_parsing, parsing
 from benchyard.host.counters.group_usage import CPU
-from benchyard.host.counters.host import microjoules
+from benchyard.host.counters.host import disk_numbers, microjoules
 from benchyard.host.counters.parsing import sum_of
 from benchyard.host.counters.processes import ProcessLife, ProcessReading, decoded, total
-from benchyard.host.sampler import CGROUP, ENERGY, GPU, TREE, process
-from benchyard.host.sampler.rows import cells
+from benchyard.host.sampler import CGROUP, COLUMNS, ENERGY, GPU, TREE, process
+from benchyard.host.sampler.raw import Gone, Opened
+from benchyard.host.sampler.rows import HostColumns, cells
 
 
 class OwnedUsage(NamedTuple):
@@ -235,3 +236,35 @@ class RunCurves:
     def read(self, classes: int) -> list[Curve]:
         """Return each thing that a tick read."""
         return [one for one in self._all.values() if one.files and one.read_with & classes]
+
+
+class Decoded:
+    """What the files of a run held at the last tick: the host's columns, and all curves."""
+
+    def __init__(self) -> None:
+        self.host = HostColumns()
+        self.curves = RunCurves(disk_numbers() or None)
+        self._updates: dict[int, Callable[[bytes | None], None]] = {}
+
+    def open(self, opened: Opened) -> None:
+        """Take in from now on what this thing holds, if it is drawn here."""
+        name = opened.name
+        if opened.what == COLUMNS:
+            self._updates[opened.ident] = lambda content: self.host.update(name, content)
+            return
+        curve = self.curves.curve(opened.owner, opened.what, name)
+        if curve is not None:
+            self._updates[opened.ident] = lambda content: curve.update(name, content)
+
+    def close(self, gone: Gone) -> None:
+        """Forget a thing that is not read any more."""
+        update = self._updates.pop(gone.ident, None)
+        if update is not None:
+            update(None)
+
+    def take(self, changed: Iterable[tuple[int, bytes]]) -> None:
+        """Take in the new content of things, by their numbers."""
+        updates = self._updates
+        for ident, content in changed:
+            if ident in updates:
+                updates[ident](content)

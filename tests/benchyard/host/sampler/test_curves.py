@@ -9,8 +9,8 @@ import pytest
 
 from benchyard.core.errors import MeasurementError
 from benchyard.host.collector import Measured, StepWindow
-from benchyard.host.sampler import curves, host_files, process, start_sampler
-from benchyard.host.sampler.curves import METRICS_FILE, RESOURCES_FILE, write_curves
+from benchyard.host.sampler import host_files, owned, process, start_sampler
+from benchyard.host.sampler.curves import METRICS_FILE, MOST_TOLD, RESOURCES_FILE, write_curves
 from benchyard.host.sampler.owned import HEADER
 from benchyard.host.sampler.process import MAGIC, MISSED, PART
 from benchyard.host.sampler.rows import COLUMNS, Boundary, StepSpan
@@ -57,7 +57,7 @@ ALWAYS = execution(1, 0, 1000 * SECOND)
 def test_a_host_without_hardware_disks_draws_all_devices(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(curves, "disk_numbers", frozenset)
+    monkeypatch.setattr(owned, "disk_numbers", frozenset)
     raw = written(
         tmp_path,
         opened(0, b"db cgroup:/g io"),
@@ -177,7 +177,7 @@ def test_gaps_and_notes_are_told_and_not_without_end(tmp_path: Path) -> None:
     made = write_curves(written(tmp_path, *late, *notes), measured(tmp_path, -SECOND), [], [])
     assert made.missed == 600
     assert made.gaps[:2] == [(1.0, 2), (2.0, 2)]
-    assert len(made.gaps) == len(made.notes) == curves.MOST_TOLD
+    assert len(made.gaps) == len(made.notes) == MOST_TOLD
 
 
 def test_without_samples_there_is_a_header(tmp_path: Path) -> None:

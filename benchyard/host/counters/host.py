@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from benchyard.host.counters import parsing
 from benchyard.host.counters.account import difference
-from benchyard.host.counters.group_parsing import amount
+from benchyard.host.counters.groups import amount
 from benchyard.host.counters.kernel import KernelFile, read_once
 from benchyard.host.counters.parsing import CpuTimes, Disk, Network, sum_of
 from benchyard.process.cgroups import own_levels

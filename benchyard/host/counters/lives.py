@@ -29,9 +29,8 @@ from typing import NamedTuple
 from benchyard.core.clock import cpu_ns
 from benchyard.core.errors import MeasurementError
 from benchyard.host.counters.account import difference
-from benchyard.host.counters.group_life import GroupLife, Others
-from benchyard.host.counters.group_parsing import amount
-from benchyard.host.counters.groups import FILES, Group, GroupReading
+from benchyard.host.counters.group_usage import GroupLife, Others
+from benchyard.host.counters.groups import FILES, Group, GroupReading, amount
 from benchyard.host.counters.kernel import KernelFile, read_once
 from benchyard.host.counters.parsing import pressure
 from benchyard.host.counters.process_events import ProcessEvents

@@ -11,8 +11,7 @@ import socket
 import struct
 from contextlib import suppress
 
-from benchyard.host.counters.kernel_filter import Field, keep
-from benchyard.host.counters.process_ages import ProcessAges
+from benchyard.host.counters.process_ages import Field, ProcessAges, keep
 
 _NETLINK_CONNECTOR, _GROUP = 11, 1
 _LISTEN, _IGNORE = 1, 2

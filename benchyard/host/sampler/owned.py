@@ -21,8 +21,9 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import NamedTuple
 from urllib.parse import unquote
 
-from benchyard.host.counters import group_parsing, parsing
+from benchyard.host.counters import parsing
 from benchyard.host.counters.group_usage import CPU
+from benchyard.host.counters.groups import amount, disk_use
 from benchyard.host.counters.host import disk_numbers, microjoules
 from benchyard.host.counters.parsing import sum_of
 from benchyard.host.counters.processes import ProcessLife, ProcessReading, decoded, total
@@ -104,9 +105,9 @@ class CgroupCurve(Curve):
 
     def usage(self, files: Mapping[str, bytes]) -> OwnedUsage:
         """Decode what the files hold."""
-        cpu_s, user_s, system_s = (group_parsing.amount(files, metric) for metric in CPU)
-        memory = group_parsing.amount(files, "resource_memory_bytes")
-        read, written, *_ = group_parsing.disk_use(files.get("io"), self._disks)
+        cpu_s, user_s, system_s = (amount(files, metric) for metric in CPU)
+        memory = amount(files, "resource_memory_bytes")
+        read, written, *_ = disk_use(files.get("io"), self._disks)
         count = parsing.number(files.get("pids", b""))
         return OwnedUsage(cpu_s, user_s, system_s, memory, read, written, count)
 

@@ -229,7 +229,7 @@ def test_processes_take_turns(tmp_path: Path) -> None:
 import os
 from pathlib import Path
 from benchyard.host import testbed
-from benchyard.process import locks
+from benchyard.host import testbed as locks
 locks._POLL_SECONDS = 0.001
 with testbed.hold_testbed("x", wait=True):
     with Path({str(tmp_path / "turns")!r}).open("a") as file:

@@ -12,8 +12,7 @@ import pytest
 
 from benchyard.host.counters import lives
 from benchyard.host.counters.account import MetricBook, in_turn
-from benchyard.host.counters.group_life import GroupLife, Others
-from benchyard.host.counters.group_usage import CPU
+from benchyard.host.counters.group_usage import CPU, GroupLife, Others
 from benchyard.host.counters.groups import Group
 from benchyard.host.counters.lives import Sight
 from benchyard.host.counters.traffic import Traffic

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchyard.host.counters import group_parsing, parsing
+from benchyard.host.counters import groups, parsing
 from benchyard.host.counters.host import real_disks
 
 CPU_STAT_V2 = b"""usage_usec 516169
@@ -33,7 +33,7 @@ NET_DEV = b"""Inter-|   Receive                                                |
 def amount_in(content: bytes, metric: str) -> float | None:
     """Read an amount of a group whose files all hold the same."""
     files = ("cpu", "cpu_user", "cpu_system", "throttling", "memory", "memory_stat", "oom")
-    return group_parsing.amount(dict.fromkeys(files, content), f"resource_{metric}")
+    return groups.amount(dict.fromkeys(files, content), f"resource_{metric}")
 
 
 PARSERS: list[Callable[[bytes], object]] = [
@@ -48,10 +48,8 @@ PARSERS: list[Callable[[bytes], object]] = [
     parsing.process_disk,
     parsing.peak_resident_bytes,
     parsing.number,
-    lambda content: [
-        amount_in(content, metric[len("resource_") :]) for metric in group_parsing.AMOUNTS
-    ],
-    group_parsing.disk_use,
+    lambda content: [amount_in(content, metric[len("resource_") :]) for metric in groups.AMOUNTS],
+    groups.disk_use,
 ]
 _REAL = (
     *("/proc/stat", "/proc/meminfo", "/proc/vmstat", "/proc/diskstats", "/proc/net/dev"),
@@ -196,11 +194,11 @@ def test_version_2() -> None:
 
 
 def test_disks_of_version_2() -> None:
-    assert group_parsing.disk_use(IO_STAT_V2) == (4097, 209719298, 4, 218)
-    assert group_parsing.disk_use(IO_STAT_V2, {"254:0"}) == (4096, 209719296, 1, 214)
-    assert group_parsing.disk_use(b"") == (0, 0, 0, 0)
-    assert group_parsing.disk_use(None) == (None,) * 4
-    assert group_parsing.disk_use(b"254:0 rbytes=x wbytes=1 rios=1 wios=1") == (None,) * 4
+    assert groups.disk_use(IO_STAT_V2) == (4097, 209719298, 4, 218)
+    assert groups.disk_use(IO_STAT_V2, {"254:0"}) == (4096, 209719296, 1, 214)
+    assert groups.disk_use(b"") == (0, 0, 0, 0)
+    assert groups.disk_use(None) == (None,) * 4
+    assert groups.disk_use(b"254:0 rbytes=x wbytes=1 rios=1 wios=1") == (None,) * 4
 
 
 def test_version_1() -> None:
@@ -209,7 +207,7 @@ def test_version_1() -> None:
     assert amount_in(throttled, "throttled_s") is None
     cpu = {"cpu": b"516169846\n", "cpu_user": b"5000000000", "cpu_system": b"0"}
     names = [f"resource_cpu_{name}" for name in ("s", "user_s", "system_s")]
-    assert [group_parsing.amount(cpu, name) for name in names] == [0.516169846, 5.0, 0.0]
+    assert [groups.amount(cpu, name) for name in names] == [0.516169846, 5.0, 0.0]
     memory = b"""rss 1\ncache 2\npgfault 1\npgmajfault 1
 total_rss 10\ntotal_cache 20\ntotal_pgfault 900\ntotal_pgmajfault 7\n"""
     assert amount_in(memory, "memory_anonymous_bytes") == 10

@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Any
 
 from benchyard.host.facts import environment_of
-from benchyard.host.facts.krown import case_info
 from benchyard.host.facts.reading import Host
+from benchyard.run.record_facts import case_info
 
 SAMPLE_LAYOUT = """===> CASE <===
 Name: raw_100_2_0

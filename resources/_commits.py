@@ -7,7 +7,7 @@ from pathlib import Path
 
 from benchyard.core.errors import ResourceError
 from benchyard.core.wording import quote
-from benchyard.host.git import ask_git
+from benchyard.host.facts import ask_git
 
 #: Seconds for one question to git; an archive of a large repository takes some.
 _SECONDS = 120.0

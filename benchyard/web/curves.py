@@ -1,6 +1,6 @@
 """The curves of a run for the explorer: data for its script, and the picture without it."""
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Annotated, Any
 
 from fastapi import Query
@@ -11,7 +11,7 @@ from benchyard.results.record import interval_of
 from benchyard.results.samples import Source
 from benchyard.show.curves.columns import sources_of
 from benchyard.show.curves.growing import GrowingCurves
-from benchyard.show.curves.panels import Bar, Curves, Phase, bars_of, phases_of, with_samples
+from benchyard.show.curves.panels import Curves, steps_alone, with_samples
 from benchyard.show.curves.thinning import ThinLine, Thinned, short, thinned
 from benchyard.web.runs import ShownRun
 
@@ -36,11 +36,9 @@ class ShownCurves:
         self._shown = shown
         record = shown.record
         self._sources = _growing(shown) if shown.under_way else _sources(shown)
-        self._bars: tuple[Bar, ...] = bars_of(record) if record else ()
-        self._phases: tuple[Phase, ...] = phases_of(record) if record else ()
+        self._steps = steps_alone(record) if record else Curves("", 0.0, (), (), (), 0)
         last = max((float(s.at_s[-1]) for s in self._sources if len(s.at_s)), default=0.0)
-        ends = [one.end_s for one in (*self._bars, *self._phases)]
-        self.length_s = max([last, record.duration_s if record else 0.0, *ends])
+        self.length_s = max(last, self._steps.length_s)
         if not (last > 0 and self.length_s <= _LATEST):
             raise RecordError(f"{shown.entry.place}: there are no samples that make curves")
 
@@ -57,13 +55,13 @@ class ShownCurves:
         return {
             "title": self._shown.title,
             **document_of(thin, self.length_s, start, end),
-            "steps": [asdict(one) for one in self._bars[:_MOST_BARS]],
-            "phases": [asdict(one) for one in self._phases[:_MOST_BARS]],
+            "steps": [asdict(one) for one in self._steps.bars[:_MOST_BARS]],
+            "phases": [asdict(one) for one in self._steps.phases[:_MOST_BARS]],
         }
 
     def picture(self) -> Curves:
         """Return what the picture shows: means of rates, and the most memory."""
-        steps = Curves(self._shown.title, self.length_s, (), (), self._bars, 0, self._phases)
+        steps = replace(self._steps, title=self._shown.title, length_s=self.length_s)
         return with_samples(steps, self._sources, PICTURE_POINTS)
 
 

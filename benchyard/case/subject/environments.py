@@ -21,8 +21,7 @@ from urllib.parse import unquote, urlsplit
 from benchyard.case.subject.code import INSTALLED
 from benchyard.case.subject.contents import Stamp, digest_of_files, project_files, stamp
 from benchyard.core.model import Json
-from benchyard.host.facts import work_tree_state
-from benchyard.host.git import ask_git
+from benchyard.host.facts import ask_git, work_tree_state
 
 #: Normalized name of a distribution to its version: "1.0", or "1.0 (commit …)".
 Environment = Mapping[str, str]

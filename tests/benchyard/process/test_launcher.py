@@ -11,8 +11,6 @@ from collections.abc import Callable, Generator
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from benchyard.core.errors import CommandFailedError
 from benchyard.process import launcher, launching, stops
@@ -128,14 +126,6 @@ spawn(["grep", "Sig[BI]", "/proc/self/status"], folder=Path("/"), stdout=1).wait
     blocked, ignored = [int(line.split()[1], 16) for line in ended.stdout.splitlines()]
     # posix_spawn ignores two signals that the C library has for itself: 32 and 33.
     assert (blocked, ignored & ~(3 << 31)) == (0, 0)
-
-
-@settings(max_examples=25, deadline=None)
-@given(st.lists(st.text(st.characters(exclude_characters="\0", codec="utf-8"))))
-def test_arguments_arrive_as_they_are(words: list[str]) -> None:
-    output = said("sh", "-c", 'test $# = 0 || printf "%s\\0" "$@"', "sh", *words)
-
-    assert output.decode() == "".join(f"{word}\0" for word in words)
 
 
 def test_large_environments_and_many_arguments_arrive() -> None:

@@ -1,6 +1,5 @@
 """The counters of a run, as the collector uses them."""
 
-import itertools
 import subprocess
 import sys
 from collections.abc import Generator
@@ -43,16 +42,6 @@ def test_a_snapshot_is_a_reading() -> None:
     assert len(counters.krown(second)) == 21
     counters.close()
     assert counters.used(first, second) == used
-
-
-def test_what_is_null_has_its_reason_once_per_run(worker: Worker, counters: Counters) -> None:
-    owned = Owned(pids=[worker.pid])
-    readings = [counters.read(owned) for _ in range(3)]
-    used, again = (counters.used(start, end) for start, end in itertools.pairwise(readings))
-    assert used.keys() == again.keys()
-    nulls = {name for each in (used, again) for name, value in each.items() if value is None}
-    assert nulls == counters.reasons.keys()
-    assert not [why for why in counters.reasons.values() if ";" in why]
 
 
 def test_another_reason_is_told_too(worker: Worker, counters: Counters) -> None:

@@ -8,12 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchyard.host.counters import kernel
 from benchyard.host.counters.kernel import (
     KernelFile,
     Mark,
     PeakBook,
-    PeakFile,
     ProcessPeak,
     read_once,
 )
@@ -191,20 +189,3 @@ def test_a_process_that_is_gone_has_no_peak() -> None:
     gauge = ProcessPeak(pid)
     assert gauge.peak() is None
     assert not gauge.reset()
-
-
-def test_an_old_kernel_does_not_set_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "memory.peak"
-    path.write_text("4096\n")
-
-    def refuse(*_: object) -> int:
-        raise OSError(22, "Invalid argument")
-
-    monkeypatch.setattr(kernel.os, "pwrite", refuse)
-    gauge = PeakFile(path)
-    assert gauge.is_open
-    assert gauge.peak() == 4096
-    assert not gauge.reset()
-    gauge.close()
-    assert gauge.peak() is None
-    assert not PeakFile(tmp_path / "none").is_open

@@ -178,21 +178,6 @@ def test_this_process() -> None:
 # -- control groups
 
 
-def test_version_2() -> None:
-    cpu = [amount_in(CPU_STAT_V2, name) for name in ("cpu_s", "cpu_user_s", "cpu_system_s")]
-    assert cpu == [0.516169, 0.124035, 0.392133]
-    throttled = [amount_in(CPU_STAT_V2, f"throttled_{name}") for name in ("count", "s")]
-    assert throttled == [3, 0.045678]
-    memory = [f"memory_{name}_bytes" for name in ("anonymous", "file")]
-    assert [amount_in(MEMORY_STAT_V2, name) for name in memory] == [4096, 8192]
-    faults = [f"page_fault_{kind}_count" for kind in ("minor", "major")]
-    assert [amount_in(MEMORY_STAT_V2, name) for name in faults] == [900, 7]
-    events = b"low 0\nhigh 0\nmax 0\noom 2\noom_kill 1\n"
-    assert amount_in(events, "oom_kill_count") == 1
-    assert parsing.number(b"max\n") is None
-    assert parsing.number(b"217960192\n") == 217960192
-
-
 def test_disks_of_version_2() -> None:
     assert groups.disk_use(IO_STAT_V2) == (4097, 209719298, 4, 218)
     assert groups.disk_use(IO_STAT_V2, {"254:0"}) == (4096, 209719296, 1, 214)

@@ -53,17 +53,6 @@ def test_the_age_is_that_at_the_end_of_the_last_thread(ages: ProcessAges, code: 
     assert 10**8 <= (ages.age_ns(pid) or 0) <= after - before
 
 
-def test_others_are_not_heard_once_one_is_named(ages: ProcessAges) -> None:
-    code = "import sys; sys.stdin.read()"
-    with subprocess.Popen([sys.executable, "-S", "-c", code], stdin=subprocess.PIPE) as child:
-        ages.read()
-        ages.only(child.pid)
-        other = execute("")
-        child.communicate()
-    assert eventually(lambda: is_known(ages, child.pid))
-    assert ages.age_ns(other) is None
-
-
 def test_others_are_known_where_some_were_lost(ages: ProcessAges) -> None:
     # More than any queue of the kernel holds here.
     subprocess.run(["/bin/sh", "-c", "for i in $(seq 600); do /bin/true; done"], check=True)

@@ -143,16 +143,6 @@ def test_the_start_of_a_process_lies_between_two_readings_of_the_clock() -> None
 # -- accounts
 
 
-def test_a_root_that_ended_is_taken_off_what_wait_told() -> None:
-    before = by_key(life(7, is_root=True, cpu_s=2.0, minor_faults=9))
-    with pytest.raises(UnknownUsageError, match="nobody told"):
-        used_by(before, {}, 0)
-    with pytest.raises(UnknownUsageError, match="nobody told"):
-        used_by(before, {}, 0, ended_roots=[8])
-    # Less than nothing: its whole life is added by who knows it.
-    assert used_by(before, {}, 0, ended_roots=[7]).minor_faults == -9
-
-
 def test_an_id_that_is_used_again_is_another_process() -> None:
     before = by_key(life(7, is_root=True, started=100))
     with pytest.raises(UnknownUsageError, match="nobody told"):

@@ -11,8 +11,7 @@ import pytest
 from benchyard.host.counters import kernel
 from benchyard.host.counters.account import CPU_WAIT, MetricBook
 from benchyard.host.counters.processes import boot_ticks
-from benchyard.host.counters.traffic import Traffic
-from benchyard.host.counters.trees import TreeBook, TreesReading, used_by_trees
+from benchyard.host.counters.trees import TreeBook, used_by_trees
 from benchyard.process.children import spawn
 from benchyard.process.usage import Ended, Owned
 from tests.benchyard.host.counters.conftest import MIB, Worker
@@ -225,14 +224,6 @@ def test_processes_of_owned_groups_are_left_to_them(worker: Worker) -> None:
     reading = TreeBook().read(Owned(pids=[worker.pid]), {worker.pid})
     assert reading is not None
     assert not reading.processes
-
-
-def test_a_kernel_that_keeps_no_lists_of_children() -> None:
-    reading = TreesReading((), {}, Traffic(), (), 0, "this kernel keeps no lists")
-    account = used_by_trees(None, reading, 0)
-    assert account.values["resource_cpu_s"] is None
-    assert account.reasons["resource_cpu_s"] == "this kernel keeps no lists"
-    assert account.values["resource_process_count"] is None
 
 
 def test_what_children_waited_for_a_cpu_is_known_if_it_is_of_each() -> None:

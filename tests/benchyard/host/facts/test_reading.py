@@ -17,25 +17,6 @@ from benchyard.host.facts.reading import (
 )
 
 
-def test_files_that_are_missing_refused_or_empty_are_none(tmp_path: Path) -> None:
-    (tmp_path / "folder").mkdir()
-    (tmp_path / "loop").symlink_to("loop")
-    (tmp_path / "empty").touch()
-    host = Host(tmp_path)
-    for path in ("absent", "folder", "loop", "empty", "empty/x", "nul\0", "a" * 5000):
-        assert host.text(path) is None
-        assert host.number(path) is None
-        assert host.cpus(path) is None
-        assert host.names(path) == []
-    assert host.has("empty")
-    assert not host.has("loop")
-
-
-def test_bytes_that_are_no_text_do_no_harm(tmp_path: Path) -> None:
-    (tmp_path / "x").write_bytes(b"\xff\xfe 5\n")
-    assert Host(tmp_path).text("x") == "\ufffd\ufffd 5"
-
-
 def test_paths_are_below_the_root(tmp_path: Path) -> None:
     (tmp_path / "x").write_text(" 5\n")
     assert Host(tmp_path).number("/x") == Host(tmp_path).number("x") == 5

@@ -3,8 +3,6 @@
 import csv
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from benchyard.host.counters.parsing import PAGE_BYTES, TICKS_PER_S
 from benchyard.host.sampler import process
@@ -136,15 +134,6 @@ def test_names_are_read_back_and_quoted() -> None:
     cells = next(csv.reader([curve.text()]))
     assert cells[:3] == ["a b,c", "cgroup", '/x",y:']
     assert len(cells) == len(HEADER) - 3
-
-
-@given(st.sampled_from([CgroupCurve, TreeCurve, EnergyCurve, GpuCurve]), st.data())
-def test_no_content_raises(kind: type[Curve], data: st.DataObject) -> None:
-    curve = kind("o", "w:x", ()) if kind is CgroupCurve else kind("o", "w:x")
-    names = ["1/stat", "1/io", "cpu", "memory", "io", "99"]
-    for name in names:
-        curve.update(name, data.draw(st.none() | st.binary(max_size=40)))
-    assert len(next(csv.reader([curve.text()]))) == len(HEADER) - 3
 
 
 # -- all of them

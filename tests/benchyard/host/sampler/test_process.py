@@ -272,13 +272,6 @@ def test_large_trees_are_read_less_often(monkeypatch: pytest.MonkeyPatch, tmp_pa
 # -- its end
 
 
-def test_defect_39_it_ends_when_its_input_does_with_a_last_sample(tmp_path: Path) -> None:
-    with sampling(tmp_path, 60) as one:
-        one.begin("open o w stat 0 /proc/stat")
-        account = one.end()
-    assert account["samples"] == len(one.ticks()) == 2
-
-
 def test_input_that_ends_before_it_begins_yields_a_sample_all_the_same(tmp_path: Path) -> None:
     with sampling(tmp_path, 60) as one:
         out, _ = one.popen.communicate(timeout=30)

@@ -3,7 +3,6 @@
 import csv
 from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -45,19 +44,6 @@ def parts(**known: float) -> tuple[Values, ...]:
 def row(line: str) -> dict[str, str]:
     assert line.endswith("\n")
     return next(csv.DictReader([",".join(CSV_COLUMNS), line]))
-
-
-@pytest.mark.parametrize(
-    ("at_ns", "step"),
-    [
-        *((0, None), (99, None), (100, 1), (200, 1), (201, None)),
-        *((299, None), (300, 2), (400, 2), (401, None), (999, None)),
-    ],
-)
-def test_defect_17_a_sample_belongs_to_the_command_under_way_and_outside_to_none(
-    at_ns: int, step: int | None
-) -> None:
-    assert Booking([execution(1, 100, 200), execution(2, 300, 400)]).step(at_ns) == step
 
 
 @given(
@@ -166,10 +152,6 @@ def test_this_host_tells_its_columns() -> None:
     assert all(isinstance(value, int) for value in (*memory, *network))
 
 
-def test_defect_25_what_is_not_there_is_unknown() -> None:
-    assert {value for part in HostColumns().parts for value in part} == {None}
-
-
 def test_disks_are_added_up_and_one_that_was_taken_out_stays_in_the_sum() -> None:
     columns = HostColumns()
     columns.update("disk/a", DISK)
@@ -212,10 +194,3 @@ def test_a_file_that_is_gone_is_unknown() -> None:
     assert None not in columns.parts[0]
     columns.update("stat", None)
     assert columns.parts[0] == (None,) * 4
-
-
-@given(st.sampled_from(["stat", "meminfo", "network", "disk/a", "?"]), st.binary())
-def test_no_content_raises(name: str, content: bytes) -> None:
-    columns = HostColumns()
-    columns.update(name, content)
-    assert [len(part) for part in columns.parts] == list(LENGTHS)

@@ -56,13 +56,6 @@ def test_damaged_rows_are_left_out(make_run: MakeRun, damage: str) -> None:
     assert host.total("cpu_s")[-1] == pytest.approx(15.0, abs=0.2)
 
 
-def test_rows_out_of_order_are_put_in_order(make_run: MakeRun) -> None:
-    rows = host_rows(2, cpu_user_system=1.0)
-    [host] = read_sources(make_run([*rows[10:], *rows[:10]]), 0.1)
-    assert (np.diff(host.at_s) >= 0).all()
-    assert host.total("cpu_s")[-1] == pytest.approx(2.0)
-
-
 def test_a_counter_that_falls_begins_anew(make_run: MakeRun) -> None:
     rows = host_rows(2, cpu_user_system=1.0)
     for row in rows[10:]:
@@ -84,16 +77,6 @@ def test_what_belongs_to_a_resource_is_added_up(make_run: MakeRun) -> None:
     assert database.rate("cpu_s")[15] == pytest.approx(2.0)
     assert database.memory[5] == 100
     assert database.memory[15] == 150
-
-
-def test_resources_that_used_most_are_drawn(make_run: MakeRun) -> None:
-    rows = [
-        {**owned(n / 10, "1", n * rate, 1), "resource": f"R{rate}"}
-        for n in range(5)
-        for rate in range(9)
-    ]
-    found = read_sources(make_run(host_rows(2), rows), 0.1)
-    assert [source.name for source in found] == ["host", "R8", "R7", "R6", "R5", "R4"]
 
 
 # -- kept

@@ -22,7 +22,7 @@ from benchmarks.containers import made
 from benchmarks.neighbours import neighbours
 from benchmarks.table import Figure, Size, run_program
 from benchyard.case.resource import step_context
-from benchyard.host.collector import Measured
+from benchyard.host.collector import MeasuredRun
 from benchyard.host.measuring import LocalCollector
 from benchyard.run.running_resources import owned_by
 from resources.container import Container
@@ -98,7 +98,7 @@ def _compiled(folder: Path) -> Path:
 
 def _execute(container: Container, command: str) -> Told:
     folder = container.workspace.shared.parent
-    run = Measured(folder, "busy containers", 1, 0.1, time.monotonic_ns())
+    run = MeasuredRun(folder, "busy containers", 1, 0.1, time.monotonic_ns())
     collector = LocalCollector(run)
     with step_context("step"):
         before = collector.boundary(owned_by(container, "step"), begins=True)

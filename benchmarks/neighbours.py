@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from benchmarks.table import Figure, Size, run_program
 from benchyard.core.clock import seconds
-from benchyard.host.collector import Measured
+from benchyard.host.collector import MeasuredRun
 from benchyard.host.measuring import LocalCollector
 from benchyard.host.overhead import lab_cpu_s
 from benchyard.process.children import spawn
@@ -90,7 +90,7 @@ def neighbours(count: int, nice: int = 0) -> Generator[None]:
 
 def _step(arguments: list[str]) -> Step:
     with tempfile.TemporaryDirectory(prefix="benchyard-benchmark-") as folder:
-        run = Measured(Path(folder), "neighbours", 1, 0.1, time.monotonic_ns())
+        run = MeasuredRun(Path(folder), "neighbours", 1, 0.1, time.monotonic_ns())
         collector = LocalCollector(run)
         ended: list[Ended] = []
         before = collector.boundary(Owned(ended=ended), begins=True)

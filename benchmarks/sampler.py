@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks.table import Figure, Size, run_program
-from benchyard.host.collector import Measured
+from benchyard.host.collector import MeasuredRun
 from benchyard.host.sampler import COLUMNS, host_files, process, start_sampler
 from benchyard.host.sampler.curves import write_curves
 from benchyard.host.sampler.raw import Late, Tick, read_raw
@@ -167,7 +167,7 @@ def _decoding(setting: Setting) -> Iterable[Figure]:
 def _decoded(setting: Setting, raw: Path) -> float:
     """Write the curves, and return the CPU seconds of one sample."""
     before = time.process_time()
-    account = write_curves(raw, Measured(setting.folder, "case", 1, 0.1, 0), [], [])
+    account = write_curves(raw, MeasuredRun(setting.folder, "case", 1, 0.1, 0), [], [])
     return (time.process_time() - before) / account.samples
 
 

@@ -19,7 +19,7 @@ Metrics = Mapping[str, float | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class MeasuredRun:
     """The run that a collector is made for.
 
     Args:

@@ -15,7 +15,7 @@ from benchyard.core.clock import seconds
 from benchyard.core.errors import MeasurementError
 from benchyard.core.model import Json
 from benchyard.host.checks.suspicion import suspicions, wait_share
-from benchyard.host.collector import Account, Measured, Reading, StepWindow, Used
+from benchyard.host.collector import Account, MeasuredRun, Reading, StepWindow, Used
 from benchyard.host.counters import Counters, Snapshot, lives_between
 from benchyard.host.overhead import HarnessMeter, HarnessReading, lab_cpu_s, used_by_lab
 from benchyard.host.sampler import Sampler, SamplerAccount, host_files, start_sampler
@@ -57,7 +57,7 @@ class LocalReading:
 class LocalCollector:
     """Measures a run on this host."""
 
-    def __init__(self, run: Measured) -> None:
+    def __init__(self, run: MeasuredRun) -> None:
         self._run = run
         self._cores = os.cpu_count() or 1
         self._waiting = wait_share()

@@ -38,14 +38,14 @@ def kept_output(path: Path) -> Generator["IO[bytes] | int"]:
         with path.open("wb") as file:
             yield file
         return
-    kept = _Kept(path, forms)
+    kept = _CensoredPipe(path, forms)
     try:
         yield kept.given
     finally:
         kept.settle()
 
 
-class _Kept:
+class _CensoredPipe:
     """A pipe, and the thread that empties it into a file."""
 
     def __init__(self, path: Path, forms: Collection[str]) -> None:

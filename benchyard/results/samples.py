@@ -53,7 +53,7 @@ class Lost(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Samples:
+class SampleTable:
     """Rows in the order of time.
 
     Args:
@@ -71,7 +71,7 @@ class Samples:
     losses: Sequence[Lost] = ()
 
 
-def read_samples(file: Path, columns: Sequence[str], texts: Sequence[str] = ()) -> Samples:
+def read_samples(file: Path, columns: Sequence[str], texts: Sequence[str] = ()) -> SampleTable:
     """Read a file of samples; of one that is cut off or damaged all rows that can be read.
 
     Args:
@@ -82,7 +82,7 @@ def read_samples(file: Path, columns: Sequence[str], texts: Sequence[str] = ()) 
     Raises:
         OSError: If it cannot be opened or read.
     """
-    reading = _Reading(file.name, columns, texts)
+    reading = _SampleReader(file.name, columns, texts)
     with TextIOWrapper(opened(file), encoding="utf-8", errors="replace", newline="") as stream:
         rows = reading.rows(stream)
         reading.begin(next(rows, list[str]()))
@@ -91,7 +91,7 @@ def read_samples(file: Path, columns: Sequence[str], texts: Sequence[str] = ()) 
     return reading.samples()
 
 
-class _Reading:
+class _SampleReader:
     def __init__(self, file: str, columns: Sequence[str], texts: Sequence[str]) -> None:
         self._file = file
         self._columns, self._texts = (_TIME, *columns), texts
@@ -148,7 +148,7 @@ class _Reading:
         """Note what is missing."""
         self._losses.append(Lost(reason, 1, f"line {line:,}"))
 
-    def samples(self) -> Samples:
+    def samples(self) -> SampleTable:
         """Return all that was taken."""
         none = np.empty((len(self._columns), 0))
         values = np.concatenate([none, *self._parts], axis=1)
@@ -161,7 +161,7 @@ class _Reading:
         if count:
             why = f"rows of {self._file} that are cut off or no numbers"
             self._losses.append(Lost(why, count, f"line {first:,} or soon after"))
-        return Samples(times, values[1:], key, list(self._keys), self._losses)
+        return SampleTable(times, values[1:], key, list(self._keys), self._losses)
 
 
 def _numbers(texts: Sequence[str]) -> Values:
@@ -187,7 +187,7 @@ def _number(text: str) -> float:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Source:
+class SampledSource:
     """What was sampled of the host, or of a resource.
 
     Args:
@@ -221,7 +221,7 @@ class Source:
 
 def make_source(
     name: str, at_s: Values, counters: Mapping[str, Values], memory: Values, interval_s: float
-) -> Source:
+) -> SampledSource:
     """Make a source of what was read.
 
     Args:
@@ -243,7 +243,7 @@ def make_source(
         rate[~known] = np.nan
         rate[: int(np.argmax(known)) + 1] = np.nan
         table[_PLACES[counter]], table[_PLACES[counter] + 1] = total, rate
-    return Source(name, table)
+    return SampledSource(name, table)
 
 
 def _grown(readings: Values, known: NDArray[np.bool_]) -> Values:
@@ -253,7 +253,7 @@ def _grown(readings: Values, known: NDArray[np.bool_]) -> Values:
     return np.cumsum(increases)
 
 
-def read_sources(folder: Path, interval_s: float) -> list[Source]:
+def read_sources(folder: Path, interval_s: float) -> list[SampledSource]:
     """Read the host's samples, and those of the resources that used most CPU.
 
     Raises:
@@ -313,7 +313,7 @@ def _plain(file: Path, names: Sequence[str]) -> tuple[Values, Values]:
     return at_s, np.array([columns.get(name, unknown) for name in names])
 
 
-def sources_of_resources(read: Samples, interval_s: float) -> list[Source]:
+def sources_of_resources(read: SampleTable, interval_s: float) -> list[SampledSource]:
     """Return the resources that used most CPU.
 
     Args:
@@ -329,7 +329,7 @@ def sources_of_resources(read: Samples, interval_s: float) -> list[Source]:
     return made[:_MOST_RESOURCES]
 
 
-def _of_resource(name: str, read: Samples, keys: list[int], interval_s: float) -> Source:
+def _of_resource(name: str, read: SampleTable, keys: list[int], interval_s: float) -> SampledSource:
     """Add up what belongs to a resource: its groups and processes come and go."""
     times, values, key = read.times / 1e9, read.values, read.key
     at_s = np.unique(times[np.isin(key, keys)])

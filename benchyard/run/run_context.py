@@ -11,14 +11,14 @@ from benchyard.case.subject.current import current_subject
 from benchyard.core.clock import Clock
 from benchyard.core.errors import InputError
 from benchyard.core.model import Case, Json, at_root
-from benchyard.host.collector import Collector, Measured
+from benchyard.host.collector import Collector, MeasuredRun
 from benchyard.results.subject import Subject
 from benchyard.results.trust import Suspect
 from benchyard.run.ordering import new_session
 from benchyard.run.progress import Listener, ignore
 from benchyard.run.secrets import Secrets
 
-MakeCollector = Callable[[Measured], Collector]
+MakeCollector = Callable[[MeasuredRun], Collector]
 Preflight = Callable[[], Sequence[Mapping[str, Json]]]
 
 

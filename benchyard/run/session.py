@@ -18,7 +18,7 @@ from benchyard.case.subject.current import with_told
 from benchyard.core.clock import Timeline, now
 from benchyard.core.errors import RecordError, ResourceError
 from benchyard.core.model import Json, Outcome, Step
-from benchyard.host.collector import Account, Collector, Measured
+from benchyard.host.collector import Account, Collector, MeasuredRun
 from benchyard.host.facts import environment, git_state
 from benchyard.process.labels import RUN, kill_labelled, kill_leftovers
 from benchyard.process.orphans import Leftovers
@@ -118,7 +118,7 @@ class Session:
         setting = self.setting
         self._preflight = tuple(setting.preflight())
         self._collector = setting.make_collector(
-            Measured(
+            MeasuredRun(
                 *(self.folder, self.case.title, self.run),
                 *(setting.interval, self._timeline.origin_ns, setting.lab),
             )

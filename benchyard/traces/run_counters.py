@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from benchyard.results.folders import RunFolder
 from benchyard.results.record import RunRecord, interval_of
-from benchyard.results.samples import Samples, Times, Values, read_samples
+from benchyard.results.samples import SampleTable, Times, Values, read_samples
 from benchyard.traces.model import Counter, Loss
 
 #: What the curves of a host are called that belong to none of its resources.
@@ -92,21 +92,21 @@ def counters_of_run(
 
 def _read(
     file: Path, columns: Sequence[_Column], texts: Sequence[str] = ()
-) -> tuple[Samples, Sequence[Loss]]:
+) -> tuple[SampleTable, Sequence[Loss]]:
     names = [one.column for one in columns]
     try:
         found = read_samples(file, names, texts)
     except OSError as error:
         nothing = np.empty(0, np.int64), np.empty((len(names), 0)), np.empty(0, np.int32)
         why = f"there are no samples: {error.strerror or error}"
-        return Samples(*nothing, []), [Loss(why, 1, file.name)]
+        return SampleTable(*nothing, []), [Loss(why, 1, file.name)]
     return found, [Loss(*lost) for lost in found.losses]
 
 
 # -- from samples to what holds from then on
 
 
-def _of_host(samples: Samples, process: str, interval: int) -> Iterator[Counter]:
+def _of_host(samples: SampleTable, process: str, interval: int) -> Iterator[Counter]:
     # Where a command begins or ends, a row may follow so soon that the kernel's ticks, 10 ms
     # each, would make a peak of nothing.
     apart = _spaced(samples.times, interval // 2)
@@ -117,7 +117,7 @@ def _of_host(samples: Samples, process: str, interval: int) -> Iterator[Counter]
         yield from _counter(process, f"{column.name} of {HOST}", course, column.unit)
 
 
-def _of_resources(samples: Samples, process: str, interval: int) -> Iterator[Counter]:
+def _of_resources(samples: SampleTable, process: str, interval: int) -> Iterator[Counter]:
     order = np.argsort(samples.key, kind="stable")
     cuts = np.searchsorted(samples.key[order], np.arange(len(samples.keys) + 1))
     parts: dict[tuple[str, _Column], list[_Course]] = defaultdict(list)
@@ -205,7 +205,7 @@ def _counter(process: str, name: str, course: _Course, unit: str) -> Iterator[Co
 # -- pressure
 
 
-class _Span(NamedTuple):
+class _Pressed(NamedTuple):
     start: int
     end: int
     used: Mapping[str, float | None]
@@ -213,7 +213,7 @@ class _Span(NamedTuple):
 
 def _pressures(record: RunRecord, process: str) -> Iterator[Counter]:
     spans = [*_spans(record)]
-    of_each: dict[str, list[_Span]] = defaultdict(list)
+    of_each: dict[str, list[_Pressed]] = defaultdict(list)
     for resource, span in spans:
         of_each[resource].append(span)
     yield from _pressures_of(HOST, "host", [span for _, span in spans], process)
@@ -221,7 +221,7 @@ def _pressures(record: RunRecord, process: str) -> Iterator[Counter]:
         yield from _pressures_of(resource, "resource", own, process)
 
 
-def _spans(record: RunRecord) -> Iterator[tuple[str, _Span]]:
+def _spans(record: RunRecord) -> Iterator[tuple[str, _Pressed]]:
     for phase in record.phases:
         yield from _span(phase.resource, phase.start_s, phase.duration_s, phase.used)
     for step in record.steps:
@@ -232,14 +232,14 @@ def _spans(record: RunRecord) -> Iterator[tuple[str, _Span]]:
 
 def _span(
     resource: str, start_s: float, length_s: float, used: Mapping[str, float | None]
-) -> Iterator[tuple[str, _Span]]:
+) -> Iterator[tuple[str, _Pressed]]:
     if 0 <= start_s <= 1e9 and _SHORTEST_NS / 1e9 <= length_s <= 1e9:
         start = round(start_s * 1e9)
-        yield resource, _Span(start, start + round(length_s * 1e9), used)
+        yield resource, _Pressed(start, start + round(length_s * 1e9), used)
 
 
 def _pressures_of(
-    whose: str, prefix: str, spans: Iterable[_Span], process: str
+    whose: str, prefix: str, spans: Iterable[_Pressed], process: str
 ) -> Iterator[Counter]:
     spans = sorted(spans, key=lambda span: span.start)
     for kind, name in _PRESSURES.items():

@@ -8,7 +8,7 @@ from fastapi import Query
 from benchyard.core.errors import InputError, RecordError
 from benchyard.core.places import home
 from benchyard.results.record import interval_of
-from benchyard.results.samples import Source
+from benchyard.results.samples import SampledSource
 from benchyard.show.curves.columns import sources_of
 from benchyard.show.curves.growing import GrowingCurves
 from benchyard.show.curves.panels import Curves, steps_alone, with_samples
@@ -65,11 +65,11 @@ class ShownCurves:
         return with_samples(steps, self._sources, PICTURE_POINTS)
 
 
-def _sources(shown: ShownRun) -> list[Source]:
+def _sources(shown: ShownRun) -> list[SampledSource]:
     return sources_of(shown.entry.place, interval_of(shown.record), home() / "catalogue" / "curves")
 
 
-def _growing(shown: ShownRun) -> list[Source]:
+def _growing(shown: ShownRun) -> list[SampledSource]:
     curves = GrowingCurves(shown.folder.raw, shown.entry.started_s)
     try:
         curves.look()

@@ -102,7 +102,7 @@ class Glance:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class Load:
     """What happened between two glances."""
 
     before: Glance
@@ -142,13 +142,13 @@ def _grown(before: int | None, after: int | None) -> int:
     return max(after - before, 0) if before is not None and after is not None else 0
 
 
-def look(host: Host, seconds: float, sleep: Callable[[float], None] = time.sleep) -> Look | None:
+def look(host: Host, seconds: float, sleep: Callable[[float], None] = time.sleep) -> Load | None:
     """Look for so many seconds; not at all for none."""
     if seconds <= 0:
         return None
     before = glance(host)
     sleep(seconds)
-    return Look(before, glance(host))
+    return Load(before, glance(host))
 
 
 def glance(host: Host, at_s: float | None = None) -> Glance:
@@ -200,7 +200,7 @@ class CheckContext:
     results: Path
     temporary: Path
     engine: EngineFacts
-    look: Look | None = None
+    look: Load | None = None
     clock: ClockState | None = None
     user: int = 0
 

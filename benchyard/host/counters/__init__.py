@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeAlias
 from benchyard.core.clock import seconds
 from benchyard.host.counters.account import MetricBook, Reasons, in_turn, together, unknown
 from benchyard.host.counters.group_usage import used_by_group
-from benchyard.host.counters.groups import Group, GroupReading
+from benchyard.host.counters.groups import ControlGroup, GroupReading
 from benchyard.host.counters.host import HostFiles, HostReading, disk_numbers, krown_columns
 from benchyard.host.counters.processes import boot_ticks
 from benchyard.host.counters.trees import TreeBook, TreesReading, used_by_trees
@@ -113,7 +113,7 @@ class Counters:
     def __init__(self, root: Path = Path("/")) -> None:
         self._host = HostFiles(root)
         #: Control groups stay open while they exist.
-        self._groups: dict[_Identity, Group] = {}
+        self._groups: dict[_Identity, ControlGroup] = {}
         self._trees = TreeBook()
         # Without hardware behind them, all devices of a group count.
         self._devices = disk_numbers(root / "sys" / "block") or None
@@ -140,11 +140,11 @@ class Counters:
         inside = frozenset[int]().union(*(reading.pids for reading in groups.values()))
         return OwnedReading(groups, self._trees.read(owned, inside), owned.lives)
 
-    def _group(self, cgroup: Cgroup) -> Group:
+    def _group(self, cgroup: Cgroup) -> ControlGroup:
         identity = _identity(cgroup)
         with self._lock:
             if identity not in self._groups:
-                self._groups[identity] = Group(cgroup)
+                self._groups[identity] = ControlGroup(cgroup)
             return self._groups[identity]
 
     def used(self, start: Snapshot, end: Snapshot) -> dict[str, float | None]:

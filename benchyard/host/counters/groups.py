@@ -138,7 +138,7 @@ class GroupReading(NamedTuple):
         problems: Name of a file of FILES that gave nothing to why, if that is known.
     """
 
-    group: "Group"
+    group: "ControlGroup"
     generation: int
     oldest_ticks: int | None
     is_gone: bool
@@ -149,7 +149,7 @@ class GroupReading(NamedTuple):
     network: Traffic
 
 
-class Group:
+class ControlGroup:
     """One control group, its files kept open while it exists; thread-safe.
 
     Args:

@@ -124,7 +124,7 @@ class Gauge(Protocol):
         ...
 
 
-class Mark(NamedTuple):
+class PeakMark(NamedTuple):
     """A boundary in a book of peaks.
 
     Args:
@@ -146,14 +146,14 @@ class PeakBook:
         self.may_reset = True
         self._lock = threading.Lock()
 
-    def mark(self) -> Mark:
+    def mark(self) -> PeakMark:
         """End a segment here and begin the next."""
         with self._lock:
             peak = self._gauge.peak()
             if peak is not None:
                 self._segments.append(peak)
                 self.may_reset = self.may_reset and self._gauge.reset()
-            return Mark(len(self._segments), peak)
+            return PeakMark(len(self._segments), peak)
 
     @property
     def problem(self) -> str | None:
@@ -166,7 +166,7 @@ class PeakBook:
         with self._lock:
             return max(self._segments, default=None)
 
-    def between(self, start: Mark | None, end: Mark) -> int | None:
+    def between(self, start: PeakMark | None, end: PeakMark) -> int | None:
         """Return the peak between two marks, or None if the kernel does not tell it.
 
         Args:
@@ -186,7 +186,7 @@ class PeakOf(NamedTuple):
     """A book of peaks, and where in it a boundary stands."""
 
     book: PeakBook
-    mark: Mark
+    mark: PeakMark
 
 
 class PeakFile(KernelFile):

@@ -30,7 +30,7 @@ from benchyard.core.clock import cpu_ns
 from benchyard.core.errors import MeasurementError
 from benchyard.host.counters.account import difference
 from benchyard.host.counters.group_usage import GroupLife, Others
-from benchyard.host.counters.groups import FILES, Group, GroupReading, amount
+from benchyard.host.counters.groups import FILES, ControlGroup, GroupReading, amount
 from benchyard.host.counters.kernel import KernelFile, read_once
 from benchyard.host.counters.parsing import pressure
 from benchyard.host.counters.process_events import ProcessEvents
@@ -72,7 +72,7 @@ class _Edge(NamedTuple):
     read_ns: int = 0
 
     @classmethod
-    def seen(cls, before_ns: int | None, group: Group) -> "_Edge":
+    def seen(cls, before_ns: int | None, group: ControlGroup) -> "_Edge":
         """Return one that just was, and was not yet at ``before_ns``."""
         now_ns, waited_s = time.monotonic_ns(), _host_waited_s()
         if before_ns is None:
@@ -105,7 +105,7 @@ class _Process:
         self.looked_ns: int | None = None
         #: When it was read what others had used, and that.
         self.others: tuple[int, float] | None = None
-        self.group = Group(cgroup_of(pid), keeps_peaks=is_alone)
+        self.group = ControlGroup(cgroup_of(pid), keeps_peaks=is_alone)
         self.ending = os.pidfd_open(pid)
 
     def look(self, now_ns: int, usage: KernelFile) -> None:
@@ -115,7 +115,7 @@ class _Process:
             # The runtime enters one hierarchy after the other.
             if (group := cgroup_of(self.pid)) != self.group.cgroup:
                 self.group.close()
-                self.group = Group(group, keeps_peaks=self._is_alone)
+                self.group = ControlGroup(group, keeps_peaks=self._is_alone)
         own_ns = cpu_ns(self.pid)
         total_s = amount({"cpu": usage.read()}, "resource_cpu_s")
         later_ns = cpu_ns(self.pid)

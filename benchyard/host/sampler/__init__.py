@@ -53,7 +53,7 @@ _CGROUP_FILES: Mapping[str, tuple[int, Places]] = {
 _SELDOM = ("cpu_user", "cpu_system", "pids")
 
 
-class Watched(NamedTuple):
+class WatchedFile(NamedTuple):
     """One file to record.
 
     Args:
@@ -82,17 +82,17 @@ def words(*texts: str) -> str:
     return " ".join(quote(text, safe="/:=@", errors="surrogateescape") for text in texts)
 
 
-def host_files(root: Path = Path("/")) -> Iterator[Watched]:
+def host_files(root: Path = Path("/")) -> Iterator[WatchedFile]:
     """Yield the files of KROWN's columns and, where readable, the counters of energy.
 
     Args:
         root: Where ``proc`` and ``sys`` are; tests set it.
     """
     for name, path, size in _columns(root):
-        yield Watched(HOST, COLUMNS, name, size, path)
+        yield WatchedFile(HOST, COLUMNS, name, size, path)
     for zone in packages(root / "sys/class/powercap"):
         wraps_at = (read_once(str(zone / "max_energy_range_uj")) or b"").strip().decode()
-        yield Watched(HOST, f"{ENERGY}:{zone.name}", wraps_at, 32, zone / "energy_uj")
+        yield WatchedFile(HOST, f"{ENERGY}:{zone.name}", wraps_at, 32, zone / "energy_uj")
 
 
 def _columns(root: Path) -> Iterator[tuple[str, Path, int]]:
@@ -112,13 +112,13 @@ def _up_to(content: bytes, line: bytes) -> int:
     return content.find(b"\n", start) + _GROWTH if start >= 0 else 0
 
 
-def cgroup_files(owner: str, cgroup: Cgroup) -> Iterator[Watched]:
+def cgroup_files(owner: str, cgroup: Cgroup) -> Iterator[WatchedFile]:
     """Yield what draws a control group: CPU time, memory now, disk bytes, processes."""
     what = f"{CGROUP}:{cgroup.name}"
     for name, (size, places) in _CGROUP_FILES.items():
         path = find_file(cgroup.folders, places)
         if path is not None and path.exists():
-            yield Watched(owner, what, name, size, path, seldom=name in _SELDOM)
+            yield WatchedFile(owner, what, name, size, path, seldom=name in _SELDOM)
 
 
 def tree_command(owner: str, pid: int) -> bytes:
@@ -250,7 +250,7 @@ class Sampler:
         )
 
 
-def start_sampler(raw: Path, interval: float, files: Iterable[Watched]) -> Sampler:
+def start_sampler(raw: Path, interval: float, files: Iterable[WatchedFile]) -> Sampler:
     """Start the sampling process, and wait for its first sample.
 
     Args:

@@ -13,7 +13,7 @@ from benchyard.core.clock import seconds
 from benchyard.core.errors import MeasurementError
 from benchyard.core.files import writing_atomically
 from benchyard.core.model import Json
-from benchyard.host.collector import Measured, StepWindow
+from benchyard.host.collector import MeasuredRun, StepWindow
 from benchyard.host.sampler.owned import HEADER, Decoded
 from benchyard.host.sampler.raw import Gone, Late, Opened, RawNote, Stopped, Tick, read_raw
 from benchyard.host.sampler.rows import (
@@ -56,7 +56,7 @@ class CurvesAccount:
 
 
 def write_curves(
-    raw: Path, run: Measured, executions: Sequence[StepSpan], windows: Sequence[StepWindow]
+    raw: Path, run: MeasuredRun, executions: Sequence[StepSpan], windows: Sequence[StepWindow]
 ) -> CurvesAccount:
     """Write ``metrics.csv``, and ``resources.csv`` if anything was owned; then remove ``raw``.
 
@@ -86,7 +86,7 @@ def write_curves(
 class _Resources:
     """``resources.csv``, which is there only if it has a row."""
 
-    def __init__(self, run: Measured, files: ExitStack) -> None:
+    def __init__(self, run: MeasuredRun, files: ExitStack) -> None:
         self._run = run
         self._files = files
         self._stream: IO[bytes] | None = None
@@ -118,7 +118,7 @@ class _Writing:
 
     def __init__(
         self,
-        run: Measured,
+        run: MeasuredRun,
         executions: Sequence[StepSpan],
         windows: Sequence[StepWindow],
         stream: IO[bytes],

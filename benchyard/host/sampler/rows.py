@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeAlias
 
 from benchyard.core.clock import seconds
 from benchyard.core.model import Json
-from benchyard.host.collector import Measured
+from benchyard.host.collector import MeasuredRun
 from benchyard.host.counters import parsing
 from benchyard.host.counters.parsing import sum_of
 from benchyard.results.metrics_csv import COLUMNS as CSV_COLUMNS
@@ -100,7 +100,7 @@ class MetricsRows:
     is empty in all rows.
     """
 
-    def __init__(self, run: Measured) -> None:
+    def __init__(self, run: MeasuredRun) -> None:
         name = io.StringIO()
         csv.writer(name, lineterminator="").writerow([run.case])
         self._head = f"{name.getvalue()},{run.run},"

@@ -19,7 +19,7 @@ import numpy as np
 from benchyard.core.errors import RecordError
 from benchyard.core.files import remove_tree, write_json
 from benchyard.results.folders import RunFolder
-from benchyard.results.samples import Source, read_sources
+from benchyard.results.samples import SampledSource, read_sources
 
 #: Bytes of samples that are read anew each time, in some 30 ms.
 _SMALL = 1_000_000
@@ -31,7 +31,7 @@ _NAMES = "sources.json"
 _reading = threading.Lock()
 
 
-def sources_of(folder: Path, interval_s: float, kept: Path) -> list[Source]:
+def sources_of(folder: Path, interval_s: float, kept: Path) -> list[SampledSource]:
     """Return the sources of a run, read from its files or mapped from what is kept of them.
 
     Args:
@@ -73,10 +73,10 @@ def _read_apart(folder: Path, interval_s: float, place: Path) -> None:
         raise OSError(said[-1] if said else f"exit code {ended.returncode}")
 
 
-def _mapped(place: Path) -> Iterator[Source]:
+def _mapped(place: Path) -> Iterator[SampledSource]:
     names: list[str] = json.loads((place / _NAMES).read_bytes())
     for number, name in enumerate(names):
-        yield Source(name, np.load(place / f"{number}.npy", mmap_mode="r"))
+        yield SampledSource(name, np.load(place / f"{number}.npy", mmap_mode="r"))
 
 
 def _make_room(kept: Path, newest: Path) -> None:

@@ -19,8 +19,8 @@ from benchyard.host.sampler.process import MAGIC
 from benchyard.host.sampler.raw import Gone, Opened, Tick, records
 from benchyard.results.samples import (
     COUNTERS,
-    Samples,
-    Source,
+    SampledSource,
+    SampleTable,
     Values,
     make_source,
     sources_of_resources,
@@ -116,7 +116,7 @@ class GrowingCurves:
             amounts = (used.cpu_s, used.disk_read_bytes, used.disk_write_bytes, used.memory_bytes)
             yield curve, [*amounts]
 
-    def sources(self) -> list[Source]:
+    def sources(self) -> list[SampledSource]:
         """Return what is known so far, the host first."""
         if not self._ticks:
             return []
@@ -128,14 +128,14 @@ class GrowingCurves:
         host = make_source(HOST, at_s, counters, values[-1], interval)
         return [host, *sources_of_resources(self._owned(at_s), interval)]
 
-    def _owned(self, at_s: Values) -> Samples:
+    def _owned(self, at_s: Values) -> SampleTable:
         rows = [
             (round(at * 1e9), curve, row)
             for at, (_, _, owned) in zip(at_s.tolist(), self._ticks, strict=True)
             for curve, row in owned.items()
         ]
         numbers = {curve: number for number, curve in enumerate({curve: 0 for _, curve, _ in rows})}
-        return Samples(
+        return SampleTable(
             np.array([at_ns for at_ns, _, _ in rows], np.int64),
             np.array([row for _, _, row in rows], np.float64).reshape(len(rows), 4).T,
             np.array([numbers[curve] for _, curve, _ in rows], np.int32),

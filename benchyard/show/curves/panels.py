@@ -12,7 +12,7 @@ from benchyard.results.folders import Results
 from benchyard.results.record import Attempt, RunRecord, interval_of, read_record
 
 if TYPE_CHECKING:
-    from benchyard.results.samples import Source
+    from benchyard.results.samples import SampledSource
     from benchyard.show.curves.thinning import ThinPanel
 
 #: Fewer samples make no curve.
@@ -122,7 +122,7 @@ def read_curves(folder: Path, points: int = 480) -> Curves:
     return with_samples(steps, sources, points)
 
 
-def with_samples(steps: Curves, sources: "Sequence[Source]", points: int) -> Curves:
+def with_samples(steps: Curves, sources: "Sequence[SampledSource]", points: int) -> Curves:
     """Add to the steps of a run what was sampled: means of rates, and the most memory.
 
     A resource that left something alone all the time has no line there.

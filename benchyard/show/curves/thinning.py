@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from benchyard.results.samples import HOST, Source, Values
+from benchyard.results.samples import HOST, SampledSource, Values
 
 #: Digits of a value that a screen can show.
 _DIGITS = 5
@@ -74,7 +74,7 @@ class Thinned:
     panels: Sequence[ThinPanel]
 
 
-def thinned(sources: Sequence[Source], from_s: float, to_s: float, points: int) -> Thinned:
+def thinned(sources: Sequence[SampledSource], from_s: float, to_s: float, points: int) -> Thinned:
     """Thin curves.
 
     Args:
@@ -98,14 +98,14 @@ def thinned(sources: Sequence[Source], from_s: float, to_s: float, points: int) 
     return Thinned(at_s, exact, count, panels)
 
 
-def _part(source: Source, from_s: float, to_s: float) -> slice:
+def _part(source: SampledSource, from_s: float, to_s: float) -> slice:
     """Return which samples lie between two moments, and one at each side of them."""
     first = int(np.searchsorted(source.at_s, from_s)) - 1
     last = int(np.searchsorted(source.at_s, to_s, "right")) + 1
     return slice(max(first, 0), min(last, len(source.at_s)))
 
 
-def _moments(sources: Sequence[Source], parts: Sequence[slice], most: int) -> Values | None:
+def _moments(sources: Sequence[SampledSource], parts: Sequence[slice], most: int) -> Values | None:
     """Return when samples were taken; None if that was too often."""
     if any(part.stop - part.start > most for part in parts):
         return None
@@ -119,7 +119,7 @@ _Thin = Callable[[str | None], tuple[Values, Values, Values]]
 
 
 def _lines(
-    sources: Sequence[Source], thin: Sequence[_Thin], words: Sequence[tuple[str, str | None]]
+    sources: Sequence[SampledSource], thin: Sequence[_Thin], words: Sequence[tuple[str, str | None]]
 ) -> Iterator[ThinLine]:
     for source, make in zip(sources, thin, strict=True):
         for word, counter in words:
@@ -129,7 +129,7 @@ def _lines(
                 yield ThinLine(name, source.name == HOST, mean, least, most)
 
 
-def _samples(source: Source, part: slice, at_s: Values) -> _Thin:
+def _samples(source: SampledSource, part: slice, at_s: Values) -> _Thin:
     where = np.searchsorted(at_s, source.at_s[part])
 
     def thin(counter: str | None) -> tuple[Values, Values, Values]:
@@ -140,7 +140,7 @@ def _samples(source: Source, part: slice, at_s: Values) -> _Thin:
     return thin
 
 
-def _spans(source: Source, edges: Values) -> _Thin:
+def _spans(source: SampledSource, edges: Values) -> _Thin:
     places = np.searchsorted(source.at_s, edges)
     full = np.flatnonzero(np.diff(places))
     first, last = int(places[0]), int(places[-1])
@@ -169,7 +169,7 @@ def _spans(source: Source, edges: Values) -> _Thin:
     return thin
 
 
-def _mean_rate(source: Source, counter: str, edges: Values) -> Values:
+def _mean_rate(source: SampledSource, counter: str, edges: Values) -> Values:
     """Return what was counted in each span by its length; an increase is spread over its time."""
     total, at_s = source.total(counter), source.at_s
     if not len(at_s) or np.isnan(total[0]):

@@ -17,7 +17,7 @@ import pytest
 from benchyard.core.errors import MeasurementError
 from benchyard.host import sampler
 from benchyard.host.checks.suspicion import WAIT_VARIABLE, suspicions
-from benchyard.host.collector import Collector, Measured, StepWindow, Used
+from benchyard.host.collector import Collector, MeasuredRun, StepWindow, Used
 from benchyard.host.counters.parsing import TICKS_PER_S, process_stat
 from benchyard.host.measuring import RAW_FILE, LocalCollector
 from benchyard.host.sampler import process
@@ -42,7 +42,7 @@ COLUMNS = (
 
 
 def collector(folder: Path, interval: float = 0.05, **lab: int) -> LocalCollector:
-    run = Measured(folder, "case[a=1,b=2]", 3, interval, time.monotonic_ns(), lab)
+    run = MeasuredRun(folder, "case[a=1,b=2]", 3, interval, time.monotonic_ns(), lab)
     return LocalCollector(run)
 
 

@@ -14,7 +14,7 @@ from benchyard.case.registry import Registry
 from benchyard.case.resource import InputFile, OutputFile, Resource, command
 from benchyard.core.clock import Clock
 from benchyard.core.model import Case, Json, JsonObject
-from benchyard.host.collector import Account, Measured, Reading, StepWindow, Used
+from benchyard.host.collector import Account, MeasuredRun, Reading, StepWindow, Used
 from benchyard.process.usage import Owned
 from benchyard.results.record import PhaseRecord, RunRecord, StepRecord, read_record
 from benchyard.run.adaptive import Adaptive
@@ -66,7 +66,7 @@ class FakeCollector:
     """Counts a tick a second of the fake clock; each reading itself takes ``cost`` seconds."""
 
     def __init__(
-        self, clock: FakeClock, run: Measured, cost: float, trouble: Mapping[str, Exception]
+        self, clock: FakeClock, run: MeasuredRun, cost: float, trouble: Mapping[str, Exception]
     ) -> None:
         self._clock = clock
         self._cost = cost
@@ -259,7 +259,7 @@ class Lab:
             clock=Clock(self.clock.now_ns, self.clock.advance),
         )
 
-    def _collector(self, run: Measured) -> FakeCollector:
+    def _collector(self, run: MeasuredRun) -> FakeCollector:
         made = FakeCollector(self.clock, run, self.cost, self.trouble)
         self.collectors.append(made)
         return made

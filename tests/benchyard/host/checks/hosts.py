@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from benchyard.host.checks import make
-from benchyard.host.checks.check_context import CheckContext, Finding, Look, Status, glance
+from benchyard.host.checks.check_context import CheckContext, Finding, Load, Status, glance
 from benchyard.host.facts.engine import Contact, EngineFacts
 from benchyard.host.facts.reading import Host
 
@@ -208,7 +208,7 @@ def looked(folder: Path, before: Mapping[str, str], after: Mapping[str, str]) ->
     """Return a context with a look of half a second between two states of a host."""
     first = glance(scene_of(folder / "before", before).host, 0.0)
     second = glance(scene_of(folder / "after", after).host, 0.5)
-    return scene_of(folder / "now", after, look=Look(first, second))
+    return scene_of(folder / "now", after, look=Load(first, second))
 
 
 def made(check: str, context: CheckContext) -> Finding:

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from benchyard.host.checks.check_context import Finding, Look, Status, glance, look
+from benchyard.host.checks.check_context import Finding, Load, Status, glance, look
 from benchyard.host.facts.engine import Contact, EngineFacts, ask, docker, meet_engine
 from benchyard.host.facts.reading import Host
 from benchyard.process.labels import OWNER
@@ -161,7 +161,7 @@ def labs(folder: Path, *environs: str) -> Finding:
     files = LAPTOP | {f"proc/{pid}/environ": text for pid, text in enumerate(environs, 50)}
     files |= {f"proc/{pid}/stat": "5 (x) S 1 " + "0 " * 40 for pid, _ in enumerate(environs, 50)}
     now = glance(scene_of(folder / "look", files).host, 0.0)
-    return made("other labs", scene_of(folder / "now", files, look=Look(now, now)))
+    return made("other labs", scene_of(folder / "now", files, look=Load(now, now)))
 
 
 def test_another_lab_is_found_by_its_label(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

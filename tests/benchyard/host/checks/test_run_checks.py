@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchyard.host.checks import CHECKS, examine, findings, worst_first
-from benchyard.host.checks.check_context import CheckContext, Finding, Look, Status, glance
+from benchyard.host.checks.check_context import CheckContext, Finding, Load, Status, glance
 from benchyard.host.facts import environment_of
 from tests.benchyard.host.checks.hosts import HOSTS, LAPTOP, looked, scene_of, write_host
 
@@ -79,7 +79,7 @@ def test_damaged_files_never_break_a_check(
             content if isinstance(content, bytes) else content.encode()
         )
     try:
-        look = Look(glance(laptop.host, 0.0), glance(laptop.host, 0.3))
+        look = Load(glance(laptop.host, 0.0), glance(laptop.host, 0.3))
         assert len(examine(replace(laptop, look=look))) > 20
         assert environment_of(laptop.host)
     finally:

@@ -11,7 +11,7 @@ import pytest
 from benchyard.host.counters import kernel
 from benchyard.host.counters.account import MetricBook
 from benchyard.host.counters.group_usage import used_by_group
-from benchyard.host.counters.groups import Group
+from benchyard.host.counters.groups import ControlGroup
 from benchyard.host.counters.processes import boot_ticks
 from benchyard.process.cgroups import Cgroup
 from tests.benchyard.host.counters.conftest import MIB, Worker
@@ -77,7 +77,7 @@ class Window:
     """A window on a group: read once at its start, then at each question."""
 
     def __init__(self, cgroup: Cgroup) -> None:
-        self.group = Group(cgroup)
+        self.group = ControlGroup(cgroup)
         self.start = self.group.read()
 
     def used(self, began_ticks: int = 0) -> MetricBook:
@@ -105,7 +105,7 @@ Watch = Callable[[Cgroup], Window]
 
 @pytest.mark.usefixtures("resettable")
 def test_version_2_tells_all(tmp_path: Path) -> None:
-    group = Group(write(tmp_path / "demo"))
+    group = ControlGroup(write(tmp_path / "demo"))
     start = group.read()
     write(
         tmp_path / "demo",
@@ -184,7 +184,7 @@ def test_a_kernel_that_lacks_a_file(
 
 @pytest.mark.usefixtures("resettable")
 def test_a_group_that_is_gone_is_not_known_and_its_peak_stays(tmp_path: Path) -> None:
-    group = Group(write(tmp_path / "demo"))
+    group = ControlGroup(write(tmp_path / "demo"))
     start = group.read()
     group.close()
     for name in V2:
@@ -221,7 +221,7 @@ def test_version_1_counts_what_its_processes_do(
 
 def test_version_1_begins_peaks_anew(cgroup: Cgroup, inside: Worker) -> None:
     inside.touch(64 * MIB)
-    group = Group(cgroup)
+    group = ControlGroup(cgroup)
     first = group.read()
     inside.touch(32 * MIB)
     second = group.read()
@@ -255,11 +255,11 @@ def test_groups_leave_no_descriptors_open(tmp_path: Path) -> None:
     before = open_below(tmp_path, Path("/proc"))
     for _ in range(50):
         for one in (cgroup, *nothing):
-            group = Group(one)
+            group = ControlGroup(one)
             group.read()
             group.close()
     assert open_below(tmp_path, Path("/proc")) == before
-    group = Group(nothing[0])
+    group = ControlGroup(nothing[0])
     before = open_below(tmp_path, Path("/proc"))
     for _ in range(50):
         group.read()
@@ -278,7 +278,7 @@ def test_what_a_group_has_no_file_for_has_no_odd_reason(cgroup: Cgroup, watch: W
 
 
 def test_a_peak_is_looked_up_where_it_was_noted(cgroup: Cgroup, inside: Worker) -> None:
-    group = Group(cgroup)
+    group = ControlGroup(cgroup)
     start = group.read()
     inside.touch(16 * MIB)
     end = group.read()
@@ -315,7 +315,7 @@ def test_a_group_made_inside_counts_from_its_birth(cgroup: Cgroup) -> None:
 
     worker = Worker(join)
     worker.burn(0.05)
-    group = Group(cgroup)
+    group = ControlGroup(cgroup)
     reading = group.read()
     group.close()
     worker.kill()
@@ -335,7 +335,7 @@ def test_processes_of_groups_below_belong_to_it(cgroup: Cgroup) -> None:
         (below / "cgroup.procs").write_text(str(os.getpid()))
 
     worker = Worker(join)
-    group = Group(cgroup)
+    group = ControlGroup(cgroup)
     assert group.read().pids == {worker.pid}
     group.close()
     worker.kill()

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from benchyard.host.counters.kernel import (
     KernelFile,
-    Mark,
     PeakBook,
+    PeakMark,
     ProcessPeak,
     read_once,
 )
@@ -168,7 +168,7 @@ def test_what_is_gone_is_not_known() -> None:
     first = book.mark()
     level.gone = True
     assert book.between(first, book.mark()) is None
-    assert book.between(Mark(0, None), first) is None
+    assert book.between(PeakMark(0, None), first) is None
 
 
 def test_a_process_gives_its_peak_and_begins_anew() -> None:

@@ -13,7 +13,7 @@ import pytest
 from benchyard.host.counters import lives
 from benchyard.host.counters.account import MetricBook, in_turn
 from benchyard.host.counters.group_usage import CPU, GroupLife, Others
-from benchyard.host.counters.groups import Group
+from benchyard.host.counters.groups import ControlGroup
 from benchyard.host.counters.lives import Sight
 from benchyard.host.counters.traffic import Traffic
 from benchyard.process.cgroups import Cgroup
@@ -193,7 +193,7 @@ def test_a_length_that_is_off_by_more_than_a_hundredth_is_none(
 @pytest.fixture
 def account(folder: Path) -> Callable[[Others | None], Any]:
     """Return what tells the CPU time of a program alone in a group that counted 5 s."""
-    group = Group(Cgroup("test", {"cpuacct": folder}))
+    group = ControlGroup(Cgroup("test", {"cpuacct": folder}))
     reading = group.read()._replace(oldest_ticks=10)
     group.close()
 

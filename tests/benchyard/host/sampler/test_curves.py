@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from benchyard.core.errors import MeasurementError
-from benchyard.host.collector import Measured, StepWindow
+from benchyard.host.collector import MeasuredRun, StepWindow
 from benchyard.host.sampler import host_files, owned, process, start_sampler
 from benchyard.host.sampler.curves import METRICS_FILE, MOST_TOLD, RESOURCES_FILE, write_curves
 from benchyard.host.sampler.owned import HEADER
@@ -26,8 +26,8 @@ def read(folder: Path, name: str = METRICS_FILE) -> list[dict[str, str]]:
         return list(csv.DictReader(stream))
 
 
-def measured(folder: Path, origin_ns: int = 0) -> Measured:
-    return Measured(folder, "case[a=1,b=2]", 3, 0.1, origin_ns)
+def measured(folder: Path, origin_ns: int = 0) -> MeasuredRun:
+    return MeasuredRun(folder, "case[a=1,b=2]", 3, 0.1, origin_ns)
 
 
 def written(folder: Path, *frames: bytes) -> Path:

@@ -6,7 +6,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchyard.host.collector import Measured
+from benchyard.host.collector import MeasuredRun
 from benchyard.host.sampler import host_files
 from benchyard.host.sampler.rows import (
     COLUMNS,
@@ -33,8 +33,8 @@ def execution(index: int, start: int, end: int) -> StepSpan:
     return StepSpan(index, Boundary(start, ()), Boundary(end, ()))
 
 
-def run(case: str = "c", number: int = 4, origin_ns: int = 0) -> Measured:
-    return Measured(Path(), case, number, 0.1, origin_ns)
+def run(case: str = "c", number: int = 4, origin_ns: int = 0) -> MeasuredRun:
+    return MeasuredRun(Path(), case, number, 0.1, origin_ns)
 
 
 def parts(**known: float) -> tuple[Values, ...]:

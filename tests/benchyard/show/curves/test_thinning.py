@@ -5,13 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchyard.results.samples import Source, make_source
+from benchyard.results.samples import SampledSource, make_source
 from benchyard.show.curves.thinning import short, thinned
 
 LENGTHS = st.lists(st.floats(0.01, 3.0), min_size=3, max_size=60)
 
 
-def made(lengths: list[float], seed: int, name: str = "host") -> Source:
+def made(lengths: list[float], seed: int, name: str = "host") -> SampledSource:
     random = np.random.default_rng(seed)
     at_s = np.cumsum([0.0, *lengths])
     counted = np.cumsum(random.integers(0, 9, len(at_s))).astype(float)

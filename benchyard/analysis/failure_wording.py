@@ -35,7 +35,7 @@ from benchyard.analysis.failure_rates import (
 )
 from benchyard.core.model import Json, JsonObject, Outcome
 from benchyard.core.quantity import duration, moment, percent, plural
-from benchyard.core.table import Table
+from benchyard.core.table import Table, text_table
 from benchyard.core.wording import printable
 from benchyard.results.attempts import RunAttempt
 from benchyard.results.reasons import reason, shorten_error
@@ -108,7 +108,7 @@ def steps_table(steps: Sequence[Fragile]) -> Table:
         if step.troubled
     ]
     heads = ("STEP", "CASE", "TROUBLE", "RATE", "ATTEMPTS FAILED", "ENDED", "LAST ERROR")
-    return Table(heads, rows, ("TROUBLE", "RATE", "ATTEMPTS FAILED"))
+    return text_table(heads, rows, ("TROUBLE", "RATE", "ATTEMPTS FAILED"))
 
 
 def executions_table(found: Sequence[StepTry]) -> Table:
@@ -128,7 +128,7 @@ def executions_table(found: Sequence[StepTry]) -> Table:
         for one in found
     ]
     heads = ("STEP", "CASE", "RUN", "HOST", "ATTEMPTS", "ENDED", "TOOK", "STARTED")
-    return Table((*heads, "FIRST ERROR", "LAST ERROR"), rows, ("RUN", "ATTEMPTS", "TOOK"))
+    return text_table((*heads, "FIRST ERROR", "LAST ERROR"), rows, ("RUN", "ATTEMPTS", "TOOK"))
 
 
 def retries_table(tries: Iterable[RunAttempt]) -> Table:
@@ -136,7 +136,7 @@ def retries_table(tries: Iterable[RunAttempt]) -> Table:
     last = {(one.case, one.run): one for one in tries}.values()
     vain = [one for one in last if not (one.under_way or one.outcome in _FINE)]
     rows = [(one.case, retry_command(one.flow_run)) for one in vain]
-    return Table(("CASE", "GO ON WITH"), [*dict.fromkeys(row for row in rows if row[1])])
+    return text_table(("CASE", "GO ON WITH"), [*dict.fromkeys(row for row in rows if row[1])])
 
 
 def place_of(flow_run: Mapping[str, Json]) -> str | None:
@@ -170,7 +170,7 @@ def rates_table(found: Sequence[Bucket], every: str) -> Table:
     ]
     first = "WEEK FROM" if every == WEEK else "DAY"
     figures = ("EXECUTED", "TROUBLE", "RATE", "ATTEMPTS FAILED")
-    return Table((first, *figures), rows, figures)
+    return text_table((first, *figures), rows, figures)
 
 
 def summary(steps: Sequence[Fragile]) -> str:

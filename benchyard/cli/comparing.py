@@ -25,7 +25,7 @@ from benchyard.analysis.comparison.sample_size import (
     plan_table,
 )
 from benchyard.analysis.comparison.sides import Places, Side, means_several, read_sides
-from benchyard.analysis.comparison.tables import Order, table
+from benchyard.analysis.comparison.tables import MARKS, Order, table
 from benchyard.analysis.comparison.wording import (
     lacks_suspect,
     remarks,
@@ -39,20 +39,12 @@ from benchyard.cli.common import json_option
 from benchyard.cli.comparison_rule import comparison_rule
 from benchyard.cli.gate import exit_code, strict_option
 from benchyard.cli.option_types import Percent, stdout_flag
-from benchyard.cli.terminal import print_json, print_table, say, styled
+from benchyard.cli.terminal import COLOURS, print_json, print_table, say, styled
 from benchyard.core.errors import ExitCode, InputError
 from benchyard.core.files import shown
 from benchyard.core.quantity import plural
 from benchyard.core.wording import printable
 from benchyard.results.trust import Suspect
-from benchyard.statistics.comparison import Verdict
-
-_COLOURS = {
-    Verdict.REGRESSION: "red",
-    Verdict.IMPROVEMENT: "green",
-    Verdict.CHANGE: "cyan",
-    Verdict.CANNOT_TELL: "yellow",
-}
 
 
 def _step_pairs(
@@ -182,8 +174,7 @@ def _print(compared: Comparison) -> None:
         say(f"--suspect {Suspect.AUTO} counts what is suspect", fg="yellow")
     if compared.rows:
         say()
-        made, verdicts = table(compared)
-        print_table(made, [_COLOURS.get(verdict) if verdict else None for verdict in verdicts])
+        print_table(table(compared))
         say()
     for note in (*session_notes(compared), *uncounted(compared)):
         say(note)
@@ -204,7 +195,7 @@ def _print_pair(pair_of_cases: CasePair) -> None:
         for text in remarks(pair_of_cases, weight):
             say(styled(f"{word}: ", fg=_REMARKS[word]), text)
     for finding in pair_of_cases.findings:
-        say(finding.text, fg=_COLOURS.get(finding.verdict))
+        say(finding.text, fg=COLOURS.get(MARKS[finding.verdict]))
 
 
 def _print_sides(pairs: Sequence[CasePair]) -> None:
@@ -219,7 +210,7 @@ def _print_sides(pairs: Sequence[CasePair]) -> None:
     for one in pairs:
         for finding in one.findings:
             text = f"{printable(one.candidate_side)}: {finding.text}"
-            say(text, fg=_COLOURS.get(finding.verdict))
+            say(text, fg=COLOURS.get(MARKS[finding.verdict]))
 
 
 def _about(side: RunSet) -> str:

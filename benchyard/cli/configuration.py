@@ -12,7 +12,7 @@ from benchyard.cli.terminal import print_json, print_table, say
 from benchyard.core.errors import InputError
 from benchyard.core.files import shown
 from benchyard.core.model import Json
-from benchyard.core.table import Table
+from benchyard.core.table import text_table
 from benchyard.core.wording import hint, printable
 
 
@@ -44,7 +44,7 @@ def command(context: click.Context, name: str | None, *, as_json: bool) -> None:
     say(f"defaults from {shown(file.path)}" if file else f"no {NAME} here or above")
     told = [row for row in rows if name or row.key]
     if told:
-        print_table(Table(("COMMAND", "OPTION", "DEFAULT", "FROM"), [_cells(row) for row in told]))
+        print_table(text_table(("COMMAND", "OPTION", "DEFAULT", "FROM"), map(_cells, told)))
 
 
 def _rows(group: click.Group, name: str, file: ProjectFile | None) -> Iterator[_Row]:

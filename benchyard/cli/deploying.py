@@ -9,7 +9,7 @@ from benchyard.cli.option_types import NamedPath
 from benchyard.cli.terminal import print_json, print_table, say
 from benchyard.core.model import Json
 from benchyard.core.quantity import plural
-from benchyard.core.table import Table
+from benchyard.core.table import text_table
 
 prefect_yaml_option = click.option(
     "--prefect-yaml",
@@ -51,7 +51,7 @@ def command(
     for one in offered.deployments:
         schedules = [f"{slug} ({'on' if on else 'off'})" for slug, on in one.schedules.items()]
         rows.append((one.name, ", ".join(schedules) or "-", one.page))
-    print_table(Table(("DEPLOYMENT", "SCHEDULE", "PAGE"), rows))
+    print_table(text_table(("DEPLOYMENT", "SCHEDULE", "PAGE"), rows))
     say(f"{plural(len(offered.cases), 'case')} to choose from", err=True)
     if offered.kept():
         say(offered.kept(), err=True)

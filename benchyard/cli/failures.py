@@ -26,7 +26,7 @@ from benchyard.cli.terminal import print_json, print_table, say
 from benchyard.core.clock import iso_utc
 from benchyard.core.model import Case, Json
 from benchyard.core.quantity import plural
-from benchyard.core.table import Table
+from benchyard.core.table import text_table
 from benchyard.core.wording import printable
 from benchyard.lab import server
 from benchyard.results.attempts import RunAttempt
@@ -109,7 +109,7 @@ def _print_links(listed: Sequence[StepTry]) -> None:
     shown = [(name, address) for name, address in links.items() if address]
     if shown:
         say()
-        print_table(Table(("FLOW RUN", "LINK"), shown[:_MOST_LINKS]))
+        print_table(text_table(("FLOW RUN", "LINK"), shown[:_MOST_LINKS]))
 
 
 def _print_retries(tries: Sequence[RunAttempt]) -> None:

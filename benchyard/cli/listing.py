@@ -9,7 +9,7 @@ from benchyard.cli.common import Selection, cases_of, results_option, say_passed
 from benchyard.cli.terminal import print_json, print_table, say
 from benchyard.core.model import Case, Json
 from benchyard.core.quantity import plural
-from benchyard.core.table import Table
+from benchyard.core.table import text_table
 from benchyard.core.wording import quote
 from benchyard.results.folders import Results
 from benchyard.results.krown import has_only_samples
@@ -98,7 +98,7 @@ def _print(loaded: list[Loaded], selection: Selection) -> None:
         if item.problems:
             rows.append((quote(item.name), "-", "-", "-", "invalid", place))
     figures = ("STEPS", "DONE", "FAILED")
-    print_table(Table(("CASE", *figures, "TAGS", "FOLDER"), rows, figures))
+    print_table(text_table(("CASE", *figures, "TAGS", "FOLDER"), rows, figures))
     invalid = [item for item in loaded if item.problems]
     for item in invalid:
         first, more = item.problems[0], len(item.problems) - 1

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -171,6 +170,4 @@ def _failures(results: Path) -> Iterator[str]:
 
 
 def _print_steps(steps: list[dict[str, Any]], look: Look) -> None:
-    table = look.table(steps, quote)
-    heads, figures = (list(map(str.upper, names)) for names in (table.heads, table.figures))
-    print_table(replace(table, heads=heads, figures=figures))
+    print_table(look.table(steps))

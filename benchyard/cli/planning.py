@@ -9,7 +9,7 @@ from benchyard.cli.terminal import print_json, print_table, say
 from benchyard.core.files import shown
 from benchyard.core.model import Case, Json, JsonObject
 from benchyard.core.quantity import duration
-from benchyard.core.table import Table
+from benchyard.core.table import text_table
 from benchyard.core.wording import printable
 from benchyard.results.campaigns import Campaign, earlier_campaigns, read_campaign
 from benchyard.results.subject import Subject
@@ -107,7 +107,7 @@ def print_plan(
     for number, (place, run) in enumerate(plan.runs, 1):
         case, folder = cases[place]
         rows.append((str(number), case.title, str(run), str(len(case.steps)), shown(folder)))
-    print_table(Table(("", "CASE", "RUN", "STEPS", "RESULTS"), rows, ("", "RUN", "STEPS")))
+    print_table(text_table(("", "CASE", "RUN", "STEPS", "RESULTS"), rows, ("", "RUN", "STEPS")))
     for case, _ in cases:
         _print_steps(case)
     say(f"\nexpected time: {_expected(plan, cooldown)}")
@@ -142,4 +142,4 @@ def _print_steps(case: Case) -> None:
     for step in case.steps:
         needs = ", ".join(map(str, sorted(places[needed] for needed in step.needs)))
         rows.append((str(step.index), step.name, f"{step.resource}.{step.command}", needs))
-    print_table(Table(("", "STEP", "COMMAND", "NEEDS"), rows))
+    print_table(text_table(("", "STEP", "COMMAND", "NEEDS"), rows))

@@ -14,7 +14,7 @@ from benchyard.cli.terminal import console, print_json, print_table, say
 from benchyard.core.errors import ExitCode
 from benchyard.core.model import Json
 from benchyard.core.quantity import plural
-from benchyard.core.table import Table
+from benchyard.core.table import text_table
 from benchyard.core.wording import printable
 from benchyard.publish import Compression, Manner, PublishResult, RetryPolicy, publish_all
 from benchyard.publish.outcome import (
@@ -152,7 +152,7 @@ def _print_backlog(found: Sequence[Backlog], *, as_json: bool) -> None:
         for waiting in one.listing.waiting
     ]
     if rows:
-        print_table(Table(("SINK", "WAITS", "BYTES"), rows, ("BYTES",)))
+        print_table(text_table(("SINK", "WAITS", "BYTES"), rows, ("BYTES",)))
         say()
     for one in found:
         say(

@@ -136,7 +136,7 @@ def _print_csv(
 
 def _print_markdown(chosen: Sequence[tuple[Case, Path]], look: Look) -> None:
     for case, place in chosen:
-        table = look.table(read_summary(place).get("steps") or (), cell)
+        table = look.table(read_summary(place).get("steps") or ())
         say(f"**{cell(name_of(case, place))}**\n\n{table.markdown()}")
 
 

@@ -35,7 +35,7 @@ from benchyard.core.errors import BenchyardError, ExitCode, InputError, RunInter
 from benchyard.core.files import shown
 from benchyard.core.model import Json, JsonObject
 from benchyard.core.quantity import duration
-from benchyard.core.table import Table
+from benchyard.core.table import text_table
 from benchyard.core.wording import in_short, printable
 from benchyard.lab import server
 from benchyard.publish import check_sinks
@@ -167,7 +167,7 @@ def _print_summary(document: dict[str, Any], file: Path, *, as_json: bool) -> No
         print_json(document)
         return
     heads = ("CASE", "DONE", "FAILED", "LEFT OUT", "TIME", "WHY")
-    print_table(Table(heads, _rows(document)))
+    print_table(text_table(heads, _rows(document)))
     seed = "" if document["seed"] is None else f", in random order with seed {document['seed']}"
     say(f"\n{document['sentence']}{seed}\nall of it: {shown(file)}")
 
@@ -201,13 +201,13 @@ def _print_plan(
         seconds = entry.expected_seconds(len(turn.runs), cooldown)
         about = "-" if seconds is None else duration(seconds)
         rows.append((str(number), printable(entry.title), in_short(turn.runs), about))
-    print_table(Table(("", "CASE", "RUNS", "ABOUT"), rows, figures=("",)))
+    print_table(text_table(("", "CASE", "RUNS", "ABOUT"), rows, right=("",)))
     say()
     reasons = [
         (printable(e.title), "execute" if e.runs else "leave out", printable(e.why))
         for e in plan.entries
     ]
-    print_table(Table(("CASE", "DECISION", "WHY"), reasons))
+    print_table(text_table(("CASE", "DECISION", "WHY"), reasons))
     if plan.seed is not None:
         say(f"\nrandom order with seed {plan.seed}")
 

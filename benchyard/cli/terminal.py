@@ -10,9 +10,6 @@ import json
 import logging
 import re
 import sys
-from collections.abc import Sequence
-from dataclasses import replace
-from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -27,6 +24,8 @@ if TYPE_CHECKING:
 
 #: What may stand in a text of several lines.
 _LAYOUT = "\n\t"
+#: Mark of a cell to its colour.
+COLOURS = {"good": "green", "bad": "red", "doubtful": "yellow", "changed": "cyan"}
 #: What a JSON document seldom holds; most of it is to be seen.
 _ODD = re.compile(r"[^ -~\n]")
 
@@ -102,17 +101,12 @@ def _escaped(odd: re.Match[str]) -> str:
     return odd[0] if odd[0].isprintable() else json.dumps(odd[0])[1:-1]
 
 
-def print_table(table: "Table", colours: Sequence[str | None] = ()) -> None:
-    """Print a table.
-
-    Args:
-        colours: Of its rows, where they have some.
-    """
-    shown = [[printable(cell) for cell in row] for row in table.rows]
-    head, *lines = replace(table, rows=shown).lines()
-    say(head, bold=True)
-    for line, colour in zip_longest(lines, colours):
-        say(line, fg=colour)
+def print_table(table: "Table") -> None:
+    """Print a table."""
+    head, *lines = table.lines(lambda text, mark: styled(text, fg=COLOURS.get(mark)))
+    say(head.upper(), bold=True)
+    for line in lines:
+        click.echo(line)
 
 
 def console() -> "Console":

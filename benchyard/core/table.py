@@ -1,49 +1,286 @@
-"""Tables of texts, rendered for the terminal or as Markdown; rows as CSV."""
+"""Tables, written for the terminal, as Markdown, HTML, CSV and JSON; texts are escaped here alone.
+
+Whoever makes a table returns plain values; the kind of a column says how people read them.
+"""
 
 import csv
 import io
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from html import escape
+from itertools import chain, repeat
+from typing import Any, Self
 
+from benchyard.core.json_text import encoded
+from benchyard.core.markup import code, inline
+from benchyard.core.model import Json
+from benchyard.core.quantity import UNKNOWN, amount, day_and_time, duration, number, percent
 from benchyard.core.wording import printable
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
-    """Rows of texts below headed columns.
+class Kind:
+    """What the values of a column are.
 
     Args:
-        heads: Of the columns.
-        rows: Of each as many cells as there are columns.
-        figures: Heads of the columns that are aligned to the right.
+        write: Returns what people read of a value that is not None.
+        right: Whether it is aligned to the right.
+        long: Whether texts may be long, and are broken into lines on a page.
+        markdown: Escapes a text for Markdown.
     """
 
-    heads: Sequence[str]
-    rows: Sequence[Sequence[str]]
-    figures: Collection[str] = ()
+    write: Callable[[Any], str] = str
+    right: bool = False
+    long: bool = False
+    markdown: Callable[[str], str] = inline
 
-    def without(self, heads: Collection[str]) -> "Table":
-        """Return the table without the columns of these heads."""
-        kept = [place for place, head in enumerate(self.heads) if head not in heads]
-        heads, *rows = ([cells[place] for place in kept] for cells in (self.heads, *self.rows))
-        return replace(self, heads=heads, rows=rows)
 
-    def lines(self) -> list[str]:
-        """Return the heads, and each row, as a line of aligned columns."""
-        widths = [max(map(len, column)) for column in zip(self.heads, *self.rows, strict=True)]
-        return [self._line(cells, widths) for cells in (self.heads, *self.rows)]
+def _moment(value: Any) -> str:
+    with suppress(ValueError):
+        return day_and_time(datetime.fromisoformat(value) if isinstance(value, str) else value)
+    return str(value)
 
-    def _line(self, cells: Sequence[str], widths: Iterable[int]) -> str:
-        aligned = (
-            cell.rjust(width) if head in self.figures else cell.ljust(width)
-            for head, cell, width in zip(self.heads, cells, widths, strict=True)
-        )
-        return "  ".join(aligned).rstrip()
+
+def _number(value: Any) -> str:
+    return number(value, 4) if isinstance(value, float) else str(value)
+
+
+TEXT = Kind()
+LONG = Kind(long=True)
+CODE = Kind(markdown=code)
+#: Texts that are Markdown already.
+MARKDOWN = Kind(markdown=str)
+NUMBER = Kind(_number, right=True)
+COUNT = Kind("{:,}".format, right=True)
+SECONDS = Kind(duration, right=True)
+BYTES = Kind(lambda value: amount(value, "B"), right=True)
+SHARE = Kind(percent, right=True)
+#: ISO 8601, or seconds since 1970; people read UTC, which the head says.
+MOMENT = Kind(_moment)
+
+#: Mark to the sign that stands for its colour in Markdown.
+SIGNS = {"bad": "❌ ", "good": "✅ "}
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column.
+
+    Args:
+        key: Its name in JSON and CSV, with the unit: ``median_s``; empty: for people only.
+        head: What people read; None: for programs only.
+        kind: Of its values.
+        href: Where the head leads, such as to the table in the order of this column.
+        order: ``ascending`` or ``descending`` if the rows are in its order.
+    """
+
+    key: str
+    head: str | None = None
+    kind: Kind = TEXT
+    href: str | None = None
+    order: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A value with what the kind of its column does not say.
+
+    Args:
+        value: In JSON and CSV, unrounded.
+        text: What people read; None: as the kind of the column writes the value.
+        href: Where it leads.
+        mark: ``good``, ``bad``, ``changed``, ``doubtful`` or ``quiet``, which colours it.
+    """
+
+    value: Json
+    text: str | None = None
+    href: str | None = None
+    mark: str = ""
+
+    def shown(self, kind: Kind = TEXT) -> str:
+        """Return what people read in a column of a kind."""
+        if self.text is not None:
+            return self.text
+        return UNKNOWN if self.value is None else kind.write(self.value)
+
+
+Row = Sequence["Cell | Json"]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows of values below headed columns.
+
+    Args:
+        name: Of the table in addresses.
+        title: What it shows.
+        columns: Those with a key are what programs read, those with a head what people do.
+        rows: Of each as many cells as there are columns; a plain value is a cell of its own.
+        notes: Sentences below it.
+        empty: What is said if there is no row.
+    """
+
+    name: str
+    title: str
+    columns: Sequence[Column]
+    rows: Sequence[Row]
+    notes: Sequence[str] = field(default=(), kw_only=True)
+    empty: str = field(default="There is nothing here.", kw_only=True)
+
+    @property
+    def heads(self) -> list[str]:
+        """The heads that people read."""
+        return [column.head for column in self.columns if column.head is not None]
+
+    def without(self, names: Collection[str]) -> Self:
+        """Return the table without the columns of these keys or heads."""
+        return self._choose(lambda column: column.key not in names and column.head not in names)
+
+    def without_unknown(self) -> Self:
+        """Return the table without the columns of which nothing is known."""
+        known = {
+            id(column)
+            for place, column in enumerate(self.columns)
+            if any(row[place].shown(column.kind) not in ("", UNKNOWN) for row in self._cells())
+        }
+        return self._choose(lambda column: id(column) in known)
+
+    def _choose(self, wanted: Callable[[Column], bool]) -> Self:
+        kept = [place for place, column in enumerate(self.columns) if wanted(column)]
+        rows = [[row[place] for place in kept] for row in self.rows]
+        return replace(self, columns=[self.columns[place] for place in kept], rows=rows)
+
+    def first(self, most: int, rest: str) -> Self:
+        """Return the table with its first rows, and a note of how many more there are.
+
+        Args:
+            rest: Where they are: ``in the CSV``.
+        """
+        more = len(self.rows) - most
+        notes = [*self.notes, f"{more:,} more {rest}"]
+        return replace(self, rows=self.rows[:most], notes=notes) if more > 0 else self
+
+    def _cells(self) -> Iterator[list[Cell]]:
+        return ([x if isinstance(x, Cell) else Cell(x) for x in row] for row in self.rows)
+
+    def _for_people(self) -> tuple[list[Kind], list[list[Cell]]]:
+        """Return the kinds of the columns that people read, and their cells."""
+        places = [at for at, column in enumerate(self.columns) if column.head is not None]
+        cells = [[row[at] for at in places] for row in self._cells()]
+        return [self.columns[at].kind for at in places], cells
+
+    def texts(self) -> list[list[str]]:
+        """Return what people read of each row, one text for each of their columns."""
+        kinds, cells = self._for_people()
+        return [list(map(Cell.shown, row, kinds)) for row in cells]
+
+    def lines(self, style: Callable[[str, str], str] = lambda text, _: text) -> list[str]:
+        """Return the heads, and each row, as a line of aligned columns.
+
+        Args:
+            style: Returns a text, already escaped and aligned, in the colour of a mark.
+        """
+        kinds, cells = self._for_people()
+        texts = [[printable(text) for text in row] for row in (self.heads, *self.texts())]
+        marks = [[""] * len(kinds), *([cell.mark for cell in row] for row in cells)]
+        widths = [max(map(len, column)) for column in zip(*texts, strict=True)]
+
+        def line(row: Sequence[str], marked: Sequence[str]) -> str:
+            aligned = [
+                text.rjust(width) if kind.right else text.ljust(width)
+                for text, width, kind in zip(row, widths, kinds, strict=True)
+            ]
+            aligned[-1] = aligned[-1].rstrip()
+            styled = (
+                style(text, mark) if mark else text
+                for text, mark in zip(aligned, marked, strict=True)
+            )
+            return "  ".join(styled).rstrip()
+
+        return list(map(line, texts, marks))
 
     def markdown(self) -> str:
-        """Return the table as Markdown; its texts are escaped already."""
-        marks = ["---:" if head in self.figures else "---" for head in self.heads]
-        return "".join(f"| {' | '.join(cells)} |\n" for cells in (self.heads, marks, *self.rows))
+        """Return the table as Markdown."""
+        kinds, cells = self._for_people()
+        heads = list(map(inline, self.heads))
+        marks = ["---:" if kind.right else "---" for kind in kinds]
+        rows = (map(_markdown, row, kinds) for row in cells)
+        table = "".join(f"| {' | '.join(row)} |\n" for row in (heads, marks, *rows))
+        return table + "".join(f"\n{inline(note)}\n" for note in self.notes)
+
+    def html(self, starts: Iterable[str] = ()) -> str:
+        """Return the table as HTML.
+
+        Args:
+            starts: Ready HTML that begins the head and each row; as many as there are.
+        """
+        (kinds, cells), begin = self._for_people(), iter(starts or repeat(""))
+        columns = (column for column in self.columns if column.head is not None)
+        head = f"<tr>{next(begin)}{''.join(map(_html_head, columns))}</tr>"
+        rows = (
+            f"<tr>{start}{''.join(map(_html_cell, row, kinds))}</tr>\n"
+            for start, row in zip(begin, cells, strict=False)
+        )
+        return f"<thead>{head}</thead>\n<tbody>\n{''.join(rows)}</tbody>\n"
+
+    def records(self) -> list[dict[str, Json]]:
+        """Return a mapping of keys to values for each row."""
+        keys = [column.key for column in self.columns]
+        every = (dict(zip(keys, (x.value for x in row), strict=True)) for row in self._cells())
+        return [{key: value for key, value in row.items() if key} for row in every]
+
+    def csv(self, *, head: bool = True) -> str:
+        """Return the table as CSV; see ``csv_text``."""
+        heads = [[column.key for column in self.columns if column.key]] if head else []
+        return csv_text(chain(heads, (map(_flat, row.values()) for row in self.records())))
+
+
+def text_table(
+    heads: Sequence[str], rows: Iterable[Sequence[str]], right: Collection[str] = ()
+) -> Table:
+    """Return a table of texts.
+
+    Args:
+        right: Heads of the columns that are aligned to the right.
+    """
+    kinds = (NUMBER if head in right else TEXT for head in heads)
+    columns = [Column(head, head, kind) for head, kind in zip(heads, kinds, strict=True)]
+    return Table("", "", columns, list(rows))
+
+
+def _markdown(cell: Cell, kind: Kind) -> str:
+    text = kind.markdown(cell.shown(kind))
+    linked = f"[{text}]({cell.href})" if cell.href and text else text
+    return SIGNS.get(cell.mark, "") + linked
+
+
+def _html_head(column: Column) -> str:
+    look = ' class="figure"' * column.kind.right
+    order = f' aria-sort="{html_text(column.order)}"' if column.order else ""
+    return f'<th scope="col"{look}{order}>{_html_link(column.head or "", column.href)}</th>'
+
+
+def _html_cell(cell: Cell, kind: Kind) -> str:
+    look = " ".join(filter(None, ("figure" * kind.right, "wide" * kind.long, cell.mark)))
+    shown = _html_link(cell.shown(kind), cell.href)
+    return f'<td class="{html_text(look)}">{shown}</td>' if look else f"<td>{shown}</td>"
+
+
+def _html_link(text: str, href: str | None) -> str:
+    shown = html_text(text)
+    return f'<a href="{html_text(href)}">{shown}</a>' if href else shown
+
+
+def html_text(text: str) -> str:
+    """Return a text escaped for HTML; what turns or hides the text around it is shown."""
+    return escape(printable(text, but="\n\t"), quote=True)
+
+
+def _flat(value: Json) -> Json:
+    """Return what CSV has for a value: of a list or mapping its JSON."""
+    return encoded(value) if isinstance(value, dict | list) else value
 
 
 def csv_text(rows: Iterable[Iterable[object]], *, exact: bool = False) -> str:

@@ -6,7 +6,8 @@ from itertools import chain
 from typing import Any
 
 from benchyard.core.quantity import amount, duration, percent
-from benchyard.core.table import Table
+from benchyard.core.table import Table, text_table
+from benchyard.core.wording import quote
 from benchyard.results.summary_metrics import own_time
 from benchyard.results.trust import BUSY
 from benchyard.show.export.columns import DURATION, Metrics, refuse_unknown
@@ -126,12 +127,12 @@ class Look:
         others = [self.document(other) for other in summary.get("other_subjects") or ()]
         return {**summary, **members, "other_subjects": others}
 
-    def table(self, steps: Sequence[Document], escape: Callable[[str], str]) -> Table:
+    def table(self, steps: Sequence[Document], escape: Callable[[str], str] = quote) -> Table:
         """Return a row for each step, or for each of its wanted metrics.
 
         Args:
             steps: The member ``steps`` of summary.json.
-            escape: Makes the names in it, which are the user's, harmless where they are shown.
+            escape: Shortens the names in it.
         """
         names = _USUAL if self.columns is None else self.columns
         cells = [cell for step in steps for cell in self._cells(step, escape)]
@@ -146,7 +147,7 @@ class Look:
         for at, name in enumerate(names, len(_HEADS)):
             if self.columns is None and name in _SELDOM and not any(row[at] for row in rows):
                 empty.append(_COLUMNS[name][0])
-        return Table([*_HEADS, *heads], rows, figures).without(empty)
+        return text_table([*_HEADS, *heads], rows, figures).without(empty)
 
     def _cells(self, step: Document, escape: Callable[[str], str]) -> Iterator[_Cell]:
         metrics: Document = step.get("metrics") or {}
@@ -172,9 +173,9 @@ def _with(wanted: Metrics, step: dict[str, Any]) -> dict[str, Any]:
 USUAL = Look()
 
 
-def steps_table(steps: Sequence[Document], escape: Callable[[str], str]) -> Table:
+def steps_table(steps: Sequence[Document]) -> Table:
     """Return the usual table; see ``Look.table``."""
-    return USUAL.table(steps, escape)
+    return USUAL.table(steps)
 
 
 #: What the kernel tells of every program, beside what programs and classes report themselves.

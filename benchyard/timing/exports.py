@@ -1,12 +1,12 @@
 """The executions and their ranking in files: our own JSON, hyperfine's, CSV, Markdown."""
 
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 
 from benchyard import __version__
-from benchyard.core.markup import code, item
+from benchyard.core.markup import item
 from benchyard.core.model import Json
-from benchyard.core.table import Table, csv_text
+from benchyard.core.table import CODE, csv_text
 from benchyard.statistics.intervals import Interval
 from benchyard.statistics.measures import mean, median, stdev
 from benchyard.timing.course import Course
@@ -117,12 +117,8 @@ def table_of_executions(course: Course) -> str:
 
 def markdown(course: Course, warnings: Sequence[str]) -> str:
     """Return the table, the verdicts and the warnings as Markdown."""
-    shown = table(course)
-    rows = [[code(row[0]), *row[1:]] for row in shown.rows]
+    first, *others = (shown := table(course)).columns
+    shown = replace(shown, columns=[replace(first, kind=CODE), *others])
     said = verdicts(course.ranking) if course.ranking else []
     lines = [f"- {item(text)}\n" for text in (*said, *(f"warning: {one}" for one in warnings))]
-    return (
-        Table(shown.heads, rows, shown.figures).markdown()
-        + ("\n" if lines else "")
-        + "".join(lines)
-    )
+    return shown.markdown() + ("\n" if lines else "") + "".join(lines)

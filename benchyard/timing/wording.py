@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from benchyard.core.quantity import amount, duration, number, percent, shorten
-from benchyard.core.table import Table
+from benchyard.core.table import Table, text_table
 from benchyard.core.wording import printable
 from benchyard.statistics.intervals import Interval
 from benchyard.statistics.measures import median
@@ -24,7 +24,7 @@ def table(course: Course) -> Table:
     order = ranking.order if ranking else range(len(course.commands))
     rows = [_row(course, at) for at in order]
     heads = ("COMMAND", "MEDIAN", "INTERVAL", "MIN", "MAX", "CPU", "MEMORY", "N", "EXIT CODE")
-    return Table(heads, rows, figures=heads[1:8])
+    return text_table(heads, rows, right=heads[1:8])
 
 
 def _row(course: Course, at: int) -> list[str]:

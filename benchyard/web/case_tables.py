@@ -11,10 +11,11 @@ from benchyard.catalogue.entry import CaseEntry
 from benchyard.core.clock import iso_utc
 from benchyard.core.model import Json, JsonObject, plain
 from benchyard.core.quantity import amount, day_and_time, percent, plural, shorten
+from benchyard.core.table import LONG, NUMBER, Cell, Column
 from benchyard.results.trust import BUSY
 from benchyard.show.case_history.groups import Group, StepHistory
 from benchyard.web.case_links import address, query_of
-from benchyard.web.tables import Cell, Column, DataTable, Ticks
+from benchyard.web.tables import DataTable, Ticks
 
 Document = Mapping[str, Any]
 CPU = "resource_cpu_s"
@@ -36,19 +37,19 @@ def case_document(case: CaseEntry) -> JsonObject:
 _STEP_COLUMNS = (
     Column("step", "Step"),
     Column("metric", "Metric"),
-    Column("runs", "Runs", figure=True),
-    Column("median", "Median", figure=True),
-    Column("low", "Low (95 %)", figure=True),
-    Column("high", "High (95 %)", figure=True),
-    Column("cv", "CV", figure=True),
-    Column("min", "Min", figure=True),
-    Column("max", "Max", figure=True),
+    Column("runs", "Runs", NUMBER),
+    Column("median", "Median", NUMBER),
+    Column("low", "Low (95 %)", NUMBER),
+    Column("high", "High (95 %)", NUMBER),
+    Column("cv", "CV", NUMBER),
+    Column("min", "Min", NUMBER),
+    Column("max", "Max", NUMBER),
     Column("unit", "Unit"),
-    Column("median_cpu_s", "CPU", figure=True),
-    Column("median_memory_bytes", "Memory peak", figure=True),
+    Column("median_cpu_s", "CPU", NUMBER),
+    Column("median_memory_bytes", "Memory peak", NUMBER),
     Column("outcomes", "Outcomes"),
     Column("left_out", "Left out"),
-    Column("advice", "Advice", hidden=True),
+    Column("advice"),
 )
 
 
@@ -130,14 +131,14 @@ _HISTORY_COLUMNS = (
     Column("step", "Step"),
     Column("began", "Began (UTC)"),
     Column("host", "Testbed"),
-    Column("runs", "Runs", figure=True),
-    Column("suspect", "Suspect", figure=True),
-    Column("median", "Median", figure=True),
-    Column("low", "Low (95 %)", figure=True),
-    Column("high", "High (95 %)", figure=True),
-    Column("change", "Against before", figure=True),
+    Column("runs", "Runs", NUMBER),
+    Column("suspect", "Suspect", NUMBER),
+    Column("median", "Median", NUMBER),
+    Column("low", "Low (95 %)", NUMBER),
+    Column("high", "High (95 %)", NUMBER),
+    Column("change", "Against before", NUMBER),
     Column("commit", "Commit"),
-    Column("changed", "What changed", wide=True),
+    Column("changed", "What changed", LONG),
     Column("campaign", "Campaign"),
 )
 
@@ -218,10 +219,10 @@ def points_table(case: CaseEntry, siblings: Sequence[CaseEntry]) -> DataTable:
     columns = [
         Column("case", "Point"),
         *(Column(f"point.{name}", name) for name in names),
-        Column("runs", "Runs", figure=True),
-        Column("failed", "Failed", figure=True),
+        Column("runs", "Runs", NUMBER),
+        Column("failed", "Failed", NUMBER),
         Column("newest_s", "Newest (UTC)"),
-        Column("id", "Id", hidden=True),
+        Column("id"),
     ]
     rows = [
         [
@@ -251,14 +252,14 @@ def _parameter(value: Json) -> Cell:
 
 _FAILURE_COLUMNS = (
     Column("step", "Step"),
-    Column("troubled", "In trouble", figure=True),
-    Column("executions", "Executions", figure=True),
-    Column("rate", "Rate", figure=True),
-    Column("fragility", "At least", figure=True),
-    Column("failed_attempts", "Failed attempts", figure=True),
-    Column("attempts", "Attempts", figure=True),
+    Column("troubled", "In trouble", NUMBER),
+    Column("executions", "Executions", NUMBER),
+    Column("rate", "Rate", NUMBER),
+    Column("fragility", "At least", NUMBER),
+    Column("failed_attempts", "Failed attempts", NUMBER),
+    Column("attempts", "Attempts", NUMBER),
     Column("ended", "Ended"),
-    Column("last_error", "Last error", wide=True),
+    Column("last_error", "Last error", LONG),
 )
 
 
@@ -281,4 +282,4 @@ def failures_table(case: CaseEntry, steps: Iterable[Fragile], notes: Sequence[st
     ]
     href = address(case, "failures")
     empty = "Nothing failed, and nothing was retried."
-    return DataTable("failures", "Failures", _FAILURE_COLUMNS, rows, href, empty, notes)
+    return DataTable("failures", "Failures", _FAILURE_COLUMNS, rows, href, empty=empty, notes=notes)

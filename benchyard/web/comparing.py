@@ -14,26 +14,21 @@ from benchyard.analysis.comparison.request import (
 from benchyard.analysis.comparison.rows import CasePair, Comparison
 from benchyard.analysis.comparison.run_sets import RunSet
 from benchyard.analysis.comparison.sides import Side, means_several
-from benchyard.analysis.comparison.tables import table
+from benchyard.analysis.comparison.tables import MARKS, table
 from benchyard.catalogue.catalogue import Catalogue
 from benchyard.catalogue.entry import identified
 from benchyard.catalogue.query import Query
 from benchyard.core.errors import InputError
 from benchyard.core.quantity import day_and_time
+from benchyard.core.table import LONG, NUMBER, Cell, Column
 from benchyard.core.wording import in_short, quote, some
 from benchyard.results.campaigns import campaigns_before
 from benchyard.results.subject import about, subject_of
 from benchyard.statistics.comparison import Verdict
 from benchyard.web.report.comparisons import sides_of
 from benchyard.web.sides import Chosen, choose, labels, read_chosen
-from benchyard.web.tables import Cell, Column, DataTable
+from benchyard.web.tables import DataTable
 
-_MARKS: Mapping[Verdict | None, str] = {
-    Verdict.REGRESSION: "bad",
-    Verdict.IMPROVEMENT: "good",
-    Verdict.CANNOT_TELL: "doubtful",
-    Verdict.NO_CHANGE_SHOWN: "quiet",
-}
 _REMARK_MARKS = {"warning": "doubtful"}
 #: A page has a row for each step of each two sides.
 _MOST_PAIRS = 400
@@ -139,32 +134,15 @@ def mark_of(comparison: Comparison) -> str:
 
 def rows_table(shown: Compared) -> DataTable:
     """Return the figures and verdicts, a row for each step, metric and side."""
-    made, verdicts = table(shown.answer.comparison)
-    columns = [
-        Column(head, head.capitalize() or "Size", head in made.figures) for head in made.heads
-    ]
-    rows = [
-        [
-            _cell(shown, head, text, _MARKS.get(verdict, ""))
-            for head, text in zip(made.heads, texts, strict=True)
-        ]
-        for texts, verdict in zip(made.rows, verdicts, strict=True)
-    ]
-    return DataTable("comparison", "Figures and verdicts", columns, rows)
-
-
-def _cell(shown: Compared, head: str, text: str, mark: str) -> Cell:
-    if head in ("SIDE", "AGAINST"):
-        return Cell(text, shown.label(text), shown.hrefs.get(text))
-    return Cell(text, mark=mark if head in ("", "VERDICT", "CHANGE") else "")
+    return DataTable.of(table(shown.answer.comparison, shown.label, shown.hrefs.get))
 
 
 _SIDE_COLUMNS = (
     Column("role", "Role"),
     Column("side", "Side"),
     Column("runs", "Runs"),
-    Column("failed", "Failed", figure=True),
-    Column("measured", "Measured", wide=True),
+    Column("failed", "Failed", NUMBER),
+    Column("measured", "Measured", LONG),
     Column("newest", "Newest run (UTC)"),
 )
 
@@ -206,7 +184,7 @@ def findings_of(shown: Compared) -> Iterator[tuple[str, str]]:
     for pair in shown.answer.comparison.pairs:
         for finding in pair.findings:
             side = f"{shown.label(pair.candidate_side)}: " if several else ""
-            yield f"{side}{finding.text}", _MARKS.get(finding.verdict, "")
+            yield f"{side}{finding.text}", MARKS.get(finding.verdict, "")
 
 
 def reversed_words(shown: Compared) -> Iterator[str]:

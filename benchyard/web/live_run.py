@@ -12,6 +12,7 @@ from typing import IO, Any
 
 from benchyard.core.errors import InputError, RecordError
 from benchyard.core.quantity import duration
+from benchyard.core.table import NUMBER, Cell, Column
 from benchyard.core.wording import printable
 from benchyard.results.attempts import RunAttempt, read_tries
 from benchyard.results.folders import LOG_FILE, RunFolder
@@ -20,7 +21,7 @@ from benchyard.show.curves.growing import GrowingCurves
 from benchyard.show.curves.thinning import thinned
 from benchyard.web.curves import document_of
 from benchyard.web.run_files import open_in, plain_text
-from benchyard.web.tables import Cell, Column, DataTable
+from benchyard.web.tables import DataTable
 
 #: Points of each curve; lines of the log.
 _POINTS, _LINES = 400, 200
@@ -167,11 +168,11 @@ def live_steps_table(folder: Path) -> DataTable:
     log.look()
     log.close()
     columns = [
-        Column("index", "No.", figure=True),
+        Column("index", "No.", NUMBER),
         Column("step", "Step"),
         Column("outcome", "Outcome"),
-        Column("start_s", "Began after", figure=True),
-        Column("failed_attempts", "Failed attempts", figure=True),
+        Column("start_s", "Began after", NUMBER),
+        Column("failed_attempts", "Failed attempts", NUMBER),
     ]
     rows = [
         [

@@ -6,39 +6,40 @@ from typing import Any, cast
 from benchyard.catalogue.formats.measurements import Measurement, Measurements, number
 from benchyard.core.model import Json, JsonObject, plain
 from benchyard.core.quantity import amount, plural
+from benchyard.core.table import LONG, NUMBER, Cell, Column
 from benchyard.publish.testresults.document import Document, suspect_in
 from benchyard.web.paging import Part
-from benchyard.web.tables import Cell, Column, DataTable
+from benchyard.web.tables import DataTable
 
 _MEASUREMENTS = (
-    Column("benchmark", "Benchmark", wide=True),
+    Column("benchmark", "Benchmark", LONG),
     Column("parameters", "Parameters"),
     Column("metric", "Metric"),
     Column("unit", "Unit"),
-    Column("n", "N", figure=True),
-    Column("median", "Median", figure=True),
-    Column("mean", "Mean", figure=True),
-    Column("stdev", "Std. dev.", figure=True),
-    Column("min", "Min", figure=True),
-    Column("max", "Max", figure=True),
-    Column("note", "Note", wide=True),
+    Column("n", "N", NUMBER),
+    Column("median", "Median", NUMBER),
+    Column("mean", "Mean", NUMBER),
+    Column("stdev", "Std. dev.", NUMBER),
+    Column("min", "Min", NUMBER),
+    Column("max", "Max", NUMBER),
+    Column("note", "Note", LONG),
 )
 _VALUES = (
-    Column("benchmark", "Benchmark", wide=True),
+    Column("benchmark", "Benchmark", LONG),
     Column("metric", "Metric"),
     Column("unit", "Unit"),
-    Column("position", "Position", figure=True),
-    Column("value", "Value", figure=True),
+    Column("position", "Position", NUMBER),
+    Column("value", "Value", NUMBER),
 )
 _RESULTS = (
-    Column("entry", "Entry", wide=True),
-    Column("wall_time_s", "Wall time", figure=True),
-    Column("cpu_time_s", "CPU time", figure=True),
-    Column("iterations", "Iterations", figure=True),
-    Column("throughput_mb_s", "Throughput (MB/s)", figure=True),
+    Column("entry", "Entry", LONG),
+    Column("wall_time_s", "Wall time", NUMBER),
+    Column("cpu_time_s", "CPU time", NUMBER),
+    Column("iterations", "Iterations", NUMBER),
+    Column("throughput_mb_s", "Throughput (MB/s)", NUMBER),
     Column("suspect", "Suspect"),
-    Column("extras", "Extras", wide=True),
-    Column("metrics", "Metrics", wide=True),
+    Column("extras", "Extras", LONG),
+    Column("metrics", "Metrics", LONG),
 )
 
 
@@ -51,7 +52,7 @@ def measurements_table(measured: Measurements, href: str, part: Part) -> DataTab
         _MEASUREMENTS,
         [_measurement(row) for row in part.among(measured.rows)],
         f"{href}/measurements",
-        "The file holds no measurement.",
+        empty="The file holds no measurement.",
     )
     return part.told(table, len(measured.rows))
 
@@ -85,7 +86,7 @@ def values_table(measured: Measurements, href: str, part: Part) -> DataTable:
         for row, at in _some_values(measured.rows, part)
     ]
     empty = "The file tells statistics only, and no single value."
-    table = DataTable("values", "Single values", _VALUES, rows, f"{href}/values", empty)
+    table = DataTable("values", "Single values", _VALUES, rows, f"{href}/values", empty=empty)
     return part.told(table, sum(len(row.values) for row in measured.rows))
 
 
@@ -115,8 +116,8 @@ def results_table(document: Document, href: str, part: Part) -> DataTable:
         _RESULTS,
         [_result(one.name, one.wall_time, one.body) for one in part.among(document.entries)],
         f"{href}/results",
-        "The document has no entry.",
-        ("Wall and CPU time as the document has them; by its schema they are seconds.",),
+        empty="The document has no entry.",
+        notes=("Wall and CPU time as the document has them; by its schema they are seconds.",),
     )
     return part.told(table, len(document.entries))
 

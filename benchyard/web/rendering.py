@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from hashlib import sha256
-from html import escape
 from pathlib import Path
 from typing import Any, cast
 
@@ -63,11 +62,6 @@ def static_folder() -> str:
 def _visible(value: Any) -> Any:
     """Escape what would turn the direction of the text around it, or cannot be seen."""
     return printable(value, but="\n\t") if type(value) is str else value
-
-
-def as_html(text: str) -> str:
-    """Return a text as a template would write it."""
-    return escape(_visible(text), quote=True)
 
 
 def _environment() -> Environment:

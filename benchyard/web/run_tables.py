@@ -6,13 +6,14 @@ from urllib.parse import quote as quoted
 
 from benchyard.core.model import Json, Outcome
 from benchyard.core.quantity import amount
+from benchyard.core.table import LONG, NUMBER, Cell, Column
 from benchyard.results.reasons import why_step_failed
 from benchyard.results.record import Attempt, Repetition, StepRecord
 from benchyard.results.summary_metrics import unit_and_direction
 from benchyard.statistics.measures import median_of_sorted
 from benchyard.web.rendering import outcome_mark
 from benchyard.web.runs import Shown, ShownRun
-from benchyard.web.tables import Cell, Column, DataTable
+from benchyard.web.tables import DataTable
 
 #: Key of a column to its head and the metrics that it is the sum of.
 _USED: Mapping[str, tuple[str, tuple[str, ...]]] = {
@@ -54,23 +55,23 @@ def _table(
 ) -> DataTable:
     said = shown.reason if shown.record is None else empty
     href = f"/run/{shown.entry.id}/{name}"
-    return DataTable(name, caption, columns, rows, href, said)
+    return DataTable(name, caption, columns, rows, href, empty=said)
 
 
 def steps_table(shown: Shown) -> DataTable:
     """Return a row for each step: its outcome, and the medians over its measured repetitions."""
     columns = [
-        Column("index", "No.", figure=True),
+        Column("index", "No.", NUMBER),
         Column("step", "Step"),
         Column("resource", "Resource"),
         Column("command", "Command"),
         Column("outcome", "Outcome"),
-        Column("median_s", "Median", figure=True),
-        Column("repetitions", "N", figure=True),
-        Column("attempts", "Attempts", figure=True),
-        *(Column(key, head, figure=True) for key, (head, _) in _USED.items()),
-        Column("suspect", "Suspect", wide=True),
-        Column("reason", "Why", wide=True),
+        Column("median_s", "Median", NUMBER),
+        Column("repetitions", "N", NUMBER),
+        Column("attempts", "Attempts", NUMBER),
+        *(Column(key, head, NUMBER) for key, (head, _) in _USED.items()),
+        Column("suspect", "Suspect", LONG),
+        Column("reason", "Why", LONG),
     ]
     rows = [_step(step) for step in shown.record.steps] if shown.record else []
     return _table(shown, "steps", "Steps", columns, rows)
@@ -107,15 +108,15 @@ def _used(one: Repetition, names: Sequence[str]) -> float | None:
 def attempts_table(shown: Shown) -> DataTable:
     """Return a row for each attempt of each step."""
     columns = [
-        Column("index", "No.", figure=True),
+        Column("index", "No.", NUMBER),
         Column("step", "Step"),
-        Column("attempt", "Attempt", figure=True),
+        Column("attempt", "Attempt", NUMBER),
         Column("outcome", "Outcome"),
-        Column("start_s", "Began after", figure=True),
-        Column("duration_s", "Took", figure=True),
-        Column("repetitions", "Repetitions", figure=True),
+        Column("start_s", "Began after", NUMBER),
+        Column("duration_s", "Took", NUMBER),
+        Column("repetitions", "Repetitions", NUMBER),
         Column("error_type", "Error"),
-        Column("error", "What it said", wide=True),
+        Column("error", "What it said", LONG),
     ]
     steps = shown.record.steps if shown.record else ()
     rows = [_attempt(step, one) for step in steps for one in step.attempts]
@@ -141,11 +142,11 @@ def phases_table(shown: Shown) -> DataTable:
     columns = [
         Column("resource", "Resource"),
         Column("phase", "Phase"),
-        Column("step", "Step", figure=True),
+        Column("step", "Step", NUMBER),
         Column("outcome", "Outcome"),
-        Column("start_s", "Began after", figure=True),
-        Column("duration_s", "Took", figure=True),
-        Column("error", "Error", wide=True),
+        Column("start_s", "Began after", NUMBER),
+        Column("duration_s", "Took", NUMBER),
+        Column("error", "Error", LONG),
     ]
     rows = [
         [
@@ -166,7 +167,7 @@ def outputs_table(shown: Shown) -> DataTable:
     """Return a row for each file that was kept."""
     columns = [
         Column("path", "File"),
-        Column("bytes", "Size", figure=True),
+        Column("bytes", "Size", NUMBER),
         Column("sha256", "SHA-256"),
     ]
     rows = [_output(shown, one) for one in (shown.record.outputs if shown.record else ())]
@@ -192,7 +193,7 @@ def resources_table(shown: Shown) -> DataTable:
     columns = [
         Column("resource", "Resource"),
         Column("version", "Version"),
-        Column("about", "Settings, image and digest", wide=True),
+        Column("about", "Settings, image and digest", LONG),
     ]
     rows = [
         [Cell(name), Cell(facts.get("version")), Cell(_facts(facts))]
@@ -210,8 +211,8 @@ def _facts(facts: Mapping[str, Json]) -> str:
 FINDINGS = (
     Column("check", "Check"),
     Column("status", "Status"),
-    Column("finding", "Finding", wide=True),
-    Column("advice", "Advice", wide=True),
+    Column("finding", "Finding", LONG),
+    Column("advice", "Advice", LONG),
 )
 #: Status of a finding to its mark, the worst first.
 _STATUS = {"fail": "bad", "warn": "doubtful", "unknown": "quiet", "ok": "good"}
@@ -242,7 +243,7 @@ def preflight_table(shown: Shown) -> DataTable:
 
 def environment_table(shown: Shown) -> DataTable:
     """Return a row for each fact of the host, the subject, and the programs' environment."""
-    columns = [Column("fact", "Fact"), Column("value", "Value", wide=True)]
+    columns = [Column("fact", "Fact"), Column("value", "Value", LONG)]
     record = shown.record
     facts: Mapping[str, Json] = {} if record is None else record.environment
     rows = [[Cell(name), Cell(text)] for name, text in _flat(facts, "")]
@@ -300,15 +301,10 @@ def on_page(table: DataTable, most: int, rows: int | None = None) -> DataTable:
         rows: How many the whole table has, if this one has not all of them.
     """
     rows = len(table.rows) if rows is None else rows
-    kept = [
-        place
-        for place in range(len(table.columns))
-        if any(row[place].shown not in ("", "-") for row in table.rows)
-    ]
     notes = [*table.notes, f"{rows - most:,} more rows are in the whole table: CSV or JSON."]
+    known = table.without_unknown()
     return replace(
-        table,
-        columns=[table.columns[place] for place in kept],
-        rows=[[row[place] for place in kept] for row in table.rows[:most]],
+        known,
+        rows=known.rows[:most],
         notes=notes if rows > most else table.notes,
     )

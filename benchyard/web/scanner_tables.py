@@ -4,18 +4,19 @@ from collections.abc import Mapping
 
 from benchyard.catalogue.formats.measurements import facts
 from benchyard.core.quantity import duration
+from benchyard.core.table import NUMBER, Cell, Column
 from benchyard.traces.scanner.profile import Profile
-from benchyard.web.tables import Cell, Column, DataTable
+from benchyard.web.tables import DataTable
 
 _INTERVALS = (
     Column("worker", "Worker"),
     Column("interval", "Interval"),
-    Column("total_s", "Total", figure=True),
+    Column("total_s", "Total", NUMBER),
 )
 _COUNTERS = (
     Column("worker", "Worker"),
     Column("counter", "Counter"),
-    Column("sum", "Sum over workers", figure=True),
+    Column("sum", "Sum over workers", NUMBER),
 )
 
 

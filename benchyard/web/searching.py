@@ -15,8 +15,8 @@ from benchyard.catalogue.entry import RUNS
 from benchyard.core.amounts import parse_since
 from benchyard.core.errors import InputError
 from benchyard.core.model import Json
+from benchyard.core.table import Column
 from benchyard.core.wording import hint, quote
-from benchyard.web.tables import Column
 
 #: Most rows of one page.
 MOST_ROWS = 1_000

@@ -8,12 +8,13 @@ from markupsafe import Markup
 
 from benchyard.core.model import Json
 from benchyard.core.quantity import amount, percent
+from benchyard.core.table import LONG, NUMBER, Cell, Column
 from benchyard.show.traces import report
 from benchyard.traces.model import BYTES, Unit
 from benchyard.web.paging import AskedPart, Part
 from benchyard.web.pictures import Kind, Picture, Width, add_picture
 from benchyard.web.rendering import render
-from benchyard.web.tables import Cell, Column, DataTable, add_table
+from benchyard.web.tables import DataTable, add_table
 from benchyard.web.trace_figures import TraceSource
 
 #: Pixels across of a flame graph.
@@ -23,19 +24,19 @@ _MOST_BOXES = 6_000
 _TRACKS = (
     Column("process", "Process"),
     Column("track", "Track"),
-    Column("slices", "Slices", figure=True),
-    Column("busy_ns", "Busy", figure=True),
-    Column("busy_share", "Busy %", figure=True),
-    Column("idle_ns", "Idle", figure=True),
+    Column("slices", "Slices", NUMBER),
+    Column("busy_ns", "Busy", NUMBER),
+    Column("busy_share", "Busy %", NUMBER),
+    Column("idle_ns", "Idle", NUMBER),
 )
 _COUNTERS = (
     Column("process", "Process"),
     Column("counter", "Counter"),
     Column("unit", "Unit"),
-    Column("min", "Min", figure=True),
-    Column("mean", "Mean", figure=True),
-    Column("max", "Max", figure=True),
-    Column("last", "Last", figure=True),
+    Column("min", "Min", NUMBER),
+    Column("mean", "Mean", NUMBER),
+    Column("max", "Max", NUMBER),
+    Column("last", "Last", NUMBER),
 )
 
 
@@ -52,8 +53,7 @@ def names_table(source: TraceSource, part: Part) -> DataTable:
         Column(
             named.get(head) or keys[head.lower()],
             head.capitalize(),
-            head != "NAME",
-            wide=head == "NAME",
+            LONG if head == "NAME" else NUMBER,
         )
         for head in texts.heads
     ]
@@ -62,10 +62,12 @@ def names_table(source: TraceSource, part: Part) -> DataTable:
             _cell(row, column.key, text, keys["self"], found.self_sum)
             for column, text in zip(columns, cells, strict=True)
         ]
-        for row, cells in zip(listed, texts.rows, strict=True)
+        for row, cells in zip(listed, texts.texts(), strict=True)
     ]
     table = DataTable(
-        "names", "Heaviest names", columns, rows, f"{source.href}/names", "It has no slices.", notes
+        *("names", "Heaviest names", columns, rows, f"{source.href}/names"),
+        empty="It has no slices.",
+        notes=notes,
     )
     return part.told(table, len(found.rows))
 

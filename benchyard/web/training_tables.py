@@ -7,25 +7,26 @@ from itertools import islice
 from benchyard.catalogue.formats.measurements import facts
 from benchyard.catalogue.mindspore.training import Scalar, Training
 from benchyard.core.quantity import day_and_time
+from benchyard.core.table import LONG, NUMBER, Cell, Column
 from benchyard.web.explain_documents import decimal
 from benchyard.web.paging import Part
-from benchyard.web.tables import Cell, Column, DataTable
+from benchyard.web.tables import DataTable
 
 _SCALARS = (
-    Column("tag", "Tag", wide=True),
-    Column("values", "Values", figure=True),
-    Column("first_step", "From step", figure=True),
-    Column("last_step", "To step", figure=True),
-    Column("first", "First", figure=True),
-    Column("last", "Last", figure=True),
-    Column("min", "Min", figure=True),
-    Column("max", "Max", figure=True),
+    Column("tag", "Tag", LONG),
+    Column("values", "Values", NUMBER),
+    Column("first_step", "From step", NUMBER),
+    Column("last_step", "To step", NUMBER),
+    Column("first", "First", NUMBER),
+    Column("last", "Last", NUMBER),
+    Column("min", "Min", NUMBER),
+    Column("max", "Max", NUMBER),
 )
 _VALUES = (
-    Column("tag", "Tag", wide=True),
-    Column("step", "Step", figure=True),
+    Column("tag", "Tag", LONG),
+    Column("step", "Step", NUMBER),
     Column("time_s", "Time (UTC)"),
-    Column("value", "Value", figure=True),
+    Column("value", "Value", NUMBER),
 )
 
 
@@ -33,7 +34,7 @@ def scalars_table(training: Training, href: str, part: Part) -> DataTable:
     """Return a row for each tag."""
     rows = [list(_tag(*one)) for one in part.among([*training.scalars.items()])]
     empty = "The summary holds no scalars."
-    table = DataTable("scalars", "Scalars", _SCALARS, rows, f"{href}/scalars", empty)
+    table = DataTable("scalars", "Scalars", _SCALARS, rows, f"{href}/scalars", empty=empty)
     return part.told(table, len(training.scalars))
 
 

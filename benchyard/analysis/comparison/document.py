@@ -52,8 +52,7 @@ Versions of the format:
 3: sessions.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 
 from benchyard.analysis.comparison.coverage import unjudged
 from benchyard.analysis.comparison.facts import Weight
@@ -61,7 +60,7 @@ from benchyard.analysis.comparison.overall import Overall, overall
 from benchyard.analysis.comparison.rows import CasePair, Comparison, Row
 from benchyard.analysis.comparison.run_sets import RunSet
 from benchyard.analysis.comparison.samples import StepSample
-from benchyard.analysis.comparison.tables import overall_words, table
+from benchyard.analysis.comparison.tables import MARKS, overall_words, table
 from benchyard.analysis.comparison.wording import (
     notes,
     reason,
@@ -71,8 +70,7 @@ from benchyard.analysis.comparison.wording import (
 )
 from benchyard.core.markup import inline
 from benchyard.core.model import Json, JsonObject
-from benchyard.core.table import csv_text
-from benchyard.statistics.comparison import Verdict
+from benchyard.core.table import SIGNS, csv_text
 from benchyard.statistics.intervals import Interval
 
 FORMAT = "benchyard-comparison"
@@ -233,7 +231,6 @@ _WEIGHTS = (
     (Weight.WARNING, "⚠️ "),
     (Weight.CHANGE, "changed: "),
 )
-_MARKS: Mapping[Verdict | None, str] = {Verdict.REGRESSION: "❌ ", Verdict.IMPROVEMENT: "✅ "}
 
 
 def markdown(comparison: Comparison, *sides: str) -> str:
@@ -249,7 +246,7 @@ def markdown(comparison: Comparison, *sides: str) -> str:
     head = f"**{what}:** {summary(comparison)}"
     many = len(comparison.pairs) > 1
     about = [f"- {line}" for pair in comparison.pairs for line in _about(pair, named=many)]
-    rows = _table(comparison) if comparison.rows else []
+    rows = table(comparison).markdown().splitlines() if comparison.rows else []
     below = [f"- {inline(note)}" for note in notes(comparison)]
     sections = ([head], list(dict.fromkeys(about)), rows, below)
     return "\n\n".join("\n".join(lines) for lines in sections if lines) + "\n"
@@ -261,17 +258,7 @@ def _about(pair: CasePair, *, named: bool) -> Iterator[str]:
         for text in remarks(pair, weight):
             yield f"{mark}{title}{inline(text)}"
     for finding in pair.findings:
-        yield f"{_MARKS.get(finding.verdict, '')}{title}{inline(finding.text)}"
-
-
-def _table(comparison: Comparison) -> list[str]:
-    plain, verdicts = table(comparison)
-    rows = [
-        [*cells[:-1], _MARKS.get(verdict, "") + cells[-1]]
-        for verdict, cells in zip(verdicts, plain.rows, strict=True)
-    ]
-    escaped = replace(plain, rows=[[inline(cell) for cell in cells] for cells in rows])
-    return escaped.markdown().splitlines()
+        yield f"{SIGNS.get(MARKS[finding.verdict], '')}{title}{inline(finding.text)}"
 
 
 # -- CSV

@@ -23,7 +23,7 @@ from benchyard.analysis.comparison.verdicts import Rule, choose_metrics
 from benchyard.core.errors import InputError
 from benchyard.core.model import Json, JsonObject
 from benchyard.core.quantity import UNKNOWN, amount, number, percent
-from benchyard.core.table import Table
+from benchyard.core.table import Table, text_table
 from benchyard.core.wording import printable
 from benchyard.statistics import median
 from benchyard.statistics.ranks import fewest_values
@@ -144,7 +144,7 @@ def plan_table(plan: SamplePlan) -> Table:
     unsaid = ["CASE"] if len({demand.case for demand in plan.demands}) <= 1 else []
     unsaid += ["METRIC"] if len({demand.metric for demand in plan.demands}) <= 1 else []
     heads = ("CASE", "STEP", "METRIC", *figures)
-    return Table(heads, list(map(_cells, plan.demands)), figures).without(unsaid)
+    return text_table(heads, list(map(_cells, plan.demands)), figures).without(unsaid)
 
 
 def _cells(demand: Demand) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """A comparison as a table: of two sides a row for each step, of more a row for each side."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -22,8 +22,7 @@ from benchyard.analysis.comparison.wording import (
     verdict_in_full,
 )
 from benchyard.core.quantity import UNKNOWN, amount, number, percent, plural
-from benchyard.core.table import Table
-from benchyard.core.wording import printable
+from benchyard.core.table import NUMBER, TEXT, Cell, Column, Table
 from benchyard.results.trust import BUSY
 from benchyard.statistics.comparison import Difference, Verdict
 from benchyard.statistics.intervals import Interval
@@ -75,10 +74,29 @@ def _size(difference: Difference) -> float:
     return abs(math.log(ratio)) if ratio and ratio > 0 else 0.0
 
 
-def table(comparison: Comparison) -> tuple[Table, list[Verdict | None]]:
-    """Return the table, and of each line the verdict; columns that say nothing are left out.
+#: Verdict to the mark that colours it.
+MARKS: Mapping[Verdict | None, str] = {
+    Verdict.REGRESSION: "bad",
+    Verdict.IMPROVEMENT: "good",
+    Verdict.CHANGE: "changed",
+    Verdict.CANNOT_TELL: "doubtful",
+    Verdict.NO_CHANGE_SHOWN: "quiet",
+}
+_SIDES = ("SIDE", "AGAINST")
+
+
+def table(
+    comparison: Comparison,
+    label: Callable[[str], str] = str,
+    href: Callable[[str], str | None] = lambda _: None,
+) -> Table:
+    """Return the table; columns that say nothing are left out.
 
     The first lines are the geometric means over all steps.
+
+    Args:
+        label: Returns what people call a side.
+        href: Returns where the name of a side leads.
     """
     several = len(comparison.side_pairs) > 1
     entries = [*map(_of_overall, overall(comparison))]
@@ -88,14 +106,26 @@ def table(comparison: Comparison) -> tuple[Table, list[Verdict | None]]:
     in_turns = all(pair.sessions.in_turns for pair in comparison.pairs)
     interval = f"{covers} INTERVAL" if in_turns else f"{covers} INSIDE SESSIONS"
     medians = ("MEDIAN",) if several else ("BASELINE", "CANDIDATE", "DIFFERENCE")
-    who = ("SIDE", "AGAINST") if several else ()
+    who = _SIDES if several else ()
     heads = ("CASE", "STEP", "METRIC", *who, "N", *medians, "CHANGE", interval, "P", "", "VERDICT")
+    right = ("N", *medians, "CHANGE", "P")
+    columns = [Column(h, _head(h), NUMBER if h in right else TEXT) for h in heads]
+
+    def cell(head: str, text: str, verdict: Verdict | None) -> Cell:
+        if head in _SIDES:
+            return Cell(text, label(text), href(text))
+        return Cell(text, mark=MARKS.get(verdict, "") if head == "VERDICT" else "")
+
     rows = [
-        [printable(cells.get("INTERVAL" if head == interval else head, "")) for head in heads]
-        for cells, _ in lines
+        [cell(h, cells.get("INTERVAL" if h == interval else h, ""), verdict) for h in heads]
+        for cells, verdict in lines
     ]
-    made = Table(heads, rows, ("N", *medians, "CHANGE", "P"))
-    return made.without(_unsaid(comparison)), [verdict for _, verdict in lines]
+    made = Table("comparison", "Figures and verdicts", columns, rows)
+    return made.without(_unsaid(comparison))
+
+
+def _head(name: str) -> str:
+    return name if len(name) < 3 else name[0] + name[1:].lower()
 
 
 def _unsaid(comparison: Comparison) -> list[str]:

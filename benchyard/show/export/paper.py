@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchyard.core.model import JsonObject, plain, point_suffix
-from benchyard.core.table import Table
+from benchyard.core.table import text_table
 from benchyard.show.export.columns import DURATION, Metrics
 from benchyard.show.export.rounding import Figure, Scale, rounded, scale_of, words_of
 from benchyard.show.export.sources import Source
@@ -190,11 +190,11 @@ def markdown(tables: Sequence[PaperTable], escape: Callable[[str], str]) -> str:
 
 
 def _markdown(table: PaperTable, escape: Callable[[str], str]) -> str:
-    heads = [*map(escape, table.labels)]
-    figures = [escape(f"{name} ({unit})" if unit else name) for name, unit in table.heads]
+    heads = [*table.labels]
+    figures = [f"{name} ({unit})" if unit else name for name, unit in table.heads]
     rows = [
-        [*map(escape, labels), *("-" if one is None else str(one) for one in cells)]
+        [*labels, *("-" if one is None else str(one) for one in cells)]
         for labels, cells in table.rows
     ]
-    body = Table([*heads, *figures], rows, figures).markdown()
+    body = text_table([*heads, *figures], rows, figures).markdown()
     return f"**{escape(table.title)}**\n\n{body}\n{table.note}\n"

@@ -8,7 +8,7 @@ from itertools import pairwise
 from benchyard.analysis.comparison.wording import change
 from benchyard.core.clock import iso_utc
 from benchyard.core.quantity import duration, plural, shorten
-from benchyard.core.table import Table
+from benchyard.core.table import Table, text_table
 from benchyard.core.wording import printable
 from benchyard.publish.sinks.contract import Timing
 from benchyard.show.history.series import Series, TestSummary, Window, ratio
@@ -39,7 +39,7 @@ def tests_table(tests: Sequence[TestSummary]) -> Table:
         )
         for one in tests
     ]
-    return Table(("TEST", "RUNS", "LAST"), rows, ("RUNS",))
+    return text_table(("TEST", "RUNS", "LAST"), rows, ("RUNS",))
 
 
 def entries_table(found: Sequence[Series], marks: str = BLOCKS) -> Table:
@@ -64,7 +64,7 @@ def entries_table(found: Sequence[Series], marks: str = BLOCKS) -> Table:
     figures = ("N", "SUSPECT", "LAST", "MEDIAN BEFORE", "CHANGE")
     unsaid = [] if several_hosts(found) else ["HOST"]
     unsaid += [] if any(series.suspect for series in found) else ["SUSPECT"]
-    return Table(("ENTRY", "HOST", *figures, "HISTORY"), rows, figures).without(unsaid)
+    return text_table(("ENTRY", "HOST", *figures, "HISTORY"), rows, figures).without(unsaid)
 
 
 def timings_table(series: Series, *, newest_first: bool) -> Table:
@@ -84,7 +84,7 @@ def timings_table(series: Series, *, newest_first: bool) -> Table:
     figures = ("WALL TIME", "AGAINST MEDIAN")
     unsaid = ["HOST"] if len(series.hosts) < 2 else []
     unsaid += [] if changed or series.suspect else ["NOTE"]
-    return Table(("STARTED", "HOST", *figures, "NOTE"), rows, figures).without(unsaid)
+    return text_table(("STARTED", "HOST", *figures, "NOTE"), rows, figures).without(unsaid)
 
 
 def _moments(timings: Sequence[Timing]) -> list[str]:

@@ -42,7 +42,7 @@ def result_page(
     if broken:
         parts.append("")
     if steps:
-        parts.append(steps_table(steps[:_MOST_STEPS], cell).markdown())
+        parts.append(steps_table(steps[:_MOST_STEPS]).markdown())
     if len(steps) > _MOST_STEPS:
         parts.append(f"{len(steps) - _MOST_STEPS} more steps are in summary.json.\n")
     parts += [f"- {line}" for line in _remarks(summary)]

@@ -9,7 +9,7 @@ characters. What cannot be read back is left out: somebody else may have written
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import astuple, dataclass, field
+from dataclasses import astuple, dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
 from operator import add
 from typing import Any, TypeVar, cast
@@ -21,7 +21,7 @@ from benchyard.core.json_text import encoded
 from benchyard.core.markup import cell
 from benchyard.core.model import Json
 from benchyard.core.quantity import day_and_time, duration, percent, plural
-from benchyard.core.table import Table
+from benchyard.core.table import MARKDOWN, Column, Table, text_table
 from benchyard.show.pages.markdown import link
 
 #: What began longer ago is not shown.
@@ -196,11 +196,11 @@ def _summary(board: Board) -> str:
 
 def _steps_table(ranked: Sequence[tuple[tuple[str, str], Counts]]) -> str:
     rows = [
-        (cell(step), cell(case), *_figures(counts.troubled, counts.executions), _failed(counts))
+        (step, case, *_figures(counts.troubled, counts.executions), _failed(counts))
         for (case, step), counts in ranked
     ]
     figures = ("Trouble", "Rate", "Attempts failed")
-    return Table(("Step", "Case", *figures), rows, figures).markdown()
+    return text_table(("Step", "Case", *figures), rows, figures).markdown()
 
 
 def _figures(some: int, of_all: int) -> tuple[str, str]:
@@ -217,18 +217,20 @@ def _rows_table(rows: Sequence[Row]) -> str:
     rest = len(rows) - len(shown)
     more = f"\n{rest:,} more are in the table.\n" if rest > 0 else ""
     cells = [[row.get(name, "") for name in HEAD] for row in shown]
-    whole = Table(HEAD, cells, ("Run", "Attempts", "Took"))
+    right = ("Run", "Attempts", "Took")
+    columns = [Column(name, name, replace(MARKDOWN, right=name in right)) for name in HEAD]
+    whole = Table("", "", columns, cells)
     return whole.without(() if several else ("Case",)).markdown() + more
 
 
 def _days_table(days: Mapping[tuple[str, str], Counts]) -> str:
     found = _added((day, counts) for (_, day), counts in days.items())
     rows = [
-        (cell(day), f"{c.executions:,}", *_figures(c.troubled, c.executions), _failed(c))
+        (day, f"{c.executions:,}", *_figures(c.troubled, c.executions), _failed(c))
         for day, c in sorted(found.items(), reverse=True)[:DAYS]
     ]
     figures = ("Executed", "Trouble", "Rate", "Attempts failed")
-    return Table(("Day (UTC)", *figures), rows, figures).markdown()
+    return text_table(("Day (UTC)", *figures), rows, figures).markdown()
 
 
 def table_of(board: Board) -> list[Json]:

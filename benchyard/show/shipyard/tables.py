@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from benchyard.core.quantity import UNKNOWN, amount, duration, number, plural
-from benchyard.core.table import Table
+from benchyard.core.table import Table, text_table
 from benchyard.core.wording import printable
 from benchyard.show.shipyard import totals
 from benchyard.show.shipyard.events import IMAGE_WORK, RUN_PHASES, Operation
@@ -55,7 +55,7 @@ def node_table(nodes: Sequence[Node]) -> Table:
         for node in nodes
     ]
     figures = ("AFTER", *columns)
-    whole = Table(("POOL", "NODE", "STARTED (UTC)", *figures), rows, figures)
+    whole = text_table(("POOL", "NODE", "STARTED (UTC)", *figures), rows, figures)
     return whole.without(() if len({node.pool for node in nodes}) > 1 else ("POOL",))
 
 
@@ -81,7 +81,7 @@ def run_table(runs: Sequence[Node]) -> Table:
         for run in runs
     ]
     figures = (*(op.upper() for op in used), "WHOLE")
-    return Table(("RUN", "STARTED (UTC)", *figures, "OUTCOME"), rows, figures)
+    return text_table(("RUN", "STARTED (UTC)", *figures, "OUTCOME"), rows, figures)
 
 
 def image_table(images: Sequence[totals.ImageFigures]) -> Table:
@@ -92,7 +92,7 @@ def image_table(images: Sequence[totals.ImageFigures]) -> Table:
         cells = [one.operation.value, f"{one.finished:,}", left, amount(one.size_bytes, "B")]
         rows.append([printable(one.image), *cells, *_lengths(one)])
     figures = ("N", "UNFINISHED", "SIZE", *_LENGTHS)
-    return Table(("IMAGE", "WORK", *figures), rows, figures)
+    return text_table(("IMAGE", "WORK", *figures), rows, figures)
 
 
 def total_table(columns: dict[str, totals.Figures]) -> Table:
@@ -103,7 +103,7 @@ def total_table(columns: dict[str, totals.Figures]) -> Table:
             count = f"{one.count:,}" + (f" of {one.count + one.missing:,}" if one.missing else "")
             rows.append([name.replace("_", " "), count, *_lengths(one)])
     figures = ("N", *_LENGTHS)
-    return Table(("ALTOGETHER", *figures), rows, figures)
+    return text_table(("ALTOGETHER", *figures), rows, figures)
 
 
 def _lengths(one: totals.Figures | totals.ImageFigures) -> list[str]:

@@ -7,7 +7,7 @@ import numpy as np
 from benchyard.analysis.comparison.wording import change, p_value, signed
 from benchyard.core.model import Json
 from benchyard.core.quantity import amount, duration, percent, plural, shorten
-from benchyard.core.table import Table, csv_text
+from benchyard.core.table import Table, csv_text, text_table
 from benchyard.core.wording import printable
 from benchyard.statistics.comparison import Verdict
 from benchyard.traces.critical_path import CriticalPath
@@ -118,7 +118,9 @@ def statistics_table(
             return percent(_number(row[own]) / whole)
         return in_unit(_number(row[keys[head.lower()]]) * scale_of(unit), unit)
 
-    return Table(heads, [[cell(row, head) for head in heads] for row in rows[:limit]], heads[1:])
+    return text_table(
+        heads, [[cell(row, head) for head in heads] for row in rows[:limit]], heads[1:]
+    )
 
 
 def _names(row: Mapping[str, Json]) -> Names:
@@ -147,7 +149,7 @@ def tracks_table(statistics: TraceStatistics, limit: int) -> Table:
         ]
         for one in busiest
     ]
-    table = Table(heads, cells, heads[2:])
+    table = text_table(heads, cells, heads[2:])
     return table.without(("SLICES",)) if statistics.unit.sampled else table
 
 
@@ -163,7 +165,7 @@ def counters_table(statistics: TraceStatistics, limit: int) -> Table:
         ]
         for one in statistics.counters[:limit]
     ]
-    return Table(heads, cells, heads[3:])
+    return text_table(heads, cells, heads[3:])
 
 
 def critical_table(path: CriticalPath) -> Table:
@@ -180,7 +182,7 @@ def critical_table(path: CriticalPath) -> Table:
         ]
         for step in path.steps
     ]
-    return Table(heads, cells, heads[2:5])
+    return text_table(heads, cells, heads[2:5])
 
 
 def statistics_document(
@@ -276,7 +278,7 @@ def differences_table(found: Sequence[NamedDifference], limit: int) -> Table:
         )
     if found:
         heads[6] = f"{percent(1 - found[0].difference.level, 4)} INTERVAL"
-    return Table(heads, cells, heads[2:8])
+    return text_table(heads, cells, heads[2:8])
 
 
 def differences_document(found: Sequence[NamedDifference]) -> list[dict[str, Json]]:

@@ -5,8 +5,9 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
+from benchyard.core.table import LONG, Cell, Column
 from benchyard.web.rendering import render
-from benchyard.web.tables import Cell, Column, DataTable
+from benchyard.web.tables import DataTable
 
 router = APIRouter()
 
@@ -24,8 +25,8 @@ _ERROR = {"type": "object", "required": ["error"], "properties": {"error": {"typ
 
 _COLUMNS = (
     Column("address", "Address"),
-    Column("summary", "What it answers", wide=True),
-    Column("query", "Takes", wide=True),
+    Column("summary", "What it answers", LONG),
+    Column("query", "Takes", LONG),
 )
 
 

@@ -9,12 +9,13 @@ from benchyard.analysis.comparison.samples import DURATION
 from benchyard.analysis.comparison.verdicts import choose_metrics
 from benchyard.core.clock import iso_utc
 from benchyard.core.quantity import amount, day_and_time
+from benchyard.core.table import NUMBER, Cell, Column
 from benchyard.show.case_history.groups import Group, StepHistory, Value, histories
 from benchyard.web.case_links import address
 from benchyard.web.case_results import read_case
 from benchyard.web.explorer import Current
 from benchyard.web.paging import Part
-from benchyard.web.tables import Cell, Column, DataTable, add_table
+from benchyard.web.tables import DataTable, add_table
 
 router = APIRouter()
 
@@ -24,12 +25,12 @@ _COLUMNS = (
     Column("step", "Step"),
     Column("metric", "Metric"),
     Column("campaign", "Campaign"),
-    Column("run", "Run", figure=True),
+    Column("run", "Run", NUMBER),
     Column("began", "Began (UTC)"),
     Column("host", "Host"),
     Column("commit", "Commit"),
-    Column("value", "Value", figure=True),
-    Column("unit", "Unit", hidden=True),
+    Column("value", "Value", NUMBER),
+    Column("unit"),
     Column("suspect", "Suspect"),
 )
 

@@ -10,6 +10,7 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from benchyard.catalogue.entry import CaseEntry
 from benchyard.core.model import Json
 from benchyard.core.quantity import day_and_time, plural
+from benchyard.core.table import NUMBER, Cell, Column
 from benchyard.web.case_links import address
 from benchyard.web.case_neighbours import name_of
 from benchyard.web.case_tables import case_document
@@ -17,20 +18,20 @@ from benchyard.web.explorer import Current, Explorer
 from benchyard.web.paging import pages_around
 from benchyard.web.rendering import csv_answer, document_of, json_answer, render
 from benchyard.web.searching import MOST_ROWS, Filters, Search, search_of
-from benchyard.web.tables import Cell, Column, DataTable, Ticks
+from benchyard.web.tables import DataTable, Ticks
 
 router = APIRouter()
 
 #: Each with the order in which its head shows the cases first.
 _COLUMNS = (
     (Column("title", "Case"), "title"),
-    (Column("runs", "Runs", figure=True), "-runs"),
-    (Column("failed", "Failed", figure=True), "-failed"),
+    (Column("runs", "Runs", NUMBER), "-runs"),
+    (Column("failed", "Failed", NUMBER), "-failed"),
     (Column("newest_s", "Newest (UTC)"), "-newest_s"),
     (Column("hosts", "Hosts"), ""),
     (Column("tags", "Tags"), ""),
     (Column("path", "Results"), "path"),
-    (Column("id", "Id", hidden=True), ""),
+    (Column("id"), ""),
 )
 Order = Literal[
     "title", "-title", "runs", "-runs", "failed", "-failed", "newest_s", "-newest_s", "path",

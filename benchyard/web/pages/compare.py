@@ -24,6 +24,7 @@ from benchyard.catalogue.entry import CaseEntry, identified
 from benchyard.catalogue.query import Query
 from benchyard.core.errors import InputError
 from benchyard.core.quantity import day_and_time
+from benchyard.core.table import LONG, NUMBER, Cell, Column
 from benchyard.show.results_plot.chart import Kind as PlotKind
 from benchyard.show.results_plot.choice import Wish
 from benchyard.web.case_neighbours import name_of
@@ -45,7 +46,7 @@ from benchyard.web.pictures import Kind, Picture, Width, add_picture
 from benchyard.web.plots import draw_sides
 from benchyard.web.rendering import csv_answer, json_answer, render
 from benchyard.web.sides import choose
-from benchyard.web.tables import Cell, Column, DataTable, Ticks
+from benchyard.web.tables import DataTable, Ticks
 
 router = APIRouter()
 
@@ -188,10 +189,10 @@ def _heading(shown: Compared) -> str:
 
 _CASE_COLUMNS = (
     Column("side", "Case"),
-    Column("runs", "Runs", figure=True),
+    Column("runs", "Runs", NUMBER),
     Column("newest_s", "Newest (UTC)"),
     Column("hosts", "Hosts"),
-    Column("path", "Where", wide=True),
+    Column("path", "Where", LONG),
 )
 
 

@@ -19,6 +19,7 @@ from benchyard.catalogue.query import Query as Wanted
 from benchyard.core.errors import BenchyardError, NotFoundError
 from benchyard.core.model import Json
 from benchyard.core.quantity import day_and_time, plural
+from benchyard.core.table import LONG, Cell, Column
 from benchyard.publish.testresults.document import Document
 from benchyard.traces.scanner.profile import Profile
 from benchyard.web.explorer import Current, Explorer
@@ -26,7 +27,7 @@ from benchyard.web.measured_tables import measurements_table, results_table, val
 from benchyard.web.paging import AskedPart, Part
 from benchyard.web.rendering import json_answer, render
 from benchyard.web.scanner_tables import job_facts, job_tables
-from benchyard.web.tables import Cell, Column, DataTable, add_table
+from benchyard.web.tables import DataTable, add_table
 from benchyard.web.trace_figures import TraceSource
 from benchyard.web.trace_views import add_trace_views, page_of
 from benchyard.web.training_tables import (
@@ -42,14 +43,14 @@ _FORMATS = {one.name: one for one in (*OTHERS, *MINDSPORE)}
 #: Formats with pages of their own.
 _PAGES = {**dict.fromkeys(RUNS, "run"), "mindspore-explain": "explain"}
 _COLUMNS = (
-    Column("title", "Title", wide=True),
+    Column("title", "Title", LONG),
     Column("format", "Format"),
-    Column("contents", "Contents", wide=True),
+    Column("contents", "Contents", LONG),
     Column("started_s", "Began (UTC)"),
     Column("updated_s", "Changed (UTC)"),
     Column("host", "Host"),
     Column("commit", "Commit"),
-    Column("path", "Path", wide=True),
+    Column("path", "Path", LONG),
     Column("broken", "Broken"),
     Column("id", "Id"),
 )
@@ -105,7 +106,7 @@ def entries_table(
         _COLUMNS,
         [_row(entry) for entry in (page.entries if page else ())],
         "/entries",
-        "There is nothing that fits.",
+        empty="There is nothing that fits.",
     )
     return part.told(table, total, query)
 

@@ -15,6 +15,7 @@ from benchyard.catalogue.mindspore.selection import Kind, Sort, select
 from benchyard.core.errors import NotFoundError
 from benchyard.core.model import Json
 from benchyard.core.quantity import day_and_time, plural
+from benchyard.core.table import LONG, NUMBER, Cell, Column
 from benchyard.core.wording import quote
 from benchyard.web.explain_documents import (
     decimal,
@@ -29,7 +30,7 @@ from benchyard.web.paging import pages_around
 from benchyard.web.rendering import document_of, json_answer, render
 from benchyard.web.run_files import send_image
 from benchyard.web.run_tables import on_page
-from benchyard.web.tables import Cell, Column, DataTable, add_table
+from benchyard.web.tables import DataTable, add_table
 
 router = APIRouter()
 
@@ -155,8 +156,8 @@ def jobs_table(explorer: Current, offset: _Offset = 0, limit: _Limit = 50) -> Da
         Column("create_time_s", "Created (UTC)"),
         Column("saliency_map", "Saliency maps"),
         Column("hierarchical_occlusion", "Occlusions"),
-        Column("explain_files", "Files", figure=True),
-        Column("problem", "Problem", wide=True),
+        Column("explain_files", "Files", NUMBER),
+        Column("problem", "Problem", LONG),
     )
     rows = [_job_row(entry) for entry in page.entries]
     return DataTable(
@@ -199,7 +200,7 @@ def scores_table(entry: _Found, loaded: _Loaded) -> DataTable:
         Column("explainer", "Explainer"),
         Column("metric", "Metric"),
         Column("label", "Label"),
-        Column("score", "Score", figure=True),
+        Column("score", "Score", NUMBER),
     )
     names = loaded.metadata.labels
     rows: list[list[Cell]] = []
@@ -301,7 +302,7 @@ def _row(entry: Entry, told: Prediction, explainers: Sequence[str]) -> _Row:
         told.name,
         told.kind or "",
         _KINDS.get(told.kind or "", "quiet"),
-        _figure(told.confidence).shown,
+        _figure(told.confidence).shown(),
         _deviation(told),
         [paths.get(name) for name in explainers],
         [f"{one.confidence:.4f} with {plural(len(one.boxes), 'part')}" for one in layers],

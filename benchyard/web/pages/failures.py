@@ -32,11 +32,12 @@ from benchyard.core.clock import iso_utc
 from benchyard.core.errors import NotFoundError
 from benchyard.core.model import Outcome
 from benchyard.core.quantity import day_and_time, duration, moment, percent, plural
+from benchyard.core.table import LONG, NUMBER, Cell, Column
 from benchyard.core.wording import some
 from benchyard.web.explorer import Current, Explorer
 from benchyard.web.failures import SINCE, Found, beginning, find_failures
 from benchyard.web.rendering import json_answer, outcome_mark, render
-from benchyard.web.tables import Cell, Column, DataTable, add_table
+from benchyard.web.tables import DataTable, add_table
 
 router = APIRouter()
 
@@ -95,20 +96,20 @@ Failures = Annotated[Found, Depends(_found)]
 # -- steps
 
 _RATE = (
-    Column("executions", "Executed", figure=True),
-    Column("troubled", "Trouble", figure=True),
-    Column("rate", "Rate", figure=True),
-    Column("least_rate", "From", figure=True),
-    Column("most_rate", "To", figure=True),
-    Column("attempts", "Attempts", figure=True),
-    Column("failed_attempts", "Failed", figure=True),
+    Column("executions", "Executed", NUMBER),
+    Column("troubled", "Trouble", NUMBER),
+    Column("rate", "Rate", NUMBER),
+    Column("least_rate", "From", NUMBER),
+    Column("most_rate", "To", NUMBER),
+    Column("attempts", "Attempts", NUMBER),
+    Column("failed_attempts", "Failed", NUMBER),
 )
 _STEPS = (
     Column("step", "Step"),
     Column("case", "Case"),
     *_RATE,
     Column("endings", "Ended"),
-    Column("last_error", "Last error", wide=True),
+    Column("last_error", "Last error", LONG),
 )
 
 
@@ -149,8 +150,8 @@ def _rate(one: Fragile | Bucket) -> list[Cell]:
 # -- reasons
 
 _REASONS = (
-    Column("reason", "Reason", wide=True),
-    Column("executions", "Executions", figure=True),
+    Column("reason", "Reason", LONG),
+    Column("executions", "Executions", NUMBER),
     Column("steps", "Steps"),
     Column("hosts", "Hosts"),
     Column("first", "First (UTC)"),
@@ -189,14 +190,14 @@ def _moment(one: StepTry, href: str | None = None) -> Cell:
 _EXECUTIONS = (
     Column("started_at", "Began (UTC)"),
     Column("case", "Case"),
-    Column("run", "Run", figure=True),
+    Column("run", "Run", NUMBER),
     Column("step", "Step"),
     Column("host", "Host"),
-    Column("attempts", "Attempts", figure=True),
+    Column("attempts", "Attempts", NUMBER),
     Column("ended", "Ended"),
-    Column("duration_s", "Took", figure=True),
-    Column("first_error", "First error", wide=True),
-    Column("last_error", "Last error", wide=True),
+    Column("duration_s", "Took", NUMBER),
+    Column("first_error", "First error", LONG),
+    Column("last_error", "Last error", LONG),
 )
 
 

@@ -14,12 +14,13 @@ from benchyard.catalogue.query import Page
 from benchyard.catalogue.query import Query as Asked
 from benchyard.core.model import Json, Outcome
 from benchyard.core.quantity import amount, day_and_time, plural
+from benchyard.core.table import LONG, NUMBER, Cell, Column
 from benchyard.results.campaigns import is_earlier
 from benchyard.web.explorer import Current, keep_fresh
 from benchyard.web.pages.runs import RUN_COLUMNS, entry_document, entry_row
 from benchyard.web.rendering import document_of, json_answer, render
 from benchyard.web.searching import moment
-from benchyard.web.tables import Cell, Column, DataTable
+from benchyard.web.tables import DataTable
 
 router = APIRouter()
 
@@ -174,11 +175,11 @@ def _worse(changes: Changes) -> DataTable:
         Column("case", "Case"),
         Column("step", "Step"),
         Column("metric", "Metric"),
-        Column("before", "Before", figure=True),
-        Column("now", "Now", figure=True),
-        Column("change", "Change", figure=True),
-        Column("interval", "Interval", figure=True),
-        Column("runs", "Runs", figure=True),
+        Column("before", "Before", NUMBER),
+        Column("now", "Now", NUMBER),
+        Column("change", "Change", NUMBER),
+        Column("interval", "Interval", NUMBER),
+        Column("runs", "Runs", NUMBER),
         Column("compare", "More"),
     )
     return DataTable(
@@ -253,9 +254,9 @@ def _failures(changes: Changes) -> DataTable:
 def _cases(changes: Changes) -> DataTable:
     columns = (
         Column("case", "Case"),
-        Column("runs", "Runs", figure=True),
+        Column("runs", "Runs", NUMBER),
         Column("newest_s", "Newest (UTC)"),
-        Column("summary", "Against the campaign before", wide=True),
+        Column("summary", "Against the campaign before", LONG),
         Column("compare", "More"),
     )
     rows = [_case_row(case, changes.looks.get(case.id)) for case in changes.cases]

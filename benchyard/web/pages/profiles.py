@@ -15,6 +15,7 @@ from benchyard.catalogue.formats.trace_file import bounded_trace, signature_of
 from benchyard.catalogue.query import Query as Wanted
 from benchyard.core.errors import InputError
 from benchyard.core.model import Json
+from benchyard.core.table import LONG, NUMBER, Cell, Column
 from benchyard.results.folders import RunFolder
 from benchyard.show.traces import report
 from benchyard.statistics.comparison import Verdict
@@ -32,7 +33,7 @@ from benchyard.web.pages.entries import address_of, trace_source
 from benchyard.web.paging import AskedPart
 from benchyard.web.pictures import Kind, Picture, Width, add_picture
 from benchyard.web.rendering import render
-from benchyard.web.tables import Cell, Column, DataTable, add_table
+from benchyard.web.tables import DataTable, add_table
 from benchyard.web.trace_views import FLAME_WIDTHS
 
 router = APIRouter()
@@ -47,14 +48,14 @@ _ONE_AT_A_TIME = Lock()
 _OFFERED = 200
 _MARKS = {Verdict.REGRESSION: "bad", Verdict.IMPROVEMENT: "good"}
 _COLUMNS = (
-    Column("name", "Name", wide=True),
+    Column("name", "Name", LONG),
     Column("measure", "Of"),
-    Column("baseline_median", "Baseline", figure=True),
-    Column("candidate_median", "Candidate", figure=True),
-    Column("difference", "Difference", figure=True),
-    Column("ratio", "Change", figure=True),
-    Column("interval", "Interval", figure=True),
-    Column("adjusted_p_value", "P", figure=True),
+    Column("baseline_median", "Baseline", NUMBER),
+    Column("candidate_median", "Candidate", NUMBER),
+    Column("difference", "Difference", NUMBER),
+    Column("ratio", "Change", NUMBER),
+    Column("interval", "Interval", NUMBER),
+    Column("adjusted_p_value", "P", NUMBER),
     Column("verdict", "Verdict"),
 )
 Ids = Annotated[list[str], Query(max_length=_MOST)]
@@ -139,15 +140,15 @@ def difference_table(sides: AskedSides, part: AskedPart) -> DataTable:
         _COLUMNS,
         _rows(part.among(found)),
         "/profiles/difference",
-        "Neither side has a slice.",
-        _notes(found),
+        empty="Neither side has a slice.",
+        notes=_notes(found),
     )
     return part.told(table, len(found), sides.query)
 
 
 def _rows(found: Sequence[NamedDifference]) -> list[Sequence[Cell]]:
     told = report.differences_document(found)
-    texts = report.differences_table(found, len(found)).rows
+    texts = report.differences_table(found, len(found)).texts()
     return [_row(one, values, words) for one, values, words in zip(found, told, texts, strict=True)]
 
 

@@ -8,19 +8,20 @@ from fastapi import APIRouter, Request, Response
 from benchyard.catalogue.entry import RUN, Entry
 from benchyard.core.errors import NotFoundError, RecordError
 from benchyard.core.files import inside
+from benchyard.core.table import LONG, NUMBER, Cell, Column
 from benchyard.traces.left_profiles import LeftProfile, left_profiles
 from benchyard.web.explorer import Current
 from benchyard.web.rendering import render
-from benchyard.web.tables import Cell, Column, DataTable, add_table
+from benchyard.web.tables import DataTable, add_table
 from benchyard.web.trace_figures import TraceSource
 from benchyard.web.trace_views import add_trace_views, page_of
 
 router = APIRouter()
 
 _COLUMNS = (
-    Column("step", "Step", wide=True),
-    Column("file", "File", wide=True),
-    Column("start_s", "Began at (s)", figure=True),
+    Column("step", "Step", LONG),
+    Column("file", "File", LONG),
+    Column("start_s", "Began at (s)", NUMBER),
 )
 
 
@@ -39,7 +40,7 @@ def run_profiles_table(entry: Entry) -> DataTable:
         for place, one in enumerate(_profiles(entry), 1)
     ]
     empty = "No step of this run left a profile."
-    return DataTable("profiles", "Profiles that steps left", _COLUMNS, rows, href, empty)
+    return DataTable("profiles", "Profiles that steps left", _COLUMNS, rows, href, empty=empty)
 
 
 def _profiles(entry: Entry) -> Sequence[LeftProfile]:

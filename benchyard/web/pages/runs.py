@@ -12,6 +12,7 @@ from benchyard.catalogue.entry import CaseEntry, Entry
 from benchyard.catalogue.query import Page
 from benchyard.core.model import Json, JsonObject
 from benchyard.core.quantity import day_and_time, duration, plural
+from benchyard.core.table import NUMBER, Cell, Column
 from benchyard.results.trust import HostQuality
 from benchyard.web.case_links import address
 from benchyard.web.explorer import Current, Explorer
@@ -24,30 +25,30 @@ from benchyard.web.rendering import (
     render,
 )
 from benchyard.web.searching import MOST_ROWS, Asked, Search
-from benchyard.web.tables import Cell, Column, DataTable, Ticks
+from benchyard.web.tables import DataTable, Ticks
 
 router = APIRouter()
 
 #: Each with what the catalogue sorts by; empty for what it does not.
 _COLUMNS = (
     (Column("case", "Case"), "title"),
-    (Column("run", "Run", figure=True), "run"),
+    (Column("run", "Run", NUMBER), "run"),
     (Column("outcome", "Outcome"), "outcome"),
     (Column("started_s", "Began (UTC)"), "-started_s"),
-    (Column("duration_s", "Took", figure=True), "-duration_s"),
+    (Column("duration_s", "Took", NUMBER), "-duration_s"),
     (Column("host", "Host"), "host"),
     (Column("host_quality", "Host quality"), "host_quality"),
     (Column("commit", "Commit"), ""),
-    *((Column(name, name, hidden=True), "") for name in ("title", "broken", "under_way", "path")),
-    (Column("id", "Id", hidden=True), ""),
+    *((Column(name), "") for name in ("title", "broken", "under_way", "path")),
+    (Column("id"), ""),
 )
 RUN_COLUMNS = tuple(column for column, _ in _COLUMNS)
 #: What a list of runs tells of each, without its case and what only programs read there.
 _TOLD_OF_RUN = slice(1, 8)
 _CASE_RUN_COLUMNS = (
     *RUN_COLUMNS[_TOLD_OF_RUN],
-    Column("suspect_steps", "Suspect steps", figure=True),
-    Column("id", "Id", hidden=True),
+    Column("suspect_steps", "Suspect steps", NUMBER),
+    Column("id"),
 )
 #: Runs of a case on a page.
 CASE_RUNS = 50

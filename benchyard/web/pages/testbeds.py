@@ -10,12 +10,13 @@ from fastapi import APIRouter, Depends, Request, Response
 from benchyard.catalogue.query import Query
 from benchyard.core.errors import NotFoundError
 from benchyard.core.quantity import day_and_time, moment
+from benchyard.core.table import LONG, NUMBER, Cell, Column
 from benchyard.results.record import RunRecord
 from benchyard.web.case_neighbours import name_of
 from benchyard.web.explorer import Current, Explorer
 from benchyard.web.rendering import render
 from benchyard.web.run_tables import FINDINGS, finding_rows
-from benchyard.web.tables import Cell, Column, DataTable, add_table
+from benchyard.web.tables import DataTable, add_table
 from benchyard.web.testbeds import (
     Contrast,
     History,
@@ -46,14 +47,14 @@ def testbed_href(name: str) -> str:
 
 _TESTBEDS = (
     Column("host", "Host"),
-    Column("runs", "Runs", figure=True),
-    Column("cases", "Cases", figure=True),
-    Column("failed", "Failed", figure=True),
+    Column("runs", "Runs", NUMBER),
+    Column("cases", "Cases", NUMBER),
+    Column("failed", "Failed", NUMBER),
     Column("first_s", "First run (UTC)"),
     Column("newest_s", "Newest run (UTC)"),
     Column("cpu", "CPU"),
-    Column("cpus", "CPUs", figure=True),
-    Column("memory_bytes", "Memory", figure=True),
+    Column("cpus", "CPUs", NUMBER),
+    Column("memory_bytes", "Memory", NUMBER),
     Column("kernel", "Kernel"),
 )
 
@@ -66,8 +67,8 @@ def testbeds_table(explorer: Current) -> DataTable:
         *("testbeds", "Testbeds", _TESTBEDS),
         [_testbed(explorer, name) for name in names[:_MOST_ROWS]],
         "/testbeds",
-        "No run of the catalogue tells of its host.",
-        [f"{more:,} more hosts are not listed."] if more > 0 else [],
+        empty="No run of the catalogue tells of its host.",
+        notes=[f"{more:,} more hosts are not listed."] if more > 0 else [],
     )
 
 
@@ -102,19 +103,19 @@ def testbeds(request: Request, explorer: Current) -> Response:
 
 # -- one of them
 
-_FACTS = (Column("fact", "Fact"), Column("value", "At the newest run", wide=True))
+_FACTS = (Column("fact", "Fact"), Column("value", "At the newest run", LONG))
 _CHANGES = (
     Column("fact", "Fact"),
-    Column("before", "Before", wide=True),
-    Column("after", "Since then", wide=True),
+    Column("before", "Before", LONG),
+    Column("after", "Since then", LONG),
     Column("last_s", "Last run before (UTC)"),
     Column("first_s", "First run since (UTC)"),
     Column("exact", "No run between"),
 )
 _CASES = (
     Column("case", "Case"),
-    Column("runs", "Runs here", figure=True),
-    Column("failed", "Failed", figure=True),
+    Column("runs", "Runs here", NUMBER),
+    Column("failed", "Failed", NUMBER),
     Column("newest_s", "Newest (UTC)"),
 )
 
@@ -137,7 +138,8 @@ def checks_table(name: str, record: Newest) -> DataTable:
     rows = finding_rows(record.preflight)
     return DataTable(
         *("checks", f"Fitness of {name} before its newest run", FINDINGS, rows),
-        *(_href(name, "checks"), "Nothing was looked at before this run."),
+        href=_href(name, "checks"),
+        empty="Nothing was looked at before this run.",
     )
 
 
@@ -157,7 +159,8 @@ def changes_table(explorer: Current, name: str) -> DataTable:
     ]
     return DataTable(
         *("changes", f"How {name} changed", _CHANGES, rows, _href(name, "changes")),
-        *("Nothing changed between the runs that were read.", _sampled(found)),
+        empty="Nothing changed between the runs that were read.",
+        notes=_sampled(found),
     )
 
 
@@ -215,9 +218,9 @@ def difference_table(a: str, b: str, records: Two) -> DataTable:
 def _difference_columns(a: str, b: str, *more: str) -> list[Column]:
     return [
         Column("fact", "Fact"),
-        Column("a", a, wide=True),
-        Column("b", b, wide=True),
-        *(Column("because", head, wide=True) for head in more),
+        Column("a", a, LONG),
+        Column("b", b, LONG),
+        *(Column("because", head, LONG) for head in more),
     ]
 
 

@@ -14,7 +14,7 @@ from benchyard.analysis.executions import StepTry, collect, executions
 from benchyard.analysis.failure_rates import by_fragility, troubled
 from benchyard.analysis.failure_wording import executions_table, steps_table, summary
 from benchyard.core.quantity import plural, shorten
-from benchyard.core.table import Table
+from benchyard.core.table import Table, text_table
 from benchyard.core.wording import named_runs
 from benchyard.results.attempts import RunAttempt, try_of
 from benchyard.results.subject import about, differences, in_full, in_words, subject_of
@@ -127,7 +127,7 @@ def case_part(side: str, runs: RunSet, rule: Rule, asked: Metrics) -> CasePart:
         ),
         suspect=tuple(_suspect(steps)),
         values=tuple(_values(steps, asked)),
-        subject=Table(("Part", "Value"), rows),
+        subject=text_table(("Part", "Value"), rows),
         failures=_failures(runs),
         repeat=repeating(runs),
         median_run=median_run if isinstance(median_run, int) else None,
@@ -222,10 +222,10 @@ def _of_metric(name: str, steps: Sequence[_Step], room: int) -> Values:
     names = [_named(step["name"]) for step in steps]
     if len(names) <= len(runs):
         rows = [[str(run), *row] for run, row in zip(runs, cells, strict=True)]
-        return Values(name, unit, Table(["Run", *names], rows, names), count)
+        return Values(name, unit, text_table(["Run", *names], rows, names), count)
     heads = [f"Run {run}" for run in runs]
     rows = [[step, *row] for step, row in zip(names, zip(*cells, strict=True), strict=True)]
-    return Values(name, unit, Table(["Step", *heads], rows, heads), count)
+    return Values(name, unit, text_table(["Step", *heads], rows, heads), count)
 
 
 def _named(name: str) -> str:

@@ -1,23 +1,16 @@
 """What a report says of sides that are compared: ``benchyard compare``'s verdict, and why."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from benchyard.analysis.comparison.request import Answer, told_remarks
 from benchyard.analysis.comparison.rows import CasePair, Comparison
 from benchyard.analysis.comparison.run_sets import RunSet
-from benchyard.analysis.comparison.tables import table
+from benchyard.analysis.comparison.tables import MARKS, table
 from benchyard.analysis.comparison.wording import notes, summary
 from benchyard.core.table import Table
 from benchyard.statistics.comparison import Verdict
 from benchyard.web.report.wish import Wish
-
-_MARKS = {
-    Verdict.REGRESSION: "bad",
-    Verdict.IMPROVEMENT: "good",
-    Verdict.CHANGE: "changed",
-    Verdict.CANNOT_TELL: "doubtful",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +21,6 @@ class ComparisonPart:
         verdict: The whole in a sentence.
         mark: How the sentence is coloured.
         table: A row for each step and metric.
-        marks: How each row is coloured; empty leaves it.
         remarks: What speaks against comparing, or changed: word, and sentence.
         findings: Of failing and missing steps: colour, and sentence.
         notes: Why nothing can be told, what was left out, what has no partner.
@@ -38,7 +30,6 @@ class ComparisonPart:
     verdict: str
     mark: str
     table: Table
-    marks: tuple[str, ...]
     remarks: tuple[tuple[str, str], ...]
     findings: tuple[tuple[str, str], ...]
     notes: tuple[str, ...]
@@ -59,15 +50,13 @@ def sides_of(comparison: Comparison) -> list[tuple[str, RunSet]]:
 def comparison_part(answer: Answer, wish: Wish) -> ComparisonPart:
     """Say what a comparison comes to."""
     compared = answer.comparison
-    made, verdicts = _table(compared, wish)
     return ComparisonPart(
         verdict=summary(compared),
         mark=_mark(compared),
-        table=made,
-        marks=tuple(_MARKS.get(verdict, "") if verdict else "" for verdict in verdicts),
+        table=table(compared, wish.label),
         remarks=tuple(told_remarks(compared, lambda sides: ", ".join(map(wish.label, sides)))),
         findings=tuple(
-            (_MARKS.get(one.verdict, ""), f"{_whose(compared, pair, wish)}{one.text}")
+            (MARKS.get(one.verdict, ""), f"{_whose(compared, pair, wish)}{one.text}")
             for pair in compared.pairs
             for one in pair.findings
         ),
@@ -75,16 +64,6 @@ def comparison_part(answer: Answer, wish: Wish) -> ComparisonPart:
         pairs=compared.pairs,
         regressions=compared.regressions,
     )
-
-
-def _table(compared: Comparison, wish: Wish) -> tuple[Table, list[Verdict | None]]:
-    made, verdicts = table(compared)
-    sides = [place for place, head in enumerate(made.heads) if head in ("SIDE", "AGAINST")]
-    rows = [
-        [wish.label(cell) if place in sides else cell for place, cell in enumerate(row)]
-        for row in made.rows
-    ]
-    return replace(made, rows=rows), verdicts
 
 
 def _unpaired(compared: Comparison, wish: Wish) -> Iterator[str]:

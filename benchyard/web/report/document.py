@@ -100,14 +100,13 @@ def _values(
     by_side: dict[str, list[tuple[str, RunSet]]] = {}
     for case in cases:
         by_side.setdefault(case.side if compared else "", []).append((case.title, case.runs))
-    facts, facts_marks = environment(by_side)
+    facts = environment(by_side)
     return {
         "title": wish.title or _title(cases, compared),
         "verdict": compared.verdict if compared else _lead(cases),
         "compared": compared,
         "cases": cases,
         "facts": facts,
-        "facts_marks": facts_marks,
         "doubts": doubts_table(records.records),
         "digests": records.listed,
         "records_digest": records.digest,
@@ -214,7 +213,6 @@ def _renderer(
         lstrip_blocks=True,
         finalize=_harmless,
     )
-    environment.filters["head"] = _head
     template = environment.get_template("report.html")
 
     def render(pictures: dict[int | None, list[Picture]], left_out: int) -> bytes:
@@ -229,11 +227,6 @@ def _harmless(value: Any) -> Any:
     if isinstance(value, str) and not isinstance(value, Markup):
         return printable(value, but="\n")
     return value
-
-
-def _head(text: str) -> str:
-    """Write the head of a column, which the terminal has in capitals."""
-    return text.capitalize() if text.isupper() and len(text) > 2 else text
 
 
 def _too_large(size: int, wish: Wish, records: Records, data: int) -> str:

@@ -7,7 +7,7 @@ from benchyard.analysis.comparison.run_sets import RunSet
 from benchyard.core.json_text import encoded
 from benchyard.core.model import Json, plain
 from benchyard.core.quantity import amount, plural, shorten
-from benchyard.core.table import Table
+from benchyard.core.table import Cell, Column, Table, text_table
 from benchyard.core.wording import named_runs, some
 from benchyard.results.record import RunRecord
 
@@ -27,8 +27,8 @@ UNITS = {
 Named = Sequence[tuple[str, RunSet]]
 
 
-def environment(sides: Mapping[str, Named]) -> tuple[Table, list[str]]:
-    """Return a row for each fact that is known, and the class of its row, by whether values differ.
+def environment(sides: Mapping[str, Named]) -> Table:
+    """Return a row for each fact that is known; what differs is marked.
 
     What tells one case from another is none of them: that is in the subject of each.
 
@@ -36,17 +36,17 @@ def environment(sides: Mapping[str, Named]) -> tuple[Table, list[str]]:
         sides: Name to the cases of a side; each side has a column.
     """
     heads = list(sides) if len(sides) > 1 else ["Value"]
-    rows: list[list[str]] = []
-    marks: list[str] = []
+    rows: list[list[Cell]] = []
     for fact in FACTS:
         if fact.what in _OF_CASES:
             continue
         found = [_by_value(fact, cases) for cases in sides.values()]
         values = {value for of_side in found for value in of_side}
         if values:
-            rows.append([fact.what, *map(_cell, found)])
-            marks.append("doubtful" if len(values) > 1 else "")
-    return Table(["Fact", *heads], rows), marks
+            mark = "doubtful" if len(values) > 1 else ""
+            rows.append([Cell(text, mark=mark) for text in (fact.what, *map(_cell, found))])
+    columns = [Column(head, head) for head in ("Fact", *heads)]
+    return Table("facts", "Facts of the testbeds; those that differ are marked", columns, rows)
 
 
 def _by_value(fact: Fact, cases: Named) -> dict[str, dict[str, list[int]]]:
@@ -103,4 +103,4 @@ def doubts_table(records: Iterable[RunRecord]) -> Table:
         ]
         for check, several in found.items()
     ]
-    return Table(("Check", "Before", "Found, the last time", "What to do"), rows)
+    return text_table(("Check", "Before", "Found, the last time", "What to do"), rows)

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from benchyard.cli import call
 from benchyard.cli.terminal import print_json, print_table, safe, say, styled
-from benchyard.core.table import Table
+from benchyard.core.table import text_table
 from tests.benchyard.show.shipyard.conftest import START, prepared, row
 from tests.conftest import process
 
@@ -242,7 +242,7 @@ def test_our_own_colours_stay_and_others_do_not(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_columns_are_aligned_by_what_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
-    print_table(Table(("A", "B"), [("x\ny", "1"), ("\x1b", "2")]))
+    print_table(text_table(("A", "B"), [("x\ny", "1"), ("\x1b", "2")]))
     assert capsys.readouterr().out == "A     B\nx\\ny  1\n\\x1b  2\n"
 
 

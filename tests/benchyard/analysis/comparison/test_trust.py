@@ -67,10 +67,11 @@ def test_more_comparisons_need_more_trusted_values() -> None:
 
 def test_the_verdict_the_figures_and_one_note_say_that_the_host_was_busy() -> None:
     made = compared(*(disturbed(values, 8, steps=2) for values in (BASE, slower(BASE))))
-    shown, _ = table(made)
-    lines = [dict(zip(shown.heads, cells, strict=True)) for cells in shown.rows]
+    lines = table(made).records()
     assert [line["VERDICT"] for line in lines] == ["slower, on a busy host"] * 3
-    assert all(line[side].endswith(" s*") for line in lines for side in ("BASELINE", "CANDIDATE"))
+    assert all(
+        str(line[side]).endswith(" s*") for line in lines for side in ("BASELINE", "CANDIDATE")
+    )
     assert notes(made)[1:] == [
         "* on a busy host: 32 of 32 executions suspect (it waited for a CPU for 1 s), and counted; "
         "quieten the host (benchyard doctor says how), or leave them out with --suspect leave-out"
@@ -87,7 +88,7 @@ def test_the_verdict_the_figures_and_one_note_say_that_the_host_was_busy() -> No
 
 def test_the_mark_is_at_the_side_that_it_is_about() -> None:
     made = compared(disturbed(BASE, 0), disturbed(slower(BASE), 8))
-    (cells,) = table(made)[0].rows
+    (cells,) = table(made).texts()
     assert "1.00 s" in cells
     assert "1.50 s*" in cells
 

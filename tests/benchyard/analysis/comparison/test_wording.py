@@ -63,9 +63,9 @@ def test_the_table_draws_the_size_of_a_change() -> None:
     base = queries(dict.fromkeys("abcd", BASE))
     factors = dict(zip("abcd", (1.02, 1.1, 2, 0.9), strict=True))
     other = queries({name: [f * v for v in BASE] for name, f in factors.items()})
-    drawn, _ = table(compared(base, other))
-    assert drawn.heads[-1] == "VERDICT"
-    assert {row[0]: row[-2] for row in drawn.rows[1:]} == {
+    drawn = table(compared(base, other))
+    assert drawn.heads[-1] == "Verdict"
+    assert {row[0]: row[-2] for row in drawn.texts()[1:]} == {
         "A": "▲",
         "B": "▲▲",
         "C": "▲▲▲",

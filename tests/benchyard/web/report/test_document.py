@@ -151,7 +151,7 @@ def test_what_differs_between_runs_is_marked() -> None:
     report = alone([*runs(1.0, 2.0), *runs(3.0, first=3, environment=other)])
     assert "Linux-6.12 (tpch runs 1-2); Linux-6.13 (tpch run 3)" in text_of(report)
     [row] = [line for line in report.html.splitlines() if "Linux-6.13" in line]
-    assert row.startswith('<tr class="doubtful">')
+    assert row.startswith('<tr><td class="doubtful">')
 
 
 def test_doubts_about_the_testbed_are_told() -> None:

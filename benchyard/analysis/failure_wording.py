@@ -34,7 +34,7 @@ from benchyard.analysis.failure_rates import (
     troubled,
 )
 from benchyard.core.model import Json, JsonObject, Outcome
-from benchyard.core.quantity import duration, moment, percent, plural
+from benchyard.core.quantity import plural
 from benchyard.core.table import Table, text_table
 from benchyard.core.wording import printable
 from benchyard.results.attempts import RunAttempt
@@ -92,45 +92,6 @@ def _apart(one: str, other: str, longest: int) -> tuple[str, str]:
     return shorten_error(one, longest), shorten_error(other, longest)
 
 
-def steps_table(steps: Sequence[Fragile]) -> Table:
-    """Return the table of steps in trouble."""
-    rows = [
-        (
-            printable(step.step),
-            printable(step.case),
-            f"{len(step.troubled):,} of {step.executions:,}",
-            percent(step.rate),
-            f"{step.failed_attempts:,} of {step.attempts:,}",
-            endings(step),
-            said(step.troubled[-1].last_error),
-        )
-        for step in steps
-        if step.troubled
-    ]
-    heads = ("STEP", "CASE", "TROUBLE", "RATE", "ATTEMPTS FAILED", "ENDED", "LAST ERROR")
-    return text_table(heads, rows, ("TROUBLE", "RATE", "ATTEMPTS FAILED"))
-
-
-def executions_table(found: Sequence[StepTry]) -> Table:
-    """Return the table of executions in trouble."""
-    rows = [
-        (
-            printable(one.step),
-            printable(one.case),
-            str(one.run),
-            printable(one.host),
-            str(one.attempts),
-            outcome_word(one),
-            duration(one.duration_s),
-            moment(one.began),
-            *first_and_last(one),
-        )
-        for one in found
-    ]
-    heads = ("STEP", "CASE", "RUN", "HOST", "ATTEMPTS", "ENDED", "TOOK", "STARTED")
-    return text_table((*heads, "FIRST ERROR", "LAST ERROR"), rows, ("RUN", "ATTEMPTS", "TOOK"))
-
-
 def retries_table(tries: Iterable[RunAttempt]) -> Table:
     """Return how to go on with the cases of whose runs a lab's last try was in vain."""
     last = {(one.case, one.run): one for one in tries}.values()
@@ -153,24 +114,6 @@ def retry_command(flow_run: Mapping[str, Json]) -> str:
 
 def _identity(told: Json) -> str:
     return told if isinstance(told, str) and _ID.fullmatch(told) else ""
-
-
-def rates_table(found: Sequence[Bucket], every: str) -> Table:
-    """Return the table of rates; without days or weeks of nothing."""
-    rows = [
-        (
-            one.first.isoformat(),
-            f"{one.executions:,}",
-            f"{one.troubled:,}",
-            percent(one.rate),
-            f"{one.failed_attempts:,} of {one.attempts:,}",
-        )
-        for one in found
-        if one.rate is not None
-    ]
-    first = "WEEK FROM" if every == WEEK else "DAY"
-    figures = ("EXECUTED", "TROUBLE", "RATE", "ATTEMPTS FAILED")
-    return text_table((first, *figures), rows, figures)
 
 
 def summary(steps: Sequence[Fragile]) -> str:
@@ -271,11 +214,4 @@ def _error(error: ErrorRecord | None) -> Json:
 
 
 def _bucket(one: Bucket) -> JsonObject:
-    return {
-        "first": one.first.isoformat(),
-        "executions": one.executions,
-        "troubled": one.troubled,
-        "rate": one.rate,
-        "attempts": one.attempts,
-        "failed_attempts": one.failed_attempts,
-    }
+    return {**asdict(one), "first": one.first.isoformat(), "rate": one.rate}

@@ -8,15 +8,13 @@ from pathlib import Path
 import click
 
 from benchyard.analysis.executions import Collected, StepTry, collect, executions, results_below
-from benchyard.analysis.failure_rates import by_fragility, rates, suiting, troubled
+from benchyard.analysis.failure_rates import by_fragility, troubled
+from benchyard.analysis.failure_tables import executions_table, rates_table, steps_table
 from benchyard.analysis.failure_wording import (
     Link,
     document,
-    executions_table,
     place_of,
-    rates_table,
     retries_table,
-    steps_table,
     summary,
 )
 from benchyard.case.loading import Loaded
@@ -77,10 +75,8 @@ def _print(collected: Collected, *, every: bool) -> None:
     found = list(executions(collected.tries))
     steps = by_fragility(found)
     say(summary(steps), bold=True)
-    listed = troubled(steps)
-    if listed:
+    if troubled(steps):
         _print_tables(found, every=every)
-        _print_links(listed)
         _print_retries(collected.tries)
     for problem in collected.problems:
         say(f"left out: {printable(problem)}", fg="yellow", err=True)
@@ -91,25 +87,25 @@ def _print(collected: Collected, *, every: bool) -> None:
 
 def _print_tables(found: Sequence[StepTry], *, every: bool) -> None:
     steps = by_fragility(found)
-    say()
-    print_table(steps_table(steps))
     listed = troubled(steps)
-    say()
-    print_table(executions_table(listed[: None if every else _MOST]))
-    if len(listed) > _MOST and not every:
-        say(f"{len(listed) - _MOST:,} more; --all lists them")
-    length = suiting(found)
-    say()
-    print_table(rates_table(rates(found, length), length))
+    most = len(listed) if every else _MOST
+    links = _links(listed)
+    tables = (
+        steps_table(steps),
+        executions_table(listed).first(most, "; --all lists them"),
+        rates_table(found),
+        text_table(("FLOW RUN", "LINK"), links[:_MOST_LINKS]),
+    )
+    for table in tables:
+        if table.rows:
+            say()
+            print_table(table)
 
 
-def _print_links(listed: Sequence[StepTry]) -> None:
+def _links(listed: Sequence[StepTry]) -> list[tuple[str, str]]:
     link = _link()
     links = {str(one.flow_run.get("name")): link(one.flow_run) for one in listed}
-    shown = [(name, address) for name, address in links.items() if address]
-    if shown:
-        say()
-        print_table(text_table(("FLOW RUN", "LINK"), shown[:_MOST_LINKS]))
+    return [(name, address) for name, address in links.items() if address]
 
 
 def _print_retries(tries: Sequence[RunAttempt]) -> None:

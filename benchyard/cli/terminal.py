@@ -107,6 +107,8 @@ def print_table(table: "Table") -> None:
     say(head.upper(), bold=True)
     for line in lines:
         click.echo(line)
+    for note in table.notes:
+        say(note, dim=True)
 
 
 def console() -> "Console":

@@ -156,10 +156,10 @@ class Table:
         """Return the table with its first rows, and a note of how many more there are.
 
         Args:
-            rest: Where they are: ``in the CSV``.
+            rest: Where they are: `` in the CSV``.
         """
         more = len(self.rows) - most
-        notes = [*self.notes, f"{more:,} more {rest}"]
+        notes = [*self.notes, f"{more:,} more{rest}"]
         return replace(self, rows=self.rows[:most], notes=notes) if more > 0 else self
 
     def _cells(self) -> Iterator[list[Cell]]:

@@ -1,12 +1,13 @@
 """The tables of a case's page."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
+from benchyard.analysis import failure_tables as tables
 from benchyard.analysis.comparison.samples import DURATION
 from benchyard.analysis.comparison.wording import change
 from benchyard.analysis.failure_rates import Fragile
-from benchyard.analysis.failure_wording import endings, said
 from benchyard.catalogue.entry import CaseEntry
 from benchyard.core.clock import iso_utc
 from benchyard.core.model import Json, JsonObject, plain
@@ -250,36 +251,12 @@ def _parameter(value: Json) -> Cell:
 
 # -- failures
 
-_FAILURE_COLUMNS = (
-    Column("step", "Step"),
-    Column("troubled", "In trouble", NUMBER),
-    Column("executions", "Executions", NUMBER),
-    Column("rate", "Rate", NUMBER),
-    Column("fragility", "At least", NUMBER),
-    Column("failed_attempts", "Failed attempts", NUMBER),
-    Column("attempts", "Attempts", NUMBER),
-    Column("ended", "Ended"),
-    Column("last_error", "Last error", LONG),
-)
-
 
 def failures_table(case: CaseEntry, steps: Iterable[Fragile], notes: Sequence[str]) -> DataTable:
     """Return the steps in which anything failed, the most fragile first."""
-    rows = [
-        [
-            Cell(step.step),
-            Cell(len(step.troubled), mark="bad"),
-            Cell(step.executions),
-            Cell(step.rate, percent(step.rate)),
-            Cell(step.fragility, percent(step.fragility)),
-            Cell(step.failed_attempts),
-            Cell(step.attempts),
-            Cell(endings(step)),
-            Cell(said(step.troubled[-1].last_error, 400)),
-        ]
-        for step in steps
-        if step.troubled
-    ]
-    href = address(case, "failures")
+    found = tables.steps_table(steps, tables.ON_PAGE).without(("case",))
+    shown = DataTable.of(found, address(case, "failures"))
     empty = "Nothing failed, and nothing was retried."
-    return DataTable("failures", "Failures", _FAILURE_COLUMNS, rows, href, empty=empty, notes=notes)
+    return replace(
+        shown, name="failures", title="Failures", notes=[*found.notes, *notes], empty=empty
+    )

@@ -12,7 +12,8 @@ from benchyard.analysis.comparison.samples import DURATION
 from benchyard.analysis.comparison.verdicts import ALL_METRICS
 from benchyard.analysis.executions import StepTry, collect, executions
 from benchyard.analysis.failure_rates import by_fragility, troubled
-from benchyard.analysis.failure_wording import executions_table, steps_table, summary
+from benchyard.analysis.failure_tables import executions_table, steps_table
+from benchyard.analysis.failure_wording import summary
 from benchyard.core.quantity import plural, shorten
 from benchyard.core.table import Table, text_table
 from benchyard.core.wording import named_runs
@@ -247,10 +248,9 @@ def _failures(runs: RunSet) -> Failures:
     steps = by_fragility(found)
     listed: list[StepTry] = troubled(steps)
     tables = (steps_table(steps), executions_table(listed[:_LISTED]))
-    unsaid = ("CASE",)
     return Failures(
         summary(steps),
-        tuple(table.without(unsaid) for table in tables),
+        tuple(table.without(("case",)) for table in tables),
         max(0, len(listed) - _LISTED),
     )
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from html import escape
 from itertools import chain, repeat
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 from benchyard.core.json_text import encoded
 from benchyard.core.markup import code, inline
@@ -106,7 +106,9 @@ class Cell:
         return UNKNOWN if self.value is None else kind.write(self.value)
 
 
-Row = Sequence["Cell | Json"]
+#: A plain value is a cell of its own.
+Value: TypeAlias = "Cell | Json"
+Row = Sequence[Value]
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,21 +138,28 @@ class Table:
 
     def without(self, names: Collection[str]) -> Self:
         """Return the table without the columns of these keys or heads."""
-        return self._choose(lambda column: column.key not in names and column.head not in names)
-
-    def without_unknown(self) -> Self:
-        """Return the table without the columns of which nothing is known."""
-        known = {
-            id(column)
+        kept = [
+            place
             for place, column in enumerate(self.columns)
-            if any(row[place].shown(column.kind) not in ("", UNKNOWN) for row in self._cells())
-        }
-        return self._choose(lambda column: id(column) in known)
-
-    def _choose(self, wanted: Callable[[Column], bool]) -> Self:
-        kept = [place for place, column in enumerate(self.columns) if wanted(column)]
+            if column.key not in names and column.head not in names
+        ]
         rows = [[row[place] for place in kept] for row in self.rows]
         return replace(self, columns=[self.columns[place] for place in kept], rows=rows)
+
+    def hiding(self, keys: Collection[str]) -> Self:
+        """Return the table with the columns of these keys for programs alone."""
+        hidden = [replace(one, head=None) if one.key in keys else one for one in self.columns]
+        return replace(self, columns=hidden)
+
+    def hiding_unknown(self, keys: Collection[str] | None = None) -> Self:
+        """Hide the columns of these keys of which nothing is known; without keys any such."""
+        rows = list(self._cells())
+        empty = {
+            column.key
+            for place, column in enumerate(self.columns)
+            if not any(row[place].shown(column.kind) not in ("", UNKNOWN) for row in rows)
+        }
+        return self.hiding(empty if keys is None else empty & {*keys})
 
     def first(self, most: int, rest: str) -> Self:
         """Return the table with its first rows, and a note of how many more there are.

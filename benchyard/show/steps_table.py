@@ -1,89 +1,110 @@
-"""The steps of a summary as a table of texts, for the terminal and for pages."""
+"""The steps of a summary as a table, for the terminal, pages and reports."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
-from benchyard.core.quantity import amount, duration, percent
-from benchyard.core.table import Table, text_table
+from benchyard.core.quantity import amount
+from benchyard.core.table import BYTES, LONG, NUMBER, SECONDS, SHARE, Cell, Column, Table, Value
 from benchyard.core.wording import quote
 from benchyard.results.summary_metrics import own_time
 from benchyard.results.trust import BUSY
 from benchyard.show.export.columns import DURATION, Metrics, refuse_unknown
 
 Document = Mapping[str, Any]
-_HEADS = ("", "Step", "Metric")
+CPU = "resource_cpu_s"
+#: What tells the memory's peak; a control group tells the better one of the two.
+MEMORY = ("resource_memory_peak_bytes", "resource_process_peak_rss_bytes")
 
 
 @dataclass(frozen=True, slots=True)
-class _Cell:
-    """What a cell is made of: a step, the name and the document of one of its metrics."""
+class _Figures:
+    """A step, and one of its metrics: its name and document."""
 
     step: Document
     metric: str
     document: Document
-    escape: Callable[[str], str]
 
     def statistic(self, name: str) -> float | None:
         described: Document = self.document.get("statistics") or {}
         return described.get(name)
 
-    def amount(self, value: float | None) -> str:
-        return amount(value, self.document.get("unit"))
+    def amount(self, value: float | None) -> Cell:
+        return Cell(value, amount(value, self.document.get("unit")))
+
+    def figure(self, name: str) -> Cell:
+        return self.amount(self.statistic(name))
 
     def end(self, name: str) -> float | None:
         described: Document = self.document.get("statistics") or {}
         interval: Mapping[str, float | None] = described.get("median_interval") or {}
         return interval.get(name)
 
-    def counts(self, member: str) -> str:
+    def counts(self, member: str) -> str | None:
         numbers: Mapping[str, int] = self.step.get(member) or {}
-        words = {word.replace("_", " "): n for word, n in numbers.items() if n}
-        return ", ".join(f"{n} {self.escape(word)}" for word, n in words.items())
+        named = (f"{n:,} {word.replace('_', ' ')}" for word, n in numbers.items() if n)
+        return ", ".join(named) or None
 
-    def n(self) -> str:
-        return str(self.statistic("n") or 0) if self.step.get("measured") else "-"
+    def n(self) -> float | None:
+        return self.statistic("n") or 0 if self.step.get("measured") else None
 
-    def mark(self) -> str:
-        return BUSY if self.step.get("suspect_counted") else ""
+    def median(self) -> Cell:
+        shown = self.figure("median")
+        if not self.step.get("suspect_counted"):
+            return shown
+        return replace(shown, text=f"{shown.text}{BUSY}", mark="doubtful")
 
-    def half_width(self) -> str:
-        """Say how far the farther end of the median's interval is; it is seldom symmetric."""
+    def half_width(self) -> Cell:
+        """Return how far the farther end of the median's interval is; it is seldom symmetric."""
         low, high, median = self.end("low"), self.end("high"), self.statistic("median")
         if low is None or high is None or median is None:
-            return "-"
+            return Cell(None)
         return self.amount(max(median - low, high - median))
 
-    def variation(self) -> str:
-        found = self.statistic("coefficient_of_variation")
-        return "-" if found is None else percent(found)
+    def own(self) -> float | None:
+        return own_time(self.step.get("metrics") or {}) if self.metric == DURATION else None
 
-    def own(self) -> str:
-        own = own_time(self.step.get("metrics") or {}) if self.metric == DURATION else None
-        return "" if own is None else duration(own)
+    def median_of(self, *names: str) -> float | None:
+        metrics: Document = self.step.get("metrics") or {}
+        medians = (_Figures(self.step, n, metrics.get(n) or {}).statistic("median") for n in names)
+        return next((median for median in medians if median is not None), None)
 
 
-#: Name of a column, as in an export, to its head and what stands in it.
-_COLUMNS: Mapping[str, tuple[str, Callable[[_Cell], str]]] = {
-    "n": ("N", _Cell.n),
-    "median": ("Median", lambda one: one.amount(one.statistic("median")) + one.mark()),
-    "interval": ("± 95 %", _Cell.half_width),
-    "low": ("Low", lambda one: one.amount(one.end("low"))),
-    "high": ("High", lambda one: one.amount(one.end("high"))),
-    "mean": ("Mean", lambda one: one.amount(one.statistic("mean"))),
-    "stdev": ("Stdev", lambda one: one.amount(one.statistic("stdev"))),
-    "cv": ("CV", _Cell.variation),
-    "min": ("Min", lambda one: one.amount(one.statistic("min"))),
-    "max": ("Max", lambda one: one.amount(one.statistic("max"))),
-    "own": ("Own", _Cell.own),
-    "outcomes": ("Outcomes", lambda one: one.counts("outcomes")),
-    "left_out": ("Left out", lambda one: one.counts("left_out")),
+#: Name of a column, as in an export, to the column and what stands in it.
+_COLUMNS: Mapping[str, tuple[Column, Callable[[_Figures], Value]]] = {
+    "n": (Column("runs", "N", NUMBER), _Figures.n),
+    "median": (Column("median", "Median", NUMBER), _Figures.median),
+    "interval": (Column("half_width", "± 95 %", NUMBER), _Figures.half_width),
+    "low": (Column("low", "Low", NUMBER), lambda one: one.amount(one.end("low"))),
+    "high": (Column("high", "High", NUMBER), lambda one: one.amount(one.end("high"))),
+    "mean": (Column("mean", "Mean", NUMBER), lambda one: one.figure("mean")),
+    "stdev": (Column("stdev", "Stdev", NUMBER), lambda one: one.figure("stdev")),
+    "cv": (Column("cv", "CV", SHARE), lambda one: one.statistic("coefficient_of_variation")),
+    "min": (Column("min", "Min", NUMBER), lambda one: one.figure("min")),
+    "max": (Column("max", "Max", NUMBER), lambda one: one.figure("max")),
+    "own": (Column("own_s", "Own", SECONDS), _Figures.own),
+    "unit": (Column("unit", "Unit"), lambda one: one.document.get("unit")),
+    "cpu": (Column("median_cpu_s", "CPU", SECONDS), lambda one: one.median_of(CPU)),
+    "memory": (Column("median_memory_bytes", "Memory", BYTES), lambda one: one.median_of(*MEMORY)),
+    "outcomes": (Column("outcomes", "Outcomes"), lambda one: one.counts("outcomes")),
+    "left_out": (
+        Column("left_out", "Left out"),
+        lambda one: Cell(one.counts("left_out"), mark="doubtful"),
+    ),
+    "advice": (
+        Column("advice", "Advice", LONG),
+        lambda one: "; ".join(one.step.get("advice") or ()) or None,
+    ),
 }
 _USUAL = ("n", "median", "interval", "cv", "min", "max", "own", "outcomes", "left_out")
+#: Of a page, in place of the usual ones.
+ON_PAGE = (
+    *("n", "median", "low", "high", "cv", "min", "max", "unit", "cpu", "memory"),
+    *("outcomes", "left_out", "advice"),
+)
 #: Columns that have something to say in some cases only.
-_SELDOM = ("own", "left_out")
-_WORDS = ("outcomes", "left_out")
+SELDOM = ("own_s", "left_out", "median_cpu_s", "median_memory_bytes")
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,36 +148,44 @@ class Look:
         others = [self.document(other) for other in summary.get("other_subjects") or ()]
         return {**summary, **members, "other_subjects": others}
 
-    def table(self, steps: Sequence[Document], escape: Callable[[str], str] = quote) -> Table:
+    def table(
+        self,
+        steps: Sequence[Document],
+        named: Callable[[str], str] = quote,
+        href: Callable[[Document, str], str | None] = lambda _, __: None,
+    ) -> Table:
         """Return a row for each step, or for each of its wanted metrics.
 
         Args:
             steps: The member ``steps`` of summary.json.
-            escape: Shortens the names in it.
+            named: Shortens the name of a step.
+            href: Returns where a step and a metric lead.
         """
         names = _USUAL if self.columns is None else self.columns
-        cells = [cell for step in steps for cell in self._cells(step, escape)]
+        columns = [Column("index", "", NUMBER), Column("step", "Step"), Column("metric", "Metric")]
         rows = [
-            [str(one.step["index"]), escape(one.step["name"]), escape(one.metric)]
-            + [_COLUMNS[name][1](one) for name in names]
-            for one in cells
+            [
+                one.step["index"],
+                Cell(one.step.get("id"), named(one.step["name"]), href(one.step, one.metric)),
+                Cell(one.metric, named(one.metric)),
+                *(_COLUMNS[name][1](one) for name in names),
+            ]
+            for step in steps
+            for one in self._figures(step)
         ]
-        heads = [_COLUMNS[name][0] for name in names]
-        figures = [_COLUMNS[name][0] for name in names if name not in _WORDS]
-        empty = [] if self.metrics else ["Metric"]
-        for at, name in enumerate(names, len(_HEADS)):
-            if self.columns is None and name in _SELDOM and not any(row[at] for row in rows):
-                empty.append(_COLUMNS[name][0])
-        return text_table([*_HEADS, *heads], rows, figures).without(empty)
+        columns += [_COLUMNS[name][0] for name in names]
+        shown = Table("steps", "Steps", columns, rows, empty="No finished run has a step.")
+        shown = shown if self.columns is not None else shown.hiding_unknown(SELDOM)
+        return shown if self.metrics else shown.hiding(["metric"])
 
-    def _cells(self, step: Document, escape: Callable[[str], str]) -> Iterator[_Cell]:
+    def _figures(self, step: Document) -> Iterator[_Figures]:
         metrics: Document = step.get("metrics") or {}
         wanted = Metrics(self.metrics).of(metrics) if self.metrics else {DURATION: None}
         for name in wanted:
             document: Document = metrics.get(name) or {}
             # A glob takes many counters that no kernel here tells.
             if name == DURATION or document["statistics"]["n"]:
-                yield _Cell(step, name, document, escape)
+                yield _Figures(step, name, document)
 
 
 def _all_steps(summary: Document) -> Iterator[Document]:
@@ -171,12 +200,6 @@ def _with(wanted: Metrics, step: dict[str, Any]) -> dict[str, Any]:
 
 #: What is shown unless something else is asked for.
 USUAL = Look()
-
-
-def steps_table(steps: Sequence[Document]) -> Table:
-    """Return the usual table; see ``Look.table``."""
-    return USUAL.table(steps)
-
 
 #: What the kernel tells of every program, beside what programs and classes report themselves.
 _OF_ANY_PROGRAM = {"exit_code", "cpu_user_s", "cpu_system_s", "peak_rss_bytes", "run_s"}

@@ -11,18 +11,14 @@ from benchyard.analysis.failure_rates import Fragile
 from benchyard.catalogue.entry import CaseEntry
 from benchyard.core.clock import iso_utc
 from benchyard.core.model import Json, JsonObject, plain
-from benchyard.core.quantity import amount, day_and_time, percent, plural, shorten
+from benchyard.core.quantity import amount, day_and_time, plural, shorten
 from benchyard.core.table import LONG, NUMBER, Cell, Column
-from benchyard.results.trust import BUSY
 from benchyard.show.case_history.groups import Group, StepHistory
+from benchyard.show.steps_table import ON_PAGE, SELDOM, Look
 from benchyard.web.case_links import address, query_of
 from benchyard.web.tables import DataTable, Ticks
 
 Document = Mapping[str, Any]
-CPU = "resource_cpu_s"
-#: What tells the memory's peak; a control group tells the better one of the two.
-MEMORY = ("resource_memory_peak_bytes", "resource_process_peak_rss_bytes")
-_NONE: Document = {}
 #: What the catalogue knows of a case, in the order of documents.
 _TOLD = "id", "title", "case", "point", "path", "tags", "hosts", "runs", "failed", "newest_s"
 
@@ -35,75 +31,22 @@ def case_document(case: CaseEntry) -> JsonObject:
 
 # -- steps
 
-_STEP_COLUMNS = (
-    Column("step", "Step"),
-    Column("metric", "Metric"),
-    Column("runs", "Runs", NUMBER),
-    Column("median", "Median", NUMBER),
-    Column("low", "Low (95 %)", NUMBER),
-    Column("high", "High (95 %)", NUMBER),
-    Column("cv", "CV", NUMBER),
-    Column("min", "Min", NUMBER),
-    Column("max", "Max", NUMBER),
-    Column("unit", "Unit"),
-    Column("median_cpu_s", "CPU", NUMBER),
-    Column("median_memory_bytes", "Memory peak", NUMBER),
-    Column("outcomes", "Outcomes"),
-    Column("left_out", "Left out"),
-    Column("advice"),
-)
-
 
 def steps_table(case: CaseEntry, summary: Document, metrics: Sequence[str]) -> DataTable:
     """Return the medians of each step, of the metrics that are named."""
-    rows = [
-        _step_row(case, step, metric)
-        for step in summary["steps"]
-        for metric in metrics
-        if metric == DURATION or metric in (step.get("metrics") or _NONE)
-    ]
-    hidden = {"unit"} | ({"metric"} if list(metrics) == [DURATION] else set[str]())
-    for key in ("left_out", "median_cpu_s", "median_memory_bytes"):
-        place = [column.key for column in _STEP_COLUMNS].index(key)
-        if all(row[place].value is None for row in rows):
-            hidden.add(key)
-    return DataTable(
-        "steps",
-        "Steps",
-        _STEP_COLUMNS,
-        rows,
-        href=address(case, "steps"),
-        empty="No finished run has a step.",
-    ).hiding(hidden)
 
+    def href(step: Document, metric: str) -> str | None:
+        return (
+            address(case) + query_of(step=step["id"], metric=metric) if step["measured"] else None
+        )
 
-def _step_row(case: CaseEntry, step: Document, metric: str) -> list[Cell]:
-    metrics: Document = step.get("metrics") or _NONE
-    told: Document = metrics.get(metric) or _NONE
-    statistics: Document = told.get("statistics") or _NONE
-    interval: Document = statistics.get("median_interval") or _NONE
-    unit: str | None = told.get("unit")
-    variation = statistics.get("coefficient_of_variation")
-    href = address(case) + query_of(step=step["id"], metric=metric)
-    amounts = [statistics.get("median"), interval.get("low"), interval.get("high")]
-    busy = BUSY if step.get("suspect_counted") else ""
-    ends = [statistics.get("min"), statistics.get("max")]
-    memory = next((m for name in MEMORY if (m := _median(metrics, name)) is not None), None)
-    return [
-        Cell(step["id"], step["name"], href if step["measured"] else None),
-        Cell(metric),
-        Cell(statistics.get("n") if step["measured"] else None),
-        Cell(amounts[0], amount(amounts[0], unit) + busy, mark="doubtful" if busy else ""),
-        *(Cell(value, amount(value, unit)) for value in amounts[1:]),
-        Cell(variation, "-" if variation is None else percent(variation)),
-        *(Cell(value, amount(value, unit)) for value in ends),
-        Cell(unit),
-        Cell(_median(metrics, CPU), amount(_median(metrics, CPU), "s")),
-        Cell(memory, amount(memory, "B")),
-        Cell(_counts(step.get("outcomes"))),
-        Cell(_counts(step.get("left_out")) or None, mark="doubtful"),
-        Cell("; ".join(step.get("advice") or ()) or None),
-    ]
+    wanted = () if list(metrics) == [DURATION] else metrics
+    table = Look(wanted, ON_PAGE).table(summary["steps"], str, href)
+    return (
+        DataTable.of(table, address(case, "steps"))
+        .hiding(["unit", "advice"])
+        .hiding_unknown(SELDOM)
+    )
 
 
 def advice(summary: Document) -> list[str]:
@@ -113,17 +56,6 @@ def advice(summary: Document) -> list[str]:
         for text in step.get("advice") or ():
             found.setdefault(text, []).append(step["name"])
     return [f"{shorten(', '.join(steps), 80)}: {text}" for text, steps in found.items()]
-
-
-def _median(metrics: Document, name: str) -> float | None:
-    told: Document = metrics.get(name) or _NONE
-    statistics: Document = told.get("statistics") or _NONE
-    return statistics.get("median")
-
-
-def _counts(counts: Mapping[str, int] | None) -> str:
-    found = counts or {}
-    return ", ".join(f"{n:,} {word.replace('_', ' ')}" for word, n in found.items() if n)
 
 
 # -- history

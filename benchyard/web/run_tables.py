@@ -302,7 +302,7 @@ def on_page(table: DataTable, most: int, rows: int | None = None) -> DataTable:
     """
     rows = len(table.rows) if rows is None else rows
     notes = [*table.notes, f"{rows - most:,} more rows are in the whole table: CSV or JSON."]
-    known = table.without_unknown()
+    known = table.hiding_unknown()
     return replace(
         known,
         rows=known.rows[:most],

@@ -1,6 +1,6 @@
 """Tables of a page, which are also served alone: as HTML, CSV and JSON at the same address."""
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -69,11 +69,6 @@ class DataTable(Table):
         """Its head and rows as HTML; every text is escaped."""
         starts = self.ticks.starts(self) if self.ticks else ()
         return Markup(self.html(starts))  # noqa: S704 - all parts are escaped
-
-    def hiding(self, keys: Collection[str]) -> "DataTable":
-        """Return it with these columns for programs alone."""
-        hidden = [replace(one, head=None) if one.key in keys else one for one in self.columns]
-        return replace(self, columns=hidden)
 
 
 _SCHEMA = {"type": "array", "items": {"type": "object"}}

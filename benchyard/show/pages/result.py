@@ -11,7 +11,7 @@ from benchyard.results.reasons import why_failed
 from benchyard.results.record import RunRecord
 from benchyard.results.subject import about
 from benchyard.show.pages.markdown import embedded, link
-from benchyard.show.steps_table import Document, steps_table
+from benchyard.show.steps_table import USUAL, Document
 
 #: So many steps a page lists; summary.json has all.
 _MOST_STEPS = 200
@@ -42,7 +42,7 @@ def result_page(
     if broken:
         parts.append("")
     if steps:
-        parts.append(steps_table(steps[:_MOST_STEPS]).markdown())
+        parts.append(USUAL.table(steps[:_MOST_STEPS]).markdown())
     if len(steps) > _MOST_STEPS:
         parts.append(f"{len(steps) - _MOST_STEPS} more steps are in summary.json.\n")
     parts += [f"- {line}" for line in _remarks(summary)]

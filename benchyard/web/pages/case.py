@@ -18,12 +18,11 @@ from benchyard.results.trust import Suspect
 from benchyard.show.case_history.groups import StepHistory, histories
 from benchyard.show.results_plot.chart import Kind as PlotKind
 from benchyard.show.results_plot.choice import Wish
+from benchyard.show.steps_table import CPU, MEMORY
 from benchyard.web.case_links import address, query_of, unusual
 from benchyard.web.case_neighbours import campaign_pages, place_of, siblings_of
 from benchyard.web.case_results import CaseResults, read_case
 from benchyard.web.case_tables import (
-    CPU,
-    MEMORY,
     advice,
     case_document,
     failures_table,

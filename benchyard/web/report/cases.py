@@ -22,9 +22,10 @@ from benchyard.results.subject import about, differences, in_full, in_words, sub
 from benchyard.results.summary import summarize
 from benchyard.show.advised import digest
 from benchyard.show.export.columns import Metrics
-from benchyard.show.steps_table import Look
+from benchyard.show.steps_table import ON_PAGE, SELDOM, Look
 
-_COLUMNS = ("n", "median", "low", "high", "cv", "min", "max", "outcomes", "left_out")
+#: Columns of a page that a report has no room for.
+_UNSAID = ("unit", "cpu", "memory", "advice")
 #: More values of a case than these are folded, and more than those stand in the data alone.
 _OPEN, _MOST = 150, 2000
 #: Executions in trouble that are listed, the newest of each step.
@@ -194,10 +195,9 @@ def patterns(metrics: Sequence[str]) -> tuple[str, ...]:
 
 def _figures(steps: Sequence[_Step], metrics: Sequence[str]) -> Table:
     usual = tuple(metrics) == (DURATION,)
-    made = Look(() if usual else patterns(metrics), _COLUMNS).table(steps, _named)
-    made = made.without(["Metric"] if usual else [])
-    place = list(made.heads).index("Left out")
-    return made if any(row[place] for row in made.rows) else made.without(["Left out"])
+    columns = [name for name in ON_PAGE if name not in _UNSAID]
+    made = Look(() if usual else patterns(metrics), columns).table(steps, _named)
+    return made.hiding_unknown(SELDOM)
 
 
 def _values(steps: Sequence[_Step], asked: Metrics) -> Iterator[Values]:

@@ -74,9 +74,10 @@ def test_programs_read_values_with_keys() -> None:
 def test_columns_and_rows_can_be_left_out() -> None:
     shown = TABLE.without(("step", "Ended", "unknown"))
     assert shown.heads == ["Runs", "Median"]
-    assert Table("", "", COLUMNS, ROWS[1:]).without_unknown().heads == ["Step", "Runs"]
-    assert TABLE.first(2, "in the CSV") == TABLE
-    few = TABLE.first(1, "in the CSV")
+    assert Table("", "", COLUMNS, ROWS[1:]).hiding_unknown().heads == ["Step", "Runs"]
+    assert TABLE.hiding_unknown(["runs"]).heads == TABLE.heads
+    assert TABLE.first(2, " in the CSV") == TABLE
+    few = TABLE.first(1, " in the CSV")
     assert (len(few.rows), few.notes[-1]) == (1, "1 more in the CSV")
     assert text_table(("A", "B"), []).without(("B",)).lines() == ["A"]
 

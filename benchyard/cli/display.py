@@ -32,7 +32,7 @@ class PlainDisplay:
 
     Args:
         verbose: Whether starts of runs and steps are printed, too.
-        turns: Whether each run is a turn of its own, so that the start of a case says nothing.
+        turns: Whether each run is a turn of its own: it has one line, and one for what failed.
     """
 
     def __init__(self, *, verbose: bool, turns: bool = False) -> None:
@@ -46,7 +46,7 @@ class PlainDisplay:
 
     def hear(self, event: Event) -> None:
         """Print an event."""
-        if _told_again(event) or (self._turns and isinstance(event, CaseStarted)):
+        if _told_again(event) or (self._turns and _is_small(event)):
             return
         if self._verbose or not isinstance(event, StepStarted | RunStarted):
             terminal.say(say(event), err=True)
@@ -89,6 +89,10 @@ class LiveDisplay:
 
     def hear(self, event: Event) -> None:
         """Show an event."""
+        if not (self._turns and _is_small(event)):
+            self._take(event)
+
+    def _take(self, event: Event) -> None:
         match event:
             case StepStarted(case, run, index, name):
                 self._show(f"{case}  run {run}  step {index}/{self._steps}  {name}")
@@ -104,8 +108,7 @@ class LiveDisplay:
                 self._rest = self._rest if seconds is None else seconds
                 self._show(say(event))
             case CaseStarted() | Notice():
-                told = self._turns and isinstance(event, CaseStarted)
-                self._print("" if told else say(event), "bold")
+                self._print(say(event), "bold")
             case AttemptFailed(left=left):
                 self._print(say(event) if left else "", "yellow")
 
@@ -138,6 +141,12 @@ def _told_again(event: Event) -> bool:
     return isinstance(event, AttemptFailed) and not event.left
 
 
+def _is_small(event: Event) -> bool:
+    """Tell whether runs in turns, a line each, do not show an event."""
+    fine = isinstance(event, StepEnded) and event.outcome is Outcome.COMPLETED
+    return fine or isinstance(event, CaseStarted)
+
+
 def _roughly(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds < 120 else duration(seconds)
 
@@ -147,6 +156,7 @@ Display = PlainDisplay | LiveDisplay
 
 def make_display(*, runs: int, verbose: bool, terminal: bool, turns: bool = False) -> Display:
     """Return a live display for a terminal, else a plain one."""
+    turns = turns and not verbose
     if terminal:
         return LiveDisplay(runs=runs, verbose=verbose, turns=turns)
     return PlainDisplay(verbose=verbose, turns=turns)

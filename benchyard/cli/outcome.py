@@ -8,7 +8,7 @@ from typing import Any, cast
 from benchyard.cli.terminal import print_json, print_table, say
 from benchyard.core.errors import RecordError
 from benchyard.core.files import content, shown
-from benchyard.core.model import Case, Json, JsonObject
+from benchyard.core.model import Case, Json, JsonObject, plain
 from benchyard.core.quantity import plural
 from benchyard.core.wording import named_runs, printable, quote, some
 from benchyard.results.campaigns import earlier_campaigns, is_earlier
@@ -68,9 +68,14 @@ def print_outcome(
         print_json({"cases": summaries, **compared})
         return
     waiting = [one for one in chosen if len(chosen) > 1 and not Results(one[1]).runs()]
+    groups = list(_along_one_parameter([one for one in chosen if one not in waiting]))
+    grouped = [folder for _, group in groups for _, folder in group]
     for case, folder in chosen:
         if (case, folder) not in waiting:
-            print_summary(case, folder, read_summary(folder), look, verbose=verbose)
+            brief = folder in grouped and not verbose and look.columns is None
+            print_summary(case, folder, read_summary(folder), look, verbose=verbose, brief=brief)
+    for parameter, group in groups:
+        _print_points(parameter, group, look)
     if waiting:
         names = some([case.title for case, _ in waiting], _MOST_NAMES)
         say(f"\n{plural(len(waiting), 'case')} never begun: {printable(names)}")
@@ -83,17 +88,19 @@ def print_summary(
     look: Look = USUAL,
     *,
     verbose: bool = False,
+    brief: bool = False,
 ) -> None:
     """Print one case's steps with their statistics; a table for each thing that was measured.
 
     Args:
         verbose: Whether all advice is shown; else two lines of it.
+        brief: Whether the figures stand in a table of several points.
     """
     say(f"\n{printable(name_of(case, folder))}", bold=True)
     steps = summary.get("steps", [])
-    if steps:
-        _print_steps(steps, look)
-    else:
+    if steps and not brief:
+        print_table(look.table(steps))
+    elif not steps:
         readable = " that can be read" if summary.get("unreadable") else ""
         say(f"no finished run{readable}")
     _print_remarks(summary, steps, None if verbose else _MOST_ADVICE)
@@ -104,7 +111,7 @@ def print_summary(
     for other in summary.get("other_subjects") or ():
         runs = named_runs([run["run"] for run in other["runs"]])
         say(f"\n{printable(case.title)}, {runs}", bold=True)
-        _print_steps(other["steps"], look)
+        print_table(look.table(other["steps"]))
     before = len(earlier_campaigns(folder))
     if before:
         _remark(f"earlier: {plural(before, 'campaign')}; benchyard stats --campaign all shows them")
@@ -169,5 +176,31 @@ def _failures(results: Path) -> Iterator[str]:
         yield f"{runs} {first.outcome}: {why}; see {log}"
 
 
-def _print_steps(steps: list[dict[str, Any]], look: Look) -> None:
-    print_table(look.table(steps))
+def _along_one_parameter(
+    chosen: Sequence[tuple[Case, Path]],
+) -> Iterator[tuple[str, list[tuple[Case, Path]]]]:
+    """Yield the points of each matrix in which exactly one parameter varies, with its name."""
+    groups: dict[tuple[Path, str], list[tuple[Case, Path]]] = {}
+    for case, folder in chosen:
+        campaign = folder.name if is_earlier(folder) else ""
+        groups.setdefault((case.folder, campaign), []).append((case, folder))
+    for group in groups.values():
+        points = [case.point for case, _ in group]
+        names = dict.fromkeys(name for point in points for name in point)
+        varying = [name for name in names if len({plain(p.get(name)) for p in points}) > 1]
+        if len(varying) == 1:
+            yield varying[0], group
+
+
+def _print_points(parameter: str, group: Sequence[tuple[Case, Path]], look: Look) -> None:
+    """Print one table across the points of a matrix."""
+    case, folder = group[0]
+    campaign = f", campaign {folder.name}" if is_earlier(folder) else ""
+    say(f"\n{printable(f'{case.name}{campaign}, medians by {parameter}')}", bold=True)
+    points = {
+        quote(f"{parameter}={plain(one.point.get(parameter))}"): read_summary(place).get(
+            "steps", []
+        )
+        for one, place in group
+    }
+    print_table(look.across(points), capitals=False)

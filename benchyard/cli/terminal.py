@@ -101,10 +101,14 @@ def _escaped(odd: re.Match[str]) -> str:
     return odd[0] if odd[0].isprintable() else json.dumps(odd[0])[1:-1]
 
 
-def print_table(table: "Table") -> None:
-    """Print a table."""
+def print_table(table: "Table", *, capitals: bool = True) -> None:
+    """Print a table.
+
+    Args:
+        capitals: Whether its heads are in capitals.
+    """
     head, *lines = table.lines(lambda text, mark: styled(text, fg=COLOURS.get(mark)))
-    say(head.upper(), bold=True)
+    say(head.upper() if capitals else head, bold=True)
     for line in lines:
         click.echo(line)
     for note in table.notes:

@@ -1,11 +1,11 @@
 """The steps of a summary as a table, for the terminal, pages and reports."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
-from benchyard.core.quantity import amount
+from benchyard.core.quantity import amount, number
 from benchyard.core.table import BYTES, LONG, NUMBER, SECONDS, SHARE, Cell, Column, Table, Value
 from benchyard.core.wording import quote
 from benchyard.results.summary_metrics import own_time
@@ -171,14 +171,35 @@ class Look:
                 *(_COLUMNS[name][1](one) for name in names),
             ]
             for step in steps
-            for one in self._figures(step)
+            for one in self.figures(step)
         ]
         columns += [_COLUMNS[name][0] for name in names]
         shown = Table("steps", "Steps", columns, rows, empty="No finished run has a step.")
         shown = shown if self.columns is not None else shown.hiding_unknown(SELDOM)
         return shown if self.metrics else shown.hiding(["metric"])
 
-    def _figures(self, step: Document) -> Iterator[_Figures]:
+    def across(self, points: Mapping[str, Sequence[Document]]) -> Table:
+        """Return a row for each step and wanted metric, with its median at each point of a matrix.
+
+        Behind each median but the first stands its ratio to the first.
+
+        Args:
+            points: Head of a column to the steps of its summary.
+        """
+        found: dict[tuple[str, str], dict[str, _Figures]] = {}
+        for head, steps in points.items():
+            for one in (one for step in steps for one in self.figures(step)):
+                found.setdefault((one.step["id"], one.metric), {})[head] = one
+        rows = [
+            [_common_name(step, at.values()), metric, *_medians([at.get(head) for head in points])]
+            for (step, metric), at in found.items()
+        ]
+        columns = [Column("step", "Step"), Column("metric", "Metric" if self.metrics else None)]
+        columns += [Column(head, head, NUMBER) for head in points]
+        return Table("points", "Medians at each point of the matrix", columns, rows)
+
+    def figures(self, step: Document) -> Iterator[_Figures]:
+        """Yield the wanted metrics of a step."""
         metrics: Document = step.get("metrics") or {}
         wanted = Metrics(self.metrics).of(metrics) if self.metrics else {DURATION: None}
         for name in wanted:
@@ -186,6 +207,20 @@ class Look:
             # A glob takes many counters that no kernel here tells.
             if name == DURATION or document["statistics"]["n"]:
                 yield _Figures(step, name, document)
+
+
+def _common_name(step: str, points: Iterable[_Figures]) -> str:
+    names = {one.step["name"] for one in points}
+    return quote(names.pop() if len(names) == 1 else step)
+
+
+def _medians(points: Sequence[_Figures | None]) -> Iterator[Cell]:
+    first = points[0].statistic("median") if points[0] else None
+    for place, one in enumerate(points):
+        shown = one.median() if one else Cell(None)
+        value = one.statistic("median") if one else None
+        ratio = f" ({number(value / first, 3)}x)" if place and first and value is not None else ""
+        yield replace(shown, text=f"{shown.shown()}{ratio}")
 
 
 def _all_steps(summary: Document) -> Iterator[Document]:

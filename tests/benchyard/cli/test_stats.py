@@ -215,6 +215,25 @@ def test_points_of_a_matrix_that_is_invalid_here_are_shown(case_folder: MakeCase
     assert "\ncase[n=1]\n" in told(cli, folder)
 
 
+def test_a_matrix_ends_with_one_table_across_its_points(case_folder: MakeCase, cli: Cli) -> None:
+    folder = case_folder("case", STEP, matrix={"n": [1, 2, 4], "m": [5]})
+    for n in (1, 2):
+        made = folder.parent.parent / f"made {n}"
+        record(made, 1, 0.5 * n)
+        (folder / "results").mkdir(exist_ok=True)
+        (made / "results").rename(folder / "results" / f"n={n},m=5")
+    printed = told(cli, folder)
+    assert printed.count("STEP") == 0
+    table = printed[printed.index("case, medians by n\n") :].splitlines()
+    assert [line.split() for line in table[1:3]] == [
+        ["Step", "n=1", "n=2"],
+        ["first", "500.0", "ms", "1.00", "s", "(2x)"],
+    ]
+    assert printed.count("results: ") == 2
+    for options in (["--verbose"], ["--columns", "n"]):
+        assert told(cli, folder, *options).count("STEP") == 2
+
+
 def test_a_damaged_metrics_file_is_one_sentence(case_folder: MakeCase, cli: Cli) -> None:
     folder = case_folder("case", UNKNOWN)
     (krown(folder, 1) / "metrics.csv").write_text("{}\n")

@@ -11,8 +11,8 @@ from benchyard.analysis.failure_rates import Fragile
 from benchyard.catalogue.entry import CaseEntry
 from benchyard.core.clock import iso_utc
 from benchyard.core.model import Json, JsonObject, plain
-from benchyard.core.quantity import amount, day_and_time, plural, shorten
-from benchyard.core.table import LONG, NUMBER, Cell, Column
+from benchyard.core.quantity import amount, plural, shorten
+from benchyard.core.table import LONG, MOMENT, NUMBER, Cell, Column, Row
 from benchyard.show.case_history.groups import Group, StepHistory
 from benchyard.show.steps_table import ON_PAGE, SELDOM, Look
 from benchyard.web.case_links import address, query_of
@@ -62,7 +62,7 @@ def advice(summary: Document) -> list[str]:
 
 _HISTORY_COLUMNS = (
     Column("step", "Step"),
-    Column("began", "Began (UTC)"),
+    Column("began", "Began (UTC)", MOMENT),
     Column("host", "Testbed"),
     Column("runs", "Runs", NUMBER),
     Column("suspect", "Suspect", NUMBER),
@@ -91,7 +91,7 @@ def history_table(
     """
     every = [row for step in found for row in _history_rows(case, step, pages)]
     began = [column.key for column in _HISTORY_COLUMNS].index("began")
-    rows = sorted(every, key=lambda row: str(row[began].value), reverse=True)
+    rows = sorted(every, key=lambda row: str(row[began]), reverse=True)
     less = f"{plural(len(rows) - (most or 0), 'older row')} in CSV and JSON."
     return DataTable(
         "history",
@@ -105,11 +105,9 @@ def history_table(
     )
 
 
-def _history_rows(
-    case: CaseEntry, step: StepHistory, pages: Mapping[str, str]
-) -> Iterator[list[Cell]]:
+def _history_rows(case: CaseEntry, step: StepHistory, pages: Mapping[str, str]) -> Iterator[Row]:
     before: dict[str, float] = {}
-    rows: list[list[Cell]] = []
+    rows: list[Row] = []
     for group in step.groups:
         usual = before.get(group.host)
         change = group.median / usual if usual and group.median is not None else None
@@ -125,20 +123,20 @@ def _history_row(
     group: Group,
     ratio: float | None,
     pages: Mapping[str, str],
-) -> list[Cell]:
+) -> Row:
     amounts = (group.median, group.interval.low, group.interval.high)
     suspect = len(group.values) - group.counted
     campaign = "" if group.folder == case.results else group.folder.name
     return [
         Cell(step.id, step.name),
-        Cell(iso_utc(group.began), day_and_time(group.began)),
-        Cell(group.host),
-        Cell(group.counted),
+        iso_utc(group.began),
+        group.host,
+        group.counted,
         Cell(suspect, mark="doubtful" if suspect else ""),
         *(Cell(value, amount(value, step.unit)) for value in amounts),
         Cell(ratio, change(ratio)),
-        Cell(group.commit),
-        Cell(group.change or None),
+        group.commit,
+        group.change or None,
         Cell(campaign, campaign or "newest", pages.get(campaign)),
     ]
 
@@ -154,17 +152,17 @@ def points_table(case: CaseEntry, siblings: Sequence[CaseEntry]) -> DataTable:
         *(Column(f"point.{name}", name) for name in names),
         Column("runs", "Runs", NUMBER),
         Column("failed", "Failed", NUMBER),
-        Column("newest_s", "Newest (UTC)"),
+        Column("newest_s", "Newest (UTC)", MOMENT),
         Column("id"),
     ]
     rows = [
         [
             Cell(one.title, href=None if one.id == case.id else address(one)),
             *(_parameter(one.point.get(name)) for name in names),
-            Cell(one.runs),
+            one.runs,
             Cell(one.failed, mark="bad" if one.failed else ""),
-            Cell(one.newest_s, day_and_time(one.newest_s)),
-            Cell(one.id),
+            one.newest_s,
+            one.id,
         ]
         for one in siblings
     ]

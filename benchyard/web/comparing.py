@@ -19,8 +19,7 @@ from benchyard.catalogue.catalogue import Catalogue
 from benchyard.catalogue.entry import identified
 from benchyard.catalogue.query import Query
 from benchyard.core.errors import InputError
-from benchyard.core.quantity import day_and_time
-from benchyard.core.table import LONG, NUMBER, Cell, Column
+from benchyard.core.table import LONG, MOMENT, NUMBER, Cell, Column, Row
 from benchyard.core.wording import in_short, quote, some
 from benchyard.results.campaigns import campaigns_before
 from benchyard.results.subject import about, subject_of
@@ -143,7 +142,7 @@ _SIDE_COLUMNS = (
     Column("runs", "Runs"),
     Column("failed", "Failed", NUMBER),
     Column("measured", "Measured", LONG),
-    Column("newest", "Newest run (UTC)"),
+    Column("newest", "Newest run (UTC)", MOMENT),
 )
 
 
@@ -157,16 +156,16 @@ def sides_table(shown: Compared) -> DataTable:
     return DataTable("sides", "What is compared", _SIDE_COLUMNS, rows)
 
 
-def _side_row(shown: Compared, name: str, runs: RunSet, role: str) -> list[Cell]:
+def _side_row(shown: Compared, name: str, runs: RunSet, role: str) -> Row:
     newest = max(runs.everything, key=lambda record: record.began)
     numbers = f"{len(runs.records)} ({in_short(runs.numbers)})" if runs.records else "none"
     return [
-        Cell(role),
+        role,
         Cell(name, shown.label(name), shown.hrefs.get(name)),
-        Cell(numbers),
+        numbers,
         Cell(len(runs.failed), mark="bad" if runs.failed else ""),
-        Cell(about(subject_of(newest))),
-        Cell(newest.started_at, day_and_time(newest.began)),
+        about(subject_of(newest)),
+        newest.started_at,
     ]
 
 

@@ -12,7 +12,7 @@ from typing import IO, Any
 
 from benchyard.core.errors import InputError, RecordError
 from benchyard.core.quantity import duration
-from benchyard.core.table import NUMBER, Cell, Column
+from benchyard.core.table import NUMBER, SECONDS, Cell, Column
 from benchyard.core.wording import printable
 from benchyard.results.attempts import RunAttempt, read_tries
 from benchyard.results.folders import LOG_FILE, RunFolder
@@ -171,16 +171,16 @@ def live_steps_table(folder: Path) -> DataTable:
         Column("index", "No.", NUMBER),
         Column("step", "Step"),
         Column("outcome", "Outcome"),
-        Column("start_s", "Began after", NUMBER),
+        Column("start_s", "Began after", SECONDS),
         Column("failed_attempts", "Failed attempts", NUMBER),
     ]
     rows = [
         [
-            Cell(one["index"]),
-            Cell(one["name"]),
-            Cell(one["outcome"]),
+            one["index"],
+            one["name"],
+            one["outcome"],
             Cell(one["start_s"], duration(one["start_s"])),
-            Cell(one["failed_attempts"]),
+            one["failed_attempts"],
         ]
         for one in log.steps.values()
     ]

@@ -6,7 +6,7 @@ from typing import Any, cast
 from benchyard.catalogue.formats.measurements import Measurement, Measurements, number
 from benchyard.core.model import Json, JsonObject, plain
 from benchyard.core.quantity import amount, plural
-from benchyard.core.table import LONG, NUMBER, Cell, Column
+from benchyard.core.table import LONG, NUMBER, Cell, Column, Row
 from benchyard.publish.testresults.document import Document, suspect_in
 from benchyard.web.paging import Part
 from benchyard.web.tables import DataTable
@@ -57,12 +57,12 @@ def measurements_table(measured: Measurements, href: str, part: Part) -> DataTab
     return part.told(table, len(measured.rows))
 
 
-def _measurement(row: Measurement) -> Sequence[Cell]:
+def _measurement(row: Measurement) -> Row:
     count = row.statistic("n")
     return (
-        Cell(row.name),
+        row.name,
         Cell(dict(row.parameters), _pairs(row.parameters)),
-        Cell(row.metric),
+        row.metric,
         Cell(row.unit, row.unit or "not told"),
         Cell(count, None if count is None else f"{count:,.0f}"),
         *(
@@ -77,10 +77,10 @@ def values_table(measured: Measurements, href: str, part: Part) -> DataTable:
     """Return a row for each single value, in the order of measuring."""
     rows = [
         (
-            Cell(row.name),
-            Cell(row.metric),
+            row.name,
+            row.metric,
             Cell(row.unit, row.unit or "not told"),
-            Cell(at + 1),
+            at + 1,
             _amount(row.values[at], row.unit),
         )
         for row, at in _some_values(measured.rows, part)
@@ -122,11 +122,11 @@ def results_table(document: Document, href: str, part: Part) -> DataTable:
     return part.told(table, len(document.entries))
 
 
-def _result(name: str, wall_time: float, body: Mapping[str, Any]) -> Sequence[Cell]:
+def _result(name: str, wall_time: float, body: Mapping[str, Any]) -> Row:
     suspect = suspect_in(dict(body))
     extras, metrics = _extras(body.get("extras")), _metrics(body.get("metrics"))
     return (
-        Cell(name),
+        name,
         _amount(number(wall_time), "s"),
         _amount(_told(body, "cpuTime", "cpu_time"), "s"),
         _amount(_told(body, "iters"), "1"),

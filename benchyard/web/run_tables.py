@@ -6,7 +6,7 @@ from urllib.parse import quote as quoted
 
 from benchyard.core.model import Json, Outcome
 from benchyard.core.quantity import amount
-from benchyard.core.table import LONG, NUMBER, Cell, Column
+from benchyard.core.table import LONG, NUMBER, SECONDS, Cell, Column, Row
 from benchyard.results.reasons import why_step_failed
 from benchyard.results.record import Attempt, Repetition, StepRecord
 from benchyard.results.summary_metrics import unit_and_direction
@@ -50,7 +50,7 @@ def _table(
     name: str,
     caption: str,
     columns: Sequence[Column],
-    rows: Sequence[Sequence[Cell]],
+    rows: Sequence[Row],
     empty: str = "The record tells of none.",
 ) -> DataTable:
     said = shown.reason if shown.record is None else empty
@@ -77,26 +77,26 @@ def steps_table(shown: Shown) -> DataTable:
     return _table(shown, "steps", "Steps", columns, rows)
 
 
-def _step(step: StepRecord) -> list[Cell]:
+def _step(step: StepRecord) -> Row:
     measured = step.measured
     suspect = "; ".join(step.suspect)
     broken = step.outcome is not Outcome.COMPLETED
     why = why_step_failed(step) if broken else step.reason or ""
     return [
-        Cell(step.index),
-        Cell(step.name),
-        Cell(step.resource),
-        Cell(step.command),
+        step.index,
+        step.name,
+        step.resource,
+        step.command,
         outcome_cell(step.outcome),
         _figure(_median(step.durations_s), "duration_s"),
-        Cell(len(measured)),
-        Cell(len(step.attempts)),
+        len(measured),
+        len(step.attempts),
         *(
             _figure(_median(_used(one, names) for one in measured), key)
             for key, (_, names) in _USED.items()
         ),
         Cell(suspect, mark="doubtful"),
-        Cell(why),
+        why,
     ]
 
 
@@ -112,8 +112,8 @@ def attempts_table(shown: Shown) -> DataTable:
         Column("step", "Step"),
         Column("attempt", "Attempt", NUMBER),
         Column("outcome", "Outcome"),
-        Column("start_s", "Began after", NUMBER),
-        Column("duration_s", "Took", NUMBER),
+        Column("start_s", "Began after", SECONDS),
+        Column("duration_s", "Took", SECONDS),
         Column("repetitions", "Repetitions", NUMBER),
         Column("error_type", "Error"),
         Column("error", "What it said", LONG),
@@ -123,15 +123,15 @@ def attempts_table(shown: Shown) -> DataTable:
     return _table(shown, "attempts", "Attempts", columns, rows)
 
 
-def _attempt(step: StepRecord, one: Attempt) -> list[Cell]:
+def _attempt(step: StepRecord, one: Attempt) -> Row:
     return [
-        Cell(step.index),
-        Cell(step.name),
-        Cell(one.number),
+        step.index,
+        step.name,
+        one.number,
         outcome_cell(one.outcome),
         _figure(one.start_s, "start_s"),
         _figure(one.end_s - one.start_s, "duration_s"),
-        Cell(len(one.repetitions)),
+        len(one.repetitions),
         Cell(one.error.type if one.error else None, None if one.error else ""),
         Cell(one.error.message if one.error else None, None if one.error else ""),
     ]
@@ -144,15 +144,15 @@ def phases_table(shown: Shown) -> DataTable:
         Column("phase", "Phase"),
         Column("step", "Step", NUMBER),
         Column("outcome", "Outcome"),
-        Column("start_s", "Began after", NUMBER),
-        Column("duration_s", "Took", NUMBER),
+        Column("start_s", "Began after", SECONDS),
+        Column("duration_s", "Took", SECONDS),
         Column("error", "Error", LONG),
     ]
     rows = [
         [
-            Cell(one.resource),
-            Cell(one.phase),
-            Cell(one.step),
+            one.resource,
+            one.phase,
+            one.step,
             outcome_cell(one.outcome),
             _figure(one.start_s, "start_s"),
             _figure(one.duration_s, "duration_s"),
@@ -165,16 +165,12 @@ def phases_table(shown: Shown) -> DataTable:
 
 def outputs_table(shown: Shown) -> DataTable:
     """Return a row for each file that was kept."""
-    columns = [
-        Column("path", "File"),
-        Column("bytes", "Size", NUMBER),
-        Column("sha256", "SHA-256"),
-    ]
+    columns = [Column("path", "File"), Column("bytes", "Size", NUMBER), Column("sha256", "SHA-256")]
     rows = [_output(shown, one) for one in (shown.record.outputs if shown.record else ())]
     return _table(shown, "outputs", "Outputs", columns, rows, "The run left no files.")
 
 
-def _output(shown: ShownRun, one: Mapping[str, Json]) -> list[Cell]:
+def _output(shown: ShownRun, one: Mapping[str, Json]) -> Row:
     path, size, digest = str(one.get("path")), one.get("bytes"), one.get("sha256")
     return [
         Cell(path, href=file_address(shown, path)),
@@ -196,7 +192,7 @@ def resources_table(shown: Shown) -> DataTable:
         Column("about", "Settings, image and digest", LONG),
     ]
     rows = [
-        [Cell(name), Cell(facts.get("version")), Cell(_facts(facts))]
+        [name, facts.get("version"), _facts(facts)]
         for name, facts in (shown.record.resources.items() if shown.record else ())
         if isinstance(facts, dict)
     ]
@@ -218,15 +214,15 @@ FINDINGS = (
 _STATUS = {"fail": "bad", "warn": "doubtful", "unknown": "quiet", "ok": "good"}
 
 
-def finding_rows(findings: Iterable[Mapping[str, Json]]) -> list[list[Cell]]:
+def finding_rows(findings: Iterable[Mapping[str, Json]]) -> list[Row]:
     """Return a row for each finding, what is wrong first."""
     order = list(_STATUS)
     return [
         [
-            Cell(one.get("check")),
+            one.get("check"),
             Cell(one.get("status"), mark=_STATUS.get(str(one.get("status")), "quiet")),
-            Cell(one.get("finding")),
-            Cell(one.get("advice")),
+            one.get("finding"),
+            one.get("advice"),
         ]
         for one in sorted(
             findings,
@@ -246,11 +242,11 @@ def environment_table(shown: Shown) -> DataTable:
     columns = [Column("fact", "Fact"), Column("value", "Value", LONG)]
     record = shown.record
     facts: Mapping[str, Json] = {} if record is None else record.environment
-    rows = [[Cell(name), Cell(text)] for name, text in _flat(facts, "")]
+    rows = [[name, text] for name, text in _flat(facts, "")]
     if record is not None:
-        rows += [[Cell(f"subject.{n}"), Cell(text)] for n, text in _flat(record.subject, "")]
+        rows += [[f"subject.{n}", text] for n, text in _flat(record.subject, "")]
         rows += [
-            [Cell(f"${name}"), Cell(value, None if value is not None else "not recorded")]
+            [f"${name}", Cell(value, None if value is not None else "not recorded")]
             for name, value in record.variables.items()
         ]
     return _table(shown, "environment", "Environment", columns, rows)

@@ -4,19 +4,19 @@ from collections.abc import Mapping
 
 from benchyard.catalogue.formats.measurements import facts
 from benchyard.core.quantity import duration
-from benchyard.core.table import NUMBER, Cell, Column
+from benchyard.core.table import COUNT, SECONDS, Column
 from benchyard.traces.scanner.profile import Profile
 from benchyard.web.tables import DataTable
 
 _INTERVALS = (
     Column("worker", "Worker"),
     Column("interval", "Interval"),
-    Column("total_s", "Total", NUMBER),
+    Column("total_s", "Total", SECONDS),
 )
 _COUNTERS = (
     Column("worker", "Worker"),
     Column("counter", "Counter"),
-    Column("sum", "Sum over workers", NUMBER),
+    Column("sum", "Sum over workers", COUNT),
 )
 
 
@@ -37,12 +37,12 @@ def job_tables(job: Profile) -> list[DataTable]:
     """Return its intervals and counters, summed over the workers of each kind."""
     found = job.statistics()
     intervals = [
-        (Cell(kind), Cell(name), Cell(seconds, duration(seconds)))
+        (kind, name, seconds)
         for kind, times in found.seconds.items()
         for name, seconds in sorted(times.items(), key=lambda one: -one[1])
     ]
     counters = [
-        (Cell(kind), Cell(name), Cell(value, f"{value:,}"))
+        (kind, name, value)
         for kind, counts in found.counters.items()
         for name, value in sorted(counts.items())
     ]

@@ -6,15 +6,14 @@ from itertools import islice
 
 from benchyard.catalogue.formats.measurements import facts
 from benchyard.catalogue.mindspore.training import Scalar, Training
-from benchyard.core.quantity import day_and_time
-from benchyard.core.table import LONG, NUMBER, Cell, Column
+from benchyard.core.table import COUNT, LONG, MOMENT, NUMBER, Cell, Column, Value
 from benchyard.web.explain_documents import decimal
 from benchyard.web.paging import Part
 from benchyard.web.tables import DataTable
 
 _SCALARS = (
     Column("tag", "Tag", LONG),
-    Column("values", "Values", NUMBER),
+    Column("values", "Values", COUNT),
     Column("first_step", "From step", NUMBER),
     Column("last_step", "To step", NUMBER),
     Column("first", "First", NUMBER),
@@ -25,7 +24,7 @@ _SCALARS = (
 _VALUES = (
     Column("tag", "Tag", LONG),
     Column("step", "Step", NUMBER),
-    Column("time_s", "Time (UTC)"),
+    Column("time_s", "Time (UTC)", MOMENT),
     Column("value", "Value", NUMBER),
 )
 
@@ -38,12 +37,12 @@ def scalars_table(training: Training, href: str, part: Part) -> DataTable:
     return part.told(table, len(training.scalars))
 
 
-def _tag(tag: str, values: Sequence[Scalar]) -> Iterator[Cell]:
+def _tag(tag: str, values: Sequence[Scalar]) -> Iterator[Value]:
     numbers = [one.value for one in values]
     known = [number for number in numbers if not math.isnan(number)] or numbers
-    yield Cell(tag)
-    yield Cell(len(values), f"{len(values):,}")
-    yield from (Cell(values[0].step), Cell(values[-1].step))
+    yield tag
+    yield len(values)
+    yield from (values[0].step, values[-1].step)
     for number in (numbers[0], numbers[-1], min(known), max(known)):
         yield Cell(decimal(number), f"{number:.6g}")
 
@@ -53,9 +52,9 @@ def scalar_values_table(training: Training, href: str, part: Part) -> DataTable:
     all_values = ((tag, one) for tag, values in training.scalars.items() for one in values)
     rows = [
         [
-            Cell(tag),
-            Cell(one.step),
-            Cell(one.time_s, day_and_time(one.time_s)),
+            tag,
+            one.step,
+            one.time_s,
             Cell(decimal(one.value), f"{one.value:.6g}"),
         ]
         for tag, one in islice(all_values, part.offset, part.offset + part.limit)

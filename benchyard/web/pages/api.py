@@ -5,7 +5,7 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
-from benchyard.core.table import LONG, Cell, Column
+from benchyard.core.table import LONG, Cell, Column, Row
 from benchyard.web.rendering import render
 from benchyard.web.tables import DataTable
 
@@ -69,7 +69,7 @@ def api(request: Request) -> Response:
     return render(request, "api.html", title="API", table=table)
 
 
-def _row(path: str, operation: Mapping[str, Any]) -> list[Cell]:
+def _row(path: str, operation: Mapping[str, Any]) -> Row:
     taken = [one["name"] for one in operation.get("parameters", ()) if one["in"] == "query"]
     href = None if "{" in path else path
-    return [Cell(path, href=href), Cell(operation["summary"]), Cell(", ".join(taken))]
+    return [Cell(path, href=href), operation["summary"], ", ".join(taken)]

@@ -8,8 +8,8 @@ from fastapi import APIRouter, Query
 from benchyard.analysis.comparison.samples import DURATION
 from benchyard.analysis.comparison.verdicts import choose_metrics
 from benchyard.core.clock import iso_utc
-from benchyard.core.quantity import amount, day_and_time
-from benchyard.core.table import NUMBER, Cell, Column
+from benchyard.core.quantity import amount
+from benchyard.core.table import MOMENT, NUMBER, Cell, Column, Row
 from benchyard.show.case_history.groups import Group, StepHistory, Value, histories
 from benchyard.web.case_links import address
 from benchyard.web.case_results import read_case
@@ -26,7 +26,7 @@ _COLUMNS = (
     Column("metric", "Metric"),
     Column("campaign", "Campaign"),
     Column("run", "Run", NUMBER),
-    Column("began", "Began (UTC)"),
+    Column("began", "Began (UTC)", MOMENT),
     Column("host", "Host"),
     Column("commit", "Commit"),
     Column("value", "Value", NUMBER),
@@ -57,17 +57,17 @@ def _values(step: StepHistory) -> Iterator[tuple[Group, Value]]:
     return ((group, value) for group in step.groups for value in group.values)
 
 
-def _row(step: StepHistory, group: Group, one: Value) -> list[Cell]:
+def _row(step: StepHistory, group: Group, one: Value) -> Row:
     return [
         Cell(step.id, step.name),
-        Cell(step.metric),
-        Cell(group.folder.name),
-        Cell(one.run),
-        Cell(iso_utc(one.began), day_and_time(one.began)),
-        Cell(group.host or None),
-        Cell(group.commit),
+        step.metric,
+        group.folder.name,
+        one.run,
+        iso_utc(one.began),
+        group.host or None,
+        group.commit,
         Cell(one.value, amount(one.value, step.unit)),
-        Cell(step.unit),
+        step.unit,
         Cell(one.suspect, "yes" if one.suspect else "", mark="doubtful" if one.suspect else ""),
     ]
 

@@ -9,8 +9,8 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 
 from benchyard.catalogue.entry import CaseEntry
 from benchyard.core.model import Json
-from benchyard.core.quantity import day_and_time, plural
-from benchyard.core.table import NUMBER, Cell, Column
+from benchyard.core.quantity import plural
+from benchyard.core.table import MOMENT, NUMBER, Cell, Column, Row
 from benchyard.web.case_links import address
 from benchyard.web.case_neighbours import name_of
 from benchyard.web.case_tables import case_document
@@ -27,7 +27,7 @@ _COLUMNS = (
     (Column("title", "Case"), "title"),
     (Column("runs", "Runs", NUMBER), "-runs"),
     (Column("failed", "Failed", NUMBER), "-failed"),
-    (Column("newest_s", "Newest (UTC)"), "-newest_s"),
+    (Column("newest_s", "Newest (UTC)", MOMENT), "-newest_s"),
     (Column("hosts", "Hosts"), ""),
     (Column("tags", "Tags"), ""),
     (Column("path", "Results"), "path"),
@@ -83,14 +83,14 @@ def _table(explorer: Explorer, search: Search) -> DataTable:
     )
 
 
-def _row(case: CaseEntry) -> list[Cell]:
+def _row(case: CaseEntry) -> Row:
     return [
         Cell(case.title, name_of(case), href=f"/case/{case.id}"),
         Cell(case.runs, href=f"/runs?results={case.id}"),
         Cell(case.failed, mark="bad" if case.failed else "quiet"),
-        Cell(case.newest_s, day_and_time(case.newest_s)),
-        Cell(", ".join(case.hosts)),
-        Cell(", ".join(case.tags)),
+        case.newest_s,
+        ", ".join(case.hosts),
+        ", ".join(case.tags),
         Cell(case.path, mark="quiet"),
         Cell(case.id, mark="quiet"),
     ]

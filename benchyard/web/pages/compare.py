@@ -23,8 +23,7 @@ from benchyard.catalogue.catalogue import Catalogue
 from benchyard.catalogue.entry import CaseEntry, identified
 from benchyard.catalogue.query import Query
 from benchyard.core.errors import InputError
-from benchyard.core.quantity import day_and_time
-from benchyard.core.table import LONG, NUMBER, Cell, Column
+from benchyard.core.table import LONG, MOMENT, NUMBER, Cell, Column, Row
 from benchyard.show.results_plot.chart import Kind as PlotKind
 from benchyard.show.results_plot.choice import Wish
 from benchyard.web.case_neighbours import name_of
@@ -190,7 +189,7 @@ def _heading(shown: Compared) -> str:
 _CASE_COLUMNS = (
     Column("side", "Case"),
     Column("runs", "Runs", NUMBER),
-    Column("newest_s", "Newest (UTC)"),
+    Column("newest_s", "Newest (UTC)", MOMENT),
     Column("hosts", "Hosts"),
     Column("path", "Where", LONG),
 )
@@ -225,10 +224,7 @@ def _others(catalogue: Catalogue, asked: Asked) -> DataTable | None:
     cases = catalogue.cases(Query(cases=(own.case,)), limit=_OFFERED + 1)
     found = [case for case in cases if case.id != own.id]
     rows = [
-        [
-            Cell(case.id, name_of(case), _both(asked, own, case)),
-            *_about(case),
-        ]
+        [Cell(case.id, name_of(case), _both(asked, own, case)), *_about(case)]
         for case in found[:_OFFERED]
     ]
     notes = ["Of sides that are both named, other work is compared too, and said."]
@@ -240,10 +236,10 @@ def _both(asked: Asked, *cases: CaseEntry) -> str:
     return f"/compare{Asked([one.id for one in by_time(cases)], asked.values).query()}"
 
 
-def _about(case: CaseEntry) -> list[Cell]:
+def _about(case: CaseEntry) -> Row:
     return [
-        Cell(case.runs),
-        Cell(case.newest_s, day_and_time(case.newest_s)),
-        Cell(", ".join(case.hosts)),
-        Cell(case.path),
+        case.runs,
+        case.newest_s,
+        ", ".join(case.hosts),
+        case.path,
     ]

@@ -1,6 +1,6 @@
 """Results of other programs: the list of them, and each by itself."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Annotated, Any, TypeAlias
 from urllib.parse import quote
 
@@ -19,7 +19,7 @@ from benchyard.catalogue.query import Query as Wanted
 from benchyard.core.errors import BenchyardError, NotFoundError
 from benchyard.core.model import Json
 from benchyard.core.quantity import day_and_time, plural
-from benchyard.core.table import LONG, Cell, Column
+from benchyard.core.table import LONG, MOMENT, Cell, Column, Row
 from benchyard.publish.testresults.document import Document
 from benchyard.traces.scanner.profile import Profile
 from benchyard.web.explorer import Current, Explorer
@@ -46,8 +46,8 @@ _COLUMNS = (
     Column("title", "Title", LONG),
     Column("format", "Format"),
     Column("contents", "Contents", LONG),
-    Column("started_s", "Began (UTC)"),
-    Column("updated_s", "Changed (UTC)"),
+    Column("started_s", "Began (UTC)", MOMENT),
+    Column("updated_s", "Changed (UTC)", MOMENT),
     Column("host", "Host"),
     Column("commit", "Commit"),
     Column("path", "Path", LONG),
@@ -117,17 +117,17 @@ def formats_found(explorer: Explorer) -> dict[str, int]:
     return {name: count for name, count in found.items() if name not in RUNS}
 
 
-def _row(entry: Entry) -> Sequence[Cell]:
+def _row(entry: Entry) -> Row:
     said = f"broken: {entry.broken}" if entry.broken else _counted(entry) or "-"
     return (
         Cell(entry.title or entry.path, href=address_of(entry)),
         Cell(entry.format, tool_of(entry.format)),
         Cell({**entry.counts}, said, mark="bad" if entry.broken else ""),
-        Cell(entry.started_s, day_and_time(entry.started_s)),
-        Cell(entry.updated_s, day_and_time(entry.updated_s)),
+        entry.started_s,
+        entry.updated_s,
         Cell(entry.host, entry.host or "-"),
         Cell(entry.commit, entry.commit[:12] or "-"),
-        Cell(entry.path),
+        entry.path,
         Cell(entry.broken, "yes" if entry.broken else "-"),
         Cell(entry.id, mark="quiet"),
     )

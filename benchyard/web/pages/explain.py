@@ -14,8 +14,8 @@ from benchyard.catalogue.mindspore.explain_job import ExplainJob, Prediction, Sa
 from benchyard.catalogue.mindspore.selection import Kind, Sort, select
 from benchyard.core.errors import NotFoundError
 from benchyard.core.model import Json
-from benchyard.core.quantity import day_and_time, plural
-from benchyard.core.table import LONG, NUMBER, Cell, Column
+from benchyard.core.quantity import plural
+from benchyard.core.table import LONG, MOMENT, NUMBER, Cell, Column, Row
 from benchyard.core.wording import quote
 from benchyard.web.explain_documents import (
     decimal,
@@ -152,8 +152,8 @@ def jobs_table(explorer: Current, offset: _Offset = 0, limit: _Limit = 50) -> Da
     page = explain_jobs(explorer.catalogue, offset, limit)
     columns = (
         Column("train_id", "Job"),
-        Column("update_time_s", "Changed (UTC)"),
-        Column("create_time_s", "Created (UTC)"),
+        Column("update_time_s", "Changed (UTC)", MOMENT),
+        Column("create_time_s", "Created (UTC)", MOMENT),
         Column("saliency_map", "Saliency maps"),
         Column("hierarchical_occlusion", "Occlusions"),
         Column("explain_files", "Files", NUMBER),
@@ -174,12 +174,12 @@ def jobs_table(explorer: Current, offset: _Offset = 0, limit: _Limit = 50) -> Da
     )
 
 
-def _job_row(entry: Entry) -> list[Cell]:
+def _job_row(entry: Entry) -> Row:
     has = entry.parameters
     return [
         Cell(train_id(entry), href=f"/explain/{entry.id}"),
-        Cell(entry.updated_s, day_and_time(entry.updated_s)),
-        Cell(entry.created_s, day_and_time(entry.created_s)),
+        entry.updated_s,
+        entry.created_s,
         Cell(has.get("saliency_map"), _yes(has.get("saliency_map"))),
         Cell(has.get("hierarchical_occlusion"), _yes(has.get("hierarchical_occlusion"))),
         Cell(entry.counts.get("explain_files")),
@@ -203,7 +203,7 @@ def scores_table(entry: _Found, loaded: _Loaded) -> DataTable:
         Column("score", "Score", NUMBER),
     )
     names = loaded.metadata.labels
-    rows: list[list[Cell]] = []
+    rows: list[Row] = []
     for told in loaded.scores.values():
         named = [names[at] if at < len(names) else str(at) for at in range(len(told.by_label))]
         for label, score in zip(["", *named], [told.total, *told.by_label], strict=True):

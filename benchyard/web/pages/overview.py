@@ -13,8 +13,8 @@ from benchyard.catalogue.entry import RUNS, CaseEntry, identified
 from benchyard.catalogue.query import Page
 from benchyard.catalogue.query import Query as Asked
 from benchyard.core.model import Json, Outcome
-from benchyard.core.quantity import amount, day_and_time, plural
-from benchyard.core.table import LONG, NUMBER, Cell, Column
+from benchyard.core.quantity import amount, plural
+from benchyard.core.table import LONG, MOMENT, NUMBER, Cell, Column, Row
 from benchyard.results.campaigns import is_earlier
 from benchyard.web.explorer import Current, keep_fresh
 from benchyard.web.pages.runs import RUN_COLUMNS, entry_document, entry_row
@@ -219,13 +219,13 @@ def _bounds(changes: Changes) -> list[str]:
     return notes
 
 
-def _worse_row(case: CaseEntry, looked: Looked, one: Regression) -> list[Cell]:
+def _worse_row(case: CaseEntry, looked: Looked, one: Regression) -> Row:
     numbers = one.ratio is not None and one.ratio_interval is not None
     low, high = one.ratio_interval or (None, None)
     medians = one.baseline_median, one.candidate_median
     return [
         Cell(case.title, href=f"/case/{case.id}"),
-        Cell(one.name or one.step),
+        one.name or one.step,
         Cell(one.metric, one.metric if numbers else one.text),
         Cell(one.baseline_median, amount(one.baseline_median, one.unit)),
         Cell(one.candidate_median, amount(one.candidate_median, one.unit)),
@@ -255,7 +255,7 @@ def _cases(changes: Changes) -> DataTable:
     columns = (
         Column("case", "Case"),
         Column("runs", "Runs", NUMBER),
-        Column("newest_s", "Newest (UTC)"),
+        Column("newest_s", "Newest (UTC)", MOMENT),
         Column("summary", "Against the campaign before", LONG),
         Column("compare", "More"),
     )
@@ -263,13 +263,13 @@ def _cases(changes: Changes) -> DataTable:
     return DataTable("changed", "Cases with new runs", columns, rows, empty="No case has new runs.")
 
 
-def _case_row(case: CaseEntry, looked: Looked | None) -> list[Cell]:
+def _case_row(case: CaseEntry, looked: Looked | None) -> Row:
     summary = looked.summary if looked else "still being compared"
     href = _compare(case, looked) if looked else None
     return [
         Cell(case.title, href=f"/case/{case.id}"),
         Cell(case.runs, href=f"/runs?results={case.id}"),
-        Cell(case.newest_s, day_and_time(case.newest_s)),
+        case.newest_s,
         Cell(summary, mark=_mark(looked)),
         Cell(None, "compare" if href else "", href=href),
     ]

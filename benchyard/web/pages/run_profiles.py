@@ -34,7 +34,7 @@ def run_profiles_table(entry: Entry) -> DataTable:
     rows = [
         (
             Cell(one.step, href=f"{href}/{place}"),
-            Cell(one.file.relative_to(entry.place).as_posix()),
+            one.file.relative_to(entry.place).as_posix(),
             Cell(one.start_s, f"{one.start_s:.3f}"),
         )
         for place, one in enumerate(_profiles(entry), 1)

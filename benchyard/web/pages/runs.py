@@ -11,8 +11,8 @@ from fastapi.responses import StreamingResponse
 from benchyard.catalogue.entry import CaseEntry, Entry
 from benchyard.catalogue.query import Page
 from benchyard.core.model import Json, JsonObject
-from benchyard.core.quantity import day_and_time, duration, plural
-from benchyard.core.table import NUMBER, Cell, Column
+from benchyard.core.quantity import day_and_time, plural
+from benchyard.core.table import MOMENT, NUMBER, SECONDS, Cell, Column, Row
 from benchyard.results.trust import HostQuality
 from benchyard.web.case_links import address
 from benchyard.web.explorer import Current, Explorer
@@ -34,8 +34,8 @@ _COLUMNS = (
     (Column("case", "Case"), "title"),
     (Column("run", "Run", NUMBER), "run"),
     (Column("outcome", "Outcome"), "outcome"),
-    (Column("started_s", "Began (UTC)"), "-started_s"),
-    (Column("duration_s", "Took", NUMBER), "-duration_s"),
+    (Column("started_s", "Began (UTC)", MOMENT), "-started_s"),
+    (Column("duration_s", "Took", SECONDS), "-duration_s"),
     (Column("host", "Host"), "host"),
     (Column("host_quality", "Host quality"), "host_quality"),
     (Column("commit", "Commit"), ""),
@@ -74,15 +74,15 @@ class _Facet:
     more: int
 
 
-def entry_row(entry: Entry) -> list[Cell]:
+def entry_row(entry: Entry) -> Row:
     """Return the cells of an entry in a list of runs."""
     return [
         Cell(entry.case, entry.title or entry.path, f"/case/{entry.results}"),
         Cell(entry.run, href=address_of(entry)),
         _state(entry),
         Cell(entry.started_s, day_and_time(entry.started_s or entry.updated_s)),
-        Cell(entry.duration_s, duration(entry.duration_s)),
-        Cell(entry.host or None),
+        entry.duration_s,
+        entry.host or None,
         quality_cell(entry),
         Cell(entry.commit or None, entry.commit[:10] or None),
         *map(Cell, (entry.title, entry.broken, entry.under_way, entry.path)),
@@ -136,7 +136,7 @@ def case_runs_table(
         [
             *entry_row(entry)[_TOLD_OF_RUN],
             Cell(found := suspect.get(entry.run or 0), mark="doubtful" if found else ""),
-            Cell(entry.id),
+            entry.id,
         ]
         for entry in page.entries
     ]

@@ -9,8 +9,8 @@ from fastapi import APIRouter, Depends, Request, Response
 
 from benchyard.catalogue.query import Query
 from benchyard.core.errors import NotFoundError
-from benchyard.core.quantity import day_and_time, moment
-from benchyard.core.table import LONG, NUMBER, Cell, Column
+from benchyard.core.quantity import moment
+from benchyard.core.table import COUNT, LONG, MOMENT, NUMBER, Cell, Column, Row
 from benchyard.results.record import RunRecord
 from benchyard.web.case_neighbours import name_of
 from benchyard.web.explorer import Current, Explorer
@@ -47,11 +47,11 @@ def testbed_href(name: str) -> str:
 
 _TESTBEDS = (
     Column("host", "Host"),
-    Column("runs", "Runs", NUMBER),
-    Column("cases", "Cases", NUMBER),
+    Column("runs", "Runs", COUNT),
+    Column("cases", "Cases", COUNT),
     Column("failed", "Failed", NUMBER),
-    Column("first_s", "First run (UTC)"),
-    Column("newest_s", "Newest run (UTC)"),
+    Column("first_s", "First run (UTC)", MOMENT),
+    Column("newest_s", "Newest run (UTC)", MOMENT),
     Column("cpu", "CPU"),
     Column("cpus", "CPUs", NUMBER),
     Column("memory_bytes", "Memory", NUMBER),
@@ -72,20 +72,20 @@ def testbeds_table(explorer: Current) -> DataTable:
     )
 
 
-def _testbed(explorer: Explorer, name: str) -> list[Cell]:
+def _testbed(explorer: Explorer, name: str) -> Row:
     found = find_testbed(explorer.catalogue, name)
     return [
         Cell(name, href=testbed_href(name)),
-        Cell(found.runs, f"{found.runs:,}"),
-        Cell(found.cases, f"{found.cases:,}"),
+        found.runs,
+        found.cases,
         Cell(found.failed, f"{found.failed:,}", mark="bad" if found.failed else ""),
-        Cell(found.first.started_s, day_and_time(found.first.started_s)),
-        Cell(found.newest.started_s, day_and_time(found.newest.started_s)),
+        found.first.started_s,
+        found.newest.started_s,
         *_listed_facts(explorer, name),
     ]
 
 
-def _listed_facts(explorer: Explorer, name: str) -> list[Cell]:
+def _listed_facts(explorer: Explorer, name: str) -> Row:
     try:
         facts = facts_of(newest_record(explorer, name))
     except NotFoundError:
@@ -108,15 +108,15 @@ _CHANGES = (
     Column("fact", "Fact"),
     Column("before", "Before", LONG),
     Column("after", "Since then", LONG),
-    Column("last_s", "Last run before (UTC)"),
-    Column("first_s", "First run since (UTC)"),
+    Column("last_s", "Last run before (UTC)", MOMENT),
+    Column("first_s", "First run since (UTC)", MOMENT),
     Column("exact", "No run between"),
 )
 _CASES = (
     Column("case", "Case"),
-    Column("runs", "Runs here", NUMBER),
+    Column("runs", "Runs here", COUNT),
     Column("failed", "Failed", NUMBER),
-    Column("newest_s", "Newest (UTC)"),
+    Column("newest_s", "Newest (UTC)", MOMENT),
 )
 
 
@@ -126,7 +126,7 @@ Newest = Annotated[RunRecord, Depends(newest_record)]
 def facts_table(name: str, record: Newest) -> DataTable:
     """Return the facts of a host at its newest run."""
     rows = [
-        [Cell(what), Cell(value, fact_words(what, value))]
+        [what, Cell(value, fact_words(what, value))]
         for what, value in (facts_of(record) | other_facts_of(record)).items()
         if value is not None
     ]
@@ -148,11 +148,11 @@ def changes_table(explorer: Current, name: str) -> DataTable:
     found = history_of(explorer.catalogue, name)
     rows = [
         [
-            Cell(one.what),
+            one.what,
             Cell(one.before, fact_words(one.what, one.before)),
             Cell(one.after, fact_words(one.what, one.after)),
-            Cell(one.last.started_s, day_and_time(one.last.started_s), f"/run/{one.last.id}"),
-            Cell(one.first.started_s, day_and_time(one.first.started_s), f"/run/{one.first.id}"),
+            Cell(one.last.started_s, href=f"/run/{one.last.id}"),
+            Cell(one.first.started_s, href=f"/run/{one.first.id}"),
             Cell(one.exact, "yes" if one.exact else "no"),
         ]
         for one in found.changes
@@ -179,9 +179,9 @@ def cases_table(explorer: Current, name: str) -> DataTable:
     rows = [
         [
             Cell(case.title or case.path, name_of(case), href=f"/case/{case.id}"),
-            Cell(case.runs, f"{case.runs:,}"),
+            case.runs,
             Cell(case.failed, f"{case.failed:,}", mark="bad" if case.failed else ""),
-            Cell(case.newest_s, day_and_time(case.newest_s)),
+            case.newest_s,
         ]
         for case in found
     ]
@@ -209,7 +209,7 @@ def difference_table(a: str, b: str, records: Two) -> DataTable:
     """Return the facts of two hosts at their newest runs, those that differ first."""
     return DataTable(
         *("difference", "Facts", _difference_columns(a, b, "Why it matters")),
-        [[*_contrast(one), Cell(one.because)] for one in contrasts(*records)],
+        [[*_contrast(one), one.because] for one in contrasts(*records)],
         "/testbeds/difference",
         query="?" + urlencode({"a": a, "b": b}),
     )
@@ -224,7 +224,7 @@ def _difference_columns(a: str, b: str, *more: str) -> list[Column]:
     ]
 
 
-def _contrast(one: Contrast) -> list[Cell]:
+def _contrast(one: Contrast) -> Row:
     mark = "doubtful" if one.differs else ""
     words = [fact_words(one.what, value) for value in (one.one, one.other)]
     return [

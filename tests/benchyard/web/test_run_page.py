@@ -252,7 +252,7 @@ def test_a_run_of_krown_shows_its_steps(tmp_path: Path) -> None:
     entry = Entry("0" * 16, "krown-run", tmp_path, "results/run_2", 0.0, 0.0, title="csv")
     shown = shown_of(entry)
     assert shown.title == "csv, run 2"
-    assert [row[1].value for row in steps_table(shown).rows] == ["step 1", "step 2"]
+    assert [row[1] for row in steps_table(shown).rows] == ["step 1", "step 2"]
     assert any("measured by KROWN" in note for note in shown.notes)
     assert ShownCurves(shown).between(None, None, 100)["samples"] == 5
 

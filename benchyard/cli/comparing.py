@@ -15,6 +15,8 @@ from benchyard.analysis.comparison.request import (
     answer,
     parse_step_pairs,
     shared_remarks,
+    told_findings,
+    told_unpaired,
 )
 from benchyard.analysis.comparison.rows import CasePair, Comparison, Rule
 from benchyard.analysis.comparison.run_sets import RunSet
@@ -162,12 +164,12 @@ def _show(compared: Comparison, names: Sequence[str], *, as_json: bool, as_csv: 
 
 def _print(compared: Comparison) -> None:
     if len(compared.side_pairs) > 1:
-        _print_sides(compared.pairs)
+        _print_sides(compared)
     else:
         for pair_of_cases in compared.pairs:
             _print_pair(pair_of_cases)
-    for title, there, against in compared.unpaired:
-        say(printable(f"{title}: in {there} only, not compared with {against}"), fg="yellow")
+    for text in told_unpaired(compared):
+        say(printable(text), fg="yellow")
     for why in untold(compared):
         say(why, fg="yellow")
     if lacks_suspect(compared):
@@ -198,8 +200,9 @@ def _print_pair(pair_of_cases: CasePair) -> None:
         say(finding.text, fg=COLOURS.get(MARKS[finding.verdict]))
 
 
-def _print_sides(pairs: Sequence[CasePair]) -> None:
+def _print_sides(compared: Comparison) -> None:
     """Print which sides there are, and what differs between each and the reference."""
+    pairs = compared.pairs
     told = dict.fromkeys((one.baseline_side, _about(one.baseline)) for one in pairs)
     told |= dict.fromkeys((one.candidate_side, _about(one.candidate)) for one in pairs)
     for name, about in told:
@@ -207,10 +210,8 @@ def _print_sides(pairs: Sequence[CasePair]) -> None:
     for weight, word in REMARKS:
         for text, sides in shared_remarks(pairs, weight).items():
             say(styled(f"{word}: ", fg=_REMARKS[word]), f"{printable(', '.join(sides))}: {text}")
-    for one in pairs:
-        for finding in one.findings:
-            text = f"{printable(one.candidate_side)}: {finding.text}"
-            say(text, fg=COLOURS.get(MARKS[finding.verdict]))
+    for verdict, text in told_findings(compared):
+        say(printable(text), fg=COLOURS.get(MARKS.get(verdict, "")))
 
 
 def _about(side: RunSet) -> str:

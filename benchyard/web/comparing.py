@@ -9,6 +9,7 @@ from benchyard.analysis.comparison.request import (
     Answer,
     Request,
     answer,
+    told_findings,
     told_remarks,
 )
 from benchyard.analysis.comparison.rows import CasePair, Comparison
@@ -179,11 +180,8 @@ def remarks_of(shown: Compared) -> list[tuple[str, str, str]]:
 
 def findings_of(shown: Compared) -> Iterator[tuple[str, str]]:
     """Yield what there is beside numbers: a sentence and a mark."""
-    several = len(shown.answer.comparison.side_pairs) > 1
-    for pair in shown.answer.comparison.pairs:
-        for finding in pair.findings:
-            side = f"{shown.label(pair.candidate_side)}: " if several else ""
-            yield f"{side}{finding.text}", MARKS.get(finding.verdict, "")
+    for verdict, text in told_findings(shown.answer.comparison, shown.label):
+        yield text, MARKS.get(verdict, "")
 
 
 def reversed_words(shown: Compared) -> Iterator[str]:

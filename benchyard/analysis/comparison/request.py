@@ -12,6 +12,7 @@ from benchyard.analysis.comparison.tables import Order, in_order
 from benchyard.analysis.comparison.verdicts import compare, compare_sides
 from benchyard.analysis.comparison.wording import remarks
 from benchyard.core.errors import InputError
+from benchyard.statistics.comparison import Verdict
 
 #: What stands before a remark, the gravest first.
 REMARKS = (
@@ -113,3 +114,25 @@ def told_remarks(
     for weight, word in REMARKS:
         for text, sides in shared_remarks(comparison.pairs, weight).items():
             yield word, f"{called(sides)}: {text}" if several else text
+
+
+def told_findings(
+    comparison: Comparison, label: Callable[[str], str] = str
+) -> Iterator[tuple[Verdict | None, str]]:
+    """Yield what there is beside numbers: a verdict, and a sentence that names side and case.
+
+    Args:
+        label: Returns what people call a side.
+    """
+    sides = len(comparison.side_pairs)
+    for one in comparison.pairs:
+        names = [label(one.candidate_side)] * (sides > 1)
+        names += [one.title] * (len(comparison.pairs) > sides)
+        where = f"{', '.join(names)}: " if names else ""
+        yield from ((finding.verdict, f"{where}{finding.text}") for finding in one.findings)
+
+
+def told_unpaired(comparison: Comparison, label: Callable[[str], str] = str) -> Iterator[str]:
+    """Yield a sentence for each case that one side lacks."""
+    for title, there, against in comparison.unpaired:
+        yield f"{title}: in {label(there)} only, not compared with {label(against)}"

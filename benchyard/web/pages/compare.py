@@ -10,6 +10,7 @@ from fastapi.responses import RedirectResponse
 
 from benchyard.analysis.comparison.document import comparison_csv, document, markdown
 from benchyard.analysis.comparison.pairing import Against
+from benchyard.analysis.comparison.request import told_unpaired
 from benchyard.analysis.comparison.run_sets import RunSet
 from benchyard.analysis.comparison.tables import Order
 from benchyard.analysis.comparison.wording import (
@@ -165,7 +166,7 @@ def page(request: HttpRequest, explorer: Current, asked: AskedFor, q: str = "") 
         table=rows_table(shown),
         untold=untold(comparison),
         uncounted=[*session_notes(comparison), *uncounted(comparison)],
-        unpaired=[(one.title, *map(shown.label, one[1:])) for one in comparison.unpaired],
+        unpaired=list(told_unpaired(comparison, shown.label)),
         lacks_suspect=lacks_suspect(comparison),
         has_values=any(row.baseline.values or row.candidate.values for row in comparison.rows),
         command=command_of(shown, asked.request),

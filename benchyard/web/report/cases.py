@@ -10,7 +10,7 @@ from benchyard.analysis.comparison.rows import Rule
 from benchyard.analysis.comparison.run_sets import RunSet
 from benchyard.analysis.comparison.samples import DURATION
 from benchyard.analysis.comparison.verdicts import ALL_METRICS
-from benchyard.analysis.executions import StepTry, collect, executions
+from benchyard.analysis.executions import collect, executions
 from benchyard.analysis.failure_rates import by_fragility, troubled
 from benchyard.analysis.failure_tables import executions_table, steps_table
 from benchyard.analysis.failure_wording import summary
@@ -63,12 +63,10 @@ class Failures:
     Args:
         summary: In a sentence; empty if nothing did.
         tables: Steps, and executions, in trouble.
-        more: How many executions are not listed.
     """
 
     summary: str = ""
     tables: tuple[Table, ...] = ()
-    more: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,13 +244,9 @@ def _failures(runs: RunSet) -> Failures:
     if not any(one.in_trouble for one in found):
         return Failures()
     steps = by_fragility(found)
-    listed: list[StepTry] = troubled(steps)
-    tables = (steps_table(steps), executions_table(listed[:_LISTED]))
-    return Failures(
-        summary(steps),
-        tuple(table.without(("case",)) for table in tables),
-        max(0, len(listed) - _LISTED),
-    )
+    rest = "; benchyard failures lists them"
+    tables = (steps_table(steps), executions_table(troubled(steps)).first(_LISTED, rest))
+    return Failures(summary(steps), tuple(table.without(("case",)) for table in tables))
 
 
 def _tries(runs: RunSet) -> list[RunAttempt]:

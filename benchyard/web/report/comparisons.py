@@ -1,9 +1,8 @@
 """What a report says of sides that are compared: ``benchyard compare``'s verdict, and why."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
-from benchyard.analysis.comparison.request import Answer, told_remarks
+from benchyard.analysis.comparison.request import Answer, told_findings, told_remarks, told_unpaired
 from benchyard.analysis.comparison.rows import CasePair, Comparison
 from benchyard.analysis.comparison.run_sets import RunSet
 from benchyard.analysis.comparison.tables import MARKS, table
@@ -56,29 +55,15 @@ def comparison_part(answer: Answer, wish: Wish) -> ComparisonPart:
         table=table(compared, wish.label),
         remarks=tuple(told_remarks(compared, lambda sides: ", ".join(map(wish.label, sides)))),
         findings=tuple(
-            (MARKS.get(one.verdict, ""), f"{_whose(compared, pair, wish)}{one.text}")
-            for pair in compared.pairs
-            for one in pair.findings
+            (MARKS.get(verdict, ""), text) for verdict, text in told_findings(compared, wish.label)
         ),
-        notes=(*notes(compared), *_unpaired(compared, wish)),
+        notes=(*notes(compared), *told_unpaired(compared, wish.label)),
         pairs=compared.pairs,
         regressions=compared.regressions,
     )
-
-
-def _unpaired(compared: Comparison, wish: Wish) -> Iterator[str]:
-    for title, there, against in compared.unpaired:
-        yield f"{title}: in {wish.label(there)} only, not compared with {wish.label(against)}"
 
 
 def _mark(compared: Comparison) -> str:
     if compared.regressions:
         return "bad"
     return "good" if compared.count(Verdict.IMPROVEMENT) else ""
-
-
-def _whose(compared: Comparison, pair: CasePair, wish: Wish) -> str:
-    several = len(compared.side_pairs) > 1
-    parts = [wish.label(pair.candidate_side)] if several else []
-    parts += [pair.title] if len(compared.pairs) > len(compared.side_pairs) else []
-    return f"{', '.join(parts)}: " if parts else ""

@@ -99,6 +99,7 @@ def test_document_counts_what_was_injected(make_try: MakeTry) -> None:
 
 
 def test_nothing_at_all_is_a_document() -> None:
+    assert rates_table([]).rows == []
     made = document(Collected(()), None, link)
     assert made["steps"] == []
     assert made["rates"] == {"day": [], "week": []}
@@ -121,11 +122,6 @@ def test_errors_are_told_on_one_line() -> None:
     assert said(ErrorRecord("E", "a\nb")) == "a b"
     assert said(ErrorRecord("", "killed")) == "killed"
     assert len(said(ErrorRecord("E", "x" * 500))) == 60
-
-
-def test_equal_errors_are_not_told_twice(make_try: MakeTry) -> None:
-    row = executions_table(list(executions([make_try(step("load", "no", "no"))]))).texts()[0]
-    assert row[-2:] == ["E: no", "the same"]
 
 
 def test_sum_is_said_in_a_sentence(make_try: MakeTry) -> None:

@@ -76,8 +76,7 @@ def _print(collected: Collected, *, every: bool) -> None:
     steps = by_fragility(found)
     say(summary(steps), bold=True)
     if troubled(steps):
-        _print_tables(found, every=every)
-        _print_retries(collected.tries)
+        _print_tables(found, collected.tries, every=every)
     for problem in collected.problems:
         say(f"left out: {printable(problem)}", fg="yellow", err=True)
     going = sum(1 for one in collected.tries if one.under_way)
@@ -85,16 +84,17 @@ def _print(collected: Collected, *, every: bool) -> None:
         say(f"{plural(going, 'run')} under way, not counted")
 
 
-def _print_tables(found: Sequence[StepTry], *, every: bool) -> None:
+def _print_tables(found: Sequence[StepTry], tries: Sequence[RunAttempt], *, every: bool) -> None:
     steps = by_fragility(found)
     listed = troubled(steps)
     most = len(listed) if every else _MOST
-    links = _links(listed)
+    retries = retries_table(tries)
     tables = (
         steps_table(steps),
         executions_table(listed).first(most, "; --all lists them"),
         rates_table(found),
-        text_table(("FLOW RUN", "LINK"), links[:_MOST_LINKS]),
+        text_table(("FLOW RUN", "LINK"), _links(listed)[:_MOST_LINKS]),
+        replace(retries, rows=retries.rows[:_MOST_LINKS]),
     )
     for table in tables:
         if table.rows:
@@ -106,13 +106,6 @@ def _links(listed: Sequence[StepTry]) -> list[tuple[str, str]]:
     link = _link()
     links = {str(one.flow_run.get("name")): link(one.flow_run) for one in listed}
     return [(name, address) for name, address in links.items() if address]
-
-
-def _print_retries(tries: Sequence[RunAttempt]) -> None:
-    table = retries_table(tries)
-    if table.rows:
-        say()
-        print_table(replace(table, rows=table.rows[:_MOST_LINKS]))
 
 
 def _link() -> Link:

@@ -11,7 +11,7 @@ from benchyard.analysis.failure_rates import Fragile
 from benchyard.catalogue.entry import CaseEntry
 from benchyard.core.clock import iso_utc
 from benchyard.core.model import Json, JsonObject, plain
-from benchyard.core.quantity import amount, plural, shorten
+from benchyard.core.quantity import amount, shorten
 from benchyard.core.table import LONG, MOMENT, NUMBER, Cell, Column, Row
 from benchyard.show.case_history.groups import Group, StepHistory
 from benchyard.show.steps_table import ON_PAGE, SELDOM, Look
@@ -92,17 +92,12 @@ def history_table(
     every = [row for step in found for row in _history_rows(case, step, pages)]
     began = [column.key for column in _HISTORY_COLUMNS].index("began")
     rows = sorted(every, key=lambda row: str(row[began]), reverse=True)
-    less = f"{plural(len(rows) - (most or 0), 'older row')} in CSV and JSON."
-    return DataTable(
-        "history",
-        "History",
-        _HISTORY_COLUMNS,
-        rows[:most],
-        href=address(case, "history"),
+    table = DataTable(
+        *("history", "History", _HISTORY_COLUMNS, rows, address(case, "history")),
         empty="No run has a value of it.",
-        notes=[less] if most is not None and len(rows) > most else [],
         query=query,
     )
+    return table if most is None else table.first(most, ", older, in CSV and JSON.")
 
 
 def _history_rows(case: CaseEntry, step: StepHistory, pages: Mapping[str, str]) -> Iterator[Row]:

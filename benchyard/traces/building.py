@@ -3,14 +3,25 @@
 from array import array
 from collections import Counter as Tally
 from collections import defaultdict
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 import numpy as np
 
 from benchyard.core.model import Json
-from benchyard.traces.model import Counter, Details, Flow, Instant, Loss, Slices, Trace, Track
+from benchyard.traces.model import (
+    Counter,
+    Details,
+    Flow,
+    Instant,
+    Loss,
+    Numbers,
+    Slices,
+    Times,
+    Trace,
+    Track,
+)
 
 T = TypeVar("T")
 
@@ -48,13 +59,21 @@ class OpenSlices(Generic[T]):
         return [begun for _, begun in self._open]
 
 
+class _Numbered(dict[T, int]):
+    """Things in the order in which they were first asked for; each gets the next number."""
+
+    def __missing__(self, key: T) -> int:
+        self[key] = len(self)
+        return self[key]
+
+
 @dataclass(slots=True)
 class TraceBuilder:
     """What a reader adds to, event by event; ``trace`` gives the whole."""
 
     zero: int | None = None
-    _tracks: dict[Track, int] = field(default_factory=dict[Track, int])
-    _names: dict[str, int] = field(default_factory=dict[str, int])
+    _tracks: _Numbered[Track] = field(default_factory=_Numbered[Track])
+    _names: _Numbered[str] = field(default_factory=_Numbered[str])
     _track: "array[int]" = field(default_factory=lambda: array("i"))
     _name: "array[int]" = field(default_factory=lambda: array("i"))
     _start: "array[int]" = field(default_factory=lambda: array("q"))
@@ -69,11 +88,15 @@ class TraceBuilder:
 
     def track(self, process: str, thread: str) -> int:
         """Return which track this is; a new one is the last."""
-        return self._tracks.setdefault(Track(process, thread), len(self._tracks))
+        return self._tracks[Track(process, thread)]
 
     def name(self, name: str) -> int:
         """Return which name this is."""
-        return self._names.setdefault(name, len(self._names))
+        return self._names[name]
+
+    def numbers(self, names: Sequence[str]) -> Numbers:
+        """Return which name each is."""
+        return np.array([self._names[name] for name in names], np.int32)
 
     def slice(
         self, track: int, name: str, start: int, duration: int, details: Details | None = None
@@ -85,6 +108,28 @@ class TraceBuilder:
         self._name.append(self.name(name))
         self._start.append(start)
         self._duration.append(duration)
+
+    def slices(self, track: Numbers, name: Numbers, start: Times, duration: Times) -> None:
+        """Add whole columns of slices; times in nanoseconds."""
+        self._track.frombytes(track.tobytes())
+        self._name.frombytes(name.tobytes())
+        self._start.frombytes(start.tobytes())
+        self._duration.frombytes(duration.tobytes())
+
+    @property
+    def names(self) -> list[str]:
+        """The names of slices so far."""
+        return [*self._names]
+
+    def lasts(self, track: Numbers, time: Times) -> Times:
+        """Return when the last thing on each track ended, of all here and of others."""
+        lasts = np.full(len(self._tracks), np.iinfo(np.int64).min)
+        np.maximum.at(lasts, track, time)
+        slices = self.trace().slices
+        np.maximum.at(lasts, slices.track, slices.end)
+        for instant in self._instants:
+            lasts[instant.track] = max(lasts[instant.track], instant.time)
+        return lasts
 
     def begin(self, track: int, name: str, start: int) -> int:
         """Add a slice whose end is not known yet; what contains others is begun before them.
@@ -122,12 +167,12 @@ class TraceBuilder:
         self._losses[reason] = Loss(reason, count + (known.count if known else 0), first)
 
     def trace(self) -> Trace:
-        """Return all that was added, not arranged yet."""
+        """Return all that was added, not arranged; add nothing while a trace is in use."""
         slices = Slices(
-            np.array(self._track, np.int32),
-            np.array(self._name, np.int32),
-            np.array(self._start, np.int64),
-            np.array(self._duration, np.int64),
+            np.frombuffer(self._track, np.int32),
+            np.frombuffer(self._name, np.int32),
+            np.frombuffer(self._start, np.int64),
+            np.frombuffer(self._duration, np.int64),
             self._details,
         )
         return Trace(

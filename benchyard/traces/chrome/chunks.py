@@ -1,12 +1,8 @@
-"""Pieces of an array of events, cut between two events, in bounded memory.
-
-A cut is proved by decoding: text that ends within a text or within a nested list is no JSON.
-"""
+"""Pieces of an array of events, cut between two events, in bounded memory."""
 
 import re
-from collections.abc import Generator, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
@@ -14,18 +10,19 @@ import msgspec
 
 from benchyard.core.errors import InputError
 from benchyard.core.files import shown
-from benchyard.traces.chrome.events import Event
-from benchyard.traces.unpacking import DAMAGE, unpacked_stream
+from benchyard.traces.chrome.events import BETWEEN, Event, as_list
+from benchyard.traces.unpacking import DAMAGE
 
 CHUNK_BYTES = 1 << 20
+#: What msgspec raises on text that is no JSON of the type.
+BROKEN = (msgspec.MsgspecError, ValueError, RecursionError)
 #: So much is read of what stands behind the events.
 _MOST_BEHIND = 1 << 26
-_BETWEEN = b" \t\r\n,"
 _TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*("|\\?\Z)|[\[\]{}]', re.DOTALL)
+_KEY = re.compile(rb'(?<!\\)"traceEvents"\s*:\s*\Z')
 _CUT = re.compile(rb"\}\s*,\s*(?=\{)")
 #: How far before the end of a piece a cut is looked for.
 _LOOK_BYTES = 1 << 14
-_KEY = "traceEvents"
 _MEMBERS = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _EVENTS = msgspec.json.Decoder(list[Event], strict=False)
 
@@ -37,39 +34,29 @@ class Chunk:
     Args:
         offset: Where they begin, in bytes of the unpacked file.
         text: The events, with commas between them.
-        events: The same decoded, if all are written as most tools write them.
+        events: The same decoded; None if some are written otherwise than most.
     """
 
     offset: int
     text: bytes
     events: Sequence[Event] | None = None
 
-    @property
-    def listed(self) -> bytes:
-        """The text as a list of JSON."""
-        return _listed(self.text)
-
-
-def _listed(text: bytes) -> bytes:
-    return b"[" + text.lstrip(_BETWEEN) + b"]"
-
 
 @dataclass(slots=True)
-class Source:
+class EventStream:
     """A file of events, read once from front to back.
 
     Attributes:
-        other: The members before the events, and once these are read those behind them.
-        cut_off: Why the file ended too early, and where; empty if it did not.
+        offset: Where the next chunk begins, in bytes of the unpacked file.
+        other: The members beside the events; those behind them once all chunks were read.
+        cut_off: Why the file ended too early; empty if it did not.
     """
 
     path: Path
     stream: IO[bytes]
-    other: dict[str, msgspec.Raw]
+    offset: int = 0
+    other: dict[str, msgspec.Raw] = field(default_factory=dict[str, msgspec.Raw])
     cut_off: str = ""
-    _offset: int = 0
-    _text: bytes = b""
-    _is_object: bool = False
 
     def chunks(self) -> Iterator[Chunk]:
         """Yield all events, piece by piece.
@@ -77,23 +64,26 @@ class Source:
         Raises:
             InputError: If the file holds no list of events.
         """
-        self._skip_head()
-        wanted = CHUNK_BYTES
-        while True:
-            more = self._read(wanted)
-            self._text += more
-            end, events = self._cut() if more else (0, None)
-            if not end:
-                end, over = _exact_cut(self._text)
-                if over or not more:
-                    yield Chunk(self._offset, self._text[:end])
-                    self._end(end, over=over)
-                    return
-                wanted = CHUNK_BYTES if end else 2 * wanted
+        text, is_object = self._behind_head()
+        size, closed = CHUNK_BYTES, False
+        while not closed:
+            more = self._read(size)
+            text += more
+            end, events = _decoded(text) if more else (0, None)
+            if events is None:
+                end, closed = _end(text)
             if end:
-                yield Chunk(self._offset, self._text[:end], events)
-                self._offset += end
-                self._text = self._text[end:]
+                yield Chunk(self.offset, text[:end], events)
+                self.offset += end
+                text = text[end:]
+            if not more and not closed:
+                break
+            size = CHUNK_BYTES if end else 2 * size
+        rest = text.lstrip(BETWEEN)
+        if closed and is_object:
+            self._read_behind(rest.removeprefix(b"]") + self._read(_MOST_BEHIND))
+        elif rest and not closed:
+            self.cut_off = self.cut_off or "the file ends within an event"
 
     def _read(self, size: int) -> bytes:
         try:
@@ -102,145 +92,106 @@ class Source:
             self.cut_off = f"the compressed data end or break here: {error}"
             return b""
 
-    def _cut(self) -> tuple[int, Sequence[Event] | None]:
-        """Return where a cut is, near the end, and the events before it; 0 if none is found."""
-        near = max(0, len(self._text) - _LOOK_BYTES)
-        cuts = [found.start() + 1 for found in _CUT.finditer(self._text, near)]
-        for end in reversed(cuts[-3:]):
-            listed = _listed(self._text[:end])
-            try:
-                return end, _EVENTS.decode(listed)
-            except (msgspec.MsgspecError, ValueError, RecursionError):
-                if _whole(listed):
-                    return end, None
-        return 0, None
+    def _behind_head(self) -> tuple[bytes, bool]:
+        """Read up to the first event; return what was read of the list, and if an object holds it.
 
-    def _end(self, end: int, *, over: bool) -> None:
-        rest = self._text[end:].strip(_BETWEEN)
-        self._offset += end
-        if not over and rest:
-            self.cut_off = self.cut_off or "the file ends within an event"
-        elif over and self._is_object:
-            self._read_behind(rest.removeprefix(b"]") + self._read(_MOST_BEHIND))
+        Keeps the members before the list.
+        """
+        text = self._read(CHUNK_BYTES)
+        start = len(text) - len(text.lstrip())
+        is_object = text[start : start + 1] == b"{"
+        if not is_object and text[start : start + 1] != b"[":
+            raise InputError(f"{shown(self.path)}: no JSON array or object at byte {start}")
+        place = None if is_object else start + 1
+        while place is None and (place := _behind_key(text)) is None:
+            more = self._read(max(CHUNK_BYTES, len(text)))
+            if not more:
+                raise InputError(f'{shown(self.path)}: its JSON object has no list "traceEvents"')
+            text += more
+        if is_object:
+            self._keep(text[start:place] + b"]}")
+        self.offset = place or 0
+        return text[place:], is_object
 
     def _read_behind(self, text: bytes) -> None:
-        members = text.strip(_BETWEEN)
-        if members not in (b"", b"}"):
-            try:
-                self.other |= _MEMBERS.decode(b"{" + members)
-            except (msgspec.MsgspecError, ValueError, RecursionError):
-                self.cut_off = self.cut_off or "what stands behind the events cannot be read"
+        members = text.strip(BETWEEN)
+        if members not in (b"", b"}") and not self._keep(b"{" + members):
+            self.cut_off = self.cut_off or "what stands behind the events cannot be read"
 
-    @property
-    def offset(self) -> int:
-        """Where the next chunk begins, in bytes of the unpacked file."""
-        return self._offset
-
-    def _skip_head(self) -> None:
-        self._text = self._read(CHUNK_BYTES)
-        start = len(self._text) - len(self._text.lstrip())
-        if self._text[start : start + 1] == b"[":
-            self._begin_at(start + 1)
-        elif self._text[start : start + 1] == b"{":
-            self._is_object = True
-            self._skip_members(start)
-        else:
-            raise InputError(f"{shown(self.path)}: no JSON array or object at byte {start}")
-
-    def _begin_at(self, place: int) -> None:
-        self._offset += place
-        self._text = self._text[place:]
-
-    def _skip_members(self, start: int) -> None:
-        """Find the list of events among the members of an object."""
-        while (place := _events_begin(self._text, start)) is None:
-            more = self._read(max(CHUNK_BYTES, len(self._text)))
-            if not more:
-                raise InputError(f'{shown(self.path)}: its JSON object has no list "{_KEY}"')
-            self._text += more
-        head = self._text[start:place] + b"]}"
+    def _keep(self, text: bytes) -> bool:
         try:
-            self.other = _MEMBERS.decode(head)
-        except (msgspec.MsgspecError, ValueError, RecursionError):
-            self.other = {}
-        self._begin_at(place)
+            self.other |= _MEMBERS.decode(text)
+        except BROKEN:
+            return False
+        return True
 
 
-@contextmanager
-def opened(path: Path) -> Generator[Source]:
-    """Open a file, gzipped or plain.
+def _decoded(text: bytes) -> tuple[int, Sequence[Event] | None]:
+    """Return a place between two events near the end, and the events before it.
 
-    Raises:
-        InputError: If it cannot be read.
+    Decoding proves the place: text that ends within a text or a nested list is no JSON.
     """
-    try:
-        with unpacked_stream(path) as stream:
-            yield Source(path, stream, {})
-    except OSError as error:
-        raise InputError(f"{shown(path)} cannot be read: {error.strerror or error}") from error
+    near = max(0, len(text) - _LOOK_BYTES)
+    cuts = [cut.start() + 1 for cut in _CUT.finditer(text, near)]
+    for end in reversed(cuts[-3:]):
+        try:
+            return end, _EVENTS.decode(as_list(text[:end]))
+        except BROKEN:
+            continue
+    return 0, None
 
 
-def _whole(listed: bytes) -> bool:
-    try:
-        msgspec.json.decode(listed, type=list[msgspec.Raw])
-    except (msgspec.MsgspecError, ValueError, RecursionError):
-        return False
-    return True
+def _brackets(text: bytes) -> Iterator[tuple[int, int, bytes]]:
+    """Yield where each bracket outside of texts begins, the depth behind it, and the bracket.
+
+    The depth is below 0 where something closes that began before.
+    """
+    depth = 0
+    for token in _TOKEN.finditer(text):
+        sign = token[0][:1]
+        if sign != b'"':
+            depth += 1 if sign in b"{[" else -1
+            yield token.start(), depth, sign
 
 
-def _exact_cut(text: bytes) -> tuple[int, bool]:
-    """Return where the last whole event ends, and whether the array ends behind it."""
-    depth, end = 0, 0
-    for found in _TOKEN.finditer(text):
-        token = found[0][:1]
-        if token in b"{[":
-            depth += 1
-        elif token in b"}]":
-            depth -= 1
-            if depth < 0:
-                return found.start(), True
-            end = found.end() if depth == 0 else end
+def _end(text: bytes) -> tuple[int, bool]:
+    """Return where the last whole event ends, and whether the list ends behind it."""
+    end = 0
+    for place, depth, _ in _brackets(text):
+        if depth < 0:
+            return place, True
+        if depth == 0:
+            end = place + 1
     return end, False
 
 
-def spans(text: bytes) -> Iterator[tuple[int, bytes]]:
+def elements(text: bytes) -> Iterator[tuple[int, bytes]]:
     """Yield each element of the list that ``text`` is the inside of, with its place.
 
     What stands between two objects, commas apart, is an element too.
     """
-    depth, start, between = 0, 0, 0
-    for found in _TOKEN.finditer(text):
-        token = found[0][:1]
-        if token in b"{[":
-            if depth == 0:
-                yield from _odd(text, between, found.start())
-                start = found.start()
-            depth += 1
-        elif token in b"}]" and depth:
-            depth -= 1
-            if depth == 0:
-                between = found.end()
-                yield start, text[start:between]
-    yield from _odd(text, start if depth else between, len(text))
+    behind = start = 0
+    for place, depth, sign in _brackets(text):
+        if depth == 1 and sign in b"{[":
+            yield from _stray(text, behind, place)
+            start = place
+        elif depth == 0:
+            behind = place + 1
+            yield start, text[start:behind]
+    yield from _stray(text, behind, len(text))
 
 
-def _odd(text: bytes, start: int, end: int) -> Iterator[tuple[int, bytes]]:
-    inside = text[start:end].strip(_BETWEEN)
+def _stray(text: bytes, start: int, end: int) -> Iterator[tuple[int, bytes]]:
+    inside = text[start:end].strip(BETWEEN)
     if inside:
         yield start, inside
 
 
-def _events_begin(text: bytes, start: int) -> int | None:
+def _behind_key(text: bytes) -> int | None:
     """Return the place behind the bracket that opens the list of events, if it is there yet."""
-    depth, key = 0, b""
-    for found in _TOKEN.finditer(text, start):
-        token = found[0]
-        if token[:1] == b'"':
-            key = token[1:-1] if depth == 1 else key
-        elif token in b"{[":
-            if depth == 1 and token == b"[" and key == _KEY.encode():
-                return found.end()
-            depth += 1
-        else:
-            depth -= 1
+    behind = 0
+    for place, depth, sign in _brackets(text):
+        if depth == 2 and sign == b"[" and _KEY.search(text, behind, place):
+            return place + 1
+        behind = place + 1
     return None

@@ -1,28 +1,36 @@
 """Reads traces in Chrome's format, of any size, and drops nothing in silence."""
 
+import re
+from collections import Counter as Tally
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import msgspec
 import numpy as np
 
+from benchyard.core.errors import InputError
+from benchyard.core.files import shown
 from benchyard.core.model import Json
 from benchyard.core.wording import quote
-from benchyard.traces.chrome.chunks import Chunk, opened, spans
-from benchyard.traces.chrome.columns import Columns
-from benchyard.traces.chrome.events import Event, Unreadable, tolerant
-from benchyard.traces.chrome.naming import Naming
+from benchyard.traces.building import TraceBuilder
+from benchyard.traces.chrome.chunks import BROKEN, Chunk, EventStream, elements
+from benchyard.traces.chrome.events import Event, Unreadable, ns, times_of, tolerant
 from benchyard.traces.chrome.pairing import Pairing
-from benchyard.traces.chrome.times import ns, times_of
-from benchyard.traces.model import MOST_NS, Trace, microseconds
+from benchyard.traces.chrome.writing import UNIT_CATEGORY
+from benchyard.traces.model import MOST_NS, Trace, Track, microseconds
+from benchyard.traces.unpacking import unpacked_stream
 
 T = TypeVar("T")
+#: Process and thread as they are numbered, in text; a process by itself has no thread.
+_Key = tuple[str, str | None]
 
 #: Nanoseconds since 1970 have no more until the year 2554, when 64 bits end.
 _MOST_DIGITS = 20
+_NUMBER = re.compile(r"0|-?[1-9][0-9]*")
 _SAMPLE = "a sample of a profiler's stack; not read"
 _ENDLESS = "no duration (dur); taken as none"
 
@@ -37,90 +45,169 @@ def read_chrome(path: Path) -> Trace:
         InputError: If the file cannot be read, or holds no list of events.
     """
     reader = _Reader()
-    with opened(path) as source:
-        for chunk in source.chunks():
-            reader.take(chunk)
+    try:
+        with unpacked_stream(path) as stream:
+            source = EventStream(path, stream)
+            for chunk in source.chunks():
+                reader.take(chunk)
+    except OSError as error:
+        raise InputError(f"{shown(path)} cannot be read: {error.strerror or error}") from error
     if source.cut_off:
-        reader.columns.lose(source.cut_off, f"byte {source.offset:,}")
+        reader.builder.lose(source.cut_off, f"byte {source.offset:,}")
     return reader.trace(source.other)
+
+
+class _Tracks(dict[tuple[int | str, int | str], int]):
+    """The track of each process and thread; their numbers may be written as text as well."""
+
+    def __init__(self, builder: TraceBuilder) -> None:
+        super().__init__()
+        self._builder = builder
+
+    def __missing__(self, key: tuple[int | str, int | str]) -> int:
+        pid, tid = key
+        self[key] = self._builder.track(str(pid), str(tid))
+        return self[key]
 
 
 class _Reader:
     def __init__(self) -> None:
-        self.columns = Columns()
-        self._naming = Naming()
-        self._pairing = Pairing(self.columns)
+        self.builder = TraceBuilder()
+        self._pairing = Pairing(self.builder)
+        self._track = _Tracks(self.builder)
+        self._names: dict[_Key, str] = {}
+        self._ranks: dict[_Key, float] = {}
         self._rare: dict[str, Callable[[Event, int], None]] = defaultdict(
             lambda: self._moment,
             {
                 "M": self._named,
                 "C": self._counted,
                 "P": self._sample,
-                **dict.fromkeys("BE", self._pairing.nested),
-                **dict.fromkeys("bneSTpF", self._pairing.asynchronous),
-                **dict.fromkeys("stf", self._pairing.arrow),
+                **dict.fromkeys("BE", partial(self._paired, self._pairing.nested)),
+                **dict.fromkeys("bneSTpF", self._asynchronous),
+                **dict.fromkeys("stf", partial(self._paired, self._pairing.arrow)),
             },
         )
 
     def take(self, chunk: Chunk) -> None:
         events = chunk.events
-        times = None if events is None else times_of(chunk, events)
+        times = None if events is None else times_of(chunk.text, events)
         if events is None or times is None:
             self._take_one_by_one(chunk)
             return
+        slices = [event for event in events if event.ph == "X"]
+        track = np.array([self._track[event.pid, event.tid] for event in slices], np.int32)
+        name = self.builder.numbers([event.name for event in slices])
         starts, ends = times
         whole = np.array([event.ph == "X" for event in events], bool)
-        self.columns.add([event for event in events if event.ph == "X"], starts[whole], ends[whole])
+        self.builder.slices(track, name, starts[whole], (ends - starts)[whole])
         for event, time in zip(events, starts.tolist(), strict=True):
             if event.ph != "X":
                 try:
                     self._rare[event.ph](event, time)
                 except Unreadable as why:
-                    self.columns.lose(str(why), f"byte {chunk.offset:,} or later")
+                    self.builder.lose(str(why), f"byte {chunk.offset:,} or later")
 
     def _take_one_by_one(self, chunk: Chunk) -> None:
-        for place, raw in spans(chunk.text):
+        for place, raw in elements(chunk.text):
+            where = f"byte {chunk.offset + place:,}"
             try:
                 event, time, duration = tolerant(raw)
                 if event.ph == "X":
                     if duration is None:
-                        self.columns.lose(_ENDLESS, f"byte {chunk.offset + place:,}")
-                    end = ns(time + (duration or 0))
-                    track = self.columns.track[event.pid, event.tid]
-                    self.columns.slice(track, event.name, ns(time), end - ns(time))
+                        self.builder.lose(_ENDLESS, where)
+                    length = ns(time + (duration or 0)) - ns(time)
+                    track = self._track[event.pid, event.tid]
+                    self.builder.slice(track, event.name, ns(time), length)
                 else:
                     self._rare[event.ph](event, ns(time))
             except Unreadable as why:
-                self.columns.lose(str(why), f"byte {chunk.offset + place:,}")
+                self.builder.lose(str(why), where)
 
     def trace(self, other: Mapping[str, msgspec.Raw]) -> Trace:
         self._pairing.finish()
         for _ in _decoded(other.get("samples"), list[msgspec.Raw]):
-            self.columns.lose(_SAMPLE, '"samples"')
-        trace = self._naming.trace(self.columns)
+            self.builder.lose(_SAMPLE, '"samples"')
         zero = _decoded(other.get("otherData"), dict[str, Any]).get("zero_unix_ns")
         if isinstance(zero, str) and zero.isdecimal() and len(zero) <= _MOST_DIGITS:
-            return replace(trace, zero=int(zero) if int(zero) < MOST_NS else None)
-        return trace
+            self.builder.zero = int(zero) if int(zero) < MOST_NS else None
+        return self._under_names(self.builder.trace())
 
     def _named(self, event: Event, _: int) -> None:
-        self._naming.take(event, _args(event))
+        """Note a name or a rank; the last of each counts."""
+        args = _args(event)
+        is_process = event.name.startswith("process_")
+        whose = (str(event.pid), None if is_process else str(event.tid))
+        name, rank = args.get("name"), args.get("sort_index")
+        if event.name.endswith("_name") and name is not None:
+            self._names[whose] = str(name)
+        elif event.name.endswith("_sort_index") and isinstance(rank, (int, float)):
+            self._ranks[whose] = rank
         if event.name == "thread_name":
-            self.columns.track[event.pid, event.tid]
+            self._track[event.pid, event.tid]
 
     def _counted(self, event: Event, time: int) -> None:
+        id_ = f" [{event.id}]" if event.id != "" else ""
+        is_unit = event.cat == UNIT_CATEGORY
         for series, value in _args(event).items():
             try:
                 number = float(cast("Any", value))
             except (TypeError, ValueError):
                 raise Unreadable("a counter's value is no number") from None
-            self.columns.count(event, time, series, number)
+            more = "" if is_unit or series in ("", "value") else f": {series}"
+            unit = series if is_unit else ""
+            self.builder.count(str(event.pid), event.name + id_ + more, time, number, unit)
+
+    def _paired(self, add: Callable[[Event, int, int], None], event: Event, time: int) -> None:
+        add(event, time, self._track[event.pid, event.tid])
+
+    def _asynchronous(self, event: Event, time: int) -> None:
+        track = self._track[event.pid, f"{event.cat or event.name} (async)"]
+        self._pairing.asynchronous(event, time, track)
 
     def _sample(self, event: Event, time: int) -> None:
-        self.columns.lose(_SAMPLE, f"{microseconds(time)} µs, {quote(event.name)}")
+        self.builder.lose(_SAMPLE, f"{microseconds(time)} µs, {quote(event.name)}")
 
     def _moment(self, event: Event, time: int) -> None:
-        self.columns.instant(event, time, _args(event))
+        track = self._track[event.pid, event.tid]
+        self.builder.instant(track, event.name or f"phase {event.ph}", time, _args(event))
+
+    def _under_names(self, trace: Trace) -> Trace:
+        """Return a trace with its tracks named and ordered as metadata events say."""
+        counted = [one.process for one in trace.counters]
+        pids = dict.fromkeys([*(track.process for track in trace.tracks), *counted])
+        processes = _distinct(
+            (pid, self._names.get((pid, None)) or f"process {pid}", pid) for pid in pids
+        )
+        threads: dict[Track, str] = {}
+        for pid in pids:
+            inside = [track for track in trace.tracks if track.process == pid]
+            threads |= _distinct((track, self._thread(track), track.thread) for track in inside)
+        tracks = [Track(processes[track.process], threads[track]) for track in trace.tracks]
+        order = sorted(range(len(tracks)), key=lambda place: self._rank(trace.tracks[place]))
+        counters = [replace(one, process=processes[one.process]) for one in trace.counters]
+        ordered = [tracks[old] for old in order]
+        return replace(trace, counters=counters).on_tracks(ordered, np.argsort(order))
+
+    def _thread(self, track: Track) -> str:
+        is_number = _NUMBER.fullmatch(track.thread)
+        name = self._names.get((track.process, track.thread))
+        return name or (f"thread {track.thread}" if is_number or not track.thread else track.thread)
+
+    def _rank(self, track: Track) -> tuple[float, float]:
+        process = self._ranks.get((track.process, None), 0)
+        return process, self._ranks.get((track.process, track.thread), 0)
+
+
+def _distinct(named: Iterable[tuple[T, str, str]]) -> dict[T, str]:
+    """Return the name of each key, with its number behind it where several have the name.
+
+    Args:
+        named: Key, name and number of each.
+    """
+    rows = [*named]
+    shared = Tally(name for _, name, _ in rows)
+    return {key: name if shared[name] == 1 else f"{name} {number}" for key, name, number in rows}
 
 
 def _args(event: Event) -> dict[str, Json]:
@@ -131,5 +218,5 @@ def _decoded(raw: msgspec.Raw | None, kind: type[T]) -> T:
     """Return what a member holds; an empty one where it is missing or something else."""
     try:
         return kind() if raw is None else msgspec.json.decode(raw, type=kind)
-    except (msgspec.MsgspecError, ValueError, RecursionError):
+    except BROKEN:
         return kind()

@@ -22,10 +22,10 @@ from benchyard.core.outputs import failed
 from benchyard.process.temporary import temporary_folder
 from benchyard.show.traces.timeline import draw_timeline
 from benchyard.show.traces.viewer import PATIENCE_MINUTES, serve_once, viewer_folder
-from benchyard.traces.arranging import arranged
 from benchyard.traces.chrome.writing import write_chrome
 from benchyard.traces.merging import side_by_side
 from benchyard.traces.model import Trace
+from benchyard.traces.nesting import arranged
 
 _PICTURES = (".png", ".svg")
 

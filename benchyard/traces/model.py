@@ -84,6 +84,10 @@ class Slices:
         """When each ended, in nanoseconds from the trace's zero."""
         return self.start + self.duration
 
+    def part(self, where: slice) -> "Slices":
+        """Return those that follow each other there, as views and without details."""
+        return Slices(self.track[where], self.name[where], self.start[where], self.duration[where])
+
     def taken(self, order: NDArray[np.int64]) -> "Slices":
         """Return those at some places, in this order."""
         details: Mapping[int, Details] = {}
@@ -195,7 +199,7 @@ class Trace:
     Args:
         tracks: In the order in which they are shown.
         names: Of slices.
-        slices: In any order, unless ``arranging.arranged`` made the trace.
+        slices: In any order, unless ``nesting.arranged`` made the trace.
         counters: Values over time.
         instants: Single moments.
         flows: Arrows.

@@ -11,9 +11,9 @@ from benchyard.results.folders import RAW_FILE, RunFolder, run_number
 from benchyard.results.krown import has_only_samples
 from benchyard.results.krown_reading import read_results
 from benchyard.results.record import RunRecord, read_record
-from benchyard.traces.arranging import arranged
 from benchyard.traces.building import TraceBuilder
 from benchyard.traces.model import Details, Trace
+from benchyard.traces.nesting import arranged
 from benchyard.traces.run_counters import counters_of_run
 from benchyard.traces.run_log import tell_log
 from benchyard.traces.run_slices import LAB, tell_record

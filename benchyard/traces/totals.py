@@ -1,32 +1,25 @@
-"""What all slices of a name, or on a path, took together; a track at a time, to spare memory."""
+"""How often and how long: sums over the slices of each path and each name."""
 
+from collections import Counter as Tally
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchyard.traces.arranging import arranged
 from benchyard.traces.model import Slices, Trace, Track
-from benchyard.traces.nesting import Nesting, Path, nest, parts_of_tracks, summed
+from benchyard.traces.nesting import (
+    Nesting,
+    Path,
+    arranged,
+    nest,
+    nests,
+    ordered,
+    parts_of_tracks,
+    summed,
+)
 
 Sums = NDArray[np.int64]
-_NONE = -1
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Totals:
-    """Sums of slices, one row a name or a path; times in nanoseconds.
-
-    Args:
-        count: How many slices.
-        total: How long these took. What lies inside of a slice of the same name counts once.
-        self_time: How long they took without what they contain.
-    """
-
-    count: Sums
-    total: Sums
-    self_time: Sums
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,102 +38,69 @@ class Lane:
 
 
 def lanes_of(trace: Trace) -> Iterator[Lane]:
-    """Yield each track arranged; only one of them is in memory twice."""
-    track = trace.slices.track
-    order = None if (track[1:] >= track[:-1]).all() else np.argsort(track, kind="stable")
-    for part in list(parts_of_tracks(track if order is None else track[order])):
-        places = _places(part) if order is None else order[part]
-        slices = trace.slices.taken(places)
-        name = trace.tracks[int(slices.track[0])]
+    """Yield each track arranged; to spare memory only one of them is there twice."""
+    order = np.argsort(trace.slices.track, kind="stable")
+    for part in list(parts_of_tracks(trace.slices.track[order])):
+        slices = ordered(trace.slices.taken(order[part]))
+        track = trace.tracks[int(slices.track[0])]
+        nesting = nest(slices)
+        if nests(nesting.parent, nesting.depth, slices.end):
+            yield Lane(track, slices, nesting)
+            continue
         slices.track[:] = 0
-        yield from _lanes(Trace([name], trace.names, slices))
+        lanes = arranged(Trace([track], trace.names, slices))
+        for inside in parts_of_tracks(lanes.slices.track):
+            lane = lanes.slices.part(inside)
+            yield Lane(lanes.tracks[int(lane.track[0])], lane, nest(lane))
 
 
-def _lanes(trace: Trace) -> Iterator[Lane]:
-    """Yield the lanes of a trace with one track.
+@dataclass(frozen=True, slots=True, eq=False)
+class Totals:
+    """Sums of slices, one row a name or a path; times in nanoseconds.
 
-    One that is arranged already is not arranged again: of ten million slices that takes seconds.
+    Args:
+        count: How many slices.
+        total: How long these took. What lies inside of a slice of the same name counts once.
+        self_time: How long they took without what they contain.
     """
-    if _in_order(trace.slices):
-        nesting = nest(trace.slices)
-        if _holds(trace.slices, nesting):
-            yield Lane(trace.tracks[0], trace.slices, nesting)
-            return
-    made = arranged(trace)
-    for part in parts_of_tracks(made.slices.track):
-        lane = made.slices.taken(_places(part))
-        yield Lane(made.tracks[int(lane.track[0])], lane, nest(lane))
 
-
-def _places(part: slice) -> NDArray[np.int64]:
-    return np.arange(part.start, part.stop, dtype=np.int64)
-
-
-def _in_order(slices: Slices) -> bool:
-    starts = np.diff(slices.start)
-    together = starts == 0
-    return not ((starts < 0).any() or (together & (np.diff(slices.duration) > 0)).any())
-
-
-def _holds(slices: Slices, nesting: Nesting) -> bool:
-    if nesting.depth.min(initial=0) < 0:
-        return False
-    end = slices.end
-    inner = np.flatnonzero(nesting.parent != _NONE)
-    return bool((end[nesting.parent[inner]] >= end[inner]).all())
+    count: Sums
+    total: Sums
+    self_time: Sums
 
 
 @dataclass(slots=True)
 class PathSums:
-    """The paths of all lanes taken so far, and their sums."""
+    """The paths of all lanes taken so far, and their sums.
 
-    _numbers: dict[tuple[int, int], int] = field(default_factory=dict[tuple[int, int], int])
-    _rows: list[tuple[Sums, Totals]] = field(default_factory=list[tuple[Sums, Totals]])
+    A path is known by its name and the number of the path that contains it, in whatever lane.
+    """
+
+    _numbers: dict[Path, int] = field(default_factory=dict[Path, int])
+    _sums: list[Sums] = field(default_factory=list[Sums])
 
     def take(self, lane: Lane) -> Sums:
         """Add a lane; return the number of each of its paths."""
-        numbers = self._known(lane.nesting.paths)
-        self._rows.append((numbers, _totals(lane)))
-        return numbers
+        numbers: list[int] = []
+        for path in lane.nesting.paths:
+            parent = numbers[path.parent] if path.parent >= 0 else path.parent
+            shared = Path(parent, path.name)
+            numbers.append(self._numbers.setdefault(shared, len(self._numbers)))
+        number = np.array(numbers, np.int64)
+        on, ones = lane.nesting.path, np.ones(len(lane.slices), np.int64)
+        columns = (ones, lane.slices.duration, lane.nesting.self_time)
+        self._sums.append(np.array([number, *(summed(on, one, len(number)) for one in columns)]))
+        return number
 
     @property
     def paths(self) -> list[Path]:
         """Each behind the one that contains it."""
-        return [Path(parent, name) for parent, name in self._numbers]
+        return [*self._numbers]
 
     def totals(self) -> Totals:
         """Return the sums of each path."""
-        rows = [numbers for numbers, _ in self._rows]
-        numbers = np.concatenate([np.empty(0, np.int64), *rows])
-        columns = ("count", "total", "self_time")
-        return Totals(
-            *(
-                summed(
-                    numbers,
-                    np.concatenate(
-                        [np.empty(0, np.int64), *(getattr(one, column) for _, one in self._rows)]
-                    ),
-                    len(self._numbers),
-                )
-                for column in columns
-            )
-        )
-
-    def _known(self, paths: Sequence[Path]) -> Sums:
-        found: list[int] = []
-        for path in paths:
-            key = (found[path.parent] if path.parent != _NONE else _NONE, path.name)
-            found.append(self._numbers.setdefault(key, len(self._numbers)))
-        return np.array(found, np.int64)
-
-
-def _totals(lane: Lane) -> Totals:
-    path, paths = lane.nesting.path, len(lane.nesting.paths)
-    return Totals(
-        np.bincount(path, minlength=paths),
-        summed(path, lane.slices.duration, paths),
-        summed(path, lane.nesting.self_time, paths),
-    )
+        number, *columns = np.concatenate([np.empty((4, 0), np.int64), *self._sums], axis=1)
+        return Totals(*(summed(number, column, len(self._numbers)) for column in columns))
 
 
 def totals_of_names(totals: Totals, paths: Sequence[Path], names: int) -> Totals:
@@ -152,7 +112,7 @@ def totals_of_names(totals: Totals, paths: Sequence[Path], names: int) -> Totals
         names: How many names there are; one without a slice has sums of 0.
     """
     name = names_of(paths)
-    outer = ~repeating(paths)
+    outer = np.array([not one for one in _repeating(paths)], np.bool_)
     return Totals(
         summed(name, totals.count, names),
         summed(name[outer], totals.total[outer], names),
@@ -165,18 +125,11 @@ def names_of(paths: Sequence[Path]) -> Sums:
     return np.fromiter((path.name for path in paths), np.int64, len(paths))
 
 
-def repeating(paths: Sequence[Path]) -> NDArray[np.bool_]:
-    """Return of each path whether its name contains itself on it."""
-    name = names_of(paths)
-    parent = np.fromiter((path.parent for path in paths), np.int64, len(paths))
-    found = np.zeros(len(paths), np.bool_)
-    # Only names that several paths end in can; all of these climb together, a step at a time.
-    here = np.flatnonzero(np.bincount(name)[name] > 1) if len(name) else name
-    above = parent[here]
-    while len(here):
-        inside = above != _NONE
-        here, above = here[inside], above[inside]
-        same = name[above] == name[here]
-        found[here[same]] = True
-        here, above = here[~same], parent[above[~same]]
-    return found
+def _repeating(paths: Sequence[Path]) -> Iterator[bool]:
+    """Yield of each path whether its name contains itself on it."""
+    shared = Tally(path.name for path in paths)
+    for path in paths:
+        above = path.parent if shared[path.name] > 1 else -1
+        while above >= 0 and paths[above].name != path.name:
+            above = paths[above].parent
+        yield above >= 0

@@ -8,9 +8,8 @@ from numpy.typing import NDArray
 
 from benchyard.core.model import Json
 from benchyard.core.wording import some
-from benchyard.traces.arranging import arranged
 from benchyard.traces.model import Counter, Instant, Trace
-from benchyard.traces.nesting import nest
+from benchyard.traces.nesting import arranged, nest
 
 #: Rows of boxes that one picture has room for, and levels of one track.
 MOST_ROWS, MOST_LEVELS = 120, 12

@@ -6,9 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchyard.traces.arranging import arranged
 from benchyard.traces.model import MOST_NS, Flow, Instant, Slices, Trace, Track
-from benchyard.traces.nesting import Nesting, nest
+from benchyard.traces.nesting import Nesting, arranged, nest
 
 STARTS = st.integers(-20, 20) | st.integers(1 - MOST_NS, MOST_NS - 1)
 DURATIONS = st.integers(0, 12) | st.integers(0, MOST_NS - 1)

@@ -12,9 +12,8 @@ import pytest
 
 from benchyard.core.errors import InputError
 from benchyard.traces import sources
-from benchyard.traces.arranging import arranged
 from benchyard.traces.model import BYTES, SAMPLES, Trace
-from benchyard.traces.nesting import nest
+from benchyard.traces.nesting import arranged, nest
 from benchyard.traces.sources import read_trace
 
 Row = tuple[str, str, int, int]

@@ -9,10 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchyard.statistics.measures import quantile
-from benchyard.traces.arranging import arranged
 from benchyard.traces.building import TraceBuilder
 from benchyard.traces.model import Counter, Trace
-from benchyard.traces.nesting import nest
+from benchyard.traces.nesting import arranged, nest
 from benchyard.traces.statistics import Durations, statistics_of
 
 ROWS = st.lists(

@@ -137,13 +137,19 @@ class _View:
         found: TraceStatistics,
         critical: CriticalPath | None,
     ) -> None:
-        self._table(report.statistics_table(found.unit, rows, self._limit), len(rows), "name")
+        whole = report.self_sum(found)
+        names = report.names_table(found.unit, rows[: self._limit], whole, report.LONGEST_NAME)
+        self._table(names, len(rows), "name")
         say("")
-        self._table(report.tracks_table(found, self._limit), len(found.tracks), "track")
+        first, last = found.span
+        busiest = sorted(found.tracks, key=lambda track: -track.busy)[: self._limit]
+        tracks = report.tracks_table(busiest, last - first, found.unit)
+        hidden = ("slices",) if found.unit.sampled else ()
+        self._table(tracks.without(hidden), len(found.tracks), "track")
         if found.counters:
             say("")
-            table = report.counters_table(found, self._limit)
-            self._table(table, len(found.counters), "counter")
+            counters = report.counters_table(found.counters[: self._limit])
+            self._table(counters, len(found.counters), "counter")
         if critical and critical.steps:
             say("")
             print_table(report.critical_table(critical))
@@ -172,7 +178,11 @@ class _View:
             say(report.differences_csv(found).removesuffix("\n"))
         else:
             say(f"baseline {plural(len(sides[0]), 'trace')}, candidate {len(sides[1]):,}\n")
-            self._table(report.differences_table(found, self._limit), len(found), "row")
+            self._table(
+                report.differences_table(found[: self._limit], report.LONGEST_NAME),
+                len(found),
+                "row",
+            )
             say(f"\n{report.differences_summary(found)}")
             if any(one.judgement.verdict is Verdict.CANNOT_TELL for one in found):
                 say("cannot tell: so few traces cannot show any difference among so many names")

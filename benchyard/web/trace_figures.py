@@ -127,7 +127,7 @@ def _figures(place: Path, _signature: object) -> TraceFigures | InputError:
         int(found.by_name.count.sum()),
         len(found.by_name),
         report.rows_of(found, by_path=False, most=_MOST_ROWS),
-        report.told(int(found.by_name.self_time.sum()), found.unit),
+        report.self_sum(found),
         sorted(found.tracks, key=lambda one: -one.busy)[:_MOST_ROWS],
         found.counters[:_MOST_ROWS],
         found.losses,

@@ -1,16 +1,14 @@
 """What is in one trace or profile: tables, a flame graph, a timeline."""
 
 from collections.abc import Callable, Mapping
-from typing import Any, cast
+from dataclasses import replace
+from typing import Any
 
 from fastapi import APIRouter, Depends, Request, Response
 from markupsafe import Markup
 
-from benchyard.core.model import Json
-from benchyard.core.quantity import amount, percent
-from benchyard.core.table import LONG, NUMBER, Cell, Column
 from benchyard.show.traces import report
-from benchyard.traces.model import BYTES, Unit
+from benchyard.traces.model import BYTES
 from benchyard.web.paging import AskedPart, Part
 from benchyard.web.pictures import Kind, Picture, Width, add_picture
 from benchyard.web.rendering import render
@@ -21,107 +19,30 @@ from benchyard.web.trace_figures import TraceSource
 FLAME_WIDTHS: Mapping[Width, int] = {"page": 1200, "narrow": 640}
 #: Boxes of a timeline.
 _MOST_BOXES = 6_000
-_TRACKS = (
-    Column("process", "Process"),
-    Column("track", "Track"),
-    Column("slices", "Slices", NUMBER),
-    Column("busy_ns", "Busy", NUMBER),
-    Column("busy_share", "Busy %", NUMBER),
-    Column("idle_ns", "Idle", NUMBER),
-)
-_COUNTERS = (
-    Column("process", "Process"),
-    Column("counter", "Counter"),
-    Column("unit", "Unit"),
-    Column("min", "Min", NUMBER),
-    Column("mean", "Mean", NUMBER),
-    Column("max", "Max", NUMBER),
-    Column("last", "Last", NUMBER),
-)
 
 
 def names_table(source: TraceSource, part: Part) -> DataTable:
     """Return how long each name took, the longest self time first."""
     found = source.figures()
-    notes = ["Self time is the time of a slice without the slices inside it."]
+    table = report.names_table(found.unit, part.among(found.rows), found.self_sum)
     if found.names > len(found.rows):
-        notes.append(f"Only the heaviest {len(found.rows):,} of {found.names:,} names are listed.")
-    keys, listed = report.columns_of(found.unit), part.among(found.rows)
-    texts = report.statistics_table(found.unit, listed, len(listed), found.self_sum)
-    named = {"NAME": "name", "SELF %": "self_share"}
-    columns = [
-        Column(
-            named.get(head) or keys[head.lower()],
-            head.capitalize(),
-            LONG if head == "NAME" else NUMBER,
-        )
-        for head in texts.heads
-    ]
-    rows = [
-        [
-            _cell(row, column.key, text, keys["self"], found.self_sum)
-            for column, text in zip(columns, cells, strict=True)
-        ]
-        for row, cells in zip(listed, texts.texts(), strict=True)
-    ]
-    table = DataTable(
-        *("names", "Heaviest names", columns, rows, f"{source.href}/names"),
-        empty="It has no slices.",
-        notes=notes,
-    )
-    return part.told(table, len(found.rows))
-
-
-def _cell(row: Mapping[str, Json], key: str, text: str, own: str, whole: float) -> Cell:
-    if key == "name":
-        return Cell(report.joined(tuple(map(str, cast("list[Json]", row["names"])))))
-    return Cell(_number(row[own]) / (whole or 1) if key == "self_share" else row[key], text)
-
-
-def _number(value: Json) -> float:
-    return value if isinstance(value, int | float) else 0.0
-
-
-def _amount(value: int, unit: Unit) -> Cell:
-    return Cell(report.told(value, unit), report.in_unit(value, unit))
+        more = f"Only the heaviest {len(found.rows):,} of {found.names:,} names are listed."
+        table = replace(table, notes=[*table.notes, more])
+    return part.told(DataTable.of(table, f"{source.href}/names"), len(found.rows))
 
 
 def tracks_table(source: TraceSource, part: Part) -> DataTable:
     """Return how busy each track was, the busiest first."""
     found = source.figures()
-    whole = found.span_ns or 1
-    rows = [
-        (
-            Cell(one.track.process),
-            Cell(one.track.thread),
-            Cell(one.slices, f"{one.slices:,}"),
-            _amount(one.busy, found.unit),
-            Cell(one.busy / whole, percent(one.busy / whole)),
-            _amount(one.idle, found.unit),
-        )
-        for one in part.among(found.tracks)
-    ]
-    table = DataTable("tracks", "Tracks", _TRACKS, rows, f"{source.href}/tracks")
-    return part.told(table, len(found.tracks))
+    table = report.tracks_table(part.among(found.tracks), found.span_ns, found.unit)
+    return part.told(DataTable.of(table, f"{source.href}/tracks"), len(found.tracks))
 
 
 def counters_table(source: TraceSource, part: Part) -> DataTable:
     """Return the range of each counter."""
     found = source.figures().counters
-    rows = [
-        (
-            Cell(one.process),
-            Cell(one.name),
-            Cell(one.unit, one.unit or "-"),
-            *(
-                Cell(value, amount(value, one.unit))
-                for value in (one.least, one.mean, one.most, one.last)
-            ),
-        )
-        for one in part.among(found)
-    ]
-    table = DataTable("counters", "Counters", _COUNTERS, rows, f"{source.href}/counters")
-    return part.told(table, len(found))
+    table = report.counters_table(part.among(found))
+    return part.told(DataTable.of(table, f"{source.href}/counters"), len(found))
 
 
 def tables_of(source: TraceSource) -> list[DataTable]:

@@ -6,18 +6,33 @@ import numpy as np
 
 from benchyard.analysis.comparison.wording import change, p_value, signed
 from benchyard.core.model import Json
-from benchyard.core.quantity import amount, duration, percent, plural, shorten
-from benchyard.core.table import Table, csv_text, text_table
+from benchyard.core.quantity import amount, percent, plural, shorten
+from benchyard.core.table import (
+    COUNT,
+    LONG,
+    NUMBER,
+    SECONDS,
+    SHARE,
+    Cell,
+    Column,
+    Row,
+    Table,
+    csv_text,
+)
 from benchyard.core.wording import printable
 from benchyard.statistics.comparison import Verdict
 from benchyard.traces.critical_path import CriticalPath
 from benchyard.traces.difference import Measure, NamedDifference, Names
 from benchyard.traces.model import Unit
-from benchyard.traces.statistics import Durations, TraceStatistics
+from benchyard.traces.statistics import (
+    CounterStatistics,
+    Durations,
+    TraceStatistics,
+    TrackStatistics,
+)
 
-_LONGEST_NAME = 60
-
-
+#: Characters of a name in a terminal.
+LONGEST_NAME = 60
 #: Where the figures of a column are in ``Durations``, if not under its name.
 _FIELDS = {"self": "self_time", "min": "least", "max": "most"}
 _COLUMNS = ("count", "total", "self", "median", "p90", "p99", "min", "max")
@@ -25,6 +40,7 @@ _WORDS = {
     Verdict.NO_CHANGE_SHOWN: "no difference shown",
     Verdict.CANNOT_TELL: "cannot tell",
 }
+_MARKS = {Verdict.REGRESSION: "bad", Verdict.IMPROVEMENT: "good"}
 #: What the CSV has of a difference, beside its names.
 _IN_CSV = (
     *("measure", "baseline_median", "candidate_median", "difference"),
@@ -85,6 +101,11 @@ def told(value: int, unit: Unit) -> float:
     return value if scale_of(unit) == 1 else value / unit.scale
 
 
+def self_sum(statistics: TraceStatistics) -> float:
+    """Return the self time of all names, as rows say it."""
+    return told(int(statistics.by_name.self_time.sum()), statistics.unit)
+
+
 def in_unit(value: float, unit: Unit) -> str:
     """Write a duration in words."""
     return amount(value / unit.scale, unit.name)
@@ -94,33 +115,37 @@ def _number(value: Json) -> float:
     return value if isinstance(value, (int, float)) else 0.0
 
 
-def statistics_table(
-    unit: Unit, rows: Sequence[Mapping[str, Json]], limit: int, whole: float = 0
+def names_table(
+    unit: Unit, rows: Sequence[Mapping[str, Json]], whole: float = 0, longest: int | None = None
 ) -> Table:
-    """Return the first rows as a table.
+    """Return how long each name or path took.
 
     Args:
         unit: Of durations.
         rows: As ``rows_of`` makes them.
-        limit: So many at most.
         whole: Self time of all names, as rows say it; without it, of these rows.
+        longest: Characters that people read of a name.
     """
     keys = columns_of(unit)
-    heads = ["NAME", *(one.upper() for one in keys)]
-    heads.insert(heads.index("SELF") + 1, "SELF %")
-    own = keys["self"]
-    whole = whole or sum(_number(row[own]) for row in rows) or 1.0
-
-    def cell(row: Mapping[str, Json], head: str) -> str:
-        if head in ("NAME", "COUNT"):
-            return shown(_names(row)) if head == "NAME" else f"{row['count']:,}"
-        if head == "SELF %":
-            return percent(_number(row[own]) / whole)
-        return in_unit(_number(row[keys[head.lower()]]) * scale_of(unit), unit)
-
-    return text_table(
-        heads, [[cell(row, head) for head in heads] for row in rows[:limit]], heads[1:]
+    figures = [Column(key, name.capitalize(), NUMBER) for name, key in keys.items()]
+    after = list(keys).index("self") + 1
+    figures.insert(after, Column("self_share", "Self %", SHARE))
+    whole = whole or sum(_number(row[keys["self"]]) for row in rows) or 1.0
+    cells: list[list[Cell]] = []
+    for row in rows:
+        listed = [_figure(row[key], key, unit) for key in keys.values()]
+        listed.insert(after, Cell(_number(row[keys["self"]]) / whole))
+        cells.append([_name_cell(_names(row), longest), *listed])
+    return Table(
+        *("names", "Heaviest names", [Column("name", "Name", LONG), *figures], cells),
+        notes=["Self time is the time of a slice without the slices inside it."],
+        empty="It has no slices.",
     )
+
+
+def _figure(value: Json, key: str, unit: Unit) -> Cell:
+    number = _number(value)
+    return Cell(value, f"{number:,}" if key == "count" else in_unit(number * scale_of(unit), unit))
 
 
 def _names(row: Mapping[str, Json]) -> Names:
@@ -128,61 +153,81 @@ def _names(row: Mapping[str, Json]) -> Names:
     return tuple(map(str, names)) if isinstance(names, list) else ()
 
 
-def shown(names: Names) -> str:
-    """Write a path of names for a table: harmless, and not too long."""
-    return shorten(printable(joined(names)), _LONGEST_NAME, 20)
+def _name_cell(names: Names, longest: int | None) -> Cell:
+    name = joined(names)
+    return Cell(name, shorten(printable(name), longest, 20) if longest else None)
 
 
-def tracks_table(statistics: TraceStatistics, limit: int) -> Table:
-    """Return how busy the busiest tracks were."""
-    first, last = statistics.span
-    busiest = sorted(statistics.tracks, key=lambda one: -one.busy)[:limit]
-    heads = ["PROCESS", "TRACK", "SLICES", "BUSY", "BUSY %", "IDLE"]
-    cells = [
-        [
-            printable(one.track.process),
-            printable(one.track.thread),
-            f"{one.slices:,}",
-            in_unit(one.busy, statistics.unit),
-            percent(one.busy / ((last - first) or 1)),
-            in_unit(one.idle, statistics.unit),
-        ]
-        for one in busiest
+def tracks_table(tracks: Iterable[TrackStatistics], span_ns: int, unit: Unit) -> Table:
+    """Return how busy tracks were in the span of their trace."""
+    columns = (
+        Column("process", "Process"),
+        Column("track", "Track"),
+        Column("slices", "Slices", COUNT),
+        Column("busy_ns", "Busy", NUMBER),
+        Column("busy_share", "Busy %", SHARE),
+        Column("idle_ns", "Idle", NUMBER),
+    )
+    rows = [
+        (
+            track.track.process,
+            track.track.thread,
+            track.slices,
+            Cell(told(track.busy, unit), in_unit(track.busy, unit)),
+            track.busy / (span_ns or 1),
+            Cell(told(track.idle, unit), in_unit(track.idle, unit)),
+        )
+        for track in tracks
     ]
-    table = text_table(heads, cells, heads[2:])
-    return table.without(("SLICES",)) if statistics.unit.sampled else table
+    return Table("tracks", "Tracks", columns, rows)
 
 
-def counters_table(statistics: TraceStatistics, limit: int) -> Table:
+def counters_table(counters: Iterable[CounterStatistics]) -> Table:
     """Return the range of each counter."""
-    heads = ["PROCESS", "COUNTER", "UNIT", "MIN", "MEAN", "MAX", "LAST"]
-    cells = [
-        [
-            printable(one.process),
-            printable(one.name),
-            printable(one.unit) or "-",
-            *map(amount, (one.least, one.mean, one.most, one.last)),
-        ]
-        for one in statistics.counters[:limit]
+    ranges = ("min", "mean", "max", "last")
+    columns = (
+        Column("process", "Process"),
+        Column("counter", "Counter"),
+        Column("unit", "Unit"),
+        *(Column(key, key.capitalize(), NUMBER) for key in ranges),
+    )
+    rows = [
+        (
+            one.process,
+            one.name,
+            Cell(one.unit, one.unit or "-"),
+            *(
+                Cell(value, amount(value, one.unit))
+                for value in (one.least, one.mean, one.most, one.last)
+            ),
+        )
+        for one in counters
     ]
-    return text_table(heads, cells, heads[3:])
+    return Table("counters", "Counters", columns, rows)
 
 
 def critical_table(path: CriticalPath) -> Table:
     """Return the chain of steps that determined how long a run took."""
-    heads = ["CRITICAL PATH", "RESOURCE", "WAITED", "TOOK", "SHARE", "OUTCOME"]
-    cells = [
-        [
-            f"{step.index} {printable(step.name)}",
-            printable(step.resource),
-            duration(step.waited_s),
-            duration(step.duration_s),
-            percent(step.share),
-            str(step.outcome),
-        ]
+    columns = (
+        Column("step", "Critical path"),
+        Column("resource", "Resource"),
+        Column("waited_s", "Waited", SECONDS),
+        Column("duration_s", "Took", SECONDS),
+        Column("share", "Share", SHARE),
+        Column("outcome", "Outcome"),
+    )
+    rows = [
+        (
+            Cell(step.name, f"{step.index} {step.name}"),
+            step.resource,
+            step.waited_s,
+            step.duration_s,
+            step.share,
+            step.outcome.value,
+        )
         for step in path.steps
     ]
-    return text_table(heads, cells, heads[2:5])
+    return Table("critical_path", "Critical path", columns, rows)
 
 
 def statistics_document(
@@ -254,31 +299,44 @@ def verdict_words(one: NamedDifference) -> str:
     return "more" if more else "less"
 
 
-def differences_table(found: Sequence[NamedDifference], limit: int) -> Table:
-    """Return the first differences as a table."""
-    heads = ["NAME", "OF", "BASELINE", "CANDIDATE", "DIFFERENCE", "CHANGE"]
-    heads += ["99 % INTERVAL", "P", "VERDICT"]
-    cells: list[list[str]] = []
-    for one in found[:limit]:
-        what, unit = one.difference, one.unit
-        low, high = what.ratio_interval.low, what.ratio_interval.high
-        interval = "-" if low is None or high is None else f"{change(low)} … {change(high)}"
-        cells.append(
-            [
-                shown(one.names),
-                one.measure.value,
-                amount(what.baseline_median, unit),
-                amount(what.candidate_median, unit),
-                signed(what.shift, unit),
-                change(what.ratio),
-                interval,
-                p_value(one.judgement.p_value),
-                verdict_words(one),
-            ]
-        )
-    if found:
-        heads[6] = f"{percent(1 - found[0].difference.level, 4)} INTERVAL"
-    return text_table(heads, cells, heads[2:8])
+def differences_table(found: Sequence[NamedDifference], longest: int | None = None) -> Table:
+    """Return differences.
+
+    Args:
+        found: What differs.
+        longest: Characters that people read of a name.
+    """
+    level = f"{percent(1 - found[0].difference.level, 4)} interval" if found else "Interval"
+    columns = (
+        Column("name", "Name", LONG),
+        Column("measure", "Of"),
+        Column("baseline_median", "Baseline", NUMBER),
+        Column("candidate_median", "Candidate", NUMBER),
+        Column("difference", "Difference", NUMBER),
+        Column("ratio", "Change", NUMBER),
+        Column("interval", level, NUMBER),
+        Column("adjusted_p_value", "P", NUMBER),
+        Column("verdict", "Verdict"),
+    )
+    rows = [_difference_row(one, longest) for one in found]
+    return Table("difference", "Differences", columns, rows)
+
+
+def _difference_row(one: NamedDifference, longest: int | None) -> Row:
+    what, unit, verdict = one.difference, one.unit, one.judgement.verdict
+    low, high = what.ratio_interval.low, what.ratio_interval.high
+    interval = "-" if low is None or high is None else f"{change(low)} … {change(high)}"
+    return [
+        _name_cell(one.names, longest),
+        one.measure.value,
+        Cell(what.baseline_median, amount(what.baseline_median, unit)),
+        Cell(what.candidate_median, amount(what.candidate_median, unit)),
+        Cell(what.shift, signed(what.shift, unit)),
+        Cell(what.ratio, change(what.ratio)),
+        Cell([low, high], interval),
+        Cell(one.judgement.p_value, p_value(one.judgement.p_value)),
+        Cell(verdict.value, verdict_words(one), mark=_MARKS.get(verdict, "")),
+    ]
 
 
 def differences_document(found: Sequence[NamedDifference]) -> list[dict[str, Json]]:

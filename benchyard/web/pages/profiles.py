@@ -1,6 +1,7 @@
 """In what two sets of traces or profiles differ."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from threading import Lock
@@ -14,8 +15,6 @@ from benchyard.catalogue.formats.others import TRACES
 from benchyard.catalogue.formats.trace_file import bounded_trace, signature_of
 from benchyard.catalogue.query import Query as Wanted
 from benchyard.core.errors import InputError
-from benchyard.core.model import Json
-from benchyard.core.table import LONG, NUMBER, Cell, Column
 from benchyard.results.folders import RunFolder
 from benchyard.show.traces import report
 from benchyard.statistics.comparison import Verdict
@@ -46,18 +45,6 @@ _KEPT = 8
 _ONE_AT_A_TIME = Lock()
 #: Others that a form offers.
 _OFFERED = 200
-_MARKS = {Verdict.REGRESSION: "bad", Verdict.IMPROVEMENT: "good"}
-_COLUMNS = (
-    Column("name", "Name", LONG),
-    Column("measure", "Of"),
-    Column("baseline_median", "Baseline", NUMBER),
-    Column("candidate_median", "Candidate", NUMBER),
-    Column("difference", "Difference", NUMBER),
-    Column("ratio", "Change", NUMBER),
-    Column("interval", "Interval", NUMBER),
-    Column("adjusted_p_value", "P", NUMBER),
-    Column("verdict", "Verdict"),
-)
 Ids = Annotated[list[str], Query(max_length=_MOST)]
 By = Literal["", "name", "path"]
 
@@ -134,34 +121,14 @@ def _read(
 def difference_table(sides: AskedSides, part: AskedPart) -> DataTable:
     """Return what differs, the surest first."""
     found, _ = sides.compared(by_path=sides.by_path)
-    table = DataTable(
-        "difference",
-        "Differences by path" if sides.by_path else "Differences by name",
-        _COLUMNS,
-        _rows(part.among(found)),
-        "/profiles/difference",
+    table = replace(
+        report.differences_table(part.among(found)),
+        title="Differences by path" if sides.by_path else "Differences by name",
         empty="Neither side has a slice.",
         notes=_notes(found),
     )
-    return part.told(table, len(found), sides.query)
-
-
-def _rows(found: Sequence[NamedDifference]) -> list[Sequence[Cell]]:
-    told = report.differences_document(found)
-    texts = report.differences_table(found, len(found)).texts()
-    return [_row(one, values, words) for one, values, words in zip(found, told, texts, strict=True)]
-
-
-def _row(one: NamedDifference, told: Mapping[str, Json], words: Sequence[str]) -> Sequence[Cell]:
-    keys = ("baseline_median", "candidate_median", "difference", "ratio")
-    return (
-        Cell(report.joined(one.names)),
-        Cell(told["measure"]),
-        *(Cell(told[key], text) for key, text in zip(keys, words[2:6], strict=True)),
-        Cell([told["ratio_low"], told["ratio_high"]], words[6]),
-        Cell(told["adjusted_p_value"], words[7]),
-        Cell(told["verdict"], words[8], mark=_MARKS.get(one.judgement.verdict, "")),
-    )
+    listed = DataTable.of(table, "/profiles/difference")
+    return part.told(listed, len(found), sides.query)
 
 
 def _notes(found: Sequence[NamedDifference]) -> list[str]:

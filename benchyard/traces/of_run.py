@@ -1,11 +1,15 @@
 """A run of ours as a trace: its slices, and its samples as counters."""
 
+import re
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from io import TextIOWrapper
+from itertools import islice
 from pathlib import Path
 
 from benchyard.core.errors import InputError, RecordError
-from benchyard.core.files import shown
+from benchyard.core.files import opened, shown
+from benchyard.core.quantity import shorten
 from benchyard.results.attempts import RunAttempt, read_tries
 from benchyard.results.folders import RAW_FILE, RunFolder, run_number
 from benchyard.results.krown import has_only_samples
@@ -15,11 +19,16 @@ from benchyard.traces.building import TraceBuilder
 from benchyard.traces.model import Details, Trace
 from benchyard.traces.nesting import arranged
 from benchyard.traces.run_counters import counters_of_run
-from benchyard.traces.run_log import tell_log
 from benchyard.traces.run_slices import LAB, tell_record
 
 #: The process where nobody knows which testbed it was.
 UNKNOWN_HOST = "unknown testbed"
+#: More lines than this are no log of a case; they would only fill the picture.
+_MOST_LINES = 10_000
+#: Longest name of an instant; its details have the whole line.
+_LONGEST_NAME = 80
+_LONGEST_LINE = 10_000
+_LINE = re.compile(r"(\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2},\d{3}) ([A-Z]+) (.*)")
 _FIRST = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -117,7 +126,7 @@ def _tell_unfinished(
     """Add what there is of a run without a record; tell whether there is anything."""
     run = RunFolder(folder)
     track = builder.track(process, LAB)
-    last = tell_log(run.log, tried.began if tried else None, builder, track)
+    last = _tell_log(run.log, tried.began if tried else None, builder, track)
     if (folder / RAW_FILE).exists():
         builder.lose("the samples were never made into curves", RAW_FILE)
     if tried is not None:
@@ -137,3 +146,42 @@ def _refuse_foreign(folder: Path) -> None:
         f"{shown(folder)} holds no run: neither run.json nor samples nor a log; name a folder such "
         "as results/run_1"
     )
+
+
+def _tell_log(log: Path, began: datetime | None, builder: TraceBuilder, track: int) -> int:
+    """Add the lines of a log as instants; return when the last one was written.
+
+    Args:
+        log: Its lines have the local time of the testbed.
+        began: The run's start, with the testbed's offset; the first line's time if not known.
+        builder: It is added to.
+        track: Where the instants go.
+
+    Returns:
+        Nanoseconds since the run's start; 0 if there is no line.
+    """
+    local = began.replace(tzinfo=None) if began else None
+    last = 0
+    try:
+        with TextIOWrapper(opened(log), encoding="utf-8", errors="replace") as stream:
+            for line in islice(stream, _MOST_LINES):
+                found = _LINE.match(line[:_LONGEST_LINE].rstrip())
+                at = _logged_at(found[1]) if found else None
+                if found is None or at is None:
+                    continue
+                local = local or at
+                last = round((at - local).total_seconds() * 1e9)
+                details = {"level": found[2], "text": found[3]}
+                builder.instant(track, shorten(found[3], _LONGEST_NAME), last, details)
+            if next(stream, None) is not None:
+                builder.lose("lines of the log that are too many", f"line {_MOST_LINES + 1:,}")
+    except OSError as error:
+        builder.lose(f"there is no log: {error.strerror or error}", log.name)
+    return max(last, 0)
+
+
+def _logged_at(text: str) -> datetime | None:
+    try:
+        return datetime.strptime(text, "%Y-%m-%d %H:%M:%S,%f")  # noqa: DTZ007 - local, as logged
+    except ValueError:
+        return None

@@ -6,7 +6,7 @@ Source: scanner/util/profiler.inl and python/scannerpy/profiler.py of Scanner (2
 import struct
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,7 +48,7 @@ class Worker:
     counters: Mapping[str, int]
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class NodeFile:
     """The content of one file.
 
@@ -61,8 +61,8 @@ class NodeFile:
 
     start: int
     end: int
-    workers: list[Worker] = field(default_factory=list[Worker])
-    problems: list[str] = field(default_factory=list[str])
+    workers: list[Worker]
+    problems: list[str]
 
 
 def read_node(content: bytes, *, master: bool = False) -> NodeFile:
@@ -76,54 +76,46 @@ def read_node(content: bytes, *, master: bool = False) -> NodeFile:
         FormatError: If the file breaks off, or announces what cannot be.
     """
     reader = _Reader(content)
-    found = NodeFile(reader.long("start"), reader.long("end"))
-    blocks = _one_block(reader, found) if master else _blocks(reader, found)
-    found.workers.extend(blocks)
+    start, end = reader.long("start"), reader.long("end")
+    workers = [_worker(reader) for n in _block_counts(reader, master=master) for _ in range(n)]
     if reader.left:
-        found.problems.append(f"{reader.left:,} bytes are left over from byte {reader.place:,} on")
-    return found
+        reader.problems.append(f"{reader.left:,} bytes are left over from byte {reader.place:,} on")
+    return NodeFile(start, end, workers, reader.problems)
 
 
-def _one_block(reader: "_Reader", found: NodeFile) -> Iterator[Worker]:
-    yield _worker(reader, found.problems)
+def _block_counts(reader: "_Reader", *, master: bool) -> Iterator[int]:
+    """Yield the number of blocks that follow; the next one stands behind these blocks."""
+    yield 1
+    if not master:
+        yield reader.byte("number of load workers")
+        yield reader.byte("number of evaluation pipelines") * reader.byte("length of a pipeline")
+        yield reader.byte("number of save workers")
 
 
-def _blocks(reader: "_Reader", found: NodeFile) -> Iterator[Worker]:
-    yield _worker(reader, found.problems)
-    for _ in range(reader.byte("number of load workers")):
-        yield _worker(reader, found.problems)
-    pipelines = reader.byte("number of evaluation pipelines")
-    chain = reader.byte("length of a pipeline")
-    for _ in range(pipelines * chain):
-        yield _worker(reader, found.problems)
-    for _ in range(reader.byte("number of save workers")):
-        yield _worker(reader, found.problems)
-
-
-def _worker(reader: "_Reader", problems: list[str]) -> Worker:
+def _worker(reader: "_Reader") -> Worker:
     start = reader.place
     node = reader.long("node")
-    kind, tag = reader.text("kind", problems), reader.text("tag", problems)
+    kind, tag = reader.text("kind"), reader.text("tag")
     number = reader.long("worker's number")
-    names = _names(reader, problems)
+    names = _names(reader)
     count = reader.count("intervals", INTERVAL.itemsize)
     intervals = np.frombuffer(reader.content, INTERVAL, count, reader.place)
     reader.skip(count * INTERVAL.itemsize)
-    counters = _counters(reader, problems, f"block at byte {start:,}")
+    counters = _counters(reader, f"block at byte {start:,}")
     return Worker(node, kind, tag, number, names, intervals, counters)
 
 
-def _names(reader: "_Reader", problems: list[str]) -> Mapping[int, str]:
+def _names(reader: "_Reader") -> Mapping[int, str]:
     """Return the name of each key; keys that several names share get all of these."""
     found: dict[int, list[str]] = defaultdict(list)
     start = reader.place
     count = reader.count("keys", _LEAST_KEY_BYTES)
     for _ in range(count):
-        name = reader.text("key", problems)
+        name = reader.text("key")
         found[reader.byte("key's number")].append(name)
     shared = sum(len(names) > 1 for names in found.values())
     if shared:
-        problems.append(
+        reader.problems.append(
             f"{count:,} kinds of intervals at byte {start:,} share {len(found):,} numbers; those "
             f"of {shared:,} cannot be told apart and keep all their names"
         )
@@ -135,14 +127,16 @@ def _together(names: Sequence[str]) -> str:
     return " or ".join(names[:_TOLD_NAMES]) + more
 
 
-def _counters(reader: "_Reader", problems: list[str], where: str) -> Mapping[str, int]:
+def _counters(reader: "_Reader", where: str) -> Mapping[str, int]:
     start = reader.place
     count = reader.long("number of counters")
     if count > MOST_COUNTERS:
-        problems.append(f"{where}: {count:,} counters announced at byte {start:,}, taken for none")
+        reader.problems.append(
+            f"{where}: {count:,} counters announced at byte {start:,}, taken for none"
+        )
         return {}
     reader.check(count, _LEAST_COUNTER_BYTES, "counters", start)
-    return {reader.text("counter", problems): reader.long("counter") for _ in range(count)}
+    return {reader.text("counter"): reader.long("counter") for _ in range(count)}
 
 
 class _Reader:
@@ -151,6 +145,7 @@ class _Reader:
     def __init__(self, content: bytes) -> None:
         self.content = content
         self.place = 0
+        self.problems: list[str] = []
 
     @property
     def left(self) -> int:
@@ -173,7 +168,7 @@ class _Reader:
         self._need(_BYTE.size, what)
         return self.content[self.skip(1)]
 
-    def text(self, what: str, problems: list[str]) -> str:
+    def text(self, what: str) -> str:
         """Take a text that ends with a zero; what is no UTF-8 is read byte by byte."""
         end = self.content.find(b"\0", self.place)
         if end < 0:
@@ -183,7 +178,7 @@ class _Reader:
         try:
             return raw.decode()
         except UnicodeDecodeError:
-            problems.append(f"the {what} at byte {start:,} is no UTF-8; read as Latin-1")
+            self.problems.append(f"the {what} at byte {start:,} is no UTF-8; read as Latin-1")
             return raw.decode("latin-1")
 
     def count(self, what: str, least_bytes: int) -> int:

@@ -2,9 +2,11 @@
 
 import random
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
@@ -13,12 +15,34 @@ from benchyard.core.files import content
 from benchyard.traces.building import TraceBuilder
 from benchyard.traces.model import MOST_NS, Loss, Slices, Trace, Track, joined
 from benchyard.traces.nesting import summed
+from benchyard.traces.protobuf import WireError, fields, signed
 from benchyard.traces.scanner.blocks import KEYS, FormatError, NodeFile, Worker, read_node
-from benchyard.traces.scanner.descriptor import JobDescriptor, read_descriptor
 from benchyard.traces.scanner.events import ThreadOfTrace, write_threads
 
+_Decoded = TypeVar("_Decoded")
 _KINDS = ("process_job", "load", "decode", "eval", "save")
 _NS_PER_S = 1e9
+#: Fields of BulkJobDescriptor, the bare protobuf message in ``descriptor.bin``.
+_ID, _NAME, _IO_PACKET, _WORK_PACKET, _NODES = 1, 2, 3, 4, 5
+
+
+@dataclass(frozen=True, slots=True)
+class JobDescriptor:
+    """A job.
+
+    Args:
+        id: Never used again.
+        name: The first job of a name is the one that Scanner finds by it.
+        io_packet_size: Rows read at once.
+        work_packet_size: Rows computed at once.
+        num_nodes: How many nodes were alive at its end; files of others may be there.
+    """
+
+    id: int = 0
+    name: str = ""
+    io_packet_size: int = 0
+    work_packet_size: int = 0
+    num_nodes: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +83,12 @@ class Profile:
     def __init__(self, path: str | Path, subsample: int | None = None) -> None:
         self.path = Path(path)
         self.problems: list[str] = []
-        self.descriptor = self._descriptor()
-        self.master = self._read(self.path / "profile_master.bin", master=True)
+        self.descriptor = self._decoded("descriptor.bin", read_descriptor)
+        self.master = self._read("profile_master.bin", master=True)
         files = self._files()
         if subsample is not None and subsample < len(files):
             files = dict(random.sample(sorted(files.items()), subsample))
-        read = {node: self._read(file) for node, file in sorted(files.items())}
+        read = {node: self._read(file.name) for node, file in sorted(files.items())}
         self.nodes = {node: found for node, found in read.items() if found}
         if not (self.nodes or self.master):
             why = "; ".join(self.problems) or "no profile_<node>.bin is there"
@@ -159,25 +183,19 @@ class Profile:
             if node.isdecimal() and file.suffix == ".bin"
         }
 
-    def _read(self, file: Path, *, master: bool = False) -> NodeFile | None:
-        try:
-            found = read_node(content(file), master=master)
-        except FileNotFoundError:
-            return None
-        except (OSError, FormatError) as error:
-            self.problems.append(f"{file.name}: {error}")
-            return None
-        self.problems += [f"{file.name}: {problem}" for problem in found.problems]
+    def _read(self, name: str, *, master: bool = False) -> NodeFile | None:
+        found = self._decoded(name, partial(read_node, master=master))
+        self.problems += [f"{name}: {problem}" for problem in found.problems] if found else []
         return found
 
-    def _descriptor(self) -> JobDescriptor | None:
-        file = self.path / "descriptor.bin"
+    def _decoded(self, name: str, decode: Callable[[bytes], _Decoded]) -> _Decoded | None:
+        """Return what a file holds, or None if it is missing or damaged."""
         try:
-            return read_descriptor(content(file))
+            return decode(content(self.path / name))
         except FileNotFoundError:
             return None
         except (OSError, FormatError) as error:
-            self.problems.append(f"{file.name}: {error}")
+            self.problems.append(f"{name}: {error}")
             return None
 
 
@@ -188,3 +206,23 @@ def _thread(worker: Worker, process: str, pid: int, tid: int, name: str) -> Thre
 
 def _name(worker: Worker, key: int) -> str:
     return worker.names.get(key) or f"unknown key {key}"
+
+
+def read_descriptor(content: bytes) -> JobDescriptor:
+    """Read a descriptor; what else it holds is skipped.
+
+    Raises:
+        FormatError: If it breaks off, or is none.
+    """
+    numbers: dict[int, int] = {}
+    name = ""
+    try:
+        for number, value in fields(memoryview(content)):
+            if isinstance(value, int):
+                numbers[number] = signed(value)
+            elif number == _NAME:
+                name = bytes(value).decode("utf-8", "replace")
+    except WireError as error:
+        raise FormatError(str(error)) from error
+    known = (numbers.get(one, 0) for one in (_IO_PACKET, _WORK_PACKET, _NODES))
+    return JobDescriptor(numbers.get(_ID, 0), name, *known)

@@ -22,7 +22,7 @@ from benchmarks.scanner_profiles import (
 from benchyard.core.errors import InputError
 from benchyard.traces.scanner import Profile
 from benchyard.traces.scanner.blocks import FormatError, Worker, read_node
-from benchyard.traces.scanner.descriptor import JobDescriptor, read_descriptor
+from benchyard.traces.scanner.profile import JobDescriptor, read_descriptor
 from benchyard.traces.sources import read_trace
 from benchyard.traces.statistics import statistics_of
 

@@ -1,7 +1,5 @@
 """``benchyard graph``: how long nodes took to be ready, and runs for each of their phases."""
 
-import sys
-import time
 from collections.abc import Sequence
 from itertools import filterfalse
 from pathlib import Path
@@ -13,7 +11,6 @@ from benchyard.cli.option_types import NamedPath, OutputFile
 from benchyard.cli.terminal import print_json, print_table, say
 from benchyard.core.errors import InputError
 from benchyard.core.files import shown
-from benchyard.core.model import JsonObject
 from benchyard.core.outputs import failed, write
 from benchyard.core.quantity import shorten
 from benchyard.core.table import Table
@@ -26,29 +23,6 @@ from benchyard.show.shipyard.reading import read_rows, read_source
 
 #: Images in the table; the others are counted.
 _IMAGES = 20
-#: A document of more nodes and images is written without indents, which takes a tenth.
-_LARGE = 2_000
-#: Seconds between two words of progress.
-_OFTEN = 0.5
-
-
-class _Progress:
-    """Shows the progress of reading on a terminal."""
-
-    def __init__(self) -> None:
-        self._wanted = sys.stderr.isatty()
-        self._next = time.monotonic() + _OFTEN
-        self._told = False
-
-    def __call__(self, rows: int) -> None:
-        if self._wanted and time.monotonic() > self._next:
-            say(f"{rows:,} events read", err=True, end="\r")
-            self._next, self._told = time.monotonic() + _OFTEN, True
-
-    def end(self) -> None:
-        """Clear the line."""
-        if self._told:
-            say(" " * 40, err=True, end="\r")
 
 
 @click.command("graph")
@@ -92,28 +66,24 @@ def command(
     or --configdir, rows are read from Azure. Nodes are Batch Shipyard's, of all its years.
     """
     named = list(sources)
-    progress = _Progress()
-    intake = Intake(pool, progress)
-    try:
-        for source in sources:
-            read_source(source, intake)
-        if from_azure or configdir is not None or not sources:
-            named.append(_read_azure(configdir, (prefix, account, pool), intake))
-    finally:
-        progress.end()
+    intake = Intake(pool)
+    for source in sources:
+        read_source(source, intake)
+    if from_azure or configdir is not None or not sources:
+        named.append(_read_azure(configdir, (prefix, account, pool), intake))
     graph = assemble(intake)
     if not graph.nodes:
         raise InputError(_nothing(graph, named))
     for file in outputs:
         _write(graph, named, file)
     if as_json:
-        _print_document(document(graph, named))
-        for note in tables.notes(graph):
-            say(note, fg="yellow", err=True)
+        print_json(document(graph, named))
     else:
         _print(graph)
         for file in filterfalse(failed, outputs):
             say(f"written: {shown(file)}")
+    for note in tables.notes(graph):
+        say(note, fg="yellow", err=True)
 
 
 def _read_azure(
@@ -160,32 +130,22 @@ def _title(graph: Graph, sources: Sequence[str]) -> str:
     return shorten(text, 80)
 
 
-def _print_document(whole: JsonObject) -> None:
-    nodes = whole["nodes"]
-    images = whole["images"]
-    if isinstance(nodes, list) and isinstance(images, list) and len(nodes) * len(images) > _LARGE:
-        print_json(whole, compact=True)
-    else:
-        print_json(whole)
-
-
 def _print(graph: Graph) -> None:
     nodes, runs = graph.of(BarKind.NODE), graph.of(BarKind.RUN)
+    images = totals.image_figures(nodes)
     if nodes:
         _print_table(tables.node_table(nodes))
-        images = totals.image_figures(nodes)
-        if images:
-            _print_table(tables.image_table(images[:_IMAGES]))
-            if len(images) > _IMAGES:
-                say(f"and {len(images) - _IMAGES:,} more; --json has all", dim=True)
+    if images:
+        _print_table(tables.image_table(images[:_IMAGES]))
+    if len(images) > _IMAGES:
+        say(f"and {len(images) - _IMAGES:,} more; --json has all", dim=True)
+    if nodes:
         _print_table(tables.total_table(totals.column_figures(nodes)))
     if runs:
         _print_table(tables.run_table(runs))
         _print_table(tables.total_table(totals.run_figures(runs)))
     for sentence in tables.summary(graph):
         say(sentence, bold=True)
-    for note in tables.notes(graph):
-        say(note, fg="yellow", err=True)
 
 
 def _print_table(table: Table) -> None:

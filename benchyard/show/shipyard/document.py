@@ -75,8 +75,8 @@ def document(graph: Graph, sources: Sequence[str]) -> JsonObject:
         "totals": {
             "nodes": {name: asdict(one) for name, one in totals.column_figures(nodes).items()},
             "runs": {name: asdict(one) for name, one in totals.run_figures(runs).items()},
-            "starts": _spread(totals.spread_of_starts(nodes)),
-            "ready": _spread(totals.spread_of_ready(nodes)),
+            "starts": _spread(totals.spread(node.start for node in nodes)),
+            "ready": _spread(totals.spread(node.ready_at for node in nodes)),
         },
     }
 

@@ -6,7 +6,7 @@ Source of what there is, in all years: Azure/batch-shipyard, cascade/ and script
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -115,7 +115,6 @@ class Intake:
 
     Args:
         pool: Only rows of this pool are taken; None for all.
-        listener: Called for each row, with the number of rows so far.
         taken: Number of rows and events.
         unreadable: How many of them, and of lines that are no JSON, were left out.
         problems: Why, the first of them in words.
@@ -124,7 +123,6 @@ class Intake:
     """
 
     pool: str | None = None
-    listener: Callable[[int], object] | None = None
     taken: int = 0
     unreadable: int = 0
     problems: list[str] = field(default_factory=list[str])
@@ -140,8 +138,6 @@ class Intake:
             pool: What an event is of; a row tells it itself.
         """
         self.taken += 1
-        if self.listener:
-            self.listener(self.taken)
         try:
             self._take(row, pool)
         except KeyError as error:

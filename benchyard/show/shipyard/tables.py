@@ -119,8 +119,8 @@ def summary(graph: Graph) -> list[str]:
     found = list[str]()
     if nodes:
         found.append(_count(nodes, "node"))
-        found.append(f"starts: {_spread(totals.spread_of_starts(nodes))}")
-        found.append(f"ready: {_spread(totals.spread_of_ready(nodes))}")
+        found.append(f"starts: {_spread(totals.spread(node.start for node in nodes))}")
+        found.append(f"ready: {_spread(totals.spread(node.ready_at for node in nodes))}")
     if runs:
         found.append(_count(runs, "run"))
     return found

@@ -99,24 +99,16 @@ def figures(values: Iterable[float | None]) -> Figures:
     return Figures(len(known), missing, total, total / len(known), min(known), max(known))
 
 
-def spread_of_starts(nodes: Iterable[Node]) -> Spread:
-    """Return the spread of the starts."""
-    return _spread([node.start for node in nodes])
-
-
-def spread_of_ready(nodes: Iterable[Node]) -> Spread:
-    """Return the spread of the moments at which nodes were ready."""
-    return _spread([at for node in nodes if (at := node.ready_at) is not None])
-
-
-def _spread(times: Sequence[float]) -> Spread:
-    if not times:
+def spread(times: Iterable[float | None]) -> Spread:
+    """Return the spread of the known instants, seconds since 1970."""
+    known = [at for at in times if at is not None]
+    if not known:
         return Spread(0)
-    first, last = min(times), max(times)
+    first, last = min(known), max(known)
     # Near zero there are more digits than at seconds since 1970.
-    passed = [at - first for at in times]
-    spread = variance(passed) if len(passed) > 1 else None
-    return Spread(len(times), first, last, between(first, last), spread)
+    passed = [at - first for at in known]
+    squares = variance(passed) if len(passed) > 1 else None
+    return Spread(len(known), first, last, between(first, last), squares)
 
 
 def image_figures(nodes: Iterable[Node]) -> list[ImageFigures]:

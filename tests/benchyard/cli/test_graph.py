@@ -160,11 +160,6 @@ def test_graphs_without_pictures_load_no_matplotlib_and_none_load_prefect(rows: 
     subprocess.run(command, check=True, capture_output=True, timeout=60)
 
 
-def test_a_large_document_is_one_document(tmp_path: Path, cli: Cli) -> None:
-    document = shown(cli, place(tmp_path / "large.jsonl", pool(20, 30)))
-    assert sum(node["pull"]["finished"] for node in document["nodes"]) == 600
-
-
 @pytest.mark.slow
 @pytest.mark.requires("azurite")
 def test_rows_come_from_the_table_itself(

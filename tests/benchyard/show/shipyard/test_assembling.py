@@ -57,10 +57,6 @@ def assert_as_the_original(rows: list[Row]) -> None:
         assert told == {}
 
 
-def test_well_formed_rows_come_to_what_the_original_makes_of_them(whole_pool: list[Row]) -> None:
-    assert_as_the_original(whole_pool)
-
-
 @given(st.integers(0, 10**6), st.integers(1, 4), st.integers(0, 5))
 def test_any_well_formed_pool_comes_to_the_same(seed: int, nodes: int, images: int) -> None:
     assert_as_the_original(pool(nodes, images, seed))
@@ -119,11 +115,6 @@ def test_a_pull_without_its_end_is_unfinished_and_the_others_are_there() -> None
     assert node.unfinished == ["pull torn"]
 
 
-def test_nodes_that_start_at_once_are_all_there() -> None:
-    nodes = graph_of(prepared("b") + prepared("a")).nodes
-    assert [(node.name, node.start) for node in nodes] == [("a", START), ("b", START)]
-
-
 def test_a_repeated_pull_has_its_own_end() -> None:
     # The original takes the first end for both: 30 s become -400 s.
     rows = prepared("a")
@@ -134,12 +125,6 @@ def test_a_repeated_pull_has_its_own_end() -> None:
     node = only(rows)
     assert lengths(node) == [30.0, 30.0]
     assert node.total(PULL) == 60.0
-
-
-def test_pulls_of_different_images_at_once_do_not_mix() -> None:
-    rows = prepared("a") + pulled("a", "one", START + 200, 50) + pulled("a", "two", START + 210, 5)
-    found = {span.name: span.duration for span in only(rows).of(PULL)}
-    assert found == {"one": 50.0, "two": 5.0}
 
 
 def test_docker_and_singularity_pull_the_same_beside_each_other() -> None:

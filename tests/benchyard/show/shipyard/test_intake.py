@@ -17,14 +17,9 @@ HOSTILE: list[tuple[Any, str]] = [
     (row("abc", "a", "cascade:pull-start", "img=i"), "its RowKey is abc, and no time"),
     (row("nan", "a", "cascade:pull-start", "img=i"), "its RowKey is nan, and no time"),
     (row("-5", "a", "cascade:pull-start", "img=i"), "its RowKey is -5, and no time"),
-    (row("1e300", "a", "cascade:pull-start", "img=i"), "its RowKey is 1e300, and no time"),
-    (row("true", "a", "cascade:pull-start", "img=i"), "its RowKey is true, and no time"),
-    (row("1,2", "a", "cascade:pull-start", "img=i"), "its RowKey is 1,2, and no time"),
     (row("", "a", "cascade:pull-start", "img=i"), "its RowKey is , and no time"),
     (row(START, "a", "cascade:pull-start"), "its message names no image (img=…)"),
-    (row(START, "a", "cascade:pull-end", ""), "its message names no image (img=…)"),
     (row(START, "a", "cascade:pull-end", "img="), "its message names no image (img=…)"),
-    (row(START, "a", "cascade:pull-end", "size=3"), "its message names no image (img=…)"),
     (row(START, "", "cascade:pull-end", "img=i"), "its node is , and no name"),
     (row(START, "a", "nodeprep:end") | {"NodeId": 7}, "its node is 7, and no name"),
     (row(START, "a", "nodeprep:end") | {"Event": 7}, "its event is 7, and no text"),
@@ -37,19 +32,15 @@ HOSTILE: list[tuple[Any, str]] = [
     ({"at": "yesterday", "node": "a", "event": "x:y"}, "Invalid isoformat string"),
     ({"at": 5, "node": "a", "event": "x:y"}, "must be str"),
     ("a text", "it is no object"),
-    (None, "it is no object"),
     ([1], "it is no object"),
 ]
 
 
 @pytest.mark.parametrize(("hostile", "reason"), HOSTILE)
-@pytest.mark.parametrize("place", [0, 5, len(GOOD)])
-def test_a_hostile_row_is_named_and_all_others_are_read(
-    hostile: Any, reason: str, place: int
-) -> None:
-    graph = graph_of([*GOOD[:place], hostile, *GOOD[place:]])
+def test_a_hostile_row_is_named_and_all_others_are_read(hostile: Any, reason: str) -> None:
+    graph = graph_of([*GOOD[:5], hostile, *GOOD[5:]])
     [problem] = graph.read.problems
-    assert problem.startswith(f"row {place + 1}: ")
+    assert problem.startswith("row 6: ")
     assert reason in problem
     [node] = graph.nodes
     assert [(span.name, span.duration) for span in node.of(PULL)] == [("i", 30.0)]
@@ -70,21 +61,16 @@ def test_a_problem_cannot_write_to_the_terminal() -> None:
     ("message", "name", "length", "size"),
     [
         ("img=i,diff=2.5,size=125.1 MB", "i", 2.5, 125_100_000),
-        ("img=i,size=125.1 MB,diff=2.5", "i", 2.5, 125_100_000),
         ("grtype=docker,img=i,diff=2.5,size=ago 125MB", "i", 2.5, 125_000_000),
         ("grtype=singularity,img=docker://b,diff=2.5,size=77", "docker://b [singularity]", 2.5, 77),
-        ("img=i,diff=2.5,size=125MB\n", "i", 2.5, 125_000_000),
         ("img=i,diff=2.5", "i", 2.5, None),
-        ("img=i,diff=2.5,size=", "i", 2.5, None),
         ("img=i,diff=2.5,size=<none>", "i", 2.5, None),
         ("img=i", "i", 3.0, None),
-        ("img=i,diff=", "i", 3.0, None),
         ("img=i,diff=soon", "i", 3.0, None),
         ("img=i,diff=nan", "i", 3.0, None),
         ("img=i,diff=-1", "i", 3.0, None),
         ("img=i,diff=1e99", "i", 3.0, None),
         ("img=a=b,diff=2.5", "a=b", 2.5, None),  # the original makes 'a' of it
-        ("img=a,b,diff=2.5", "a,b", 2.5, None),
         ("img=i,diff=2.5,size=5,more=x", "i", 2.5, 5),
     ],
 )

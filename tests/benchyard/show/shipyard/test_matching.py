@@ -91,11 +91,6 @@ def test_the_order_of_arrival_does_not_matter(
     assert matched(starts, ends) == expected
 
 
-def test_an_unknown_size_has_its_place_in_the_order() -> None:
-    ends: list[End] = [(0.0, 0.0, 0), (0.0, 0.0, None)]
-    assert matched([], ends) == matched([], ends[::-1])
-
-
 @given(st.lists(MOMENTS, max_size=8), st.lists(ENDS, max_size=8))
 def test_every_start_is_told_once_and_no_end_twice(starts: list[float], ends: list[End]) -> None:
     found, strays = matched(starts, ends)

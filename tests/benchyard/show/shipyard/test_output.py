@@ -2,8 +2,6 @@
 
 import json
 import re
-import struct
-import zlib
 from itertools import pairwise
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -25,8 +23,6 @@ from benchyard.show.shipyard.tables import (
 from benchyard.show.shipyard.totals import (
     column_figures,
     image_figures,
-    spread_of_ready,
-    spread_of_starts,
 )
 from tests.benchyard.show.shipyard.conftest import (
     START,
@@ -109,36 +105,18 @@ def test_the_document_has_null_for_what_is_unfinished(torn: Graph) -> None:
     assert made["read"]["unreadable"] == 1
 
 
-def test_totals_are_over_the_nodes_that_have_a_value(torn: Graph) -> None:
-    figures = column_figures(torn.of(BarKind.NODE))
-    assert (figures["docker_install"].count, figures["docker_install"].missing) == (2, 1)
-    assert (figures["docker_install"].total_s, figures["docker_install"].mean_s) == (241.0, 120.5)
-    assert (figures["pull"].count, figures["pull"].total_s) == (2, 30.0)
-
-
-def test_spreads_are_of_starts_and_of_being_ready(torn: Graph) -> None:
-    starts, ready = spread_of_starts(torn.nodes), spread_of_ready(torn.nodes)
-    assert (starts.count, starts.spread_s, starts.variance_s2) == (3, 20.0, 100.0)
-    assert (ready.count, ready.spread_s, ready.variance_s2) == (2, 10.0, 50.0)
-
-
-def test_images_have_their_figures_over_all_nodes(torn: Graph) -> None:
-    found = {(one.image, one.operation.value): one for one in image_figures(torn.nodes)}
-    one = found["i", "pull"]
-    assert (one.finished, one.unfinished, one.total_s, one.mean_s, one.least_s, one.most_s) == (
-        2,
-        0,
-        40,
-        20,
-        10,
-        30,
-    )
-    assert one.size_bytes == 125_100_000
-    assert (
-        found["j", "pull"].finished,
-        found["j", "pull"].unfinished,
-        found["j", "pull"].mean_s,
-    ) == (0, 1, None)
+def test_figures_are_over_the_nodes_that_have_a_value(torn: Graph) -> None:
+    made: Any = document(torn, [])
+    totals = made["totals"]
+    install, pulls = totals["nodes"]["docker_install"], totals["nodes"]["pull"]
+    assert [install[key] for key in ("count", "missing", "total_s", "mean_s")] == [2, 1, 241, 120.5]
+    assert (pulls["count"], pulls["total_s"]) == (2, 30.0)
+    spreads = [totals[what] for what in ("starts", "ready")]
+    assert [one["spread_s"] for one in spreads] == [20.0, 10.0]
+    assert [one["variance_s2"] for one in spreads] == [100.0, 50.0]
+    images = {(one["image"], one["operation"]): list(one.values())[2:] for one in made["images"]}
+    assert images["i", "pull"] == [2, 0, 125_100_000, 40, 20, 10, 30]
+    assert images["j", "pull"] == [0, 1, None, 0, None, None, None]
 
 
 # -- tables
@@ -180,33 +158,9 @@ def test_tables_of_one_length_have_rows_of_one_length(whole_pool: list[Row]) -> 
 # -- pictures
 
 
-def pixels(png: bytes) -> tuple[int, int]:
-    """Return width and height of a PNG whose checksums and pixels are all right."""
-    assert png[:8] == b"\x89PNG\r\n\x1a\n"
-    place, body, size = 8, b"", (0, 0)
-    while place < len(png):
-        length = struct.unpack(">I", png[place : place + 4])[0]
-        kind, content = png[place + 4 : place + 8], png[place + 8 : place + 8 + length]
-        [check] = struct.unpack(">I", png[place + 8 + length : place + 12 + length])
-        assert zlib.crc32(kind + content) == check
-        if kind == b"IHDR":
-            size = struct.unpack(">II", content[:8])
-        body += content if kind == b"IDAT" else b""
-        place += 12 + length
-    assert len(zlib.decompress(body)) == size[1] * (1 + 4 * size[0])
-    return size
-
-
 def texts(svg: bytes) -> list[str]:
     root = ET.fromstring(svg)  # noqa: S314 - drawn here
     return [text for element in root.iter() if (text := (element.text or "").strip())]
-
-
-@pytest.mark.slow
-def test_a_png_is_a_picture(torn: Graph) -> None:
-    width, height = pixels(draw(torn, "pool", "png"))
-    assert 600 < width < 2500
-    assert 100 < height < 1000
 
 
 @pytest.mark.slow

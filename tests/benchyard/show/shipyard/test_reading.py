@@ -16,8 +16,8 @@ from benchyard.core.zstandard import compress
 from benchyard.results.record import RunRecord, write_record
 from benchyard.show.shipyard.events import Intake, Operation
 from benchyard.show.shipyard.nodes import Graph, assemble
-from benchyard.show.shipyard.reading import read_rows, read_source
-from tests.benchyard.show.shipyard.conftest import START, pool, prepared, pulled, run_rows
+from benchyard.show.shipyard.reading import read_source
+from tests.benchyard.show.shipyard.conftest import START, prepared, pulled, run_rows
 
 ROWS = [*prepared("a"), *pulled("a", "i", START + 200)]
 
@@ -146,14 +146,6 @@ def test_a_record_that_is_damaged_is_named(tmp_path: Path) -> None:
     graph = read(tmp_path)
     assert [len(graph.nodes), graph.read.unreadable] == [1, 1]
     assert "run_2" in graph.read.problems[0]
-
-
-def test_rows_that_come_one_by_one_are_counted_on_the_way() -> None:
-    rows, told = pool(2, 2), list[int]()
-    intake = Intake(listener=told.append)
-    read_rows(iter(rows), "table t", intake)
-    assert told == list(range(1, len(rows) + 1))
-    assert intake.unreadable == 0
 
 
 def test_a_long_file_is_not_held_in_memory(tmp_path: Path) -> None:

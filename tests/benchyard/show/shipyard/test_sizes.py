@@ -3,8 +3,6 @@
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from benchyard.show.shipyard.events import read_size
 
@@ -36,16 +34,6 @@ from benchyard.show.shipyard.events import read_size
 )
 def test_a_size_is_read_in_each_form_and_units_are_decimal(text: str, size: int | None) -> None:
     assert read_size(text) == size
-
-
-@given(st.text(max_size=40))
-def test_any_text_is_a_size_or_none(text: str) -> None:
-    assert (read_size(text) or 0) >= 0
-
-
-@given(st.integers(0, 10**15))
-def test_a_number_of_bytes_is_itself(size: int) -> None:
-    assert read_size(str(size)) == size
 
 
 def test_what_a_message_tells_as_a_number_is_taken_as_it_is() -> None:

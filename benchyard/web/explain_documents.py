@@ -75,8 +75,8 @@ def _classes(job: ExplainJob) -> list[Json]:
     for sample in job.shown_samples:
         told = {*sample.truth, *(sample.inference.predicted_labels if sample.inference else ())}
         samples.update(told)
-        saliency.update(told.intersection(one.label for one in sample.saliency))
-        occluded.update(told.intersection(one.label for one in sample.occlusions))
+        saliency.update(told.intersection(label for _, label in sample.saliency))
+        occluded.update(told.intersection(sample.occlusions))
     return [
         {
             "id": number,

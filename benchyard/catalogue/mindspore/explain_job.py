@@ -5,11 +5,14 @@ several tries; only the newest, by the number in its name, is read, as in MindIn
 they would mix samples of different models under one number.
 """
 
+import math
 import os
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain, repeat, zip_longest
 from pathlib import Path
-from typing import IO, TypeVar
+from typing import IO, Literal, TypeAlias
 
 from benchyard.catalogue.mindspore.folder import SummaryFile, contents, explain_files, time_of
 from benchyard.catalogue.mindspore.messages import (
@@ -23,7 +26,7 @@ from benchyard.catalogue.mindspore.messages import (
     explain_of,
 )
 from benchyard.catalogue.mindspore.records import Problems, RecordReader
-from benchyard.core.errors import RecordError
+from benchyard.core.errors import InputError, RecordError
 from benchyard.core.files import opened
 from benchyard.core.memory import memory_of
 from benchyard.traces.protobuf import WireError
@@ -35,7 +38,8 @@ MOST_BYTES = 64 * 2**20
 #: Of a record. They hold paths and numbers: kilobytes.
 _LONGEST_BYTES = 8 * 2**20
 _TAIL_BYTES = 16
-_T = TypeVar("_T")
+_Figures: TypeAlias = tuple[float | None, float | None, tuple[float, float] | None]
+_NO_FIGURES: _Figures = (None, None, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,21 +65,33 @@ class Prediction:
     occlusion: Occlusion | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Sample:
-    """A picture, as the events tell of it.
+    """A picture, as the events tell of it. A job that was read changes none of its samples.
 
     Args:
         image: Path relative to the job's folder.
         truth: Numbers of the labels that are true.
+        saliency: By explainer and label.
+        occlusions: By label.
     """
 
     id: int
     image: str = ""
     truth: tuple[int, ...] = ()
     inference: InferenceMessage | None = None
-    saliency: tuple[Saliency, ...] = ()
-    occlusions: tuple[Occlusion, ...] = ()
+    saliency: dict[tuple[str, int], Saliency] = field(
+        default_factory=dict[tuple[str, int], Saliency]
+    )
+    occlusions: dict[int, Occlusion] = field(default_factory=dict[int, Occlusion])
+
+    def add(self, event: Explain) -> None:
+        """Add what an event tells. The first truth and inference stay, as in MindInsight."""
+        self.image = event.image or self.image
+        self.truth = self.truth or event.truth
+        self.inference = self.inference or event.inference
+        self.saliency.update({(one.explainer, one.label): one for one in event.saliency})
+        self.occlusions.update({one.label: one for one in event.occlusions})
 
     def predictions(self, labels: Sequence[str]) -> list[Prediction]:
         """Return what is said of each label: the true ones, the predicted, then those explained.
@@ -83,27 +99,28 @@ class Sample:
         Args:
             labels: Names, by number.
         """
-        told = self.inference or InferenceMessage()
-        maps: dict[int, list[Saliency]] = {}
-        for one in self.saliency:
-            maps.setdefault(one.label, []).append(one)
-        occluded, true = {one.label: one for one in self.occlusions}, set(self.truth)
-        stated = (*_stated(self.truth, told.truth), *_stated(told.predicted_labels, told.predicted))
-        by_label = {one.label: one for one in stated}
-        for one in (*self.saliency, *self.occlusions):
-            by_label.setdefault(one.label, _Stated(one.label))
+        inference = self.inference or InferenceMessage()
+        maps = defaultdict[int, list[Saliency]](list)
+        for one in self.saliency.values():
+            maps[one.label].append(one)
+        figures = {
+            **_figures(self.truth, inference.truth),
+            **_figures(inference.predicted_labels, inference.predicted),
+        }
+        true = set(self.truth)
         return [
             Prediction(
                 label,
                 labels[label] if 0 <= label < len(labels) else str(label),
-                one.confidence,
-                _kind(label, one.confidence, true),
-                one.deviation,
-                one.interval,
+                confidence,
+                _kind(label, confidence, true),
+                deviation,
+                interval,
                 tuple(maps.get(label, ())),
-                occluded.get(label),
+                self.occlusions.get(label),
             )
-            for label, one in by_label.items()
+            for label in dict.fromkeys((*figures, *maps, *self.occlusions))
+            for confidence, deviation, interval in (figures.get(label, _NO_FIGURES),)
         ]
 
 
@@ -115,26 +132,12 @@ def _kind(label: int, confidence: float | None, true: Collection[int]) -> str | 
     return "TP" if label in true else "FP"
 
 
-@dataclass(frozen=True, slots=True)
-class _Stated:
-    """What is stated of a label."""
-
-    label: int
-    confidence: float | None = None
-    deviation: float | None = None
-    interval: tuple[float, float] | None = None
-
-
-def _stated(labels: Sequence[int], told: Probabilities) -> Iterator[_Stated]:
-    intervals = list(zip(told.low, told.high, strict=False))
-    for place, label in enumerate(labels):
-        yield _Stated(
-            label, _at(told.means, place), _at(told.deviations, place), _at(intervals, place)
-        )
-
-
-def _at(values: Sequence[_T], place: int) -> _T | None:
-    return values[place] if place < len(values) else None
+def _figures(labels: Sequence[int], known: Probabilities) -> dict[int, _Figures]:
+    """Return confidence, its deviation and its interval of each label, as far as they are known."""
+    intervals = zip(known.low, known.high, strict=False)
+    each = zip_longest(known.means, known.deviations, intervals)
+    figures = chain(each, repeat(_NO_FIGURES))
+    return dict(zip(labels, figures, strict=False))
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,7 +249,12 @@ def _read(stream: IO[bytes], job: ExplainJob) -> ExplainJob:
     tail_from = max(0, reader.offset - _TAIL_BYTES)
     stream.seek(tail_from)
     return replace(
-        draft.job(),
+        job,
+        metadata=Metadata(*map(tuple, draft.names)),
+        samples=draft.samples,
+        scores=draft.scores,
+        status=draft.status,
+        size_bytes=draft.size_bytes,
         unfinished=reader.unfinished,
         left_out=tuple(problems.told),
         more_left_out=problems.more,
@@ -257,77 +265,83 @@ def _read(stream: IO[bytes], job: ExplainJob) -> ExplainJob:
 
 
 class _Draft:
-    """A job while events are added."""
+    """What changes of a job while events are added."""
 
     def __init__(self, job: ExplainJob) -> None:
-        self._before = job
-        self._touched: dict[int, _SampleDraft] = {}
-        self._scores = dict(job.scores)
-        known = job.metadata
-        self._labels = dict.fromkeys(known.labels)
-        self._explainers = dict.fromkeys(known.explainers)
-        self._metrics = dict.fromkeys(known.metrics)
-        self._status = job.status
+        #: Of labels, explainers and metrics, in the order in which they came.
+        self.names = [dict.fromkeys(names) for names in job.metadata]
+        self.samples = dict(job.samples)
+        self.scores = dict(job.scores)
+        self.status = job.status
         self.size_bytes = job.size_bytes
+        self._own = set[int]()
 
-    def add(self, told: Explain | None) -> None:
+    def add(self, event: Explain | None) -> None:
         """Add what an event tells; None tells nothing."""
-        if told is None:
+        if event is None:
             return
-        self._status = told.status or self._status
-        self._scores.update({(one.explainer, one.metric): one for one in told.scores})
-        if (names := told.metadata) is not None:
-            self._labels.update(dict.fromkeys(names.labels))
-            self._explainers.update(dict.fromkeys(names.explainers))
-            self._metrics.update(dict.fromkeys(names.metrics))
-        about = (told.image, told.truth, told.inference, told.saliency, told.occlusions)
-        if told.sample_id is not None and any(about):
-            self._sample(told.sample_id).add(told)
-        self.size_bytes += memory_of((told.metadata, told.scores, about))
+        self.status = event.status or self.status
+        self.scores.update({(one.explainer, one.metric): one for one in event.scores})
+        for known, names in zip(self.names, event.metadata or Metadata(), strict=True):
+            known.update(dict.fromkeys(names))
+        about = (event.image, event.truth, event.inference, event.saliency, event.occlusions)
+        if event.sample_id is not None and any(about):
+            self._sample(event.sample_id).add(event)
+        self.size_bytes += memory_of((event.metadata, event.scores, about))
 
-    def _sample(self, number: int) -> "_SampleDraft":
-        if number not in self._touched:
-            self._touched[number] = _SampleDraft(self._before.samples.get(number, Sample(number)))
-        return self._touched[number]
-
-    def job(self) -> ExplainJob:
-        """Return what the job is now."""
-        touched = {number: draft.sample() for number, draft in self._touched.items()}
-        return replace(
-            self._before,
-            metadata=Metadata(tuple(self._labels), tuple(self._explainers), tuple(self._metrics)),
-            samples={**self._before.samples, **touched},
-            scores=self._scores,
-            status=self._status,
-            size_bytes=self.size_bytes,
-        )
+    def _sample(self, number: int) -> Sample:
+        """Return the draft's own sample: those of the job stay as they are."""
+        if number not in self._own:
+            self._own.add(number)
+            known = self.samples.get(number, Sample(number))
+            maps, occlusions = dict(known.saliency), dict(known.occlusions)
+            self.samples[number] = replace(known, saliency=maps, occlusions=occlusions)
+        return self.samples[number]
 
 
-class _SampleDraft:
-    """A sample while events are added. The first truth and inference stay, as in MindInsight."""
+# -- which samples, and in what order
 
-    def __init__(self, before: Sample) -> None:
-        self._before = before
-        self._image, self._truth = before.image, before.truth
-        self._inference = before.inference
-        self._saliency = {(one.explainer, one.label): one for one in before.saliency}
-        self._occlusions = {one.label: one for one in before.occlusions}
+Kind = Literal["", "TP", "FP", "FN"]
+#: Empty is the order of the file. Ascending goes by the least of a sample, descending by the most.
+Sort = Literal["", "confidence", "-confidence", "uncertainty", "-uncertainty"]
+#: Samples without the figure come last.
+_LEAST, _MOST = float("-inf"), float("inf")
 
-    def add(self, told: Explain) -> None:
-        """Add what an event tells."""
-        self._image = told.image or self._image
-        self._truth = self._truth or told.truth
-        self._inference = self._inference or told.inference
-        self._saliency.update({(one.explainer, one.label): one for one in told.saliency})
-        self._occlusions.update({one.label: one for one in told.occlusions})
 
-    def sample(self) -> Sample:
-        """Return what the sample is now."""
-        return Sample(
-            self._before.id,
-            self._image,
-            self._truth,
-            self._inference,
-            tuple(self._saliency.values()),
-            tuple(self._occlusions.values()),
-        )
+def select(job: ExplainJob, label: str = "", kind: Kind = "", sort: Sort = "") -> list[Sample]:
+    """Return the samples with a picture that have a prediction as it is asked for.
+
+    Args:
+        label: Name; empty takes all.
+        kind: Of the prediction of this label, or of any.
+
+    Raises:
+        InputError: If there is no uncertainty to sort by.
+    """
+    if sort.endswith("uncertainty") and not job.has_uncertainty:
+        raise InputError("this job has no uncertainties to sort by")
+    found = job.shown_samples
+    if label or kind:
+        labels = job.metadata.labels
+        found = [sample for sample in found if _has(sample, labels, label, kind)]
+    if sort:
+        of = "deviations" if sort.endswith("uncertainty") else "means"
+        if sort.startswith("-"):
+            found.sort(key=lambda sample: max(_values(sample, of), default=_LEAST), reverse=True)
+        else:
+            found.sort(key=lambda sample: min(_values(sample, of), default=_MOST))
+    return found
+
+
+def _has(sample: Sample, labels: Sequence[str], label: str, kind: str) -> bool:
+    return any(
+        label in ("", one.name) and kind in ("", one.kind) for one in sample.predictions(labels)
+    )
+
+
+def _values(sample: Sample, of: str) -> list[float]:
+    told = sample.inference
+    parts: tuple[Sequence[float], ...] = ()
+    if told:
+        parts = getattr(told.truth, of), getattr(told.predicted, of)
+    return [one for part in parts for one in part if not math.isnan(one)]

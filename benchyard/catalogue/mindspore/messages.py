@@ -4,14 +4,17 @@ Source: mindinsight_summary.proto and mindinsight_xai.proto of MindInsight.
 """
 
 import struct
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from benchyard.traces.protobuf import WireError, fields, packed, signed
 
 _T = TypeVar("_T")
 _Value = int | memoryview
+#: Returns what all values of one field mean together.
+_Reader = Callable[[Sequence[_Value]], Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +97,7 @@ class Score:
     by_label: tuple[float, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Metadata:
+class Metadata(NamedTuple):
     """Names: of labels by their number, of explainers, of metrics."""
 
     labels: tuple[str, ...] = ()
@@ -135,102 +137,28 @@ def explain_of(payload: bytes) -> Explain | None:
     return None
 
 
-def _message(value: _Value) -> dict[int, list[_Value]]:
-    if isinstance(value, int):
-        raise WireError("a number where a message should be")
-    found: dict[int, list[_Value]] = {}
-    for number, inner in fields(value):
-        if number in found:
-            found[number].append(inner)
-        else:
-            found[number] = [inner]
-    return found
+# -- readers of fields; of a field that is not repeated the last value counts
 
 
-def _explain(value: _Value) -> Explain:
-    found = _message(value)
-    samples = _integers(found.get(1, ()))
-    return Explain(
-        sample_id=samples[-1] if samples else None,
-        image=_last(found, 2, _text, ""),
-        truth=_integers(found.get(3, ())),
-        inference=_last(found, 4, _inference, None),
-        saliency=_each(found, 5, _saliency),
-        scores=_each(found, 6, _score),
-        metadata=_last(found, 7, _metadata, None),
-        status=_last(found, 8, _text, ""),
-        occlusions=_each(found, 9, _occlusion),
-    )
+def _text(values: Sequence[_Value]) -> str:
+    return _texts(values[-1:])[0] if values else ""
 
 
-def _inference(value: _Value) -> InferenceMessage:
-    found = _message(value)
-
-    def probabilities(*numbers: int) -> Probabilities:
-        return Probabilities(*(_floats(found.get(number, ())) for number in numbers))
-
-    return InferenceMessage(
-        _integers(found.get(2, ())), probabilities(1, 4, 5, 6), probabilities(3, 7, 8, 9)
-    )
-
-
-def _saliency(value: _Value) -> Saliency:
-    found = _message(value)
-    return Saliency(_last(found, 1, _text, ""), _number(found, 2), _last(found, 3, _text, ""))
-
-
-def _occlusion(value: _Value) -> Occlusion:
-    found = _message(value)
-    return Occlusion(_number(found, 1), _last(found, 2, _text, ""), _each(found, 3, _layer))
-
-
-def _layer(value: _Value) -> OcclusionLayer:
-    found = _message(value)
-    ends = _integers(found.get(2, ()))
-    boxes = tuple(ends[place : place + 4] for place in range(0, len(ends), 4))
-    return OcclusionLayer(_float(found, 1), boxes)
-
-
-def _score(value: _Value) -> Score:
-    found = _message(value)
-    names = (_last(found, 1, _text, ""), _last(found, 2, _text, ""))
-    return Score(*names, _float(found, 3), _floats(found.get(4, ())))
-
-
-def _metadata(value: _Value) -> Metadata:
-    found = _message(value)
-    return Metadata(*(_each(found, number, _text) for number in (1, 2, 3)))
-
-
-def _each(
-    found: Mapping[int, list[_Value]], number: int, decode: Callable[[_Value], _T]
-) -> tuple[_T, ...]:
-    return tuple(decode(value) for value in found.get(number, ()))
-
-
-def _last(
-    found: Mapping[int, list[_Value]], number: int, decode: Callable[[_Value], Any], missing: Any
-) -> Any:
-    values = found.get(number)
-    return decode(values[-1]) if values else missing
-
-
-def _text(value: _Value) -> str:
-    if isinstance(value, int):
+def _texts(values: Sequence[_Value]) -> tuple[str, ...]:
+    if any(isinstance(value, int) for value in values):
         raise WireError("a number where a text should be")
-    return str(value, "utf-8", "replace")
+    return tuple(str(value, "utf-8", "replace") for value in values if not isinstance(value, int))
 
 
-def _integers(values: Iterable[_Value]) -> tuple[int, ...]:
+def _integers(values: Sequence[_Value]) -> tuple[int, ...]:
     return tuple(signed(number) for value in values for number in packed(value))
 
 
-def _number(found: Mapping[int, list[_Value]], number: int) -> int:
-    numbers = _integers(found.get(number, ()))
-    return numbers[-1] if numbers else 0
+def _integer(values: Sequence[_Value]) -> int | None:
+    return next(reversed(_integers(values)), None)
 
 
-def _floats(values: Iterable[_Value]) -> tuple[float, ...]:
+def _floats(values: Sequence[_Value]) -> tuple[float, ...]:
     return tuple(number for value in values for number in _unpacked(value))
 
 
@@ -241,6 +169,58 @@ def _unpacked(value: _Value) -> Iterator[float]:
         yield number
 
 
-def _float(found: Mapping[int, list[_Value]], number: int) -> float:
-    numbers = _floats(found.get(number, ()))
-    return numbers[-1] if numbers else 0.0
+def _float(values: Sequence[_Value]) -> float:
+    return next(reversed(_floats(values)), 0.0)
+
+
+def _label(values: Sequence[_Value]) -> int:
+    return _integer(values) or 0
+
+
+def _boxes(values: Sequence[_Value]) -> tuple[tuple[int, ...], ...]:
+    ends = _integers(values)
+    return tuple(ends[place : place + 4] for place in range(0, len(ends), 4))
+
+
+def _each(decode: Callable[[_Value], _T]) -> Callable[[Sequence[_Value]], tuple[_T, ...]]:
+    return lambda values: tuple(map(decode, values))
+
+
+def _last(decode: Callable[[_Value], _T]) -> Callable[[Sequence[_Value]], _T | None]:
+    return lambda values: decode(values[-1]) if values else None
+
+
+# -- messages: what is made of the values of each field, by its number
+
+
+def _message(make: Callable[..., _T], *parts: tuple[int, _Reader]) -> Callable[[_Value], _T]:
+    def decode(value: _Value) -> _T:
+        if isinstance(value, int):
+            raise WireError("a number where a message should be")
+        found = defaultdict[int, list[_Value]](list)
+        for number, inner in fields(value):
+            found[number].append(inner)
+        return make(*(read(found[number]) for number, read in parts))
+
+    return decode
+
+
+def _inference_of(labels: tuple[int, ...], *figures: tuple[float, ...]) -> InferenceMessage:
+    return InferenceMessage(labels, Probabilities(*figures[:4]), Probabilities(*figures[4:]))
+
+
+_TRUTH, _PREDICTED = (1, 4, 5, 6), (3, 7, 8, 9)
+_inference = _message(
+    _inference_of, (2, _integers), *((number, _floats) for number in _TRUTH + _PREDICTED)
+)
+_saliency = _message(Saliency, (1, _text), (2, _label), (3, _text))
+_layer = _message(OcclusionLayer, (1, _float), (2, _boxes))
+_occlusion = _message(Occlusion, (1, _label), (2, _text), (3, _each(_layer)))
+_score = _message(Score, (1, _text), (2, _text), (3, _float), (4, _floats))
+_metadata = _message(Metadata, (1, _texts), (2, _texts), (3, _texts))
+_explain = _message(
+    Explain,
+    *((1, _integer), (2, _text), (3, _integers), (4, _last(_inference))),
+    *((5, _each(_saliency)), (9, _each(_occlusion)), (6, _each(_score))),
+    *((7, _last(_metadata)), (8, _text)),
+)

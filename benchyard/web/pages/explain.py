@@ -10,8 +10,14 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from benchyard.catalogue.entry import Entry
 from benchyard.catalogue.explain import explain_jobs, train_id
 from benchyard.catalogue.formats.mindspore import MindsporeExplain
-from benchyard.catalogue.mindspore.explain_job import ExplainJob, Prediction, Sample
-from benchyard.catalogue.mindspore.selection import Kind, Sort, select
+from benchyard.catalogue.mindspore.explain_job import (
+    ExplainJob,
+    Kind,
+    Prediction,
+    Sample,
+    Sort,
+    select,
+)
 from benchyard.core.errors import NotFoundError
 from benchyard.core.model import Json
 from benchyard.core.quantity import plural
@@ -281,7 +287,7 @@ def _cards(job: ExplainJob) -> list[tuple[object, ...]]:
 
 def _explainers(job: ExplainJob, shown: Sequence[Sample]) -> list[str]:
     """Return the explainers of which there is a map, the announced ones first."""
-    used = {one.explainer for sample in shown for one in sample.saliency}
+    used = {explainer for sample in shown for explainer, _ in sample.saliency}
     announced = [name for name in job.metadata.explainers if name in used]
     return announced + sorted(used - set(announced))
 

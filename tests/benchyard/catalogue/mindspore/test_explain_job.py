@@ -2,12 +2,11 @@ import math
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from benchyard.catalogue.mindspore import explain_job
-from benchyard.catalogue.mindspore.explain_job import ExplainJob, Sample, read_job
+from benchyard.catalogue.mindspore.explain_job import ExplainJob, read_job
 from benchyard.core.errors import RecordError
 from benchyard.core.memory import memory_of
 from tests.benchyard.catalogue.mindspore.writing import (
@@ -36,13 +35,6 @@ def test_a_real_job_is_read() -> None:
     assert true.occlusion is not None
     assert true.occlusion.layers[0].boxes == ((1, 2, 3, 4), (5, 6, 7, 8))
     assert job.problems == ()
-
-
-@pytest.mark.skipif(not SAMPLES.is_dir(), reason="needs the sample jobs")
-def test_only_the_newest_file_counts() -> None:
-    job = read_job(SAMPLES / "job1")
-    assert (job.file, job.samples) == ("mindspore.summary.1700000100_explain", {})
-    assert job.older == ("mindspore.summary.1700000000_explain",)
 
 
 def test_files_are_ordered_by_number_not_by_name(tmp_path: Path) -> None:
@@ -213,26 +205,6 @@ def test_too_many_samples_are_not_read(tmp_path: Path, monkeypatch: pytest.Monke
     assert "more is not read" in job.stopped
     again = read_job(tmp_path, job)
     assert len(again.samples) <= len(job.samples) + 1
-
-
-def test_a_sample_is_made_once_however_many_events_tell_of_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    made: list[object] = []
-
-    class Counted(Sample):
-        def __init__(self, *arguments: Any) -> None:
-            made.append(self)
-            super().__init__(*arguments)
-
-    maps = [
-        explain(sample_id=1, explanation=[{"explain_method": f"m{count}", "heatmap_path": "x"}])
-        for count in range(1000)
-    ]
-    write_job(tmp_path, METADATA, *maps)
-    monkeypatch.setattr(explain_job, "Sample", Counted)
-    assert len(read_job(tmp_path).samples[1].saliency) == 1000
-    assert len(made) <= 2
 
 
 def test_the_size_is_about_what_it_takes(tmp_path: Path) -> None:

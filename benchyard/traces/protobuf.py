@@ -3,7 +3,15 @@
 Source: protobuf.dev/programming-guides/encoding.
 """
 
-from collections.abc import Iterator
+import struct
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeVar
+
+_T = TypeVar("_T")
+Value = int | memoryview
+#: Returns what all values of one field mean together.
+FieldReader = Callable[[Sequence[Value]], Any]
 
 _MORE, _LOW = 0x80, 0x7F
 _VARINT_BYTES = 10
@@ -81,3 +89,74 @@ def packed(value: int | memoryview) -> Iterator[int]:
     while place < len(value):
         number, place = varint(value, place)
         yield number
+
+
+# -- readers of fields; of a field that is not repeated the last value counts
+
+
+def texts(values: Sequence[Value]) -> tuple[str, ...]:
+    """Return the texts of a repeated field; what is no UTF-8 is replaced."""
+    if any(isinstance(value, int) for value in values):
+        raise WireError("a number where a text should be")
+    return tuple(str(value, "utf-8", "replace") for value in values if not isinstance(value, int))
+
+
+def text(values: Sequence[Value]) -> str:
+    """Return a text; empty if it was not written."""
+    return "".join(texts(values[-1:]))
+
+
+def integers(values: Sequence[Value]) -> tuple[int, ...]:
+    """Return the numbers of a repeated field, as int64 has them."""
+    return tuple(signed(number) for value in values for number in packed(value))
+
+
+def integer(values: Sequence[Value]) -> int:
+    """Return a number; 0 if it was not written."""
+    return next(reversed(integers(values)), 0)
+
+
+def floats(values: Sequence[Value]) -> tuple[float, ...]:
+    """Return the 32-bit floats of a repeated field."""
+    return tuple(number for value in values for number in _unpacked(value))
+
+
+def real(values: Sequence[Value]) -> float:
+    """Return a 32-bit float; 0 if it was not written."""
+    return next(reversed(floats(values)), 0.0)
+
+
+def _unpacked(value: Value) -> Iterator[float]:
+    if isinstance(value, int) or len(value) % 4:
+        raise WireError("what should be 32-bit floats is none")
+    for (number,) in struct.iter_unpack("<f", value):
+        yield number
+
+
+def each(decode: Callable[[Value], _T]) -> Callable[[Sequence[Value]], tuple[_T, ...]]:
+    """Return a reader of a repeated field."""
+    return lambda values: tuple(map(decode, values))
+
+
+def last(decode: Callable[[Value], _T]) -> Callable[[Sequence[Value]], _T | None]:
+    """Return a reader of a field; None if it was not written."""
+    return lambda values: decode(values[-1]) if values else None
+
+
+def message(make: Callable[..., _T], *parts: tuple[int, FieldReader]) -> Callable[[Value], _T]:
+    """Return a decoder of messages, which raises a WireError if one is none.
+
+    Args:
+        make: Called with what each reader returns, in their order.
+        parts: Numbers of fields with their readers; other fields are skipped.
+    """
+
+    def decode(value: Value) -> _T:
+        if isinstance(value, int):
+            raise WireError("a number where a message should be")
+        found = defaultdict[int, list[Value]](list)
+        for number, inner in fields(value):
+            found[number].append(inner)
+        return make(*(read(found[number]) for number, read in parts))
+
+    return decode

@@ -3,18 +3,11 @@
 Source: mindinsight_summary.proto and mindinsight_xai.proto of MindInsight.
 """
 
-import struct
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple
 
-from benchyard.traces.protobuf import WireError, fields, packed, signed
-
-_T = TypeVar("_T")
-_Value = int | memoryview
-#: Returns what all values of one field mean together.
-_Reader = Callable[[Sequence[_Value]], Any]
+from benchyard.traces import protobuf
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,78 +124,19 @@ def explain_of(payload: bytes) -> Explain | None:
     Raises:
         WireError: If it is no message.
     """
-    for number, value in fields(memoryview(payload)):
+    for number, value in protobuf.fields(memoryview(payload)):
         if number == 6:
             return _explain(value)
     return None
 
 
-# -- readers of fields; of a field that is not repeated the last value counts
+def _sample_id(values: Sequence[protobuf.Value]) -> int | None:
+    return next(reversed(protobuf.integers(values)), None)
 
 
-def _text(values: Sequence[_Value]) -> str:
-    return _texts(values[-1:])[0] if values else ""
-
-
-def _texts(values: Sequence[_Value]) -> tuple[str, ...]:
-    if any(isinstance(value, int) for value in values):
-        raise WireError("a number where a text should be")
-    return tuple(str(value, "utf-8", "replace") for value in values if not isinstance(value, int))
-
-
-def _integers(values: Sequence[_Value]) -> tuple[int, ...]:
-    return tuple(signed(number) for value in values for number in packed(value))
-
-
-def _integer(values: Sequence[_Value]) -> int | None:
-    return next(reversed(_integers(values)), None)
-
-
-def _floats(values: Sequence[_Value]) -> tuple[float, ...]:
-    return tuple(number for value in values for number in _unpacked(value))
-
-
-def _unpacked(value: _Value) -> Iterator[float]:
-    if isinstance(value, int) or len(value) % 4:
-        raise WireError("what should be 32-bit floats is none")
-    for (number,) in struct.iter_unpack("<f", value):
-        yield number
-
-
-def _float(values: Sequence[_Value]) -> float:
-    return next(reversed(_floats(values)), 0.0)
-
-
-def _label(values: Sequence[_Value]) -> int:
-    return _integer(values) or 0
-
-
-def _boxes(values: Sequence[_Value]) -> tuple[tuple[int, ...], ...]:
-    ends = _integers(values)
+def _boxes(values: Sequence[protobuf.Value]) -> tuple[tuple[int, ...], ...]:
+    ends = protobuf.integers(values)
     return tuple(ends[place : place + 4] for place in range(0, len(ends), 4))
-
-
-def _each(decode: Callable[[_Value], _T]) -> Callable[[Sequence[_Value]], tuple[_T, ...]]:
-    return lambda values: tuple(map(decode, values))
-
-
-def _last(decode: Callable[[_Value], _T]) -> Callable[[Sequence[_Value]], _T | None]:
-    return lambda values: decode(values[-1]) if values else None
-
-
-# -- messages: what is made of the values of each field, by its number
-
-
-def _message(make: Callable[..., _T], *parts: tuple[int, _Reader]) -> Callable[[_Value], _T]:
-    def decode(value: _Value) -> _T:
-        if isinstance(value, int):
-            raise WireError("a number where a message should be")
-        found = defaultdict[int, list[_Value]](list)
-        for number, inner in fields(value):
-            found[number].append(inner)
-        return make(*(read(found[number]) for number, read in parts))
-
-    return decode
 
 
 def _inference_of(labels: tuple[int, ...], *figures: tuple[float, ...]) -> InferenceMessage:
@@ -210,17 +144,27 @@ def _inference_of(labels: tuple[int, ...], *figures: tuple[float, ...]) -> Infer
 
 
 _TRUTH, _PREDICTED = (1, 4, 5, 6), (3, 7, 8, 9)
-_inference = _message(
-    _inference_of, (2, _integers), *((number, _floats) for number in _TRUTH + _PREDICTED)
+_inference = protobuf.message(
+    _inference_of,
+    (2, protobuf.integers),
+    *((number, protobuf.floats) for number in _TRUTH + _PREDICTED),
 )
-_saliency = _message(Saliency, (1, _text), (2, _label), (3, _text))
-_layer = _message(OcclusionLayer, (1, _float), (2, _boxes))
-_occlusion = _message(Occlusion, (1, _label), (2, _text), (3, _each(_layer)))
-_score = _message(Score, (1, _text), (2, _text), (3, _float), (4, _floats))
-_metadata = _message(Metadata, (1, _texts), (2, _texts), (3, _texts))
-_explain = _message(
+_saliency = protobuf.message(
+    Saliency, (1, protobuf.text), (2, protobuf.integer), (3, protobuf.text)
+)
+_layer = protobuf.message(OcclusionLayer, (1, protobuf.real), (2, _boxes))
+_occlusion = protobuf.message(
+    Occlusion, (1, protobuf.integer), (2, protobuf.text), (3, protobuf.each(_layer))
+)
+_score = protobuf.message(
+    Score, (1, protobuf.text), (2, protobuf.text), (3, protobuf.real), (4, protobuf.floats)
+)
+_metadata = protobuf.message(
+    Metadata, (1, protobuf.texts), (2, protobuf.texts), (3, protobuf.texts)
+)
+_explain = protobuf.message(
     Explain,
-    *((1, _integer), (2, _text), (3, _integers), (4, _last(_inference))),
-    *((5, _each(_saliency)), (9, _each(_occlusion)), (6, _each(_score))),
-    *((7, _last(_metadata)), (8, _text)),
+    *((1, _sample_id), (2, protobuf.text), (3, protobuf.integers), (4, protobuf.last(_inference))),
+    *((5, protobuf.each(_saliency)), (9, protobuf.each(_occlusion)), (6, protobuf.each(_score))),
+    *((7, protobuf.last(_metadata)), (8, protobuf.text)),
 )

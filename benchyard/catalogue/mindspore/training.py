@@ -5,22 +5,22 @@ As in MindInsight, the newest summary file alone is read. Lineage files have oth
 
 import struct
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from pathlib import Path
 
 from benchyard.catalogue.mindspore.folder import LAST_SECOND, contents, summary_files
 from benchyard.catalogue.mindspore.records import RecordReader
 from benchyard.core.errors import RecordError
 from benchyard.core.files import opened
-from benchyard.traces.protobuf import WireError, fields, signed
+from benchyard.traces import protobuf
 
 #: Values in memory; what a file has beyond them is not read.
 MOST_VALUES = 300_000
-#: Fields of Summary.Value. Source: mindinsight_summary.proto of MindInsight.
-_TAG, _SCALAR = 1, 3
+_Tagged = tuple[str, float | str | None]
+#: What Summary.Value holds beside scalars, by the number of its field.
 _OTHERS = {4: "images", 8: "tensors", 9: "histograms", 11: "landscapes"}
-_WALL_TIME, _STEP, _SUMMARY = 1, 2, 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,13 +78,13 @@ def _read(name: str, reader: RecordReader) -> Training:
     values = 0
     for payload in reader:
         try:
-            for tag, found in _values(memoryview(payload)):
+            for tag, found in _event(memoryview(payload)):
                 values += 1
                 if isinstance(found, Scalar):
                     scalars.setdefault(tag, []).append(found)
                 else:
                     others[found] += 1
-        except WireError as error:
+        except protobuf.WireError as error:
             reader.problems.add(f"before byte {reader.offset:,}: a record is no event: {error}")
         if values > MOST_VALUES:
             reader.stopped = (
@@ -95,39 +95,36 @@ def _read(name: str, reader: RecordReader) -> Training:
     return Training(name, scalars, others, reader.unfinished, (*reader.problems.told, *stopped))
 
 
-def _values(event: memoryview) -> Iterator[tuple[str, Scalar | str]]:
-    time_s: float | None = None
-    step, summary = 0, None
-    for number, value in fields(event):
-        if number == _STEP and isinstance(value, int):
-            step = signed(value)
-        elif number == _WALL_TIME and not isinstance(value, int) and len(value) == 8:
-            time_s = _time(value)
-        elif number == _SUMMARY and not isinstance(value, int):
-            summary = value
-    for _, value in fields(summary or memoryview(b"")):
-        if not isinstance(value, int):
-            yield from _value(value, step, time_s)
-
-
-def _time(value: memoryview) -> float | None:
+def _time(value: protobuf.Value) -> float | None:
+    if isinstance(value, int) or len(value) != 8:
+        return None
     (time_s,) = struct.unpack("<d", value)
     return time_s if 0 <= time_s <= LAST_SECOND else None
 
 
-def _value(
-    message: memoryview, step: int, time_s: float | None
-) -> Iterator[tuple[str, Scalar | str]]:
-    tag = ""
-    found: Scalar | str | None = None
-    for number, value in fields(message):
-        if isinstance(value, int):
-            continue
-        if number == _TAG:
-            tag = str(value, "utf-8", "replace")
-        elif number == _SCALAR and len(value) == 4:
-            found = Scalar(step, time_s, struct.unpack("<f", value)[0])
-        elif number in _OTHERS:
-            found = _OTHERS[number]
-    if found is not None:
-        yield tag, found
+def _content(tag: str, scalars: Sequence[float], *others: bool) -> _Tagged:
+    """Return a tag with its scalar, or with the kind of what else it has."""
+    kinds = compress(_OTHERS.values(), others)
+    return tag, scalars[-1] if scalars else next(kinds, None)
+
+
+# Source: mindinsight_summary.proto of MindInsight.
+_value = protobuf.message(
+    _content, (1, protobuf.text), (3, protobuf.floats), *((number, bool) for number in _OTHERS)
+)
+_summary = protobuf.message(tuple[_Tagged, ...], (1, protobuf.each(_value)))
+
+
+def _contents(
+    time_s: float | None, step: int, values: Sequence[_Tagged] | None
+) -> list[tuple[str, Scalar | str]]:
+    return [
+        (tag, content if isinstance(content, str) else Scalar(step, time_s, content))
+        for tag, content in values or ()
+        if content is not None
+    ]
+
+
+_event = protobuf.message(
+    _contents, (1, protobuf.last(_time)), (2, protobuf.integer), (5, protobuf.last(_summary))
+)

@@ -15,15 +15,13 @@ from benchyard.core.files import content
 from benchyard.traces.building import TraceBuilder
 from benchyard.traces.model import MOST_NS, Loss, Slices, Trace, Track, joined
 from benchyard.traces.nesting import summed
-from benchyard.traces.protobuf import WireError, fields, signed
+from benchyard.traces.protobuf import WireError, integer, message, text
 from benchyard.traces.scanner.blocks import KEYS, FormatError, NodeFile, Worker, read_node
 from benchyard.traces.scanner.events import ThreadOfTrace, write_threads
 
 _Decoded = TypeVar("_Decoded")
 _KINDS = ("process_job", "load", "decode", "eval", "save")
 _NS_PER_S = 1e9
-#: Fields of BulkJobDescriptor, the bare protobuf message in ``descriptor.bin``.
-_ID, _NAME, _IO_PACKET, _WORK_PACKET, _NODES = 1, 2, 3, 4, 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,21 +206,19 @@ def _name(worker: Worker, key: int) -> str:
     return worker.names.get(key) or f"unknown key {key}"
 
 
+#: BulkJobDescriptor, the bare protobuf message in ``descriptor.bin``.
+_descriptor = message(
+    JobDescriptor, (1, integer), (2, text), (3, integer), (4, integer), (5, integer)
+)
+
+
 def read_descriptor(content: bytes) -> JobDescriptor:
     """Read a descriptor; what else it holds is skipped.
 
     Raises:
         FormatError: If it breaks off, or is none.
     """
-    numbers: dict[int, int] = {}
-    name = ""
     try:
-        for number, value in fields(memoryview(content)):
-            if isinstance(value, int):
-                numbers[number] = signed(value)
-            elif number == _NAME:
-                name = bytes(value).decode("utf-8", "replace")
+        return _descriptor(memoryview(content))
     except WireError as error:
         raise FormatError(str(error)) from error
-    known = (numbers.get(one, 0) for one in (_IO_PACKET, _WORK_PACKET, _NODES))
-    return JobDescriptor(numbers.get(_ID, 0), name, *known)

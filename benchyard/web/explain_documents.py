@@ -2,15 +2,15 @@
 
 import math
 import struct
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from urllib.parse import quote
 
 from benchyard.catalogue.entry import Entry
 from benchyard.catalogue.explain import listed, train_id
 from benchyard.catalogue.mindspore.explain_job import MIN_CONFIDENCE, ExplainJob, Prediction, Sample
-from benchyard.catalogue.mindspore.messages import Occlusion, Saliency, Score
+from benchyard.catalogue.mindspore.messages import Score
 from benchyard.core.model import Json, JsonObject
 
 
@@ -73,10 +73,11 @@ def job_document(entry: Entry, job: ExplainJob) -> JsonObject:
 def _classes(job: ExplainJob) -> list[Json]:
     samples, saliency, occluded = Counter[int](), Counter[int](), Counter[int]()
     for sample in job.shown_samples:
-        told = {*sample.truth, *(sample.inference.predicted_labels if sample.inference else ())}
-        samples.update(told)
-        saliency.update(told.intersection(label for _, label in sample.saliency))
-        occluded.update(told.intersection(sample.occlusions))
+        predicted = sample.inference.predicted_labels if sample.inference else ()
+        labels = {*sample.truth, *predicted}
+        samples.update(labels)
+        saliency.update(labels.intersection(label for _, label in sample.saliency))
+        occluded.update(labels.intersection(sample.occlusions))
     return [
         {
             "id": number,
@@ -107,59 +108,52 @@ def sample_document(
     }
 
 
-def _inference(entry_id: str, told: Prediction, explainer: str) -> JsonObject:
-    maps = (one for one in told.saliency if one.path and explainer in ("", one.explainer))
+def _inference(entry_id: str, label: Prediction, explainer: str) -> JsonObject:
+    maps = (one for one in label.saliency if one.path and explainer in ("", one.explainer))
+    layers = label.occlusion.layers if label.occlusion else ()
     return {
-        "label_id": told.label,
-        "label": told.name,
-        "confidence": decimal(told.confidence),
-        "prediction_type": told.kind,
-        "confidence_sd": decimal(told.deviation),
-        "confidence_itl95": [decimal(end) for end in told.interval] if told.interval else None,
-        "saliency_maps": [_map(entry_id, one) for one in maps],
-        "hoc_layers": _layers(told.occlusion),
+        "label_id": label.label,
+        "label": label.name,
+        "confidence": decimal(label.confidence),
+        "prediction_type": label.kind,
+        "confidence_sd": decimal(label.deviation),
+        "confidence_itl95": [decimal(end) for end in label.interval] if label.interval else None,
+        "saliency_maps": [
+            {"explainer": one.explainer, "overlay": image_address(entry_id, one.path)}
+            for one in maps
+        ],
+        "hoc_layers": [
+            {"confidence": decimal(one.confidence), "boxes": [list(box) for box in one.boxes]}
+            for one in layers
+        ],
     }
-
-
-def _map(entry_id: str, told: Saliency) -> Json:
-    return {"explainer": told.explainer, "overlay": image_address(entry_id, told.path)}
-
-
-def _layers(told: Occlusion | None) -> list[Json]:
-    layers = told.layers if told else ()
-    return [
-        {"confidence": decimal(one.confidence), "boxes": [list(box) for box in one.boxes]}
-        for one in layers
-    ]
 
 
 def scores_document(job: ExplainJob) -> JsonObject:
     """Return how well each metric finds each explainer, over all labels and for each."""
-    by_explainer: dict[str, list[Score]] = {}
+    by_explainer = defaultdict[str, list[Score]](list)
     for score in job.scores.values():
-        by_explainer.setdefault(score.explainer, []).append(score)
+        by_explainer[score.explainer].append(score)
     return {
         "explainer_scores": [
             {
                 "explainer": explainer,
-                "evaluations": [
-                    {"metric": one.metric, "score": decimal(one.total)} for one in scores
-                ],
-                "class_scores": list(_by_label(job, scores)),
+                "evaluations": [_evaluation(one, one.total) for one in scores],
+                "class_scores": list(_by_label(job.metadata.labels, scores)),
             }
             for explainer, scores in by_explainer.items()
         ]
     }
 
 
-def _by_label(job: ExplainJob, scores: list[Score]) -> Iterable[Json]:
-    labels = job.metadata.labels
+def _evaluation(score: Score, value: float) -> JsonObject:
+    return {"metric": score.metric, "score": decimal(value)}
+
+
+def _by_label(labels: Sequence[str], scores: Sequence[Score]) -> Iterator[Json]:
     for number in range(max(len(one.by_label) for one in scores)):
+        known = [one for one in scores if number < len(one.by_label)]
         yield {
             "label": labels[number] if number < len(labels) else str(number),
-            "evaluations": [
-                {"metric": one.metric, "score": decimal(one.by_label[number])}
-                for one in scores
-                if number < len(one.by_label)
-            ],
+            "evaluations": [_evaluation(one, one.by_label[number]) for one in known],
         }

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Depends, Query, Request, Response
@@ -233,23 +233,6 @@ def _figure(value: float | None) -> Cell:
 add_table(router, "/explain/{entry_id}/scores", scores_table)
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
-    """A label of a sample, as the page shows it.
-
-    Args:
-        maps: Address of the map of each explainer; None where there is none.
-    """
-
-    label: str
-    kind: str
-    mark: str
-    confidence: str
-    deviation: str
-    maps: list[str | None]
-    layers: list[str]
-
-
 @router.get("/explain/{entry_id}", include_in_schema=False)
 def page(request: Request, entry: _Found, loaded: _Loaded, asked: _Asked) -> Response:
     """Show a job."""
@@ -294,31 +277,30 @@ def _explainers(job: ExplainJob, shown: Sequence[Sample]) -> list[str]:
 
 def _shown(
     entry: Entry, sample: Sample, job: ExplainJob, explainers: Sequence[str]
-) -> tuple[Sample, str, list[_Row]]:
-    """Return a sample, the address of its picture, and a row for each of its first labels."""
-    told = sample.predictions(job.metadata.labels)[:_MOST_LABELS]
-    rows = [_row(entry, one, explainers) for one in told]
-    return sample, image_address(entry.id, sample.image), rows
+) -> dict[str, Any]:
+    """Return a sample with its picture and its first labels, as the template shows them."""
+    known = sample.predictions(job.metadata.labels)[:_MOST_LABELS]
+    rows = [_row(entry, one, explainers) for one in known]
+    return {"id": sample.id, "image": image_address(entry.id, sample.image), "rows": rows}
 
 
-def _row(entry: Entry, told: Prediction, explainers: Sequence[str]) -> _Row:
-    paths = {one.explainer: image_address(entry.id, one.path) for one in told.saliency if one.path}
-    layers = told.occlusion.layers if told.occlusion else ()
-    return _Row(
-        told.name,
-        told.kind or "",
-        _KINDS.get(told.kind or "", "quiet"),
-        _figure(told.confidence).shown(),
-        _deviation(told),
-        [paths.get(name) for name in explainers],
-        [f"{one.confidence:.4f} with {plural(len(one.boxes), 'part')}" for one in layers],
-    )
+def _row(entry: Entry, label: Prediction, explainers: Sequence[str]) -> dict[str, Any]:
+    paths = {one.explainer: image_address(entry.id, one.path) for one in label.saliency if one.path}
+    layers = label.occlusion.layers if label.occlusion else ()
+    return {
+        "label": label.name,
+        "kind": label.kind or "",
+        "mark": _KINDS.get(label.kind or "", "quiet"),
+        "confidence": _figure(label.confidence).shown(),
+        "deviation": _deviation(label),
+        "maps": [paths.get(name) for name in explainers],
+        "layers": [f"{one.confidence:.4f} with {plural(len(one.boxes), 'part')}" for one in layers],
+    }
 
 
-def _deviation(told: Prediction) -> str:
-    spread = "" if told.deviation is None else f"± {told.deviation:.4f}"
-    return (
-        spread
-        if told.interval is None
-        else f"{spread} [{told.interval[0]:.4f}, {told.interval[1]:.4f}]"
-    )
+def _deviation(label: Prediction) -> str:
+    spread = "" if label.deviation is None else f"± {label.deviation:.4f}"
+    if label.interval is None:
+        return spread
+    low, high = label.interval
+    return f"{spread} [{low:.4f}, {high:.4f}]"

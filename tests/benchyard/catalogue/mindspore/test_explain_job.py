@@ -81,25 +81,27 @@ def test_kinds_follow_truth_and_confidence(tmp_path: Path) -> None:
     assert kinds == [["TP", "FN", "FP"], [None], [None, "FP"]]
 
 
-def test_a_label_that_is_only_explained_is_told(tmp_path: Path) -> None:
-    maps = [{"explain_method": "Gradient", "label": 1, "heatmap_path": "h"}]
-    write_job(tmp_path, METADATA, explain(sample_id=0, image_path="i", explanation=maps))
-    (one,) = read_job(tmp_path).samples[0].predictions(("cat", "dog"))
-    assert (one.name, one.confidence, one.kind, one.saliency[0].path) == ("dog", None, None, "h")
-
-
-def test_deviations_and_intervals_are_kept(tmp_path: Path) -> None:
+def test_labels_are_told_with_their_figures_even_if_they_are_only_explained(
+    tmp_path: Path,
+) -> None:
     inference = {
         "ground_truth_prob": [0.5],
         "ground_truth_prob_sd": [0.125],
         "ground_truth_prob_itl95_low": [0.25],
         "ground_truth_prob_itl95_hi": [0.75],
     }
-    write_job(tmp_path, METADATA, sample(0, inference=inference))
+    maps = [{"explain_method": "Gradient", "label": 1, "heatmap_path": "h"}]
+    write_job(
+        tmp_path,
+        METADATA,
+        sample(-1, ground_truth_label=[-7], inference=inference, explanation=maps),
+    )
     job = read_job(tmp_path)
-    (one,) = job.samples[0].predictions(job.metadata.labels)
-    assert (one.deviation, one.interval) == (0.125, (0.25, 0.75))
+    hostile, explained = job.samples[-1].predictions(job.metadata.labels)
+    assert (hostile.name, hostile.deviation, hostile.interval) == ("-7", 0.125, (0.25, 0.75))
     assert job.has_uncertainty
+    assert (explained.name, explained.confidence, explained.kind) == ("dog", None, None)
+    assert explained.saliency[0].path == "h"
 
 
 def test_scores_keep_what_is_not_a_number(tmp_path: Path) -> None:
@@ -185,16 +187,6 @@ def test_damage_is_told_once_however_often_it_is_read(tmp_path: Path) -> None:
     assert list(job.samples) == [0, 2]
     assert len(job.problems) == 3
     assert read_job(tmp_path, read_job(tmp_path, job)).problems == job.problems
-
-
-def test_hostile_labels_and_texts_are_shown_as_they_are(tmp_path: Path) -> None:
-    write_job(
-        tmp_path,
-        sample(-1, ground_truth_label=[-7], inference={"ground_truth_prob": [0.5]}, explanation=[]),
-        METADATA,
-    )
-    job = read_job(tmp_path)
-    assert [each.name for each in job.samples[-1].predictions(job.metadata.labels)] == ["-7"]
 
 
 def test_too_many_samples_are_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from benchyard.catalogue.mindspore.messages import explain_of
 from benchyard.traces.protobuf import WireError
-from tests.benchyard.catalogue.mindspore.writing import event, explain, sample
+from tests.benchyard.catalogue.mindspore.writing import explain
 
 _INTEGERS = st.lists(st.integers(-(2**31), 2**31 - 1), max_size=6)
 _FLOATS = st.lists(st.floats(width=32, allow_nan=False, allow_infinity=False), max_size=6)
@@ -63,20 +63,8 @@ def test_packed_numbers_are_read_too() -> None:
     assert math.isnan(none)
 
 
-def test_another_event_is_none() -> None:
-    assert explain_of(event(version="Mindspore.Event:1")) is None
-
-
 @given(st.binary(max_size=200))
 def test_any_bytes_are_read_or_refused(content: bytes) -> None:
     for payload in (content, b"\x32" + bytes([len(content) % 128]) + content):
         with suppress(WireError):
             explain_of(payload)
-
-
-@given(st.integers(0, 10_000), st.integers(0, 255))
-def test_a_damaged_event_is_read_or_refused(place: int, byte: int) -> None:
-    content = bytearray(sample(3))
-    content[place % len(content)] = byte
-    with suppress(WireError):
-        explain_of(bytes(content))

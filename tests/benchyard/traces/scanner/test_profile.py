@@ -276,12 +276,10 @@ EXTREMES = [0, 1, 999, 1_000, 9_999_999, 10_000_000, 10**13, 2**62, -1, -(10**12
 
 def test_times_of_any_size_are_written_exactly(tmp_path: Path) -> None:
     rows = [(0, start, start + took) for start in EXTREMES for took in (0, 1, 10**7 + 1, -5)]
-    for chosen in (rows, [row for row in rows if row[1] >= 0 and row[2] >= row[1]]):
-        files = {"profile_0.bin": one_node(worker("process_job", 0, *chosen))}
-        profile = Profile(job(tmp_path, files))
-        events = read_events(profile.write_trace(tmp_path / "t.json"))[1:]
-        for event, (_, start, end) in zip(events, chosen, strict=True):
-            assert (event["ts"], event["dur"]) == (start / 1000, (end - start) / 1000)
+    profile = Profile(job(tmp_path, {"profile_0.bin": one_node(worker("process_job", 0, *rows))}))
+    events = read_events(profile.write_trace(tmp_path / "t.json"))[1:]
+    for event, (_, start, end) in zip(events, rows, strict=True):
+        assert (event["ts"], event["dur"]) == (start / 1000, (end - start) / 1000)
 
 
 def test_times_that_cannot_be_are_counted(tmp_path: Path) -> None:

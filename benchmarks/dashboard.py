@@ -45,7 +45,7 @@ def measure(size: Size) -> list[Figure]:
         pages = [_cpu(lambda: _page(noted)) for _ in range(rounds)]
         reading = [_cpu(lambda: read_curves(run)) for _ in range(rounds)]
         drawn = read_curves(run)
-        ours = [_cpu(lambda: draw(drawn)) for _ in range(rounds)]
+        ours = [_cpu(lambda: draw(drawn).svg()) for _ in range(rounds)]
         theirs = [_cpu(lambda: _matplotlib(drawn)) for _ in range(rounds)]
         return [
             Figure("note how a try began and ended", notes, "ms"),

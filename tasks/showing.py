@@ -208,7 +208,7 @@ def _picture(results: Path, summary: Mapping[str, Json]) -> tuple[int, str] | No
         return None
     try:
         for points in (480, 240, 120):
-            drawn = draw(read_curves(run_folder(results, run), points))
+            drawn = draw(read_curves(run_folder(results, run), points)).svg()
             if len(drawn.encode()) <= _LARGEST_PICTURE:
                 return run, drawn
     except RecordError as error:

@@ -20,6 +20,7 @@ from benchyard.core.wording import printable
 from benchyard.results.folders import RunFolder, run_number
 from benchyard.results.trust import Suspect
 from benchyard.show import curves
+from benchyard.show.plot import format_of
 from benchyard.show.results_plot.chart import Chart, Kind
 from benchyard.show.results_plot.choice import Wish, make_chart
 from benchyard.show.results_plot.sides import tell_apart
@@ -173,9 +174,6 @@ def _refuse_with_curves(ctx: click.Context) -> None:
 def _draw_curves(sources: Sequence[str], where: Where, files: Sequence[Path]) -> None:
     if len(sources) != 1:
         raise click.UsageError("the curves of one run are drawn: name one case, or a run's folder")
-    for file in files:
-        if file.suffix.lower() != ".svg":
-            raise InputError(f"{file}: curves are drawn as .svg")
     if where.run is not None and _is_run(sources[0]):
         raise click.UsageError(f"{sources[0]} is a run itself; leave --run out")
     [source] = sources_of(sources, where)
@@ -187,6 +185,6 @@ def _draw_curves(sources: Sequence[str], where: Where, files: Sequence[Path]) ->
     written = files or [Path(f"curves-{slug(name)}.svg")]
     drawn = curves.draw(curves.read_curves(place))
     for file in written:
-        write(file, drawn)
+        write(file, drawn.picture(format_of(file)))
     for file in filterfalse(failed, written):
         say(f"{name}: {file}")

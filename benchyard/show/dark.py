@@ -35,7 +35,7 @@ def darkened(drawn: bytes, kind: Format) -> bytes:
 def _svg(text: str) -> str:
     found = _TAG.sub(lambda tag: _HEX.sub(lambda colour: _hex(colour[0]), tag[0]), text)
     # What has no colour of its own is black.
-    return re.sub(r"<svg\b", f'<svg fill="{INK}"', found, count=1)
+    return re.sub(r"<svg\b(?![^>]* fill=)", f'<svg fill="{INK}"', found, count=1)
 
 
 def _hex(colour: str) -> str:

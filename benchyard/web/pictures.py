@@ -16,13 +16,14 @@ from fastapi import APIRouter, Depends, Response
 from benchyard.catalogue.catalogue import Catalogue
 from benchyard.core.errors import InputError
 from benchyard.core.wording import printable
+from benchyard.show.drawing import DARK, LIGHT, Drawing, Text
 from benchyard.web.explorer import Current
 
 Kind = Literal["svg", "png"]
 Theme = Literal["light", "dark"]
 Width = Literal["page", "narrow"]
-#: Returns a file's content, for white paper.
-Draw: TypeAlias = Callable[[Kind, Width], bytes]
+#: Returns a drawing, or a file's content for white paper.
+Draw: TypeAlias = Callable[[Kind, Width], Drawing | bytes]
 
 #: Inches across; narrow is for a telephone.
 WIDTHS: Mapping[Width, float] = {"page": 8.2, "narrow": 4.0}
@@ -140,7 +141,9 @@ def _draw(shown: Picture, kind: Kind, theme: Theme, width: Width) -> _Drawn:
     try:
         status, made = 200, shown.draw(kind, width)
     except InputError as error:
-        status, made = 422, _sentence(str(error), kind, width)
+        status, made = 422, _sentence(str(error), width)
+    if isinstance(made, Drawing):
+        return status, made.picture(kind, DARK if theme == "dark" else LIGHT)
     if theme == "light" or not shown.for_dark:
         return status, made
     from benchyard.show.dark import darkened  # noqa: PLC0415 - numpy takes its time
@@ -148,17 +151,8 @@ def _draw(shown: Picture, kind: Kind, theme: Theme, width: Width) -> _Drawn:
     return status, darkened(made, kind)
 
 
-def _sentence(text: str, kind: Kind, width: Width) -> bytes:
+def _sentence(text: str, width: Width) -> Drawing:
     """Draw a sentence: where a picture is expected, nothing else is shown."""
-    from matplotlib.figure import Figure  # noqa: PLC0415 - it takes half a second
-
-    from benchyard.show.plot import picture  # noqa: PLC0415 - with the above
-
     lines = wrap(printable(text), int(WIDTHS[width] * 13))
-
-    def figure() -> Any:
-        made: Any = Figure(figsize=(WIDTHS[width], 0.2 * len(lines) + 0.2))
-        made.text(0.01, 0.5, "\n".join(lines), va="center", fontsize=9)
-        return made
-
-    return picture(figure, kind, {})
+    shapes = [Text(8, 20 + 18 * place, line, 12) for place, line in enumerate(lines)]
+    return Drawing(WIDTHS[width] * 100, 18 * len(lines) + 16, [*shapes])

@@ -10,6 +10,7 @@ from benchyard.catalogue.formats.trace_file import bounded_trace, signature_of
 from benchyard.core.errors import InputError
 from benchyard.core.model import Json
 from benchyard.show.traces import report
+from benchyard.show.traces.flame import DEEPEST, NARROWEST
 from benchyard.traces.difference import Names
 from benchyard.traces.model import Loss, Trace, Unit
 from benchyard.traces.statistics import (
@@ -147,8 +148,6 @@ def _depths(found: TraceStatistics) -> list[int]:
 
 def _totals(found: TraceStatistics, depths: Sequence[int]) -> dict[Names, float]:
     """Return how long each path took that a flame graph has room for, in seconds."""
-    from benchyard.show.traces.flame import DEEPEST, NARROWEST  # noqa: PLC0415 - with matplotlib
-
     paths: list[tuple[int, int]] = [
         *zip(found.by_path.which.tolist(), found.by_path.total.tolist(), strict=True)
     ]

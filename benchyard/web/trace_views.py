@@ -7,7 +7,9 @@ from typing import Any
 from fastapi import APIRouter, Depends, Request, Response
 from markupsafe import Markup
 
+from benchyard.show.drawing import Drawing
 from benchyard.show.traces import report
+from benchyard.show.traces.flame import flame_drawing
 from benchyard.traces.model import BYTES
 from benchyard.web.paging import AskedPart, Part
 from benchyard.web.pictures import Kind, Picture, Width, add_picture
@@ -57,29 +59,22 @@ def tables_of(source: TraceSource) -> list[DataTable]:
 
 def flame_of(source: TraceSource) -> Picture:
     """Return the flame graph."""
-
-    def draw(kind: Kind, width: Width) -> bytes:
-        return drawn_flame(source, kind, width)
-
     return Picture(
         "flame",
         "Flame graph: how long each path of names took",
         "How long each path of names took, as nested bars; the table of the heaviest names has "
         "the figures.",
         f"{source.href}/flame",
-        draw,
-        for_dark=False,
+        lambda _, width: drawn_flame(source, width),
     )
 
 
-def drawn_flame(source: TraceSource, kind: Kind, width: Width = "page") -> bytes:
-    """Return the flame graph as a file's content."""
-    from benchyard.show.traces.flame import flame_picture  # noqa: PLC0415 - with matplotlib
-
+def drawn_flame(source: TraceSource, width: Width = "page") -> Drawing:
+    """Draw the flame graph."""
     found, across = source.figures(), FLAME_WIDTHS[width]
     title, left_out = source.title, found.left_out
-    return flame_picture(
-        found.totals_s, kind, title, width=across, left_out=left_out, unit=found.unit.name
+    return flame_drawing(
+        found.totals_s, title, width=across, left_out=left_out, unit=found.unit.name
     )
 
 
@@ -125,7 +120,7 @@ def add_trace_views(router: APIRouter, path: str, source: Callable[..., TraceSou
     def flame(request: Request, shown: Any = made) -> Response:
         """Show a flame graph whose frames say what they are."""
         # All its texts are escaped where it is drawn.
-        svg = Markup(drawn_flame(shown, "svg").decode())  # noqa: S704
+        svg = Markup(drawn_flame(shown).svg())  # noqa: S704
         crumbs = [(shown.title, shown.href)]
         values: dict[str, Any] = {"flame": svg, "table": names_table(shown, Part(limit=30))}
         return render(request, "flame.html", title="Flame graph", crumbs=crumbs, **values)

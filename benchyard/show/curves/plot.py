@@ -1,39 +1,29 @@
-"""The picture itself: SVG, written by hand.
-
-A library for plots takes some 60 MB and most of a second of CPU, in the process that measures
-next; these few lines take neither. Nothing in the picture is active, and all texts are escaped.
-"""
+"""The picture of a run's curves: its steps, its phases, and what the host and the resources did."""
 
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from html import escape
 from itertools import cycle, groupby
 
 from benchyard.core.model import Outcome
 from benchyard.core.quantity import number, shorten, tick
 from benchyard.core.wording import printable
 from benchyard.show.curves.panels import Bar, Curves, Line, Panel, Phase
+from benchyard.show.drawing import STRIPES, Box, Drawing, Text
+from benchyard.show.drawing import Line as Stroke
 
-WIDTH = 960
-_LEFT, _RIGHT, _TOP, _PANEL, _GAP, _BAR = 74, 12, 26, 92, 30, 15
-_INNER = WIDTH - _LEFT - _RIGHT
+_WIDTH = 960
+_LEFT, _RIGHT, _TOP, _PANEL, _GAP, _BAR = 74, 12, 36, 92, 19, 15
+#: Height of a row of the legend, and of the time axis.
+_ROW, _AXIS = 11, 22
 #: Colours that most people with impaired colour vision tell apart.
 #: Source: M. Okabe, K. Ito, Color Universal Design (2002).
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00")
-HOST = "#b8bdc4"
-_INK, _FAINT = "#333", "#e3e5e8"
+_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00")
+_HOST, _INK, _FAINT = "#b8bdc4", "#333333", "#e3e5e8"
 _BARS = {Outcome.COMPLETED: "#cfe3f2", Outcome.TOLERATED: "#f6d9a8"}
-BROKEN = "#f3b6ae"
-#: Height of the band with the phases, and its pattern: stripes, which no step has.
+_BROKEN = "#f3b6ae"
+#: Height of the band with the phases, which are striped as no step is.
 _BAND = 11
-_STRIPES = (
-    '<defs><pattern id="phase" width="4" height="4" patternUnits="userSpaceOnUse" '
-    'patternTransform="rotate(45)"><rect width="4" height="4" fill="#f4f5f6"/>'
-    '<rect width="1.2" height="4" fill="#cdd2d8"/></pattern></defs>'
-)
-#: Of a text upon the stripes.
-_OUTLINED = 'font-size="8" stroke="#fff" stroke-width="2" paint-order="stroke"'
 #: Lanes for steps side by side; what does not fit is drawn in the last one.
 _MOST_LANES = 6
 #: The bars of so many attempts are shaded down through the panels.
@@ -85,35 +75,31 @@ def seconds(value: float) -> str:
     return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"
 
 
-def draw(curves: Curves) -> str:
+def draw(curves: Curves, width: int = _WIDTH) -> Drawing:
     """Draw the curves of a run.
 
-    Returns:
-        The text of an SVG file.
+    Args:
+        width: In pixels.
     """
     lanes = _lanes(curves.bars)
-    strip = _BAR * max(1, len(lanes)) + (_BAND if curves.phases else 0)
+    phases_y = _TOP + _BAR * max(1, len(lanes))
+    top = phases_y + (_BAND if curves.phases else 0)
     drawn = [panel for panel in curves.panels if any(line.most > 0 for line in panel.lines)]
-    height = _TOP + strip + len(drawn) * (_PANEL + _GAP) + 22
-    across = Scale(0.0, curves.length_s, _LEFT, _LEFT + _INNER)
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" '
-        f'width="{WIDTH}" height="{height}" font-family="sans-serif" font-size="10" fill="{_INK}">',
-        f'<rect width="{WIDTH}" height="{height}" fill="#fff"/>',
-        _text(_LEFT, 15, curves.title, 'font-size="13" font-weight="bold"'),
-        _text(WIDTH - _RIGHT, 15, _remark(curves, drawn), f'text-anchor="end" fill="{_INK}"'),
-        *_steps(lanes, across, height - 22),
-        *_phases(curves.phases, across, _TOP + strip - _BAND),
-    ]
-    for place, panel in enumerate(drawn):
-        top = _TOP + strip + place * (_PANEL + _GAP) + _GAP - 6
-        parts += _panel(panel, curves.at_s, across, top)
-    parts += [*_time(across, height - 22), "</svg>"]
-    return "\n".join(parts) + "\n"
-
-
-def _text(x: float, y: float, text: str, more: str = "") -> str:
-    return f'<text x="{x:.1f}" y="{y:.1f}" {more}>{escape(printable(text))}</text>'
+    legends = [_legend(panel, width) for panel in drawn]
+    bottom = top + sum(_PANEL + _GAP + _ROW * len(legend) for legend in legends)
+    across = Scale(0.0, curves.length_s, _LEFT, width - _RIGHT)
+    drawing = Drawing(width, bottom + _AXIS)
+    title = shorten(printable(curves.title), int(width / 8))
+    drawing.shapes += [Text(8, 15, title, 13, bold=True), Text(8, 29, _remark(curves, drawn))]
+    drawing.shapes += [*_steps(lanes, across, bottom), *_phases(curves.phases, across, phases_y)]
+    for panel, legend in zip(drawn, legends, strict=True):
+        for place, row in enumerate(legend):
+            drawing.shapes += _legend_row(row, top + 16 + _ROW * place)
+        top += _GAP + _ROW * len(legend)
+        drawing.shapes += _panel(panel, curves.at_s, across, top)
+        top += _PANEL
+    drawing.shapes += _time(across, bottom)
+    return drawing
 
 
 def _remark(curves: Curves, drawn: Sequence[Panel]) -> str:
@@ -139,7 +125,7 @@ def _lanes(bars: Sequence[Bar]) -> list[list[Bar]]:
     return lanes
 
 
-def _steps(lanes: Sequence[Sequence[Bar]], across: Scale, bottom: float) -> Iterator[str]:
+def _steps(lanes: Sequence[Sequence[Bar]], across: Scale, bottom: float) -> Iterator[Box]:
     below = _TOP + _BAR * max(1, len(lanes))
     shaded = sum(map(len, lanes)) <= _MOST_SHADED
     for place, lane in enumerate(lanes):
@@ -147,94 +133,90 @@ def _steps(lanes: Sequence[Sequence[Bar]], across: Scale, bottom: float) -> Iter
         for _, several in groupby(lane, key=lambda bar: round(across(bar.start_s) / 2)):
             bar = max(several, key=lambda bar: bar.end_s - bar.start_s)
             x, width = across(bar.start_s), across(bar.end_s) - across(bar.start_s)
-            colour = _BARS.get(bar.outcome, BROKEN)
-            size = f'x="{x:.1f}" width="{max(width, 0.8):.1f}"'
-            shade = f'fill="{colour}" opacity="{0.2 if bar.index % 2 else 0.42}"'
+            wide, colour, y = max(width, 0.8), _BARS.get(bar.outcome, _BROKEN), _TOP + place * _BAR
             if shaded:
-                yield f'<rect {size} y="{below}" height="{bottom - below:.1f}" {shade}/>'
-            yield (
-                f"<g><title>{escape(printable(f'{bar.index} {bar.name}: {bar.outcome.value}'))}"
-                f'</title><rect {size} y="{_TOP + place * _BAR}" height="{_BAR - 1}" '
-                f'fill="{colour}" stroke="#fff" stroke-width="0.5"/>'
-            )
-            yield _label(bar, x, width, _TOP + place * _BAR + 10) + "</g>"
+                shade = 0.2 if bar.index % 2 else 0.42
+                yield Box(x, below, wide, bottom - below, colour, opacity=shade)
+            title, label = f"{bar.index} {bar.name}: {bar.outcome.value}", _label(bar, width)
+            text = Text(x + 3, y + 10, label) if label else None
+            yield Box(x, y, wide, _BAR - 1, colour, title, "#ffffff", label=text)
 
 
-def _phases(phases: Sequence[Phase], across: Scale, y: float) -> Iterator[str]:
+def _phases(phases: Sequence[Phase], across: Scale, y: float) -> Iterator[Box]:
     """Draw what is no step in a band of its own below the steps."""
-    if phases:
-        yield _STRIPES
     for _, several in groupby(phases, key=lambda phase: round(across(phase.start_s) / 2)):
         phase = max(several, key=lambda phase: phase.end_s - phase.start_s)
         x, width = across(phase.start_s), across(phase.end_s) - across(phase.start_s)
         name = f"{phase.name} {phase.resource}"
-        fill = "url(#phase)" if phase.outcome is Outcome.COMPLETED else BROKEN
-        yield (
-            f"<g><title>{escape(printable(f'{name}: {phase.outcome.value}'))}</title>"
-            f'<rect x="{x:.1f}" width="{max(width, 0.8):.1f}" y="{y}" height="{_BAND - 2}" '
-            f'fill="{fill}" stroke="#8b939c" stroke-width="0.5"/>'
-        )
-        fits = len(name) <= int((width - 4) / _LETTER)
-        yield (_text(x + 3, y + 7.5, name, _OUTLINED) if fits else "") + "</g>"
+        title, fits = f"{name}: {phase.outcome.value}", len(name) <= int((width - 4) / _LETTER)
+        fill = STRIPES if phase.outcome is Outcome.COMPLETED else _BROKEN
+        text = Text(x + 3, y + 7.5, name, 8, halo=True) if fits else None
+        yield Box(x, y, max(width, 0.8), _BAND - 2, fill, title, "#8b939c", label=text)
 
 
-def _label(bar: Bar, x: float, width: float, y: float) -> str:
+def _label(bar: Bar, width: float) -> str:
     room = int((width - 4) / _LETTER)
     name = f"{bar.index} {bar.name}"
     text = shorten(name, room) if room > 4 or len(name) <= room else str(bar.index)
-    return _text(x + 3, y, text) if len(text) <= room else ""
+    return text if len(text) <= room else ""
 
 
 # -- panels
-def _panel(panel: Panel, at_s: Sequence[float], across: Scale, top: float) -> Iterator[str]:
-    bottom = top + _PANEL
+def _panel(
+    panel: Panel, at_s: Sequence[float], across: Scale, top: float
+) -> Iterator[Stroke | Text]:
     most = max(line.most for line in panel.lines)
     marks = ticks(most, 3)
-    up = Scale(0.0, max(most, marks[-1]), bottom, top)
+    up = Scale(0.0, max(most, marks[-1]), top + _PANEL, top)
     for mark in marks:
         y = up(mark)
-        yield f'<path d="M{_LEFT} {y:.1f}H{_LEFT + _INNER}" stroke="{_FAINT}" stroke-width="0.7"/>'
-        yield _text(_LEFT - 5, y + 3, tick(mark, panel.unit), 'text-anchor="end"')
+        yield Stroke([(across.start, y), (across.end, y)], _FAINT, 0.7)
+        yield Text(_LEFT - 5, y + 3, tick(mark, panel.unit), anchor="end")
     for line, colour in _coloured(panel):
-        yield _curve(line, at_s, across, up, colour)
-    yield from _legend(panel, top - 9)
+        known = [(at, v) for at, v in zip(at_s, line.values, strict=True) if v is not None]
+        points = [(across(at), up(value)) for at, value in known]
+        if points and line.of_host:
+            edge = [(points[0][0], up(0)), *points, (points[-1][0], up(0))]
+            yield Stroke(edge, colour, 0, 0.55)
+        elif points:
+            yield Stroke(points, colour, 1.3)
 
 
 def _coloured(panel: Panel) -> Iterator[tuple[Line, str]]:
-    colours = cycle(COLOURS)
-    yield from ((line, HOST if line.of_host else next(colours)) for line in panel.lines)
+    colours = cycle(_COLOURS)
+    yield from ((line, _HOST if line.of_host else next(colours)) for line in panel.lines)
 
 
-def _curve(line: Line, at_s: Sequence[float], across: Scale, up: Scale, colour: str) -> str:
-    points = [
-        f"{across(at):.1f} {up(value):.1f}"
-        for at, value in zip(at_s, line.values, strict=True)
-        if value is not None
-    ]
-    if not points:
-        return ""
-    if line.of_host:
-        first, last = points[0].split()[0], points[-1].split()[0]
-        edge = f"M{first} {up(0):.1f}L{'L'.join(points)}L{last} {up(0):.1f}Z"
-        return f'<path d="{edge}" fill="{colour}" fill-opacity="0.55"/>'
-    return f'<path d="M{"L".join(points)}" fill="none" stroke="{colour}" stroke-width="1.3"/>'
+#: Places from the left, words and colours of a row of the legend; a name has no colour.
+_Row = list[tuple[float, str, str]]
 
 
-def _legend(panel: Panel, y: float) -> Iterator[str]:
-    yield _text(_LEFT, y, panel.name, 'font-weight="bold"')
+def _legend(panel: Panel, width: int) -> list[_Row]:
+    """Distribute the panel's name and the words of its lines over rows."""
+    rows: list[_Row] = [[(_LEFT, panel.name, "")]]
     x = _LEFT + 16 + len(panel.name) * (_LETTER + 0.6)
     for line, colour in _coloured(panel):
-        text = printable(line.name)[:40]
-        yield f'<rect x="{x:.1f}" y="{y - 7:.1f}" width="9" height="7" fill="{colour}"/>'
-        words = f"{text}, at most {tick(line.most, panel.unit)}"
-        yield _text(x + 12, y, words)
-        x += 30 + len(words) * _LETTER
+        words = f"{printable(line.name)[:40]}, at most {tick(line.most, panel.unit)}"
+        wide = 12 + len(words) * _LETTER
+        if x + wide > width:
+            rows.append([])
+            x = _LEFT
+        rows[-1].append((x, words, colour))
+        x += wide + 18
+    return rows
 
 
-def _time(across: Scale, y: float) -> Iterator[str]:
-    yield f'<path d="M{_LEFT} {y}H{_LEFT + _INNER}" stroke="{_INK}" stroke-width="0.8"/>'
-    for mark in ticks(across.last, 9):
+def _legend_row(row: _Row, y: float) -> Iterator[Box | Text]:
+    for x, words, colour in row:
+        if colour:
+            yield Box(x, y - 7, 9, 7, colour)
+        yield Text(x + 12 if colour else x, y, words, bold=not colour)
+
+
+def _time(across: Scale, y: float) -> Iterator[Stroke | Text]:
+    yield Stroke([(across.start, y), (across.end, y)], _INK, 0.8)
+    for mark in ticks(across.last, max(2, int(across.end / 100))):
         if mark <= across.last:
             x = across(mark)
-            yield f'<path d="M{x:.1f} {y}v4" stroke="{_INK}" stroke-width="0.8"/>'
-            yield _text(x, y + 15, seconds(mark), 'text-anchor="middle"')
+            yield Stroke([(x, y), (x, y + 4)], _INK, 0.8)
+            yield Text(x, y + 15, seconds(mark), anchor="middle")

@@ -2,16 +2,15 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from html import escape
-from io import BytesIO
 from pathlib import Path
-from typing import Any, Literal
 
 from benchyard.analysis.comparison.wording import change, signed
 from benchyard.core.outputs import write
 from benchyard.core.quantity import amount, percent, plural, shorten
 from benchyard.core.wording import printable
-from benchyard.show.traces.timeline import colour_of
+from benchyard.show import drawing
+from benchyard.show.drawing import Drawing, Text, colour_of
+from benchyard.show.plot import format_of
 from benchyard.traces.difference import Measure, NamedDifference, Names
 
 _WIDTH, _ROW, _TOP, _MARGIN = 1200, 18, 46, 10
@@ -106,20 +105,18 @@ def draw_flame(
     Raises:
         OSError: If it cannot be written.
     """
-    kind = "svg" if file.suffix.lower() == ".svg" else "png"
-    write(file, flame_picture(totals_s, kind, title, found, unit=unit))
+    write(file, flame_drawing(totals_s, title, found, unit=unit).picture(format_of(file)))
 
 
-def flame_picture(
+def flame_drawing(
     totals_s: Mapping[Names, float],
-    kind: Literal["svg", "png"],
     title: str,
     found: Sequence[NamedDifference] | None = None,
     width: int = _WIDTH,
     left_out: int = 0,
     unit: str = "s",
-) -> bytes:
-    """Return a flame graph as a file's content; see ``draw_flame``.
+) -> Drawing:
+    """Return a flame graph; see ``draw_flame``.
 
     Args:
         width: In pixels; 400 or more.
@@ -129,7 +126,6 @@ def flame_picture(
     boxes, narrow = boxes_of(totals_s)
     narrow += left_out
     by_names = {one.names: one for one in found or () if one.measure is Measure.SELF}
-    marked = [(box, *_look(box, by_names, found is not None, unit)) for box in boxes]
     whole = sum(total for names, total in totals_s.items() if len(names) == 1)
     said = f"{amount(whole, unit)} in all"
     if narrow:
@@ -139,10 +135,28 @@ def flame_picture(
         said += f" {'is' if narrow == 1 else 'are'} not drawn"
     if found is not None:
         said += "; red: slower, blue: faster by self time; grey: no difference shown"
-    heads = [
-        shorten(text, int(width / letter)) for text, letter in ((printable(title), 8), (said, 6))
+    deepest = max((box.depth for box in boxes), default=0)
+    picture = Drawing(width, _TOP + (deepest + 1) * _ROW + _MARGIN)
+    picture.shapes += [
+        Text(_MARGIN, 18, shorten(printable(title), int(width / 8)), 14, bold=True),
+        Text(_MARGIN, 34, shorten(said, int(width / 6)), 11, "#555555"),
     ]
-    return (_svg if kind == "svg" else _png)(marked, width, *heads)
+    for box in boxes:
+        colour, words = _look(box, by_names, found is not None, unit)
+        picture.shapes.append(_shape(box, width, colour, words))
+    return picture
+
+
+def _shape(box: Box, width: int, colour: str, words: str) -> drawing.Box:
+    inner = width - 2 * _MARGIN
+    left, top = _MARGIN + box.left * inner, _TOP + box.depth * _ROW
+    wide = max(0.3, box.width * inner - 0.5)
+    letters = int((wide - 6) / _LETTER)
+    name = printable(box.names[-1])
+    if len(name) > letters:
+        name = f"{name[: letters - 1]}…" if letters > 2 else ""
+    label = Text(left + 3, top + 13, name, 11) if name else None
+    return drawing.Box(left, top, wide, _ROW - 1, colour, words, label=label)
 
 
 def _look(
@@ -155,7 +169,7 @@ def _look(
     name = shorten(printable(" > ".join(box.names)), _LONGEST, 2)
     said = f"{name}: {amount(box.total_s, unit)}, {percent(box.width)}"
     if not compared:
-        return _hex(255 * shade for shade in colour_of(box.names[-1])), said
+        return colour_of(box.names[-1]), said
     one = by_names.get(box.names)
     if one is None or not one.is_shown:
         return _GREY, said
@@ -168,66 +182,3 @@ def _look(
 
 def _hex(shades: Iterable[float]) -> str:
     return f"#{''.join(f'{round(shade):02x}' for shade in shades)}"
-
-
-Marked = tuple[Box, str, str]
-
-
-def _height(marked: Sequence[Marked]) -> int:
-    deepest = max((box.depth for box, _, _ in marked), default=0)
-    return _TOP + (deepest + 1) * _ROW + _MARGIN
-
-
-def _svg(marked: Sequence[Marked], width: int, title: str, said: str) -> bytes:
-    height = _height(marked)
-    lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
-        f'viewBox="0 0 {width} {height}" font-family="sans-serif" font-size="11">',
-        f'<rect width="{width}" height="{height}" fill="#ffffff"/>',
-        f'<text x="{_MARGIN}" y="18" font-size="14" font-weight="bold">{escape(title)}</text>',
-        f'<text x="{_MARGIN}" y="34" fill="#555555">{escape(said)}</text>',
-    ]
-    for box, colour, words in marked:
-        left, top, wide = _place(box, width)
-        lines.append(
-            f'<g><title>{escape(words)}</title><rect x="{left:.2f}" y="{top}" width="{wide:.2f}" '
-            f'height="{_ROW - 1}" fill="{colour}" rx="1"/>'
-            f'<text x="{left + 3:.2f}" y="{top + 13}">{escape(_label(box, wide))}</text></g>'
-        )
-    return "\n".join([*lines, "</svg>\n"]).encode()
-
-
-def _place(box: Box, width: int) -> tuple[float, int, float]:
-    inner = width - 2 * _MARGIN
-    return _MARGIN + box.left * inner, _TOP + box.depth * _ROW, max(0.3, box.width * inner - 0.5)
-
-
-def _label(box: Box, width: float) -> str:
-    letters = int((width - 6) / _LETTER)
-    name = printable(box.names[-1])
-    return name if len(name) <= letters else f"{name[: letters - 1]}…" if letters > 2 else ""
-
-
-def _png(marked: Sequence[Marked], width: int, title: str, said: str) -> bytes:
-    from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415 - slow to import
-    from matplotlib.figure import Figure  # noqa: PLC0415
-    from matplotlib.patches import Rectangle  # noqa: PLC0415
-
-    height = _height(marked)
-    figure: Any = Figure(figsize=(width / 100, height / 100), dpi=100)
-    FigureCanvasAgg(figure)
-    axes = figure.add_axes((0, 0, 1, 1))
-    axes.set_xlim(0, width)
-    axes.set_ylim(height, 0)
-    axes.axis("off")
-    axes.text(_MARGIN, 18, title, size=10, weight="bold", parse_math=False)
-    axes.text(_MARGIN, 34, said, size=8, color="#555555", parse_math=False)
-    for box, colour, _ in marked:
-        left, top, wide = _place(box, width)
-        axes.add_patch(Rectangle((left, top), wide, _ROW - 1, facecolor=colour, linewidth=0))
-        label = _label(box, wide)
-        if label:
-            axes.text(left + 3, top + 13, label, size=8, parse_math=False)
-    out = BytesIO()
-    figure.savefig(out, format="png")
-    return out.getvalue()

@@ -2,11 +2,9 @@
 
 from collections import Counter as Counts
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from colorsys import hls_to_rgb
 from functools import partial
 from pathlib import Path
 from typing import Any
-from zlib import crc32
 
 import numpy as np
 from matplotlib.collections import PolyCollection
@@ -19,6 +17,7 @@ from benchyard.core.errors import InputError
 from benchyard.core.outputs import write
 from benchyard.core.quantity import formatter, moment, number, shorten, tick
 from benchyard.core.wording import printable
+from benchyard.show.drawing import colour_of
 from benchyard.show.plot import Format, format_of, picture
 from benchyard.show.traces.timeline_layout import Lane, Layout, TimeAxis, lay_out, thinned
 from benchyard.traces.model import Counter, Instant, Trace
@@ -79,13 +78,6 @@ def timeline_picture(
         raise InputError("the trace has no slices, instants or counters, so there is no timeline")
     drawing = _Drawing(layout, title or ", ".join(layout.processes))
     return picture(drawing.figure, kind, _STYLE)
-
-
-def colour_of(name: str) -> tuple[float, float, float]:
-    """Return the light colour of a name, always the same: red, green, blue from 0 to 1."""
-    mixed = crc32(name.encode(errors="replace"))
-    lightness, saturation = 0.70 + 0.14 * (mixed >> 16 & 15) / 15, 0.45 + 0.3 * (mixed >> 24) / 255
-    return hls_to_rgb((mixed & 0xFFFF) / 0x10000, lightness, saturation)
 
 
 class _Drawing:

@@ -6,9 +6,11 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request, Response
 
 from benchyard.core.errors import InputError, RecordError
+from benchyard.show.curves.plot import draw
+from benchyard.show.drawing import Drawing
 from benchyard.web.curves import Moment, Points, ShownCurves
 from benchyard.web.explorer import keep_fresh
-from benchyard.web.pictures import WIDTHS, Kind, Picture, Width, add_picture
+from benchyard.web.pictures import WIDTHS, Picture, Width, add_picture
 from benchyard.web.rendering import json_answer
 from benchyard.web.runs import Shown, ShownRun
 
@@ -38,7 +40,7 @@ def picture(shown: Shown) -> Picture:
         "Curves of the host and of the resources",
         "CPU, memory, disk and network over time, with the steps; the JSON form has the data.",
         f"/run/{shown.entry.id}/curves",
-        lambda kind, width: _drawn(shown, kind, width),
+        lambda _, width: _drawn(shown, width),
         at,
     )
 
@@ -51,15 +53,11 @@ def _size(file: Path) -> int:
         return 0
 
 
-def _drawn(shown: ShownRun, kind: Kind, width: Width) -> bytes:
+def _drawn(shown: ShownRun, width: Width) -> Drawing:
     try:
-        curves = ShownCurves(shown).picture()
+        return draw(ShownCurves(shown).picture(), int(WIDTHS[width] * 100))
     except RecordError as error:
         raise InputError(str(error)) from error
-    from benchyard.show.curves.figure import make_figure  # noqa: PLC0415 - it takes half a second
-    from benchyard.show.plot import picture as drawn  # noqa: PLC0415 - with the above
-
-    return drawn(lambda: make_figure(curves, WIDTHS[width]), kind, {})
 
 
 add_picture(router, "/run/{run_id}/curves", picture)

@@ -16,7 +16,9 @@ from benchyard.catalogue.formats.trace_file import bounded_trace, signature_of
 from benchyard.catalogue.query import Query as Wanted
 from benchyard.core.errors import InputError
 from benchyard.results.folders import RunFolder
+from benchyard.show.drawing import Drawing
 from benchyard.show.traces import report
+from benchyard.show.traces.flame import flame_drawing
 from benchyard.statistics.comparison import Verdict
 from benchyard.traces.difference import (
     NamedDifference,
@@ -144,15 +146,11 @@ def _notes(found: Sequence[NamedDifference]) -> list[str]:
 def flame(sides: AskedSides) -> Picture:
     """Return the candidate's flame graph, coloured by what differs."""
 
-    def draw(kind: Kind, width: Width) -> bytes:
-        from benchyard.show.traces.flame import flame_picture  # noqa: PLC0415 - with matplotlib
-
+    def draw(_kind: Kind, width: Width) -> Drawing:
         found, candidate = sides.compared(by_path=True)
         title = f"{_titles(sides.candidate)} against {_titles(sides.baseline)}"
         totals = mean_totals(candidate)
-        return flame_picture(
-            totals, kind, title, found, FLAME_WIDTHS[width], unit=candidate[0].unit
-        )
+        return flame_drawing(totals, title, found, FLAME_WIDTHS[width], unit=candidate[0].unit)
 
     return Picture(
         "flame",
@@ -161,7 +159,6 @@ def flame(sides: AskedSides) -> Picture:
         "/profiles/difference/flame",
         draw,
         sides.query,
-        for_dark=False,
     )
 
 

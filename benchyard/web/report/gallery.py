@@ -96,7 +96,7 @@ def _timeline(case: CasePart, prefix: str) -> Picture | None:
         return None
     what = "the median run" if case.median_run == chosen[0].run else f"run {chosen[0].run}"
     words = f"What happened when in {what}: steps, and phases of resources striped below them."
-    svg = with_ids(draw(curves), prefix)
+    svg = with_ids(draw(curves).svg(), prefix)
     named = svg.replace(
         "<svg ", f'<svg role="img" aria-label="Timeline of run {chosen[0].run}" ', 1
     )

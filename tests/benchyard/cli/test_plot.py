@@ -162,7 +162,9 @@ def test_the_folder_of_a_run_is_drawn_as_curves(
     assert cli("plot", tmp_path, "--run", "1", "-o", "y.svg").out == "run 1: y.svg\n"
     assert (tmp_path / "y.svg").read_bytes() == first
     assert "leave --run out" in cli("plot", folder, "--run", "1", code=2).err
-    assert "curves are drawn as .svg" in cli("plot", folder, "-o", "y.png", code=2).err
+    cli("plot", folder, "-o", "y.png", "-o", "y.pdf")
+    assert (tmp_path / "y.png").read_bytes().startswith(b"\x89PNG")
+    assert (tmp_path / "y.pdf").read_bytes().startswith(b"%PDF")
 
 
 @pytest.mark.slow

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from benchyard.core.errors import InputError
 from benchyard.core.model import Json
-from benchyard.show.traces.timeline import colour_of, draw_timeline
+from benchyard.show.drawing import colour_of
+from benchyard.show.traces.timeline import draw_timeline
 from benchyard.show.traces.timeline_layout import (
     MOST_COUNTERS,
     MOST_LEVELS,
@@ -154,8 +155,8 @@ def test_colours_are_light_and_stay() -> None:
     assert colour_of("load") == colour_of("load")
     assert len({colour_of(f"step {n}") for n in range(200)}) > 190
     for n in range(200):
-        red, green, blue = colour_of(f"step {n}")
-        assert 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.4
+        red, green, blue = bytes.fromhex(colour_of(f"step {n}")[1:])
+        assert 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.4 * 255
 
 
 # -- what there is room for

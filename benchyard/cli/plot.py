@@ -23,8 +23,8 @@ from benchyard.show import curves
 from benchyard.show.plot import format_of
 from benchyard.show.results_plot.chart import Chart, Kind
 from benchyard.show.results_plot.choice import Wish, make_chart
+from benchyard.show.results_plot.figure import PAPER, Size, draw
 from benchyard.show.results_plot.sides import tell_apart
-from benchyard.show.results_plot.size import PAPER, Size
 
 
 def _inches(context: click.Context, parameter: click.Parameter, text: str | None) -> float | None:
@@ -134,7 +134,6 @@ def _draw_results(
 ) -> None:
     found, notes = run_sets_of(sources, where)
     chart = make_chart(tell_apart(found, suspect=Suspect(suspect)), wish)
-    from benchyard.show.results_plot.figure import draw  # noqa: PLC0415 - matplotlib takes its time
 
     written = files or [_file(chart)]
     draw(chart, size, written)

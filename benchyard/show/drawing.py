@@ -11,15 +11,30 @@ from dataclasses import dataclass, field
 from functools import partial
 from html import escape
 from importlib import import_module
-from typing import Any, Literal
+from math import cos, pi, sin
+from typing import Any, Literal, TypeAlias
 from zlib import crc32
 
 from benchyard.core.wording import printable
 from benchyard.show.plot import Format, picture
 
-#: What a box is filled with in place of a colour: stripes.
-STRIPES = "url(#stripes)"
-_STRIPED, _STRIPE = "#f4f5f6", "#cdd2d8"
+#: Patterns upon boxes, as matplotlib writes them, and their paths in a tile of six by six pixels.
+HATCHES = {
+    "////": "M0 6L6 0M-1 1L1 -1M5 7L7 5",
+    "....": "M3 2.2v1.6",
+    "xxxx": "M0 6L6 0M0 0L6 6",
+    "\\\\\\\\": "M0 0L6 6M-1 5L1 7M5 -1L7 1",
+    "++++": "M3 0V6M0 3H6",
+}
+#: Outlines of marks, around their centre and of about the same size.
+SHAPES: tuple[Sequence[tuple[float, float]], ...] = (
+    tuple((cos(turn * pi / 8), sin(turn * pi / 8)) for turn in range(16)),
+    ((-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)),
+    ((0, -1.2), (1.1, 0.9), (-1.1, 0.9)),
+    ((0, -1.3), (1.3, 0), (0, 1.3), (-1.3, 0)),
+    ((0, 1.2), (1.1, -0.9), (-1.1, -0.9)),
+    ((-1.3, -0.4), (1.3, -0.4), (1.3, 0.4), (-1.3, 0.4)),
+)
 _INK, _WHITE = "#333333", "#ffffff"
 _DOTS_PER_INCH = 100
 #: matplotlib counts letters in points.
@@ -53,8 +68,14 @@ def _dark(colour: str, least: float) -> str:
     return "#" + "".join(f"{round(low + share * (high - low)):02x}" for share, low, high in ends)
 
 
+def _both(colour: str, least: float) -> str:
+    return f"light-dark({colour},{_dark(colour, least)})" if colour.startswith("#") else colour
+
+
 LIGHT = Theme(str, str)
 DARK = Theme(partial(_dark, least=0.2), partial(_dark, least=_LEAST))
+#: Inside of a page whose style says ``color-scheme``: dark where it is.
+PAGE = Theme(partial(_both, least=0.2), partial(_both, least=_LEAST))
 
 
 def colour_of(name: str) -> str:
@@ -124,6 +145,7 @@ class Line:
     colour: str
     width: float = 1.0
     opacity: float = 1.0
+    dashes: Sequence[float] = ()
 
     def svg(self, theme: Theme) -> str:
         """Return its element."""
@@ -132,6 +154,8 @@ class Line:
             look = f'fill="{theme.area(self.colour)}" fill-opacity="{self.opacity:g}"'
             return f'<path d="{path}Z" {look}/>'
         look = f'stroke="{theme.line(self.colour)}" stroke-width="{self.width:g}"'
+        dashes = " ".join(f"{length:g}" for length in self.dashes)
+        look += f' stroke-dasharray="{dashes}"' if dashes else ""
         return f'<path d="{path}" fill="none" {look}/>'
 
     def plot(self, axes: Any, order: int, theme: Theme) -> None:
@@ -140,6 +164,8 @@ class Line:
         colour = (theme.line if self.width else theme.area)(self.colour)
         look: dict[str, Any] = {"color": colour, "alpha": self.opacity, "zorder": order}
         if self.width:
+            scale = [length / self.width for length in self.dashes]
+            look["linestyle"] = (0, scale) if scale else "-"
             axes.plot(x, y, linewidth=self.width * _POINTS, **look)
         else:
             axes.fill(x, y, linewidth=0, **look)
@@ -150,10 +176,10 @@ class Box:
     """A rectangle (pixels).
 
     Args:
-        colour: Of its area; ``STRIPES`` is none.
         title: What is said where a pointer rests on it.
-        edge: Colour of its edge; empty has none.
+        edge: Colour of its edge and of its pattern; empty has none.
         label: What is written into it.
+        hatch: Its pattern, of ``HATCHES``; empty has none.
     """
 
     x: float
@@ -165,6 +191,12 @@ class Box:
     edge: str = ""
     opacity: float = 1.0
     label: Text | None = None
+    hatch: str = ""
+
+    @property
+    def pattern(self) -> str:
+        """The id of its pattern."""
+        return f"hatch{[*HATCHES].index(self.hatch)}{self.edge.strip('#')}"
 
     def svg(self, theme: Theme) -> str:
         """Return its element, with its title and its label if it has any."""
@@ -173,17 +205,16 @@ class Box:
         look += "" if self.opacity == 1 else f' opacity="{self.opacity:g}"'
         place = f'x="{self.x:.1f}" y="{self.y:g}" width="{self.width:.1f}"'
         shape = f'<rect {place} height="{self.height:.4g}" {look}/>'
+        if self.hatch:
+            shape += f'<rect {place} height="{self.height:.4g}" fill="url(#{self.pattern})"/>'
         shape += self.label.svg(theme) if self.label else ""
         title = f"<title>{escape(printable(self.title))}</title>"
         return f"<g>{title}{shape}</g>" if self.title else shape
 
     def plot(self, axes: Any, order: int, theme: Theme) -> None:
         """Draw it by matplotlib."""
-        colour, hatch = self.colour, None
-        if colour == STRIPES:
-            colour, hatch = _STRIPED, "//////"
         edge = theme.area(self.edge) if self.edge else "none"
-        look = {"facecolor": theme.area(colour), "edgecolor": edge, "hatch": hatch}
+        look = {"facecolor": theme.area(self.colour), "edgecolor": edge, "hatch": self.hatch}
         look |= {"linewidth": 0.5 * _POINTS, "alpha": self.opacity, "zorder": order}
         rectangle = import_module("matplotlib.patches").Rectangle
         axes.add_patch(rectangle((self.x, self.y), self.width, self.height, **look))
@@ -191,13 +222,65 @@ class Box:
             self.label.plot(axes, order, theme)
 
 
+@dataclass(frozen=True, slots=True)
+class Dots:
+    """Marks of one kind (pixels).
+
+    Args:
+        shape: Number of its outline in ``SHAPES``.
+        size: Half of the width.
+        hollow: Whether the colour is that of the edge alone.
+    """
+
+    points: Sequence[tuple[float, float]]
+    shape: int
+    colour: str
+    size: float = 3.0
+    opacity: float = 1.0
+    hollow: bool = False
+
+    def svg(self, theme: Theme) -> str:
+        """Return its element."""
+        colour = theme.line(self.colour)
+        look = f'fill="{colour}" fill-opacity="{self.opacity:g}"'
+        if self.shape == 0 and not self.hollow:  # a circle is the round end of a line
+            path = "".join(f"M{x:.1f} {y:.1f}h0" for x, y in self.points)
+            look = f'stroke="{colour}" stroke-opacity="{self.opacity:g}" stroke-linecap="round"'
+            return f'<path d="{path}" stroke-width="{2 * self.size:g}" {look}/>'
+        if self.hollow:
+            look = f'fill="{theme.area(_WHITE)}" stroke="{colour}" stroke-width="1.2"'
+        outlines = ("L".join(f"{x:.1f} {y:.1f}" for x, y in one) for one in self._outlines())
+        return f'<path d="M{"ZM".join(outlines)}Z" {look}/>'
+
+    def plot(self, axes: Any, order: int, theme: Theme) -> None:
+        """Draw it by matplotlib."""
+        colour = theme.line(self.colour)
+        look = {"alpha": self.opacity, "zorder": order, "linewidth": 1.2 * _POINTS * self.hollow}
+        fill = theme.area(_WHITE) if self.hollow else colour
+        for outline in self._outlines():
+            x, y = zip(*outline, strict=True)
+            axes.fill(x, y, facecolor=fill, edgecolor=colour, **look)
+
+    def _outlines(self) -> Iterator[list[tuple[float, float]]]:
+        for x, y in self.points:
+            yield [(x + self.size * a, y + self.size * b) for a, b in SHAPES[self.shape]]
+
+
+Shape: TypeAlias = Box | Line | Text | Dots
+
+
 @dataclass(slots=True)
 class Drawing:
-    """Shapes (pixels), the first lowest; y grows downwards. Colours are those for white paper."""
+    """Shapes (pixels), the first lowest; y grows downwards. Colours are those for white paper.
+
+    Args:
+        dots_per_inch: Of a PNG; 100 make a pixel of each.
+    """
 
     width: float
     height: float
-    shapes: list[Box | Line | Text] = field(default_factory=list[Box | Line | Text])
+    shapes: list[Shape] = field(default_factory=list[Shape])
+    dots_per_inch: int = _DOTS_PER_INCH
 
     def svg(self, theme: Theme = LIGHT) -> str:
         """Return the text of an SVG file."""
@@ -209,12 +292,12 @@ class Drawing:
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {self.width:g} {self.height:g}" '
             f'{size} font-family="sans-serif" font-size="10" fill="{_INK}">'
         )
-        if any(isinstance(shape, Box) and shape.colour == STRIPES for shape in self.shapes):
+        hatched = [one for one in self.shapes if isinstance(one, Box) and one.hatch]
+        for box in {box.pattern: box for box in hatched}.values():
             yield (
-                '<defs><pattern id="stripes" width="4" height="4" patternUnits="userSpaceOnUse" '
-                'patternTransform="rotate(45)">'
-                f'<rect width="4" height="4" fill="{theme.area(_STRIPED)}"/>'
-                f'<rect width="1.2" height="4" fill="{theme.area(_STRIPE)}"/></pattern></defs>'
+                f'<defs><pattern id="{box.pattern}" width="6" height="6" '
+                f'patternUnits="userSpaceOnUse"><path d="{HATCHES[box.hatch]}" fill="none" '
+                f'stroke="{theme.area(box.edge)}"/></pattern></defs>'
             )
         yield f'<rect {size} fill="{theme.area(_WHITE)}"/>'
         yield from (shape.svg(theme) for shape in self.shapes)
@@ -224,8 +307,8 @@ class Drawing:
         """Return it as a file's content."""
         if kind == "svg":
             return self.svg(theme).encode()
-        style = {"hatch.linewidth": 0.5, "hatch.color": theme.area(_STRIPE)}
-        return picture(lambda: self._figure(theme), kind, style, _DOTS_PER_INCH)
+        style = {"hatch.linewidth": 0.5}
+        return picture(lambda: self._figure(theme), kind, style, self.dots_per_inch)
 
     def _figure(self, theme: Theme) -> Any:
         inches = (self.width / _DOTS_PER_INCH, self.height / _DOTS_PER_INCH)

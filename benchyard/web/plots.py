@@ -6,10 +6,11 @@ from dataclasses import replace
 from benchyard.analysis.comparison.run_sets import RunSet
 from benchyard.core.errors import InputError
 from benchyard.results.trust import Suspect
+from benchyard.show.drawing import Drawing
 from benchyard.show.results_plot.choice import Wish, make_chart
+from benchyard.show.results_plot.figure import Size, chart_drawing
 from benchyard.show.results_plot.sides import tell_apart
-from benchyard.show.results_plot.size import Size
-from benchyard.web.pictures import WIDTHS, Kind, Width
+from benchyard.web.pictures import WIDTHS, Width
 
 #: Cases in one picture, and executions of steps, each a mark: more take seconds to draw.
 MOST_CASES, MOST_MARKS = 60, 12_000
@@ -31,12 +32,11 @@ def limited(run_set: RunSet, among: int = 1) -> RunSet:
 def draw_sides(
     found: Sequence[tuple[str, RunSet]],
     wish: Wish,
-    kind: Kind,
     width: Width,
     *,
     suspect: Suspect = Suspect.AUTO,
     remark: str = "",
-) -> bytes:
+) -> Drawing:
     """Draw results.
 
     Args:
@@ -58,6 +58,4 @@ def draw_sides(
     chart = make_chart(tell_apart(found, suspect=suspect), wish)
     if remark:
         chart = replace(chart, caption=(*chart.caption, remark))
-    from benchyard.show.results_plot.figure import drawn  # noqa: PLC0415 - matplotlib is slow
-
-    return drawn(chart, Size(WIDTHS[width], titled=len(found) > 1), kind)
+    return chart_drawing(chart, Size(WIDTHS[width], titled=len(found) > 1))

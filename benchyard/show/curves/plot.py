@@ -9,7 +9,7 @@ from benchyard.core.model import Outcome
 from benchyard.core.quantity import number, shorten, tick
 from benchyard.core.wording import printable
 from benchyard.show.curves.panels import Bar, Curves, Line, Panel, Phase
-from benchyard.show.drawing import STRIPES, Box, Drawing, Text
+from benchyard.show.drawing import Box, Drawing, Text
 from benchyard.show.drawing import Line as Stroke
 
 _WIDTH = 960
@@ -149,9 +149,11 @@ def _phases(phases: Sequence[Phase], across: Scale, y: float) -> Iterator[Box]:
         x, width = across(phase.start_s), across(phase.end_s) - across(phase.start_s)
         name = f"{phase.name} {phase.resource}"
         title, fits = f"{name}: {phase.outcome.value}", len(name) <= int((width - 4) / _LETTER)
-        fill = STRIPES if phase.outcome is Outcome.COMPLETED else _BROKEN
+        fine = phase.outcome is Outcome.COMPLETED
+        fill, hatch = ("#f4f5f6", "////") if fine else (_BROKEN, "")
         text = Text(x + 3, y + 7.5, name, 8, halo=True) if fits else None
-        yield Box(x, y, max(width, 0.8), _BAND - 2, fill, title, "#8b939c", label=text)
+        wide = max(width, 0.8)
+        yield Box(x, y, wide, _BAND - 2, fill, title, "#8b939c", label=text, hatch=hatch)
 
 
 def _label(bar: Bar, width: float) -> str:

@@ -16,6 +16,7 @@ from benchyard.core.quantity import moment, plural
 from benchyard.results.subject import about
 from benchyard.results.trust import Suspect
 from benchyard.show.case_history.groups import StepHistory, histories
+from benchyard.show.drawing import Drawing
 from benchyard.show.results_plot.chart import Kind as PlotKind
 from benchyard.show.results_plot.choice import Wish
 from benchyard.show.steps_table import CPU, MEMORY
@@ -142,13 +143,13 @@ def runs_picture(
     """Draw the single runs of each step."""
     case = explorer.catalogue.case(case_id)
 
-    def draw(kind: Kind, width: Width) -> bytes:
+    def draw(_kind: Kind, width: Width) -> Drawing:
         every = _read(explorer, case_id, metric)[1].run_set
         some = limited(every)
         newest, all_runs = len(some.records), len(every.records)
         remark = f"The newest {newest:,} of {all_runs:,} runs." if newest < all_runs else ""
         wish = Wish(PlotKind.STRIPS, metric, (step,) if step else ())
-        return draw_sides([("", some)], wish, kind, width, remark=remark)
+        return draw_sides([("", some)], wish, width, remark=remark)
 
     alt = f"Every run of {step or 'each step'} of {case.title}, with the medians"
     caption = "The single runs of the newest subject, in their order."
@@ -176,12 +177,12 @@ def points_picture(
     case = explorer.catalogue.case(case_id)
     siblings = siblings_of(explorer.catalogue, case)
 
-    def draw(kind: Kind, width: Width) -> bytes:
+    def draw(_kind: Kind, width: Width) -> Drawing:
         some = siblings[:MOST_CASES]
         found = [(one.path, read_case(one, *_beside(metric)).run_set) for one in some]
         wish = Wish(None, metric, (step,) if step else (), x=x or None)
         sides = [(path, limited(one, len(found))) for path, one in found if one.records]
-        return draw_sides(sides, wish, kind, width)
+        return draw_sides(sides, wish, width)
 
     left = len(siblings) - MOST_CASES
     return Picture(

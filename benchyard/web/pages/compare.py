@@ -1,7 +1,6 @@
 """Sides against a reference, as ``benchyard compare`` has it."""
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 from fastapi import APIRouter, Response
@@ -25,6 +24,7 @@ from benchyard.catalogue.entry import CaseEntry, identified
 from benchyard.catalogue.query import Query
 from benchyard.core.errors import InputError
 from benchyard.core.table import LONG, MOMENT, NUMBER, Cell, Column, Row
+from benchyard.show.drawing import Drawing
 from benchyard.show.results_plot.chart import Kind as PlotKind
 from benchyard.show.results_plot.choice import Wish
 from benchyard.web.case_neighbours import name_of
@@ -42,7 +42,8 @@ from benchyard.web.comparing import (
 )
 from benchyard.web.comparison_address import Asked, AskedFor, by_time
 from benchyard.web.explorer import Current
-from benchyard.web.pictures import Kind, Picture, Width, add_picture
+from benchyard.web.pictures import Kind as Form
+from benchyard.web.pictures import Picture, Width, add_picture
 from benchyard.web.plots import draw_sides
 from benchyard.web.rendering import csv_answer, json_answer, render
 from benchyard.web.sides import choose
@@ -84,20 +85,22 @@ def as_markdown(explorer: Current, asked: AskedFor) -> Response:
 
 def _picture(kind: PlotKind, caption: str, alt: str) -> Callable[..., Picture]:
     def picture(explorer: Current, asked: AskedFor) -> Picture:
-        draw = partial(_drawn, explorer.catalogue, asked, kind)
+        def draw(_form: Form, width: Width) -> Drawing:
+            return _drawn(explorer.catalogue, asked, kind, width)
+
         query = {"side": asked.sides, **asked.values}
         return Picture(kind.value, caption, alt, f"/compare/{kind.value}", draw, query)
 
     return picture
 
 
-def _drawn(catalogue: Catalogue, asked: Asked, plot: PlotKind, form: Kind, width: Width) -> bytes:
+def _drawn(catalogue: Catalogue, asked: Asked, plot: PlotKind, width: Width) -> Drawing:
     rule = asked.request.rule
     shown = compared(catalogue, asked.sides, asked.request)
     rows = shown.answer.comparison.rows
     steps = dict.fromkeys(step for row in rows for step in (row.baseline.id, row.candidate.id))
     wish = Wish(plot, rule.main_metric, tuple(steps))
-    return draw_sides(_each_once(shown), wish, form, width, suspect=rule.suspect)
+    return draw_sides(_each_once(shown), wish, width, suspect=rule.suspect)
 
 
 def _each_once(shown: Compared) -> list[tuple[str, RunSet]]:

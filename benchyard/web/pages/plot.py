@@ -14,6 +14,7 @@ from benchyard.catalogue.catalogue import Catalogue
 from benchyard.core.errors import InputError
 from benchyard.core.quantity import shorten
 from benchyard.results.trust import Suspect
+from benchyard.show.drawing import Drawing
 from benchyard.show.results_plot.chart import Kind as PlotKind
 from benchyard.show.results_plot.choice import Wish
 from benchyard.web.case_results import known_metrics, read_case, reader
@@ -82,11 +83,11 @@ def plot(
     """Draw chosen results."""
     chosen, wish = choose(explorer.catalogue, side or ()), asked.wish
 
-    def draw(kind: Kind, width: Width) -> bytes:
+    def draw(_kind: Kind, width: Width) -> Drawing:
         read = partial(_run_sets, explorer.catalogue, metric=wish.metric)
         found = [(one.path, run_set) for one in chosen for run_set in read(one)]
         _refuse_unknown(found, wish.metric)
-        return draw_sides(found, wish, kind, width, suspect=asked.suspect)
+        return draw_sides(found, wish, width, suspect=asked.suspect)
 
     titles = shorten(", ".join(dict.fromkeys(one.title for one in chosen)), 200)
     query = {"side": [one.text for one in chosen], **asked.query}

@@ -1,26 +1,32 @@
 """Which pictures a report has, the most telling first, and who draws them."""
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from html import escape
 
 from benchyard.analysis.comparison.run_sets import RunSet
 from benchyard.core.errors import BenchyardError, RecordError
+from benchyard.core.wording import printable
 from benchyard.results.folders import run_folder
 from benchyard.show.curves.panels import LEAST_SAMPLES, read_curves, steps_alone
 from benchyard.show.curves.plot import draw
+from benchyard.show.drawing import PAGE, Drawing
 from benchyard.show.results_plot.chart import Kind
 from benchyard.show.results_plot.choice import Wish as PlotWish
 from benchyard.show.results_plot.choice import make_chart
+from benchyard.show.results_plot.figure import Size, chart_drawing
 from benchyard.show.results_plot.sides import tell_apart
 from benchyard.web.report.cases import CasePart
 from benchyard.web.report.comparisons import ComparisonPart
-from benchyard.web.report.pictures import rows_picture, with_ids
 from benchyard.web.report.wish import Wish
 
 #: Points of a curve: in a report a few hundred pixels wide.
 _POINTS = 160
+#: Where the ids of a picture are: those of two pictures in a page must differ.
+_ID = re.compile(r'(?<= id=")(?=[^"]*")|(?<="url\(#)(?=[^"]*\)")')
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,25 +66,28 @@ def planned(
 ) -> Iterator[Planned]:
     """Yield the pictures of a report, the most telling first."""
     metric = wish.rule.main_metric
-    for pair in compared.pairs if compared else ():
+    for place, pair in enumerate(compared.pairs if compared else ()):
         both = ((pair.baseline_side, pair.baseline), (pair.candidate_side, pair.candidate))
         sides = [(wish.label(name), runs) for name, runs in both]
-        yield Planned(None, partial(_chart, sides, Kind.RATIO, metric, wish))
+        yield Planned(None, partial(_chart, sides, Kind.RATIO, metric, wish, f"c{place}-"))
     for kind in (Kind.POINTS, None, Kind.STRIPS):
         for place, case in enumerate(cases):
             if kind is None:
                 yield Planned(place, partial(_timeline, case, f"p{place}-"))
             else:
-                yield Planned(place, partial(_chart, [(case.side, case.runs)], kind, metric, wish))
+                side, prefix = [(case.side, case.runs)], f"{kind}{place}-"
+                yield Planned(place, partial(_chart, side, kind, metric, wish, prefix))
 
 
 def _chart(
-    sides: Sequence[tuple[str, RunSet]], kind: Kind, metric: str, wish: Wish
+    sides: Sequence[tuple[str, RunSet]], kind: Kind, metric: str, wish: Wish, prefix: str
 ) -> Picture | None:
     described = tell_apart(sides, suspect=wish.rule.suspect)
     with suppress(BenchyardError):  # what cannot be drawn is in the tables, with the reason
         chart = make_chart(described, PlotWish(kind, metric, wish.rule.steps))
-        return Picture(rows_picture(chart), "rows", chart.caption)
+        drawing = chart_drawing(replace(chart, caption=()), Size())
+        name = f"{kind} of {chart.title}: {chart.quantity}"
+        return Picture(_inside(drawing, name, prefix), "rows", chart.caption)
     return None
 
 
@@ -96,8 +105,14 @@ def _timeline(case: CasePart, prefix: str) -> Picture | None:
         return None
     what = "the median run" if case.median_run == chosen[0].run else f"run {chosen[0].run}"
     words = f"What happened when in {what}: steps, and phases of resources striped below them."
-    svg = with_ids(draw(curves).svg(), prefix)
-    named = svg.replace(
-        "<svg ", f'<svg role="img" aria-label="Timeline of run {chosen[0].run}" ', 1
-    )
-    return Picture(named, "timeline", (words,))
+    svg = _inside(draw(curves), f"Timeline of run {chosen[0].run}", prefix)
+    return Picture(svg, "timeline", (words,))
+
+
+def _inside(drawing: Drawing, name: str, prefix: str) -> str:
+    """Return an SVG for a page, dark where it is, with ids of its own.
+
+    Texts in it are escaped, so that a quotation mark is one of the markup's.
+    """
+    svg = _ID.sub(prefix, drawing.svg(PAGE))
+    return svg.replace("<svg ", f'<svg role="img" aria-label="{escape(printable(name))}" ', 1)

@@ -1,20 +1,12 @@
 """Which axes are logarithmic, and their numbers."""
 
-from itertools import pairwise
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchyard.show.results_plot.look import (
-    COLOURS,
-    DASHES,
-    HATCHES,
-    MARKERS,
-    Look,
-    log_ticks,
-)
-from benchyard.show.results_plot.scales import grows_by_factors, spans_factors
+from benchyard.show.results_plot.chart import Chart, Kind, Mark, Panel, Series
+from benchyard.show.results_plot.look import COLOURS, Look
+from benchyard.show.results_plot.scales import axis_of, grows_by_factors, spans_factors
 
 
 @pytest.mark.parametrize(
@@ -42,18 +34,47 @@ def test_values_that_are_not_above_zero_have_no_factors() -> None:
     assert not spans_factors([], [])
 
 
-@given(st.floats(1e-12, 1e12), st.floats(1.02, 1e15))
-def test_logarithmic_axes_have_a_few_ticks_inside(low: float, factor: float) -> None:
-    ticks = log_ticks(low, low * factor)
-    assert 1 <= len(ticks) <= 13
-    assert all(low <= tick <= low * factor for tick in ticks)
-    assert all(later > earlier for earlier, later in pairwise(ticks))
+VALUES = st.lists(st.floats(1e-9, 1e12), min_size=1, max_size=20)
+
+
+def chart(values: list[float], *, log: bool, kind: Kind = Kind.POINTS) -> Chart:
+    marks = tuple(Mark(0, value) for value in values)
+    panel = Panel("", (Series(0, marks),), ("row",))
+    return Chart(kind, "t", "time", "s", (panel,), ("",), log_values=log)
+
+
+@given(VALUES, st.booleans())
+def test_every_value_lies_on_the_axis(values: list[float], log: bool) -> None:
+    made = chart(values, log=log)
+    axis = axis_of(made, made.panels[0], 100, 700)
+    assert all(99 <= axis(value) <= 701 for value in values)
+    ticks = axis.ticks()
+    assert len(ticks) <= 12
+    assert all(99 <= axis(tick) <= 701 for tick in ticks)
+    assert ticks == sorted(set(ticks))
+
+
+def test_numbers_are_round() -> None:
+    made = chart([0.0, 37.0], log=False)
+    assert axis_of(made, made.panels[0], 0, 1).ticks() == [0, 10, 20, 30]
+    made = chart([0.01, 3.0], log=True)
+    assert axis_of(made, made.panels[0], 0, 1).ticks() == [0.01, 0.1, 1.0]
+
+
+def test_a_ratio_shows_where_one_is() -> None:
+    made = chart([7.0, 9.0], log=True, kind=Kind.RATIO)
+    assert axis_of(made, made.panels[0], 0, 100)(1.0) >= 0
+
+
+def test_negative_values_have_an_axis() -> None:
+    made = chart([-5.0, -2.0], log=False)
+    axis = axis_of(made, made.panels[0], 0, 100)
+    assert 0 <= axis(-5.0) < axis(-2.0) <= 100
 
 
 def test_series_differ_in_more_than_colour() -> None:
     looks = [Look(place) for place in range(24)]
-    assert len({(look.colour, look.marker) for look in looks}) == 24
+    assert len({(look.colour, look.shape) for look in looks}) == 24
     assert len({(look.colour, look.hatch) for look in looks}) == 24
     assert len(set(COLOURS)) == len(COLOURS)
-    assert len({len(MARKERS), len(COLOURS), len(DASHES)}) == 3
-    assert HATCHES[0] == ""
+    assert len({(look.shape, look.dashes) for look in looks}) == 24

@@ -1,0 +1,82 @@
+"""Draw the sheet of ``docs/pictures.md``: one example of each picture, light and dark.
+
+python benchmarks/pictures.py docs/pictures
+"""
+
+import math
+from pathlib import Path
+
+from benchyard.core.model import Outcome
+from benchyard.show.curves import Bar, Curves, Line, Panel, Phase
+from benchyard.show.curves import draw as draw_curves
+from benchyard.show.drawing import DARK, LIGHT, Drawing, Theme
+from benchyard.show.results_plot import chart
+from benchyard.show.results_plot.chart import Chart, Kind, Mark, Series
+from benchyard.show.results_plot.figure import Size, chart_drawing
+from benchyard.show.traces.flame import flame_drawing
+
+_WIDTH, _GAP = 720, 12
+_STEPS = ("load", "map", "query")
+_RUNS = (0.93, 0.98, 1.0, 1.01, 1.04, 1.1)
+
+
+def main() -> None:
+    """Write ``sheet.svg`` and ``sheet-dark.svg`` beside this program."""
+    folder = Path(__file__).parent
+    for name, theme in (("sheet", LIGHT), ("sheet-dark", DARK)):
+        (folder / f"{name}.svg").write_text(_sheet(theme))
+
+
+def _sheet(theme: Theme) -> str:
+    drawings = [*(chart_drawing(_chart(kind), Size()) for kind in Kind), _curves(), _flame()]
+    heights = [0.0, 0.0]
+    parts: list[str] = []
+    for drawing in drawings:
+        column = heights.index(min(heights))
+        place = f'<svg x="{column * (_WIDTH + _GAP)}" y="{heights[column]:g}" '
+        parts.append(drawing.svg(theme).replace("<svg ", place, 1))
+        heights[column] += drawing.height + _GAP
+    size = f'width="{2 * _WIDTH + _GAP}" height="{max(heights):g}"'
+    paper = f'<rect {size} fill="{theme.area("#ffffff")}"/>'
+    return f'<svg xmlns="http://www.w3.org/2000/svg" {size}>\n{paper}\n{"".join(parts)}</svg>\n'
+
+
+def _chart(kind: Kind) -> Chart:
+    names = ("baseline",) if kind is Kind.RATIO else ("baseline", "candidate")
+    marks = [
+        [
+            _mark(at, 2.0**at * (1 + 0.2 * side) / (4 if kind is Kind.RATIO else 1))
+            for at in (0, 1, 2)
+        ]
+        for side in range(len(names))
+    ]
+    series = tuple(Series(place, tuple(several)) for place, several in enumerate(marks))
+    panel = chart.Panel("", series, _STEPS)
+    unit = "" if kind is Kind.RATIO else "s"
+    title = f"--kind {kind}"
+    return Chart(
+        kind, title, "time", unit, (panel,), names, (), "step", log_values=kind is Kind.RATIO
+    )
+
+
+def _mark(at: int, median: float) -> Mark:
+    values = tuple(median * run for run in _RUNS)
+    return Mark(at, median, values[0], values[-1], values)
+
+
+def _curves() -> Drawing:
+    at = [place / 5 for place in range(200)]
+    host, own = ([scale * (1 + math.sin(t / 3)) for t in at] for scale in (1.4, 0.8))
+    panel = Panel("CPU", "cores", (Line("host", host, of_host=True), Line("PostgreSQL", own)))
+    bars = (Bar(1, "load", 4, 16, Outcome.COMPLETED), Bar(2, "query", 16, 36, Outcome.FAILED))
+    phases = (Phase("start", "PostgreSQL", 0, 4, Outcome.COMPLETED),)
+    return draw_curves(Curves("--curves", 40.0, at, (panel,), bars, 200, phases), _WIDTH)
+
+
+def _flame() -> Drawing:
+    totals = {("main",): 3.0, ("main", "parse"): 1.0, ("main", "join"): 1.7, ("other",): 1.0}
+    return flame_drawing({**totals, ("main", "join", "sort"): 0.9}, "--flame", width=_WIDTH)
+
+
+if __name__ == "__main__":
+    main()

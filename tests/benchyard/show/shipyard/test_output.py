@@ -151,8 +151,8 @@ def test_tables_of_one_length_have_rows_of_one_length(whole_pool: list[Row]) -> 
         image_table(image_figures(nodes)),
         total_table(column_figures(nodes)),
     ):
-        assert {len(one) for one in table.rows} == {len(table.heads)}
-        assert all(cell.isprintable() for one in table.rows for cell in one)
+        assert {len(one) for one in table.rows} == {len(table.columns)}
+        assert all(line.isprintable() for line in table.lines())
 
 
 # -- pictures

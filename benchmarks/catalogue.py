@@ -267,8 +267,8 @@ def _beside_mindinsight(home: Path, working: Path, size: Size) -> Iterator[Figur
     root = make_summaries(home, size.of(SUMMARIES, 500))
     count = sum(one.is_dir() for one in root.iterdir())
     with _opened(root, working / "summaries.sqlite") as catalogue:
-        page = catalogue.page_by_number(Query(sort="-updated"), 0)
-        ours = _seconds(lambda: catalogue.page_by_number(Query(sort="-updated"), 0))
+        page = catalogue.page(Query(sort="-updated"))
+        ours = _seconds(lambda: catalogue.page(Query(sort="-updated")))
         looks = _seconds(catalogue.refresh, 5)
     theirs = _seconds(lambda: listed_its_way(root, 0, 10), 5)
     yield Figure(f"page of 10 of {count:,} summary folders", ours, "ms", PAGE_SECONDS)

@@ -21,7 +21,7 @@ from benchyard.catalogue.opening import index_of, opened, without_nested
 from benchyard.catalogue.query import Page, Query
 from benchyard.catalogue.scan import Scan
 from benchyard.catalogue.watch import Watcher
-from benchyard.core.errors import BenchyardError, InputError, NotFoundError
+from benchyard.core.errors import BenchyardError, NotFoundError
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -182,16 +182,6 @@ class Catalogue:
             return reading.page(connection, self.roots, query, count)
 
         return self._ask(asked)
-
-    def page_by_number(self, query: Query, number: int, limit: int = 10) -> Page:
-        """Return a page by its number from 0, as MindInsight's ``offset`` counts.
-
-        Raises:
-            InputError: If the order is none, or a number is negative.
-        """
-        if number < 0 or limit < 1:
-            raise InputError(f"there is no page {number} of {limit} entries: pages count from 0")
-        return self.page(replace(query, offset=number * limit, limit=limit, after=None))
 
     def entry(self, entry_id: str) -> Entry:
         """Return one entry.

@@ -217,14 +217,6 @@ def test_limits_and_offsets_beyond_the_end_are_empty(catalogue: Catalogue) -> No
     assert len(catalogue.page(Query(offset=-3)).entries) == 10
 
 
-def test_pages_have_numbers_for_who_counts_so(catalogue: Catalogue) -> None:
-    query = Query(sort="path")
-    second = catalogue.page_by_number(query, 1, 5)
-    assert second.entries == catalogue.page(replace(query, offset=5, limit=5)).entries
-    with pytest.raises(InputError, match="pages count from 0"):
-        catalogue.page_by_number(query, -1)
-
-
 @pytest.mark.parametrize("after", ["", "!", "AAAA", "é", "kw"])
 def test_a_damaged_cursor_is_told(catalogue: Catalogue, after: str) -> None:
     with pytest.raises(InputError, match="begin at the first page"):

@@ -10,8 +10,11 @@ from msgspec import Meta, MsgspecError, convert
 
 T = TypeVar("T")
 
-#: No counter, size or length is larger: beyond it, sums and squares would leave the floats.
-Number: TypeAlias = Annotated[float, Meta(ge=-1e100, le=1e100)]
+#: No size or length is larger: beyond it, sums and squares would leave the floats. Integers stay
+#: integers, for a counter is written as one.
+Number: TypeAlias = (
+    Annotated[float, Meta(ge=-1e100, le=1e100)] | Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
+)
 Length: TypeAlias = Annotated[float, Meta(ge=0, le=1e100)]
 Count: TypeAlias = Annotated[int, Meta(ge=0, le=10**9)]
 

@@ -20,6 +20,7 @@ NO_FILES = {
     "_reporter",
     "_recorder",
     "recorder",
+    "_decoded",
 }
 
 

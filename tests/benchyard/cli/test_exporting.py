@@ -152,7 +152,7 @@ def test_stats_in_json_and_markdown_has_the_chosen_metrics(case: Path, cli: Cli)
         "**case**",
         "",
         "|  | Step | N | Median | ± 95 % |",
-        "| --- | --- | ---: | ---: | ---: |",
+        "| ---: | --- | ---: | ---: | ---: |",
         "| 1 | first | 6 | 1.25 s | 250.0 ms |",
         "",
     ]

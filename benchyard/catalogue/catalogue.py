@@ -16,7 +16,7 @@ from cachetools import LRUCache
 from benchyard.catalogue import facets, reading
 from benchyard.catalogue.entry import CaseEntry, Entry, StepOfRun
 from benchyard.catalogue.formats import FORMATS
-from benchyard.catalogue.index import NO_USE, LookStoppedError, fact
+from benchyard.catalogue.index import LookStoppedError, fact, is_damage
 from benchyard.catalogue.opening import index_of, opened, without_nested
 from benchyard.catalogue.query import Page, Query
 from benchyard.catalogue.scan import Scan
@@ -30,7 +30,6 @@ T = TypeVar("T")
 _MOST_REMEMBERED = 256
 #: A watcher is waited for so long.
 _FIRST_LOOK_SECONDS = 2.0
-_DAMAGED = (NO_USE, "malformed", "not a database", "no such table", "no such column")
 
 
 #: Asked by a look whether it shall end.
@@ -300,7 +299,7 @@ class Catalogue:
             try:
                 return ask()
             except sqlite3.DatabaseError as error:
-                if not _is_damage(error):
+                if not is_damage(error):
                     raise self._trouble(error) from error
             mend()
         return ask()
@@ -310,7 +309,7 @@ class Catalogue:
         try:
             work()
         except sqlite3.DatabaseError as error:
-            if not _is_damage(error):
+            if not is_damage(error):
                 raise self._trouble(error) from error
             logger.warning("%s was damaged, and is made anew", self._index.path)
             self._index.make_anew()
@@ -323,10 +322,6 @@ class Catalogue:
     def _trouble(self, error: sqlite3.DatabaseError) -> BenchyardError:
         path = self._index.path
         return BenchyardError(f"the index {path} cannot be used: {error}; it may be removed")
-
-
-def _is_damage(error: sqlite3.DatabaseError) -> bool:
-    return any(words in str(error) for words in _DAMAGED)
 
 
 def _limits(offset: int, limit: int | None) -> tuple[int, int]:

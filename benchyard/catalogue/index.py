@@ -10,6 +10,7 @@ Paths are kept as bytes, since names of files need not be Unicode; folders by th
 import os
 import sqlite3
 import time
+import zlib
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -17,24 +18,21 @@ from queue import Empty, Full, LifoQueue
 from threading import Lock
 from typing import Any
 
+from benchyard.core import database
 from benchyard.core.locks import try_lock
 
-#: Raised with each change of the schema.
-VERSION = 3
 #: Inode of a folder that was never looked at.
 NEVER = -1
 #: A change is written by others in less; a first indexing commits often.
 _WAIT_SECONDS = 30
 #: Between two tries to look, while another process does.
 _LOCK_SECONDS = 0.05
-#: What is said of a file that must be made anew.
-NO_USE = "not a database of this version"
 #: Connections of readers that are kept open.
 READERS = 8
 
-_SCHEMA = """
+_TABLES = """
 CREATE TABLE facts (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
-INSERT INTO facts VALUES ('generation', 0), ('looked_s', 0.0), ('readers', '');
+INSERT INTO facts VALUES ('generation', 0), ('looked_s', 0.0);
 
 -- mtime_ns is -1 where another look is due: never looked at (inode is -1 too), or too young to
 -- tell later changes.
@@ -133,66 +131,81 @@ CREATE TRIGGER entry_removed AFTER DELETE ON entries BEGIN
   DELETE FROM files WHERE folder = old.folder AND entry = old.n;
 END;
 """
+#: "byci" in ASCII.
+_APPLICATION_ID = 0x62796369
+_NO_TABLES = ("no such table", "no such column")
 
 
 class Index:
     """The file, opened. All methods may be called by several threads.
 
     Args:
-        path: Where it lies; its folder is made. A damaged one, or one of another version, is
-            made anew.
+        path: Where it lies; its folder is made. A damaged one, or one of other tables, is made
+            anew.
         readers: What tells the programs that found what is in it: of others' it is made anew.
     """
 
     def __init__(self, path: Path, readers: str) -> None:
         self.path = path
-        self._made_by = readers
+        version = zlib.crc32(f"{_TABLES}{readers}".encode()) & 0x7FFFFFFF
+        self._schema = database.Schema(_APPLICATION_ID, version, _TABLES)
         self._looking = Lock()
-        self._idle: LifoQueue[tuple[int, sqlite3.Connection]] = LifoQueue(READERS)
+        self._idle: LifoQueue[tuple[tuple[int, int], sqlite3.Connection]] = LifoQueue(READERS)
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self._writer, self._inode = self._first_opened()
+        self._writer = self._usable() or self._made()
+        self._inode = database.inode(path)
 
-    def _first_opened(self) -> tuple[sqlite3.Connection, int]:
-        """Open the file; wait for others only if it must be made."""
-        if self.path.exists():
-            with suppress(_NoUseError):
-                return self._opened_as_it_is()
-        with self._locked_file(_never):
-            return self._opened()
-
-    def _opened(self) -> tuple[sqlite3.Connection, int]:
-        """Open the file for writing, and tell its inode."""
+    def _usable(self) -> sqlite3.Connection | None:
+        """Open the file for writing; None if it is damaged, or has not our tables."""
         try:
-            return self._opened_as_it_is()
-        except _NoUseError:
-            _remove(self.path)
-            return self._opened_as_it_is()
+            with database.closed_on_failure(self._connected()) as connection:
+                ours = self._schema.application, self._schema.version
+                if database.marks(connection) == ours:
+                    return connection
+        except sqlite3.DatabaseError as error:
+            if not is_damage(error):
+                raise
+            return None
+        connection.close()
+        return None
 
-    def _opened_as_it_is(self) -> tuple[sqlite3.Connection, int]:
-        connection = _connected(self.path)
-        _check_schema(connection, self._made_by)
-        return connection, self.path.stat().st_ino
+    def _made(self) -> sqlite3.Connection:
+        """Make the file, unless another process was quicker."""
+        with self._locked_file(_never):
+            return self._usable() or self._made_anew()
+
+    def _made_anew(self) -> sqlite3.Connection:
+        database.remove(self.path)
+        with database.closed_on_failure(self._connected()) as connection:
+            database.write_ahead(connection, _WAIT_SECONDS)
+            self._schema.create(connection)
+        return connection
+
+    def _connected(self) -> sqlite3.Connection:
+        connection = database.connect(self.path, _WAIT_SECONDS)
+        connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute("PRAGMA cache_size = -8000")
+        return connection
 
     @contextmanager
     def reading(self) -> Generator[sqlite3.Connection]:
         """Lend a connection that sees one state of the file for as long as the block runs."""
         inode, connection = self._lent()
-        try:
-            with transaction(connection, "DEFERRED"):
-                yield connection
-        except BaseException:
-            connection.close()
-            raise
+        with (
+            database.closed_on_failure(connection),
+            database.transaction(connection, "DEFERRED"),
+        ):
+            yield connection
         self._take_back(inode, connection)
 
-    def _lent(self) -> tuple[int, sqlite3.Connection]:
+    def _lent(self) -> tuple[tuple[int, int], sqlite3.Connection]:
         with suppress(Empty):
             return self._idle.get_nowait()
-        inode, connection = self._inode, _connected(self.path)
+        inode, connection = self._inode, self._connected()
         connection.execute("PRAGMA query_only = ON")
         return inode, connection
 
-    def _take_back(self, inode: int, connection: sqlite3.Connection) -> None:
+    def _take_back(self, inode: tuple[int, int], connection: sqlite3.Connection) -> None:
         """Keep a connection for others; not if there are enough, or the file is another by now."""
         if inode == self._inode:
             with suppress(Full):
@@ -211,7 +224,8 @@ class Index:
             LookStoppedError: If it said so.
         """
         with self._looking, self._locked_file(stopped):
-            self._reopen_if_replaced()
+            if database.inode(self.path) != self._inode:  # another process made it anew
+                self._reopen(lambda: self._usable() or self._made_anew())
             yield self._writer
 
     @contextmanager
@@ -227,19 +241,15 @@ class Index:
         finally:
             os.close(descriptor)
 
-    def _reopen_if_replaced(self) -> None:
-        """Go on with the file that another process made in place of a damaged one."""
-        if self.path.exists() and self.path.stat().st_ino == self._inode:
-            return
-        self._close_all()
-        self._writer, self._inode = self._opened()
-
     def make_anew(self) -> None:
         """Begin with an empty file in place of a damaged one."""
         with self._looking, self._locked_file(_never):
-            self._close_all()
-            _remove(self.path)
-            self._writer, self._inode = self._opened()
+            self._reopen(self._made_anew)
+
+    def _reopen(self, opened: Callable[[], sqlite3.Connection]) -> None:
+        self._close_all()
+        self._writer = opened()
+        self._inode = database.inode(self.path)
 
     def close(self) -> None:
         """Close all connections."""
@@ -252,10 +262,6 @@ class Index:
             self._idle.get_nowait()[1].close()
 
 
-class _NoUseError(sqlite3.DatabaseError):
-    """A file is damaged, or of another version."""
-
-
 class LookStoppedError(Exception):
     """A look was given up before it began."""
 
@@ -264,62 +270,12 @@ def _never() -> bool:
     return False
 
 
-def _connected(path: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(
-        path, timeout=_WAIT_SECONDS, isolation_level=None, check_same_thread=False
-    )
-    try:
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = NORMAL")
-        connection.execute("PRAGMA cache_size = -8000")
-    except sqlite3.DatabaseError as error:
-        connection.close()
-        if isinstance(error, sqlite3.OperationalError) and "malformed" not in str(error):
-            raise
-        raise _NoUseError(NO_USE) from error
-    return connection
-
-
-def _check_schema(connection: sqlite3.Connection, readers: str) -> None:
-    """Make the tables if there are none.
-
-    Raises:
-        _NoUseError: If there are others.
-    """
-    try:
-        [tables] = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        if not tables:
-            connection.executescript(f"BEGIN; {_SCHEMA} PRAGMA user_version = {VERSION}; COMMIT;")
-            connection.execute("UPDATE facts SET value = ? WHERE name = 'readers'", (readers,))
-        [version] = connection.execute("PRAGMA user_version").fetchone()
-        is_ours = version == VERSION and fact(connection, "readers") == readers
-    except sqlite3.DatabaseError as error:
-        connection.close()
-        raise _NoUseError(NO_USE) from error
-    if not is_ours:
-        connection.close()
-        raise _NoUseError(NO_USE)
-
-
-def _remove(path: Path) -> None:
-    for suffix in ("", "-wal", "-shm"):
-        path.with_name(path.name + suffix).unlink(missing_ok=True)
-
-
-@contextmanager
-def transaction(connection: sqlite3.Connection, kind: str = "IMMEDIATE") -> Generator[None]:
-    """Do all that the block does, or nothing of it."""
-    connection.execute(f"BEGIN {kind}")
-    try:
-        yield
-    except BaseException:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        raise
-    connection.execute("COMMIT")
+def is_damage(error: sqlite3.DatabaseError) -> bool:
+    """Tell whether an error says that the file is of no use, and must be made anew."""
+    return database.is_damage(error) or any(words in str(error) for words in _NO_TABLES)
 
 
 def fact(connection: sqlite3.Connection, name: str) -> Any:
-    """Return what the index keeps of itself: ``generation``, ``looked_s``, ``readers``."""
+    """Return what the index keeps of itself: ``generation``, ``looked_s``."""
     found = connection.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()
     return found[0] if found else None

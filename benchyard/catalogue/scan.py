@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from benchyard.catalogue.formats.contract import Format
-from benchyard.catalogue.index import NEVER, transaction
+from benchyard.catalogue.index import NEVER
 from benchyard.catalogue.seeing import DUE, Known, Seen, Signature, see, signature_of, told_by
 from benchyard.catalogue.texts import raw
 from benchyard.catalogue.writing import Place, Writer
+from benchyard.core import database
 
 #: Seconds of work between two commits: others may write, and readers see what was found.
 _BATCH_SECONDS = 0.5
@@ -50,12 +51,12 @@ class Scan:
 
     def everywhere(self) -> None:
         """Look at all folders that changed."""
-        with transaction(self._connection):
+        with database.transaction(self._connection):
             self._add_folders(map(raw, self._roots))
         began = time.time()
         changed = self._due() | self._changed_folders(_FOLDERS) | self._changed_files()
         self._look(sorted(changed))
-        with transaction(self._connection):
+        with database.transaction(self._connection):
             self._writer.remove_unused()
             if not self._stopped():
                 self._note_look(began)
@@ -130,7 +131,7 @@ class Scan:
         """Look at folders, and at all that is new below them."""
         due.reverse()
         while due and not self._stopped():
-            with transaction(self._connection):
+            with database.transaction(self._connection):
                 end = time.monotonic() + _BATCH_SECONDS
                 while due and time.monotonic() < end and not self._stopped():
                     due += self._look_at(due.pop())

@@ -3,18 +3,17 @@
 import os
 import sqlite3
 import stat
-import time
 import zlib
 from collections.abc import Generator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from pathlib import Path
-from urllib.parse import quote
 
+from benchyard.core import database
 from benchyard.core.errors import DocumentRejectedError, InputError, SinkUnavailableError
 from benchyard.core.files import shown
 from benchyard.core.places import local_store
 from benchyard.publish.exclusive_write import make_folder
-from benchyard.publish.sinks.local.schema import create, is_empty, problem
+from benchyard.publish.sinks.local.schema import SCHEMA, problem
 
 #: How long to wait for other writers, in seconds; each needs milliseconds.
 PATIENCE = 10.0
@@ -35,8 +34,6 @@ _DAMAGES = (
     *(zlib.error, DocumentRejectedError, RecursionError),
     *(ValueError, TypeError, LookupError, OverflowError),
 )
-#: What SQLite has beside a store, by the end of its name, and opens unasked.
-_PARTS = ("", "-wal", "-shm", "-journal")
 _REASONS = {
     sqlite3.SQLITE_FULL: "the disk is full; make room and publish again",
     sqlite3.SQLITE_CORRUPT: _DAMAGED,
@@ -46,7 +43,6 @@ _REASONS = {
     sqlite3.SQLITE_CANTOPEN: "the local store cannot be opened; look at the rights of the file "
     "and of its folder",
 }
-_BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 
 
 def file_of(detail: str) -> Path:
@@ -77,14 +73,13 @@ def explaining(file: Path) -> Generator[None]:
 
 
 def _reason(error: Exception) -> str:
-    # The lower eight bits are the kind, the others details (SQLite, "Result and Error Codes", 2).
-    kind = getattr(error, "sqlite_errorcode", 0) & 0xFF
-    if kind in _BUSY:
+    if database.is_busy(error):
         return (
             "another program has kept the local store locked for too long; call benchyard publish "
             "when it is done"
         )
-    return _REASONS.get(kind, f"the local store does not work ({error}); {_MEND}")
+    general = f"the local store does not work ({error}); {_MEND}"
+    return _REASONS.get(database.kind_of(error), general)
 
 
 def connect_to_write(file: Path) -> sqlite3.Connection:
@@ -95,38 +90,22 @@ def connect_to_write(file: Path) -> sqlite3.Connection:
     """
     with explaining(file):
         make_folder(file.parent)
-        connection = _connect(file, "rwc")
-        with _closed_unless_usable(connection):
-            if wrong := _prepare(connection):
+        _refuse_others(file)
+        with database.closed_on_failure(database.connect(file, PATIENCE)) as connection:
+            connection.execute("PRAGMA synchronous = FULL")
+            connection.execute(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT_PAGES}")
+            connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
+            if database.marks(connection) is None:
+                database.write_ahead(connection, PATIENCE)
+                SCHEMA.create(connection)
+            if wrong := problem(connection):
                 raise SinkUnavailableError(f"{shown(file)} {wrong}")
         return connection
 
 
-@contextmanager
-def _closed_unless_usable(connection: sqlite3.Connection) -> Generator[None]:
-    try:
-        yield
-    except BaseException:
-        connection.close()
-        raise
-
-
-def _connect(file: Path, mode: str, patience: float | None = None) -> sqlite3.Connection:
-    _refuse_others(file)
-    # A name may hold what a URI gives a meaning to, and bytes that are no text.
-    uri = f"file:{quote(os.fsencode(file))}?mode={mode}"
-    return sqlite3.connect(
-        uri,
-        uri=True,
-        timeout=PATIENCE if patience is None else patience,
-        isolation_level=None,
-        check_same_thread=False,
-    )
-
-
 def _refuse_others(file: Path) -> None:
     """Refuse what is no file: opening a pipe would wait for a writer without end."""
-    for part in _PARTS:
+    for part in database.PARTS:
         beside = Path(f"{os.path.realpath(file)}{part}")
         try:
             is_file = stat.S_ISREG(beside.stat().st_mode)
@@ -139,50 +118,6 @@ def _refuse_others(file: Path) -> None:
             )
 
 
-def _prepare(connection: sqlite3.Connection) -> str | None:
-    """Make the tables if the file is new; return why it cannot be used, or None."""
-    connection.execute("PRAGMA synchronous = FULL")
-    connection.execute(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT_PAGES}")
-    connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
-    if is_empty(connection):
-        _write_ahead(connection)
-        with writing(connection):
-            if is_empty(connection):
-                create(connection)
-    return problem(connection)
-
-
-def _write_ahead(connection: sqlite3.Connection) -> None:
-    """Turn the write-ahead log on; wait while another process does.
-
-    SQLite does not wait here by itself (sqlite3_busy_handler: it may return SQLITE_BUSY at once
-    where waiting could lead to a deadlock).
-    """
-    end = time.monotonic() + PATIENCE
-    while True:
-        try:
-            connection.execute("PRAGMA journal_mode = WAL").fetchone()
-        except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode & 0xFF not in _BUSY or time.monotonic() > end:
-                raise
-            time.sleep(0.01)
-        else:
-            return
-
-
-@contextmanager
-def writing(connection: sqlite3.Connection) -> Generator[None]:
-    """Run the block in one transaction; wait for other writers before it."""
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-        connection.execute("COMMIT")
-    except BaseException:
-        with suppress(sqlite3.Error):  # a full disk has undone everything already
-            connection.execute("ROLLBACK")
-        raise
-
-
 def connect_to_read(file: Path) -> sqlite3.Connection:
     """Open the store; nothing in it is changed.
 
@@ -193,29 +128,25 @@ def connect_to_read(file: Path) -> sqlite3.Connection:
     with explaining(file):
         if not file.exists():
             raise InputError(f"there is no local store {shown(file)} yet; publishing makes it")
-        connection = _readable(file)
-        with _closed_unless_usable(connection):
-            if is_empty(connection):
-                raise InputError(f"{shown(file)} is empty: nothing was published to it yet")
+        with database.closed_on_failure(_readable(file, PATIENCE)) as connection:
             if wrong := problem(connection):
                 raise InputError(f"{shown(file)} {wrong}")
+            if database.marks(connection) is None:
+                raise InputError(f"{shown(file)} is empty: nothing was published to it yet")
         return connection
 
 
-def _readable(file: Path, patience: float | None = None) -> sqlite3.Connection:
-    connection = _connect(file, "ro", patience)
+def _readable(file: Path, patience: float) -> sqlite3.Connection:
+    _refuse_others(file)
     try:
-        connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+        with database.closed_on_failure(database.connect(file, patience, "ro")) as connection:
+            connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
     except sqlite3.OperationalError as error:
-        connection.close()
-        if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_CANTOPEN or _has_log(file):
+        if database.kind_of(error) != sqlite3.SQLITE_CANTOPEN or _has_log(file):
             raise
         # Reading needs a file beside the store, to agree with writers (SQLite, "Write-Ahead
         # Logging", 5). Where none can be made, on a read-only disk, there are no writers.
-        return _connect(file, "ro&immutable=1", patience)
-    except BaseException:
-        connection.close()
-        raise
+        return database.connect(file, patience, "ro&immutable=1")
     return connection
 
 
@@ -233,16 +164,12 @@ def check(file: Path) -> None:
     with explaining(file):
         if file.exists():
             with closing(_readable(file, _GLANCE)) as connection:
-                wrong = None if is_empty(connection) else problem(connection)
-            if wrong:
-                raise SinkUnavailableError(f"{shown(file)} {wrong}")
+                if wrong := problem(connection):
+                    raise SinkUnavailableError(f"{shown(file)} {wrong}")
         nearest = next(path for path in (file, *file.parents) if path.exists())
     if nearest != file and not nearest.is_dir():
         text = f"{shown(file)}: {shown(nearest)} is no folder; name another file"
         raise SinkUnavailableError(text)
-    if not all(os.access(path, os.W_OK) for path in {nearest, _folder_of(file, nearest)}):
+    folder = file.parent if nearest == file else nearest
+    if not all(os.access(path, os.W_OK) for path in (nearest, folder)):
         raise SinkUnavailableError(f"{shown(file)} cannot be written to; name another file")
-
-
-def _folder_of(file: Path, nearest: Path) -> Path:
-    return file.parent if nearest == file else nearest

@@ -10,18 +10,11 @@ import sqlite3
 import zlib
 from datetime import UTC, datetime, timedelta
 
+from benchyard.core import database
 from benchyard.publish.testresults import Document, parse
 
 #: Documents of a test whose timings lie together.
 BLOCK = 16
-
-#: Tells our files from other programs'; "byls" in ASCII.
-#:
-#: Source: SQLite, "Database File Format", 1.3.17, application ID.
-APPLICATION_ID = 0x62796C73
-
-#: Raised with each change of the tables.
-VERSION = 2
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -32,107 +25,77 @@ _MICROSECOND = timedelta(microseconds=1)
 #: ``host``, ``subject`` (digest) and ``commits``: what was measured, in short; empty if unknown.
 #: ``whole``: all of it, as JSON.
 #: ``suspect``: why a timing is not to be trusted; null is right.
-_TABLES = (
-    "CREATE TABLE test_names (id INTEGER PRIMARY KEY, test TEXT NOT NULL UNIQUE)",
-    """CREATE TABLE entry_names (
-        id INTEGER PRIMARY KEY,
-        test_id INTEGER NOT NULL REFERENCES test_names,
-        entry TEXT NOT NULL,
-        UNIQUE (test_id, entry)
-    )""",
-    """CREATE TABLE origins (
-        id INTEGER PRIMARY KEY,
-        host TEXT NOT NULL,
-        subject TEXT NOT NULL,
-        commits TEXT NOT NULL,
-        whole TEXT NOT NULL UNIQUE
-    )""",
-    """CREATE TABLE documents (
-        id INTEGER PRIMARY KEY,
-        test_id INTEGER NOT NULL REFERENCES test_names,
-        number INTEGER NOT NULL,
-        start INTEGER NOT NULL,
-        identity BLOB NOT NULL UNIQUE,
-        info BLOB NOT NULL,
-        origin INTEGER NOT NULL REFERENCES origins,
-        UNIQUE (test_id, number)
-    )""",
-    "CREATE INDEX documents_by_start ON documents (test_id, start, number)",
-    """CREATE TABLE timings (
-        block INTEGER NOT NULL,
-        entry_id INTEGER NOT NULL REFERENCES entry_names,
-        number INTEGER NOT NULL,
-        ordinal INTEGER NOT NULL,
-        timing REAL,
-        suspect TEXT,
-        PRIMARY KEY (block, entry_id, number, ordinal)
-    ) WITHOUT ROWID""",
-)
-
-_VIEWS = (
-    """CREATE VIEW moments AS
-        SELECT id, strftime('%Y-%m-%dT%H:%M:%S', (start - fraction) / 1000000, 'unixepoch')
-            || printf('.%06dZ', fraction) AS moment
-        FROM (SELECT id, start, (start % 1000000 + 1000000) % 1000000 AS fraction
-              FROM documents)""",
-    """CREATE VIEW tests AS
-        SELECT n.test, m.moment AS start, d.info, o.host, o.subject, o.commits
-        FROM documents d
-        JOIN test_names n ON n.id = d.test_id
-        JOIN moments m ON m.id = d.id
-        JOIN origins o ON o.id = d.origin""",
-    """CREATE VIEW entries AS
-        SELECT n.test, e.entry, m.moment AS start, t.timing, o.host, o.subject, o.commits,
-            t.suspect
-        FROM timings t
-        JOIN entry_names e ON e.id = t.entry_id
-        JOIN test_names n ON n.id = e.test_id
-        JOIN documents d ON d.test_id = e.test_id AND d.number = t.number
-        JOIN moments m ON m.id = d.id
-        JOIN origins o ON o.id = d.origin""",
-)
-_MARKS = (
-    f"PRAGMA application_id = {APPLICATION_ID}",
-    f"PRAGMA user_version = {VERSION}",
-)
-
-
-def create(connection: sqlite3.Connection) -> None:
-    """Make all tables, in the transaction that is open."""
-    for statement in (*_TABLES, *_VIEWS, *_MARKS):
-        connection.execute(statement)
-
-
-def is_empty(connection: sqlite3.Connection) -> bool:
-    """Whether this file has no tables, neither ours nor others'."""
-    return not any(_marks(connection)) and not _value(
-        connection, "SELECT count(*) FROM sqlite_schema"
-    )
+_SCRIPT = """
+CREATE TABLE IF NOT EXISTS test_names (id INTEGER PRIMARY KEY, test TEXT NOT NULL UNIQUE);
+CREATE TABLE IF NOT EXISTS entry_names (
+    id INTEGER PRIMARY KEY,
+    test_id INTEGER NOT NULL REFERENCES test_names,
+    entry TEXT NOT NULL,
+    UNIQUE (test_id, entry)
+);
+CREATE TABLE IF NOT EXISTS origins (
+    id INTEGER PRIMARY KEY,
+    host TEXT NOT NULL,
+    subject TEXT NOT NULL,
+    commits TEXT NOT NULL,
+    whole TEXT NOT NULL UNIQUE
+);
+CREATE TABLE IF NOT EXISTS documents (
+    id INTEGER PRIMARY KEY,
+    test_id INTEGER NOT NULL REFERENCES test_names,
+    number INTEGER NOT NULL,
+    start INTEGER NOT NULL,
+    identity BLOB NOT NULL UNIQUE,
+    info BLOB NOT NULL,
+    origin INTEGER NOT NULL REFERENCES origins,
+    UNIQUE (test_id, number)
+);
+CREATE INDEX IF NOT EXISTS documents_by_start ON documents (test_id, start, number);
+CREATE TABLE IF NOT EXISTS timings (
+    block INTEGER NOT NULL,
+    entry_id INTEGER NOT NULL REFERENCES entry_names,
+    number INTEGER NOT NULL,
+    ordinal INTEGER NOT NULL,
+    timing REAL,
+    suspect TEXT,
+    PRIMARY KEY (block, entry_id, number, ordinal)
+) WITHOUT ROWID;
+CREATE VIEW IF NOT EXISTS moments AS
+    SELECT id, strftime('%Y-%m-%dT%H:%M:%S', (start - fraction) / 1000000, 'unixepoch')
+        || printf('.%06dZ', fraction) AS moment
+    FROM (SELECT id, start, (start % 1000000 + 1000000) % 1000000 AS fraction
+          FROM documents);
+CREATE VIEW IF NOT EXISTS tests AS
+    SELECT n.test, m.moment AS start, d.info, o.host, o.subject, o.commits
+    FROM documents d
+    JOIN test_names n ON n.id = d.test_id
+    JOIN moments m ON m.id = d.id
+    JOIN origins o ON o.id = d.origin;
+CREATE VIEW IF NOT EXISTS entries AS
+    SELECT n.test, e.entry, m.moment AS start, t.timing, o.host, o.subject, o.commits,
+        t.suspect
+    FROM timings t
+    JOIN entry_names e ON e.id = t.entry_id
+    JOIN test_names n ON n.id = e.test_id
+    JOIN documents d ON d.test_id = e.test_id AND d.number = t.number
+    JOIN moments m ON m.id = d.id
+    JOIN origins o ON o.id = d.origin
+"""
+#: "byls" in ASCII; the version is raised with each change of the tables.
+SCHEMA = database.Schema(application=0x62796C73, version=2, script=_SCRIPT)
 
 
 def problem(connection: sqlite3.Connection) -> str | None:
-    """Return why the tables of this file cannot be used; None if they can."""
-    application, version = _marks(connection)
-    if application != APPLICATION_ID:
+    """Return why the tables of this file cannot be used; None if they can, or it has none."""
+    application, version = database.marks(connection) or (SCHEMA.application, SCHEMA.version)
+    if application != SCHEMA.application:
         return "is a database, but no local store of Benchyard; name another file"
-    if version != VERSION:
+    if version != SCHEMA.version:
         return (
-            f"is a local store of version {version}, and this Benchyard knows version {VERSION}; "
-            "use the Benchyard that made it, or name another file"
+            f"is a local store of version {version}, and this Benchyard knows version "
+            f"{SCHEMA.version}; use the Benchyard that made it, or name another file"
         )
     return None
-
-
-def _marks(connection: sqlite3.Connection) -> tuple[int, int]:
-    return (
-        _value(connection, "PRAGMA application_id"),
-        _value(connection, "PRAGMA user_version"),
-    )
-
-
-def _value(connection: sqlite3.Connection, statement: str) -> int:
-    [value] = connection.execute(statement).fetchone()
-    return value
 
 
 def microseconds(moment: datetime) -> int:

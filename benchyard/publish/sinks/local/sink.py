@@ -1,7 +1,6 @@
 """Publishing to the local store: each document in one transaction."""
 
 import json
-import os
 import sqlite3
 import threading
 import zlib
@@ -9,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from benchyard.core import database
 from benchyard.core.errors import DocumentRejectedError
 from benchyard.publish.sinks.contract import Kind, Spooled
 from benchyard.publish.sinks.local.connection import (
@@ -16,7 +16,6 @@ from benchyard.publish.sinks.local.connection import (
     connect_to_write,
     explaining,
     file_of,
-    writing,
 )
 from benchyard.publish.sinks.local.schema import BLOCK, microseconds
 from benchyard.publish.testresults import Document, Entry, parse
@@ -181,7 +180,7 @@ class LocalSink:
     def _put(self, document: Document, info: bytes) -> None:
         try:
             connection, writer = self._connected()
-            with explaining(self._file), writing(connection):
+            with explaining(self._file), database.transaction(connection):
                 writer.put(document, info)
         except BaseException:
             self._drop()
@@ -189,22 +188,14 @@ class LocalSink:
 
     def _connected(self) -> tuple[sqlite3.Connection, TableWriter]:
         # Somebody may have moved the file away: what is written to the old one would be lost.
-        if self._open and self._open[2] != _inode(self._file):
+        if self._open and self._open[2] != database.inode(self._file):
             self._drop()
         if self._open is None:
             connection = connect_to_write(self._file)
-            self._open = connection, TableWriter(connection), _inode(self._file)
+            self._open = connection, TableWriter(connection), database.inode(self._file)
         return self._open[0], self._open[1]
 
     def _drop(self) -> None:
         if self._open:
             self._open[0].close()
         self._open = None
-
-
-def _inode(file: Path) -> tuple[int, int]:
-    try:
-        found = os.stat(file)  # noqa: PTH116
-    except OSError:
-        return (0, 0)
-    return found.st_dev, found.st_ino

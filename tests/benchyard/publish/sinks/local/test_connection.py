@@ -15,7 +15,7 @@ from benchyard.core.errors import BenchyardError, InputError, SinkUnavailableErr
 from benchyard.publish.sinks.local import connection as store
 from benchyard.publish.sinks.local.connection import connect_to_write
 from benchyard.publish.sinks.local.reader import LocalReader
-from benchyard.publish.sinks.local.schema import VERSION
+from benchyard.publish.sinks.local.schema import SCHEMA
 from benchyard.publish.sinks.local.sink import LocalSink
 from tests.benchyard.publish.sinks.local.conftest import day, document, spooled
 
@@ -47,7 +47,7 @@ def refusals(file: Path) -> list[str]:
     return said
 
 
-@pytest.mark.parametrize("version", [VERSION - 1, VERSION + 1])
+@pytest.mark.parametrize("version", [SCHEMA.version - 1, SCHEMA.version + 1])
 def test_another_version_is_refused(file: Path, sink: LocalSink, version: int) -> None:
     sink.store(spooled(ONE))
     sink.close()

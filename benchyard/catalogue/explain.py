@@ -10,7 +10,7 @@ from typing import Any
 
 from benchyard.catalogue.catalogue import Catalogue
 from benchyard.catalogue.entry import Entry, identified
-from benchyard.catalogue.formats.mindspore import MINDSPORE, MindsporeExplain
+from benchyard.catalogue.formats.mindspore import MindsporeExplain
 from benchyard.catalogue.loaders import LIMIT_BYTES, LoaderPool
 from benchyard.catalogue.mindspore.explain_job import ExplainJob
 from benchyard.catalogue.query import Page, Query
@@ -82,7 +82,7 @@ class ExplainManager:
         self._catalogue = given if isinstance(given, Catalogue) else Catalogue([Path(given)])
         #: As it was given; of a catalogue its first root.
         self.summary_base_dir = str(given.roots[0] if isinstance(given, Catalogue) else given)
-        self._pool = LoaderPool(MINDSPORE, limit_bytes)
+        self._pool = LoaderPool(limit_bytes)
         self._loading = Repeated("load explain jobs", self._load)
         self._status = ExplainStatus.INIT
         self._trouble = ""

@@ -11,7 +11,6 @@ from fastapi import Depends, HTTPException, Request
 from fastapi.dependencies.models import Dependant
 
 from benchyard.catalogue.catalogue import Catalogue
-from benchyard.catalogue.formats import FORMATS
 from benchyard.catalogue.loaders import LoaderPool
 from benchyard.catalogue.query import Query
 from benchyard.core.quantity import moment
@@ -34,7 +33,7 @@ class Explorer:
         prefect_ui: Address of Prefect's UI, for links; None has none.
         host_names: Names by which it may be asked, without port; None takes all.
         looks: How cases compare with what they were before.
-        loaders: What was loaded of entries.
+        loaders: Explain jobs that were loaded.
         facets: Values to narrow a search by; counting them takes longer than the search.
     """
 
@@ -43,7 +42,7 @@ class Explorer:
     prefect_ui: str | None = None
     host_names: frozenset[str] | None = None
     looks: Looks = field(default_factory=Looks)
-    loaders: LoaderPool = field(default_factory=lambda: LoaderPool(FORMATS))
+    loaders: LoaderPool = field(default_factory=LoaderPool)
     facets: TTLCache[str, Mapping[str, Mapping[str, int]]] = field(
         default_factory=lambda: TTLCache(_FACETS, _FACETS_SECONDS)
     )

@@ -69,14 +69,6 @@ class MindsporeExplain:
         """
         return read_job(entry.place)
 
-    def reload(self, entry: Entry, before: ExplainJob) -> ExplainJob:
-        """Read what it has gained since.
-
-        Raises:
-            RecordError: If it cannot be read.
-        """
-        return read_job(entry.place, before)
-
 
 def _described(
     name: str, found: Found, say: Callable[[Found, Contents], Entry | None]

@@ -1,5 +1,5 @@
+import shutil
 from collections import Counter
-from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Event
@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from benchyard.catalogue.entry import Entry
-from benchyard.catalogue.formats.contract import Found, Listing
-from benchyard.catalogue.loaders import LoaderPool
+from benchyard.catalogue.loaders import LIMIT_BYTES, LoaderPool
 from benchyard.catalogue.repeated import Repeated
 from benchyard.core.errors import RecordError
 
@@ -27,9 +26,7 @@ class Loaded:
 
 
 class Texts:
-    """A format that reads text files, and notes how often."""
-
-    name = "text"
+    """Reads the texts of a folder, and notes how often."""
 
     def __init__(self) -> None:
         self.loads: Counter[str] = Counter()
@@ -37,49 +34,47 @@ class Texts:
         self.may_go_on.set()
         self.begun = Event()
 
-    def detect(self, listing: Listing) -> Iterable[str]:
-        return listing.files
+    def pool(self, limit_bytes: int = LIMIT_BYTES) -> Any:
+        return LoaderPool(limit_bytes, self.read)
 
-    def describe(self, found: Found) -> Entry | None:
-        return entry(found.place)
-
-    def load(self, entry: Entry) -> Any:
-        self.loads[entry.path] += 1
-        if entry.path.startswith("slow"):
+    def read(self, folder: Path, before: Any) -> Any:
+        self.loads[folder.name] += 1
+        if folder.name == "slow":
             self.begun.set()
             assert self.may_go_on.wait(PATIENCE_S)
-        text = entry.place.read_text()
+        text = "".join(file.read_text() for file in sorted(folder.iterdir()))
         if text == "bug":
             raise ZeroDivisionError(text)
         if text == "bad":
-            raise RecordError(f"{entry.place.name} is bad")
-        return Loaded(text)
-
-
-def entry(path: Path) -> Entry:
-    return Entry(path.name, "text", path.parent, path.name, 0, 0)
+            raise RecordError(f"{folder.name} is bad")
+        return Loaded(f"{before.text}|{text[1:]}" if text[0] == "+" else text)
 
 
 def written(folder: Path, *names: str) -> list[Entry]:
     for name in names:
-        (folder / name).write_text(name)
-    return [entry(folder / name) for name in names]
+        (folder / name).mkdir()
+        (folder / name / "text").write_text(name)
+    return [Entry(name, "text", folder, name, 0, 0) for name in names]
+
+
+def write(entry: Entry, text: str, name: str = "text") -> None:
+    (entry.place / name).write_text(text)
 
 
 def test_an_entry_is_loaded_once_until_its_file_changes(tmp_path: Path) -> None:
     (one,) = written(tmp_path, "one")
     texts = Texts()
-    pool = LoaderPool([texts])
+    pool = texts.pool()
     first = pool.get(one)
     assert pool.get(one) is first
-    one.place.write_text("changed")
+    write(one, "changed")
     assert pool.get(one).text == "changed"
     assert texts.loads["one"] == 2
 
 
 def test_what_was_not_asked_for_longest_goes_first(tmp_path: Path) -> None:
     a, b, c, d = written(tmp_path, "a", "b", "c", "d")
-    pool = LoaderPool([Texts()], limit_bytes=3 * SIZE + SIZE // 2)
+    pool = Texts().pool(3 * SIZE + SIZE // 2)
     for one in (a, b, c, a, d):
         pool.get(one)
     assert pool.ids == ["c", "a", "d"]
@@ -88,38 +83,27 @@ def test_what_was_not_asked_for_longest_goes_first(tmp_path: Path) -> None:
 
 def test_a_reload_changes_no_place(tmp_path: Path) -> None:
     a, b = written(tmp_path, "a", "b")
-    pool = LoaderPool([Texts()])
+    pool = Texts().pool()
     pool.get(a)
     pool.get(b)
-    a.place.write_text("changed")
+    write(a, "changed")
     pool.reload()
     assert pool.ids == ["a", "b"]
 
 
 def test_what_is_too_large_is_given_and_not_kept(tmp_path: Path) -> None:
     small, large = written(tmp_path, "small", "large")
-    pool = LoaderPool([Texts()], limit_bytes=5 * SIZE)
+    pool = Texts().pool(5 * SIZE)
     pool.get(small)
     assert pool.get(large).text == "large"
     assert pool.ids == ["small"]
-
-
-def test_sizes_that_are_not_told_are_counted(tmp_path: Path) -> None:
-    class Plain(Texts):
-        def load(self, entry: Entry) -> Any:
-            return [entry.path * 1000 for _ in range(30)] + list(range(1000, 2000))
-
-    (one,) = written(tmp_path, "one")
-    pool = LoaderPool([Plain()])
-    pool.get(one)
-    assert 30_000 < pool.size_bytes < 200_000
 
 
 def test_eight_threads_load_an_entry_once(tmp_path: Path) -> None:
     (one,) = written(tmp_path, "slow")
     texts = Texts()
     texts.may_go_on.clear()
-    pool = LoaderPool([texts])
+    pool = texts.pool()
     with ThreadPoolExecutor(8) as threads:
         answers = [threads.submit(pool.get, one) for _ in range(8)]
         assert texts.begun.wait(PATIENCE_S)
@@ -132,7 +116,7 @@ def test_nobody_waits_for_another_entry(tmp_path: Path) -> None:
     slow, quick = written(tmp_path, "slow", "quick")
     texts = Texts()
     texts.may_go_on.clear()
-    pool = LoaderPool([texts], limit_bytes=1)
+    pool = texts.pool(1)
     with ThreadPoolExecutor(1) as threads:
         answer = threads.submit(pool.get, slow)
         assert texts.begun.wait(PATIENCE_S)
@@ -145,9 +129,9 @@ def test_a_reload_waits_for_no_load(tmp_path: Path) -> None:
     slow, quick = written(tmp_path, "slow", "quick")
     texts = Texts()
     texts.may_go_on.clear()
-    pool = LoaderPool([texts])
+    pool = texts.pool()
     pool.get(quick)
-    quick.place.write_text("changed")
+    write(quick, "changed")
     with ThreadPoolExecutor(1) as threads:
         answer = threads.submit(pool.get, slow)
         assert texts.begun.wait(PATIENCE_S)
@@ -163,26 +147,26 @@ def test_a_reload_waits_for_no_load(tmp_path: Path) -> None:
 )
 def test_a_failure_is_kept_until_the_file_changes(tmp_path: Path, text: str, why: str) -> None:
     (one,) = written(tmp_path, "one")
-    one.place.write_text(text)
+    write(one, text)
     texts = Texts()
-    pool = LoaderPool([texts])
+    pool = texts.pool()
     for _ in range(2):
         with pytest.raises(RecordError, match=why):
             pool.get(one)
     assert texts.loads["one"] == 1
     assert pool.ids == []
     assert why in pool.failures["one"]
-    one.place.write_text("good again")
+    write(one, "good again")
     assert pool.get(one).text == "good again"
     assert pool.failures == {}
 
 
 def test_what_was_good_and_fails_is_dropped(tmp_path: Path) -> None:
     one, other = written(tmp_path, "one", "other")
-    pool = LoaderPool([Texts()])
+    pool = Texts().pool()
     pool.get(one)
     pool.get(other)
-    one.place.write_text("bad")
+    write(one, "bad")
     pool.reload()
     assert pool.ids == ["other"]
     assert pool.failures == {"one": "one is bad"}
@@ -190,10 +174,10 @@ def test_what_was_good_and_fails_is_dropped(tmp_path: Path) -> None:
 
 def test_what_is_gone_is_forgotten(tmp_path: Path) -> None:
     one, other = written(tmp_path, "one", "other")
-    pool = LoaderPool([Texts()])
+    pool = Texts().pool()
     pool.get(one)
     pool.get(other)
-    one.place.unlink()
+    shutil.rmtree(one.place)
     pool.reload()
     assert (pool.ids, pool.failures) == (["other"], {})
     with pytest.raises(RecordError):
@@ -201,44 +185,20 @@ def test_what_is_gone_is_forgotten(tmp_path: Path) -> None:
     assert pool.failures == {}
 
 
-def test_an_unknown_format_is_told(tmp_path: Path) -> None:
+def test_it_reads_on_when_any_file_of_a_folder_changes(tmp_path: Path) -> None:
     (one,) = written(tmp_path, "one")
-    with pytest.raises(RecordError, match="no format 'text' is known"):
-        LoaderPool([]).get(one)
-
-
-def test_a_format_that_can_reads_on(tmp_path: Path) -> None:
-    class Growing(Texts):
-        def reload(self, entry: Entry, before: Any) -> Any:
-            return Loaded(before.text + "|" + entry.place.read_text())
-
-    (one,) = written(tmp_path, "one")
-    pool = LoaderPool([Growing()])
+    pool = Texts().pool()
     pool.get(one)
-    one.place.write_text("more")
+    write(one, "+more")
     assert pool.get(one).text == "one|more"
-
-
-def test_a_folder_changes_with_any_of_its_files(tmp_path: Path) -> None:
-    class Folders(Texts):
-        def load(self, entry: Entry) -> Any:
-            return Loaded("".join(sorted(file.read_text() for file in entry.place.iterdir())))
-
-    folder = tmp_path / "job"
-    folder.mkdir()
-    (folder / "a").write_text("a")
-    pool = LoaderPool([Folders()])
-    assert pool.get(entry(folder)).text == "a"
-    (folder / "b").write_text("b")
-    assert pool.get(entry(folder)).text == "ab"
-    (folder / "a").write_text("longer")
-    assert pool.get(entry(folder)).text == "blonger"
+    write(one, "b", name="b")
+    assert pool.get(one).text == "b+more"
 
 
 def test_many_threads_keep_the_bounds(tmp_path: Path) -> None:
     entries = written(tmp_path, *(f"f{number}" for number in range(20)))
     limit = 5 * SIZE + SIZE // 2
-    pool = LoaderPool([Texts()], limit_bytes=limit)
+    pool = Texts().pool(limit)
 
     def ask(start: int) -> None:
         for number in range(200):

@@ -14,7 +14,8 @@ from benchyard.core.locks import is_at, open_for_lock, try_lock
 from benchyard.publish.compression import LARGEST, Compression, decompress, split_name, too_large
 
 _NO_FILE = (errno.ENOENT, errno.ELOOP, errno.EISDIR, errno.ENXIO, errno.ENOTDIR)
-_MARKED = tuple[int, int, int, int]
+#: Device, inode, size and time of a file.
+Mark = tuple[int, int, int, int]
 
 
 class Missed(StrEnum):
@@ -31,12 +32,12 @@ class ClaimedFile:
     Args:
         path: Its path in the spool.
         descriptor: Of the open file.
-        mark: Device, inode, size and time of the file when it was claimed.
+        mark: Of the file when it was claimed.
     """
 
     path: Path
     descriptor: int
-    mark: _MARKED
+    mark: Mark
 
     @property
     def name(self) -> str:
@@ -137,5 +138,5 @@ def _lock(path: Path, descriptor: int) -> ClaimedFile | Missed:
     return ClaimedFile(path, descriptor, _mark(os.fstat(descriptor)))
 
 
-def _mark(found: os.stat_result) -> _MARKED:
+def _mark(found: os.stat_result) -> Mark:
     return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns

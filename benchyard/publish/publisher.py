@@ -7,12 +7,14 @@ wherever a publisher is killed, the next one completes its work.
 
 import queue
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from benchyard.core.errors import SinkUnavailableError
 from benchyard.publish.archive import Archive
+from benchyard.publish.file_lock import Mark
 from benchyard.publish.outcome import (
     Begun,
     Confirmed,
@@ -32,7 +34,6 @@ from benchyard.publish.sinks.sending import HALF_A_MINUTE, RetryPolicy
 from benchyard.publish.spool import Listing, WaitingFile, documents_of, listing
 from benchyard.publish.upload_one import StopSignal, Uploader
 
-_Act = Callable[[WaitingFile], Ending]
 #: None is the end of a thread; an exception is a mistake of ours.
 _Heard = Happening | Exception | None
 
@@ -86,8 +87,7 @@ def publish(
         InputError: If there is no such kind of archive.
         OSError: If the spool cannot be read.
     """
-    found = waiting_for(sink, spool, own=own)
-    return _uploaded(found, sink, archive, manner or Manner(), lambda uploader: uploader.publish)
+    return _run(waiting_for(sink, spool, own=own), sink, archive, manner)
 
 
 def upload(
@@ -114,7 +114,7 @@ def upload(
     if names is not None:
         wanted = frozenset(names)
         found = Listing(tuple(one for one in found.waiting if one.name in wanted), 0)
-    return _uploaded(found, sink, archive, manner or Manner(), lambda uploader: uploader.upload)
+    return _run(found, sink, archive, manner, archives=False)
 
 
 def archive(
@@ -131,23 +131,26 @@ def archive(
     """
     marks = {one.name: one.mark for one in confirmed}
     waiting = tuple(WaitingFile(spool / name, mark[2], mark[3]) for name, mark in marks.items())
-
-    def way(uploader: Uploader) -> _Act:
-        return lambda one: uploader.keep(one, marks[one.name])
-
-    return _uploaded(Listing(waiting, 0), sink, to, manner or Manner(), way)
+    return _run(Listing(waiting, 0), sink, to, manner, marks)
 
 
-def _uploaded(
-    found: Listing, sink: Sink, to: Archive, manner: Manner, way: Callable[[Uploader], _Act]
+def _run(
+    found: Listing,
+    sink: Sink,
+    to: Archive,
+    manner: Manner | None,
+    confirmed: Mapping[str, Mark] = MappingProxyType({}),
+    *,
+    archives: bool = True,
 ) -> PublishResult:
-    stop = StopSignal(manner.asked)
+    how = manner or Manner()
+    stop = StopSignal(how.asked)
     heard: queue.Queue[_Heard] = queue.Queue()
-    uploader = Uploader(sink, to, manner.policy, stop, heard.put)
-    manner.listener(Begun(sink.name, len(found.waiting), sum(one.size for one in found.waiting)))
+    uploader = Uploader(sink, to, how.policy, stop, heard.put, confirmed, archives)
+    how.listener(Begun(sink.name, len(found.waiting), sum(one.size for one in found.waiting)))
     if found.waiting:
         _prepare(to, stop)
-    endings = _run(found.waiting, way(uploader), sink.parallel, stop, heard, manner.listener)
+    endings = _published(found.waiting, uploader, heard, how.listener)
     return _outcome(sink.name, found, endings, stop)
 
 
@@ -158,25 +161,23 @@ def _prepare(to: Archive, stop: StopSignal) -> None:
         stop.give_up(str(error))
 
 
-def _run(
+def _published(
     waiting: Sequence[WaitingFile],
-    act: _Act,
-    parallel: int,
-    stop: StopSignal,
+    uploader: Uploader,
     heard: "queue.Queue[_Heard]",
     listener: Listener,
 ) -> list[Ending]:
-    """Upload files in parallel, oldest first; return how each that was begun ended.
+    """Publish files in parallel, oldest first; return how each that was begun ended.
 
     The first goes alone, so that a sink that is down, or wrong settings, are found and told once.
     The threads are daemons: a second Ctrl-C does not wait for a sink.
     """
-    number_of_threads = max(1, min(parallel, len(waiting)))
+    number_of_threads = max(1, min(uploader.sink.parallel, len(waiting)))
     todo, ended = queue.SimpleQueue[WaitingFile | None](), threading.Event()
     for one in (*waiting, *[None] * number_of_threads):
         todo.put(one)
     threads = [
-        threading.Thread(target=_work, args=(todo, act, stop, heard, ended, number), daemon=True)
+        threading.Thread(target=_work, args=(todo, uploader, heard, ended, number), daemon=True)
         for number in range(number_of_threads)
     ]
     for thread in threads:
@@ -188,15 +189,14 @@ def _run(
             if not isinstance(happening, Begun | Retrying):
                 endings.append(happening)
     except BaseException:
-        stop.give_up("interrupted")
+        uploader.stop.give_up("interrupted")
         raise
     return endings
 
 
 def _work(
     todo: "queue.SimpleQueue[WaitingFile | None]",
-    act: _Act,
-    stop: StopSignal,
+    uploader: Uploader,
     heard: "queue.Queue[_Heard]",
     ended: threading.Event,
     number: int,
@@ -206,12 +206,12 @@ def _work(
         if number:
             ended.wait()
         for waiting in iter(todo.get, None):
-            if stop:
+            if uploader.stop:
                 break
-            heard.put(act(waiting))
+            heard.put(uploader.publish(waiting))
             ended.set()
     except Exception as error:  # noqa: BLE001 - raised again in the thread that called
-        stop.give_up("internal error")
+        uploader.stop.give_up("internal error")
         heard.put(error)
     finally:
         ended.set()

@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -16,7 +16,7 @@ from benchyard.core.errors import (
 )
 from benchyard.publish.archive import Archive
 from benchyard.publish.compression import LARGEST, Compression, split_name
-from benchyard.publish.file_lock import ClaimedFile, Missed, claimed
+from benchyard.publish.file_lock import ClaimedFile, Mark, Missed, claimed
 from benchyard.publish.outcome import (
     Confirmed,
     Elsewhere,
@@ -100,6 +100,8 @@ class Uploader:
         policy: How long to try a sink that does not answer.
         stop: Whether to go on.
         tell: Called before each retry, by the thread that will wait.
+        confirmed: The marks of files that the sink has already; they are archived only.
+        archives: Whether files are archived now; else they stay in the spool.
     """
 
     sink: Sink
@@ -107,52 +109,40 @@ class Uploader:
     policy: RetryPolicy
     stop: StopSignal
     tell: Listener
+    confirmed: Mapping[str, Mark]
+    archives: bool
     _troubles: int = field(default=0, init=False)
     _answered: bool = field(default=False, init=False)
     _large: threading.Lock = field(default_factory=threading.Lock, init=False)
 
     def publish(self, waiting: WaitingFile) -> Ending:
-        """Upload a file and archive it."""
-
-        def act(held: ClaimedFile) -> Ending:
-            spooled = self._spooled(held)
-            stored = self._store(held, spooled)
-            return self._archive(held, spooled) if isinstance(stored, Confirmed) else stored
-
-        return self._with(waiting, act)
-
-    def upload(self, waiting: WaitingFile) -> Ending:
-        """Upload a file; it stays in the spool."""
-        return self._with(waiting, lambda held: self._store(held, self._spooled(held)))
-
-    def keep(self, waiting: WaitingFile, mark: tuple[int, int, int, int]) -> Ending:
-        """Archive a file that the sink has confirmed, if it has not changed since."""
-
-        def act(held: ClaimedFile) -> Ending:
-            if held.mark != mark:
-                return Left(held.name, _CHANGED)
-            return self._archive(held, self._spooled(held))
-
-        return self._with(waiting, act)
-
-    def _with(self, waiting: WaitingFile, act: Callable[[ClaimedFile], Ending]) -> Ending:
-        """Lock a file and act on it; after an error it stays in the spool."""
+        """Lock a file, upload and archive it; after an error it stays in the spool."""
         try:
             with claimed(waiting.path) as held:
                 if isinstance(held, Missed):
                     return Elsewhere(waiting.name)
                 is_large = expected(held.size, held.compression) > _LARGE
                 with self._large if is_large else nullcontext():
-                    ending = self._settled(held, act)
+                    ending = self._settled(held)
         except (BenchyardError, OSError) as error:
             return self._trouble(waiting.name, error)
         self._troubles = 0
         return ending
 
-    def _settled(self, held: ClaimedFile, act: Callable[[ClaimedFile], Ending]) -> Ending:
+    def _act(self, held: ClaimedFile) -> Ending:
+        mark = self.confirmed.get(held.name)
+        if mark not in (None, held.mark):
+            return Left(held.name, _CHANGED)
+        spooled = self._spooled(held)
+        ending = Confirmed(held.name, held.mark) if mark else self._store(held, spooled)
+        if self.archives and isinstance(ending, Confirmed):
+            return self._archive(held, spooled)
+        return ending
+
+    def _settled(self, held: ClaimedFile) -> Ending:
         """Act on a file; reject it if it cannot be read and nobody is still writing it."""
         try:
-            return act(held)
+            return self._act(held)
         except DocumentRejectedError as error:
             young = SETTLED_S - (time.time_ns() - held.modified_ns) / 1e9
             if not held.is_unchanged or not held.is_in_place:

@@ -39,20 +39,6 @@ def test_a_file_is_archived_and_stays_in_the_spool(archive: LocalArchive, hold: 
     assert held.path.samefile(kept.where), "no second copy was written"
 
 
-def test_the_same_again_is_archived_already(archive: LocalArchive, hold: Hold) -> None:
-    write(archive.folder / "a.json", "{}")
-    assert keep(archive, hold("a.json", "{}")) == Kept(f"{archive.folder}/a.json", new=False)
-    assert names(archive.folder) == ["a.json"]
-
-
-def test_a_publisher_was_killed_before_it_took_the_file_out(
-    archive: LocalArchive, hold: Hold
-) -> None:
-    held = hold("a.json", "{}")
-    keep(archive, held)
-    assert keep(archive, held) == Kept(f"{archive.folder}/a.json", new=False)
-
-
 def test_other_content_gets_another_name(archive: LocalArchive, hold: Hold) -> None:
     for name in ("a.json", "b.events.jsonl"):
         write(archive.folder / name, "one")
@@ -164,15 +150,6 @@ def test_where_it_cannot_be_linked_it_is_copied(
 
 
 @pytest.mark.requires("mount")
-def test_on_another_file_system(small_disk: Path, hold: Hold) -> None:
-    archive = LocalArchive(small_disk / "archive")
-    archive.prepare()
-    kept = keep(archive, hold("a.json", "content"))
-    assert Path(kept.where).read_text() == "content"
-    assert names(small_disk / "archive") == ["a.json"]
-
-
-@pytest.mark.requires("mount")
 @pytest.mark.parametrize("compression", [Compression.NONE, Compression.ZST])
 def test_a_full_disk_leaves_the_file_in_the_spool(
     small_disk: Path, hold: Hold, compression: Compression
@@ -186,20 +163,6 @@ def test_a_full_disk_leaves_the_file_in_the_spool(
     assert str(caught.value) == f"archive {small_disk}/archive: No space left on device"
     assert names(small_disk / "archive") == []
     assert held.path.read_bytes() == content
-
-
-def test_a_file_in_the_place_of_the_folder(tmp_path: Path) -> None:
-    write(tmp_path / "archive", "mine")
-    with pytest.raises(SinkUnavailableError, match="archive: File exists"):
-        LocalArchive(tmp_path / "archive").prepare()
-    with pytest.raises(SinkUnavailableError, match="sub: Not a directory"):
-        LocalArchive(tmp_path / "archive" / "sub").prepare()
-
-
-def test_a_name_that_is_too_long_there(archive: LocalArchive, hold: Hold) -> None:
-    archive.compression = Compression.GZ
-    with pytest.raises(SinkUnavailableError, match="File name too long"):
-        keep(archive, hold("n" * 250 + ".json", "content"))
 
 
 # -- the archive is not the spool

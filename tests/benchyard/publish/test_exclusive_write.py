@@ -10,7 +10,6 @@ import pytest
 from benchyard.publish.exclusive_write import (
     link_exclusively,
     make_folder,
-    write_again,
     write_exclusively,
 )
 from tests.benchyard.publish.conftest import names, write
@@ -24,16 +23,6 @@ def no_links(monkeypatch: pytest.MonkeyPatch) -> None:
         raise PermissionError(1, "Operation not permitted")
 
     monkeypatch.setattr(os, "link", refused)
-
-
-@pytest.mark.parametrize("links", [True, False])
-def test_a_name_is_given_once(tmp_path: Path, links: bool, request: pytest.FixtureRequest) -> None:
-    if not links:
-        request.getfixturevalue("no_links")
-    assert write_exclusively(tmp_path / "a", b"first", "one")
-    assert not write_exclusively(tmp_path / "a", b"second", "two")
-    assert (tmp_path / "a").read_bytes() == b"first"
-    assert names(tmp_path) == ["a"]
 
 
 @pytest.mark.usefixtures("no_links")
@@ -60,13 +49,6 @@ def test_what_was_begun_under_the_same_key_is_begun_anew(
     assert write_exclusively(tmp_path / "a", b"whole", "key")
     assert names(tmp_path) == ["a"]
     assert (tmp_path / "a").read_bytes() == b"whole"
-
-
-def test_written_again_by_the_same(tmp_path: Path) -> None:
-    for content in (b"one", b"two"):
-        write_again(tmp_path / "a", content, "key")
-        assert (tmp_path / "a").read_bytes() == content
-    assert names(tmp_path) == ["a"]
 
 
 def test_the_open_file_is_linked_whatever_its_name_means_now(tmp_path: Path) -> None:

@@ -36,57 +36,27 @@ def outcome(path: Path) -> object:
         return "claimed" if isinstance(held, ClaimedFile) else held
 
 
-def test_one_publisher_has_it_at_a_time(file: Path) -> None:
-    with claimed(file) as held:
-        assert isinstance(held, ClaimedFile)
-        assert held.read() == b"content"
-        assert held.read() == b"content"
-        assert outcome(file) is Missed.BUSY
-    assert outcome(file) == "claimed"
-
-
 def test_a_child_does_not_inherit_the_lock(file: Path) -> None:
     with claimed(file) as held:
         assert isinstance(held, ClaimedFile)
         assert not os.get_inheritable(held.descriptor)
 
 
-def test_archived_between_opening_and_locking(
-    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("change", ["archived", "replaced", "linked", "folder gone"])
+def test_a_name_that_changes_hands_between_opening_and_locking(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: str
 ) -> None:
-    between_opening_and_locking(monkeypatch, lambda: file.rename(tmp_path / "archived.json"))
-    assert outcome(file) is Missed.GONE
-
-
-def test_replaced_between_opening_and_locking(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def replace() -> None:
-        write(file.with_name("new"), "other").replace(file)
-
-    between_opening_and_locking(monkeypatch, replace)
-    assert outcome(file) is Missed.GONE
-
-
-def test_archived_and_put_back_between_opening_and_locking(
-    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Another file of the same name and content: its lock is another one."""
-
-    def put_back() -> None:
-        file.rename(tmp_path / "archived.json")
-        write(file, "content")
-
-    between_opening_and_locking(monkeypatch, put_back)
-    assert outcome(file) is Missed.GONE
-
-
-def test_become_a_link_between_opening_and_locking(
-    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def relink() -> None:
+    def act() -> None:
+        if change == "folder gone":
+            file.parent.rename(tmp_path / "elsewhere")
+            return
         file.rename(tmp_path / "moved.json")
-        file.symlink_to(tmp_path / "moved.json")
+        if change == "replaced":
+            write(file, "content")
+        elif change == "linked":
+            file.symlink_to(tmp_path / "moved.json")
 
-    between_opening_and_locking(monkeypatch, relink)
+    between_opening_and_locking(monkeypatch, act)
     assert outcome(file) is Missed.GONE
 
 
@@ -95,13 +65,6 @@ def test_written_to_between_opening_and_locking_is_seen_as_it_is_then(
 ) -> None:
     between_opening_and_locking(monkeypatch, lambda: file.open("a").close())
     assert outcome(file) == "claimed"
-
-
-def test_the_folder_vanishes_between_opening_and_locking(
-    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    between_opening_and_locking(monkeypatch, lambda: file.parent.rename(tmp_path / "elsewhere"))
-    assert outcome(file) is Missed.GONE
 
 
 def test_what_is_no_file_is_not_claimed(spool: Path, tmp_path: Path) -> None:
@@ -133,14 +96,6 @@ def test_a_file_that_may_only_be_read_is_claimed(
     assert outcome(file) == "claimed"
 
 
-def test_a_file_that_may_not_be_read_is_an_error(
-    file: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    refusing(monkeypatch, os.O_RDWR, os.O_RDONLY)
-    with pytest.raises(PermissionError):
-        outcome(file)
-
-
 def test_it_is_open_for_writing_because_of_nfs(file: Path) -> None:
     with claimed(file) as held:
         assert isinstance(held, ClaimedFile)
@@ -154,25 +109,6 @@ def test_claiming_changes_no_time_and_leaks_nothing(file: Path) -> None:
         outcome(file.with_name("absent"))
     assert file.stat().st_mtime == 1_700_000_000
     assert open_below(file.parent) == []
-
-
-def test_a_change_is_noticed(file: Path) -> None:
-    with claimed(file) as held:
-        assert isinstance(held, ClaimedFile)
-        assert held.is_unchanged
-        with file.open("a") as stream:
-            stream.write("more")
-        assert not held.is_unchanged
-        assert held.is_in_place
-
-
-def test_only_the_file_itself_is_taken_out(file: Path) -> None:
-    with claimed(file) as held:
-        assert isinstance(held, ClaimedFile)
-        write(file.with_name("new"), "other").replace(file)
-        assert not held.is_in_place
-        held.take_out()
-    assert file.read_text() == "other"
 
 
 def test_taking_out_what_is_gone_is_no_error(file: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from benchyard.core.errors import InputError, RecordError, SinkUnavailableError
+from benchyard.core.errors import InputError, SinkUnavailableError
 from benchyard.core.places import archive_of, spool_of
 from benchyard.publish import (
     archive_uploaded,
@@ -18,8 +18,7 @@ from benchyard.publish import (
 )
 from benchyard.publish.archive import LocalArchive
 from benchyard.publish.compression import Compression
-from benchyard.publish.publisher import Manner, publish
-from benchyard.publish.routes import backlog, folder_name, routes, with_backlog
+from benchyard.publish.routes import folder_name, routes, with_backlog
 from benchyard.publish.service import document_of_run, spool_run
 from benchyard.publish.sinks import open_reader
 from benchyard.publish.sinks.contract import Kind, Sink
@@ -174,13 +173,6 @@ def test_an_archive_that_fails_after_uploading_leaves_the_run_in_the_spool(
     assert len(fakes["local"].stored) == 1
 
 
-def test_a_sink_of_events_hears_of_archiving(fakes: dict[str, FolderSink], run: Path) -> None:
-    sink = fakes["azure-tables"]
-    archive_uploaded(upload_runs([run], ["azure-tables"]))
-    assert isinstance(sink, NotingSink)
-    assert sink.noted == sink.stored
-
-
 def test_all_sinks_are_checked_before_anything_is_read(
     fakes: dict[str, FolderSink], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -197,18 +189,6 @@ def test_all_sinks_are_checked_before_anything_is_read(
     with pytest.raises(InputError, match="no credentials"):
         check_sinks(["datastore"])
     check_sinks(["local"])
-
-
-def test_one_sink_that_is_down_does_not_keep_the_others_from_being_published_to(
-    fakes: dict[str, FolderSink],
-) -> None:
-    for sink in ("local", "datastore"):
-        spool_of(sink).mkdir(parents=True)
-        write(spool_of(sink) / "a.json", "{}")
-    fakes["local"].before = Failing(SinkUnavailableError("it is down"))
-    down, up = publish_all([route("local"), route("datastore")], Manner(HASTY))
-    assert (down.error, len(down.waiting)) == ("it is down", 1)
-    assert up.is_clean
 
 
 def test_a_sink_that_takes_nothing_now_does_not_stop_the_others(
@@ -282,14 +262,6 @@ def test_several_sinks_do_not_share_an_archive(sinks: tuple[str, ...]) -> None:
         routes(sinks, archivedir="memory://a")
 
 
-def test_the_backlog_is_told_without_touching_it(tmp_path: Path, home: Path) -> None:
-    write(tmp_path / "a.json", '{"entries":{}}')
-    found = backlog(route("local", tmp_path, "memory://bucket"))
-    assert found.to_json()["waiting"] == [{"name": "a.json", "bytes": 14}]
-    assert found.archive == "memory://bucket"
-    assert not home.exists()
-
-
 @pytest.fixture
 def to(tmp_path: Path) -> LocalArchive:
     return LocalArchive(tmp_path / "archive")
@@ -309,18 +281,6 @@ def test_a_finished_run_is_put_once(put_run: Spool, spool: Path, tmp_path: Path)
     assert parse((spool / first).read_bytes()).test == "words"
 
 
-def test_a_run_that_is_not_finished_is_not_put(put_run: Spool, spool: Path, tmp_path: Path) -> None:
-    assert put_run(finished_run(tmp_path / "results", done=False)) is None
-    assert put_run(tmp_path / "absent") is None
-    assert names(spool) == []
-
-
-def test_two_runs_are_two_documents(put_run: Spool, spool: Path, tmp_path: Path) -> None:
-    for number in (1, 2, 1):
-        put_run(finished_run(tmp_path / f"results{len(names(tmp_path))}", number))
-    assert len(names(spool)) == 2
-
-
 @pytest.mark.parametrize("how", Compression)
 def test_what_was_archived_or_rejected_is_not_put_again(
     put_run: Spool, spool: Path, tmp_path: Path, to: LocalArchive, how: Compression
@@ -337,16 +297,6 @@ def test_what_was_archived_or_rejected_is_not_put_again(
     assert names(spool) == ["rejected"]
 
 
-def test_published_and_put_again_adds_nothing(
-    put_run: Spool, spool: Path, tmp_path: Path, to: LocalArchive, sink: FolderSink
-) -> None:
-    run = finished_run(tmp_path / "results")
-    put_run(run)
-    assert publish(spool, sink, to).is_clean
-    assert put_run(run) is None
-    assert names(spool) == []
-
-
 def test_a_sink_of_events_gets_events(spool: Path, tmp_path: Path, to: LocalArchive) -> None:
     run = finished_run(tmp_path / "results")
     put = spool_run(run, Kind.EVENTS, spool, to)
@@ -357,10 +307,3 @@ def test_a_sink_of_events_gets_events(spool: Path, tmp_path: Path, to: LocalArch
     events = [event.name for event in load((spool / put).read_bytes())]
     assert "run-start" in events
     assert "attempt-end" in events
-
-
-def test_a_damaged_record_is_an_error(put_run: Spool, tmp_path: Path) -> None:
-    run = finished_run(tmp_path / "results")
-    write(run / "run.json", "{")
-    with pytest.raises(RecordError, match="not a readable record"):
-        put_run(run)

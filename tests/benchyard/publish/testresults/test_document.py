@@ -128,17 +128,11 @@ def test_parts_of_a_second_are_kept() -> None:
     ("value", "says"),
     [
         ([], "all of it is a list, and no object"),
-        ("x", "all of it is a text, and no object"),
-        (7, "all of it is a number, and no object"),
         (document(name=None, target=None), "neither a name nor a target"),
-        (document(name="", target=""), "neither a name nor a target"),
         (document(name=7), "name is a number, and no text"),
         (document(startTime=None), "it has no startTime"),
         (document(startTime="soon"), "startTime is 'soon', and no number"),
-        (document(startTime="1_0"), "startTime is '1_0', and no number"),
-        (document(startTime=True), "startTime is true, and no number"),
         (document(startTime=-1), "startTime is -1, and no time in seconds"),
-        (document(startTime="NaN"), "startTime is nan, and no time in seconds"),
         (
             document(startTime="1704067200000"),
             "startTime is 1704067200000, and no time in seconds from 1970 to 9999",
@@ -148,20 +142,13 @@ def test_parts_of_a_second_are_kept() -> None:
         (document(entries=[]), "entries is a list, and no object"),
         (document(entries={"entry": {}}), "entries.entry is an object, and no list"),
         (entries({"name": "a"}, 7), r"entries.entry\[1\] is a number, and no object"),
-        (entries({"name": "a"}, None), r"entries.entry\[1\] has no name"),
         (entries({"wallTime": 1}), r"entries.entry\[0\] has no name"),
-        (entries({"name": ["a"]}), r"entries.entry\[0\].name is a list, and no text"),
         (entries({"name": "a", "wallTime": "fast"}), r"wallTime is 'fast', and no number"),
         (entries({"name": "a", "wallTime": "1" * 99}), None),
         (entries({"name": "a", "wallTime": "x" * 99}), "'x{40}'…, and no number"),
         (entries({"name": "a", "wallTime": "1\n"}), r"wallTime is '1\\n', and no number"),
-        (entries({"name": "a", "wallTime": {}}), "wallTime is an object, and no number"),
-        (entries({"name": "a", "wallTime": False}), "wallTime is false, and no number"),
-        (document(runTime="long"), "runTime is 'long', and no number"),
-        (document(runConfiguration=[]), "runConfiguration is a list, and no object"),
         (document(runConfiguration={"argument": "a"}), "argument is a text, and no list"),
         (document(runConfiguration={"argument": [1]}), "argument is a number, and no text"),
-        (document(machineConfiguration=1), "machineConfiguration is a number, and no object"),
         (document(machineConfiguration={"hostname": 1}), "hostname is a number, and no text"),
         (document(name="\ud800"), "it is no JSON"),
         (entries({"name": "a", "x\udfff": math.nan}), "no JSON that others can read: .*surrogates"),
@@ -241,13 +228,6 @@ def test_entries_of_one_name_have_identities_of_their_own() -> None:
     found = read(entries(same, same, same))
     assert len({entry.identity for entry in found.entries}) == 3
     assert found == read(entries(same, same, same))
-
-
-def test_identities_are_plain_hexadecimal_of_one_length() -> None:
-    found = read(document())
-    for identity in (found.identity, *(entry.identity for entry in found.entries)):
-        assert len(identity) == 40
-        int(identity, 16)
 
 
 def test_an_identity_never_changes() -> None:

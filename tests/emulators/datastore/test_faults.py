@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 from google.api_core.exceptions import (
-    DeadlineExceeded,
     GoogleAPICallError,
     ResourceExhausted,
     ServiceUnavailable,
@@ -45,16 +44,6 @@ def test_an_order_can_be_for_some_requests_and_be_taken_back(ours: Emulator, cli
     put(client, "Test", "odd")
 
 
-@pytest.mark.parametrize(("when", "expected"), [("half", ["a", "b"]), ("after", [*"abcd"])])
-def test_a_commit_may_be_done_although_it_fails(
-    ours: Emulator, client: Any, when: str, expected: list[str]
-) -> None:
-    ours.faults.fail("UNAVAILABLE", methods=["Commit"], when=when)
-    with pytest.raises(ServiceUnavailable):
-        put_all(client, "Test", {name: {} for name in "abcd"})
-    assert stored(client) == expected
-
-
 @pytest.mark.parametrize(("when", "expected"), [("before", []), ("after", ["a"])])
 def test_the_line_is_cut_and_the_client_connects_again(
     ours: Emulator, client: Any, when: str, expected: list[str]
@@ -64,17 +53,6 @@ def test_the_line_is_cut_and_the_client_connects_again(
     with pytest.raises(ServiceUnavailable):
         put(client, "Test", "a")
     assert stored(client) == expected
-
-
-def test_a_late_answer_misses_its_deadline(ours: Emulator, client: Any) -> None:
-    put(client, "K", "warm")
-    ours.faults.slow(5.0, methods=["Commit"], when="after")
-    key = {"path": [{"kind": "Test", "name": "late"}]}
-    request = {"project_id": client.project, "mode": "NON_TRANSACTIONAL"}
-    request["mutations"] = [{"upsert": {"key": key}}]
-    with pytest.raises(DeadlineExceeded):
-        client._datastore_api.commit(request=request, timeout=2.0, retry=None)
-    assert stored(client) == ["late"]
 
 
 def test_chance_is_the_same_for_a_seed() -> None:

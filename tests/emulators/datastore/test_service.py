@@ -1,13 +1,12 @@
 """What is stored, looked up and refused: the same by our server and, where it can, by Google's."""
 
 from collections.abc import Callable
-from datetime import datetime
 from typing import Any
 
 import pytest
-from google.api_core.exceptions import AlreadyExists, InvalidArgument, MethodNotImplemented
+from google.api_core.exceptions import InvalidArgument, MethodNotImplemented
 
-from tests.emulators.datastore.conftest import compared, found, names, put, put_all, start
+from tests.emulators.datastore.conftest import found, names, put, put_all
 from tests.emulators.datastore.fixture import Emulator, running
 
 Send = Callable[..., Any]
@@ -34,33 +33,6 @@ def send(ours: Emulator) -> Send:
     return lambda *mutations: commit(client, *mutations)
 
 
-def test_what_was_stored_is_read_back(client: Any) -> None:
-    values: dict[str, Any] = {"test": "t", "timing": 1.5, "info": "{}", "none": None, "blob": b"x"}
-    naive = datetime(2023, 11, 14, 0, 0, 3, 7)  # noqa: DTZ001 - it is UTC then
-    put(client, "Test", "a", start=naive, **values)
-    read = client.get(client.key("Test", "a"))
-    assert dict(read) == values | {"start": start(3).replace(microsecond=7)}
-    assert read.exclude_from_indexes == {"info"}
-    assert client.get(client.key("Test", "b")) is None
-
-
-def test_the_same_name_again_is_one_entity_and_no_name_is_another_one(client: Any) -> None:
-    ids = set[int]()
-    for _ in range(2):
-        put(client, "Test", "a", test="t")
-        ids.add(put(client, "Test", test="t").key.id)
-    assert len(ids) == 2
-    assert set(names(found(client, "Test"))) == {"a", *ids}
-
-
-def test_what_is_deleted_is_not_found_and_may_be_deleted_again(client: Any) -> None:
-    put(client, "Test", "a", test="t")
-    for _ in range(2):
-        client.delete(client.key("Test", "a"))
-    assert client.get(client.key("Test", "a")) is None
-    assert found(client, "Test", compared("test", "=", "t")) == []
-
-
 def test_namespaces_are_apart(client: Any, both: Emulator) -> None:
     other = both.client(namespace="other")
     put(client, "Test", "a", test="t")
@@ -78,12 +50,6 @@ def test_an_entity_is_there_once_in_a_commit(client: Any) -> None:
 def test_a_commit_says_that_it_is_in_no_transaction(client: Any) -> None:
     with pytest.raises(InvalidArgument, match="transactional commit requires a transaction"):
         commit(client, upsert(), mode="TRANSACTIONAL")
-
-
-def test_an_entity_is_inserted_once(client: Any) -> None:
-    commit(client, {"insert": upsert()["upsert"]})
-    with pytest.raises(AlreadyExists, match="entity already exists"):
-        commit(client, {"insert": upsert()["upsert"]})
 
 
 def test_what_only_the_real_service_can_do_is_not_silently_done(send: Send) -> None:

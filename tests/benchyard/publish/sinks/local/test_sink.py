@@ -155,15 +155,6 @@ def test_entries_of_one_name_are_all_kept(sink: LocalSink, reader: LocalReader) 
     assert [one.wall_time for one in reader.stored("words", day(0))] == [3.0, 1.0, 2.0]
 
 
-def test_another_layout_of_the_same_run_is_no_other_run(
-    sink: LocalSink, reader: LocalReader
-) -> None:
-    content = document({"load": 1.0, "sort": 2.0})
-    sink.store(spooled(content))
-    sink.store(spooled(json.dumps(json.loads(content), indent=4).encode()))
-    assert list(reader.starts("words")) == [day(0)]
-
-
 def test_two_runs_of_one_second_are_two(sink: LocalSink, reader: LocalReader) -> None:
     put(sink, {"load": 1.0})
     put(sink, {"load": 5.0, "sort": 3.0})

@@ -5,7 +5,7 @@ files and lines are named and left out.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 
@@ -102,20 +102,15 @@ def _began(step: TriedStep) -> bool:
 
 
 def _of_step(one: RunAttempt, step: TriedStep) -> StepTry:
-    reason = ErrorRecord("", step.reason) if step.reason else None
-    return StepTry(
-        case=one.case,
-        run=one.run,
+    return replace(
+        _of_run(one),
         step=step.label,
         id=step.id,
-        host=one.host,
-        started_at=one.started_at,
         attempts=step.attempts,
         failed=step.failed,
         outcome=step.outcome,
         duration_s=step.duration_s if step.attempts else None,
-        error=reason,
-        flow_run=one.flow_run,
+        error=ErrorRecord("", step.reason) if step.reason else None,
     )
 
 

@@ -186,10 +186,7 @@ def _day(execution: StepTry) -> date:
 
 
 def _first_day(day: date, every: str) -> date:
-    try:
-        return day - timedelta(days=day.weekday()) if every == WEEK else day
-    except OverflowError:  # the first days that there are
-        return day
+    return day - timedelta(days=day.weekday()) if every == WEEK else day
 
 
 def _bucket(first: date, several: Sequence[StepTry]) -> Bucket:

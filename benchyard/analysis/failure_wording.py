@@ -118,22 +118,17 @@ def _identity(told: Json) -> str:
 
 def summary(steps: Sequence[Fragile]) -> str:
     """Say in a sentence how much failed."""
-    real = [step for step in steps if step.step != WHOLE_RUN]
-    executed = sum(step.executions for step in real)
-    trouble = [one for step in real for one in step.troubled]
-    off = sum(len(step.troubled) for step in steps if step.step == WHOLE_RUN)
-    rest = f"; {_tries(off)} broke off outside of the steps" if off else ""
-    if not trouble:
-        return f"nothing failed in {plural(executed, 'execution')} of steps{rest}"
-    attempts = sum(step.attempts for step in real)
-    failed = sum(step.failed_attempts for step in real)
-    recovered = sum(one.recovered for one in trouble)
-    share = f"trouble in {len(trouble):,} of {plural(executed, 'execution')} of steps"
-    return f"{share}, {recovered:,} recovered; {failed:,} of {attempts:,} attempts failed{rest}"
-
-
-def _tries(count: int) -> str:
-    return "1 try of a run" if count == 1 else f"{count:,} tries of runs"
+    sums, off = _sums(steps), _broken_off(steps)
+    tries = "1 try of a run" if off == 1 else f"{off:,} tries of runs"
+    rest = f"; {tries} broke off outside of the steps" if off else ""
+    executed = f"{plural(sums['executions'], 'execution')} of steps"
+    if not sums["troubled"]:
+        return f"nothing failed in {executed}{rest}"
+    recovered = sum(one.recovered for step in steps for one in step.troubled)
+    return (
+        f"trouble in {sums['troubled']:,} of {executed}, {recovered:,} recovered; "
+        f"{sums['failed_attempts']:,} of {sums['attempts']:,} attempts failed{rest}"
+    )
 
 
 FORMAT = "benchyard-failures"
@@ -157,22 +152,27 @@ def document(collected: Collected, since: str | None, link: Link) -> JsonObject:
         "since": since,
         "tries": len(collected.tries),
         "problems": list[Json](collected.problems),
-        "executed": _sums(steps),
+        "executed": {**_sums(steps), "broken_off": _broken_off(steps)},
         "steps": [_step(step) for step in steps if step.troubled],
         "executions": [_execution(one, link) for one in troubled(steps)],
         "rates": {every: [_bucket(one) for one in rates(found, every)] for every in (DAY, WEEK)},
     }
 
 
-def _sums(steps: Sequence[Fragile]) -> JsonObject:
+def _sums(steps: Sequence[Fragile]) -> dict[str, int]:
+    """Sum up steps; whole runs are no steps."""
     real = [step for step in steps if step.step != WHOLE_RUN]
     return {
         "executions": sum(step.executions for step in real),
         "troubled": sum(len(step.troubled) for step in real),
         "attempts": sum(step.attempts for step in real),
         "failed_attempts": sum(step.failed_attempts for step in real),
-        "broken_off": sum(len(step.troubled) for step in steps if step not in real),
     }
+
+
+def _broken_off(steps: Sequence[Fragile]) -> int:
+    """Count the tries of runs that broke off outside of their steps."""
+    return sum(len(step.troubled) for step in steps if step.step == WHOLE_RUN)
 
 
 def _step(step: Fragile) -> JsonObject:
@@ -190,21 +190,14 @@ def _step(step: Fragile) -> JsonObject:
 
 
 def _execution(one: StepTry, link: Link) -> JsonObject:
+    fields = cast("JsonObject", asdict(one))
+    del fields["error"]
     return {
-        "case": one.case,
-        "run": one.run,
-        "step": one.step,
-        "id": one.id,
-        "host": one.host,
-        "started_at": one.started_at,
-        "attempts": one.attempts,
-        "outcome": one.outcome.value if one.outcome else None,
+        **fields,
         "recovered": one.recovered,
-        "duration_s": one.duration_s,
         "failed": [cast("Json", asdict(failed)) for failed in one.failed],
         "first_error": _error(one.first_error),
         "last_error": _error(one.last_error),
-        "flow_run": dict(one.flow_run),
         "link": link(one.flow_run),
     }
 

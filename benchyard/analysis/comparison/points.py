@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping
-from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
@@ -33,7 +32,6 @@ def _index(values: Any, value: object) -> int:
     return known.index(value) if value in known else len(known)
 
 
-@cache
 def _matrix(folder: str) -> dict[str, Any]:
     """Return the matrix that a case has now; empty if it is not there any more."""
     try:

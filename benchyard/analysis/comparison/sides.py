@@ -6,10 +6,9 @@ match is a side of its own.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
-from functools import cache
 from pathlib import Path
 
 from benchyard.analysis.comparison.reported import read_reported, read_selected
@@ -222,8 +221,7 @@ def _points(
         yield "", dict(cases)
         return
     groups: dict[str, dict[str, RunSet]] = {}
-    declared = cache(_declared)
-    for run_set in sorted(cases.values(), key=lambda one: _place_in_order(one, declared)):
+    for run_set in cases.values():
         told = _told_apart(point_of(run_set), wanted)
         if told is not None:
             groups.setdefault(told, {})[run_set.title] = run_set
@@ -234,29 +232,6 @@ def _points(
             f"{''.join(f', {one}' for one in known[1:10])}"
         )
     yield from groups.items()
-
-
-def _place_in_order(
-    run_set: RunSet, declared: Callable[[str], Mapping[str, Sequence[Json]]]
-) -> list[tuple[int, bool, float, str]]:
-    """Sort values as the case's matrix has them; what it has not, after these, numbers by size."""
-    matrix = declared(str(run_set.everything[-1].case.get("folder")))
-    places: list[tuple[int, bool, float, str]] = []
-    for name, value in point_of(run_set).items():
-        values = matrix.get(name, ())
-        at = values.index(value) if value in values else len(values)
-        number = isinstance(value, int | float)
-        places.append((at, not number, value if number else 0.0, plain(value)))
-    return places
-
-
-def _declared(folder: str) -> Mapping[str, Sequence[Json]]:
-    """Return the matrix of the case in a folder; empty where it cannot be read any more."""
-    document = read_metadata(Path(folder, METADATA))
-    matrix = document.get("matrix") if isinstance(document, dict) else None
-    if not isinstance(matrix, dict):
-        return {}
-    return {name: values for name, values in matrix.items() if isinstance(values, list)}
 
 
 def _told_apart(point: Mapping[str, Json], wanted: str) -> str | None:

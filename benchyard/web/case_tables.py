@@ -13,7 +13,7 @@ from benchyard.core.clock import iso_utc
 from benchyard.core.model import Json, JsonObject, plain
 from benchyard.core.quantity import amount, shorten
 from benchyard.core.table import LONG, MOMENT, NUMBER, Cell, Column, Row
-from benchyard.show.case_history.groups import Group, StepHistory
+from benchyard.show.history.steps import Group, StepHistory
 from benchyard.show.steps_table import ON_PAGE, SELDOM, Look
 from benchyard.web.case_links import address, query_of
 from benchyard.web.tables import DataTable, Ticks

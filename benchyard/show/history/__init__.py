@@ -1,5 +1,6 @@
-"""What was published, through time: one entry of a test, run after run.
+"""What was measured through time: published entries of a test, and the steps of a case.
 
-dates: how far to look back. query: from any sink's reader to series. series: what one says.
-wording, plot: how it looks. document: all of it as JSON.
+series: the timings of an entry from any sink's reader, and where what was measured changed.
+steps: a metric of a case's steps from the records, campaign by campaign.
+wording, document, plot, steps_plot: how both look.
 """

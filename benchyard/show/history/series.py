@@ -7,6 +7,7 @@ from datetime import datetime
 from itertools import islice
 
 from benchyard.core.errors import InputError
+from benchyard.core.model import Json
 from benchyard.core.wording import hint, printable, quote
 from benchyard.publish.sinks.contract import Reader, Timing
 from benchyard.results.subject import Subject, SubjectChange, differences, in_words
@@ -31,18 +32,17 @@ class Change:
         return in_words(self.differences)
 
 
-def changes_in(timings: Iterable[Timing]) -> Iterator[Change]:
-    """Yield the timings whose subject differs from the one before on the same host.
+def changes_in(subjects: Iterable[Subject]) -> Iterator[tuple[SubjectChange, ...]]:
+    """Yield of each subject in what it differs from the one before it on its host.
 
     Args:
-        timings: Oldest first, of any number of hosts.
+        subjects: Oldest first, of any number of hosts.
     """
-    before: dict[str, Subject] = {}
-    for timing in timings:
-        found = _between(before.get(timing.host, {}), timing.subject)
-        if found:
-            yield Change(timing, found)
-        before[timing.host] = timing.subject
+    before: dict[Json, Subject] = {}
+    for subject in subjects:
+        host = subject.get("host")
+        yield _between(before.get(host, {}), subject)
+        before[host] = subject
 
 
 def _between(before: Subject, after: Subject) -> tuple[SubjectChange, ...]:
@@ -77,7 +77,8 @@ class Series:
     @property
     def changes(self) -> tuple[Change, ...]:
         """Where the subject changed."""
-        return tuple(changes_in(self.timings))
+        found = changes_in(one.subject for one in self.timings)
+        return tuple(Change(*both) for both in zip(self.timings, found, strict=True) if both[1])
 
     @property
     def suspect(self) -> tuple[Timing, ...]:

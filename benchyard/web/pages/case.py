@@ -15,8 +15,8 @@ from benchyard.core.errors import InputError
 from benchyard.core.quantity import moment, plural
 from benchyard.results.subject import about
 from benchyard.results.trust import Suspect
-from benchyard.show.case_history.groups import StepHistory, histories
 from benchyard.show.drawing import Drawing
+from benchyard.show.history.steps import StepHistory, histories
 from benchyard.show.results_plot.chart import Kind as PlotKind
 from benchyard.show.results_plot.choice import Wish
 from benchyard.show.steps_table import CPU, MEMORY
@@ -109,7 +109,7 @@ def history_picture(
         found = _histories(_read(explorer, case_id, metric)[1], step, metric)
         if not found:
             raise InputError(f"no run of {case.title} has a value of {metric}")
-        from benchyard.show.case_history.plot import draw as drawn  # noqa: PLC0415 - slow
+        from benchyard.show.history.steps_plot import draw as drawn  # noqa: PLC0415 - slow
 
         return drawn(found, WIDTHS[width], kind)
 

@@ -10,7 +10,7 @@ from benchyard.analysis.comparison.verdicts import choose_metrics
 from benchyard.core.clock import iso_utc
 from benchyard.core.quantity import amount
 from benchyard.core.table import MOMENT, NUMBER, Cell, Column, Row
-from benchyard.show.case_history.groups import Group, StepHistory, Value, histories
+from benchyard.show.history.steps import Group, StepHistory, Value, histories
 from benchyard.web.case_links import address
 from benchyard.web.case_results import read_case
 from benchyard.web.explorer import Current

@@ -8,8 +8,8 @@ import pytest
 
 from benchyard.results.campaigns import Campaign
 from benchyard.results.record import RunRecord
-from benchyard.show.case_history.groups import Value, histories, value_of
-from benchyard.show.case_history.plot import MOST, draw, thinned
+from benchyard.show.history.steps import Value, histories, value_of
+from benchyard.show.history.steps_plot import MOST, draw, thinned
 from tests.benchyard.analysis.comparison.conftest import BASE, run, step
 
 WHEN = datetime(2026, 1, 1, tzinfo=UTC)

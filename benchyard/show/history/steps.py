@@ -8,7 +8,7 @@ from pathlib import Path
 from benchyard.analysis.comparison.samples import DURATION
 from benchyard.results.campaigns import Campaign
 from benchyard.results.record import RunRecord, StepRecord
-from benchyard.results.subject import Subject, commit_of, differences, in_words, subject_of
+from benchyard.results.subject import Subject, commit_of, in_words, subject_of
 from benchyard.results.summary_metrics import (
     counting,
     declared_kinds,
@@ -19,6 +19,7 @@ from benchyard.results.summary_metrics import (
     sampled_numbers,
     unit_and_direction,
 )
+from benchyard.show.history.series import changes_in
 from benchyard.statistics import describe
 from benchyard.statistics.intervals import Interval
 
@@ -108,12 +109,13 @@ def histories(campaigns: Sequence[Campaign], metric: str = DURATION) -> list[Ste
     Args:
         campaigns: Their records need the metric, and no other.
     """
-    groups = _with_changes(sorted(_groups(campaigns), key=lambda found: found[1][0].began))
+    groups = sorted(_groups(campaigns), key=lambda found: found[1][0].began)
+    changes = changes_in(subject_of(records[0]) for _, records in groups)
     found: dict[str, list[Group]] = {}
     newest: dict[str, StepRecord] = {}
-    for folder, records, change in groups:
+    for (folder, records), change in zip(groups, changes, strict=True):
         for step_id, made in _values(records, metric, newest).items():
-            found.setdefault(step_id, []).append(_group(folder, records[0], change, made))
+            found.setdefault(step_id, []).append(_group(folder, records[0], in_words(change), made))
     order = {step_id: newest[step_id].index for step_id in found}
     return [
         StepHistory(
@@ -134,17 +136,6 @@ def _groups(campaigns: Iterable[Campaign]) -> Iterator[tuple[Path, list[RunRecor
         for record in sorted(timed, key=lambda record: record.began):
             apart.setdefault(str(subject_of(record).get("digest")), []).append(record)
         yield from ((campaign.folder, records) for records in apart.values())
-
-
-def _with_changes(
-    groups: Iterable[tuple[Path, list[RunRecord]]],
-) -> Iterator[tuple[Path, list[RunRecord], str]]:
-    before: dict[object, Subject] = {}
-    for folder, records in groups:
-        subject = subject_of(records[0])
-        host = subject.get("host")
-        yield folder, records, in_words(differences(before.get(host, {}), subject))
-        before[host] = subject
 
 
 def _values(

@@ -10,8 +10,8 @@ from matplotlib.lines import Line2D
 
 from benchyard.core.quantity import amount, plural, shorten
 from benchyard.core.wording import printable
-from benchyard.show.case_history.groups import Group, StepHistory, Value
 from benchyard.show.history.plot import CHANGE, dress, set_dates
+from benchyard.show.history.steps import Group, StepHistory, Value
 from benchyard.show.plot import Format, picture
 from benchyard.show.results_plot.look import INK, Look, short
 

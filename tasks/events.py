@@ -24,7 +24,7 @@ from benchyard.core.quantity import shorten
 from benchyard.results.folders import Results
 from benchyard.results.reasons import why_failed
 from benchyard.results.record import Attempt, RunRecord, StepRecord
-from benchyard.suite.report import CaseReport, report_of
+from benchyard.suite.turn_records import CaseReport, report_of
 from tasks.artifacts import Showcase
 from tasks.flow_run import flow_run_id
 

@@ -18,8 +18,7 @@ from benchyard.run.progress import Notice, current_listener, tell
 from benchyard.run.request import Request
 from benchyard.run.run_context import RunContext
 from benchyard.show.pages import key_of
-from benchyard.suite.report import CaseReport
-from benchyard.suite.turn_records import NO_FAILURE, failure_after
+from benchyard.suite.turn_records import NO_FAILURE, CaseReport, failure_after
 from tasks.artifacts import Showcase
 from tasks.caller import current_caller, remember_end
 from tasks.events import (

@@ -16,9 +16,8 @@ from benchyard.run.ordering import Turn
 from benchyard.run.resting import cooldown_of, rest_after, without_rest
 from benchyard.suite.places import NOWHERE, Place, why_nowhere, with_room
 from benchyard.suite.plan import ChosenCase
-from benchyard.suite.report import CaseReport
 from benchyard.suite.request import SuiteRequest
-from benchyard.suite.turn_records import NO_FAILURE, TurnFailure
+from benchyard.suite.turn_records import NO_FAILURE, CaseReport, TurnFailure
 
 
 class End(StrEnum):

@@ -1,16 +1,23 @@
-"""What a turn left in the results folder of its case: finished runs, a failure, its last length."""
+"""What a turn left in the results folder of its case, and what its flow run says of itself.
 
+The suite cannot look where the results of another testbed lie: the flow run reports as one text.
+"""
+
+import json
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
 
+from benchyard.analysis.regressions import Looked, Regression
 from benchyard.core.errors import RecordError
+from benchyard.core.json_text import decoded
 from benchyard.core.model import Outcome
 from benchyard.results.folders import Results
 from benchyard.results.reasons import failure_of
 from benchyard.results.record import RunRecord, read_record
+from benchyard.results.typed import read_as
 from benchyard.suite.plan import done_since
 
 
@@ -77,3 +84,59 @@ def _last(results: Results, runs: Sequence[int], since: datetime) -> RunRecord |
             if record.began >= since:
                 return record
     return None
+
+
+# -- reports
+
+#: More are in the comparison's page; the text is kept in the server's database.
+_MOST_REGRESSIONS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class CaseReport:
+    """What became of one turn.
+
+    Args:
+        runs: Numbers of the finished runs that the flow run executed.
+        looked: What it came to against the baseline; None if it was not compared.
+        failure: How it failed, if it did.
+    """
+
+    runs: tuple[int, ...]
+    looked: Looked | None = None
+    failure: TurnFailure = NO_FAILURE
+
+    def to_text(self) -> str:
+        """Write it."""
+        looked = self.looked
+        regressions = looked.regressions[:_MOST_REGRESSIONS] if looked else ()
+        told = {
+            "runs": [*self.runs],
+            "failure": asdict(self.failure),
+            "summary": looked and looked.summary,
+            "against": looked and looked.against,
+            "p_values": [*(looked.p_values if looked else ())],
+            "unjudged": [*(looked.unjudged if looked else ())],
+            "regressions": [one.to_json() for one in regressions],
+        }
+        return json.dumps(told)
+
+
+def report_of(text: object) -> CaseReport | None:
+    """Read a report; None if there is none that can be read."""
+    try:
+        told = decoded(str(text).encode())
+        runs = tuple(int(run) for run in told["runs"])
+        worse = tuple(read_as(Regression, one) for one in told["regressions"])
+        failure = read_as(TurnFailure, told.get("failure", {}))
+        summary = told["summary"]
+        p_values = tuple(float(p) for p in told.get("p_values", ()))
+        looked = Looked(
+            *(worse, str(summary), str(told["against"])),
+            p_values=p_values,
+            unjudged=tuple(map(str, told.get("unjudged", ()))),
+        )
+        looked = None if summary is None else looked
+    except (ValueError, KeyError, TypeError):
+        return None
+    return CaseReport(runs, looked, failure)

@@ -17,8 +17,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from benchyard.analysis.comparison.run_sets import RunSet
-from benchyard.analysis.comparison.samples import StepSample
-from benchyard.analysis.comparison.trust import sampled
+from benchyard.analysis.comparison.samples import StepSample, sampled
 from benchyard.analysis.comparison.verdicts import Rule, choose_metrics
 from benchyard.core.errors import InputError
 from benchyard.core.model import Json, JsonObject

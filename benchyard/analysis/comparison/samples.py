@@ -7,7 +7,7 @@ Source: T. Kalibera and R. Jones, Rigorous Benchmarking in Reasonable Time, ISMM
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
 
@@ -21,7 +21,10 @@ from benchyard.results.summary_metrics import (
     left_out,
     unit_and_direction,
 )
+from benchyard.results.trust import FEWEST_TRUSTED, Suspect
 from benchyard.statistics import median
+from benchyard.statistics.pairs import smallest_paired_p
+from benchyard.statistics.ranks import smallest_p
 
 #: Outcomes of a step that was tried and did not do what it should.
 FAILURES = (Outcome.FAILED, Outcome.TIMED_OUT, Outcome.TOLERATED)
@@ -141,3 +144,44 @@ def _numbers(made: Repetition, ours: set[str]) -> dict[str, float]:
             # A command may report what the lab measures too; neither may hide the other.
             found[f"reported_{name}" if name in ours else name] = float(value)
     return found
+
+
+# -- which values count where executions are suspect: of both sides alike
+
+
+@dataclass(frozen=True, slots=True)
+class Samples:
+    """The steps of one side by id: with the trusted values alone, and with all of them."""
+
+    trusted: Mapping[str, StepSample]
+    every: Mapping[str, StepSample]
+
+    def of_one_side(self) -> Iterator[StepSample]:
+        """Yield each step with the values that count where it is compared with nothing."""
+        for step_id, trusted in self.trusted.items():
+            yield trusted if trusted.counted >= FEWEST_TRUSTED else self.every[step_id]
+
+
+def sampled(runs: RunSet, rule: Suspect) -> Samples:
+    """Return the values of one side that can count by a rule."""
+    doubted = any(step.suspect for record in runs.records for step in record.steps)
+    every = sample(runs, include_suspect=doubted and rule is not Suspect.LEAVE_OUT)
+    chooses = doubted and rule is Suspect.AUTO
+    return Samples(sample(runs, include_suspect=False) if chooses else every, every)
+
+
+def suffices(
+    baseline: Collection[int], candidate: Collection[int], level: float, *, paired: bool
+) -> bool:
+    """Tell whether trusted values count alone.
+
+    Args:
+        baseline: Numbers of the runs with a trusted value, as ``candidate``.
+        level: Of this comparison: its share of the level of all (Bonferroni).
+        paired: Whether both values are of the same runs.
+    """
+    if paired:
+        both = len({*baseline} & {*candidate})
+        return both >= FEWEST_TRUSTED and smallest_paired_p(both) <= level
+    numbers = len(baseline), len(candidate)
+    return min(numbers) >= FEWEST_TRUSTED and smallest_p(*numbers) <= level

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 
 from benchyard.analysis.comparison.overall import Overall, overall
@@ -36,29 +36,6 @@ class Order(StrEnum):
     NAME = "name"
 
 
-@dataclass(frozen=True, slots=True)
-class _Entry:
-    """What a line shows: a row, or the mean over the steps of two sides.
-
-    Args:
-        group: What has lines of all sides: case, step and metric, as the columns show them.
-        sides: Baseline and candidate.
-        p: As text, as are ``arrow`` and ``words``.
-        busy: Whether suspect values count in each side.
-        verdict: None for what is not judged.
-    """
-
-    group: tuple[str, str, str]
-    sides: tuple[str, str]
-    difference: Difference
-    unit: str | None
-    p: str
-    arrow: str
-    words: str
-    busy: tuple[bool, bool]
-    verdict: Verdict | None = None
-
-
 def in_order(comparison: Comparison, order: Order) -> Comparison:
     """Return the comparison with its rows as in the case, the largest change first, or by name."""
     rows = list(comparison.rows)
@@ -82,7 +59,9 @@ MARKS: Mapping[Verdict | None, str] = {
     Verdict.CANNOT_TELL: "doubtful",
     Verdict.NO_CHANGE_SHOWN: "quiet",
 }
-_SIDES = ("SIDE", "AGAINST")
+_GROUP = ("CASE", "STEP", "METRIC")
+#: What a line shows, by the heads of its columns.
+_Line = Mapping[str, Cell]
 
 
 def table(
@@ -99,27 +78,20 @@ def table(
         href: Returns where the name of a side leads.
     """
     several = len(comparison.side_pairs) > 1
-    entries = [*map(_of_overall, overall(comparison))]
-    entries += [_of_row(row, several=several) for row in comparison.rows]
-    lines = list(_by_group(entries)) if several else [(_cells(one), one.verdict) for one in entries]
+    lines = [*map(_of_overall, overall(comparison))]
+    lines += [_of_row(row, several=several) for row in comparison.rows]
+    sides = {s: Cell(s, label(s), href(s)) for two in comparison.side_pairs for s in two}
+    lines = list(_by_group(lines, sides)) if several else lines
     covers = percent(1 - comparison.rule.level, 4)
     in_turns = all(pair.sessions.in_turns for pair in comparison.pairs)
     interval = f"{covers} INTERVAL" if in_turns else f"{covers} INSIDE SESSIONS"
     medians = ("MEDIAN",) if several else ("BASELINE", "CANDIDATE", "DIFFERENCE")
-    who = _SIDES if several else ()
-    heads = ("CASE", "STEP", "METRIC", *who, "N", *medians, "CHANGE", interval, "P", "", "VERDICT")
+    who = ("SIDE", "AGAINST") if several else ()
+    heads = (*_GROUP, *who, "N", *medians, "CHANGE", "INTERVAL", "P", "", "VERDICT")
     right = ("N", *medians, "CHANGE", "P")
-    columns = [Column(h, _head(h), NUMBER if h in right else TEXT) for h in heads]
-
-    def cell(head: str, text: str, verdict: Verdict | None) -> Cell:
-        if head in _SIDES:
-            return Cell(text, label(text), href(text))
-        return Cell(text, mark=MARKS.get(verdict, "") if head == "VERDICT" else "")
-
-    rows = [
-        [cell(h, cells.get("INTERVAL" if h == interval else h, ""), verdict) for h in heads]
-        for cells, verdict in lines
-    ]
+    names = [interval if head == "INTERVAL" else head for head in heads]
+    columns = [Column(h, _head(h), NUMBER if h in right else TEXT) for h in names]
+    rows = [[line.get(head, "") for head in heads] for line in lines]
     made = Table("comparison", "Figures and verdicts", columns, rows)
     return made.without(_unsaid(comparison))
 
@@ -137,79 +109,78 @@ def _unsaid(comparison: Comparison) -> list[str]:
     return unsaid
 
 
-def _of_row(row: Row, *, several: bool) -> _Entry:
+def _of_row(row: Row, *, several: bool) -> _Line:
     called = row.verdict not in (Verdict.NO_CHANGE_SHOWN, Verdict.CANNOT_TELL)
     # Where each side is a step of its own, the sides are called as the steps.
     ours = "" if row.pair.of_same_runs else row.baseline.name
     case, step = (row.pair.key, ours) if several else (row.case, step_name(row))
-    return _Entry(
-        (case, step, row.metric),
-        (row.pair.baseline_side, row.pair.candidate_side),
-        row.difference,
-        row.unit,
-        p_value(row.judgement.p_value) if row.tested else UNKNOWN,
-        arrow(row.difference) if called else "",
-        verdict_in_full(row),
-        (bool(row.baseline.suspect), bool(row.candidate.suspect)),
-        row.verdict,
-    )
-
-
-def _of_overall(one: Overall) -> _Entry:
-    return _Entry(
-        ("", f"all {plural(one.steps, 'step')}", one.metric),
-        (one.baseline_side, one.candidate_side),
-        one.difference,
-        one.unit,
-        p_value(one.judgement.p_value),
-        arrow(one.difference) if one.judgement.verdict is Verdict.CHANGE else "",
-        overall_words(one),
-        (one.busy, one.busy),
-    )
-
-
-def _by_group(entries: Sequence[_Entry]) -> Iterator[tuple[dict[str, str], Verdict | None]]:
-    """Yield of each step and metric a line for the reference, and below it for each other side."""
-    groups: dict[tuple[str, str, str], list[_Entry]] = {}
-    for entry in entries:
-        groups.setdefault(entry.group, []).append(entry)
-    for (case, step, metric), of_group in groups.items():
-        one = of_group[0]
-        middle = _marked(one.difference.baseline_median, one, 0)
-        called = {"CASE": case, "STEP": step, "METRIC": metric, "SIDE": one.sides[0]}
-        about = {"N": str(one.difference.baseline_n), "MEDIAN": middle, "VERDICT": "reference"}
-        yield called | about, None
-        for entry in of_group:
-            alone = {"N": str(entry.difference.candidate_n)}
-            yield (
-                _cells(entry) | dict.fromkeys(("CASE", "STEP", "METRIC"), "") | alone,
-                entry.verdict,
-            )
-
-
-def _cells(entry: _Entry) -> dict[str, str]:
-    one, (case, step, metric) = entry.difference, entry.group
-    return {
+    busy = bool(row.baseline.suspect), bool(row.candidate.suspect)
+    about = {
         "CASE": case,
         "STEP": step,
-        "METRIC": metric,
-        "SIDE": entry.sides[1],
-        "AGAINST": entry.sides[0],
+        "METRIC": row.metric,
+        "SIDE": row.pair.candidate_side,
+        "AGAINST": row.pair.baseline_side,
+        "P": p_value(row.judgement.p_value) if row.tested else UNKNOWN,
+        "": arrow(row.difference) if called else "",
+    }
+    verdict = Cell(verdict_in_full(row), mark=MARKS[row.verdict])
+    return _line(about, row.difference, row.unit, busy) | {"VERDICT": verdict}
+
+
+def _of_overall(one: Overall) -> _Line:
+    about = {
+        "STEP": f"all {plural(one.steps, 'step')}",
+        "METRIC": one.metric,
+        "SIDE": one.candidate_side,
+        "AGAINST": one.baseline_side,
+        "P": p_value(one.judgement.p_value),
+        "": arrow(one.difference) if one.judgement.verdict is Verdict.CHANGE else "",
+        "VERDICT": overall_words(one),
+    }
+    return _line(about, one.difference, one.unit, (one.busy, one.busy))
+
+
+def _line(
+    about: Mapping[str, str], one: Difference, unit: str | None, busy: tuple[bool, bool]
+) -> dict[str, Cell]:
+    """Return the figures of a difference, with what else its line shows."""
+    before, after = (
+        amount(median, unit) + BUSY * is_busy
+        for median, is_busy in zip((one.baseline_median, one.candidate_median), busy, strict=True)
+    )
+    figures = {
         "N": f"{one.baseline_n}/{one.candidate_n}",
-        "BASELINE": _marked(one.baseline_median, entry, 0),
-        "CANDIDATE": _marked(one.candidate_median, entry, 1),
-        "MEDIAN": _marked(one.candidate_median, entry, 1),
-        "DIFFERENCE": signed(one.shift, entry.unit),
+        "BASELINE N": str(one.baseline_n),
+        "CANDIDATE N": str(one.candidate_n),
+        "BASELINE": before,
+        "CANDIDATE": after,
+        "DIFFERENCE": signed(one.shift, unit),
         "CHANGE": change_between(one.ratio, one.baseline_median, one.candidate_median),
         "INTERVAL": _interval(one.ratio_interval),
-        "P": entry.p,
-        "": entry.arrow,
-        "VERDICT": entry.words,
     }
+    return {head: Cell(text) for head, text in (figures | dict(about)).items()}
 
 
-def _marked(median: float | None, entry: _Entry, side: int) -> str:
-    return amount(median, entry.unit) + BUSY * entry.busy[side]
+def _by_group(lines: Sequence[_Line], sides: Mapping[str, Cell]) -> Iterator[_Line]:
+    """Yield of each step and metric a line for the reference, and below it for each other side."""
+    nothing = Cell("")
+    groups: dict[tuple[str, ...], list[_Line]] = {}
+    for line in lines:
+        groups.setdefault(tuple(line.get(h, nothing).shown() for h in _GROUP), []).append(line)
+    for of_group in groups.values():
+        first = of_group[0]
+        called = {head: first.get(head, nothing) for head in _GROUP}
+        yield called | {
+            "SIDE": sides[first["AGAINST"].shown()],
+            "N": first["BASELINE N"],
+            "MEDIAN": first["BASELINE"],
+            "VERDICT": Cell("reference"),
+        }
+        for line in of_group:
+            who = {head: sides[line[head].shown()] for head in ("SIDE", "AGAINST")}
+            figures = {"N": line["CANDIDATE N"], "MEDIAN": line["CANDIDATE"]}
+            yield {**line, **dict.fromkeys(_GROUP, nothing), **who, **figures}
 
 
 def _interval(interval: Interval) -> str:

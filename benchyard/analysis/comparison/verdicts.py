@@ -19,14 +19,19 @@ from benchyard.analysis.comparison.rows import (
     Unpaired,
 )
 from benchyard.analysis.comparison.run_sets import Pairs, RunSet
-from benchyard.analysis.comparison.samples import DURATION, StepSample
+from benchyard.analysis.comparison.samples import (
+    DURATION,
+    Samples,
+    StepSample,
+    sampled,
+    suffices,
+)
 from benchyard.analysis.comparison.sessions import (
     IN_TURNS,
     BetweenSessions,
     SessionHistory,
     relation,
 )
-from benchyard.analysis.comparison.trust import Samples, sampled, suffices
 from benchyard.core.errors import InputError
 from benchyard.core.wording import hint, printable
 from benchyard.results.summary_metrics import SMALLER

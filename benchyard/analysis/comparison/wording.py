@@ -1,5 +1,6 @@
 """A comparison in words and figures: for its tables and its documents."""
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from benchyard.analysis.comparison.facts import Weight
@@ -7,10 +8,10 @@ from benchyard.analysis.comparison.reach import cannot_tell, pairs_cannot_tell
 from benchyard.analysis.comparison.rows import CasePair, Comparison, Row
 from benchyard.analysis.comparison.samples import DURATION, StepSample
 from benchyard.analysis.comparison.sessions import BetweenSessions
-from benchyard.analysis.comparison.trust import busy_note
 from benchyard.core.quantity import UNKNOWN, amount, number, percent, plural
 from benchyard.core.wording import printable, some
 from benchyard.results.summary_metrics import SUSPECT
+from benchyard.results.trust import BUSY, Suspect, causes
 from benchyard.statistics.comparison import Difference, Verdict
 from benchyard.statistics.sessions import OWN_FROM, PRIOR_SD
 
@@ -196,6 +197,20 @@ def notes(comparison: Comparison) -> list[str]:
     return [*session_notes(comparison), *untold(comparison), *uncounted(comparison)]
 
 
+def _busy_note(rows: Iterable[Row]) -> str:
+    """Say once why figures carry the mark of a busy host; empty if none does."""
+    sides = {id(side): side for row in rows for side in (row.baseline, row.candidate)}.values()
+    doubted = sum(side.suspect for side in sides)
+    if not doubted:
+        return ""
+    number = f"{doubted} of {plural(sum(side.counted for side in sides), 'execution')} suspect"
+    reasons = "; ".join(causes(reason for side in sides for reason in side.doubts))
+    return printable(
+        f"{BUSY} on a busy host: {number} ({reasons}), and counted; quieten the host (benchyard "
+        f"doctor says how), or leave them out with --suspect {Suspect.LEAVE_OUT}"
+    )
+
+
 def session_notes(comparison: Comparison) -> list[str]:
     """Say whether the sides took turns, and what to do where sessions hide a difference."""
     relations = dict.fromkeys(map(session_words, comparison.pairs))
@@ -254,7 +269,7 @@ def uncounted(comparison: Comparison) -> list[str]:
             if sample.left_out and sample.values:
                 why = f"left out of the {side}: {left_out(sample)}"
                 counted.setdefault(why, {})[_step(comparison, row)] = None
-    busy = busy_note(comparison.rows)
+    busy = _busy_note(comparison.rows)
     return [busy] * bool(busy) + [f"{some([*of], 5)}: {why}" for why, of in counted.items()]
 
 

@@ -1,7 +1,7 @@
 """From tries to executions: what counts as one, and what as trouble."""
 
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -15,9 +15,7 @@ from benchyard.analysis.executions import (
     results_below,
 )
 from benchyard.core.model import Outcome
-from benchyard.process.labels import this_owner
 from benchyard.results.attempts import TriedStep, note_began, note_ended
-from benchyard.results.folders import TRIES_FILE
 from benchyard.results.record import ErrorRecord, RunRecord, write_record
 from tests.benchyard.analysis.conftest import MakeTry, step
 
@@ -30,12 +28,6 @@ def test_step_that_fails_twice_and_then_works_recovered(make_try: MakeTry) -> No
     assert one.first_error == ErrorRecord("E", "first")
     assert one.last_error == ErrorRecord("E", "second")
     assert not one.same_errors
-
-
-def test_step_that_works_is_in_no_trouble(make_try: MakeTry) -> None:
-    (one,) = executions([make_try(step("load"))])
-    assert not one.in_trouble
-    assert one.first_error is None
 
 
 def test_tolerated_failure_is_trouble(make_try: MakeTry) -> None:
@@ -75,10 +67,6 @@ def test_try_without_an_end_was_killed(make_try: MakeTry) -> None:
     (one,) = executions([make_try(outcome=None, ended_at=None, duration_s=None)])
     assert (one.step, one.outcome, one.in_trouble) == (WHOLE_RUN, None, True)
     assert one.last_error == ErrorRecord("", NO_END)
-
-
-def test_try_under_way_is_left_out(make_try: MakeTry) -> None:
-    assert list(executions([make_try(outcome=None, owner=this_owner())])) == []
 
 
 def record(run: int = 1, began: str = BEGAN) -> RunRecord:
@@ -127,25 +115,11 @@ def test_damaged_record_is_named_and_the_rest_counts(tmp_path: Path, content: st
     assert "run_1" in found.problems[0]
 
 
-def test_damaged_note_is_named(tmp_path: Path) -> None:
-    (tmp_path / TRIES_FILE).write_text("{\n")
-    assert len(collect([tmp_path]).problems) == 1
-
-
 def test_runs_of_krown_tell_of_no_attempts_and_are_no_problem(tmp_path: Path) -> None:
     folder = tmp_path / "run_1"
     folder.mkdir()
     (folder / ".done").write_text("2023-10-10 10:10:10.101010\n")
     assert collect([tmp_path]).tries == ()
-
-
-def test_since_leaves_out_what_began_before(tmp_path: Path) -> None:
-    done(tmp_path, record())
-    found = collect([tmp_path])
-    moment = datetime.fromisoformat(BEGAN)
-    assert len(found.since(moment).tries) == 1
-    assert found.since(moment + timedelta(seconds=1)).tries == ()
-    assert found.since(None) is found
 
 
 def test_results_of_points_are_found_below(tmp_path: Path) -> None:

@@ -32,16 +32,6 @@ def test_nine_of_ten_come_before_one_of_one(make_try: MakeTry) -> None:
     assert (steps[0].attempts, steps[0].failed_attempts) == (19, 9)
 
 
-def test_steps_that_never_failed_come_last(make_try: MakeTry) -> None:
-    tries = [make_try(step("fine"), step("bad", "no", index=2)) for _ in range(3)]
-    assert [one.step for one in by_fragility(executions(tries))] == ["02-bad", "01-fine"]
-
-
-def test_same_step_of_two_cases_is_two(make_try: MakeTry) -> None:
-    tries = [make_try(step("load", "no"), case=case) for case in ("a", "b")]
-    assert [one.case for one in by_fragility(executions(tries))] == ["a", "b"]
-
-
 def test_endings_are_counted(make_try: MakeTry) -> None:
     tries = [
         make_try(step("load", "no")),

@@ -8,7 +8,7 @@ import pytest
 
 from benchyard.analysis.executions import Collected, StepTry, executions
 from benchyard.analysis.failure_rates import by_fragility
-from benchyard.analysis.failure_tables import executions_table, rates_table, steps_table
+from benchyard.analysis.failure_tables import steps_table
 from benchyard.analysis.failure_wording import (
     document,
     first_and_last,
@@ -96,25 +96,6 @@ def test_document_counts_what_was_injected(make_try: MakeTry) -> None:
     assert by_step["04-hard"]["outcome"] == "failed"
     assert by_step["the run"]["outcome"] is None
     assert [one["troubled"] for one in made["rates"]["day"]] == [4]
-
-
-def test_nothing_at_all_is_a_document() -> None:
-    assert rates_table([]).rows == []
-    made = document(Collected(()), None, link)
-    assert made["steps"] == []
-    assert made["rates"] == {"day": [], "week": []}
-
-
-def test_tables_have_one_shape_and_steer_no_terminal(make_try: MakeTry) -> None:
-    evil = "\x1b[31mred\n\tnext\u202e" + "x" * 500
-    tries = [make_try(step(evil, evil, evil + "2"), case=evil, host=evil)]
-    found = list(executions(tries))
-    for table in (
-        steps_table(by_fragility(found)),
-        executions_table(found),
-        rates_table(found),
-    ):
-        assert all(map(str.isprintable, table.lines()))
 
 
 def test_errors_are_told_on_one_line() -> None:

@@ -18,7 +18,6 @@ from benchyard.run.resting import rest_after
 from benchyard.suite.course import Course, End, SuiteLimits, Taken, known_places
 from benchyard.suite.places import MOST_OUTSTANDING, Place, with_room
 from benchyard.suite.plan import ChosenCase
-from benchyard.suite.summary import summed
 
 
 def entry(name: str, runs: int = 1, requires: Requires | None = None, **more: Any) -> ChosenCase:
@@ -134,16 +133,6 @@ def test_nothing_is_begun_that_would_overrun_the_budget(
     assert all("of the budget of" in taken.why for taken in left)
 
 
-@given(st.integers(0, 1000), RUNS)
-def test_the_same_seed_gives_the_same_order(seed: int, wanted: list[int]) -> None:
-    def order() -> list[Any]:
-        entries = [entry(f"c{n}", runs) for n, runs in enumerate(wanted)]
-        made = Simulation(entries, [place("bed")], order=Order.RANDOM, seed=seed)
-        return [(taken.turn.case, taken.turn.runs) for taken in made.run().ended]
-
-    assert order() == order()
-
-
 def test_a_case_goes_where_its_requirements_are_met() -> None:
     demanding = Requires(tags=("nvme",), cores=8)
     entries = [entry("any"), *(entry(f"demanding{n}", 1, demanding) for n in range(4))]
@@ -151,18 +140,6 @@ def test_a_case_goes_where_its_requirements_are_met() -> None:
     course = Simulation(entries, places).run()
     where = {course.entries[t.turn.case].title: t.place.name for t in course.ended}
     assert {where[f"demanding{n}"] for n in range(4)} == {"large"}
-
-
-def test_what_no_testbed_is_fit_for_is_left_out_with_reasons_and_holds_up_nobody() -> None:
-    entries = [entry("impossible", 2, Requires(tags=("gpu",))), entry("fine")]
-    course = Simulation(entries, [place("bed1"), place("bed2")]).run()
-    summary = summed(course, seed=None, interrupted=False)
-    impossible, fine = summary.lines
-    assert impossible.left_out == 2
-    assert impossible.is_bad
-    assert "bed1: it lacks the tag gpu; bed2: it lacks the tag gpu" in impossible.why
-    assert fine.done == 1
-    assert not fine.is_bad
 
 
 def test_two_testbeds_of_one_host_never_have_more_to_do_than_one() -> None:
@@ -182,22 +159,6 @@ def test_at_the_end_no_turn_waits_behind_another_while_a_testbed_is_idle() -> No
     simulation = Simulation(entries, [place("a"), place("b")], seconds)
     simulation.run()
     assert simulation.now == 100.0
-
-
-def test_fail_fast_begins_nothing_more() -> None:
-    entries = [entry(f"c{n}") for n in range(5)]
-    limits = SuiteLimits(fail_fast=True)
-    course = Simulation(entries, [place("a")], limits=limits, failing=frozenset({"c0"})).run()
-    ends = Counter(taken.end for taken in course.ended)
-    assert ends[End.FAILED] == 1
-    assert ends[End.LEFT_OUT] >= 3
-    assert all("c0 failed" in t.why for t in course.ended if t.end is End.LEFT_OUT)
-
-
-def test_a_failed_case_stops_nobody_else() -> None:
-    entries = [entry(f"c{n}") for n in range(3)]
-    course = Simulation(entries, [place("a")], failing=frozenset({"c0"})).run()
-    assert [taken.end for taken in course.ended] == [End.FAILED, End.DONE, End.DONE]
 
 
 def test_a_case_of_unknown_length_may_begin_until_the_budget_is_spent() -> None:
@@ -242,24 +203,3 @@ def test_a_testbed_that_has_gone_binds_nobody() -> None:
 def test_room_for_a_second_turn_depends_on_how_many_are_left(left: int, names: list[str]) -> None:
     places = [replace(place("busy"), outstanding=1), place("idle")]
     assert [one.name for one in with_room(places, left)] == names
-
-
-def test_what_only_a_dead_testbed_would_do_for_is_left_out_with_the_reason() -> None:
-    tags = {"picky": ("nvme",), "plain": (), "other": ("gpu",)}
-    entries = [entry(name, requires=Requires(tags=wanted)) for name, wanted in tags.items()]
-    course = Course(entries, turns([one.runs for one in entries], Order.CASE, 1), SuiteLimits())
-    dead = Place("berta", Testbed("berta", "berta", tags=("nvme",)), "berta")
-
-    course.give_up_on([dead], [place("ana")])
-
-    assert [(one.turn.case, one.end, one.impossible) for one in course.ended] == [
-        (0, End.LEFT_OUT, True)
-    ]
-    assert course.ended[0].why == (
-        "the testbed berta is dead, no worker answers, and no other is what it requires"
-    )
-    assert course.left == 2
-    course.give_up_on([], [])
-    assert course.left == 2
-    course.give_up_on([dead], [])
-    assert course.left == 1

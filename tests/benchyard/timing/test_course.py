@@ -108,15 +108,6 @@ def fails_at(count: int, folder: Path) -> str:
     return f"{count_up}; test $n -ne {count}"
 
 
-def test_a_failure_later_keeps_what_was_measured(tmp_path: Path) -> None:
-    line = fails_at(9, tmp_path)
-    done = course("true", line, plan=Plan(20, 20))
-    assert f"'{line}' failed in execution 9 (measured execution 8): exit code 1" in done.failure
-    assert done.why == "a failure"
-    assert [len(done.succeeded(at)) for at in range(2)] in ([7, 7], [8, 7])
-    assert done.ranking is not None
-
-
 def test_a_failure_of_what_surrounds_keeps_what_was_measured(tmp_path: Path) -> None:
     done = course("true", around=Surroundings(cleanup="exit 6"), plan=Plan(3, 3))
     assert (done.failure, done.rounds) == ("the cleanup 'exit 6' failed: exit code 6", 3)

@@ -41,13 +41,6 @@ def test_equal_runs_are_comparable_without_a_word() -> None:
             "host",
             "host: baseline bench1, candidate bench2; two machines are never alike",
         ),
-        (changed(kernel="Linux-7"), "kernel", "kernel: baseline Linux-6.12, candidate Linux-7"),
-        (
-            changed(cpu={"model": "Zen", "governor": "powersave"}),
-            "frequency governor",
-            "frequency governor: baseline performance, candidate powersave; "
-            "clock frequencies are not alike",
-        ),
         (
             changed(cpu={"turbo": True}),
             "turbo",
@@ -59,11 +52,6 @@ def test_equal_runs_are_comparable_without_a_word() -> None:
             "sampling interval",
             "sampling interval: baseline 0.1, candidate 0.01; "
             "sampling disturbs what runs beside it",
-        ),
-        (
-            {"benchyard_version": "0.2.0"},
-            "version of Benchyard",
-            "version of Benchyard: baseline 0.1.0, candidate 0.2.0",
         ),
         (
             titled("tpch", hash="sha256:" + "c" * 64),
@@ -114,16 +102,8 @@ def test_another_point_of_the_matrix_is_not_comparable() -> None:
     ("facts", "text"),
     [
         (
-            {"command": "load"},
-            "command of step load: baseline execute, candidate load",
-        ),
-        (
             {"resource": "DuckDB"},
             "resource of step load: baseline SQLite, candidate DuckDB; it is other work",
-        ),
-        (
-            {"parameters": {"query": "x"}},
-            "parameter query of step load: baseline load, candidate x",
         ),
         (
             {"parameters": {"query": "load", "deep": {"n": [1, "a"]}}},
@@ -259,10 +239,3 @@ def test_the_gravest_comes_first() -> None:
     weights = [mismatch.weight for mismatch in check(run_set(runs(1.0)), run_set(other))]
     assert weights == sorted(weights, key=list(Weight).index)
     assert weights[0] is Weight.OTHER_WORK
-
-
-def test_long_values_are_cut_short() -> None:
-    other = [run(1, step(1.0, parameters={"query": "x" * 5000}))]
-    [mismatch] = found(runs(1.0), other).values()
-    assert len(mismatch.text) < 200
-    assert mismatch.candidate == ("x" * 5000,)

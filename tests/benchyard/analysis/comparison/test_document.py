@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from benchyard.analysis.comparison.document import FORMAT, VERSION, document, markdown
+from benchyard.analysis.comparison.document import FORMAT, VERSION, document
 from benchyard.results.trust import Suspect
 from tests.benchyard.analysis.comparison.conftest import (
     BASE,
@@ -12,7 +12,6 @@ from tests.benchyard.analysis.comparison.conftest import (
     run,
     runs,
     scaled,
-    step,
 )
 
 
@@ -46,15 +45,3 @@ def test_the_document_of_no_values_has_nulls() -> None:
     )
     assert row["candidate"]["median"] is None
     assert row["reason"] == "no value in the candidate: 1 failed"
-
-
-def test_markdown_is_a_table_and_names_are_no_markup() -> None:
-    one, other = (
-        [run(n, step(f * v, name="a|<b>")) for n, v in enumerate(BASE, 1)] for f in (1, 2)
-    )
-    text = markdown(compared(one, other), "old", "new")
-    lines = text.splitlines()
-    assert lines[0].startswith("**Candidate `new` against baseline `old`:** 1 regression;")
-    assert lines[3].count("---") == lines[2].count(" | ") + 1 == 10
-    assert "| A\\|\\<B\\> | 8/8 | 1.00 s | 2.00 s |" in text
-    assert "❌ 2 times slower" in text

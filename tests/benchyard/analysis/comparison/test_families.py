@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from benchyard.analysis.comparison.document import comparison_csv, document
+from benchyard.analysis.comparison.document import document
 from benchyard.analysis.comparison.overall import overall
 from benchyard.analysis.comparison.rows import Comparison, Row, Rule
 from benchyard.analysis.comparison.sample_size import make_plan
@@ -52,16 +52,6 @@ def test_a_true_change_beside_twenty_that_explain_is_told_as_if_alone(more: Sequ
     assert all_of_them.regressions == 1
     every = compared(*sides, metrics=("*",))
     assert {one.verdict for one in every.rows} == {Verdict.CANNOT_TELL}
-
-
-def test_between_sessions_it_is_told_as_if_alone_too() -> None:
-    sides = beside(BASE), beside([1.2 * value for value in BASE])
-    alone, all_of_them = (
-        compared(*sides, metrics=one, in_turns=False) for one in (("duration_s",), ("all",))
-    )
-    [row], [same] = alone.rows, asked(all_of_them)
-    assert (same.difference, same.judgement) == (row.difference, row.judgement)
-    assert row.between is not None
 
 
 def test_the_same_values_count_as_if_alone() -> None:
@@ -141,15 +131,6 @@ def test_few_runs_are_told_the_number_of_their_own_family() -> None:
     assert told["unjudged"]
 
 
-def test_documents_name_the_family() -> None:
-    made = compared(beside(BASE), beside(BASE), metrics=("all",))
-    told: Any = document(made, ["one", "other"])
-    assert (told["tested"], told["explaining"]) == (1, 20)
-    assert [row["explains"] for row in told["comparisons"]] == [False] + [True] * 20
-    head, first, second, *_ = (line.split(",") for line in comparison_csv(made).splitlines())
-    assert [line[head.index("explains")] for line in (first, second)] == ["False", "True"]
-
-
 def test_a_plan_is_made_for_what_is_asked() -> None:
     sets = {"tpch": run_set(beside(BASE))}
     alone, beside_all = (
@@ -172,11 +153,3 @@ def test_what_is_asked_keeps_its_level_where_nothing_differs() -> None:
         called += any(row.judgement.p_value <= 0.01 for row in asked(made))
     # At 1 %, 400 trials have 10 or more in 0.8 % of cases.
     assert called < 10
-
-
-@pytest.mark.parametrize(
-    ("metrics", "main"),
-    [(("all",), "duration_s"), (("all", "host_a_s"), "host_a_s"), (("b", "c"), "b")],
-)
-def test_pictures_show_the_first_metric_that_is_named(metrics: tuple[str, ...], main: str) -> None:
-    assert Rule(metrics=metrics).main_metric == main

@@ -1,7 +1,6 @@
 """All steps of two sides in one ratio."""
 
 import math
-from collections.abc import Sequence
 from random import Random
 
 import pytest
@@ -9,8 +8,7 @@ import pytest
 from benchyard.analysis.comparison.overall import overall
 from benchyard.core.model import Outcome
 from benchyard.results.record import RunRecord
-from benchyard.statistics.comparison import Verdict, holm
-from benchyard.statistics.ranks import rank_test
+from benchyard.statistics.comparison import Verdict
 from tests.benchyard.analysis.comparison.conftest import (
     BASE,
     compared,
@@ -132,33 +130,3 @@ def test_lines_of_several_metrics_are_one_family() -> None:
     assert [one.judgement.p_value for one in made] == [
         pytest.approx(2 * one.difference.p_value) for one in made
     ]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("shared", [0.0, 0.02])
-def test_each_family_calls_nothing_that_is_not_there_more_often_than_it_says(
-    shared: float,
-) -> None:
-    """One program against itself, 8 and 8 runs of 20 steps: false calls over all, and of any step.
-
-    The steps of a run share a slow or fast moment, or nothing.
-    """
-    dice, trials, n, steps = Random(33), 3000, 8, 20  # noqa: S311 - draws samples
-    over_all = of_steps = 0
-    for _ in range(trials):
-        sides = [_logarithms(dice, n, steps, shared) for _ in range(2)]
-        over_all += _calls([[math.fsum(run) for run in side] for side in sides])
-        of_steps += _calls(*([[run[at] for run in side] for side in sides] for at in range(steps)))
-    most = 0.01 + 3 * math.sqrt(0.01 * 0.99 / trials)
-    assert over_all / trials <= most
-    assert of_steps / trials <= most
-
-
-def _logarithms(dice: Random, runs: int, steps: int, shared: float) -> list[list[float]]:
-    moments = [dice.gauss(0, shared) for _ in range(runs)]
-    return [[moment + dice.gauss(0, 0.03) for _ in range(steps)] for moment in moments]
-
-
-def _calls(*pairs: Sequence[Sequence[float]]) -> bool:
-    """Tell whether any of some pairs is called; ranks are the same of values and logarithms."""
-    return min(holm([rank_test(*pair).p_two_sided for pair in pairs])) <= 0.01

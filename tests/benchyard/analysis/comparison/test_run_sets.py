@@ -150,15 +150,6 @@ def test_one_case_in_two_folders_is_ambiguous(tmp_path: Path) -> None:
         read_run_sets(Selection(tmp_path))
 
 
-def test_cases_pair_by_title_and_the_others_are_named(tmp_path: Path) -> None:
-    for side, titles in (("old", "abc"), ("new", "bcd")):
-        for title in titles:
-            place(tmp_path / side / title, runs(1.0, **titled(title)))
-    found = select(tmp_path / "old", tmp_path / "new")
-    assert [one.title for one, _ in found.both] == ["b", "c"]
-    assert (found.baseline_only, found.candidate_only) == (("a",), ("d",))
-
-
 def test_a_single_case_on_each_side_is_a_pair_whatever_its_name(tmp_path: Path) -> None:
     place(tmp_path / "old", runs(1.0, **titled("a")))
     place(tmp_path / "new", runs(1.0, **titled("b")))
@@ -172,12 +163,6 @@ def test_no_case_on_both_sides_is_wrong_input(tmp_path: Path) -> None:
             place(tmp_path / side / title, runs(1.0, **titled(title)))
     with pytest.raises(InputError, match=r"no case is on both sides: a, b in the baseline, c, d"):
         select(tmp_path / "old", tmp_path / "new")
-
-
-def test_run_sets_of_one_folder_are_two_sides(tmp_path: Path) -> None:
-    place(tmp_path, runs(*[1.0] * 6))
-    [(one, other)] = select(f"{tmp_path}@1-3", f"{tmp_path}@4-6").both
-    assert (one.numbers, other.numbers) == ((1, 2, 3), (4, 5, 6))
 
 
 def test_a_run_on_both_sides_is_refused(tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 """How many runs a wanted sensitivity takes."""
 
-import json
 from random import Random
 from typing import Any
 
@@ -9,7 +8,6 @@ import pytest
 from benchyard.analysis.comparison.sample_size import (
     SamplePlan,
     make_plan,
-    plan_document,
     plan_summary,
     plan_table,
 )
@@ -79,12 +77,3 @@ def test_without_a_value_there_is_nothing_to_plan_with() -> None:
         planned([run(1, failed())], 0.01)
     with pytest.raises(InputError, match="has a metric 'x'"):
         planned(runs(1.0), 0.01, metrics=("x",))
-
-
-def test_the_document_is_json() -> None:
-    plan = planned(noisy(0.01), 0.02)
-    made: Any = json.loads(json.dumps(plan_document(plan, "old@1-30"), allow_nan=False))
-    assert (made["format"], made["version"]) == ("benchyard-comparison-plan", 1)
-    assert (made["baseline"], made["sensitivity"], made["level"]) == ("old@1-30", 0.02, 0.01)
-    assert made["needed_runs"] == made["steps"][0]["needed_runs"]
-    assert made["summary"].startswith(f"about {made['needed_runs']} runs of each side are needed")

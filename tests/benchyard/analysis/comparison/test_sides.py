@@ -234,13 +234,6 @@ def test_steps_of_other_names_are_paired_by_hand(tmp_path: Path) -> None:
     assert str(unknown.value).count("--pair: no step of ") == 2
 
 
-def test_sides_without_a_common_step_say_how_to_pair(tmp_path: Path) -> None:
-    place(tmp_path / "old", queries({"q01": BASE}))
-    place(tmp_path / "new", queries({"q1": BASE}))
-    with pytest.raises(InputError, match="pair them by their ids, such as --pair q01=q1"):
-        compare_sides(pair_sides(sides(tmp_path, "old", "new"), {}), Rule(other_work=True))
-
-
 # -- the table
 
 
@@ -265,14 +258,6 @@ def test_of_several_sides_each_step_has_a_line_for_each(tmp_path: Path) -> None:
     assert both.tested == 4
     every = table(compare_sides(pair_sides(found, {}, Against.ALL), Rule()))
     assert "Against" in every.heads
-
-
-def test_without_the_reference_nothing_is_a_regression(tmp_path: Path) -> None:
-    for name, factor in (("a", 9.0), ("b", 1.0), ("c", 2.0)):
-        place(tmp_path / name, queries({"q": [factor * v for v in BASE]}))
-    pairs = pair_sides(sides(tmp_path, *"abc"), {}, Against.ALL)
-    verdicts = [row.verdict for row in compare_sides(pairs, Rule()).rows]
-    assert verdicts == [Verdict.IMPROVEMENT, Verdict.IMPROVEMENT, Verdict.CHANGE]
 
 
 def test_a_sign_does_not_stand_for_set_up(tmp_path: Path) -> None:

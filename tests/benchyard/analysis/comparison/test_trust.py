@@ -93,15 +93,6 @@ def test_the_mark_is_at_the_side_that_it_is_about() -> None:
     assert "1.50 s*" in cells
 
 
-def test_trusted_values_alone_carry_no_mark() -> None:
-    made = compared(disturbed(BASE, 1), disturbed(slower(BASE), 2))
-    assert not made.rows[0].busy
-    assert notes(made)[1:] == [
-        "Q1: left out of the baseline: 1 suspect",
-        "Q1: left out of the candidate: 2 suspect",
-    ]
-
-
 def test_what_is_left_out_of_many_steps_is_told_once() -> None:
     many = [disturbed([*BASE, *BASE], 4, steps=3) for _ in range(2)]
     assert notes(compared(*many))[1:] == [

@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import combinations
 from math import comb
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,25 +14,21 @@ from hypothesis import strategies as st
 from benchyard.analysis.comparison.document import document
 from benchyard.analysis.comparison.reach import cannot_tell
 from benchyard.analysis.comparison.tables import Order, in_order, table
-from benchyard.analysis.comparison.verdicts import Rule, compare, worst_first
-from benchyard.analysis.comparison.wording import notes, reason, summary, untold, verdict_words
+from benchyard.analysis.comparison.verdicts import worst_first
+from benchyard.analysis.comparison.wording import reason, summary, verdict_words
 from benchyard.core.errors import InputError
 from benchyard.core.model import Outcome
 from benchyard.results.record import RunRecord
-from benchyard.results.trust import Suspect
 from benchyard.statistics.comparison import Verdict
 from tests.benchyard.analysis.comparison.conftest import (
     BASE,
     compared,
     failed,
-    place,
     queries,
     run,
     runs,
     scaled,
-    select,
     step,
-    titled,
 )
 
 
@@ -52,11 +47,6 @@ def test_a_slowdown_is_a_regression_and_its_undoing_an_improvement() -> None:
     assert row.difference.ratio == pytest.approx(1.05, rel=0.005)
     assert row.difference.shift == pytest.approx(0.05, rel=0.1)
     assert (row.unit, row.direction) == ("s", "smaller is better")
-
-
-def test_equal_values_show_no_difference() -> None:
-    assert words(scaled(1), scaled(1)) == ["no difference shown"]
-    assert words(runs(*[0.5] * 8), runs(*[0.5] * 8)) == ["no difference shown"]
 
 
 def test_a_change_below_the_threshold_is_not_called() -> None:
@@ -145,11 +135,6 @@ def test_only_the_duration_counts_unless_more_is_asked_for() -> None:
     )
 
 
-def test_an_unknown_metric_names_the_nearest() -> None:
-    with pytest.raises(InputError, match=r"has a metric 'duration'; did you mean 'duration_s'\?"):
-        compared(scaled(1), scaled(1), metrics=("duration",))
-
-
 def test_other_work_is_refused_with_every_reason_unless_it_was_asked_for() -> None:
     one = [run(1, step(1.0), step(1.0, name="q"))]
     other = [run(1, step(1.0, command="x"), step(1.0, name="q", parameters={"query": "other"}))]
@@ -202,15 +187,6 @@ def test_steps_of_set_up_are_not_compared_but_their_failures_are() -> None:
     assert compared(one, other).regressions == 1
 
 
-def test_a_step_that_fails_is_a_regression_without_numbers() -> None:
-    broken = compared(scaled(1), [run(n, failed()) for n in (1, 2)])
-    [row] = broken.rows
-    assert broken.regressions == 1
-    assert row.verdict is Verdict.CANNOT_TELL
-    assert reason(row, 1) == "no value in the candidate: 2 failed"
-    assert " ".join(table(broken).texts()[0][1:]) == "8/0 1.00 s - - - - -  cannot tell"
-
-
 def test_a_comparison_without_values_does_not_make_others_harder() -> None:
     one = queries({"a": BASE[:5], "b": BASE[:5]})
     other = [
@@ -222,25 +198,6 @@ def test_a_comparison_without_values_does_not_make_others_harder() -> None:
     assert (both.tested, len(both.rows)) == (1, 2)
     assert "; 1 comparison at the 1 % level together" in summary(both)
     assert document(both, ["a", "b"])["tested"] == 1
-
-
-def test_words_count_the_comparisons_that_are_tested() -> None:
-    """Ten steps are tested, five have no value on one side."""
-    few = {f"q{n}": BASE[:5] for n in range(10)}
-    one = queries(few | {f"x{n}": BASE[:5] for n in range(5)})
-    other = [
-        run(
-            n,
-            *(step(BASE[n - 1], name=name) for name in few),
-            *(failed(f"x{at}", outcome=Outcome.TOLERATED) for at in range(5)),
-        )
-        for n in range(1, 6)
-    ]
-    both = compared(one, other)
-    assert (both.tested, len(both.rows)) == (10, 15)
-    why = cannot_tell(5, 5, 0.01, 10)
-    assert [note.endswith(why) for note in untold(both)] == [True, False]
-    assert "; 10 comparisons at the 1 % level together" in summary(both)
 
 
 def test_the_runs_that_can_are_counted_with_the_comparisons_that_are_said() -> None:
@@ -256,30 +213,6 @@ def test_the_runs_that_can_are_counted_with_the_comparisons_that_are_said() -> N
     ]
     assert worst_first(both.rows)[1].judgement.needed_p == pytest.approx(0.01 / 4)
     assert reason(worst_first(both.rows)[1], both.tested) == cannot_tell(5, 5, 0.01, 5)
-
-
-def test_nothing_in_common_is_wrong_input() -> None:
-    with pytest.raises(InputError, match="nothing to compare"):
-        compared(runs(1.0), runs(1.0, name="other"))
-
-
-def test_suspect_executions_are_left_out_and_counted() -> None:
-    odd = [*runs(*BASE), run(9, step(99.0, suspect=["swapped"]))]
-    one = compared(odd, scaled(1))
-    assert one.rows[0].difference.baseline_n == 8
-    assert notes(one) == ["measured in turns", "Load: left out of the baseline: 1 suspect"]
-    assert compared(odd, scaled(1), suspect=Suspect.INCLUDE).rows[0].difference.baseline_n == 9
-
-
-def test_several_cases_are_one_family(tmp_path: Path) -> None:
-    for side, factor in (("old", 1.0), ("new", 2.0)):
-        for title in "ab":
-            values = [factor * value for value in BASE]
-            place(tmp_path / side / title, runs(*values, **titled(title)))
-    both = compare(select(tmp_path / "old", tmp_path / "new"), Rule())
-    assert [row.case for row in both.rows] == ["a", "b"]
-    assert table(both).heads[0] == "Case"
-    assert both.rows[0].judgement.p_value > both.rows[0].difference.p_value
 
 
 SAMPLES = st.lists(st.floats(1e-9, 1e9), min_size=1, max_size=8)

@@ -81,16 +81,6 @@ def test_what_fails_outside_of_the_steps_is_a_test_too(tmp_path: Path) -> None:
     assert failure.text == "run 2: the engine did not start"
 
 
-def test_a_regression_is_a_failure_of_its_step(tmp_path: Path) -> None:
-    slow = [run(n, step(2 * v), step(v, name="sort", index=2)) for n, v in enumerate(BASE, 1)]
-    fast = [run(n, step(v), step(v, name="sort", index=2)) for n, v in enumerate(BASE, 1)]
-    root = xml([checks_of(outcome(tmp_path / "results", slow, fast))])
-    assert attributes(root, "tests", "failures") == ("3", "1")
-    (failure,) = root.iter("failure")
-    assert failure.get("type") == "regression"
-    assert "step Load is slower: duration_s 2.00 s instead of 1.00 s" in str(failure.text)
-
-
 def test_what_cannot_be_compared_is_skipped_and_not_passed(tmp_path: Path) -> None:
     other = runs(*BASE, case={"name": "other", "title": "other"})
     root = xml([checks_of(outcome(tmp_path / "results", runs(*BASE), other))])

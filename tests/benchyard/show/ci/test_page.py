@@ -21,12 +21,6 @@ def test_the_verdict_comes_first_and_then_what_was_measured(tmp_path: Path) -> N
     assert "| 1 | Load | 8 | 1.00 s |" in text
 
 
-def test_a_regression_is_told_with_the_comparison(tmp_path: Path) -> None:
-    text = made(outcome(tmp_path / "results", runs(*[2 * v for v in BASE]), runs(*BASE)))
-    assert text.startswith("**❌ 1 regression in 1 case**\n")
-    assert "❌ " in text.partition("**Candidate")[2]
-
-
 def test_a_case_of_another_host_is_told_by_what_its_suite_says() -> None:
     text = made(CaseOutcome("a|b", {}, why="no testbed *is* fit", is_bad=True))
     assert text.startswith("**❌ 1 failure in 1 case**\n")

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from benchyard.core.model import Outcome
 from benchyard.show.ci.checks import Check, CheckedCase, State, checks_of
-from benchyard.show.ci.providers import annotations, append_summary, provider_of, section
-from tests.benchyard.analysis.comparison.conftest import failed, run, runs, step
+from benchyard.show.ci.providers import annotations, append_summary, provider_of
+from tests.benchyard.analysis.comparison.conftest import failed, run, step
 from tests.benchyard.show.ci.conftest import outcome
 
 
@@ -52,10 +52,6 @@ def test_a_failure_is_an_error_and_what_is_odd_a_warning(tmp_path: Path) -> None
     assert "Try: tolerated in 1 of 1 runs" in warning
 
 
-def test_what_is_right_is_not_annotated(tmp_path: Path) -> None:
-    assert annotations([checks_of(outcome(tmp_path / "results", runs(*[1.0] * 6)))]) == []
-
-
 def test_of_many_errors_github_gets_as_many_as_it_shows() -> None:
     lines = annotations([_failing("x", 25)])
     assert len(lines) == 10
@@ -72,9 +68,3 @@ def test_a_summary_is_appended_and_stays_below_its_limit(tmp_path: Path) -> None
     assert file.read_text().endswith(
         "ä line of some length\n\nThe rest is left out: a summary holds 1 MiB.\n"
     )
-
-
-def test_a_section_begins_and_ends_under_one_name() -> None:
-    begin, end = section("❌ 1 \x1b[2J", 7)
-    assert begin == "\x1b[0Ksection_start:7:benchyard_7[collapsed=true]\r\x1b[0K❌ 1 \\x1b[2J\n"
-    assert end == "\x1b[0Ksection_end:7:benchyard_7\r\x1b[0K\n"

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from benchyard.core.errors import InputError
 from benchyard.core.quantity import duration
 from benchyard.show.history.series import (
-    Series,
     TestSummary,
     Window,
     ratio,
@@ -34,13 +33,6 @@ def test_what_is_no_number_counts_in_no_figure() -> None:
     assert last.last is not None
     assert math.isnan(last.last)
     assert (last.median, last.change) == (1.0, None)
-
-
-def test_little_says_nothing() -> None:
-    empty = Series("words", "load", ())
-    assert (empty.last, empty.median, empty.median_before, empty.change) == (None,) * 4
-    assert series(1.0).change is None
-    assert series(math.nan, math.nan).median is None
 
 
 @pytest.mark.parametrize(
@@ -73,24 +65,11 @@ def test_any_times_have_figures(times: list[float]) -> None:
 READER = {"words": {"sort": [1.0, 2.0, 3.0], "load": [4.0, 5.0]}, "tpch[scale=1]": {"q1": [1.0]}}
 
 
-def test_tests_with_how_often_and_when() -> None:
-    first, second = read_tests(FakeReader(READER), Window())
-    assert first == TestSummary("tpch[scale=1]", 1, True, day(0), day(0))
-    assert second == TestSummary("words", 3, True, day(0), day(2))
-
-
 def test_a_limit_asks_for_one_more_and_no_others() -> None:
     reader = FakeReader(READER)
     *_, words = read_tests(reader, Window(limit=2))
     assert words == TestSummary("words", 2, False, day(1), day(2))
     assert reader.asked[-1] == ("words", None, True, 3)
-
-
-def test_tests_that_were_not_started_since_are_left_out() -> None:
-    assert [one.test for one in read_tests(FakeReader(READER), Window(day(1)))] == ["words"]
-    empty = FakeReader({"nothing": {}})
-    [nothing] = read_tests(empty, Window())
-    assert (nothing.starts, nothing.last) == (0, None)
 
 
 def test_entries_oldest_timing_first_whatever_the_limit() -> None:
@@ -133,11 +112,6 @@ def test_an_unknown_entry_gets_a_suggestion() -> None:
 def test_an_empty_sink_says_so() -> None:
     with pytest.raises(InputError, match="there is no test 'x'; nothing was published there yet"):
         list(read_entries(FakeReader({}), "x", Window()))
-
-
-def test_an_entry_without_timings_since_is_no_error() -> None:
-    assert read_entry(FakeReader(READER), "words", "load", Window(day(9))) == [series()]
-    assert list(read_entries(FakeReader(READER), "words", Window(day(9)))) == []
 
 
 def test_names_do_nothing_to_a_terminal() -> None:

@@ -18,7 +18,7 @@ from prefect import Flow, State
 from prefect.client.schemas.objects import FlowRun
 from prefect.events import emit_event
 
-from benchyard.analysis.regressions import Regression
+from benchyard.analysis.comparison.gate import Regression
 from benchyard.core.model import Json, JsonObject, Outcome, slug
 from benchyard.core.quantity import shorten
 from benchyard.results.folders import Results

@@ -3,15 +3,14 @@
 The comparison's default rule decides what is a regression.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import cast
 
-from benchyard.analysis.comparison.coverage import unjudged
 from benchyard.analysis.comparison.document import document, markdown
-from benchyard.analysis.comparison.rows import Comparison, Row, Rule
+from benchyard.analysis.comparison.gate import Regression, regressions_of, unjudged
+from benchyard.analysis.comparison.rows import Comparison, Rule
 from benchyard.analysis.comparison.run_sets import (
     RunSet,
     Selection,
@@ -26,19 +25,15 @@ from benchyard.analysis.comparison.verdicts import (
     compare,
     joined,
     judged_together,
-    worst_first,
 )
 from benchyard.analysis.comparison.wording import (
-    change,
-    change_between,
     notes,
     summary,
-    verdict_words,
 )
 from benchyard.core.errors import InputError
 from benchyard.core.files import shown
 from benchyard.core.model import Json, JsonObject
-from benchyard.core.quantity import amount, moment, percent, plural
+from benchyard.core.quantity import moment, plural
 from benchyard.core.wording import printable
 from benchyard.results.campaigns import campaigns_before
 from benchyard.results.folders import Results
@@ -47,40 +42,6 @@ from benchyard.statistics.comparison import Verdict
 
 #: The baseline that is the campaign before; a folder of that name is written ``./previous``.
 PREVIOUS = "previous"
-
-
-@dataclass(frozen=True, slots=True)
-class Regression:
-    """One thing that is worse than in the baseline.
-
-    Args:
-        step: Id of the step; None if it is about whole runs.
-        text: The whole of it as a sentence.
-        metric: None, as all below, if it is no number that is worse: a step that fails.
-        unit: Of both medians.
-        ratio: Candidate by baseline; 1.02 is 2 % more.
-        interval_level: What the interval covers with, from 0 to 1.
-        runs: Number of values in the baseline and in the candidate.
-        p_value: Of this one alone.
-    """
-
-    case: str
-    step: str | None
-    name: str | None
-    text: str
-    metric: str | None = None
-    unit: str | None = None
-    baseline_median: float | None = None
-    candidate_median: float | None = None
-    ratio: float | None = None
-    ratio_interval: tuple[float | None, ...] | None = None
-    interval_level: float | None = None
-    runs: tuple[int, ...] | None = None
-    p_value: float | None = None
-
-    def to_json(self) -> JsonObject:
-        """Return it for an event."""
-        return cast("JsonObject", asdict(self))
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,19 +182,16 @@ class Baseline:
         Raises:
             InputError: If a record is damaged, or the baseline is no folder.
         """
-        if self.text == PREVIOUS:
-            after = read_run_sets(Selection(results)).get(title)
-            if after is None or not after.records:
-                return f"{printable(title)} has no finished run to compare"
-            before = previous_of_host(after)
-            return _first_on_host(after) if before is None else (before, after)
-        before = self._run_sets.get(title)
-        if before is None:
+        previous = self.text == PREVIOUS
+        before = None if previous else self._run_sets.get(title)
+        if before is None and not previous:
             return f"the baseline has no runs of {printable(title)}"
-        after = read_run_sets(self._others(results, before)).get(title)
-        if after is None:
+        selection = Selection(results) if before is None else self._others(results, before)
+        after = read_run_sets(selection).get(title)
+        if after is None or (previous and not after.records):
             return f"{printable(title)} has no finished run to compare"
-        return before, after
+        before = before or previous_of_host(after)
+        return _first_on_host(after) if before is None else (before, after)
 
     def before(self, title: str, results: Path, *, begins: bool = False) -> RunSet | None:
         """Return the runs that a case will be compared with; None if there are none.
@@ -314,44 +272,3 @@ def as_gate(cases: Sequence[Looked]) -> tuple[Looked, ...]:
     if any(one.against for one in cases):
         return tuple(cases)
     return tuple(replace(one, unjudged=one.unjudged or (one.summary,)) for one in cases)
-
-
-def regressions_of(compared: Comparison) -> Iterator[Regression]:
-    """Yield what is worse in a comparison: the worst numbers first, then what fails."""
-    for row in worst_first(compared.rows):
-        if row.verdict is Verdict.REGRESSION:
-            yield regression_of(row, compared.rule.level)
-    for found in compared.pairs:
-        for finding in found.findings:
-            if finding.verdict is Verdict.REGRESSION:
-                yield Regression(found.title, finding.step, None, finding.text)
-
-
-def regression_of(row: Row, level: float) -> Regression:
-    """Return a row that is worse, as a sentence and in numbers."""
-    one = row.difference
-    low, high = one.ratio_interval.low, one.ratio_interval.high
-    medians = (amount(value, row.unit) for value in (one.candidate_median, one.baseline_median))
-    inside = "" if row.pair.sessions.in_turns else " inside the sessions"
-    text = (
-        f"{row.case}: step {row.candidate.name} is {verdict_words(row)}: {row.metric} "
-        f"{' instead of '.join(medians)}, "
-        f"{change_between(one.ratio, one.baseline_median, one.candidate_median)} "
-        f"({percent(1 - level, 4)} interval{inside} {change(low)} … {change(high)}; "
-        f"{one.candidate_n} against {one.baseline_n} runs)"
-    )
-    return Regression(
-        case=row.case,
-        step=row.candidate.id,
-        name=row.candidate.name,
-        text=printable(text),
-        metric=row.metric,
-        unit=row.unit,
-        baseline_median=one.baseline_median,
-        candidate_median=one.candidate_median,
-        ratio=one.ratio,
-        ratio_interval=(low, high),
-        interval_level=one.ratio_interval.level,
-        runs=(one.baseline_n, one.candidate_n),
-        p_value=one.p_value,
-    )

@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
-from benchyard.analysis.comparison.coverage import unjudged
 from benchyard.analysis.comparison.document import comparison_csv, document, markdown
+from benchyard.analysis.comparison.gate import unjudged
 from benchyard.analysis.comparison.pairing import Against
 from benchyard.analysis.comparison.request import (
     REMARKS,

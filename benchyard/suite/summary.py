@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from benchyard.analysis.regressions import Baseline, Looked, Regression, as_gate
+from benchyard.analysis.comparison.gate import Regression
+from benchyard.analysis.regressions import Baseline, Looked, as_gate
 from benchyard.core import places
 from benchyard.core.clock import now
 from benchyard.core.files import write_json

@@ -10,7 +10,8 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
 
-from benchyard.analysis.regressions import Looked, Regression
+from benchyard.analysis.comparison.gate import Regression
+from benchyard.analysis.regressions import Looked
 from benchyard.core.errors import RecordError
 from benchyard.core.json_text import decoded
 from benchyard.core.model import Outcome

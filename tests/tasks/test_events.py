@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from prefect.exceptions import EventTooLarge
 
-from benchyard.analysis.regressions import Regression
+from benchyard.analysis.comparison.gate import Regression
 from benchyard.core.model import Outcome
 from benchyard.results.record import Attempt, ErrorRecord
 from tasks import events

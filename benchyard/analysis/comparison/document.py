@@ -54,8 +54,8 @@ Versions of the format:
 
 from collections.abc import Iterator, Sequence
 
-from benchyard.analysis.comparison.coverage import unjudged
 from benchyard.analysis.comparison.facts import Weight
+from benchyard.analysis.comparison.gate import unjudged
 from benchyard.analysis.comparison.overall import Overall, overall
 from benchyard.analysis.comparison.rows import CasePair, Comparison, Row
 from benchyard.analysis.comparison.run_sets import RunSet

@@ -7,9 +7,9 @@ from fnmatch import fnmatchcase
 from itertools import islice
 
 from benchyard.analysis.comparison.comparability import check
-from benchyard.analysis.comparison.coverage import gone
 from benchyard.analysis.comparison.facts import Weight
 from benchyard.analysis.comparison.findings import Difficulty, findings
+from benchyard.analysis.comparison.gate import gone
 from benchyard.analysis.comparison.rows import (
     ALL_METRICS,
     CasePair,
@@ -322,24 +322,3 @@ def _difference(draft: _Draft, rule: Rule) -> Difference:
         level=rule.level,
         threshold=rule.threshold,
     )
-
-
-_ORDER = (
-    Verdict.REGRESSION,
-    Verdict.CANNOT_TELL,
-    Verdict.CHANGE,
-    Verdict.NO_CHANGE_SHOWN,
-    Verdict.IMPROVEMENT,
-)
-
-
-def worst_first(rows: Iterable[Row]) -> list[Row]:
-    """Sort by verdict, and inside by how much worse the candidate is."""
-    return sorted(rows, key=_badness)
-
-
-def _badness(row: Row) -> tuple[int, float]:
-    worse = row.difference.change or 0.0
-    if row.difference.smaller_is_better is False:
-        worse = -worse
-    return _ORDER.index(row.verdict), -worse

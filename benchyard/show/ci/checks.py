@@ -8,12 +8,11 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 
-from benchyard.analysis.comparison.coverage import unjudged
 from benchyard.analysis.comparison.facts import Weight
+from benchyard.analysis.comparison.gate import Regression, regression_of, unjudged
 from benchyard.analysis.comparison.rows import CasePair, Comparison, Row
 from benchyard.analysis.comparison.samples import DURATION
 from benchyard.analysis.comparison.wording import change, reason, remarks, verdict_words
-from benchyard.analysis.regressions import Regression, regression_of
 from benchyard.core.model import Json, Outcome
 from benchyard.core.quantity import plural
 from benchyard.core.wording import named_runs

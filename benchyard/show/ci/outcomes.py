@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from benchyard.analysis.regressions import Looked, Regression
+from benchyard.analysis.comparison.gate import Regression
+from benchyard.analysis.regressions import Looked
 from benchyard.core.errors import RecordError
 from benchyard.results.folders import Results
 from benchyard.results.record import RunRecord, read_record

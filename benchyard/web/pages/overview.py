@@ -7,8 +7,9 @@ from urllib.parse import urlencode
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 
+from benchyard.analysis.comparison.gate import Regression
 from benchyard.analysis.comparison.wording import change, change_between
-from benchyard.analysis.regressions import Looked, Regression
+from benchyard.analysis.regressions import Looked
 from benchyard.catalogue.entry import RUNS, CaseEntry, identified
 from benchyard.catalogue.query import Page
 from benchyard.catalogue.query import Query as Asked

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from benchyard.analysis.comparison.gate import Regression
 from benchyard.analysis.comparison.rows import Rule
-from benchyard.analysis.regressions import PREVIOUS, Baseline, Regression, check_baseline
+from benchyard.analysis.regressions import PREVIOUS, Baseline, check_baseline
 from benchyard.core.errors import InputError
 from benchyard.core.model import Outcome
 from benchyard.results.record import RunRecord

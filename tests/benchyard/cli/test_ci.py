@@ -8,7 +8,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from benchyard.analysis.regressions import Looked, Regression
+from benchyard.analysis.comparison.gate import Regression
+from benchyard.analysis.regressions import Looked
 from benchyard.cli.ci import Reports
 from benchyard.core.model import Json
 from benchyard.suite.summary import CaseResult, Summary

@@ -5,7 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from benchyard.analysis.regressions import Looked, Regression
+from benchyard.analysis.comparison.gate import Regression
+from benchyard.analysis.regressions import Looked
 from benchyard.case.testbeds import Testbed
 from benchyard.run.ordering import Turn
 from benchyard.suite.course import Course, End, SuiteLimits

@@ -1,0 +1,156 @@
+"""What decides a gate: what is worse, and what is unjudged although it was known before."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from fnmatch import fnmatchcase
+from typing import cast
+
+from benchyard.analysis.comparison.rows import ALL_METRICS, CasePair, Comparison, Row, Rule
+from benchyard.analysis.comparison.samples import StepSample
+from benchyard.analysis.comparison.wording import change, change_between, reason, verdict_words
+from benchyard.core.model import JsonObject
+from benchyard.core.quantity import amount, percent
+from benchyard.core.wording import printable
+from benchyard.statistics.comparison import Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Regression:
+    """One thing that is worse than in the baseline.
+
+    Args:
+        step: Id of the step; None if it is about whole runs.
+        text: The whole of it as a sentence.
+        metric: None, as all below, if it is no number that is worse: a step that fails.
+        unit: Of both medians.
+        ratio: Candidate by baseline; 1.02 is 2 % more.
+        interval_level: What the interval covers with, from 0 to 1.
+        runs: Number of values in the baseline and in the candidate.
+        p_value: Of this one alone.
+    """
+
+    case: str
+    step: str | None
+    name: str | None
+    text: str
+    metric: str | None = None
+    unit: str | None = None
+    baseline_median: float | None = None
+    candidate_median: float | None = None
+    ratio: float | None = None
+    ratio_interval: tuple[float | None, ...] | None = None
+    interval_level: float | None = None
+    runs: tuple[int, ...] | None = None
+    p_value: float | None = None
+
+    def to_json(self) -> JsonObject:
+        """Return it for an event."""
+        return cast("JsonObject", asdict(self))
+
+
+def regressions_of(compared: Comparison) -> Iterator[Regression]:
+    """Yield what is worse in a comparison: the worst numbers first, then what fails."""
+    worse = [row for row in compared.rows if row.verdict is Verdict.REGRESSION]
+    for row in sorted(worse, key=_badness, reverse=True):
+        yield regression_of(row, compared.rule.level)
+    for pair in compared.pairs:
+        for finding in pair.findings:
+            if finding.verdict is Verdict.REGRESSION:
+                yield Regression(pair.title, finding.step, None, finding.text)
+
+
+def _badness(row: Row) -> float:
+    change = row.difference.change or 0.0
+    return -change if row.difference.smaller_is_better is False else change
+
+
+def regression_of(row: Row, level: float) -> Regression:
+    """Return a row that is worse, as a sentence and in numbers."""
+    one = row.difference
+    low, high = one.ratio_interval.low, one.ratio_interval.high
+    medians = (amount(value, row.unit) for value in (one.candidate_median, one.baseline_median))
+    inside = "" if row.pair.sessions.in_turns else " inside the sessions"
+    text = (
+        f"{row.case}: step {row.candidate.name} is {verdict_words(row)}: {row.metric} "
+        f"{' instead of '.join(medians)}, "
+        f"{change_between(one.ratio, one.baseline_median, one.candidate_median)} "
+        f"({percent(1 - level, 4)} interval{inside} {change(low)} … {change(high)}; "
+        f"{one.candidate_n} against {one.baseline_n} runs)"
+    )
+    return Regression(
+        case=row.case,
+        step=row.candidate.id,
+        name=row.candidate.name,
+        text=printable(text),
+        metric=row.metric,
+        unit=row.unit,
+        baseline_median=one.baseline_median,
+        candidate_median=one.candidate_median,
+        ratio=one.ratio,
+        ratio_interval=(low, high),
+        interval_level=one.ratio_interval.level,
+        runs=(one.baseline_n, one.candidate_n),
+        p_value=one.p_value,
+    )
+
+
+def gone(
+    baseline: Mapping[str, StepSample], candidate: Mapping[str, StepSample], rule: Rule
+) -> Iterator[str]:
+    """Yield the measured steps, and their metrics, that the baseline has and the candidate has not.
+
+    Metrics are those that are compared, and those that the step declares: what the kernel counts
+    depends on the host.
+
+    Args:
+        baseline: Its steps by the id that they are paired by.
+    """
+    for step_id, step in baseline.items():
+        if not step.measured or not _is_meant(step.id, rule.steps or ("*",)):
+            continue
+        after = candidate.get(step_id)
+        if after is None or not after.measured:
+            yield printable(f"step {step.name} is measured in the baseline only")
+            continue
+        for metric, values in step.values.items():
+            is_wanted = metric in step.kinds or _is_meant(metric, rule.metrics)
+            if is_wanted and values and not after.values.get(metric):
+                yield printable(f"{metric} of step {step.name} is known in the baseline only")
+
+
+def _is_meant(name: str, patterns: tuple[str, ...]) -> bool:
+    return any(fnmatchcase(name, pattern) for pattern in patterns) or ALL_METRICS in patterns
+
+
+def unjudged(comparison: Comparison) -> list[str]:
+    """Return why a strict gate does not pass although nothing is worse; empty if it passes.
+
+    Something was known before, or was named, and is not judged; or a case has no row that is.
+    """
+    sides = comparison.side_pairs
+    lost = [one for one in comparison.unpaired if (one.there, one.against) in sides]
+    found = [
+        *(printable(f"{one.title} is in {one.there} only") for one in lost),
+        *(text for pair in comparison.pairs for text in _of_pair(pair, comparison)),
+    ]
+    return found or list(_of_names(comparison))
+
+
+def _of_pair(pair: CasePair, comparison: Comparison) -> Iterator[str]:
+    several = len(comparison.pairs) > 1
+    case = printable(f"{pair.title}: ") if several else ""
+    yield from (f"{case}{text}" for text in pair.gone)
+    rows = [row for row in comparison.asked if row.pair is pair]
+    if rows and not pair.gone and all(row.verdict is Verdict.CANNOT_TELL for row in rows):
+        why = dict.fromkeys(reason(row, comparison.family_of(row)) for row in rows)
+        yield f"{case}nothing can be told: {'; '.join(why)}"
+
+
+def _of_names(comparison: Comparison) -> Iterator[str]:
+    """Yield the named metrics and steps without a row that has values on both sides."""
+    rule, tested = comparison.rule, [row for row in comparison.rows if row.tested]
+    metrics, steps = [row.metric for row in tested], [row.baseline.id for row in tested]
+    for what, patterns, names in (("metric", rule.metrics, metrics), ("step", rule.steps, steps)):
+        for pattern in patterns:
+            if not any(_is_meant(name, (pattern,)) for name in names):
+                yield printable(f"no {what} {pattern} has values on both sides")

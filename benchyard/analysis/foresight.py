@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchyard.analysis.comparison.reach import cannot_tell
 from benchyard.analysis.comparison.rows import Rule
 from benchyard.analysis.comparison.run_sets import RunSet
-from benchyard.analysis.comparison.samples import DURATION, sample
+from benchyard.analysis.comparison.samples import DURATION, cannot_tell, sample
 from benchyard.analysis.regressions import Baseline
 from benchyard.core.errors import InputError
 from benchyard.core.wording import printable

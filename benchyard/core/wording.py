@@ -1,12 +1,18 @@
 """Texts of messages: quoted, shortened and escaped values, suggestions for misspelt names."""
 
 import json
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
 from typing import Self
 
+from benchyard.core.errors import InputError
 from benchyard.core.quantity import shorten
+
+#: The largest number of a run that a set may name.
+_MAX_RUN = 100_000
+_SET = re.compile(r"[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*")
 
 #: Similarity from which a name counts as a slip of the pen (``difflib`` ratio, 0 to 1).
 NEAR = 0.8
@@ -139,3 +145,30 @@ def named_runs(numbers: Sequence[int]) -> str:
     """Return ``run 3`` or ``runs 1-3, 5``."""
     listed = in_short(numbers).replace(",", ", ")
     return f"run {listed}" if len(numbers) == 1 else f"runs {listed}"
+
+
+def parse_runs(text: str) -> tuple[int, ...]:
+    """Read a set of runs such as ``1-5,8``.
+
+    Returns:
+        The numbers, ascending, each once.
+
+    Raises:
+        InputError: If it is not written so, or a number is out of range.
+    """
+    if not (text.isascii() and _SET.fullmatch(text)):
+        raise InputError(f"{text!r} is no set of runs; write numbers and ranges such as 1-5,8")
+    found: set[int] = set()
+    for part in text.split(","):
+        first, _, last = part.partition("-")
+        found.update(_range(text, first, last or first))
+    return tuple(sorted(found))
+
+
+def _range(text: str, first: str, last: str) -> range:
+    longest = len(str(_MAX_RUN))
+    # Python refuses to convert numbers of thousands of digits, with another exception.
+    low, high = (int(end) if len(end) <= longest else _MAX_RUN + 1 for end in (first, last))
+    if not 1 <= low <= high <= _MAX_RUN:
+        raise InputError(f"{text!r}: runs are numbered from 1 to {_MAX_RUN:,}, and a range goes up")
+    return range(low, high + 1)

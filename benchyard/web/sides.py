@@ -7,13 +7,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from benchyard.analysis.comparison.run_numbers import parse_runs
 from benchyard.analysis.comparison.run_sets import Selection
 from benchyard.analysis.comparison.sides import Side, sides_in, together
 from benchyard.catalogue.catalogue import Catalogue
 from benchyard.catalogue.entry import RUN, CaseEntry, Entry
 from benchyard.core.errors import InputError, NotFoundError
-from benchyard.core.wording import in_short, named_runs, quote
+from benchyard.core.wording import in_short, named_runs, parse_runs, quote
 from benchyard.results.folders import run_number
 
 _SIDE = re.compile(

@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import TypeAlias
 
 from benchyard.analysis.comparison.points import place_of
-from benchyard.analysis.comparison.run_numbers import parse_runs
 from benchyard.core.errors import InputError, RecordError
 from benchyard.core.files import shown
 from benchyard.core.model import Json, Outcome
-from benchyard.core.wording import in_short, printable, some
+from benchyard.core.wording import in_short, parse_runs, printable, some
 from benchyard.results.campaigns import campaigns_before, is_earlier
 from benchyard.results.folders import RUN_FILE, Results, RunFolder, run_number
 from benchyard.results.record import RunRecord, StepRecord, read_record

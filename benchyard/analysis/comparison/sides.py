@@ -12,13 +12,12 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from benchyard.analysis.comparison.reported import read_reported, read_selected
-from benchyard.analysis.comparison.run_numbers import parse_runs
 from benchyard.analysis.comparison.run_sets import RunSet, Selection, is_folder
 from benchyard.case.loading import METADATA, find_metadata
 from benchyard.case.reading import read_metadata
 from benchyard.core.errors import InputError
 from benchyard.core.model import Case, Json, plain, point_suffix
-from benchyard.core.wording import hint, in_short
+from benchyard.core.wording import hint, in_short, parse_runs
 from benchyard.results.layout import results_folder
 from benchyard.results.report_data import is_report
 

@@ -4,9 +4,13 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from benchyard.analysis.comparison.facts import Weight
-from benchyard.analysis.comparison.reach import cannot_tell, pairs_cannot_tell
 from benchyard.analysis.comparison.rows import CasePair, Comparison, Row
-from benchyard.analysis.comparison.samples import DURATION, StepSample
+from benchyard.analysis.comparison.samples import (
+    DURATION,
+    StepSample,
+    cannot_tell,
+    pairs_cannot_tell,
+)
 from benchyard.analysis.comparison.sessions import BetweenSessions
 from benchyard.core.quantity import UNKNOWN, amount, number, percent, plural
 from benchyard.core.wording import printable, some

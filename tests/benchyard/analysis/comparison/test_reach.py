@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchyard.analysis.comparison.reach import cannot_tell
+from benchyard.analysis.comparison.samples import cannot_tell
 from benchyard.statistics.ranks import smallest_p
 
 

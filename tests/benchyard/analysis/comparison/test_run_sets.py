@@ -8,14 +8,13 @@ from hypothesis import strategies as st
 
 from benchyard.analysis.comparison.run_sets import (
     Selection,
-    in_short,
-    parse_runs,
     parse_selection,
     read_run_sets,
     results_folders,
 )
 from benchyard.core.errors import InputError
 from benchyard.core.model import Outcome
+from benchyard.core.wording import in_short, parse_runs
 from benchyard.results.layout import run_folder
 from tests.benchyard.analysis.comparison.conftest import (
     failed,

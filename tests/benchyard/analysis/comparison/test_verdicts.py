@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from benchyard.analysis.comparison.document import document
 from benchyard.analysis.comparison.gate import regressions_of
-from benchyard.analysis.comparison.reach import cannot_tell
+from benchyard.analysis.comparison.samples import cannot_tell
 from benchyard.analysis.comparison.tables import Order, in_order, table
 from benchyard.analysis.comparison.wording import reason, summary, verdict_words
 from benchyard.core.errors import InputError

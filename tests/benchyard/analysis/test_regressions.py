@@ -49,16 +49,6 @@ def test_a_slower_step_is_told_with_medians_change_and_interval(
     assert looked.summary.startswith("1 regression")
 
 
-def test_a_step_that_fails_now_is_one_without_figures(baseline: Path, tmp_path: Path) -> None:
-    results = place(tmp_path / "now", [*runs(*BASE[:7]), run(8, failed())])
-
-    looked = Baseline(str(baseline)).look(TITLE, results)
-
-    assert [found.metric for found in looked.regressions] == [None]
-    assert looked.regressions[0].to_json()["ratio_interval"] is None
-    assert "fails in 1 of 8 runs" in looked.regressions[0].text
-
-
 def test_of_one_folder_the_other_runs_are_compared(tmp_path: Path) -> None:
     results = place(tmp_path / "now", runs(*BASE, *SLOW))
 

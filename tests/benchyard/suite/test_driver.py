@@ -38,14 +38,6 @@ def ends_of(course: Course) -> list[End | None]:
     return [taken.end for taken in course.ended]
 
 
-def test_each_turn_is_asked_once() -> None:
-    asked, stopped, course = drive()
-
-    assert [request.only for request in asked] == [(1,), (1,), (2,)]
-    assert not stopped
-    assert ends_of(course) == [End.DONE] * 3
-
-
 @pytest.mark.parametrize(
     ("campaign", "suite", "expected"),
     [

@@ -1,7 +1,7 @@
 """Which runs are executed and why: missing, changed, stale, all; and why the others are not."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -50,41 +50,39 @@ def test_a_case_without_runs_is_executed_whatever_is_asked_for(tmp_path: Path) -
         assert (entry.runs, entry.again, entry.why) == ((1, 2, 3), False, "no finished run")
 
 
-def test_a_changed_case_is_named_where_nothing_is_asked_for(tmp_path: Path) -> None:
-    for run in (1, 2, 3):
-        finish(tmp_path, run, version="old")
-    entry = choose(tmp_path, "new")
-    assert entry.runs == ()
-    assert (
-        "but of something else (files of the case old and new): --changed measures anew"
-        in entry.why
-    )
-
-
-def test_what_is_missing_of_a_changed_case_is_not_added_to_the_old_runs(tmp_path: Path) -> None:
-    finish(tmp_path, 1, version="old")
-    entry = choose(tmp_path, "new")
-    assert (entry.runs, entry.campaign) == ((1, 2, 3), "new")
-
-
-def test_going_on_is_possible_with_a_changed_case(tmp_path: Path) -> None:
-    finish(tmp_path, 1, version="old")
-    entry = choose(tmp_path, "new", campaign="keep")
-    assert (entry.runs, entry.campaign) == ((2, 3), "keep")
-
-
-def test_each_suite_with_a_new_campaign_does_all_again(tmp_path: Path) -> None:
-    for run in (1, 2, 3):
-        finish(tmp_path, run)
-    entry = choose(tmp_path, campaign="new")
-    assert (entry.runs, entry.campaign, entry.why) == ((1, 2, 3), "new", "a new campaign")
-
-
-def test_a_retry_of_a_suite_goes_on_with_the_campaign_that_it_began(tmp_path: Path) -> None:
-    finish(tmp_path, 1, days=-0.01)
-    entry = choose(tmp_path, campaign="new")
-    # By their records the runs that are there are its own, and it begins no other.
-    assert (entry.runs, entry.campaign) == ((2, 3), "new")
+@pytest.mark.parametrize(
+    ("days", "version", "options", "runs", "campaign", "why"),
+    [
+        ([1, 1, 1], "new", {}, (), "", "files of the case old and new): --changed measures anew"),
+        ([1], "new", {}, (1, 2, 3), "new", ""),
+        ([1], "new", {"campaign": "keep"}, (2, 3), "keep", ""),
+        ([1, 1, 1], "old", {"campaign": "new"}, (1, 2, 3), "new", "a new campaign"),
+        ([1, 1, 1], "old", {"campaign": "new", "force": True}, (1, 2, 3), "new", ""),
+        # By their records the runs that are there are the suite's own, and it begins no other.
+        ([-0.01], "old", {"campaign": "new"}, (2, 3), "new", ""),
+        ([100] * 3, "old", {"changed": True}, (), "", "not changed; "),
+        ([9, 8, 7], "old", {"stale": 6.9}, (1, 2, 3), "new", "the last run is 7 days old"),
+        ([9, 8, 7], "old", {"stale": 7.1}, (), "", ""),
+        ([10] * 3, "old", {"stale": 7.0, "changed": True}, (1, 2, 3), "new", ""),
+        ([10] * 3, "new", {"stale": 30.0, "changed": True}, (1, 2, 3), "new", ""),
+        ([10] * 3, "old", {"stale": 30.0, "changed": True}, (), "", "not changed and not stale; "),
+    ],
+)
+def test_what_is_there_decides_what_is_done_and_in_which_campaign(
+    tmp_path: Path,
+    days: Sequence[float],
+    version: str,
+    options: Mapping[str, Any],
+    runs: tuple[int, ...],
+    campaign: str,
+    why: str,
+) -> None:
+    for run, ago in enumerate(days, 1):
+        finish(tmp_path, run, days=ago)
+    entry = choose(tmp_path, version, **options)
+    assert (entry.runs, entry.again) == (runs, False)
+    assert entry.campaign == campaign or not runs
+    assert why in entry.why
 
 
 def test_a_testbed_elsewhere_is_asked_whether_it_would_measure_something_else(
@@ -97,38 +95,6 @@ def test_a_testbed_elsewhere_is_asked_whether_it_would_measure_something_else(
     (entry,) = chooser.choose([Loaded(Path("x"), "c", (CASE,))], lambda _: tmp_path)
     assert (entry.runs, entry.again, entry.campaign) == ((1, 2, 3), False, "auto")
     assert entry.why == "its testbed tells whether it has changed"
-
-
-def test_a_campaign_is_not_overwritten_by_force(tmp_path: Path) -> None:
-    for run in (1, 2, 3):
-        finish(tmp_path, run)
-    entry = choose(tmp_path, force=True, campaign="new")
-    assert (entry.runs, entry.again, entry.campaign) == ((1, 2, 3), False, "new")
-
-
-def test_a_case_that_has_not_changed_is_left_out(tmp_path: Path) -> None:
-    for run in (1, 2, 3):
-        finish(tmp_path, run, days=100)
-    entry = choose(tmp_path, changed=True)
-    assert entry.runs == ()
-    assert entry.why.startswith("not changed; ")
-
-
-def test_a_case_is_stale_when_its_last_run_is_too_old(tmp_path: Path) -> None:
-    for run in (1, 2, 3):
-        finish(tmp_path, run, days=10 - run)
-    entry = choose(tmp_path, stale=6.9)
-    assert (entry.runs, entry.again, entry.campaign) == ((1, 2, 3), False, "new")
-    assert entry.why == "the last run is 7 days old"
-    assert choose(tmp_path, stale=7.1).runs == ()
-
-
-def test_either_reason_will_do(tmp_path: Path) -> None:
-    for run in (1, 2, 3):
-        finish(tmp_path, run, days=10)
-    assert choose(tmp_path, changed=True, stale=7.0).runs == (1, 2, 3)
-    assert choose(tmp_path, "new", changed=True, stale=30.0).runs == (1, 2, 3)
-    assert choose(tmp_path, changed=True, stale=30.0).why.startswith("not changed and not stale; ")
 
 
 def test_a_retry_of_the_suite_does_not_repeat_what_it_has_done(tmp_path: Path) -> None:

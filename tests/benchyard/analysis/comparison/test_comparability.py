@@ -190,15 +190,6 @@ def test_another_version_or_setting_of_a_resource_is_a_change(
     assert text in [mismatch.text for mismatch in mismatches.values()]
 
 
-def test_another_commit_is_a_change() -> None:
-    git = changed(git={"commit": "c" * 40, "dirty": True})
-    texts = [mismatch.text for mismatch in found(runs(1.0), runs(1.0, **git)).values()]
-    assert texts == [
-        "git commit: baseline aaaaaaaaaaaa, candidate cccccccccccc",
-        "uncommitted changes: baseline no, candidate yes",
-    ]
-
-
 def test_what_a_record_does_not_tell_is_no_difference() -> None:
     silent = runs(1.0, environment={}, collector={}, benchyard_version="")
     mismatches = found(runs(1.0), silent)

@@ -15,7 +15,6 @@ from tests.benchyard.analysis.comparison.conftest import (
     failed,
     queries,
     run,
-    runs,
     step,
 )
 
@@ -28,10 +27,6 @@ def test_every_step_weighs_the_same_however_long_it_takes() -> None:
     assert there.judgement.verdict is back.judgement.verdict is Verdict.CHANGE
     assert there.difference.ratio == pytest.approx(2.0)
     assert back.difference.ratio == pytest.approx(0.5)
-
-
-def test_one_step_has_no_mean() -> None:
-    assert overall(compared(runs(*BASE), runs(*BASE))) == ()
 
 
 def test_a_step_that_seldom_has_a_value_is_left_out_and_named() -> None:

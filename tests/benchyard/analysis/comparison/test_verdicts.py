@@ -1,10 +1,7 @@
 """Differences, and what is said about all of them together."""
 
 import json
-from collections import Counter
 from collections.abc import Sequence
-from itertools import combinations
-from math import comb
 from typing import Any
 
 import pytest
@@ -230,41 +227,3 @@ def test_a_regression_seen_from_the_other_side_is_an_improvement(
     assert there.rows[0].judgement.p_value == pytest.approx(back.rows[0].judgement.p_value)
     json.dumps(document(there, ["a", "b"]), allow_nan=False)
     assert table(there).lines()
-
-
-def dealt(n: int) -> list[tuple[tuple[int, ...], float]]:
-    """Return every rank sum that a side can have if nothing differs: places, and probability."""
-    counts = Counter(map(sum, combinations(range(2 * n), n)))
-    picks = {sum(pick): pick for pick in combinations(range(2 * n), n)}
-    return [(pick, counts[total] / comb(2 * n, n)) for total, pick in picks.items()]
-
-
-def false_calls(n: int, level: float, picks: Sequence[tuple[int, ...]]) -> int:
-    """Compare equals, the values of each step dealt to both sides by its pick; count the calls."""
-    sides = [
-        {f"q{at}": [1.1**p for p in range(2 * n) if (p in pick) is taken] for at, pick in each}
-        for taken, each in ((True, list(enumerate(picks))), (False, list(enumerate(picks))))
-    ]
-    one, other = map(queries, sides)
-    rows = compared(one, other, level=level).rows
-    return sum(row.verdict in (Verdict.REGRESSION, Verdict.IMPROVEMENT) for row in rows)
-
-
-def test_false_calls_of_one_step_counted_out() -> None:
-    """Two of the 252 ways to deal ten runs are as far apart as can be: 0.8 %, where 1 % may be."""
-    calls = sum(p for pick, p in dealt(5) if false_calls(5, 0.01, [pick]))
-    assert calls == pytest.approx(2 / 252)
-
-
-@pytest.mark.slow
-def test_false_calls_of_two_steps_together_counted_out() -> None:
-    """Exact, without chance: each alone would give 6.2 % where 5 % are promised."""
-    every = dealt(5)
-    together = alone = 0.0
-    for at, (pick, p) in enumerate(every):
-        for other, q in every[at:]:
-            weight = p * q * (1 if pick == other else 2)
-            together += weight * (false_calls(5, 0.05, [pick, other]) > 0)
-            alone += weight * any(false_calls(5, 0.05, [each]) for each in (pick, other))
-    assert together == pytest.approx(1 - (1 - 4 / 252) ** 2, abs=1e-9)
-    assert together <= 0.05 < alone

@@ -79,13 +79,6 @@ def test_a_peak_is_the_childs_own_however_large_the_lab_is(size: int) -> None:
     del held
 
 
-def test_a_peak_below_the_launchers_own_is_not_told() -> None:
-    ended = spawn(["true"], folder=ROOT).wait()
-
-    assert ended.peak_rss_bytes is None
-    assert 0 < ended.peak_floor_bytes < 12 * MIB
-
-
 def test_the_launcher_stays_small() -> None:
     own_launcher()
     many = ["x" * 100_000] * 10

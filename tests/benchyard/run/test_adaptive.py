@@ -15,7 +15,6 @@ from benchyard.run.adaptive import (
     Enough,
     declared,
     enough,
-    other_rule,
     rule_of,
     stored_rule,
     warnings_of,
@@ -175,14 +174,6 @@ def execute(rule: Adaptive, values: Sequence[float], done: Sequence[RunRecord] =
     return made
 
 
-def test_runs_follow_each_other_until_there_are_enough() -> None:
-    values = noisy(30, 0.001)
-    made = execute(RULE, values)
-    assert made == list(range(1, len(made) + 1))
-    assert len(made) in RULE.looks[:2]
-    assert execute(RULE, noisy(30, 0.5)) == list(range(1, 31))
-
-
 @pytest.mark.parametrize("spread", [0.001, 0.004, 0.5])
 def test_an_interruption_changes_nothing(spread: float) -> None:
     values = noisy(30, spread)
@@ -222,21 +213,6 @@ def test_the_maximum_is_the_end_even_where_runs_failed() -> None:
 
 
 # -- what a reader must know
-
-
-def test_runs_made_under_another_rule_are_warned_of() -> None:
-    fixed = runs([1.0, 1.0])
-    same = [replace(record, adaptive=RULE.to_json()) for record in fixed]
-    stricter = Adaptive(5, 30, 0.005)
-    assert other_rule(RULE, same) is None
-    assert other_rule(None, fixed) is None
-    for rule, records, words in (
-        (RULE, fixed, "a fixed number; now it is 5..30 until 1 %"),
-        (stricter, same, "5..30 until 1 %; now it is 5..30 until 0.5 %"),
-        (None, same, "5..30 until 1 %; now it is a fixed number"),
-    ):
-        start = f"runs 1-2 were made under another rule for the number of runs ({words}); "
-        assert (other_rule(rule, records) or "").startswith(start)
 
 
 def under(rule: Adaptive | None, first: int, last: int) -> list[RunRecord]:

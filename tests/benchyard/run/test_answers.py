@@ -90,14 +90,6 @@ def test_what_programs_say_is_an_answer(case_folder: MakeCase) -> None:
     assert list(outcomes(record).values()) == ["completed", "completed", "tolerated"]
 
 
-def test_the_step_waits_for_the_other_one(case_folder: MakeCase) -> None:
-    slow = process("slow", "sleep 0.2; printf x", needs=[])
-    record = executed(
-        case_folder("waits", slow, saying("b", "x", needs=[], check=equal_to("slow")))
-    )
-    assert set(outcomes(record).values()) == {"completed"}
-
-
 def test_a_step_that_failed_has_no_answer(case_folder: MakeCase) -> None:
     failing = process("a", "printf x; exit 3", may_fail=True, retries=0)
     record = executed(case_folder("none", failing, saying("b", "x", check=equal_to("a"))))

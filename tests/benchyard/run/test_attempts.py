@@ -13,7 +13,7 @@ from benchyard.core.errors import (
     ResourceError,
 )
 from benchyard.core.model import Outcome
-from benchyard.results.record import StepRecord, read_record
+from benchyard.results.record import StepRecord
 from benchyard.run.progress import AttemptFailed, StepEnded
 from tests.benchyard.run.conftest import Call, Lab, named, phases, step
 
@@ -217,14 +217,6 @@ def test_no_answer_but_a_krown_style_false_is_an_error(lab: Lab, answer: Any) ->
     assert answer is not False or message(record) == "Alpha.work returned False"
 
 
-def test_what_a_command_says_is_in_the_record(lab: Lab) -> None:
-    lab.script.on("Alpha.work", lambda _: CommandResult({"rows": 3}), lambda _: {"rows": 4})
-
-    made = lab.one(step("a", repeat=2)).steps[0].attempts[0].repetitions
-
-    assert [repetition.values for repetition in made] == [{"rows": 3}, {"rows": 4}]
-
-
 # -- expected failures
 
 
@@ -277,30 +269,6 @@ def test_what_is_no_answer_of_the_program_is_not_the_failure_that_was_expected(
 # -- checks
 
 
-def test_a_wrong_answer_fails_the_step_and_shows_the_difference(lab: Lab) -> None:
-    record = lab.one(
-        step("a", parameters={"makes": "out.csv", "text": "id\n1\n9\n"}, check={"equal": "e.csv"}),
-        data={"e.csv": "id\n1\n2\n"},
-    )
-
-    said = message(record.steps[0])
-    assert record.outcome is FAILED
-    assert said.startswith("wrong answer in 'out.csv': not equal to 'e.csv'")
-    assert "-2" in said
-    assert "+9" in said
-
-
-def test_a_right_answer_passes(lab: Lab) -> None:
-    check = {"equal": "e.csv", "rows": 2, "pattern": "^id"}
-
-    record = lab.one(
-        step("a", parameters={"makes": "out.csv", "text": "id\n1\n2\n"}, check=check),
-        data={"e.csv": "id\n1\n2\n"},
-    )
-
-    assert record.outcome is DONE
-
-
 def test_the_check_is_not_in_the_duration(lab: Lab) -> None:
     lab.script.on("Alpha.work", 1.0)
 
@@ -314,14 +282,6 @@ def test_a_check_without_an_output_is_an_error(lab: Lab) -> None:
     record = lab.one(step("a", check={"rows": 1})).steps[0]
 
     assert message(record) == "Alpha.work has no output to check"
-
-
-def test_a_wrong_answer_may_be_tolerated(lab: Lab) -> None:
-    made = {"makes": "o", "text": "x"}
-
-    record = lab.one(step("a", parameters=made, check={"rows": 5}, may_fail=True, retries=0))
-
-    assert record.steps[0].outcome is Outcome.TOLERATED
 
 
 # -- deadlines
@@ -363,31 +323,6 @@ def test_a_late_command_is_aborted_and_timed_out(
     assert record.steps[0].durations_s == []
     assert message(record.steps[0]) == "stopped after 0.02 s (timeout)"
     assert record.outcome is FAILED
-
-
-def test_a_deadline_is_tolerated_like_any_failure(lab: Lab) -> None:
-    until_aborted(lab, CommandFailedError("killed"))
-
-    record = lab.one(step("a", timeout=0.02, may_fail=True, retries=0), step("b"))
-
-    assert named(record, "a").outcome is Outcome.TOLERATED
-    assert outcomes(named(record, "a")) == [Outcome.TIMED_OUT]
-    assert named(record, "b").outcome is DONE
-
-
-def test_each_attempt_has_the_whole_time(lab: Lab) -> None:
-    until_aborted(lab, CommandFailedError("killed"))
-
-    record = lab.one(step("a", timeout=0.5, retries=1)).steps[0]
-
-    assert outcomes(record) == [Outcome.TIMED_OUT, DONE]
-
-
-def test_a_command_within_its_time_is_not_aborted(lab: Lab) -> None:
-    record = lab.one(step("a", timeout=60))
-
-    assert record.outcome is DONE
-    assert "Alpha.abort" not in lab.script.keys
 
 
 def test_an_abort_is_over_before_anything_else_begins(lab: Lab) -> None:
@@ -433,12 +368,3 @@ def test_the_median_of_the_measured_repetitions_is_told(lab: Lab) -> None:
 
     ended = [event for event in lab.events if isinstance(event, StepEnded)]
     assert [(event.outcome, event.seconds, event.message) for event in ended] == [(DONE, 2.0, None)]
-
-
-def test_a_record_survives_being_written_and_read(lab: Lab) -> None:
-    lab.script.on("Alpha.work", CommandFailedError("ü\n'\"", 3), 1.0)
-    case = lab.case(step("a", retries=1))
-
-    executed = lab.execute(case).records[0]
-
-    assert read_record(case.folder / "results/run_1") == executed

@@ -58,18 +58,6 @@ def test_defect_32_finished_runs_stay_as_they_are_to_the_byte(lab: Lab) -> None:
     assert {run: tree(results(case) / f"run_{run}") for run in (1, 2)} == before
 
 
-def test_nothing_is_done_when_all_is_done(lab: Lab) -> None:
-    case = lab.case(step("a"))
-    lab.execute(case, (1, 2))
-    lab.script.calls.clear()
-
-    executed = lab.execute(case, (1, 2))
-
-    assert executed.records == ()
-    assert executed.done == (1, 2)
-    assert lab.script.calls == []
-
-
 def test_a_failed_run_does_not_keep_the_others_from_being_done(lab: Lab) -> None:
     lab.script.on("Alpha.work", 1.0, NO, 1.0, 1.0)
 
@@ -202,15 +190,6 @@ def test_the_testbed_is_held_while_a_case_is_executed(lab: Lab) -> None:
 # -- the graph
 
 
-def test_steps_without_needs_follow_each_other(lab: Lab) -> None:
-    lab.script.on("Crowd.work", 1.0, 2.0, 3.0)
-
-    record = lab.one(step("a", "Crowd"), step("b", "Crowd"), step("c", "Crowd"))
-
-    spans = [(s.attempts[0].start_s, s.attempts[0].end_s) for s in record.steps]
-    assert spans == [(0.0, 1.0), (1.0, 3.0), (3.0, 6.0)]
-
-
 def test_independent_steps_overlap_and_their_successor_waits_for_all(lab: Lab) -> None:
     both = threading.Barrier(2, action=lambda: lab.clock.advance(5.0))
 
@@ -266,18 +245,6 @@ def test_a_failure_lets_what_runs_beside_it_end(lab: Lab) -> None:
 
     assert outcomes(record) == {"a": FAILED, "b": DONE, "c": SKIPPED}
     assert record.outcome is FAILED
-
-
-def test_a_tolerated_failure_starts_what_waits_for_it(lab: Lab) -> None:
-    lab.script.on("Alpha.work", NO)
-
-    record = lab.one(
-        step("a", needs=[], may_fail=True, retries=0),
-        step("b", "Beta", needs=[]),
-        step("c", "Beta", needs=["a", "b"]),
-    )
-
-    assert outcomes(record) == {"a": Outcome.TOLERATED, "b": DONE, "c": DONE}
 
 
 graphs = st.integers(1, 7).flatmap(

@@ -3,22 +3,18 @@
 import contextlib
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from benchyard.core.errors import CommandFailedError, NotReadyError, ResourceError
-from benchyard.core.model import Case, Outcome, Step
+from benchyard.core.errors import CommandFailedError, NotReadyError
+from benchyard.core.model import Outcome
 from benchyard.results.record import RunRecord
-from benchyard.run.running_resources import used_classes
 from tests.benchyard.run.conftest import (
     Call,
     FakeResource,
     Lab,
     Script,
-    fake_class,
     named,
     phases,
     step,
@@ -118,14 +114,6 @@ def test_a_false_from_a_krown_style_life_method_is_an_error(lab: Lab, method: st
     assert errors == [f"Alpha.{method} returned False"]
 
 
-def test_a_stop_that_returns_false_is_a_stop_that_failed(lab: Lab) -> None:
-    lab.script.on("Alpha.stop", lambda _: False)
-
-    record = lab.one(step("a"))
-
-    assert record.warnings == ("Alpha did not stop cleanly: Alpha.stop returned False",)
-
-
 # -- defects 35 and 36: whatever raises, everything is stopped
 
 
@@ -188,15 +176,6 @@ def test_a_constructor_that_raises_fails_the_run_and_is_recorded(lab: Lab) -> No
     assert record.error.message == "cannot be made"
     assert [s.outcome for s in record.steps] == [Outcome.SKIPPED] * 2
     assert "Alpha.work" not in lab.script.keys
-
-
-def test_a_failed_initialize_says_why_the_run_failed(lab: Lab) -> None:
-    record = raised_in(lab, "Alpha.initialize", ResourceError("no such image"))
-
-    assert record.error is not None
-    assert record.error.message == "no such image"
-    assert {s.outcome for s in record.steps} == {Outcome.SKIPPED}
-    assert life(lab.script, "Beta") == []
 
 
 # -- broken instances
@@ -439,17 +418,3 @@ def test_a_resource_that_cannot_say_what_it_owns_owns_nothing(lab: Lab) -> None:
     lab.classes["Vague"] = Vague
 
     assert lab.one(step("a", "Vague")).outcome is DONE
-
-
-def test_used_classes_come_in_the_order_of_first_mention(script: Script) -> None:
-    classes = {name: fake_class(name, script) for name in ("A", "B", "C")}
-    names = ("C", "A", "own", "C")
-    steps = tuple(Step(place, name, name, name, "work") for place, name in enumerate(names, 1))
-    case = Case(Path("/"), "x", "x", "", steps)
-    case = replace(case, classes={"own": "C"})
-
-    assert [*used_classes(case, classes).items()] == [
-        ("C", classes["C"]),
-        ("A", classes["A"]),
-        ("own", classes["C"]),
-    ]

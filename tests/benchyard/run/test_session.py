@@ -76,18 +76,6 @@ def test_defect_34_two_outputs_of_one_name_are_both_kept(lab: Lab) -> None:
     assert kept == ["1", "2"]
 
 
-def test_a_later_step_reads_what_an_earlier_one_made(lab: Lab) -> None:
-    seen: list[str] = []
-    lab.script.on("Beta.work", lambda c: seen.append(c.resource.workspace.file("out").read_text()))
-
-    lab.one(
-        step("a", parameters={"makes": "out", "text": "made"}),
-        step("b", "Beta", parameters={"reads": "out"}),
-    )
-
-    assert seen == ["made"]
-
-
 def test_an_input_that_a_run_changed_is_reported(lab: Lab) -> None:
     def spoil(call: Call) -> None:
         (call.resource.workspace.inputs / "words.txt").write_text("spoiled!")
@@ -384,15 +372,6 @@ def test_outputs_that_cannot_be_kept_fail_the_run(
     assert lab.script.count("Alpha.stop") == 1
 
 
-def test_abandoning_twice_is_harmless(lab: Lab) -> None:
-    session = lab.session(lab.case(step("a")))
-
-    session.abandon()
-    session.abandon()
-
-    assert session.written.outcome is Outcome.CANCELLED
-
-
 def test_abandoning_what_was_never_prepared_is_harmless(lab: Lab) -> None:
     session = Session(lab.setting(lab.case(step("a"))), 1)
 
@@ -423,19 +402,6 @@ def test_a_wish_to_stop_during_the_delay_keeps_the_next_attempt_from_beginning(l
 
     assert len(session.settle(case.steps[0]).attempts) == 1
     session.abandon()
-
-
-def test_the_record_says_what_was_executed(lab: Lab) -> None:
-    lab.script.on("Alpha.work", 2.0)
-
-    record = lab.one(step("a", parameters={"text": "t", "makes": "o"}), tags=["t"])
-
-    assert record.case["title"] == "fake"
-    assert record.case["tags"] == ["t"]
-    assert str(record.case["hash"]).startswith("sha256:")
-    assert record.steps[0].parameters == {"text": "t", "makes": "o"}
-    assert record.environment
-    assert record.benchyard_version
 
 
 def test_leftovers_of_a_dead_lab_are_killed_and_noted(

@@ -91,14 +91,6 @@ def test_defect_33_outputs_of_any_suffix_are_kept(shared: Path, run: Path, name:
     assert not (shared / name).exists()
 
 
-def test_defect_33_only_declared_files_move(shared: Path, run: Path) -> None:
-    for name in ("out.nt", "other.nt", "scratch.nt"):
-        (shared / name).write_text(name)
-    keep([declared("out.nt")], shared, run)
-    assert tree(run / "toy") == ["out.nt"]
-    assert (shared / "other.nt").exists()
-
-
 def test_an_output_that_was_not_made_is_no_trouble(shared: Path, run: Path) -> None:
     keep([declared("absent.nt"), declared("sub/absent.nt")], shared, run)
     assert not (run / "toy").exists()
@@ -112,21 +104,6 @@ def test_folders_are_kept_whole_and_outputs_in_them_keep_their_place(
     (shared / made).touch()
     keep([declared(name)], shared, run)
     assert [p for p in tree(run / "toy") if (run / "toy" / p).is_file()] == [made]
-
-
-def test_defect_34_two_outputs_of_one_name_are_both_kept(shared: Path, run: Path) -> None:
-    for number in (1, 2, 3):
-        (shared / "metrics.csv").write_text(str(number))
-        keep([declared("metrics.csv", step=f"0{number}-map")], shared, run)
-    assert tree(run / "toy") == [
-        "02-map",
-        "02-map/metrics.csv",
-        "03-map",
-        "03-map/metrics.csv",
-        "metrics.csv",
-    ]
-    assert (run / "toy" / "metrics.csv").read_text() == "1"
-    assert (run / "toy" / "02-map" / "metrics.csv").read_text() == "2"
 
 
 def test_defect_34_a_folder_is_not_moved_into_its_namesake(shared: Path, run: Path) -> None:

@@ -7,7 +7,6 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from benchyard.host.collector import Reading
 from benchyard.host.counters import Counters
 from benchyard.host.counters.account import (
     CPU_WAIT,
@@ -28,20 +27,6 @@ def counters() -> Generator[Counters]:
     made = Counters()
     yield made
     made.close()
-
-
-def test_a_snapshot_is_a_reading() -> None:
-    counters = Counters()
-    first, second = counters.read(), counters.read()
-    fits: Reading = first
-    assert fits.at_ns < second.at_ns
-    assert first.wall_ns > 10**18
-    used = counters.used(first, second)
-    assert used["host_cpu_user_s"] is not None
-    assert not [name for name in used if name.startswith("resource_")]
-    assert len(counters.krown(second)) == 21
-    counters.close()
-    assert counters.used(first, second) == used
 
 
 def test_another_reason_is_told_too(worker: Worker, counters: Counters) -> None:

@@ -12,7 +12,6 @@ from benchyard.host.counters.kernel import (
     KernelFile,
     PeakBook,
     PeakMark,
-    ProcessPeak,
     read_once,
 )
 
@@ -62,15 +61,6 @@ def test_what_cannot_be_read_says_why(tmp_path: Path, name: str, problem: str) -
     assert file.problem == problem
     file.close()
     assert read_once(str(tmp_path / name)) is None
-
-
-def test_a_process_that_is_gone_gives_nothing() -> None:
-    pid = os.posix_spawn("/bin/true", ["true"], {})
-    file = KernelFile(Path(f"/proc/{pid}/stat"))
-    os.waitpid(pid, 0)
-    assert file.read() is None
-    assert file.problem == "No such process"
-    file.close()
 
 
 def test_what_has_no_place_here_is_never_open() -> None:
@@ -169,23 +159,3 @@ def test_what_is_gone_is_not_known() -> None:
     level.gone = True
     assert book.between(first, book.mark()) is None
     assert book.between(PeakMark(0, None), first) is None
-
-
-def test_a_process_gives_its_peak_and_begins_anew() -> None:
-    gauge = ProcessPeak(os.getpid())
-    held = bytearray(os.urandom(2**20) * 64)
-    high = gauge.peak()
-    del held
-    assert gauge.reset()
-    low = gauge.peak()
-    assert high is not None
-    assert low is not None
-    assert high - low > 60 * 2**20
-
-
-def test_a_process_that_is_gone_has_no_peak() -> None:
-    pid = os.posix_spawn("/bin/true", ["true"], {})
-    os.waitpid(pid, 0)
-    gauge = ProcessPeak(pid)
-    assert gauge.peak() is None
-    assert not gauge.reset()

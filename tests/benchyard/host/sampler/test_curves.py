@@ -1,20 +1,16 @@
 """The two files of curves, from a raw file made by the real sampling process or by hand."""
 
 import csv
-import os
-import time
 from pathlib import Path
 
 import pytest
 
 from benchyard.core.errors import MeasurementError
 from benchyard.host.collector import MeasuredRun, StepWindow
-from benchyard.host.sampler import host_files, owned, process, start_sampler
+from benchyard.host.sampler import owned, process
 from benchyard.host.sampler.curves import METRICS_FILE, MOST_TOLD, RESOURCES_FILE, write_curves
-from benchyard.host.sampler.owned import HEADER
 from benchyard.host.sampler.process import MAGIC, MISSED, PART
 from benchyard.host.sampler.rows import COLUMNS, Boundary, StepSpan
-from benchyard.process.usage import Owned
 from benchyard.results.metrics_csv import COLUMNS as METRICS_COLUMNS
 from tests.benchyard.host.sampler.frames import frame, opened, tick
 
@@ -66,31 +62,6 @@ def test_a_host_without_hardware_disks_draws_all_devices(
     write_curves(raw, measured(tmp_path), [ALWAYS], [])
     (row,) = read(tmp_path, RESOURCES_FILE)
     assert (row["disk_read_bytes"], row["disk_write_bytes"]) == ("5", "6")
-
-
-def test_a_real_run(tmp_path: Path) -> None:
-    origin = time.monotonic_ns()
-    sampler = start_sampler(tmp_path / "raw", 0.02, host_files())
-    sampler.watch("Data, base", Owned(pids=(os.getpid(),)))
-    time.sleep(0.7)
-    account = sampler.end()
-    step = execution(1, origin, time.monotonic_ns(), memory=0)
-    made = write_curves(tmp_path / "raw", measured(tmp_path, origin), [step], [])
-
-    assert sorted(path.name for path in tmp_path.iterdir()) == [METRICS_FILE, RESOURCES_FILE]
-    assert made.files == (METRICS_FILE, RESOURCES_FILE)
-    assert (made.samples, made.missed, made.notes) == (account.samples, account.missed, [])
-    first, *rows, last = read(tmp_path)
-    assert (first["memory_ram"], last["memory_ram"]) == ("0", "0")  # the edges, made up above
-    assert len(rows) == made.samples
-    assert [int(row["index"]) for row in rows] == list(range(2, len(rows) + 2))
-    drawn = read(tmp_path, RESOURCES_FILE)
-    assert tuple(drawn[0]) == HEADER
-    assert {(row["run"], row["resource"], row["what"], row["name"]) for row in drawn} == {
-        ("3", "Data, base", "tree", str(os.getpid()))
-    }
-    assert {row["timestamp"] for row in drawn} <= {row["timestamp"] for row in rows}
-    assert all(int(row["memory_bytes"]) > 0 for row in drawn)
 
 
 def test_the_edges_of_commands_are_rows_among_the_samples(tmp_path: Path) -> None:

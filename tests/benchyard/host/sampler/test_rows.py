@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchyard.host.collector import MeasuredRun
-from benchyard.host.sampler import host_files
 from benchyard.host.sampler.rows import (
     COLUMNS,
     LENGTHS,
@@ -140,16 +139,6 @@ def test_levels_of_a_step() -> None:
 
 
 DISK = b"1 0 2 10 3 0 4 20 0 30 50\n"
-
-
-def test_this_host_tells_its_columns() -> None:
-    columns = HostColumns()
-    for one in host_files():
-        content = one.path.read_bytes()
-        columns.update(one.name, content[: one.size or None])
-    cpu, memory, _, network = columns.parts
-    assert all(isinstance(value, float) for value in cpu)
-    assert all(isinstance(value, int) for value in (*memory, *network))
 
 
 def test_disks_are_added_up_and_one_that_was_taken_out_stays_in_the_sum() -> None:

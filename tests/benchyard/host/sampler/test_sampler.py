@@ -26,7 +26,6 @@ from benchyard.host.sampler import (
 )
 from benchyard.host.sampler.raw import Gone, Opened, Tick, read_raw
 from benchyard.process.cgroups import Cgroup
-from benchyard.process.labels import OWNER, WINDS_UP, labelled, this_owner
 from benchyard.process.usage import Owned
 from tests.children import ending
 from tests.conftest import eventually, is_gone
@@ -42,22 +41,6 @@ def opened(folder: Path) -> list[str]:
     """Return what was opened for resources, in order."""
     records = read_raw(folder / "raw")
     return [r.what for r in records if isinstance(r, Opened) and r.owner != "host"]
-
-
-def test_a_run_from_beginning_to_end(tmp_path: Path) -> None:
-    one = started(tmp_path)
-    assert dict(labelled(OWNER))[one.pid] == this_owner() + WINDS_UP
-    assert os.getsid(one.pid) == one.pid
-    account = one.end()
-    ticks = [r for r in read_raw(tmp_path / "raw") if isinstance(r, Tick)]
-    assert account.samples == len(ticks) >= 2
-    assert account.error is None
-    assert account.missed is not None
-    assert account.cpu_s > 0
-    assert account.peak_rss_bytes is not None
-    assert account.peak_rss_bytes < 15_000_000
-    assert is_gone(one.pid)
-    assert one.end() is account
 
 
 def test_watching_opens_and_closes_the_difference(tmp_path: Path) -> None:
@@ -76,14 +59,6 @@ def test_watching_opens_and_closes_the_difference(tmp_path: Path) -> None:
     assert {what for what in found if what.startswith("tree")} <= {f"tree:{os.getpid()}"}
     gone = [r for r in read_raw(tmp_path / "raw") if isinstance(r, Gone)]
     assert len(gone) == len(found)
-
-
-@pytest.mark.slow
-def test_a_tree_is_drawn_from_its_first_sample_on(tmp_path: Path) -> None:
-    one = started(tmp_path)
-    one.watch("db", ME)
-    assert eventually(lambda: f"tree:{os.getpid()}" in opened(tmp_path))
-    one.end()
 
 
 def test_watching_never_raises_nor_waits(tmp_path: Path) -> None:

@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from tests.images import build
 from tests.images.build import BASE, FOLDER, HOST, PREFIX, BuildError
@@ -134,17 +132,6 @@ def test_a_key_stays_where_nothing_that_counts_changed(folder: Path) -> None:
     assert build.key("one", folder) == one
 
 
-_PARTS = st.dictionaries(st.text(max_size=3), st.binary(max_size=3), max_size=4)
-
-
-@given(one=_PARTS, other=_PARTS)
-def test_digests_are_equal_just_when_the_parts_are(
-    one: dict[str, bytes], other: dict[str, bytes]
-) -> None:
-    assert (build.digest(one) == build.digest(other)) == (one == other)
-    assert build.digest(dict(reversed(one.items()))) == build.digest(one)
-
-
 # -- what is here
 
 
@@ -158,26 +145,6 @@ def test_an_image_is_here_while_its_label_fits(monkeypatch: pytest.MonkeyPatch) 
         assert build.missing(name) == told
         build.missing.cache_clear()
     assert "nothing" in str(build.missing("nothing"))
-
-
-def test_an_image_that_is_not_here_is_missing_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*_: str) -> str:
-        raise BuildError("'docker image' failed:\n  no such image")
-
-    monkeypatch.setattr(build, "_docker", fail)
-    assert build.missing("redis") == "'docker image' failed: no such image"
-    assert build.missing("base") == "'docker image' failed: no such image"
-
-
-def test_a_program_that_is_not_there_is_told() -> None:
-    with pytest.raises(BuildError, match="'no-such-program' cannot be executed"):
-        build.execute(["no-such-program"])
-
-
-def test_a_program_that_fails_is_told_with_its_last_lines() -> None:
-    with pytest.raises(BuildError) as caught:
-        build.execute(["sh", "-c", "seq 100; exit 3"])
-    assert str(caught.value).startswith("'sh -c' failed:\n  76\n")
 
 
 # -- building
@@ -208,19 +175,6 @@ def test_all_is_built_in_an_order_that_can_be(engine: list[str]) -> None:
     assert engine[:2] == [BASE, HOST]
     assert sorted(engine[2:]) == sorted(map(build.reference, ("python", "recorder", "redis")))
     assert engine.index(build.reference("python")) < engine.index(build.reference("recorder"))
-
-
-def test_nothing_is_built_that_is_up_to_date(
-    engine: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def nothing_missing(_: str) -> None: ...
-
-    monkeypatch.setattr(build, "missing", nothing_missing)
-
-    build.build(["redis"])
-
-    assert engine == []
-    assert capsys.readouterr().err == "images: up to date: redis\n"
 
 
 def test_one_that_fails_stops_only_what_stands_on_it(

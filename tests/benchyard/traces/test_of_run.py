@@ -4,7 +4,6 @@ import json
 import threading
 from collections.abc import Mapping
 from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -281,19 +280,6 @@ def test_pauses_gaps_and_earlier_tries(tmp_path: Path) -> None:
     assert trace.zero == ZERO
 
 
-def test_the_critical_path_is_drawn(tmp_path: Path) -> None:
-    steps = (
-        made_step(1, "a", lasting(0, 2)),
-        made_step(2, "b", lasting(2, 9)),
-        made_step(3, "c", lasting(2, 3)),
-        made_step(4, "d", lasting(9, 10)),
-    )
-    trace = trace_of_run(stored(tmp_path, *steps))
-    threads = [trace.tracks[one.from_track].thread for one in trace.flows]
-    assert [one.to_time for one in trace.flows] == [2 * 10**9, 9 * 10**9]
-    assert threads == ["DB", "DB"]
-
-
 def test_pulls_of_images_are_told_in_a_thread_of_their_own(tmp_path: Path) -> None:
     pull: dict[str, Json] = {
         "image": "mysql:8",
@@ -327,15 +313,6 @@ def test_times_that_cannot_be_are_losses(tmp_path: Path) -> None:
     assert int(trace.slices.duration.min()) == 0
     nesting = nest(trace.slices)
     assert int(nesting.self_time.min()) >= 0
-
-
-def test_slices_are_arranged(tmp_path: Path) -> None:
-    odd = Repetition("measured", 1.5, 9.0, DONE)
-    trace = trace_of_run(stored(tmp_path, made_step(1, "a", lasting(0, 2, odd))))
-    keys = [*zip(trace.slices.track.tolist(), trace.slices.start.tolist(), strict=True)]
-    assert all(before <= after for before, after in pairwise(keys))
-    assert nest(trace.slices).self_time.min() >= 0
-    assert "measured" in paths(trace)["DB (2)"]
 
 
 # -- without a record

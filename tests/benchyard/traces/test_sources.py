@@ -205,12 +205,6 @@ def test_pprof_takes_the_default_type_else_the_last(tmp_path: Path) -> None:
     )
 
 
-def test_samples_without_a_stack_are_counted(tmp_path: Path) -> None:
-    trace = read(tmp_path, b" 8\nmain;sort 2\n")
-    assert rows(trace)[0] == ("samples", "main", 0, 2 * MS)
-    assert losses(trace) == [("no stack and count", 1, "line 1")]
-
-
 def test_collapsed_stacks_have_comments_and_parts_of_samples(tmp_path: Path) -> None:
     lines = b"\xef\xbb\xbf# austin: 3\r\n\r\nmain;sort 1.5\r\nmain;a\xe2\x80\xa8b 2.25\r\n"
     trace = read(tmp_path, lines)
@@ -236,11 +230,6 @@ def test_pprof_takes_cpu_time_and_shows_inlined_functions(tmp_path: Path, *, pac
     assert paths(trace) == ["main", "main>0xab", "main>sort", "main>sort>inlined"]
     assert losses(trace) == [("no value of cpu", 1, "sample 4")]
     assert trace.zero == 1_700_000_000_000_000_000
-
-
-def test_chromes_events_are_read(tmp_path: Path) -> None:
-    content = b'[{"ph":"X","name":"x","pid":1,"tid":1,"ts":1,"dur":1}]'
-    assert rows(read(tmp_path, gzip.compress(content))) == [("thread 1", "x", 1000, 1000)]
 
 
 @pytest.mark.parametrize(

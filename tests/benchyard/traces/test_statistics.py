@@ -92,9 +92,3 @@ def test_a_counter_is_weighed_by_time_and_knows_nothing_of_nothing() -> None:
     assert (memory.values, memory.least, memory.most, memory.last) == (2, 2.0, 4.0, 4.0)
     assert memory.mean == pytest.approx((10 * 2 + 20 * 4) / 30)
     assert (none.values, none.mean) == (0, None)
-
-
-def test_nothing_has_no_rows() -> None:
-    found = statistics_of(made([]))
-    assert len(found.by_name) == len(found.by_path) == 0
-    assert found.tracks == []

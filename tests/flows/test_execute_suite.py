@@ -14,7 +14,6 @@ from prefect import State, Task, task_engine
 from prefect.client.orchestration import get_client
 from prefect.client.schemas.filters import (
     FlowRunFilter,
-    FlowRunFilterId,
     FlowRunFilterParentFlowRunId,
 )
 from prefect.client.schemas.objects import FlowRun, TaskRun
@@ -102,17 +101,6 @@ def test_fail_fast_leaves_the_rest_out(case_folder: MakeCase, root: Path, home: 
     assert [*Results(root / "good" / "results").done()] == []
     last = summary(home, state)["cases"][1]
     assert (last["runs_left_out"], last["why"]) == (1, "a-bad failed, and that is the end")
-
-
-def test_the_same_suite_again_has_nothing_to_do(
-    case_folder: MakeCase, root: Path, home: Path
-) -> None:
-    case_folder("a", process("s", "true"))
-    run(root)
-    state = run(root)
-    assert state.is_completed()
-    assert summary(home, state)["turns"] == []
-    assert "all runs are done" in summary(home, state)["cases"][0]["why"]
 
 
 def test_only_changed_cases_are_done_again(case_folder: MakeCase, root: Path, home: Path) -> None:
@@ -339,12 +327,3 @@ def test_the_form_in_the_ui_offers_what_there_is() -> None:
     assert properties["runs"]["anyOf"][0]["minimum"] == 1
     assert all(one["title"] and one["description"] for one in properties.values())
     assert not schema.get("required")
-
-
-def test_a_flow_run_knows_its_children(case_folder: MakeCase, root: Path) -> None:
-    case_folder("a", process("s", "true"))
-    state = run(root)
-    with get_client(sync_client=True) as client:
-        chosen = FlowRunFilter(id=FlowRunFilterId(any_=[children(state)[0].id]))
-        (child,) = client.read_flow_runs(flow_run_filter=chosen)
-    assert child.parent_task_run_id is not None

@@ -119,14 +119,6 @@ def test_signals_are_told(plain: Container) -> None:
     assert "signal 15" in str(error)
 
 
-def test_a_program_that_is_not_there_is_told(plain: Container) -> None:
-    with pytest.raises(EngineError, match=r"no-such-program.*not found"):
-        plain.run_to_end(["no-such-program"])
-    error = fail(lambda: plain.execute(["no-such-program"]))
-    assert "no-such-program" in str(error)
-    assert error.exit_status in {126, 127}
-
-
 # -- in the container that runs
 
 
@@ -283,13 +275,6 @@ def test_one_that_does_not_obey_is_killed_after_its_time(space: Workspace) -> No
     assert is_gone(pid)
 
 
-def test_a_server_that_ends_by_itself_is_not_alive(space: Workspace) -> None:
-    with container_in(space, command=shell("exit 0")) as made:
-        assert eventually(lambda: not made.alive())
-        with pytest.raises(CommandFailedError, match="ended: exit code 0"):
-            made.execute(["true"])
-
-
 # -- readiness
 
 
@@ -401,7 +386,7 @@ def test_limits_are_in_force(space: Workspace) -> None:
     ) as made:
         host = inspected(id_of(made))["HostConfig"]
         assert host["NanoCpus"] == 500_000_000
-        assert host["Memory"] == 96 << 20
+        assert host["Memory"] == host["MemorySwap"] == 96 << 20
         tells = (
             "ulimit -n; id -u; id -g; nproc; echo $A; touch /x 2>/dev/null || echo no;"
             "df -k --output=size /dev/shm /scratch | tail -n 2; touch /scratch/x && echo yes"

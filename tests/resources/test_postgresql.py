@@ -154,12 +154,3 @@ def test_a_server_that_does_not_start_is_told_with_its_words(tmp_path: Path) -> 
             database.wait_until_ready()
     finally:
         database.stop()
-
-
-@real
-@pytest.mark.slow
-def test_a_server_that_dies_is_told_with_its_end(tmp_path: Path) -> None:
-    with running("PostgreSQL", tmp_path) as database:
-        database._up().kill()
-        assert "exit code 137 (signal 9)" in fail(lambda: database.execute("SELECT 1"))
-        assert not database.alive()

@@ -132,15 +132,6 @@ def test_the_port_stands_in_the_environment(start: Start) -> None:
     assert said(service.execute(show, environment={"AT": "${port}"})) == f"{service.port()}\n"
 
 
-def test_two_services_have_two_ports(start: Start) -> None:
-    one, other = start(echo()), start(echo())
-    for service in (one, other):
-        service.wait_until_ready()
-    assert one.port() != other.port()
-    for service in (one, other):
-        assert said(service.execute(asking("ping"))) == "pong\n"
-
-
 def test_a_crash_at_the_start_is_told_at_once_with_its_words(start: Start) -> None:
     code = "import sys; print('no config'); sys.exit(4)"
     service = start([sys.executable, "-c", code, "${port}"])
@@ -162,11 +153,6 @@ def test_one_that_is_never_ready_is_given_up(start: Start, ready: dict[str, Any]
     with pytest.raises(NotReadyError, match=r"not ready after 0\.5 s"):
         service.wait_until_ready()
     assert service.alive()
-
-
-def test_a_program_that_is_not_there(start: Start) -> None:
-    with pytest.raises(CommandFailedError, match="cannot start 'no-such-program'"):
-        start(["no-such-program"])
 
 
 def test_a_taken_port_is_refused(start: Start) -> None:

@@ -2,7 +2,7 @@
 
 import queue
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -23,13 +23,10 @@ from benchyard.run.engine import Executed
 from benchyard.run.session import Session
 from benchyard.run.stages import (
     CHECKPOINT,
-    COOLDOWN,
     INITIALIZE,
     KEEP_OUTPUTS,
     RECORD,
-    START_COLLECTOR,
     STOP,
-    STOP_COLLECTOR,
     Handle,
     Stage,
 )
@@ -140,36 +137,6 @@ def before(run: TaskRun) -> TaskRun:
 
 
 @pytest.mark.slow
-def test_each_stage_asks_the_session_and_is_named_after_its_run(
-    in_flow: Callable[[Act], Any], fake: FakeSession
-) -> None:
-    def act(session: Session) -> Sequence[Handle]:
-        stages = (INITIALIZE, START_COLLECTOR, STOP, STOP_COLLECTOR, KEEP_OUTPUTS, RECORD)
-        return [
-            *(run_one(stage, session) for stage in (*stages, CHECKPOINT)),
-            *STAGES.run(COOLDOWN, session, 0.5, after=()),
-        ]
-
-    handles: Sequence[Handle] = in_flow(act)
-
-    assert [task_run(handle).name for handle in handles] == [
-        "run2/initialize",
-        "run2/start-collector",
-        "run2/stop",
-        "run2/stop-collector",
-        "run2/keep-outputs",
-        "run2/record",
-        "run2/checkpoint",
-        "run2/cooldown",
-    ]
-    assert fake.asked == [
-        *("initialize", "start_collector", "stop_resources", "stop_collector", "keep_outputs"),
-        *("write_record", "checkpoint", "rest 0.5"),
-    ]
-    assert set(fake.threads) == {"MainThread"}
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("outcome", "trouble", "told_after"),
     [
@@ -203,69 +170,6 @@ def test_a_run_is_announced_once_it_is_known_how_it_ended(
 
     in_flow(act)
     assert announced == ([] if told_after is None else [told_after])
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("error", [ResourceError("no such image"), ZeroDivisionError("a bug")])
-def test_a_stage_that_fails_raises_what_the_session_raised(
-    in_flow: Callable[[Act], Any], fake: FakeSession, error: Exception
-) -> None:
-    fake.trouble["initialize"] = [error]
-
-    def act(session: Session) -> None:
-        with pytest.raises(type(error), match=str(error)):
-            run_one(INITIALIZE, session)
-
-    in_flow(act)
-
-    assert fake.asked == ["initialize"], "a stage is not tried again"
-
-
-@pytest.mark.slow
-def test_a_step_that_fails_is_a_failed_state_and_what_waits_for_it_runs(
-    in_flow: Callable[[Act], Any], fake: FakeSession
-) -> None:
-    fake.trouble["load"] = [StepFailedError("Load it: no route")]
-
-    def act(session: Session) -> tuple[Handle, Handle]:
-        failed = STAGES.step(session, load(), ())
-        return failed, run_one(STOP, session, failed)
-
-    failed, after = in_flow(act)
-
-    assert failed.state.is_failed()
-    assert "no route" in failed.state.message
-    assert after.state.is_completed()
-    waited = cast("list[Any]", task_run(after).task_inputs["wait_for"])
-    assert [one.id for one in waited] == [failed.task_run_id]
-
-
-@pytest.mark.slow
-def test_a_step_waits_for_the_one_before_it(in_flow: Callable[[Act], Any]) -> None:
-    def act(session: Session) -> tuple[Handle, ...]:
-        started = run_one(START_COLLECTOR, session)
-        first = STAGES.step(session, load(1), [started])
-        second = STAGES.step(session, load(2), [first])
-        return started, first, second, run_one(STOP, session, second)
-
-    started, *_, after = in_flow(act)
-
-    second = before(task_run(after))
-    assert second.name == "run2/02-Load-it"
-    assert before(before(second)).id == started.task_run_id
-
-
-@pytest.mark.slow
-def test_a_step_is_tried_as_often_as_it_may_be(
-    in_flow: Callable[[Act], Any], fake: FakeSession
-) -> None:
-    fake.trouble["load"] = [StepFailedError(str(n)) for n in range(9)]
-
-    handle = in_flow(lambda session: STAGES.step(session, load(retries=2), ()))
-
-    assert fake.asked == ["load"] * 3
-    assert task_run(handle).run_count == 3
-    assert handle.state.is_failed()
 
 
 @pytest.mark.slow
@@ -315,14 +219,6 @@ def test_nothing_of_the_runs_before_is_remembered(in_flow: Callable[[Act], Any])
         return sizes
 
     assert len(set(in_flow(act))) == 1
-
-
-@pytest.mark.slow
-def test_the_flow_run_is_known_inside_of_one(in_flow: Callable[[Act], Any]) -> None:
-    facts = in_flow(lambda _: this_flow_run())
-
-    assert set(facts) == {"id", "name", "attempt"}
-    assert facts["attempt"] == 1
 
 
 @pytest.mark.slow

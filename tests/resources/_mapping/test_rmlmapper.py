@@ -81,21 +81,9 @@ def test_one_with_a_space_its_configuration_cannot_hold(
     assert database["rdb_password"] in calls.command
 
 
-def test_a_memory_limit_halves_the_heap(engine: Any, calls: Any) -> None:
-    engine("RMLMapper", memory="2GB").execute(["--help"])
-    assert calls.command[1:3] == ("-Xmx1073741824", "-Xms1073741824")
-    assert calls.specs[0].memory == 2 * 2**30
-
-
 def test_execute_passes_arguments_on(engine: Any, calls: Any) -> None:
     engine("RMLMapper").execute(["-v", "a b; $(id)"])
     assert calls.command == (*CALL, "-v", "a b; $(id)")
-
-
-def test_a_missing_output_is_an_error(engine: Any, calls: Any) -> None:
-    del calls
-    with pytest.raises(CommandFailedError, match=r"did not write its output_file 'out\.nt'"):
-        engine("RMLMapper").execute_mapping("mapping.ttl", "out.nt", "ntriples")
 
 
 def test_an_earlier_output_is_not_taken_for_a_new_one(engine: Any, calls: Any) -> None:

@@ -6,16 +6,6 @@ import pytest
 
 from benchyard.core.errors import InputError
 from benchyard.lab.deploying import declared
-from tests.benchyard.lab.labs import SOURCE
-
-
-def test_ours_declares_what_the_lab_is_made_of() -> None:
-    assert declared(SOURCE / "prefect.yaml") == {
-        ("flows/execute_case.py:execute_case", "testbed"),
-        ("flows/execute_suite.py:execute_suite", "nightly"),
-        ("flows/publish.py:publish", "every-15-minutes"),
-        ("flows/housekeeping.py:housekeeping", "weekly"),
-    }
 
 
 @pytest.mark.parametrize(

@@ -18,17 +18,6 @@ def test_what_nobody_set_is_as_the_file_says() -> None:
     assert merge(old, digests(old), new) == merge(new, digests(new), new)
 
 
-def test_what_somebody_set_stays_and_is_named() -> None:
-    old = of()
-    users: Values = {**old, RUNS: 9, COOLDOWN: 0, NIGHTLY: {"cron": "5 5 * * *"}, TAGS: ["mine"]}
-    new: Values = {**of(cron="0 2 * * *"), RUNS: 5, ("description",): "new"}
-
-    merged = merge(users, digests(old), new)
-
-    assert merged.values == {**users, ("description",): "new"}
-    assert set(merged.kept) == {"parameter runs", "parameter cooldown", "schedule nightly", "tags"}
-
-
 def test_a_deleted_schedule_stays_deleted_and_one_that_the_file_drops_goes() -> None:
     old = of()
     without = {path: value for path, value in old.items() if path[0] != "schedules"}

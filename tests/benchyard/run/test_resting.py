@@ -12,10 +12,6 @@ def test_an_automatic_rest_is_half_the_run_and_has_an_end(took: float, rest: flo
     assert rest_after(took, None) == rest
 
 
-def test_a_fixed_rest_is_the_same_after_any_run() -> None:
-    assert {rest_after(took, 15.0) for took in (0.0, 1.0, 3600.0)} == {15.0}
-
-
 @pytest.mark.parametrize(
     ("asked", "of_case", "expected"), [(None, None, None), (None, 60.0, 60.0), (0.0, 60.0, 0.0)]
 )

@@ -6,20 +6,9 @@ from pathlib import Path
 import pytest
 
 from benchyard.core.places import archive_of, spool_of
-from benchyard.run.stages import COOLDOWN, INITIALIZE, STEP, SUMMARIZE, Publication
+from benchyard.run.stages import Publication
 from tests.benchyard.publish.conftest import names
 from tests.benchyard.run.conftest import Lab, step
-
-
-def test_a_stage_is_named_after_its_run_and_a_step_after_itself(lab: Lab) -> None:
-    case = lab.case(step("Load {it}!"))
-    session = lab.session(case)
-
-    assert INITIALIZE.title(session) == "run1/initialize"
-    assert COOLDOWN.title(session, 15.0) == "run1/cooldown"
-    assert STEP.title(session, case.steps[0]) == f"run1/{case.steps[0].label}"
-    assert SUMMARIZE.title(session.setting) == "summarize"
-    session.abandon()
 
 
 def test_what_is_done_is_uploaded_and_then_archived(

@@ -15,6 +15,7 @@ from benchyard.core.wording import printable
 from benchyard.publish.sinks import open_reader
 from benchyard.publish.sinks.contract import Reader
 from benchyard.show.history.document import entries_document, tests_document
+from benchyard.show.history.plot import draw
 from benchyard.show.history.series import Series, Window, read_entries, read_entry, read_tests
 from benchyard.show.history.wording import (
     ASCII,
@@ -167,8 +168,6 @@ def _draw(found: list[Series], test: str, file: Path) -> None:
     shown = [series for series in found if series.timings]
     if not shown:
         raise InputError(f"{file}: nothing to draw, there are no timings in this time")
-    from benchyard.show.history.plot import draw  # noqa: PLC0415 - matplotlib takes half a second
-
     drawn = draw(shown, test, file)
     if drawn < len(shown):
         text = f"{file} shows the {drawn} entries that changed most, of {len(shown):,}"

@@ -94,6 +94,7 @@ class Text:
         y: Of its baseline.
         anchor: Which part of it is at ``x``.
         halo: Whether it has a white edge, to be read upon a pattern.
+        upwards: Whether it runs from below to above.
     """
 
     x: float
@@ -104,6 +105,7 @@ class Text:
     anchor: Literal["start", "middle", "end"] = "start"
     bold: bool = False
     halo: bool = False
+    upwards: bool = False
 
     def svg(self, theme: Theme) -> str:
         """Return its element."""
@@ -114,6 +116,7 @@ class Text:
         look += ' font-weight="bold"' if self.bold else ""
         if self.halo:
             look += f' stroke="{theme.area(_WHITE)}" stroke-width="2" paint-order="stroke"'
+        look += f' transform="rotate(-90 {self.x:.1f} {self.y:.1f})"' if self.upwards else ""
         text = escape(printable(self.text))
         return f'<text x="{self.x:.1f}" y="{self.y:.1f}"{look}>{text}</text>'
 
@@ -128,6 +131,8 @@ class Text:
             "ha": _ALIGNMENT[self.anchor],
             "color": theme.line(self.colour),
             "path_effects": halo,
+            "rotation": 90 * self.upwards,
+            "rotation_mode": "anchor",
             "zorder": order,
         }
         axes.text(self.x, self.y, printable(self.text), **look)

@@ -17,6 +17,7 @@ from benchyard.results.subject import about
 from benchyard.results.trust import Suspect
 from benchyard.show.drawing import Drawing
 from benchyard.show.history.steps import StepHistory, histories
+from benchyard.show.history.steps_plot import history_drawing
 from benchyard.show.results_plot.chart import Kind as PlotKind
 from benchyard.show.results_plot.choice import Wish
 from benchyard.show.steps_table import CPU, MEMORY
@@ -105,13 +106,11 @@ def history_picture(
     """Draw each step through time."""
     case = explorer.catalogue.case(case_id)
 
-    def draw(kind: Kind, width: Width) -> bytes:
+    def draw(_kind: Kind, width: Width) -> Drawing:
         found = _histories(_read(explorer, case_id, metric)[1], step, metric)
         if not found:
             raise InputError(f"no run of {case.title} has a value of {metric}")
-        from benchyard.show.history.steps_plot import draw as drawn  # noqa: PLC0415 - slow
-
-        return drawn(found, WIDTHS[width], kind)
+        return history_drawing(found, WIDTHS[width] * 100)
 
     query = unusual(step=step, metric=metric)
     what = "time" if metric == DURATION else metric

@@ -6,7 +6,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from benchyard.show.history.plot import MOST, draw
+from benchyard.show.history.panels import MOST
+from benchyard.show.history.plot import draw
 from tests.benchyard.show.history.conftest import series
 
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -18,7 +19,6 @@ def texts(file: Path) -> list[str]:
     return ["".join(one.itertext()) for one in tree.iter() if one.tag.endswith("text")]
 
 
-@pytest.mark.slow
 def test_a_picture_of_one_entry(tmp_path: Path) -> None:
     file = tmp_path / "a.svg"
     assert draw([series(0.1, 0.11, 0.09, 0.2)], "words", file) == 1
@@ -36,7 +36,6 @@ def test_a_png(tmp_path: Path) -> None:
     assert (tmp_path / "a.PNG").read_bytes().startswith(PNG)
 
 
-@pytest.mark.slow
 def test_those_that_changed_most_are_drawn(tmp_path: Path) -> None:
     found = [series(1.0, 1.0, entry=f"same {n}") for n in range(MOST)]
     found.insert(3, series(1.0, 3.0, entry="slower"))
@@ -47,7 +46,6 @@ def test_those_that_changed_most_are_drawn(tmp_path: Path) -> None:
     assert len([text for text in drawn if text.startswith("same")]) == MOST - 2
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "values",
     [

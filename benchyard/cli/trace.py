@@ -18,9 +18,10 @@ from benchyard.cli.trace_sources import (
     where_options,
 )
 from benchyard.core.errors import InputError
-from benchyard.core.outputs import failed
+from benchyard.core.outputs import failed, write
 from benchyard.process.temporary import temporary_folder
-from benchyard.show.traces.timeline import draw_timeline
+from benchyard.show.plot import format_of
+from benchyard.show.traces.timeline import timeline_drawing
 from benchyard.show.traces.viewer import PATIENCE_MINUTES, serve_once, viewer_folder
 from benchyard.traces.chrome.writing import write_chrome
 from benchyard.traces.merging import side_by_side
@@ -77,7 +78,7 @@ def _loaded(sources: Sequence[Source]) -> Trace:
 
 def _write(trace: Trace, file: Path) -> None:
     if file.suffix.lower() in _PICTURES:
-        draw_timeline(trace, file)
+        write(file, timeline_drawing(trace).picture(format_of(file)))
     elif file.suffix.lower() == ".gz" and not file.name.lower().endswith((".json.gz", ".trace.gz")):
         raise InputError(f"{file}: it must end in .json, .json.gz, .trace, .png or .svg")
     else:

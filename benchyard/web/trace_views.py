@@ -10,6 +10,7 @@ from markupsafe import Markup
 from benchyard.show.drawing import Drawing
 from benchyard.show.traces import report
 from benchyard.show.traces.flame import flame_drawing
+from benchyard.show.traces.timeline import timeline_drawing
 from benchyard.traces.model import BYTES
 from benchyard.web.paging import AskedPart, Part
 from benchyard.web.pictures import Kind, Picture, Width, add_picture
@@ -81,11 +82,9 @@ def drawn_flame(source: TraceSource, width: Width = "page") -> Drawing:
 def timeline_of(source: TraceSource) -> Picture:
     """Return the timeline."""
 
-    def draw(kind: Kind, _width: Width) -> bytes:
-        from benchyard.show.traces.timeline import timeline_picture  # noqa: PLC0415 - matplotlib
-
+    def draw(_kind: Kind, _width: Width) -> Drawing:
         source.figures()  # refuses what is too long
-        return timeline_picture(source.trace().as_time(), kind, source.title, most=_MOST_BOXES)
+        return timeline_drawing(source.trace().as_time(), source.title, most=_MOST_BOXES)
 
     return Picture(
         "timeline",
@@ -93,7 +92,6 @@ def timeline_of(source: TraceSource) -> Picture:
         "What ran when, a row for each track; the table of tracks says how busy each was.",
         f"{source.href}/timeline",
         draw,
-        for_dark=False,
     )
 
 

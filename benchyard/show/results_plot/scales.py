@@ -55,10 +55,10 @@ class Axis:
     def _on_scale(self, value: float) -> float:
         return math.log10(value) if self.log else value
 
-    def ticks(self) -> list[float]:
-        """Return some round numbers on the axis."""
+    def ticks(self, wanted: int = 4) -> list[float]:
+        """Return round numbers on the axis; of a linear one about so many as wanted."""
         found = _powers(self.low, self.high) if self.log else []
-        return found if len(found) > 1 else _steps(self.low, self.high)
+        return found if len(found) > 1 else _steps(self.low, self.high, wanted)
 
 
 def axis_of(chart: Chart, panel: Panel, start: float, end: float) -> Axis:
@@ -76,8 +76,8 @@ def axis_of(chart: Chart, panel: Panel, start: float, end: float) -> Axis:
     return Axis(low - room if low else low, high + room, start, end)
 
 
-def _steps(low: float, high: float) -> list[float]:
-    rough = (high - low) / 4
+def _steps(low: float, high: float, wanted: int) -> list[float]:
+    rough = (high - low) / wanted
     power = 10.0 ** math.floor(math.log10(rough))
     step = next(m * power for m in (1, 2, 5, 10) if m * power >= rough * 0.999)
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)

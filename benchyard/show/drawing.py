@@ -111,7 +111,7 @@ class Text:
     def svg(self, theme: Theme) -> str:
         """Return its element."""
         colour = theme.line(self.colour)
-        look = "" if colour == _INK else f' fill="{colour}"'
+        look = "" if self.colour == _INK else f' fill="{colour}"'
         look += "" if self.size == 10 else f' font-size="{self.size:g}"'
         look += "" if self.anchor == "start" else f' text-anchor="{self.anchor}"'
         look += ' font-weight="bold"' if self.bold else ""
@@ -297,7 +297,7 @@ class Drawing:
         size = f'width="{self.width:g}" height="{self.height:g}"'
         yield (
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {self.width:g} {self.height:g}" '
-            f'{size} font-family="sans-serif" font-size="10" fill="{_INK}">'
+            f'{size} font-family="sans-serif" font-size="10" fill="{theme.line(_INK)}">'
         )
         hatched = [one for one in self.shapes if isinstance(one, Box) and one.hatch]
         for box in {box.pattern: box for box in hatched}.values():

@@ -22,8 +22,6 @@ from benchyard.web.explorer import Current
 Kind = Literal["svg", "png"]
 Theme = Literal["light", "dark"]
 Width = Literal["page", "narrow"]
-#: Returns a drawing, or a file's content for white paper.
-Draw: TypeAlias = Callable[[Kind, Width], Drawing | bytes]
 
 #: Inches across; narrow is for a telephone.
 WIDTHS: Mapping[Width, float] = {"page": 8.2, "narrow": 4.0}
@@ -49,18 +47,16 @@ class Picture:
         query: What chooses what is drawn.
         notes: Sentences below it.
         instead: What is said where there is nothing to draw; empty draws.
-        for_dark: Whether its colours may change for dark paper; else it stays on white.
     """
 
     name: str
     caption: str
     alt: str
     href: str
-    draw: Draw
+    draw: Callable[[Width], Drawing]
     query: Mapping[str, Any] = field(default_factory=dict[str, Any])
     notes: Sequence[str] = ()
     instead: str = ""
-    for_dark: bool = True
 
     def address(self, kind: Kind, theme: Theme = "light", width: Width = "page") -> str:
         """Return where it is served in one form; what is usual is left out."""
@@ -139,16 +135,10 @@ def _one_at_a_time() -> CapacityLimiter:
 
 def _draw(shown: Picture, kind: Kind, theme: Theme, width: Width) -> _Drawn:
     try:
-        status, made = 200, shown.draw(kind, width)
+        status, drawing = 200, shown.draw(width)
     except InputError as error:
-        status, made = 422, _sentence(str(error), width)
-    if isinstance(made, Drawing):
-        return status, made.picture(kind, DARK if theme == "dark" else LIGHT)
-    if theme == "light" or not shown.for_dark:
-        return status, made
-    from benchyard.show.dark import darkened  # noqa: PLC0415 - numpy takes its time
-
-    return status, darkened(made, kind)
+        status, drawing = 422, _sentence(str(error), width)
+    return status, drawing.picture(kind, DARK if theme == "dark" else LIGHT)
 
 
 def _sentence(text: str, width: Width) -> Drawing:

@@ -13,7 +13,7 @@ from benchyard.show.traces.flame import flame_drawing
 from benchyard.show.traces.timeline import timeline_drawing
 from benchyard.traces.model import BYTES
 from benchyard.web.paging import AskedPart, Part
-from benchyard.web.pictures import Kind, Picture, Width, add_picture
+from benchyard.web.pictures import Picture, Width, add_picture
 from benchyard.web.rendering import render
 from benchyard.web.tables import DataTable, add_table
 from benchyard.web.trace_figures import TraceSource
@@ -66,7 +66,7 @@ def flame_of(source: TraceSource) -> Picture:
         "How long each path of names took, as nested bars; the table of the heaviest names has "
         "the figures.",
         f"{source.href}/flame",
-        lambda _, width: drawn_flame(source, width),
+        lambda width: drawn_flame(source, width),
     )
 
 
@@ -82,7 +82,7 @@ def drawn_flame(source: TraceSource, width: Width = "page") -> Drawing:
 def timeline_of(source: TraceSource) -> Picture:
     """Return the timeline."""
 
-    def draw(_kind: Kind, _width: Width) -> Drawing:
+    def draw(_width: Width) -> Drawing:
         source.figures()  # refuses what is too long
         return timeline_drawing(source.trace().as_time(), source.title, most=_MOST_BOXES)
 

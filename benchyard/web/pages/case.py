@@ -34,7 +34,7 @@ from benchyard.web.case_tables import (
 )
 from benchyard.web.explorer import Current, Explorer
 from benchyard.web.pages.runs import CASE_RUNS, case_runs_table
-from benchyard.web.pictures import WIDTHS, Kind, Picture, Width, add_picture
+from benchyard.web.pictures import WIDTHS, Picture, Width, add_picture
 from benchyard.web.plots import MOST_CASES, draw_sides, limited
 from benchyard.web.rendering import json_answer, render
 from benchyard.web.report.cases import repeating
@@ -106,7 +106,7 @@ def history_picture(
     """Draw each step through time."""
     case = explorer.catalogue.case(case_id)
 
-    def draw(_kind: Kind, width: Width) -> Drawing:
+    def draw(width: Width) -> Drawing:
         found = _histories(_read(explorer, case_id, metric)[1], step, metric)
         if not found:
             raise InputError(f"no run of {case.title} has a value of {metric}")
@@ -142,7 +142,7 @@ def runs_picture(
     """Draw the single runs of each step."""
     case = explorer.catalogue.case(case_id)
 
-    def draw(_kind: Kind, width: Width) -> Drawing:
+    def draw(width: Width) -> Drawing:
         every = _read(explorer, case_id, metric)[1].run_set
         some = limited(every)
         newest, all_runs = len(some.records), len(every.records)
@@ -176,7 +176,7 @@ def points_picture(
     case = explorer.catalogue.case(case_id)
     siblings = siblings_of(explorer.catalogue, case)
 
-    def draw(_kind: Kind, width: Width) -> Drawing:
+    def draw(width: Width) -> Drawing:
         some = siblings[:MOST_CASES]
         found = [(one.path, read_case(one, *_beside(metric)).run_set) for one in some]
         wish = Wish(None, metric, (step,) if step else (), x=x or None)

@@ -42,7 +42,6 @@ from benchyard.web.comparing import (
 )
 from benchyard.web.comparison_address import Asked, AskedFor, by_time
 from benchyard.web.explorer import Current
-from benchyard.web.pictures import Kind as Form
 from benchyard.web.pictures import Picture, Width, add_picture
 from benchyard.web.plots import draw_sides
 from benchyard.web.rendering import csv_answer, json_answer, render
@@ -85,7 +84,7 @@ def as_markdown(explorer: Current, asked: AskedFor) -> Response:
 
 def _picture(kind: PlotKind, caption: str, alt: str) -> Callable[..., Picture]:
     def picture(explorer: Current, asked: AskedFor) -> Picture:
-        def draw(_form: Form, width: Width) -> Drawing:
+        def draw(width: Width) -> Drawing:
             return _drawn(explorer.catalogue, asked, kind, width)
 
         query = {"side": asked.sides, **asked.values}

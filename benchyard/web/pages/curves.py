@@ -40,7 +40,7 @@ def picture(shown: Shown) -> Picture:
         "Curves of the host and of the resources",
         "CPU, memory, disk and network over time, with the steps; the JSON form has the data.",
         f"/run/{shown.entry.id}/curves",
-        lambda _, width: _drawn(shown, width),
+        lambda width: _drawn(shown, width),
         at,
     )
 

@@ -19,7 +19,7 @@ from benchyard.show.results_plot.chart import Kind as PlotKind
 from benchyard.show.results_plot.choice import Wish
 from benchyard.web.case_results import known_metrics, read_case, reader
 from benchyard.web.explorer import Current
-from benchyard.web.pictures import Kind, Picture, Width, add_picture
+from benchyard.web.pictures import Picture, Width, add_picture
 from benchyard.web.plots import draw_sides
 from benchyard.web.rendering import render
 from benchyard.web.sides import Chosen, choose
@@ -83,7 +83,7 @@ def plot(
     """Draw chosen results."""
     chosen, wish = choose(explorer.catalogue, side or ()), asked.wish
 
-    def draw(_kind: Kind, width: Width) -> Drawing:
+    def draw(width: Width) -> Drawing:
         read = partial(_run_sets, explorer.catalogue, metric=wish.metric)
         found = [(one.path, run_set) for one in chosen for run_set in read(one)]
         _refuse_unknown(found, wish.metric)

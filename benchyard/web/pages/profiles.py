@@ -32,7 +32,7 @@ from benchyard.traces.model import Trace
 from benchyard.web.explorer import Current, Explorer
 from benchyard.web.pages.entries import address_of, trace_source
 from benchyard.web.paging import AskedPart
-from benchyard.web.pictures import Kind, Picture, Width, add_picture
+from benchyard.web.pictures import Picture, Width, add_picture
 from benchyard.web.rendering import render
 from benchyard.web.tables import DataTable, add_table
 from benchyard.web.trace_views import FLAME_WIDTHS
@@ -146,7 +146,7 @@ def _notes(found: Sequence[NamedDifference]) -> list[str]:
 def flame(sides: AskedSides) -> Picture:
     """Return the candidate's flame graph, coloured by what differs."""
 
-    def draw(_kind: Kind, width: Width) -> Drawing:
+    def draw(width: Width) -> Drawing:
         found, candidate = sides.compared(by_path=True)
         title = f"{_titles(sides.candidate)} against {_titles(sides.baseline)}"
         totals = mean_totals(candidate)

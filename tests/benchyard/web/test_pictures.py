@@ -6,15 +6,14 @@ from xml.etree.ElementTree import Element, fromstring
 import pytest
 from fastapi import APIRouter, FastAPI
 from fastapi.testclient import TestClient
-from matplotlib.figure import Figure
 from PIL import Image
 
 from benchyard.catalogue.catalogue import Catalogue
 from benchyard.core.errors import InputError
-from benchyard.show.plot import picture as drawn
+from benchyard.show.drawing import Drawing, Text
 from benchyard.web.app import make_app
 from benchyard.web.explorer import Explorer
-from benchyard.web.pictures import WIDTHS, Kind, Picture, Width, add_picture
+from benchyard.web.pictures import WIDTHS, Picture, Width, add_picture
 from benchyard.web.rendering import _TEMPLATES  # pyright: ignore[reportPrivateUsage]
 
 HOSTILE = 'case $x$ <script>alert(1)</script> & "q"'
@@ -42,19 +41,14 @@ class Pages:
         self.client: Any = TestClient(app)
 
     def picture(self, name: str, step: str = "load") -> Picture:
-        def draw(kind: Kind, width: Width) -> bytes:
+        def draw(width: Width) -> Drawing:
             self.drawn.append(step)
             if step == "none":
                 raise InputError(f"there is no step of {HOSTILE}")
-            return drawn(lambda: self._figure(step, width), kind, {})
+            return Drawing(100 * WIDTHS[width], 100, [Text(9, 50, step)])
 
         href = f"/some/{name}"
         return Picture("some", f"All of {step}", f"{step} over time", href, draw, {"step": step})
-
-    def _figure(self, text: str, width: Width) -> Any:
-        figure: Any = Figure(figsize=(WIDTHS[width], 1))
-        figure.text(0.1, 0.5, text, color="#333333")
-        return figure
 
 
 @pytest.fixture
@@ -126,7 +120,7 @@ def test_a_page_shows_it_with_its_words_and_links(pages: Pages) -> None:
 
 
 def test_a_page_says_why_there_is_none() -> None:
-    shown = Picture("a", "b", "c", "/a", lambda _, __: b"", instead="Nothing was <measured>.")
+    shown = Picture("a", "b", "c", "/a", lambda _: Drawing(1, 1), instead="Nothing was <measured>.")
     page = page_with(shown)
     assert "Nothing was &lt;measured&gt;." in page
     assert "<img" not in page

@@ -19,6 +19,7 @@ from benchyard.show.shipyard import tables, totals
 from benchyard.show.shipyard.document import dat, document
 from benchyard.show.shipyard.events import Intake
 from benchyard.show.shipyard.nodes import BarKind, Graph, assemble
+from benchyard.show.shipyard.plot import graph_drawing
 from benchyard.show.shipyard.reading import read_rows, read_source
 
 #: Images in the table; the others are counted.
@@ -114,9 +115,7 @@ def _write(graph: Graph, sources: Sequence[str], file: Path) -> None:
     if file.suffix.lower() == ".dat":
         write(file, dat(graph.nodes).encode(errors="backslashreplace"))
         return
-    from benchyard.show.shipyard.plot import draw  # noqa: PLC0415 - matplotlib takes half a second
-
-    write(file, draw(graph, _title(graph, sources), format_of(file)))
+    write(file, graph_drawing(graph, _title(graph, sources)).picture(format_of(file)))
 
 
 def _title(graph: Graph, sources: Sequence[str]) -> str:

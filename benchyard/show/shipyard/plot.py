@@ -1,16 +1,14 @@
-"""Nodes and runs as stacked bars, PNG or SVG: one bar for each, in order of their start."""
+"""Nodes and runs as stacked bars: one bar for each, in order of their start."""
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
-from matplotlib.collections import PolyCollection
-from matplotlib.figure import Figure
-from matplotlib.patches import Patch
-
-from benchyard.core.quantity import shorten
+from benchyard.core.quantity import number, shorten
 from benchyard.core.wording import printable
-from benchyard.show.plot import Format, picture
+from benchyard.show.drawing import Box, Drawing, Line, Shape, Text
+from benchyard.show.results_plot.panels import LETTER, Frame
+from benchyard.show.results_plot.scales import Axis
 from benchyard.show.shipyard.events import IMAGE_WORK, Operation
 from benchyard.show.shipyard.nodes import BarKind, Graph, Node, Segment, summed
 from benchyard.show.shipyard.tables import UNFINISHED, after, clock
@@ -33,67 +31,53 @@ _LOOKS = {
     Operation.STOP: ("#cc79a7", "stop"),
     Operation.RUN: ("#cccccc", "in no phase"),
 }
-_STYLE = {"font.size": 8.0, "hatch.linewidth": 0.8}
-#: Inches: of a bar with many and with few others, of all bars at most, and of the margins.
-_BAR, _BROAD_BAR, _TALLEST = 0.15, 0.24, 22.0
-_ABOVE, _BELOW, _RIGHT, _BETWEEN, _TITLE = 0.5, 0.48, 0.35, 0.25, 0.22
-_PHASES_WIDTH, _WORK_WIDTH = 6.0, 3.4
-#: Inches of a letter of a label, and letters of the longest one.
-_LETTER, _LONGEST = 0.064, 44
-#: Labels nearer than that would touch (inches).
-_LABEL = 0.115
+_WHITE, _GRID, _OPEN = "#ffffff", "#dfe2e6", "#555555"
+#: Pixels: of a bar with many and with few others, of all bars at most, and of the margins.
+_BAR, _BROAD_BAR, _TALLEST = 15, 24, 2200
+_ABOVE, _BELOW, _RIGHT, _BETWEEN, _TITLE = 50, 44, 35, 25, 26
+_PHASES_WIDTH, _WORK_WIDTH = 600, 340
+#: Letters of the longest label; of labels nearer than so many pixels, not all are written.
+_LONGEST, _LABEL = 44, 11.5
+_TEXT, _SMALL = 10, 8.5
 
 
-class _Panel(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Panel:
     """Stacked bars on one axis; a row of the picture has one or two panels.
 
     Args:
         axis: What the bars are of.
-        wide: Inches.
+        width: Pixels.
         values: Each operation's length on each node.
         remarks: What stands behind each bar.
         is_open: Whether any of the operations is unfinished.
     """
 
     axis: str
-    wide: float
+    width: int
     values: Mapping[Operation, Sequence[Segment]]
     remarks: Sequence[str]
     is_open: bool = False
 
 
-def draw(graph: Graph, title: str, kind: Format) -> bytes:
-    """Return the picture, as a file of that format."""
-    return picture(lambda: _figure(graph, title), kind, _STYLE)
-
-
-def _figure(graph: Graph, title: str) -> Any:
+def graph_drawing(graph: Graph, title: str) -> Drawing:
+    """Draw the nodes, and below them the runs."""
     rows = [(_labels(nodes), _panels(nodes)) for kind in BarKind if (nodes := graph.of(kind))]
-    left = 0.2 + _LETTER * max(len(label) for labels, _ in rows for label in labels)
-    broadest = max(sum(panel.wide + _BETWEEN for panel in panels) for _, panels in rows)
-    width = left + broadest - _BETWEEN + _RIGHT
-    height = _TITLE + sum(_height(labels) + _ABOVE + _BELOW for labels, _ in rows)
-    figure: Any = Figure(figsize=(width, height))
-    figure.text(
-        0.1 / width, 1 - 0.1 / height, printable(title), va="top", fontsize=11, weight="bold"
-    )
-    top = height - _TITLE
+    longest = max(len(label) for labels, _ in rows for label in labels)
+    left = 20 + _TEXT * LETTER * longest
+    broadest = max(sum(panel.width + _BETWEEN for panel in panels) for _, panels in rows)
+    drawing = Drawing(left + broadest - _BETWEEN + _RIGHT, _TITLE)
+    drawing.shapes.append(Text(10, 18, title, 14, bold=True))
     for labels, panels in rows:
-        tall, place = _height(labels), left
-        top -= _ABOVE + tall
+        top, x = drawing.height + _ABOVE, left
+        broad = _BROAD_BAR if len(labels) <= 40 else _BAR
+        bottom = top + max(50, min(_TALLEST, broad * len(labels)))
+        drawing.shapes += _names(labels, Frame(left, top, left, bottom))
         for panel in panels:
-            frame = (place / width, top / height, panel.wide / width, tall / height)
-            axes = figure.add_axes(frame)
-            _draw(axes, panel, tall)
-            _label(axes, labels, tall, named=panel is panels[0])
-            place += panel.wide + _BETWEEN
-        top -= _BELOW
-    return figure
-
-
-def _height(labels: Sequence[str]) -> float:
-    bar = _BROAD_BAR if len(labels) <= 40 else _BAR
-    return max(0.5, min(_TALLEST, bar * len(labels)))
+            drawing.shapes += _bars(panel, Frame(x, top, x + panel.width, bottom))
+            x += panel.width + _BETWEEN
+        drawing.height = bottom + _BELOW
+    return drawing
 
 
 def _panels(nodes: Sequence[Node]) -> list[_Panel]:
@@ -115,67 +99,60 @@ def _panels(nodes: Sequence[Node]) -> list[_Panel]:
     return [panel, _Panel("seconds, summed over images", _WORK_WIDTH, used, remarks)]
 
 
-def _draw(axes: Any, panel: _Panel, tall: float) -> None:
+def _bars(panel: _Panel, frame: Frame) -> Iterator[Shape]:
     count = len(panel.remarks)
-    left = [0.0] * count
-    for operation, segments in panel.values.items():
+    ends = [sum(sum(each[place]) for each in panel.values.values()) for place in range(count)]
+    room = 1.16 if any(panel.remarks) else 1.02
+    axis = Axis(0.0, max([*ends, 1e-9]) * room, frame.left, frame.right)
+    for mark in axis.ticks():
+        yield Line([(axis(mark), frame.top), (axis(mark), frame.bottom)], _GRID, 0.6)
+        yield Text(axis(mark), frame.bottom + 13, number(mark, 6), anchor="middle")
+    yield Text((frame.left + frame.right) / 2, frame.bottom + 28, panel.axis, anchor="middle")
+    yield from _legend(panel, frame)
+    high = frame.height / count
+    places = [frame.top + high * place for place in range(count)]
+    for place, y in enumerate(places):
+        bar = [(operation, each[place]) for operation, each in panel.values.items()]
+        yield from _stack(axis, y + 0.12 * high, 0.76 * high, bar)
+    if high >= _LABEL:
+        for remark, end, y in zip(panel.remarks, ends, places, strict=True):
+            if remark:
+                yield Text(axis(end) + 4, y + high / 2 + 3, remark, _SMALL)
+
+
+def _stack(
+    axis: Axis, y: float, height: float, segments: Sequence[tuple[Operation, Segment]]
+) -> Iterator[Box]:
+    """Put a bar together; the time of what is unfinished is hatched."""
+    start = 0.0
+    for operation, segment in segments:
         colour, _ = _LOOKS[operation]
-        hatched = {"facecolor": "#ffffff", "edgecolor": colour, "hatch": "////", "linewidth": 0.8}
-        left = _bars(
-            axes,
-            left,
-            [one.finished for one in segments],
-            {"facecolor": colour, "edgecolor": "none", "linewidth": 0},
-        )
-        left = _bars(axes, left, [one.unfinished for one in segments], hatched)
-    most = max([*left, 1e-9])
-    axes.set_xlim(0, most * (1.16 if any(panel.remarks) else 1.02))
-    axes.set_ylim(count - 0.4, -0.6)
-    if tall / count >= _LABEL:
-        for place, remark in enumerate(panel.remarks):
-            axes.text(left[place] + most * 0.008, place, remark, va="center", fontsize=6.5)
-    _legend(axes, panel)
-    axes.set_xlabel(panel.axis, fontsize=8)
-    axes.grid(visible=True, axis="x", linewidth=0.4, alpha=0.6)
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right", "left"]].set_visible(False)
+        for length, hatch in ((segment.finished, ""), (segment.unfinished, "////")):
+            if length > 0:
+                x, fill = axis(start), _WHITE if hatch else colour
+                yield Box(x, y, axis(start + length) - x, height, fill, "", colour, hatch=hatch)
+            start += length
 
 
-def _bars(
-    axes: Any, left: Sequence[float], lengths: Sequence[float], look: Mapping[str, Any]
-) -> list[float]:
-    """Draw bars as one collection, for a thousand rectangles take seconds; return their ends."""
-    ends = [start + wide for start, wide in zip(left, lengths, strict=True)]
-    corners = [
-        ((x, y - 0.38), (end, y - 0.38), (end, y + 0.38), (x, y + 0.38))
-        for y, (x, end) in enumerate(zip(left, ends, strict=True))
-        if end > x
-    ]
-    if corners:
-        axes.add_collection(PolyCollection(corners, **look))
-    return ends
+def _legend(panel: _Panel, frame: Frame) -> Iterator[Shape]:
+    """Put the legend above the bars, in one row or two."""
+    known = [(colour, words, "") for colour, words in map(_LOOKS.__getitem__, panel.values)]
+    known += [(_OPEN, UNFINISHED, "////")] if panel.is_open else []
+    columns = len(known) if len(known) <= 3 else math.ceil(len(known) / 2)
+    for place, (colour, words, hatch) in enumerate(known):
+        x = frame.left + place % columns * panel.width / columns
+        y = frame.top - 32 + 15 * (place // columns)
+        yield Box(x, y, 14, 9, _WHITE if hatch else colour, "", colour, hatch=hatch)
+        yield Text(x + 18, y + 8, words)
 
 
-def _legend(axes: Any, panel: _Panel) -> None:
-    """Put the legend above the bars."""
-    looks = [_LOOKS[operation] for operation in panel.values]
-    known: list[Any] = [Patch(color=colour, label=words) for colour, words in looks]
-    if panel.is_open:
-        known.append(Patch(fill=False, hatch="////", edgecolor="#555555", label=UNFINISHED))
-    if known:
-        columns = len(known) if len(known) <= 3 else math.ceil(len(known) / 2)
-        above = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "borderaxespad": 0.3}
-        letters = {"frameon": False, "fontsize": 7.5, "columnspacing": 1.2}
-        axes.legend(handles=known, ncols=columns, **letters, **above)
-
-
-def _label(axes: Any, names: Sequence[str], tall: float, *, named: bool) -> None:
-    """Label the bars; where labels would overlap, only every n-th one."""
-    step = max(1, math.ceil(_LABEL * len(names) / tall))
-    places = list(range(0, len(names), step))
-    axes.set_yticks(places, [names[place] for place in places] if named else [])
-    axes.tick_params(axis="y", length=0, labelsize=8 if tall / len(names) >= 0.2 else 6.5)
-    axes.tick_params(axis="x", labelsize=7.5)
+def _names(labels: Sequence[str], frame: Frame) -> Iterator[Text]:
+    """Label the bars; where labels would touch, only every n-th one."""
+    high = frame.height / len(labels)
+    size = _TEXT if high >= 20 else _SMALL
+    for place in range(0, len(labels), max(1, math.ceil(_LABEL / high))):
+        y = frame.top + (place + 0.5) * high + 3
+        yield Text(frame.left - 8, y, labels[place], size, anchor="end")
 
 
 def _labels(nodes: Sequence[Node]) -> list[str]:

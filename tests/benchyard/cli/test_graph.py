@@ -94,7 +94,7 @@ def test_files_are_written_as_their_endings_say(rows: Path, tmp_path: Path, cli:
         == "written: nodes.dat"
     )
     starts = [file.read_bytes()[:9] for file in files]
-    assert starts == [b"<?xml ver", b"\x89PNG\r\n\x1a\n\x00", b"NodePrepS"]
+    assert starts == [b"<svg xmln", b"\x89PNG\r\n\x1a\n\x00", b"NodePrepS"]
     assert b"pool (ubuntuserver 16.04.0-lts)" in files[0].read_bytes()
 
 

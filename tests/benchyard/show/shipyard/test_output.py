@@ -9,9 +9,10 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from benchmarks.peer_graph import put_together
+from benchyard.show.drawing import Text
 from benchyard.show.shipyard.document import dat, document
 from benchyard.show.shipyard.nodes import BarKind, Graph
-from benchyard.show.shipyard.plot import draw
+from benchyard.show.shipyard.plot import graph_drawing
 from benchyard.show.shipyard.tables import (
     image_table,
     node_table,
@@ -158,15 +159,14 @@ def test_tables_of_one_length_have_rows_of_one_length(whole_pool: list[Row]) -> 
 # -- pictures
 
 
-def texts(svg: bytes) -> list[str]:
+def texts(svg: str) -> list[str]:
     root = ET.fromstring(svg)  # noqa: S314 - drawn here
     return [text for element in root.iter() if (text := (element.text or "").strip())]
 
 
-@pytest.mark.slow
 def test_an_svg_names_every_node_also_those_that_start_at_once() -> None:
     rows = prepared("one") + prepared("two") + prepared("three", START + 5, registry=True)
-    found = texts(draw(graph_of(rows), "batch$pool$1", "svg"))
+    found = texts(graph_drawing(graph_of(rows), "batch$pool$1").svg())
     assert {"one  first", "two  first", "three  +5.00 s", "batch$pool$1"} <= set(found)
     assert {"node preparation", "private registry", "container pull", "global resources"} <= set(
         found
@@ -174,46 +174,34 @@ def test_an_svg_names_every_node_also_those_that_start_at_once() -> None:
     assert "unfinished" not in found
 
 
-@pytest.mark.slow
 def test_what_is_unfinished_is_hatched_and_said(torn: Graph) -> None:
-    svg = draw(torn, "pool", "svg")
-    assert b"<pattern" in svg
+    svg = graph_drawing(torn, "pool").svg()
+    assert "<pattern" in svg
     assert {"unfinished", "1 unfinished"} <= set(texts(svg))
 
 
-@pytest.mark.slow
 def test_a_picture_of_runs_shows_their_phases() -> None:
     graph = graph_of(run_rows() + run_rows(START + 60, run=2) + prepared("node"))
-    found = set(texts(draw(graph, "runs", "svg")))
+    found = set(texts(graph_drawing(graph, "runs").svg()))
     assert {"words run 1  11-18 19:35:23", "node  first", "initialize", "steps", "ready"} <= found
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("nodes", [1, 100, 700])
 def test_labels_never_touch(nodes: int) -> None:
-    svg = draw(graph_of(pool(nodes, 1)), "pool", "svg")
-    places = sorted(
-        float(y)
-        for y, label in re.findall(r"translate\(\S+ ([\d.]+)\)[^>]*>([^<]*)</text>", svg.decode())
-        if label.startswith("tvm-")
-    ) or sorted(
-        float(y)
-        for y, label in re.findall(r'<text[^>]* y="([\d.]+)"[^>]*>([^<]*)</text>', svg.decode())
-        if label.startswith("tvm-")
-    )
+    shapes = graph_drawing(graph_of(pool(nodes, 1)), "pool").shapes
+    places = [one.y for one in shapes if isinstance(one, Text) and one.text.startswith("tvm-")]
     assert places
     assert all(lower - upper > 6.0 for upper, lower in pairwise(places))
 
 
-@pytest.mark.slow
 def test_the_same_nodes_are_the_same_picture(torn: Graph) -> None:
-    assert draw(torn, "pool", "svg") == draw(torn, "pool", "svg")
-    assert draw(torn, "pool", "png") == draw(torn, "pool", "png")
+    first, second = (graph_drawing(torn, "pool") for _ in range(2))
+    assert first.svg() == second.svg()
+    assert first.picture("png") == second.picture("png")
 
 
-@pytest.mark.slow
 def test_any_name_can_be_drawn() -> None:
     rows = [
         one for name in ("$x^2$", "節点", "a" * 300, "\x1b[31m", "<&>") for one in prepared(name)
     ]
-    assert "$x^2$  first" in texts(draw(graph_of(rows), "$\\frac$", "svg"))
+    assert "$x^2$  first" in texts(graph_drawing(graph_of(rows), "$\\frac$").svg())

@@ -14,7 +14,7 @@ from benchyard.core.files import shown
 from benchyard.core.outputs import failed, write
 from benchyard.core.quantity import shorten
 from benchyard.core.table import Table
-from benchyard.show.plot import format_of
+from benchyard.show.drawing import format_of
 from benchyard.show.shipyard import tables, totals
 from benchyard.show.shipyard.document import dat, document
 from benchyard.show.shipyard.events import Intake

@@ -20,7 +20,7 @@ from benchyard.core.wording import printable
 from benchyard.results.folders import RunFolder, run_number
 from benchyard.results.trust import Suspect
 from benchyard.show import curves
-from benchyard.show.plot import format_of
+from benchyard.show.drawing import format_of
 from benchyard.show.results_plot.chart import Chart, Kind
 from benchyard.show.results_plot.choice import Wish, make_chart
 from benchyard.show.results_plot.figure import PAPER, Size, draw

@@ -5,7 +5,6 @@ these functions. JSON and CSV hold the numbers themselves.
 """
 
 import math
-from collections.abc import Callable
 from datetime import UTC, datetime
 from decimal import Decimal
 
@@ -85,11 +84,6 @@ def tick(value: float, unit: str) -> str:
         return f"{number(value, 3)} {'core' if value == 1 else 'cores'}"
     size, name = scale(value, "" if unit == "1/s" else unit, 3, every=True)
     return f"{number(value / size, 3)} {name}".rstrip() + ("/s" if unit == "1/s" else "")
-
-
-def formatter(write: Callable[[float], str]) -> Callable[[float, object], str]:
-    """Return what matplotlib takes as the formatter of an axis: it hands in value and position."""
-    return lambda value, _: write(value)
 
 
 def duration(seconds: float | None) -> str:

@@ -5,19 +5,22 @@ that may measure next. matplotlib writes PNG and PDF, with the letters that it b
 imported only then. Nothing in a picture is active, and all texts are escaped.
 """
 
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from colorsys import hls_to_rgb, rgb_to_hls
 from dataclasses import dataclass, field
 from functools import partial
 from html import escape
 from importlib import import_module
+from io import BytesIO
 from itertools import groupby
 from math import cos, pi, sin
+from pathlib import Path
+from threading import Lock
 from typing import Any, Literal, TypeAlias, cast
 from zlib import crc32
 
 from benchyard.core.wording import printable
-from benchyard.show.plot import Format, picture
 
 #: Patterns upon boxes, as matplotlib writes them, and their paths in a tile of six by six pixels.
 HATCHES = {
@@ -40,6 +43,16 @@ _INK, _WHITE = "#333333", "#ffffff"
 _DOTS_PER_INCH = 100
 #: matplotlib counts letters in points.
 _POINTS = 72 / _DOTS_PER_INCH
+Format = Literal["png", "svg", "pdf"]
+#: In a PDF fonts are embedded as TrueType: publishers refuse type 3, matplotlib's own choice.
+_STYLE = {"text.parse_math": False, "pdf.fonttype": 42, "hatch.linewidth": 0.5}
+#: matplotlib dates its pictures and writes its version into them.
+_UNDATED = {
+    "png": {"Software": None},
+    "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
+}
+#: matplotlib's settings and Python's filters of warnings are the whole process's.
+_DRAWING = Lock()
 _ALIGNMENT = {"start": "left", "middle": "center", "end": "right"}
 
 
@@ -77,6 +90,12 @@ LIGHT = Theme(str, str)
 DARK = Theme(partial(_dark, least=0.2), partial(_dark, least=_LEAST))
 #: Inside of a page whose style says ``color-scheme``: dark where it is.
 PAGE = Theme(partial(_both, least=0.2), partial(_both, least=_LEAST))
+
+
+def format_of(file: Path) -> Format:
+    """Return the format that a file's ending asks for: SVG, PDF, or else PNG."""
+    formats: dict[str, Format] = {".svg": "svg", ".pdf": "pdf"}
+    return formats.get(file.suffix.lower(), "png")
 
 
 def colour_of(name: str) -> str:
@@ -314,8 +333,17 @@ class Drawing:
         """Return it as a file's content."""
         if kind == "svg":
             return self.svg(theme).encode()
-        style = {"hatch.linewidth": 0.5}
-        return picture(lambda: self._figure(theme), kind, style, self.dots_per_inch)
+        matplotlib: Any = import_module("matplotlib")
+        buffer = BytesIO()
+        # A matplotlibrc of the current folder may ask for LaTeX, with commands of its own.
+        with _DRAWING, matplotlib.rc_context(), warnings.catch_warnings():
+            matplotlib.rcdefaults()
+            matplotlib.rcParams.update(_STYLE)
+            # A name may have characters that the font lacks; they are boxes then.
+            warnings.filterwarnings("ignore", message="Glyph .* missing from font")
+            figure = self._figure(theme)
+            figure.savefig(buffer, format=kind, dpi=self.dots_per_inch, metadata=_UNDATED[kind])
+        return buffer.getvalue()
 
     def _figure(self, theme: Theme) -> Any:
         inches = (self.width / _DOTS_PER_INCH, self.height / _DOTS_PER_INCH)

@@ -8,11 +8,10 @@ from benchyard.analysis.comparison.wording import change
 from benchyard.core.outputs import write
 from benchyard.core.quantity import duration
 from benchyard.publish.sinks.contract import Timing
-from benchyard.show.drawing import Dots, Line, Text
+from benchyard.show.drawing import Dots, Line, Text, format_of
 from benchyard.show.history.panels import FAINT, MOST, Panel, panels_drawing
 from benchyard.show.history.series import Series
 from benchyard.show.history.wording import LEAST_RANGE, host_names, several_hosts, short_name
-from benchyard.show.plot import format_of
 
 _LINE, _LAST = "#3b6ea5", "#c2410c"
 _LEGEND = "dashed: median; orange: the newest, against the median before it"

@@ -9,8 +9,7 @@ from textwrap import wrap
 from benchyard.core.errors import InputError
 from benchyard.core.outputs import write
 from benchyard.core.wording import printable
-from benchyard.show.drawing import Box, Dots, Drawing, Line, Shape, Text
-from benchyard.show.plot import format_of
+from benchyard.show.drawing import Box, Dots, Drawing, Line, Shape, Text, format_of
 from benchyard.show.results_plot.chart import Chart, Kind, Panel
 from benchyard.show.results_plot.look import Look, short
 from benchyard.show.results_plot.panels import (

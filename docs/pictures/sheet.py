@@ -1,6 +1,6 @@
 """Draw the sheet of ``docs/pictures.md``: one example of each picture, light and dark.
 
-python benchmarks/pictures.py docs/pictures
+python docs/pictures/sheet.py
 """
 
 import math
@@ -9,11 +9,15 @@ from pathlib import Path
 from benchyard.core.model import Outcome
 from benchyard.show.curves import Bar, Curves, Line, Panel, Phase
 from benchyard.show.curves import draw as draw_curves
-from benchyard.show.drawing import DARK, LIGHT, Drawing, Theme
+from benchyard.show.drawing import DARK, LIGHT, Dots, Drawing, Theme
+from benchyard.show.drawing import Line as Stroke
+from benchyard.show.history import panels
 from benchyard.show.results_plot import chart
 from benchyard.show.results_plot.chart import Chart, Kind, Mark, Series
 from benchyard.show.results_plot.figure import Size, chart_drawing
 from benchyard.show.traces.flame import flame_drawing
+from benchyard.show.traces.timeline import timeline_drawing
+from benchyard.traces.building import TraceBuilder
 
 _WIDTH, _GAP = 720, 12
 _STEPS = ("load", "map", "query")
@@ -29,9 +33,12 @@ def main() -> None:
 
 def _sheet(theme: Theme) -> str:
     drawings = [*(chart_drawing(_chart(kind), Size()) for kind in Kind), _curves(), _flame()]
+    drawings += [_history(), _timeline()]
     heights = [0.0, 0.0]
     parts: list[str] = []
     for drawing in drawings:
+        if drawing.width > _WIDTH:  # it is below both columns
+            heights = [max(heights)] * 2
         column = heights.index(min(heights))
         place = f'<svg x="{column * (_WIDTH + _GAP)}" y="{heights[column]:g}" '
         parts.append(drawing.svg(theme).replace("<svg ", place, 1))
@@ -76,6 +83,26 @@ def _curves() -> Drawing:
 def _flame() -> Drawing:
     totals = {("main",): 3.0, ("main", "parse"): 1.0, ("main", "join"): 1.7, ("other",): 1.0}
     return flame_drawing({**totals, ("main", "join", "sort"): 0.9}, "--flame", width=_WIDTH)
+
+
+def _history() -> Drawing:
+    days = [1_767_225_600.0 + 86_400 * day for day in range(40)]
+    points = [(at, 0.2 + 0.02 * math.sin(day) + 0.1 * (day > 24)) for day, at in enumerate(days)]
+    shapes = [Stroke(points, "#3b6ea5"), Dots(points, 0, "#3b6ea5", 2)]
+    panel = panels.Panel("history", "0.3 s", "s", shapes, [(days[25], "DuckDB 1.2.2 and 2.0.0")])
+    return panels.panels_drawing([panel], _WIDTH, 1, 150, [])
+
+
+def _timeline() -> Drawing:
+    made = TraceBuilder()
+    engine, database = made.track("bench1", "engine"), made.track("bench1", "PostgreSQL")
+    made.slice(engine, "run", 0, 9 * 10**9)
+    made.slice(engine, "query", 4 * 10**9, 4 * 10**9, {"outcome": "failed"})
+    made.slice(database, "start", 0, 3 * 10**9)
+    made.instant(engine, "retry", 6 * 10**9)
+    for second in range(10):
+        made.count("bench1", "CPU", second * 10**9, 1 + math.sin(second), "cores")
+    return timeline_drawing(made.trace(), "timeline of a trace")
 
 
 if __name__ == "__main__":

@@ -54,10 +54,6 @@ class FailedAttempt:
     outcome: Outcome
     error: ErrorRecord
 
-    def __post_init__(self) -> None:
-        """Refuse a time without a zone."""
-        check_moments(self.started_at)
-
 
 @dataclass(frozen=True, slots=True)
 class TriedStep:
@@ -111,10 +107,6 @@ class RunAttempt:
     error: ErrorRecord | None = None
     tags: tuple[str, ...] = ()
     steps: tuple[TriedStep, ...] = ()
-
-    def __post_init__(self) -> None:
-        """Refuse a time without a zone."""
-        check_moments(self.started_at, self.ended_at)
 
     @property
     def began(self) -> datetime:
@@ -304,6 +296,8 @@ def _take(found: dict[tuple[str, int, str], RunAttempt], line: bytes) -> None:
     if version != VERSION:
         raise ValueError(f"version {version} is of another Benchyard")
     made = read_as(RunAttempt, document)
+    failed = (attempt.started_at for step in made.steps for attempt in step.failed)
+    check_moments(made.started_at, made.ended_at, *failed)
     key = (made.case, made.run, made.started_at)
     if key not in found or made.outcome is not None:
         found[key] = made

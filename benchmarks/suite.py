@@ -31,11 +31,11 @@ _LARGE = 10_000
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 _SUITE = """
 import sys
-from benchyard.suite.request import Wish
+from benchyard.suite.request import SuiteRequest
 from benchyard.lab import through_prefect
 from benchyard.lab.server import connect
-wish = Wish(root=sys.argv[1], runs=1, cooldown=0.0, publish=())
-print(through_prefect.execute_many(wish, connect())[1])
+request = SuiteRequest(root=sys.argv[1], runs=1, cooldown=0.0, publish=())
+print(through_prefect.execute_many(request, connect())[1])
 """
 
 

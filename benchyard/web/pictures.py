@@ -16,7 +16,8 @@ from fastapi import APIRouter, Depends, Response
 from benchyard.catalogue.catalogue import Catalogue
 from benchyard.core.errors import InputError
 from benchyard.core.wording import printable
-from benchyard.show.drawing import DARK, LIGHT, Drawing, Text
+from benchyard.show.drawing import Drawing, Text
+from benchyard.show.themes import DARK, LIGHT
 from benchyard.web.explorer import Current
 
 Kind = Literal["svg", "png"]

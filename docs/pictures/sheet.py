@@ -9,12 +9,13 @@ from pathlib import Path
 from benchyard.core.model import Outcome
 from benchyard.show.curves import Bar, Curves, Line, Panel, Phase
 from benchyard.show.curves import draw as draw_curves
-from benchyard.show.drawing import DARK, LIGHT, Dots, Drawing, Theme
+from benchyard.show.drawing import Dots, Drawing
 from benchyard.show.drawing import Line as Stroke
 from benchyard.show.history import panels
 from benchyard.show.results_plot import chart
 from benchyard.show.results_plot.chart import Chart, Kind, Mark, Series
 from benchyard.show.results_plot.figure import Size, chart_drawing
+from benchyard.show.themes import DARK, LIGHT, Theme
 from benchyard.show.traces.flame import flame_drawing
 from benchyard.show.traces.timeline import timeline_drawing
 from benchyard.traces.building import TraceBuilder

@@ -9,7 +9,8 @@ from benchyard.core.outputs import write
 from benchyard.core.quantity import amount, percent, plural, shorten
 from benchyard.core.wording import printable
 from benchyard.show import drawing
-from benchyard.show.drawing import Drawing, Text, colour_of, format_of
+from benchyard.show.drawing import Drawing, Text, format_of
+from benchyard.show.themes import colour_of
 from benchyard.traces.difference import Measure, NamedDifference, Names
 
 _WIDTH, _ROW, _TOP, _MARGIN = 1200, 18, 46, 10

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from benchyard.core.errors import InputError
 from benchyard.core.quantity import moment, number, shorten, tick
 from benchyard.core.wording import printable
-from benchyard.show.drawing import Box, Dots, Drawing, Line, Shape, Text, colour_of
+from benchyard.show.drawing import Box, Dots, Drawing, Line, Shape, Text
 from benchyard.show.results_plot.look import COLOURS, Look
 from benchyard.show.results_plot.panels import LETTER
 from benchyard.show.results_plot.scales import Axis
+from benchyard.show.themes import colour_of
 from benchyard.show.traces.timeline_layout import Boxes, Layout, lay_out, thinned
 from benchyard.traces.model import Counter, Instant, Trace
 
@@ -22,7 +23,7 @@ from benchyard.traces.model import Counter, Instant, Trace
 _MOST_BOXES = 20_000
 #: Kinds of instants with a mark of their own; the others share one.
 _MOST_MARKS = len(COLOURS)
-#: Pixels: of the picture, of what stands beside the lanes, of a row, of a curve, of a line of text.
+#: Sizes in pixels: picture width, left margin, row height, curve height, height of a line of text.
 _WIDTH, _LEFT, _RIGHT = 1300, 190, 100
 _ROW, _CURVE, _GAP, _LINE = 18, 34, 10, 16
 _PIXELS = _WIDTH - _LEFT - _RIGHT
@@ -109,7 +110,7 @@ def _places(layout: Layout, top: float) -> _Places:
 
 
 def unit_of(length: float) -> tuple[float, str]:
-    """Return the unit that suits a length of time (ns): how many nanoseconds it has, its name."""
+    """Return the unit for a duration (ns): its length in nanoseconds, and its name."""
     return next(((per, unit) for least, per, unit in _UNITS if length >= least), (1e3, "µs"))
 
 

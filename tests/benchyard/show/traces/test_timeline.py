@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from benchyard.core.errors import InputError
 from benchyard.core.model import Json
-from benchyard.show.drawing import Drawing, colour_of
+from benchyard.show.drawing import Drawing
+from benchyard.show.themes import colour_of
 from benchyard.show.traces.timeline import timeline_drawing, unit_of
 from benchyard.show.traces.timeline_layout import (
     MOST_COUNTERS,

@@ -21,7 +21,7 @@ from benchyard.core.outputs import failed
 from benchyard.core.quantity import duration, plural
 from benchyard.core.table import Table
 from benchyard.results.record import read_record
-from benchyard.show.traces import report
+from benchyard.show.traces import difference_report, report
 from benchyard.show.traces.flame import draw_flame
 from benchyard.statistics.comparison import Verdict
 from benchyard.traces.critical_path import CriticalPath, critical_path
@@ -173,17 +173,17 @@ class _View:
                 ]
                 found = differences(*sides)
         if self._as_json:
-            print_json({"differences": [*report.differences_document(found)]})
+            print_json({"differences": [*difference_report.differences_document(found)]})
         elif self._as_csv:
-            say(report.differences_csv(found).removesuffix("\n"))
+            say(difference_report.differences_csv(found).removesuffix("\n"))
         else:
             say(f"baseline {plural(len(sides[0]), 'trace')}, candidate {len(sides[1]):,}\n")
             self._table(
-                report.differences_table(found[: self._limit], report.LONGEST_NAME),
+                difference_report.differences_table(found[: self._limit], report.LONGEST_NAME),
                 len(found),
                 "row",
             )
-            say(f"\n{report.differences_summary(found)}")
+            say(f"\n{difference_report.differences_summary(found)}")
             if any(one.judgement.verdict is Verdict.CANNOT_TELL for one in found):
                 say("cannot tell: so few traces cannot show any difference among so many names")
         _tell_file(flame)

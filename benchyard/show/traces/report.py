@@ -1,12 +1,11 @@
-"""What is in traces, and in what they differ, as tables, JSON documents and CSV."""
+"""What is in traces, as tables, JSON documents and CSV."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from benchyard.analysis.comparison.wording import change, p_value, signed
 from benchyard.core.model import Json
-from benchyard.core.quantity import amount, percent, plural, shorten
+from benchyard.core.quantity import amount, shorten
 from benchyard.core.table import (
     COUNT,
     LONG,
@@ -15,14 +14,12 @@ from benchyard.core.table import (
     SHARE,
     Cell,
     Column,
-    Row,
     Table,
     csv_text,
 )
 from benchyard.core.wording import printable
-from benchyard.statistics.comparison import Verdict
 from benchyard.traces.critical_path import CriticalPath
-from benchyard.traces.difference import Measure, NamedDifference, Names
+from benchyard.traces.difference import Names
 from benchyard.traces.model import Unit
 from benchyard.traces.statistics import (
     CounterStatistics,
@@ -36,16 +33,6 @@ LONGEST_NAME = 60
 #: Where the figures of a column are in ``Durations``, if not under its name.
 _FIELDS = {"self": "self_time", "min": "least", "max": "most"}
 _COLUMNS = ("count", "total", "self", "median", "p90", "p99", "min", "max")
-_WORDS = {
-    Verdict.NO_CHANGE_SHOWN: "no difference shown",
-    Verdict.CANNOT_TELL: "cannot tell",
-}
-_MARKS = {Verdict.REGRESSION: "bad", Verdict.IMPROVEMENT: "good"}
-#: What the CSV has of a difference, beside its names.
-_IN_CSV = (
-    *("measure", "baseline_median", "candidate_median", "difference"),
-    *("ratio", "ratio_low", "ratio_high", "adjusted_p_value", "verdict"),
-)
 
 
 def joined(names: Names) -> str:
@@ -135,7 +122,7 @@ def names_table(
     for row in rows:
         listed = [_figure(row[key], key, unit) for key in keys.values()]
         listed.insert(after, Cell(_number(row[keys["self"]]) / whole))
-        cells.append([_name_cell(_names(row), longest), *listed])
+        cells.append([name_cell(_names(row), longest), *listed])
     return Table(
         *("names", "Heaviest names", [Column("name", "Name", LONG), *figures], cells),
         notes=["Self time is the time of a slice without the slices inside it."],
@@ -153,7 +140,8 @@ def _names(row: Mapping[str, Json]) -> Names:
     return tuple(map(str, names)) if isinstance(names, list) else ()
 
 
-def _name_cell(names: Names, longest: int | None) -> Cell:
+def name_cell(names: Names, longest: int | None) -> Cell:
+    """Return a path of names, shortened for people."""
     name = joined(names)
     return Cell(name, shorten(printable(name), longest, 20) if longest else None)
 
@@ -283,106 +271,3 @@ def statistics_csv(unit: Unit, rows: Iterable[Mapping[str, Json]]) -> str:
     figures = columns_of(unit).values()
     lines = ([joined(_names(row)), *(_number(row[one]) for one in figures)] for row in rows)
     return csv_text([["name", *figures], *lines])
-
-
-def verdict_words(one: NamedDifference) -> str:
-    """Return the verdict as a reader would say it, in the words of ``compare``."""
-    verdict = one.judgement.verdict
-    if verdict in _WORDS:
-        significant = one.judgement.p_value <= one.difference.level and not one.difference.matters
-        if verdict is Verdict.NO_CHANGE_SHOWN and significant and one.difference.shift:
-            return f"differs by less than {percent(one.difference.threshold, 4)}"
-        return _WORDS[verdict]
-    more = (one.difference.shift or 0) > 0
-    if one.unit == "s":
-        return "slower" if more else "faster"
-    return "more" if more else "less"
-
-
-def differences_table(found: Sequence[NamedDifference], longest: int | None = None) -> Table:
-    """Return differences.
-
-    Args:
-        found: What differs.
-        longest: Characters that people read of a name.
-    """
-    level = f"{percent(1 - found[0].difference.level, 4)} interval" if found else "Interval"
-    columns = (
-        Column("name", "Name", LONG),
-        Column("measure", "Of"),
-        Column("baseline_median", "Baseline", NUMBER),
-        Column("candidate_median", "Candidate", NUMBER),
-        Column("difference", "Difference", NUMBER),
-        Column("ratio", "Change", NUMBER),
-        Column("interval", level, NUMBER),
-        Column("adjusted_p_value", "P", NUMBER),
-        Column("verdict", "Verdict"),
-    )
-    rows = [_difference_row(one, longest) for one in found]
-    return Table("difference", "Differences", columns, rows)
-
-
-def _difference_row(one: NamedDifference, longest: int | None) -> Row:
-    what, unit, verdict = one.difference, one.unit, one.judgement.verdict
-    low, high = what.ratio_interval.low, what.ratio_interval.high
-    interval = "-" if low is None or high is None else f"{change(low)} … {change(high)}"
-    return [
-        _name_cell(one.names, longest),
-        one.measure.value,
-        Cell(what.baseline_median, amount(what.baseline_median, unit)),
-        Cell(what.candidate_median, amount(what.candidate_median, unit)),
-        Cell(what.shift, signed(what.shift, unit)),
-        Cell(what.ratio, change(what.ratio)),
-        Cell([low, high], interval),
-        Cell(one.judgement.p_value, p_value(one.judgement.p_value)),
-        Cell(verdict.value, verdict_words(one), mark=_MARKS.get(verdict, "")),
-    ]
-
-
-def differences_document(found: Sequence[NamedDifference]) -> list[dict[str, Json]]:
-    """Return all differences as JSON; times in seconds."""
-    return [
-        {
-            "names": list(one.names),
-            "measure": one.measure.value,
-            "unit": one.unit,
-            "baseline_n": one.difference.baseline_n,
-            "candidate_n": one.difference.candidate_n,
-            "baseline_median": one.difference.baseline_median,
-            "candidate_median": one.difference.candidate_median,
-            "difference": one.difference.shift,
-            "difference_low": one.difference.shift_interval.low,
-            "difference_high": one.difference.shift_interval.high,
-            "ratio": one.difference.ratio,
-            "ratio_low": one.difference.ratio_interval.low,
-            "ratio_high": one.difference.ratio_interval.high,
-            "p_value": one.difference.p_value,
-            "adjusted_p_value": one.judgement.p_value,
-            "verdict": one.judgement.verdict.value,
-        }
-        for one in found
-    ]
-
-
-def differences_csv(found: Sequence[NamedDifference]) -> str:
-    """Return a line for each difference; times in seconds."""
-    rows = [
-        [joined(one.names), *map(told.get, _IN_CSV)]
-        for one, told in zip(found, differences_document(found), strict=True)
-    ]
-    return csv_text([["name", *_IN_CSV] if rows else [], *rows])
-
-
-def differences_summary(found: Sequence[NamedDifference]) -> str:
-    """Say in a sentence what is shown, of self times."""
-    of_self = [one for one in found if one.measure is Measure.SELF]
-    words = [verdict_words(one) for one in of_self if one.is_shown]
-    more, less = (
-        ("slower", "faster") if all(one.unit == "s" for one in of_self) else ("more", "less")
-    )
-    level = percent(found[0].difference.level, 4) if found else "1 %"
-    return (
-        f"{plural(len(of_self), 'name')}: {words.count(more)} {more}, "
-        f"{words.count(less)} {less} by self time; {level} is the chance of even one false "
-        "call among all names of a measure"
-    )

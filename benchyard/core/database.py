@@ -38,10 +38,10 @@ class Schema:
 
 
 def connect(file: Path, patience: float, mode: str = "rwc") -> sqlite3.Connection:
-    """Open a database; any thread may use the connection, and none is in a transaction.
+    """Open a database in autocommit mode; any thread may use the connection.
 
     Args:
-        file: Its name may hold what a URI gives a meaning to, and bytes that are no text.
+        file: Its path; characters with a meaning in URIs and invalid UTF-8 are escaped.
         patience: Seconds to wait for other writers.
         mode: Of SQLite's URIs: ``rwc``, ``ro``.
     """
@@ -132,6 +132,6 @@ def inode(file: Path) -> tuple[int, int]:
 
 
 def remove(file: Path) -> None:
-    """Remove a database with all that belongs to it."""
+    """Remove a database with its log and shared-memory files."""
     for part in PARTS:
         file.with_name(file.name + part).unlink(missing_ok=True)

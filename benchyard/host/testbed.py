@@ -199,7 +199,7 @@ def _holding(inode: int) -> int | None:
 
 
 def _names_of(pid: int) -> tuple[int, ...]:
-    """Return the numbers of a process, that which it has in its own container included."""
+    """Return the pids of a process, including its pid inside its container."""
     try:
         lines = Path(f"/proc/{pid}/status").read_text(encoding="ascii").splitlines()
     except (OSError, ValueError):

@@ -54,7 +54,7 @@ class Lost(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SampleTable:
-    """Rows in the order of time.
+    """Samples, ordered by time.
 
     Args:
         times: When each was taken, in nanoseconds from the run's start.
@@ -282,7 +282,7 @@ def _host(file: Path, names: Sequence[str]) -> tuple[Values, Values]:
 
 
 def _plain(file: Path, names: Sequence[str]) -> tuple[Values, Values]:
-    """Read a file in which each row is whole and each column is known everywhere or nowhere.
+    """Read a file of complete rows, whose columns are filled in every row or in none.
 
     Raises:
         ValueError: If it is not like that.

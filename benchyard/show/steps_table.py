@@ -181,7 +181,7 @@ class Look:
     def across(self, points: Mapping[str, Sequence[Document]]) -> Table:
         """Return a row for each step and wanted metric, with its median at each point of a matrix.
 
-        Behind each median but the first stands its ratio to the first.
+        Each median after the first is followed by its ratio to the first.
 
         Args:
             points: Head of a column to the steps of its summary.

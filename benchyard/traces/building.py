@@ -60,7 +60,7 @@ class OpenSlices(Generic[T]):
 
 
 class _Numbered(dict[T, int]):
-    """Things in the order in which they were first asked for; each gets the next number."""
+    """Numbers for values: each new value gets the next number."""
 
     def __missing__(self, key: T) -> int:
         self[key] = len(self)

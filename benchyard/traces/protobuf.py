@@ -95,7 +95,7 @@ def packed(value: int | memoryview) -> Iterator[int]:
 
 
 def texts(values: Sequence[Value]) -> tuple[str, ...]:
-    """Return the texts of a repeated field; what is no UTF-8 is replaced."""
+    """Return the texts of a repeated field; invalid UTF-8 is replaced."""
     if any(isinstance(value, int) for value in values):
         raise WireError("a number where a text should be")
     return tuple(str(value, "utf-8", "replace") for value in values if not isinstance(value, int))

@@ -31,7 +31,7 @@ class Ticks:
         return cls(ids, (("a", "A"), ("b", "B")), "Compare B with A")
 
     def starts(self, table: Table) -> Iterator[str]:
-        """Yield as HTML the heads of the boxes, and the boxes of each row."""
+        """Yield the HTML of the tick boxes: of the head, then of each row."""
         yield "".join(f'<th scope="col">{html_text(head)}</th>' for _, head in self.boxes)
         for value, row in zip(self.values, table.texts(), strict=False):
             named = html_text(f"{row[0]} {row[1]}")

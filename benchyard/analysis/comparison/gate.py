@@ -21,7 +21,7 @@ class Regression:
     Args:
         step: Id of the step; None if it is about whole runs.
         text: The whole of it as a sentence.
-        metric: None, as all below, if it is no number that is worse: a step that fails.
+        metric: None, like all members below, where a step fails instead of being slower.
         unit: Of both medians.
         ratio: Candidate by baseline; 1.02 is 2 % more.
         interval_level: What the interval covers with, from 0 to 1.

@@ -174,7 +174,7 @@ def sampled(runs: RunSet, rule: Suspect) -> Samples:
 def suffices(
     baseline: Collection[int], candidate: Collection[int], level: float, *, paired: bool
 ) -> bool:
-    """Tell whether trusted values count alone.
+    """Tell whether the trusted values suffice without the suspect ones.
 
     Args:
         baseline: Numbers of the runs with a trusted value, as ``candidate``.

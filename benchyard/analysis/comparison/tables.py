@@ -144,7 +144,7 @@ def _of_overall(one: Overall) -> _Line:
 def _line(
     about: Mapping[str, str], one: Difference, unit: str | None, busy: tuple[bool, bool]
 ) -> dict[str, Cell]:
-    """Return the figures of a difference, with what else its line shows."""
+    """Return the cells of a difference."""
     before, after = (
         amount(median, unit) + BUSY * is_busy
         for median, is_busy in zip((one.baseline_median, one.candidate_median), busy, strict=True)

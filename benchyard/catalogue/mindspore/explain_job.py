@@ -316,7 +316,7 @@ def select(job: ExplainJob, label: str = "", kind: Kind = "", sort: Sort = "") -
         kind: Of the prediction of this label, or of any.
 
     Raises:
-        InputError: If there is no uncertainty to sort by.
+        InputError: If samples are to be sorted by an uncertainty that the job lacks.
     """
     if sort.endswith("uncertainty") and not job.has_uncertainty:
         raise InputError("this job has no uncertainties to sort by")

@@ -169,7 +169,7 @@ _SHORT_S = 0.002
 
 
 class Others(NamedTuple):
-    """What a group counted for others than the program, up to its begin.
+    """What a control group had counted for other programs when this one began.
 
     Args:
         cpu_s: Of CPU time.
@@ -188,7 +188,7 @@ class GroupLife:
             seen in time.
         others: None if that is not known.
         traffic: Of its network namespace, soon after its begin and at its end.
-        is_alone: Whether the group is its own; else it tells only the CPU time, if it knows that.
+        is_alone: Whether the group holds this program alone; a shared group gives only CPU time.
     """
 
     def __init__(

@@ -1,6 +1,6 @@
 """One control group: read as raw bytes at a boundary, decoded for versions 1 and 2 afterwards.
 
-Whatever the bytes are, what decodes them answers; what is missing or damaged is None.
+Decoders accept any bytes and return None for missing or damaged values.
 Source: Documentation/admin-guide/{cgroup-v1,cgroup-v2.rst} of Linux.
 """
 
@@ -27,7 +27,7 @@ class CgroupDisk(NamedTuple):
 
 
 class Amount(NamedTuple):
-    """Where an amount stands in the files of a control group.
+    """File and key of an amount in a control group.
 
     Args:
         file: Name in ``benchyard.host.counters.groups.FILES``.

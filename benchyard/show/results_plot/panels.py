@@ -18,7 +18,7 @@ _FILLED, _APART = 0.78, 3.0
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """Where the marks of a panel lie (pixels)."""
+    """The rectangle of a panel's marks (pixels)."""
 
     left: float
     top: float

@@ -71,7 +71,7 @@ def axis_of(chart: Chart, panel: Panel, start: float, end: float) -> Axis:
         return Axis(low / room, high * room, start, end, log=True)
     if chart.kind is Kind.BARS or 0 <= low < high / 2:
         low = min(0.0, low)
-    # Behind a bar stands its number.
+    # The figure of a bar is written after its end.
     room = (0.14 if chart.kind is Kind.BARS else 0.05) * (high - low) or abs(high) * 0.1 or 1.0
     return Axis(low - room if low else low, high + room, start, end)
 

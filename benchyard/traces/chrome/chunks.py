@@ -129,7 +129,7 @@ class EventStream:
 def _decoded(text: bytes) -> tuple[int, Sequence[Event] | None]:
     """Return a place between two events near the end, and the events before it.
 
-    Decoding proves the place: text that ends within a text or a nested list is no JSON.
+    Decoding confirms a split: a piece cut inside a string or a nested list is invalid JSON.
     """
     near = max(0, len(text) - _LOOK_BYTES)
     cuts = [cut.start() + 1 for cut in _CUT.finditer(text, near)]

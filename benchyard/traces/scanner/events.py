@@ -1,4 +1,4 @@
-"""Writes intervals as Chrome's events."""
+"""Convert Scanner's intervals to Chrome trace events."""
 
 import gzip
 import io

@@ -1,4 +1,4 @@
-"""The published schema of ``run.json`` is what the record's classes say.
+"""The published schema of ``run.json`` equals the one generated from the record's classes.
 
 ``python tests/benchyard/results/test_record_schema.py`` writes it anew.
 """

@@ -157,10 +157,12 @@ class Service:
 
     def _checked(self, mutation: Message, request: Message, response: Message) -> bytes:
         """Check a mutation, complete its key, and return the key's bytes."""
-        only(mutation, "upsert", "delete")
+        only(mutation, "insert", "upsert", "delete")
         operation = mutation.WhichOneof("operation")
         if operation is None:
             invalid("Mutation is missing operation.")
+        if operation == "insert":
+            mutation.upsert.CopyFrom(p.Entity.FromString(mutation.insert.SerializeToString()))
         key = mutation.delete if operation == "delete" else mutation.upsert.key
         result = response.mutation_results.add()
         if limits.complete(key, request):
@@ -168,6 +170,8 @@ class Service:
                 invalid("Key path element must not be incomplete.")
             key.path[-1].id = self._store.new_id()
             result.key.CopyFrom(key)
+        elif operation == "insert" and self._store.found(key):
+            raise RefusedError(grpc.StatusCode.ALREADY_EXISTS, "entity already exists")
         if operation != "delete":
             limits.check_entity(mutation.upsert)
         return key.SerializeToString()

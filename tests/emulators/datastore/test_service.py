@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from google.api_core.exceptions import InvalidArgument, MethodNotImplemented
+from google.api_core.exceptions import AlreadyExists, InvalidArgument, MethodNotImplemented
 
 from tests.emulators.datastore.conftest import found, names, put, put_all
 from tests.emulators.datastore.fixture import Emulator, running
@@ -50,6 +50,12 @@ def test_an_entity_is_there_once_in_a_commit(client: Any) -> None:
 def test_a_commit_says_that_it_is_in_no_transaction(client: Any) -> None:
     with pytest.raises(InvalidArgument, match="transactional commit requires a transaction"):
         commit(client, upsert(), mode="TRANSACTIONAL")
+
+
+def test_an_entity_is_inserted_once(client: Any) -> None:
+    commit(client, {"insert": upsert()["upsert"]})
+    with pytest.raises(AlreadyExists, match="entity already exists"):
+        commit(client, {"insert": upsert()["upsert"]})
 
 
 def test_what_only_the_real_service_can_do_is_not_silently_done(send: Send) -> None:

@@ -1,11 +1,12 @@
 """A flow's parameters, made of the fields of a request: types, defaults, bounds and words."""
 
 from collections.abc import Callable
-from dataclasses import MISSING, Field, fields
+from dataclasses import MISSING, fields
 from inspect import Parameter, Signature, signature
-from typing import Any, TypeVar, get_type_hints
+from typing import Any, TypeVar
 
-from benchyard.run.request import ExecutionOptions, descriptions
+from benchyard.core.fields import Described, described
+from benchyard.run.request import ExecutionOptions
 
 FlowT = TypeVar("FlowT", bound=Callable[..., Any])
 
@@ -17,21 +18,20 @@ def parameters_of(kind: type[ExecutionOptions]) -> Callable[[FlowT], FlowT]:
     """
 
     def say(function: FlowT) -> FlowT:
-        hints, told = get_type_hints(kind, include_extras=True), descriptions(kind)
-        own = [one for one in fields(kind) if one not in fields(ExecutionOptions)]
-        first, *rest = own
-        ordered = [first, *fields(ExecutionOptions), *rest]
-        parameters = [_parameter(one, hints[one.name]) for one in ordered]
+        told, shared = described(kind), [one.name for one in fields(ExecutionOptions)]
+        first, *rest = [name for name in told if name not in shared]
+        ordered = [first, *shared, *rest]
+        parameters = [_parameter(name, told[name]) for name in ordered]
         parameters[0] = parameters[0].replace(kind=Parameter.POSITIONAL_OR_KEYWORD)
         returns = signature(function).return_annotation
         vars(function)["__signature__"] = Signature(parameters, return_annotation=returns)
-        listed = "".join(f"\n        {one.name}: {told[one.name]}" for one in ordered)
+        listed = "".join(f"\n        {name}: {told[name].meaning}" for name in ordered)
         function.__doc__ = f"{function.__doc__}\n\n    Args:{listed}\n    "
         return function
 
     return say
 
 
-def _parameter(field: "Field[Any]", hint: Any) -> Parameter:
+def _parameter(name: str, field: Described) -> Parameter:
     default: Any = Parameter.empty if field.default is MISSING else field.default
-    return Parameter(field.name, Parameter.KEYWORD_ONLY, default=default, annotation=hint)
+    return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=field.hint)

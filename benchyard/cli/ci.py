@@ -14,6 +14,7 @@ import click
 from benchyard.analysis.comparison.rows import Comparison
 from benchyard.analysis.regressions import Looked
 from benchyard.cli.common import CommandT
+from benchyard.cli.fields import Command
 from benchyard.cli.option_types import OutputFile
 from benchyard.cli.outcome import read_summary
 from benchyard.cli.terminal import say, say_between
@@ -33,7 +34,7 @@ _STDOUT = Path("-")
 _MARKDOWN = "--markdown"
 
 
-class ReportingCommand(click.Command):
+class ReportingCommand(Command):
     """A command whose ``--markdown`` may stand without a FILE.
 
     Click would take whatever word comes next for its value, even the first argument.

@@ -12,76 +12,103 @@ from benchyard.cli.option_types import outputs_of
 from benchyard.cli.terminal import LogLines, say
 from benchyard.core.errors import ExitCode
 
-#: Command to the module with a function ``command``, and its line in the help.
-COMMANDS = {
-    "list": ("benchyard.cli.listing", "List the cases, their state and what is wrong with them."),
-    "validate": ("benchyard.cli.validating", "Check cases and report every problem at once."),
-    "time": ("benchyard.cli.timing", "Time commands against each other, and rank them."),
-    "new": ("benchyard.cli.creating", "Make a case to begin with."),
-    "run": ("benchyard.cli.running", "Execute cases under measurement."),
-    "suite": (
-        "benchyard.cli.suite",
-        "Execute many cases: changed or stale ones, within a budget, on many testbeds.",
-    ),
-    "stats": ("benchyard.cli.stats", "Show and rewrite the statistics of finished runs."),
-    "compare": ("benchyard.cli.comparing", "Compare a candidate's runs with a baseline's."),
-    "pack": ("benchyard.cli.packing", "Put cases, and what was measured of them, into one file."),
-    "reproduce": (
-        "benchyard.cli.reproducing",
-        "Measure a pack again on this host, and compare.",
-    ),
-    "export": (
-        "benchyard.cli.exporting",
-        "Write results for spreadsheets, data frames and papers.",
-    ),
-    "publish": (
-        "benchyard.cli.publishing",
-        "Publish what waits: upload it, and move it to the archive.",
-    ),
-    "history": ("benchyard.cli.history", "Show published timings over time."),
-    "failures": (
-        "benchyard.cli.failures",
-        "Show what failed and was retried, the most fragile steps first.",
-    ),
-    "plot": ("benchyard.cli.plot", "Draw results, or the curves of a run."),
-    "report": (
-        "benchyard.cli.reporting",
-        "Write results as one HTML file to send, print and read back.",
-    ),
-    "serve": ("benchyard.cli.serving", "Show results in a browser."),
-    "trace": (
-        "benchyard.cli.trace",
-        "Make a timeline of runs, or of traces of others.",
-    ),
-    "profile": (
-        "benchyard.cli.profile",
-        "Count what is in traces, and tell in what two sets of them differ.",
-    ),
-    "graph": ("benchyard.cli.graphing", "Show what nodes spent their time on before they worked."),
-    "up": (
-        "benchyard.cli.up",
-        "Bring a whole lab up on this machine: server, deployments, workers.",
-    ),
-    "worker": ("benchyard.cli.worker", "Let this machine measure for a lab that runs elsewhere."),
-    "deploy": (
-        "benchyard.cli.deploying",
-        "Tell the Prefect server what can be executed: pools, deployments, cases.",
-    ),
-    "doctor": (
-        "benchyard.cli.doctor",
-        "Tell what on this host would spoil numbers, and what to do.",
-    ),
-    "clean": ("benchyard.cli.cleaning", "Remove results, and nothing else."),
-    "resources": (
-        "benchyard.cli.resource_listing",
-        "List the resource classes and their commands.",
-    ),
-    "config": (
-        "benchyard.cli.configuration",
-        "Show the defaults that benchyard.toml gives to options.",
-    ),
-    "completion": ("benchyard.cli.completion", "Print the completion script of a shell."),
+#: Heading to the commands below it, each with its module and its line in the help.
+_GROUPS = {
+    "Find out what is faster": {
+        "time": ("timing", "Time commands against each other, and rank them."),
+        "run": ("running", "Execute cases under measurement."),
+        "compare": ("comparing", "Compare a candidate's runs with a baseline's."),
+    },
+    "Prepare cases": {
+        "new": ("creating", "Make a case to begin with."),
+        "list": (
+            "listing",
+            "List the cases, their state and what is wrong with them.",
+        ),
+        "validate": ("validating", "Check cases and report every problem at once."),
+        "resources": (
+            "resource_listing",
+            "List the resource classes and their commands.",
+        ),
+        "doctor": (
+            "doctor",
+            "Tell what on this host would spoil numbers, and what to do.",
+        ),
+    },
+    "Execute many": {
+        "suite": (
+            "suite",
+            "Execute many cases: changed or stale ones, within a budget, on many testbeds.",
+        ),
+    },
+    "Understand results": {
+        "stats": ("stats", "Show and rewrite the statistics of finished runs."),
+        "plot": ("plot", "Draw results, or the curves of a run."),
+        "trace": ("trace", "Make a timeline of runs, or of traces of others."),
+        "profile": (
+            "profile",
+            "Count what is in traces, and tell in what two sets of them differ.",
+        ),
+        "graph": (
+            "graphing",
+            "Show what nodes spent their time on before they worked.",
+        ),
+        "failures": (
+            "failures",
+            "Show what failed and was retried, the most fragile steps first.",
+        ),
+        "serve": ("serving", "Show results in a browser."),
+    },
+    "Hand on": {
+        "report": (
+            "reporting",
+            "Write results as one HTML file to send, print and read back.",
+        ),
+        "export": (
+            "exporting",
+            "Write results for spreadsheets, data frames and papers.",
+        ),
+        "pack": (
+            "packing",
+            "Put cases, and what was measured of them, into one file.",
+        ),
+        "reproduce": (
+            "reproducing",
+            "Measure a pack again on this host, and compare.",
+        ),
+    },
+    "Publish": {
+        "publish": (
+            "publishing",
+            "Publish what waits: upload it, and move it to the archive.",
+        ),
+        "history": ("history", "Show published timings over time."),
+    },
+    "Run a lab": {
+        "up": (
+            "up",
+            "Bring a whole lab up on this machine: server, deployments, workers.",
+        ),
+        "worker": (
+            "worker",
+            "Let this machine measure for a lab that runs elsewhere.",
+        ),
+        "deploy": (
+            "deploying",
+            "Tell the Prefect server what can be executed: pools, deployments, cases.",
+        ),
+    },
+    "Set up and tidy up": {
+        "config": (
+            "configuration",
+            "Show the defaults that benchyard.toml gives to options.",
+        ),
+        "completion": ("completion", "Print the completion script of a shell."),
+        "clean": ("cleaning", "Remove results, and nothing else."),
+    },
 }
+#: Command to the module of this room with a function ``command``, and its line in the help.
+COMMANDS = {name: line for group in _GROUPS.values() for name, line in group.items()}
 
 
 class LazyGroup(click.Group):
@@ -97,7 +124,7 @@ class LazyGroup(click.Group):
         del ctx
         if cmd_name not in COMMANDS:
             return None
-        return importlib.import_module(COMMANDS[cmd_name][0]).command
+        return importlib.import_module(f"benchyard.cli.{COMMANDS[cmd_name][0]}").command
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -120,10 +147,11 @@ class LazyGroup(click.Group):
         return ExitCode.CASE_FAILED if errors and code != ExitCode.INTERRUPTED else code
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the commands without importing them."""
+        """List the commands by what they are for, without importing them."""
         del ctx
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
+        for title, group in _GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name, line) for name, (_, line) in group.items()])
 
 
 @click.group(

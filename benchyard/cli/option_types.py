@@ -185,6 +185,8 @@ class Seconds(click.FloatRange):
 class Whole(click.IntRange):
     """A whole number within bounds."""
 
+    name = "number"
+
     def __init__(self, least: int = 0, most: int = _LARGEST) -> None:
         super().__init__(least, most)
 
@@ -205,18 +207,28 @@ class Cooldown(click.ParamType):  # pyright: ignore[reportMissingTypeArgument]
 
 
 class Percent(click.ParamType):  # pyright: ignore[reportMissingTypeArgument]
-    """A share, written as a percentage such as ``1%``."""
+    """A share, written as a percentage such as ``1%``.
+
+    Args:
+        inside: Whether 0% and 100% are refused.
+    """
 
     name = "percent"
+
+    def __init__(self, *, inside: bool = False) -> None:
+        self._inside = inside
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> float:
         """Return the share; fails, in a sentence, for what is no percentage."""
         try:
-            return parse_percent(str(value))
+            share = parse_percent(str(value))
         except InputError as error:
             self.fail(str(error), param, ctx)
+        if self._inside and not 0 < share < 1:
+            self.fail(f"{value} does not lie between 0% and 100%", param, ctx)
+        return share
 
 
 def _since(_: click.Context, __: click.Parameter, text: str | None) -> datetime | None:

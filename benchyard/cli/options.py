@@ -1,14 +1,23 @@
 """How runs are executed: the options that ``run`` and ``suite`` have in common."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import click
 
-from benchyard.cli.common import CommandT
-from benchyard.cli.option_types import AUTO, Cooldown, Seconds, Whole
+from benchyard.cli.ci import reports
+from benchyard.cli.common import (
+    CommandT,
+    results_option,
+    selection_options,
+    session_sd_option,
+    suspect_option,
+)
+from benchyard.cli.fields import field_options
+from benchyard.cli.gate import strict_option
+from benchyard.cli.option_types import AUTO, Cooldown
 from benchyard.cli.project_file import ProjectFile
 from benchyard.cli.terminal import say
 from benchyard.core.amounts import parse_percent
@@ -17,53 +26,54 @@ from benchyard.core.files import shown
 from benchyard.core.quantity import shorten
 from benchyard.publish.sinks import NAMES
 from benchyard.run.adaptive import MAX_RUNS, Adaptive
-from benchyard.run.beginning import Campaigning
 from benchyard.run.default_runs import FEWEST
-from benchyard.run.ordering import Order
-from benchyard.run.request import COOLDOWN, INTERVAL, ExecutionOptions, descriptions
-from benchyard.run.resting import LONGEST
+from benchyard.run.request import COOLDOWN, ExecutionOptions
 
 _NOWHERE = "none"
 _RUNS = re.compile(r"([0-9]+)(?:\.\.([0-9]+))?")
-_SAYS = descriptions(ExecutionOptions)
 
-_interval = click.option(
-    "--interval",
-    default=0.1,
-    show_default=True,
-    type=Seconds(INTERVAL.least, INTERVAL.most),
-    help=_SAYS["interval"],
-)
-_cooldown = click.option(
-    "--cooldown",
-    default=AUTO,
-    show_default=True,
-    type=Cooldown(COOLDOWN.least, COOLDOWN.most),
-    metavar="SECONDS",
-    help="Rest between two runs; auto is as the case says, or else half as long as the run took, "
-    f"{LONGEST:g} s at most.",
-)
-_seed = click.option("--seed", type=Whole(), help="Of the random order; chosen if left out.")
-_force = click.option("--force", is_flag=True, help="Execute finished runs again.")
+#: Headings of the options of ``run`` and ``suite``.
+HEADINGS = {
+    "Which cases": ("tags", "root", "resource_folders", "changed", "stale", "ignore_requirements"),
+    "How many runs": ("runs", "until", "force", "begins", "keeps", "budget", "dry_run", "accepts"),
+    "Order and rest": ("order", "seed", "cooldown", "interval", "wait_for_user"),
+    "Failures": ("fail_fast", "keep_going"),
+    "Comparison and CI": (
+        *("baseline", "session_sd", "suspect", "strict"),
+        *("junit", "markdown", "metrics", "ci"),
+    ),
+    "Results": ("results", "publish", "as_json", "verbose"),
+    "Prefect": ("direct", "prefect", "pool", "no_wait"),
+}
 
 
-def schedule(default: Order) -> Callable[[CommandT], CommandT]:
-    """Add the options that say when runs follow each other.
+def execution_options(
+    kind: type[ExecutionOptions], *names: str, **own: Mapping[str, Any]
+) -> Callable[[CommandT], CommandT]:
+    """Add the options that ``run`` and ``suite`` have in common, and some fields of a request.
 
     Args:
-        default: How the runs of several cases follow each other.
+        kind: The class of the request.
+        names: Further fields that are options as they are.
+        own: Settings of options that differ; see ``field_options``.
     """
-    order = click.option(
-        "--order",
-        default=default.value,
-        show_default=True,
-        type=click.Choice([order.value for order in Order]),
-        help="How the runs of several cases follow each other. Only cases that took turns "
-        "(round-robin, random) are compared as of one session.",
-    )
+    shared = ("cooldown", "interval", "force", "fail_fast", "keep_going", "publish", "baseline")
+    own = {
+        "cooldown": {
+            "type": Cooldown(COOLDOWN.least, COOLDOWN.most),
+            "default": AUTO,
+            "show_default": True,
+        },
+        "publish": {"multiple": False, "default": "local", "metavar": "SINK[,SINK]..."},
+        "baseline": {"metavar": "FOLDER"},
+        **own,
+    }
+    options = field_options(kind, *names, *shared, **own)
 
     def add(command: CommandT) -> CommandT:
-        for option in (_force, _seed, order, _cooldown, _interval):
+        for option in (verbose_option, reports, strict_option, session_sd_option, suspect_option):
+            command = option(command)
+        for option in (no_wait_option, options, results_option, selection_options):
             command = option(command)
         return command
 
@@ -80,39 +90,9 @@ def _tell_of_project_file(context: click.Context, _: click.Parameter, verbose: b
 no_wait_option = click.option(
     "--no-wait", is_flag=True, help="Fail if another lab measures on this host, do not wait."
 )
-publish_option = click.option(
-    "--publish",
-    default="local",
-    show_default=True,
-    metavar="SINK[,SINK]...",
-    help="Where finished runs are published: local, datastore, azure-tables; or none.",
-)
-baseline_option = click.option(
-    "--baseline",
-    metavar="FOLDER",
-    help="Compare with these finished results afterwards, or with the campaign before (previous); "
-    "exits with 3 if a case is worse.",
-)
-keep_going_option = click.option("--keep-going", is_flag=True, help=_SAYS["keep_going"])
 verbose_option = click.option(
     "-v", "--verbose", is_flag=True, callback=_tell_of_project_file, help="Tell more."
 )
-new_option = click.option(
-    "--new", "begins", is_flag=True, help="Begin a new campaign; the runs that are done are kept."
-)
-keep_option = click.option(
-    "--keep",
-    "keeps",
-    is_flag=True,
-    help="Go on with the runs that are done, even if something else is measured now.",
-)
-
-
-def asked_campaign(*, begins: bool, keeps: bool) -> Campaigning:
-    """Return which campaign ``--new`` and ``--keep`` ask for."""
-    if begins and keeps:
-        raise click.UsageError("--new and --keep exclude each other")
-    return Campaigning.NEW if begins else Campaigning.KEEP if keeps else Campaigning.AUTO
 
 
 def asked_for(

@@ -13,31 +13,12 @@ from benchyard.case.loading import raise_problems
 from benchyard.case.testbeds import refuse_unfit
 from benchyard.cli import executing
 from benchyard.cli.accepting import accept_answers
-from benchyard.cli.ci import ReportingCommand, Reports, reports
-from benchyard.cli.common import (
-    cases_of,
-    load_selected,
-    results_of,
-    results_option,
-    selection_options,
-    session_sd_option,
-    suspect_option,
-)
+from benchyard.cli.ci import ReportingCommand, Reports
+from benchyard.cli.common import cases_of, load_selected, results_of
 from benchyard.cli.display import make_display
-from benchyard.cli.gate import exit_code_after_runs, strict_option
-from benchyard.cli.options import (
-    asked_campaign,
-    asked_for,
-    baseline_option,
-    keep_going_option,
-    keep_option,
-    new_option,
-    no_wait_option,
-    parse_runs,
-    publish_option,
-    schedule,
-    verbose_option,
-)
+from benchyard.cli.fields import field_options
+from benchyard.cli.gate import exit_code_after_runs
+from benchyard.cli.options import HEADINGS, asked_for, execution_options, parse_runs
 from benchyard.cli.outcome import print_outcome, read_summary
 from benchyard.cli.planning import make_plan, print_plan
 from benchyard.cli.terminal import say
@@ -50,30 +31,37 @@ from benchyard.results.campaigns import publishable_runs
 from benchyard.results.layout import refuse_foreign
 from benchyard.results.trust import Suspect
 from benchyard.run.adaptive import stored_rule
+from benchyard.run.beginning import Campaigning
 from benchyard.run.ordering import Order, new_session
 from benchyard.run.request import Request
 from benchyard.run.summarize import summarize_if_older
 from benchyard.suite.foreseeing import foresee
 from benchyard.suite.plan import SuitePlan
+from benchyard.suite.request import SuiteRequest
 
 
-@click.command("run", cls=ReportingCommand)
-@selection_options
-@results_option
-@suspect_option
-@click.option(
-    "--runs",
-    "runs_wanted",
-    metavar="N or N..M",
-    help="How many runs there shall be in the end; finished ones count. A range needs --until.  "
-    "[default: as many as can tell the case's comparisons apart]",
+@click.command("run", cls=ReportingCommand, headings=HEADINGS)
+@execution_options(
+    Request,
+    *("runs", "until", "wait_for_user", "ignore_requirements"),
+    runs={"type": str, "metavar": "N|N..M"},
+    until={
+        "type": str,
+        "metavar": "PERCENT",
+        "help": "Stop as soon as the median of each step is known to ± PERCENT, such as 1%; needs "
+        "a range of --runs.",
+    },
 )
 @click.option(
-    "--until",
-    metavar="PERCENT",
-    help="Stop as soon as the median of each step is known to ± PERCENT, such as 1%.",
+    "--new", "begins", is_flag=True, help="Begin a new campaign; the runs that are done are kept."
 )
-@schedule(Order.ROUND_ROBIN)
+@click.option(
+    "--keep",
+    "keeps",
+    is_flag=True,
+    help="Go on with the runs that are done, even if something else is measured now.",
+)
+@field_options(SuiteRequest, "order", "seed", order={"default": Order.ROUND_ROBIN.value})
 @click.option("--dry-run", is_flag=True, help="Print what would be executed, and stop.")
 @click.option(
     "--accept",
@@ -81,33 +69,16 @@ from benchyard.suite.plan import SuitePlan
     is_flag=True,
     help="Execute once, unmeasured, and write the answers into the files that checks expect.",
 )
-@click.option("--fail-fast", is_flag=True, help="Stop at the first failed run.")
-@keep_going_option
-@no_wait_option
-@publish_option
-@click.option(
-    "--ignore-requirements",
-    is_flag=True,
-    help="Execute even if this host is not what a case requires.",
-)
-@baseline_option
-@session_sd_option
-@strict_option
-@reports
-@click.option("--wait-for-user", is_flag=True, help="Ask for Enter before each step.")
-@new_option
-@keep_option
 @click.option("--direct", is_flag=True, help="Execute without Prefect, even if it has a server.")
 @click.option(
     "--prefect",
     is_flag=True,
     help="Execute through Prefect, on a temporary server if there is no other.",
 )
-@verbose_option
 def command(
     cases: tuple[str, ...],
     tags: tuple[str, ...],
-    runs_wanted: str | None,
+    runs: str | None,
     until: str | None,
     order: str,
     seed: int | None,
@@ -130,7 +101,7 @@ def command(
     host differ from those of the finished runs, a new campaign begins; the earlier one is kept.
     """
     report = Reports.taken_from(given)
-    most, rule = parse_runs(runs_wanted, until)
+    most, rule = parse_runs(runs, until)
     root, results = given["root"], given["results"]
     classes = given["resource_folders"]
     registry, loaded = load_selected(root, cases, tags, classes, accepting=accepts)
@@ -141,7 +112,7 @@ def command(
     if accepts:
         accept_answers(chosen, registry, given, write=not dry_run, verbose=verbose, as_json=as_json)
         return ExitCode.DONE
-    asked = asked_campaign(begins=begins, keeps=keeps)
+    asked = _campaign(begins=begins, keeps=keeps)
     request = Request(
         case="",
         runs=rule.minimum if rule else most,
@@ -166,6 +137,12 @@ def command(
     return _execute_and_compare(
         plan, request, report, direct=direct, verbose=verbose, as_json=as_json
     )
+
+
+def _campaign(*, begins: bool, keeps: bool) -> Campaigning:
+    if begins and keeps:
+        raise click.UsageError("--new and --keep exclude each other")
+    return Campaigning.NEW if begins else Campaigning.KEEP if keeps else Campaigning.AUTO
 
 
 def _execute_and_compare(

@@ -10,25 +10,10 @@ import click
 
 import resources
 from benchyard.analysis.regressions import check_baseline
-from benchyard.cli.ci import ReportingCommand, Reports, reports
-from benchyard.cli.common import (
-    results_option,
-    selection_options,
-    session_sd_option,
-    suspect_option,
-)
+from benchyard.cli.ci import ReportingCommand, Reports
 from benchyard.cli.display import make_display
-from benchyard.cli.gate import exit_code_after_runs, strict_option
-from benchyard.cli.option_types import Whole
-from benchyard.cli.options import (
-    asked_for,
-    baseline_option,
-    keep_going_option,
-    no_wait_option,
-    publish_option,
-    schedule,
-    verbose_option,
-)
+from benchyard.cli.gate import exit_code_after_runs
+from benchyard.cli.options import HEADINGS, asked_for, execution_options
 from benchyard.cli.terminal import print_json, print_table, say
 from benchyard.core.amounts import parse_length
 from benchyard.core.errors import BenchyardError, ExitCode, InputError, RunInterruptedError
@@ -39,44 +24,21 @@ from benchyard.core.table import text_table
 from benchyard.core.wording import in_short, printable
 from benchyard.lab import server
 from benchyard.publish import check_sinks
-from benchyard.run.ordering import Order
 from benchyard.run.progress import listening
 from benchyard.suite.foreseeing import foresee
 from benchyard.suite.plan import SuitePlan, make_suite_plan
 from benchyard.suite.request import SuiteRequest
 
 
-@click.command("suite", cls=ReportingCommand)
-@selection_options
-@results_option
-@suspect_option
-@click.option(
-    "--runs",
-    type=Whole(1, 100_000),
-    help="How many runs of each case there shall be in the end; finished ones count.  [default: as "
-    "many as can tell its comparisons apart]",
+@click.command("suite", cls=ReportingCommand, headings=HEADINGS)
+@execution_options(
+    SuiteRequest,
+    *("runs", "order", "seed", "budget", "changed", "stale", "pool"),
+    budget={"type": str, "metavar": "LENGTH"},
+    stale={"type": str, "metavar": "LENGTH"},
+    pool={"metavar": "NAME"},
 )
-@schedule(Order.CASE)
-@click.option(
-    "--budget", metavar="LENGTH", help="Begin nothing that would not be through by then: 8h, 90m."
-)
-@click.option("--changed", is_flag=True, help="Only cases that have changed since their runs.")
-@click.option(
-    "--stale", metavar="LENGTH", help="Only cases whose last run is older than that: 7d, 12h, 2w."
-)
-@click.option("--fail-fast", is_flag=True, help="Begin nothing more once a case has failed.")
-@keep_going_option
-@click.option(
-    "--pool", metavar="NAME", help="Execute on the testbeds of this work pool, such as testbeds."
-)
-@no_wait_option
-@publish_option
-@baseline_option
-@session_sd_option
-@strict_option
-@reports
 @click.option("--dry-run", is_flag=True, help="Print what would be executed and why, and stop.")
-@verbose_option
 def command(
     budget: str | None,
     stale: str | None,

@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from benchyard.cli.common import json_option
+from benchyard.cli.fields import field_options
 from benchyard.cli.option_types import InputFile, NamedPath, OutputFile, Percent, Seconds, Whole
 from benchyard.cli.terminal import print_json, print_table, say
 from benchyard.cli.timing_display import progress
@@ -76,10 +77,8 @@ def _runs(
     show_default=True,
     help="Seconds after which no further round begins.",
 )
-@click.option("--until", default="1%", show_default=True, type=Percent())
-@click.option("--level", default="1%", show_default=True, type=Percent())
-@click.option("--threshold", default="1%", show_default=True, type=Percent())
-@click.option("--ignore-failure", is_flag=True, help="Go on after an exit code other than 0.")
+@field_options(Plan, "until", "level", "threshold", threshold={"type": Percent(), "default": "1%"})
+@field_options(Options, "ignore_failure")
 @click.option("--seed", type=Whole(), help="Of the random order; the same seed, the same order.")
 @click.option("--export-json", type=OutputFile(), help="Write everything as JSON.")
 @click.option("--export-csv", type=OutputFile(), help="Write a row for each execution.")
@@ -120,7 +119,7 @@ def command(
     They are executed in turns, in a random order, until each two are told apart or their
     difference is known to 1 %; at most for a minute. No shell reads them, unless --shell is given.
     """
-    plan = _plan(runs, figures)
+    plan = replace(Plan(*(runs or ())), **figures)
     streams = _streams(input_, output, stderr, show=show_output, pipe=stdout == "pipe")
     commands = make_commands(
         lines,
@@ -146,15 +145,6 @@ def command(
     if course.failure:
         raise CommandFailedError(course.failure)
     return ExitCode.INTERRUPTED if course.why == INTERRUPTED else ExitCode.DONE
-
-
-def _plan(runs: tuple[int, int] | None, figures: Mapping[str, float]) -> Plan:
-    plan = replace(Plan(*(runs or ())), **figures)
-    if not 0 < plan.level < 1:
-        raise click.UsageError("the level lies between 0% and 100%")
-    if not plan.until:
-        raise click.UsageError("no number of executions makes a difference known to 0%")
-    return plan
 
 
 def _streams(

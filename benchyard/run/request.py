@@ -1,40 +1,27 @@
 """What the user asks for: plain values, as a flow, a form and a deployment take them.
 
 The fields say all that there is to say of an option: its type, its default, its bounds and, in the
-docstring, what it means. Forms and help are made of them (``descriptions``).
+docstring, what it means. Forms, options and help are made of them.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_type_hints
+from typing import Annotated, Literal
 
-from annotated_types import Ge, GroupedMetadata, Gt, Le, Lt
+from annotated_types import Ge, Gt, Lt
 
 from benchyard.analysis.comparison.rows import Rule
 from benchyard.analysis.comparison.run_sets import results_below
 from benchyard.core.errors import InputError
+from benchyard.core.fields import Within, described
 from benchyard.core.files import is_address
 from benchyard.core.model import Case
 from benchyard.results.trust import Suspect
 from benchyard.run.adaptive import MAX_RUNS, Adaptive
 from benchyard.run.beginning import campaigning
 from benchyard.run.default_runs import FEWEST, comparisons_of, default_runs
-
-
-@dataclass(frozen=True, slots=True)
-class Within(GroupedMetadata):
-    """The least and the most that an amount may be, and its unit."""
-
-    least: float
-    most: float
-    unit: str = ""
-
-    def __iter__(self) -> Iterator[object]:
-        """Iterate over what pydantic makes a form's bounds of."""
-        return iter((Ge(self.least), Le(self.most)))
-
 
 #: Shorter uses a CPU up, longer shows nothing.
 INTERVAL = Within(0.001, 3600.0, " seconds")
@@ -54,7 +41,7 @@ class ExecutionOptions:
             now (case, classes, versions, commit, host); new begins a campaign and keeps the
             earlier one; keep goes on whatever is measured.
         interval: Seconds between two samples of the host.
-        cooldown: Seconds of rest between two runs; left empty, the rest is as the case says, or
+        cooldown: Seconds of rest between two runs; auto, or left empty, is as the case says, or
             else half as long as the run, and 15 s at most.
         force: Do finished runs again.
         fail_fast: Begin nothing more after the first failure.
@@ -64,7 +51,8 @@ class ExecutionOptions:
         root: Folder that cases are looked for in.
         results: Folder for results instead of the case's own.
         resources: Folders with further resource classes.
-        publish: Sinks that finished runs are published to: local, datastore, azure-tables.
+        publish: Sinks that finished runs are published to: local, datastore, azure-tables; on the
+            command line none, too.
         baseline: Finished results to compare with afterwards: a folder, FOLDER@1-5, or previous
             for the campaign before of the same case on the same host, which a schedule takes by
             itself; a regression is told.
@@ -122,9 +110,9 @@ class ExecutionOptions:
             raise InputError("; ".join(wrong))
 
     def _out_of_bounds(self) -> Iterator[str]:
-        for name, bounds in _bounds(type(self)).items():
-            value = getattr(self, name)
-            if value is not None and not bounds.least <= value <= bounds.most:
+        for name, field in described(type(self)).items():
+            bounds, value = field.bounds, getattr(self, name)
+            if bounds and value is not None and not bounds.least <= value <= bounds.most:
                 span = f"{bounds.least:,g} to {bounds.most:,.0f}{bounds.unit}"
                 yield f"{name} {value}: write {span}"
 
@@ -195,29 +183,3 @@ class Request(ExecutionOptions):
     def wanted(self) -> tuple[int, ...]:
         """Numbers of the wanted runs."""
         return self.only or tuple(self.whole)
-
-
-@cache
-def _bounds(kind: type) -> dict[str, Within]:
-    hints = get_type_hints(kind, include_extras=True)
-    return {name: one for name, hint in hints.items() for one in _within(hint)}
-
-
-def _within(hint: Any) -> list[Within]:
-    found = [one for one in getattr(hint, "__metadata__", ()) if isinstance(one, Within)]
-    return found or [one for part in getattr(hint, "__args__", ()) for one in _within(part)]
-
-
-@cache
-def descriptions(kind: type) -> dict[str, str]:
-    """Return what each option means, as the docstrings of a class and its bases say it."""
-    told: dict[str, str] = {}
-    for one in reversed(kind.__mro__[:-1]):
-        name = ""
-        for line in (one.__doc__ or "").partition("Args:\n")[2].splitlines():
-            text = line.strip()
-            if line.startswith(" " * 12):
-                told[name] += f" {text}"
-            elif text:
-                name, _, told[name] = text.partition(": ")
-    return told

@@ -6,9 +6,10 @@ from typing import Annotated, Literal
 
 from annotated_types import Ge, Gt
 
+from benchyard.core.fields import Within
 from benchyard.run.beginning import Campaigning
 from benchyard.run.ordering import Order, new_session
-from benchyard.run.request import ExecutionOptions, Request, Within
+from benchyard.run.request import ExecutionOptions, Request
 
 #: A century; more is a slip of the pen, and Python's dates end somewhere.
 _DAYS = Within(0, 36_525, " days")
@@ -22,12 +23,15 @@ class SuiteRequest(ExecutionOptions):
         cases: Folders, names or globs over names, with [name=value] for a point of a matrix; empty
             means all below root.
         tags: Only cases with all of these tags.
-        order: How the runs of the cases follow each other; random mixes run by run.
+        order: How the runs of the cases follow each other; random mixes run by run. Only cases
+            that took turns (round-robin, random) are compared as of one session.
         seed: Of the random order; chosen, and recorded, if left out.
-        budget: Hours; nothing is begun that would not be through by then.
+        budget: Hours, on the command line a length such as 8h or 90m; nothing is begun that would
+            not be through by then.
         changed: Only cases that have changed since their runs were done; these are done again.
-        stale: Only cases whose last finished run is older than so many days; they are done again.
-            With changed, either will do. A case without runs is both.
+        stale: Only cases whose last finished run is older than so many days, on the command line a
+            length such as 7d or 12h; they are done again. With changed, either will do. A case
+            without runs is both.
         pool: Work pool of the testbeds, such as testbeds; empty executes on the host of this flow
             run.
     """

@@ -67,7 +67,7 @@ class Options:
 
     Args:
         warmup: Unmeasured executions of each command.
-        ignore_failure: Whether a command may end with another exit code than 0.
+        ignore_failure: Go on after an exit code other than 0.
         seed: Of the order; the same seed gives the same order.
         timeout: Seconds after which an execution is killed; None for no limit.
     """

@@ -4,7 +4,9 @@ from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
+
+from annotated_types import Gt, Lt
 
 from benchyard.analysis.comparison.comparability import Mismatch
 from benchyard.analysis.comparison.facts import Weight
@@ -31,24 +33,24 @@ class Rule:
     """What is compared, and what counts as a difference.
 
     Args:
-        metrics: Names, or globs over names such as ``resource_*``. They are the family that the
-            level holds for: each more makes all the others harder to show. ``all`` shows every
-            other one too, to explain: see ``asks``.
+        metrics: Metrics to compare, by names or globs such as resource_*. The level holds for all
+            of them together: each more makes the others harder to show. all shows every other one
+            too, to explain.
         threshold: Smallest relative change that is called.
-        level: Probability of calling even one difference where there is none.
+        level: Chance of even one false call, over all comparisons together.
         suspect: What becomes of executions whose numbers are not to be trusted.
         other_work: Compare other work too; what differs then is a change, never a regression.
-        steps: Ids, or globs over ids, of the steps that are compared; empty takes all.
+        steps: Only these steps, by ids or globs over ids.
         session_sd: Standard deviation between sessions of one host that is expected beforehand,
             relative; None takes ``statistics.sessions.PRIOR_SD``.
-        in_turns: Take all for measured in turns, whatever the records say.
+        in_turns: Take all for measured in turns, in one session, whatever the records say.
         other_results: Returns results folders of the host's other cases, when they are needed.
         strict: Whether a comparison without a row is a result; else it is wrong input.
     """
 
     metrics: tuple[str, ...] = (DURATION,)
     threshold: float = THRESHOLD
-    level: float = LEVEL
+    level: Annotated[float, Gt(0), Lt(1)] = LEVEL
     suspect: Suspect = Suspect.AUTO
     other_work: bool = False
     steps: tuple[str, ...] = ()

@@ -49,7 +49,7 @@ def test_the_version(cli: Cli) -> None:
 
 @pytest.mark.parametrize("name", list(COMMANDS))
 def test_every_command_is_there_and_has_help(name: str, cli: Cli) -> None:
-    command = import_module(COMMANDS[name][0]).command
+    command = import_module(f"benchyard.cli.{COMMANDS[name][0]}").command
     assert isinstance(command, click.Command)
     assert cli(name, "--help").out.startswith(f"Usage: benchyard {name}")
 

@@ -115,7 +115,7 @@ def test_wrong_input_is_a_sentence(old: Path, cli: Cli, tmp_path: Path) -> None:
     assert "it must end in .html" in cli("report", old, "-o", tmp_path / "r.txt", code=2).err
     assert "no case below" in cli("report", "nothing", code=2).err
     assert "takes one report" in cli("report", old, "--extract", tmp_path / "x", code=2).err
-    assert "lies between" in cli("report", old, "--level", "0%", code=2).err
+    assert "does not lie between" in cli("report", old, "--level", "0%", code=2).err
     said = cli("report", old, "--metric", "nonsense", "-o", tmp_path / "r.html", code=2).err
     assert "no metric is 'nonsense'" in said
     assert not (tmp_path / "r.html").exists()

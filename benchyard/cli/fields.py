@@ -6,10 +6,9 @@ from types import NoneType
 from typing import Annotated, Any, Literal, get_args, get_origin
 
 import click
-from annotated_types import Gt, Lt
 
 from benchyard.cli.option_types import CommandT, Percent, Seconds, Whole
-from benchyard.core.fields import Described, described
+from benchyard.core.fields import Described, Share, described
 
 
 class Command(click.Command):
@@ -74,7 +73,7 @@ def _settings(field: Described) -> dict[str, Any]:
 
 
 def _type(field: Described) -> dict[str, Any]:
-    """Return what ``click.option`` makes of a type; a number below 1 is a share."""
+    """Return what ``click.option`` makes of a type."""
     plain = _without_annotations(field.hint)
     span: tuple[Any, ...] = (field.bounds.least, field.bounds.most) if field.bounds else ()
     if plain is bool:
@@ -88,8 +87,7 @@ def _type(field: Described) -> dict[str, Any]:
     if plain is int:
         return {"type": Whole(*map(int, span))}
     if plain is float:
-        kinds = {kind for kind in (Gt, Lt) for one in field.annotations if isinstance(one, kind)}
-        return {"type": Percent(inside=Gt in kinds) if Lt in kinds else Seconds(*span)}
+        return {"type": Percent(inside=True) if Share() in field.annotations else Seconds(*span)}
     return {}
 
 

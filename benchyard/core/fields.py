@@ -3,22 +3,31 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from functools import cache
-from typing import Any, get_type_hints
-
-from annotated_types import Ge, GroupedMetadata, Le
+from typing import Any, ClassVar, Literal, get_type_hints
 
 
 @dataclass(frozen=True, slots=True)
-class Within(GroupedMetadata):
-    """The least and the most that an amount may be, and its unit."""
+class Within:
+    """The least and the most that an amount may be, and its unit.
+
+    It is a group of metadata as annotated-types has them, whose import few commands wait for.
+    """
 
     least: float
     most: float
     unit: str = ""
+    __is_annotated_types_grouped_metadata__: ClassVar[Literal[True]] = True
 
     def __iter__(self) -> Iterator[object]:
         """Iterate over what pydantic makes a form's bounds of."""
+        from annotated_types import Ge, Le  # noqa: PLC0415 - only a form asks
+
         return iter((Ge(self.least), Le(self.most)))
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """Marks a number between 0 and 1, both excluded; on the command line it is a percentage."""
 
 
 @dataclass(frozen=True, slots=True)

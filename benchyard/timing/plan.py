@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Annotated
 
-from annotated_types import Gt, Lt
-
+from benchyard.core.fields import Share
 from benchyard.core.quantity import percent, plural
 from benchyard.statistics.ranks import fewest_values, smallest_p
 from benchyard.statistics.sequential import level_at, looks, open_level, open_looks
@@ -38,8 +37,8 @@ class Plan:
 
     minimum: int = FIRST
     maximum: int | None = None
-    until: Annotated[float, Gt(0), Lt(1)] = 0.01
-    level: Annotated[float, Gt(0), Lt(1)] = 0.01
+    until: Annotated[float, Share()] = 0.01
+    level: Annotated[float, Share()] = 0.01
     threshold: float = 0.01
     min_s: float = 0.0
     max_s: float = 60.0

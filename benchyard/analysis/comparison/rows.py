@@ -6,8 +6,6 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
-from annotated_types import Gt, Lt
-
 from benchyard.analysis.comparison.comparability import Mismatch
 from benchyard.analysis.comparison.facts import Weight
 from benchyard.analysis.comparison.findings import Difficulty
@@ -20,6 +18,7 @@ from benchyard.analysis.comparison.sessions import (
     SessionHistory,
     SessionRelation,
 )
+from benchyard.core.fields import Share
 from benchyard.results.trust import Suspect
 from benchyard.statistics.comparison import LEVEL, THRESHOLD, Difference, Judgement, Verdict
 from benchyard.statistics.sessions import PRIOR_SD
@@ -50,7 +49,7 @@ class Rule:
 
     metrics: tuple[str, ...] = (DURATION,)
     threshold: float = THRESHOLD
-    level: Annotated[float, Gt(0), Lt(1)] = LEVEL
+    level: Annotated[float, Share()] = LEVEL
     suspect: Suspect = Suspect.AUTO
     other_work: bool = False
     steps: tuple[str, ...] = ()

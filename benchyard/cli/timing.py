@@ -2,8 +2,10 @@
 
 import json
 import secrets
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+import sys
+import time
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,11 +14,11 @@ import click
 from benchyard.cli.common import json_option
 from benchyard.cli.fields import field_options
 from benchyard.cli.option_types import InputFile, NamedPath, OutputFile, Percent, Seconds, Whole
-from benchyard.cli.terminal import print_json, print_table, say
-from benchyard.cli.timing_display import progress
+from benchyard.cli.terminal import console, print_json, print_table, safe, say
 from benchyard.core.errors import CommandFailedError, ExitCode
 from benchyard.core.outputs import Output, write
-from benchyard.core.quantity import plural
+from benchyard.core.quantity import duration, plural, shorten
+from benchyard.statistics.measures import median
 from benchyard.timing import exports, wording
 from benchyard.timing.commands import (
     Surroundings,
@@ -25,11 +27,15 @@ from benchyard.timing.commands import (
     parse_parameter,
     parse_range,
 )
-from benchyard.timing.course import INTERRUPTED, Course, Options, execute
+from benchyard.timing.course import INTERRUPTED, Course, Options, Watcher, execute
 from benchyard.timing.execution import Streams, executor
 from benchyard.timing.noise import load_before, warnings
 from benchyard.timing.plan import MOST, Plan, cannot_tell
 from benchyard.timing.saving import check_folder, save_case
+
+#: Seconds between two pictures; drawing takes a CPU that the commands are to have.
+_EVERY_S = 0.5
+_LONGEST_NAME = 48
 
 
 def _runs(
@@ -198,3 +204,45 @@ def _print(course: Course, said: Sequence[str]) -> None:
     say(f"{plural(course.rounds, 'execution')} of each; stopped: {course.why}", dim=True)
     for text in said:
         say(f"warning: {text}", fg="yellow", err=True)
+
+
+# -- while it is executing
+
+
+@contextmanager
+def progress(*, quiet: bool) -> Generator[Watcher]:
+    """Show the running estimates on a terminal; elsewhere nothing.
+
+    Args:
+        quiet: Whether the commands themselves write to the terminal.
+    """
+    if quiet or not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.live import Live  # noqa: PLC0415 - 60 ms that only a terminal needs
+
+    with Live(console=console(), transient=True, auto_refresh=False) as live:
+        shown = 0.0
+
+        def watch(course: Course) -> None:
+            nonlocal shown
+            if time.monotonic() - shown >= _EVERY_S:
+                live.update(picture(course), refresh=True)
+                shown = time.monotonic()
+
+        yield watch
+
+
+def picture(course: Course) -> str:
+    """Return a line for each command, and what the last look said."""
+    lines = [
+        f"{_median(course, at):>10}  {len(done):>5} x  {shorten(one.name, _LONGEST_NAME, 2)}"
+        for at, (one, done) in enumerate(zip(course.commands, course.executions, strict=True))
+    ]
+    said = wording.verdicts(course.ranking) if course.ranking else []
+    return safe("\n".join([*lines, *said]))
+
+
+def _median(course: Course, at: int) -> str:
+    done = course.executions[at]
+    return duration(median([one.wall_s for one in done])) if done else "-"

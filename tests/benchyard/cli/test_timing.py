@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from benchyard.cli import call
-from benchyard.cli.timing_display import picture, progress
+from benchyard.cli.timing import picture, progress
 from benchyard.timing.commands import Surroundings, make_commands
 from benchyard.timing.course import Course
 from tests.benchyard.cli.conftest import Cli

@@ -3,8 +3,6 @@
 import csv
 import json
 import re
-import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from random import Random
@@ -15,7 +13,6 @@ import pytest
 from benchyard.cli import call
 from benchyard.statistics.ranks import EXACT_PAIRS
 from tests.benchyard.analysis.comparison.conftest import (
-    ENVIRONMENT,
     failed,
     place,
     run,
@@ -93,30 +90,6 @@ def test_no_difference_exits_with_0(old: Path, cli: Cli) -> None:
     assert "Load: 4 and 4 runs cannot tell at the 1 % level; 5 and 5 can, or" in out
 
 
-def test_what_differs_stands_above_the_table(old: Path, tmp_path: Path, cli: Cli) -> None:
-    facts: dict[str, Any] = {
-        "environment": {**ENVIRONMENT, "host": "bench2"},
-        "resources": {"SQLite": {"version": "3.50", "settings": {"cache": 100}}},
-    }
-    other = place(tmp_path / "other", runs(*BASE, **facts))
-    out = cli("compare", old, other).out
-    above, _, _ = out.partition("STEP")
-    assert "warning: host: baseline bench1, candidate bench2; two machines are never alike" in above
-    assert "changed: SQLite version: baseline 3.46, candidate 3.50" in above
-    mismatches = compared(cli, old, other)["cases"][0]["mismatches"]
-    assert [mismatch["weight"] for mismatch in mismatches] == ["warning", "change"]
-
-
-def test_other_work_is_told_and_what_differs_is_no_regression(
-    old: Path, tmp_path: Path, cli: Cli
-) -> None:
-    records = [run(n, step(9 * v, resource="DuckDB")) for n, v in enumerate(BASE, 1)]
-    out = cli("compare", old, place(tmp_path / "other", records)).out
-    assert "notice: resource of step load: baseline SQLite, candidate DuckDB; it is other" in out
-    assert "▲▲▲  9 times slower" in out
-    assert out.splitlines()[-1].startswith("1 difference; 1 comparison at the 1 % level")
-
-
 def test_the_campaign_before_must_be_the_same_work(old: Path, cli: Cli) -> None:
     records = [run(n, step(v, command="y")) for n, v in enumerate(BASE, 1)]
     place(old / "earlier" / "20260101T010000Z-0123456789ab", records)
@@ -128,20 +101,6 @@ def test_a_step_that_fails_is_a_regression(old: Path, tmp_path: Path, cli: Cli) 
     assert (
         "step Load fails in 2 of 2 runs of the candidate" in cli("compare", old, broken, code=3).out
     )
-
-
-def test_several_cases_are_paired_and_the_others_named(tmp_path: Path, cli: Cli) -> None:
-    for side, titles in (("old", "abc"), ("new", "bcd")):
-        for title in titles:
-            place(tmp_path / side / title / "results", runs(*BASE, **titled(title)))
-    out = cli("compare", tmp_path / "old", tmp_path / "new").out
-    assert f"a: in {tmp_path / 'old'} only, not compared with" in out
-    assert f"d: in {tmp_path / 'new'} only, not compared with" in out
-    assert [line.split()[:2] for line in out.splitlines() if "8/8" in line] == [
-        ["all", "2"],
-        ["b", "Load"],
-        ["c", "Load"],
-    ]
 
 
 def test_where_all_is_suspect_it_counts_and_the_reason_stands_once(
@@ -158,44 +117,12 @@ def test_where_all_is_suspect_it_counts_and_the_reason_stands_once(
     assert "busy" not in alone
 
 
-@pytest.mark.slow
-def test_the_installed_command_judges_a_busy_host(tmp_path: Path) -> None:
-    for side, factor in (("old", 1.0), ("same", 1.0), ("slower", 1.5)):
-        made = [run(n, step(factor * v, suspect=["swapped"])) for n, v in enumerate(BASE, 1)]
-        place(tmp_path / side, made)
-    program = Path(sys.executable).with_name("benchyard")
-
-    def ended(*arguments: str) -> tuple[int, str]:
-        asked = [program, "compare", tmp_path / "old", *arguments]
-        done = subprocess.run(asked, capture_output=True, text=True, check=False, cwd=tmp_path)
-        return done.returncode, done.stdout
-
-    code, said = ended("slower")
-    assert code == 3
-    assert "slower, on a busy host" in said
-    code, said = ended("same")
-    assert code == 0
-    assert "no difference shown, on a busy host" in said
-    code, said = ended("slower", "--suspect", "leave-out")
-    assert "cannot tell" in said
-
-
-def test_the_option_of_earlier_days_is_no_more(old: Path, cli: Cli) -> None:
-    assert "No such option" in cli("compare", old, old, "--include-suspect", code=2).err
-
-
 def test_json_is_one_document(old: Path, new: Path, cli: Cli) -> None:
     made = compared(cli, old, f"{new}@2-8", "--threshold", "5%", "--level", "0.5 %", code=3)
     assert (made["format"], made["version"]) == ("benchyard-comparison", 3)
     assert made["sides"] == [str(old), f"{new}@2-8"]
     assert (made["rule"]["threshold"], made["rule"]["level"]) == (0.05, 0.005)
     assert made["comparisons"][0]["candidate"]["n"] == 7
-
-
-def test_markdown_is_for_pull_requests(old: Path, new: Path, cli: Cli) -> None:
-    out = cli("compare", old, new, "--markdown", code=3).out
-    assert out.startswith("**Candidate")
-    assert "| ❌ 2 times slower |" in out
 
 
 def test_csv_has_a_line_for_each_comparison_with_numbers(old: Path, new: Path, cli: Cli) -> None:

@@ -13,8 +13,7 @@ from benchyard.case.parameters import NamedFile, Signature, signature_of
 from benchyard.case.problems import MOST_PROBLEMS, Finding, JsonPath
 from benchyard.case.registry import Registry
 from benchyard.case.resource import Resource, commands_of
-from benchyard.case.schema_check import Checker
-from benchyard.case.shape import check_findings, meant, read_schema, without
+from benchyard.case.shape import Checker, check_findings, meant, read_schema, without
 from benchyard.case.templates import as_declared
 from benchyard.core.errors import BenchyardError, SettingsError
 from benchyard.core.model import Json, JsonObject, folder_of, ports_named, texts

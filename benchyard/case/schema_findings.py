@@ -1,6 +1,8 @@
-"""jsonschema's findings in words for people."""
+"""Findings of jsonschema in words for people; imported only once something is wrong."""
 
+import re
 from collections.abc import Callable, Iterator
+from functools import cache
 from itertools import chain, islice
 from typing import Any, cast
 
@@ -10,21 +12,32 @@ from benchyard.case.problems import Finding, JsonPath
 from benchyard.case.reading import kind_of
 from benchyard.core.model import Json, JsonObject
 from benchyard.core.wording import Sentence, hint, quote
-from benchyard.schemas import compiled_pattern, has_twins, inlined
 
 #: So many errors of one document are looked at: each costs a kilobyte, a file may have millions.
 _MOST_ERRORS = 1_000
 _ARTICLES = {"integer": "an integer", "object": "an object", "array": "an array", "null": "null"}
 
 
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    """Take ``$`` for the very end, as JSON Schema does; Python's is before a last newline too."""
+    return re.compile(re.sub(r"\$$", r"\\Z", pattern))
+
+
+def _has_twins(items: list[Any]) -> bool:
+    """Tell whether a scalar is there twice; 1 is not true, and it is 1.0."""
+    scalars = [(isinstance(i, bool), i) for i in items if isinstance(i, str | int | float)]
+    return len(set(scalars)) != len(scalars)
+
+
 def _pattern(_: Any, wanted: str, instance: Any, __: Any) -> Iterator[ValidationError]:
-    if isinstance(instance, str) and not compiled_pattern(wanted).search(instance):
+    if isinstance(instance, str) and not _compiled(wanted).search(instance):
         yield ValidationError(f"{instance!r} does not match {wanted!r}")
 
 
 def _unique_items(_: Any, wanted: Any, instance: Any, __: Any) -> Iterator[ValidationError]:
     """Compare scalars by their hashes: jsonschema takes hours for a long list of mixed types."""
-    if wanted and isinstance(instance, list) and has_twins(cast("list[Any]", instance)):
+    if wanted and isinstance(instance, list) and _has_twins(cast("list[Any]", instance)):
         yield ValidationError(f"{instance!r} has non-unique elements")
 
 
@@ -45,26 +58,11 @@ _Validator: type[Draft202012Validator] = cast("Any", validators).extend(
 )
 
 
-class Explainer:
-    """Says what is wrong with documents.
-
-    Args:
-        schema: What documents must be.
-    """
-
-    def __init__(self, schema: Json) -> None:
-        named: Json = schema.get("$defs", {}) if isinstance(schema, dict) else {}
-        flat = inlined(schema, cast("JsonObject", named))
-        self._validator: Any = _Validator(cast("Any", flat))
-
-    def is_valid(self, value: Json) -> bool:
-        """Tell whether nothing is wrong with ``value``."""
-        return bool(self._validator.is_valid(value))
-
-    def findings(self, value: Json) -> list[Finding]:
-        """Return path and message of everything that is wrong with ``value``."""
-        errors = islice(self._validator.iter_errors(value), _MOST_ERRORS)
-        return list(islice(chain.from_iterable(map(_explain, errors)), _MOST_ERRORS))
+def explain(schema: JsonObject, value: Json) -> list[Finding]:
+    """Return path and message of everything in ``value`` that is against ``schema``."""
+    validator: Any = _Validator(cast("Any", schema))
+    errors = islice(validator.iter_errors(value), _MOST_ERRORS)
+    return list(islice(chain.from_iterable(map(_explain, errors)), _MOST_ERRORS))
 
 
 def _explain(error: ValidationError) -> Iterator[Finding]:

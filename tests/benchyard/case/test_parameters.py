@@ -8,7 +8,7 @@ import pytest
 
 from benchyard.case.parameters import NamedFile, schema_of, signature_of, type_name
 from benchyard.case.resource import FileRole, InputFile, OutputFile, OutputFolder, ScratchFolder
-from benchyard.case.schema_findings import Explainer
+from benchyard.case.shape import Checker
 from benchyard.core.model import Json, JsonObject
 
 STRING: JsonObject = {"type": "string"}
@@ -159,10 +159,10 @@ def test_a_signature_leaves_self_out() -> None:
 
 def test_a_schema_refuses_what_the_command_does_not_take() -> None:
     schema = signature_of(Commands.all_kinds).schema()
-    explainer = Explainer(schema)
-    assert explainer.findings({"one": "x"}) == []
+    checker = Checker(schema)
+    assert checker.findings({"one": "x"}) == []
     wrong: Json = {"on": "x", "many": "x", "table": None}
-    assert {path for path, _ in explainer.findings(wrong)} == {("on",), (), ("many",), ("table",)}
+    assert {path for path, _ in checker.findings(wrong)} == {("on",), (), ("many",), ("table",)}
 
 
 def test_a_command_may_take_further_parameters() -> None:
@@ -170,7 +170,7 @@ def test_a_command_may_take_further_parameters() -> None:
     assert signature.open
     assert signature.schema()["additionalProperties"] is True
     assert list(signature.annotations) == ["first", "second"]
-    assert Explainer(signature.schema()).findings({"first": "x", "zzz": [1]}) == []
+    assert Checker(signature.schema()).findings({"first": "x", "zzz": [1]}) == []
 
 
 def test_a_command_without_annotations_takes_anything() -> None:
@@ -188,10 +188,10 @@ def test_settings_are_read_from_the_dataclass() -> None:
     signature = signature_of(Settings)
     assert list(signature.annotations) == ["image", "threads", "environment"]
     assert signature.required == ("image",)
-    explainer = Explainer(signature.schema())
+    checker = Checker(signature.schema())
     good: Json = {"image": "x", "environment": {"A": "b"}}
-    assert explainer.findings(good) == []
-    assert len(explainer.findings({"environment": {"A": 1}, "imag": ""})) == 3
+    assert checker.findings(good) == []
+    assert len(checker.findings({"environment": {"A": 1}, "imag": ""})) == 3
 
 
 # -- files

@@ -24,7 +24,7 @@ import psutil
 from benchmarks.generated_runs import make_runs, make_summaries, put_run
 from benchmarks.table import Figure, Size, run_program
 from benchyard.catalogue.catalogue import Catalogue
-from benchyard.catalogue.query import Condition, Operator, Query
+from benchyard.catalogue.query import Condition, EntryQuery, Operator
 from benchyard.results.folders import DONE, RUN_FILE
 
 RUNS, SUMMARIES, TIMES = 100_000, 10_000, 30
@@ -36,12 +36,12 @@ _LOOK = """
 import resource, sys, time
 from pathlib import Path
 from benchyard.catalogue.catalogue import Catalogue
-from benchyard.catalogue.query import Query
+from benchyard.catalogue.query import EntryQuery
 catalogue = Catalogue([Path(sys.argv[1])], Path(sys.argv[2]))
 if "watch" in sys.argv:
     with catalogue.watching():
         for offset in range(0, 100_000, 1000):
-            catalogue.page(Query(offset=offset, limit=50))
+            catalogue.page(EntryQuery(offset=offset, limit=50))
         time.sleep(2)
 used = resource.getrusage(resource.RUSAGE_SELF)
 # Not ru_maxrss, which a child has of its parent.
@@ -147,13 +147,13 @@ def _later_looks(catalogue: Catalogue) -> Iterator[Figure]:
 
 
 def _pages(catalogue: Catalogue, index: Path) -> Iterator[Figure]:
-    count = catalogue.page(Query()).total
-    middle = catalogue.page(Query(offset=count // 2))
+    count = catalogue.page(EntryQuery()).total
+    middle = catalogue.page(EntryQuery(offset=count // 2))
     for what, query, limit in (
-        ("page of 10, the first", Query(), PAGE_SECONDS),
-        ("  the last", Query(offset=count - 10), PAGE_SECONDS),
-        ("  by cursor, in the middle", Query(after=middle.next), PAGE_SECONDS),
-        ("  by offset, in the middle", Query(offset=count // 2), None),
+        ("page of 10, the first", EntryQuery(), PAGE_SECONDS),
+        ("  the last", EntryQuery(offset=count - 10), PAGE_SECONDS),
+        ("  by cursor, in the middle", EntryQuery(after=middle.next), PAGE_SECONDS),
+        ("  by offset, in the middle", EntryQuery(offset=count // 2), None),
     ):
         yield Figure(what, _seconds(lambda query=query: catalogue.page(query)), "ms", limit)
     entry = middle.entries[0].id
@@ -175,18 +175,18 @@ def _pages(catalogue: Catalogue, index: Path) -> Iterator[Figure]:
     yield Figure("  steps of all runs of a case", _seconds(lambda: catalogue.steps_of(case)), "ms")
 
 
-def _filtered(number: int) -> Query:
+def _filtered(number: int) -> EntryQuery:
     """Return a query that was not asked before: no total is remembered."""
     threshold = 300 + number / 7
     condition = Condition("sort.p007", Operator.AT_LEAST, threshold)
-    return Query(parameters=(condition,), sort="-parameter:sort.p003")
+    return EntryQuery(parameters=(condition,), sort="-parameter:sort.p003")
 
 
 _QUERIES = {
-    "order by a parameter": Query(sort="parameter:sort.p100"),
-    "words": Query(text="join scale=4"),
-    "word of every run": Query(text="generated"),
-    "failed, on one host, the longest first": Query(
+    "order by a parameter": EntryQuery(sort="parameter:sort.p100"),
+    "words": EntryQuery(text="join scale=4"),
+    "word of every run": EntryQuery(text="generated"),
+    "failed, on one host, the longest first": EntryQuery(
         outcomes=("failed",), hosts=("bench-03",), sort="-duration"
     ),
 }
@@ -203,7 +203,7 @@ def _by_key(index: Path) -> list[float]:
 
 
 def _new_runs(catalogue: Catalogue) -> Iterator[Figure]:
-    newest = catalogue.page(Query(limit=1)).entries[0].place
+    newest = catalogue.page(EntryQuery(limit=1)).entries[0].place
     record = orjson.loads((newest / RUN_FILE).read_bytes())
     made: list[Path] = []
 
@@ -219,7 +219,7 @@ def _new_runs(catalogue: Catalogue) -> Iterator[Figure]:
     for _ in range(5):
         folder = add()
         around.append(_timed(lambda folder=folder: catalogue.refresh_around([folder])))
-        pages.append(_timed(lambda: catalogue.page(Query())))
+        pages.append(_timed(lambda: catalogue.page(EntryQuery())))
     yield Figure("page of 10 just after one more run", pages, "ms", PAGE_SECONDS)
     yield Figure("  the look at that run alone", around, "ms")
     with catalogue.watching():
@@ -242,11 +242,11 @@ def _new_runs(catalogue: Catalogue) -> Iterator[Figure]:
 
 
 def _until_seen(catalogue: Catalogue, add: Callable[[], Path]) -> float:
-    count = catalogue.page(Query()).total
+    count = catalogue.page(EntryQuery()).total
     time.sleep(0.5)
     start = time.perf_counter()
     add()
-    while catalogue.page(Query()).total == count and time.perf_counter() - start < 60:
+    while catalogue.page(EntryQuery()).total == count and time.perf_counter() - start < 60:
         time.sleep(0.005)
     return time.perf_counter() - start
 
@@ -267,8 +267,8 @@ def _beside_mindinsight(home: Path, working: Path, size: Size) -> Iterator[Figur
     root = make_summaries(home, size.of(SUMMARIES, 500))
     count = sum(one.is_dir() for one in root.iterdir())
     with _opened(root, working / "summaries.sqlite") as catalogue:
-        page = catalogue.page(Query(sort="-updated"))
-        ours = _seconds(lambda: catalogue.page(Query(sort="-updated")))
+        page = catalogue.page(EntryQuery(sort="-updated"))
+        ours = _seconds(lambda: catalogue.page(EntryQuery(sort="-updated")))
         looks = _seconds(catalogue.refresh, 5)
     theirs = _seconds(lambda: listed_its_way(root, 0, 10), 5)
     yield Figure(f"page of 10 of {count:,} summary folders", ours, "ms", PAGE_SECONDS)

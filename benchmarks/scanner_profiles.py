@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from benchyard.traces.scanner.blocks import INTERVAL, Worker
+from benchyard.traces.scanner.blocks import INTERVAL, ScannerWorker
 
 _LONG = struct.Struct("<q")
 
@@ -23,10 +23,10 @@ class NodeWorkers:
         save: Workers that write.
     """
 
-    process_job: Worker
-    load: Sequence[Worker] = ()
-    eval: Sequence[Sequence[Worker]] = field(default_factory=tuple)
-    save: Sequence[Worker] = ()
+    process_job: ScannerWorker
+    load: Sequence[ScannerWorker] = ()
+    eval: Sequence[Sequence[ScannerWorker]] = field(default_factory=tuple)
+    save: Sequence[ScannerWorker] = ()
 
 
 def node_file(start: int, end: int, workers: NodeWorkers) -> bytes:
@@ -43,12 +43,12 @@ def node_file(start: int, end: int, workers: NodeWorkers) -> bytes:
     )
 
 
-def master_file(start: int, end: int, master: Worker) -> bytes:
+def master_file(start: int, end: int, master: ScannerWorker) -> bytes:
     """Return the content of ``profile_master.bin``; times in nanoseconds."""
     return _LONG.pack(start) + _LONG.pack(end) + block(master)
 
 
-def block(worker: Worker) -> bytes:
+def block(worker: ScannerWorker) -> bytes:
     """Return a worker as it lies in a file."""
     names = sorted((name, key) for key, name in worker.names.items())
     return b"".join(
@@ -89,11 +89,13 @@ def synthetic_job(
     each = max(1, total // (nodes * (5 * workers + 1)))
     names = {0: "idle", 1: "io", 2: "compute: ü", 3: 'a "quoted" name'}
 
-    def worker(node: int, kind: str, tag: str, number: int) -> Worker:
+    def worker(node: int, kind: str, tag: str, number: int) -> ScannerWorker:
         starts = np.cumsum(rng.integers(1_000, 90_000, each))
         ends = starts + rng.integers(1, 900, each)
         keys = rng.integers(0, len(names), each).astype(np.uint8)
-        return Worker(node, kind, tag, number, names, intervals(keys, starts, ends), counters or {})
+        return ScannerWorker(
+            node, kind, tag, number, names, intervals(keys, starts, ends), counters or {}
+        )
 
     files: dict[str, bytes] = {}
     numbers = range(workers)

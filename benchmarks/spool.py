@@ -17,7 +17,7 @@ from benchyard.core.files import sync_folder
 from benchyard.publish.archive import LocalArchive
 from benchyard.publish.compression import Compression
 from benchyard.publish.publisher import publish
-from benchyard.publish.sinks.contract import Kind, Spooled
+from benchyard.publish.sinks.contract import DocumentKind, Spooled
 from benchyard.publish.spool import put
 
 FILES, BYTES = 500, 90_000
@@ -30,7 +30,7 @@ class _Confirming:
     """A sink that confirms at once."""
 
     name = "none"
-    kind = Kind.RESULTS
+    kind = DocumentKind.RESULTS
     parallel = 1
 
     def check(self) -> None:

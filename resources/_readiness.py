@@ -187,7 +187,7 @@ class HttpUrl(Asking):
 
 
 @dataclass(frozen=True, slots=True)
-class Answers(Asking):
+class ProgramSucceeds(Asking):
     """A program where it is succeeds.
 
     Args:
@@ -287,7 +287,7 @@ def http_way(text: str) -> HttpUrl:
     return HttpUrl(int(port), slash + path or "/")
 
 
-def command_way(program: Sequence[str]) -> Answers:
+def command_way(program: Sequence[str]) -> ProgramSucceeds:
     """Return the way that ``ready.command`` means.
 
     Raises:
@@ -295,4 +295,4 @@ def command_way(program: Sequence[str]) -> Answers:
     """
     if not program:
         raise InputError("ready.command is empty; give program and arguments")
-    return Answers(program)
+    return ProgramSucceeds(program)

@@ -14,7 +14,7 @@ from benchyard.core.errors import CommandFailedError, NotReadyError
 from benchyard.process.children import Child, spawn, tail
 from benchyard.process.kept_output import kept_output
 from benchyard.process.usage import Ended
-from benchyard.run.checks import Search
+from benchyard.run.checks import PatternSearch
 from resources._ports import LOOPBACK
 from resources._readiness import PATIENCE, PAUSE
 
@@ -54,7 +54,7 @@ class ServerProcess:
         self._program = program
         self._hear_end = hear_end
         self._files = ExitStack()
-        self._search: Search | None = None
+        self._search: PatternSearch | None = None
         self._child: Child | None = None
         self._over = threading.Event()
 
@@ -156,7 +156,7 @@ class ServerProcess:
 
     def expect(self, pattern: str) -> None:
         """Look for a pattern in its log; called before it starts."""
-        self._search = Search(pattern)
+        self._search = PatternSearch(pattern)
 
     def has_said(self, deadline: float) -> bool:
         """Wait for the pattern; False if it died or the time is over.

@@ -58,7 +58,7 @@ _COLUMNS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Load:
+class RedisLoad:
     """What the program is to do.
 
     Args:
@@ -209,7 +209,7 @@ class Redis(ServerContainer[RedisSettings]):
             threads: Threads of the program.
             results_file: What the program says, as CSV; by default a file among the results.
         """
-        load = Load(requests, clients, data_size, tests or (), keys, pipeline, threads)
+        load = RedisLoad(requests, clients, data_size, tests or (), keys, pipeline, threads)
         arguments = load.arguments(PORT)
         stdout = emptied(named_or_kept(self.workspace, results_file, "csv"))
         said = kept_file(self.workspace, "stderr.txt")

@@ -19,8 +19,8 @@ from benchyard.host.testbed import hold_testbed
 from benchyard.process.labels import kill_leftovers
 from benchyard.publish.housekeeping import (
     DiskState,
+    HousekeepingReport,
     Policy,
-    Report,
     Spool,
     disks,
     old_runs,
@@ -37,7 +37,9 @@ KEY = "housekeeping"
 
 
 @task(name="look", **UNCACHED)
-def look(root: Path, elsewhere: Path | None, folders: Sequence[Path], policy: Policy) -> Report:
+def look(
+    root: Path, elsewhere: Path | None, folders: Sequence[Path], policy: Policy
+) -> HousekeepingReport:
     """Look at spools, disks, old runs and leftovers; the latter are removed at once.
 
     Args:
@@ -48,7 +50,7 @@ def look(root: Path, elsewhere: Path | None, folders: Sequence[Path], policy: Po
     registry = resources.find(folders)
     results = sorted(set(_results(root, elsewhere, registry)))
     places_used = [root, places.home(), *([elsewhere] if elsewhere else [])]
-    return Report(
+    return HousekeepingReport(
         spools=spools(),
         disks=disks(places_used),
         old=old_runs(results, policy),
@@ -73,25 +75,25 @@ def remove_leftovers(registry: Registry) -> list[str]:
 
 
 @task(name="look-for-stuck-flow-runs", **UNCACHED)
-def look_for_stuck(report: Report) -> Report:
+def look_for_stuck(report: HousekeepingReport) -> HousekeepingReport:
     """Add the flow runs that nobody seems to execute."""
     with our_client() as api:
         return replace(report, stuck=tuple(stuck_flow_runs(api, datetime.now(UTC))))
 
 
 @task(name="remove-old-runs", **UNCACHED)
-def remove_old(report: Report) -> Report:
+def remove_old(report: HousekeepingReport) -> HousekeepingReport:
     """Remove the old runs that a report names."""
     return replace(report, removed=True, troubles=remove(report.old))
 
 
 @task(name="show", **UNCACHED)
-def show(report: Report) -> None:
+def show(report: HousekeepingReport) -> None:
     """Show a report in the UI."""
     create_markdown_artifact(markdown(report), key=KEY, description="The lab's housekeeping.")
 
 
-def markdown(report: Report) -> str:
+def markdown(report: HousekeepingReport) -> str:
     """Return a report for people; everything that is a file's or a flow run's name is quoted."""
     blocks = [
         ("Waiting to be published", list(map(_spool, report.spools)) or ["nothing has been yet"]),
@@ -120,7 +122,7 @@ def _disk(disk: DiskState) -> str:
     return f"{_quoted(str(disk.folder))}: {free}"
 
 
-def _old(report: Report) -> list[str]:
+def _old(report: HousekeepingReport) -> list[str]:
     total = amount(sum(one.size_bytes for one in report.old), "B")
     lines = [f"{_quoted(str(one.folder))}: {one.days:.0f} days old" for one in report.old[:100]]
     more = len(report.old) - len(lines)
@@ -156,7 +158,7 @@ def keep_house(
     return Completed(message=summary(report), data=report.to_json())
 
 
-def summary(report: Report) -> str:
+def summary(report: HousekeepingReport) -> str:
     """Return a report in a line."""
     waiting = sum(spool.waiting for spool in report.spools)
     rejected = sum(spool.rejected for spool in report.spools)

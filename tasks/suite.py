@@ -12,7 +12,7 @@ from benchyard.analysis.regressions import check_baseline
 from benchyard.host.testbed import hold_testbed
 from benchyard.run.interrupts import reraise_interrupt
 from benchyard.run.progress import Notice, current_listener, tell
-from benchyard.suite.course import Course, limits_of
+from benchyard.suite.course import SuiteCourse, limits_of
 from benchyard.suite.foreseeing import foresee
 from benchyard.suite.plan import SuitePlan, make_suite_plan
 from benchyard.suite.request import SuiteRequest
@@ -29,7 +29,7 @@ from tasks.suite_ending import (
 )
 
 #: Executes the turns of a course; returns why it was stopped, or nothing.
-Conduct = Callable[[SuiteRequest, Course], str]
+Conduct = Callable[[SuiteRequest, SuiteCourse], str]
 
 
 @task(name="plan-suite", **UNCACHED)
@@ -69,7 +69,7 @@ def conduct_suite(request: SuiteRequest, conduct: Conduct) -> State[Any]:
     for text in () if request.pool else foresee(plan, request):
         logger.warning("%s", text)
         tell(current_listener(), Notice(text))
-    course = Course(plan.entries, plan.turns, limits_of(request))
+    course = SuiteCourse(plan.entries, plan.turns, limits_of(request))
     stopped = "it was cancelled or killed"
     try:
         stopped = conduct(request, course)

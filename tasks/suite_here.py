@@ -11,7 +11,7 @@ from prefect.settings import PREFECT_FLOWS_HEARTBEAT_FREQUENCY, temporary_settin
 from benchyard.case.testbeds import this_testbed
 from benchyard.run.interrupts import two_stage_ctrl_c
 from benchyard.run.request import Request
-from benchyard.suite.course import Course
+from benchyard.suite.course import SuiteCourse
 from benchyard.suite.driver import TurnEnd, execute_turns
 from benchyard.suite.places import Place
 from benchyard.suite.request import SuiteRequest
@@ -20,7 +20,7 @@ from tasks.flow_run import flow_run_id, turn_end
 from tasks.prefect_internals import forget_results, one_client
 
 
-def conduct_here(execute_case: Callable[..., Any]) -> Callable[[SuiteRequest, Course], str]:
+def conduct_here(execute_case: Callable[..., Any]) -> Callable[[SuiteRequest, SuiteCourse], str]:
     """Return what executes a course on this host, and says why it was stopped.
 
     Args:
@@ -33,7 +33,7 @@ def conduct_here(execute_case: Callable[..., Any]) -> Callable[[SuiteRequest, Co
         caller = current_caller()
         return turn_end(state if caller is None else caller.told(state))
 
-    def conduct(request: SuiteRequest, course: Course) -> str:
+    def conduct(request: SuiteRequest, course: SuiteCourse) -> str:
         here, stop = this_testbed(), Event()
         place = Place(here.name or here.host, here)
         base = request.request_of_case(suite=flow_run_id())

@@ -18,7 +18,7 @@ from benchyard.case.testbeds import Testbed
 from benchyard.core.model import Case
 from benchyard.run.interrupts import two_stage_ctrl_c
 from benchyard.run.resting import LONGEST, SHARE
-from benchyard.suite.course import Course, End, Taken, known_places
+from benchyard.suite.course import End, SuiteCourse, Taken, known_places
 from benchyard.suite.places import Place
 from benchyard.suite.plan import done_since
 from benchyard.suite.request import SuiteRequest
@@ -44,10 +44,10 @@ _NO_HEARTBEAT = "no heartbeat"
 Reference = Callable[[Case, Path], str]
 
 
-def conduct_there(reference: Reference) -> Callable[[SuiteRequest, Course], str]:
+def conduct_there(reference: Reference) -> Callable[[SuiteRequest, SuiteCourse], str]:
     """Return what executes a course on the testbeds of the request's pool."""
 
-    def conduct(request: SuiteRequest, course: Course) -> str:
+    def conduct(request: SuiteRequest, course: SuiteCourse) -> str:
         with our_client() as client:
             return _Dispatcher(client, request, course, reference).work()
 
@@ -58,7 +58,11 @@ class _Dispatcher:
     """Gives turns to testbeds, two to each at most, and hears how they end."""
 
     def __init__(
-        self, client: SyncPrefectClient, request: SuiteRequest, course: Course, reference: Reference
+        self,
+        client: SyncPrefectClient,
+        request: SuiteRequest,
+        course: SuiteCourse,
+        reference: Reference,
     ) -> None:
         self._client, self._request, self._course = client, request, course
         self._pool = request.pool or ""

@@ -16,7 +16,7 @@ _NAMED = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class ForeseenCase:
     """A case that will be compared.
 
     Args:
@@ -31,7 +31,7 @@ class Compared:
     begins: bool = False
 
 
-def foresee_comparison(baseline: str, cases: Sequence[Compared]) -> list[str]:
+def foresee_comparison(baseline: str, cases: Sequence[ForeseenCase]) -> list[str]:
     """Say of which cases the baseline has nothing, and where so many runs cannot tell.
 
     Each measured step counts as one comparison, as durations alone are compared, and all cases are
@@ -66,7 +66,7 @@ def _values(before: RunSet) -> list[int]:
     return [len(step.values.get(DURATION, ())) for step in steps]
 
 
-def _others(case: Compared, before: RunSet) -> int:
+def _others(case: ForeseenCase, before: RunSet) -> int:
     """Return how many runs there will be that are not the baseline's own."""
     same = before.folder.resolve() == case.results.resolve() and not case.begins
     return len(set(case.runs) - set(before.numbers if same else ()))

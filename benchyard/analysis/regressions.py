@@ -12,8 +12,8 @@ from benchyard.analysis.comparison.document import document, markdown
 from benchyard.analysis.comparison.gate import Regression, regressions_of, unjudged
 from benchyard.analysis.comparison.rows import Comparison, Rule
 from benchyard.analysis.comparison.run_sets import (
+    RunSelection,
     RunSet,
-    Selection,
     pair,
     parse_selection,
     previous_of_host,
@@ -130,7 +130,7 @@ class Baseline:
         self.text, self._rule = text, rule or Rule()
 
     @cached_property
-    def _selection(self) -> Selection:
+    def _selection(self) -> RunSelection:
         return parse_selection(self.text)
 
     @cached_property
@@ -186,7 +186,7 @@ class Baseline:
         before = None if previous else self._run_sets.get(title)
         if before is None and not previous:
             return f"the baseline has no runs of {printable(title)}"
-        selection = Selection(results) if before is None else self._others(results, before)
+        selection = RunSelection(results) if before is None else self._others(results, before)
         after = read_run_sets(selection).get(title)
         if after is None or (previous and not after.records):
             return f"{printable(title)} has no finished run to compare"
@@ -207,16 +207,16 @@ class Baseline:
             return self._run_sets.get(title)
         if not results_folders(results):
             return None
-        there = read_run_sets(Selection(results)).get(title)
+        there = read_run_sets(RunSelection(results)).get(title)
         return there if there is None or begins else previous_of_host(there)
 
-    def _others(self, results: Path, before: RunSet) -> Selection:
+    def _others(self, results: Path, before: RunSet) -> RunSelection:
         """Select what is compared: of the baseline's own folder the runs that are not in it."""
         runs = self._selection.runs
         if runs is None or before.folder.resolve() != results.resolve():
-            return Selection(results)
+            return RunSelection(results)
         there = {*Results(results).done(), *Results(results).failed()}
-        return Selection(results, tuple(sorted(there - set(runs))))
+        return RunSelection(results, tuple(sorted(there - set(runs))))
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ MAX_INCLUDES, MAX_NESTED = 1_000, 16
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class StepPlace:
     """Where a step stands: a file, and the path in it."""
 
     file: Path
@@ -42,7 +42,7 @@ class Included:
     """
 
     document: JsonObject
-    places: Sequence[Place] = ()
+    places: Sequence[StepPlace] = ()
     files: tuple[Path, ...] = ()
     problems: tuple[Problem, ...] = ()
 
@@ -100,7 +100,7 @@ class _Reading:
 
     def steps(
         self, file: Path, steps: list[Json], base: JsonPath, chain: tuple[Path, ...]
-    ) -> Iterator[tuple[Json, Place]]:
+    ) -> Iterator[tuple[Json, StepPlace]]:
         """Yield the steps of one list, included ones among them, and where each stands.
 
         Args:
@@ -110,7 +110,7 @@ class _Reading:
         for position, step in enumerate(steps):
             if self._count > MAX_INCLUDES or len(self.problems) >= MOST_PROBLEMS:
                 return
-            place = Place(file, (*base, position))
+            place = StepPlace(file, (*base, position))
             if _includes(step):
                 yield from self._included(place, cast("JsonObject", step), chain)
             elif self._number <= MAX_STEPS:
@@ -118,8 +118,8 @@ class _Reading:
                 yield step, place
 
     def _included(
-        self, place: Place, entry: JsonObject, chain: tuple[Path, ...]
-    ) -> Iterator[tuple[Json, Place]]:
+        self, place: StepPlace, entry: JsonObject, chain: tuple[Path, ...]
+    ) -> Iterator[tuple[Json, StepPlace]]:
         where = json_path((*place.path, INCLUDE))
         try:
             target = _target(place.file, entry, self.bound)

@@ -18,8 +18,8 @@ from benchyard.catalogue.entry import CaseEntry, Entry, StepOfRun
 from benchyard.catalogue.formats import FORMATS
 from benchyard.catalogue.index import LookStoppedError, fact, is_damage
 from benchyard.catalogue.opening import index_of, opened, without_nested
-from benchyard.catalogue.query import Page, Query
-from benchyard.catalogue.scan import Scan
+from benchyard.catalogue.query import EntryQuery, Page
+from benchyard.catalogue.scan import FolderScan
 from benchyard.catalogue.watch import Watcher
 from benchyard.core.errors import BenchyardError, NotFoundError
 
@@ -89,11 +89,11 @@ class Catalogue:
             stopped: Asked while it looks; what was found until then stays, and the next look goes
                 on.
         """
-        self._look(Scan.everywhere, stopped)
+        self._look(FolderScan.everywhere, stopped)
 
     def refresh_folders(self, stopped: Stopped = _never) -> None:
         """See what is new and gone, but not what changed inside of runs and files."""
-        self._look(Scan.in_folders, stopped)
+        self._look(FolderScan.in_folders, stopped)
 
     def refresh_around(self, paths: Iterable[Path], stopped: Stopped = _never) -> None:
         """See what changed in the folders of these paths, and wherever another look is due."""
@@ -101,10 +101,10 @@ class Catalogue:
 
     def refresh_due(self, stopped: Stopped = _never) -> None:
         """See how runs under way went on, and look again at what had just changed."""
-        if self._ask(Scan.is_due):
-            self._look(Scan.where_due, stopped)
+        if self._ask(FolderScan.is_due):
+            self._look(FolderScan.where_due, stopped)
 
-    def _look(self, how: Callable[[Scan], None], stopped: Stopped) -> None:
+    def _look(self, how: Callable[[FolderScan], None], stopped: Stopped) -> None:
         with self._lock:
             self._looking += 1
         try:
@@ -113,13 +113,13 @@ class Catalogue:
             with self._lock:
                 self._looking -= 1
 
-    def _look_once(self, how: Callable[[Scan], None], stopped: Stopped) -> None:
+    def _look_once(self, how: Callable[[FolderScan], None], stopped: Stopped) -> None:
         with suppress(LookStoppedError), self._index.looking(stopped) as connection:
-            how(Scan(connection, self.roots, FORMATS, stopped))
+            how(FolderScan(connection, self.roots, FORMATS, stopped))
 
     def folders(self) -> dict[Path, int]:
         """Return the folders in which something may appear, with their inodes; no runs."""
-        rows = self._ask(Scan.folders)
+        rows = self._ask(FolderScan.folders)
         return {Path(os.fsdecode(path)): inode for path, inode in rows}
 
     # -- watching
@@ -169,7 +169,7 @@ class Catalogue:
 
     # -- asking
 
-    def page(self, query: Query) -> Page:
+    def page(self, query: EntryQuery) -> Page:
         """Return a page of the entries that are asked for.
 
         Raises:
@@ -194,7 +194,7 @@ class Catalogue:
         return found
 
     def cases(
-        self, query: Query | None = None, *, offset: int = 0, limit: int | None = None
+        self, query: EntryQuery | None = None, *, offset: int = 0, limit: int | None = None
     ) -> list[CaseEntry]:
         """Return the cases of the runs that are asked for, the one with the newest run first.
 
@@ -203,12 +203,12 @@ class Catalogue:
             offset: Cases to skip.
             limit: At most so many cases; None is all.
         """
-        asked, limits = query or Query(), _limits(offset, limit)
+        asked, limits = query or EntryQuery(), _limits(offset, limit)
         return self._ask(lambda connection: reading.cases(connection, self.roots, asked, limits))
 
-    def count_cases(self, query: Query | None = None) -> int:
+    def count_cases(self, query: EntryQuery | None = None) -> int:
         """Return how many cases have runs that are asked for."""
-        asked = query or Query()
+        asked = query or EntryQuery()
         return self._ask(
             lambda connection: self._remember(connection, "cases", asked, reading.count_cases)
         )
@@ -241,7 +241,7 @@ class Catalogue:
         """Return the steps of all runs of a case, in the order of their beginnings."""
         return self._ask(lambda connection: reading.steps_of(connection, case_id))
 
-    def values(self, field: str, query: Query | None = None) -> dict[str, int]:
+    def values(self, field: str, query: EntryQuery | None = None) -> dict[str, int]:
         """Return the values of a field among the entries, with their number, most frequent first.
 
         Args:
@@ -254,7 +254,7 @@ class Catalogue:
         return self.values_of((field,), query)[field]
 
     def values_of(
-        self, fields: Sequence[str], query: Query | None = None
+        self, fields: Sequence[str], query: EntryQuery | None = None
     ) -> dict[str, dict[str, int]]:
         """Return what ``values`` does for several fields, in one search.
 
@@ -262,12 +262,12 @@ class Catalogue:
             InputError: If there is no such field.
         """
 
-        def asked(connection: sqlite3.Connection, given: Query) -> dict[str, dict[str, int]]:
+        def asked(connection: sqlite3.Connection, given: EntryQuery) -> dict[str, dict[str, int]]:
             return facets.values(connection, fields, given)
 
         what = f"values of {', '.join(fields)}"
         counted = self._ask(
-            lambda connection: self._remember(connection, what, query or Query(), asked)
+            lambda connection: self._remember(connection, what, query or EntryQuery(), asked)
         )
         return {field: dict(numbers) for field, numbers in counted.items()}
 
@@ -275,8 +275,8 @@ class Catalogue:
         self,
         connection: sqlite3.Connection,
         what: str,
-        query: Query,
-        answer: Callable[[sqlite3.Connection, Query], T],
+        query: EntryQuery,
+        answer: Callable[[sqlite3.Connection, EntryQuery], T],
     ) -> T:
         """Return what does not depend on the page, once for each generation."""
         asked = repr(replace(query, sort="", offset=0, limit=None, after=None))

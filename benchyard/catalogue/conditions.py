@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from benchyard.catalogue.query import Condition, Operator, Query
+from benchyard.catalogue.query import Condition, EntryQuery, Operator
 from benchyard.catalogue.texts import number_of, text, text_of
 
 #: A condition and the values that are bound to it.
@@ -21,7 +21,7 @@ CASE = "SELECT results FROM cases WHERE id = ? OR results = ?"
 _COMMON = 0.1
 
 
-def condition(query: Query, tallies: Mapping[str, int]) -> Clause:
+def condition(query: EntryQuery, tallies: Mapping[str, int]) -> Clause:
     """Return the condition that a query puts on entries; ``1`` if it asks for all.
 
     Args:
@@ -37,12 +37,12 @@ def condition(query: Query, tallies: Mapping[str, int]) -> Clause:
     return joined or "1", tuple(value for _, values in clauses for value in values)
 
 
-def asks_formats_alone(query: Query) -> bool:
+def asks_formats_alone(query: EntryQuery) -> bool:
     """Tell whether nothing is asked but the format."""
     return not any(_clauses(replace(query, formats=())))
 
 
-def _clauses(query: Query, format_column: str = "e.format") -> Iterator[Clause]:
+def _clauses(query: EntryQuery, format_column: str = "e.format") -> Iterator[Clause]:
     yield from _words(query.text)
     for column, values in (
         (format_column, query.formats),

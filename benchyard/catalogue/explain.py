@@ -13,7 +13,7 @@ from benchyard.catalogue.entry import Entry, identified
 from benchyard.catalogue.formats.mindspore import MindsporeExplain
 from benchyard.catalogue.loaders import LIMIT_BYTES, LoaderPool
 from benchyard.catalogue.mindspore.explain_job import ExplainJob
-from benchyard.catalogue.query import Page, Query
+from benchyard.catalogue.query import EntryQuery, Page
 from benchyard.catalogue.repeated import Repeated
 from benchyard.core.errors import InputError, NotFoundError, RecordError
 
@@ -39,7 +39,9 @@ def explain_jobs(catalogue: Catalogue, offset: int = 0, limit: int | None = None
     if offset < 0 or (limit is not None and limit < 1):
         raise InputError("offset must be 0 or more, and limit 1 or more")
     # Jobs do not say when they began, so this is by their last change; the index has this order.
-    query = Query(formats=(MindsporeExplain.name,), sort="-started_s", offset=offset, limit=limit)
+    query = EntryQuery(
+        formats=(MindsporeExplain.name,), sort="-started_s", offset=offset, limit=limit
+    )
     return catalogue.page(query)
 
 

@@ -3,7 +3,7 @@
 import sqlite3
 from collections.abc import Sequence
 
-from benchyard.catalogue.query import Query
+from benchyard.catalogue.query import EntryQuery
 from benchyard.catalogue.reading import condition_of
 from benchyard.catalogue.texts import text
 from benchyard.core.errors import InputError
@@ -28,7 +28,7 @@ _FIELDS = (*_COLUMN_OF, *_SHARED)
 
 
 def values(
-    connection: sqlite3.Connection, fields: Sequence[str], query: Query
+    connection: sqlite3.Connection, fields: Sequence[str], query: EntryQuery
 ) -> dict[str, dict[str, int]]:
     """Return the values of each field with their number, most frequent first.
 

@@ -48,7 +48,7 @@ SORT_NAMES = {name.removesuffix("_s"): name for name in SORTS if name.endswith("
 
 
 @dataclass(frozen=True, slots=True)
-class Query:
+class EntryQuery:
     """Which entries, in what order, from where.
 
     Conditions hold together; values of one field are alternatives; an empty field asks nothing.

@@ -8,8 +8,8 @@ from typing import Any
 
 from benchyard.catalogue.conditions import CASE, Clause, asks_formats_alone, condition
 from benchyard.catalogue.entry import CaseEntry, Entry, StepEntry, StepOfRun
-from benchyard.catalogue.query import Page, Query
-from benchyard.catalogue.sorting import Order, cursor, in_reach, keys_of, order_of
+from benchyard.catalogue.query import EntryQuery, Page
+from benchyard.catalogue.sorting import EntryOrder, cursor, in_reach, keys_of, order_of
 from benchyard.core.json_text import decoded
 
 _COLUMNS = """
@@ -23,7 +23,7 @@ JOIN label_sets l ON l.id = e.label_set JOIN parameter_sets s ON s.id = e.parame
 """
 
 
-def total(connection: sqlite3.Connection, query: Query) -> int:
+def total(connection: sqlite3.Connection, query: EntryQuery) -> int:
     """Return how many entries are asked for."""
     if asks_formats_alone(query):
         tallies = _tallies(connection)
@@ -36,7 +36,7 @@ def total(connection: sqlite3.Connection, query: Query) -> int:
     return count
 
 
-def condition_of(connection: sqlite3.Connection, query: Query) -> Clause:
+def condition_of(connection: sqlite3.Connection, query: EntryQuery) -> Clause:
     """Return the condition that a query puts on entries; ``1`` if it asks for all."""
     return condition(query, _tallies(connection))
 
@@ -46,7 +46,9 @@ def _tallies(connection: sqlite3.Connection) -> dict[str, int]:
     return dict(connection.execute("SELECT format, entries FROM tallies WHERE entries > 0"))
 
 
-def page(connection: sqlite3.Connection, roots: Sequence[Path], query: Query, count: int) -> Page:
+def page(
+    connection: sqlite3.Connection, roots: Sequence[Path], query: EntryQuery, count: int
+) -> Page:
     """Return a page.
 
     Args:
@@ -71,7 +73,9 @@ def page(connection: sqlite3.Connection, roots: Sequence[Path], query: Query, co
 _Rows = tuple[list[tuple[Any, ...]], bool, bool]
 
 
-def _rows_at(connection: sqlite3.Connection, query: Query, order: Order, count: int) -> _Rows:
+def _rows_at(
+    connection: sqlite3.Connection, query: EntryQuery, order: EntryOrder, count: int
+) -> _Rows:
     """Return the rows from an offset on, counted from the nearer end."""
     offset = min(max(query.offset, 0), count)
     left = count - offset
@@ -86,7 +90,7 @@ def _rows_at(connection: sqlite3.Connection, query: Query, order: Order, count: 
     return rows, behind > 0, offset > 0
 
 
-def _rows_beyond(connection: sqlite3.Connection, query: Query, order: Order) -> _Rows:
+def _rows_beyond(connection: sqlite3.Connection, query: EntryQuery, order: EntryOrder) -> _Rows:
     """Return the rows beyond a cursor."""
     keys, back = keys_of(order, query.after or "")
     limit = -1 if query.limit is None else max(query.limit, 0)
@@ -100,8 +104,8 @@ def _rows_beyond(connection: sqlite3.Connection, query: Query, order: Order) -> 
 
 def _whole(
     connection: sqlite3.Connection,
-    query: Query,
-    order: Order,
+    query: EntryQuery,
+    order: EntryOrder,
     keys: Sequence[Any],
     limits: tuple[int, int],
     *,
@@ -117,8 +121,8 @@ def _whole(
 def _selected(
     connection: sqlite3.Connection,
     columns: str,
-    query: Query,
-    order: Order,
+    query: EntryQuery,
+    order: EntryOrder,
     keys: Sequence[Any],
     limits: tuple[int, int],
     *,
@@ -210,7 +214,10 @@ _NEWEST_FIRST = "ORDER BY c.newest_s DESC, c.id DESC LIMIT ? OFFSET ?"
 
 
 def cases(
-    connection: sqlite3.Connection, roots: Sequence[Path], query: Query, limits: tuple[int, int]
+    connection: sqlite3.Connection,
+    roots: Sequence[Path],
+    query: EntryQuery,
+    limits: tuple[int, int],
 ) -> list[CaseEntry]:
     """Return the cases of the runs that are asked for, the one with the newest run first.
 
@@ -228,7 +235,7 @@ def cases(
     return [_case_of(row, roots) for row in rows]
 
 
-def count_cases(connection: sqlite3.Connection, query: Query) -> int:
+def count_cases(connection: sqlite3.Connection, query: EntryQuery) -> int:
     """Return how many cases have runs that are asked for."""
     clause, values = condition_of(connection, query)
     asked = "SELECT count(*) FROM cases"

@@ -15,9 +15,17 @@ from typing import Any
 
 from benchyard.catalogue.formats.contract import Format
 from benchyard.catalogue.index import NEVER
-from benchyard.catalogue.seeing import DUE, Known, Seen, Signature, see, signature_of, told_by
+from benchyard.catalogue.seeing import (
+    DUE,
+    IndexedFolder,
+    Seen,
+    Signature,
+    see,
+    signature_of,
+    told_by,
+)
 from benchyard.catalogue.texts import raw
-from benchyard.catalogue.writing import Place, Writer
+from benchyard.catalogue.writing import EntryPlace, Writer
 from benchyard.core import database
 
 #: Seconds of work between two commits: others may write, and readers see what was found.
@@ -25,7 +33,7 @@ _BATCH_SECONDS = 0.5
 _ROWS = 5_000
 
 
-class Scan:
+class FolderScan:
     """One look at the folders, or at some of them.
 
     Args:
@@ -144,7 +152,7 @@ class Scan:
         if row is None:
             return []
         number, is_new = row[0], row[1:] == (DUE, NEVER)
-        known = Known() if is_new else self._known(number)
+        known = IndexedFolder() if is_new else self._known(number)
         seen = see(os.fsdecode(path), self._roots, self._formats, known)
         if seen is None:
             self._writer.remove_below(path)
@@ -152,10 +160,10 @@ class Scan:
         self._put(number, known, seen)
         return self._put_below(number, path, seen, is_new=is_new)
 
-    def _put(self, folder: int, known: Known, seen: Seen) -> None:
+    def _put(self, folder: int, known: IndexedFolder, seen: Seen) -> None:
         ids, passed = set(seen.kept), set(seen.passed)
         for name, files, entry in seen.described:
-            place = Place(folder, name, files)
+            place = EntryPlace(folder, name, files)
             if entry is None:
                 self._writer.leave_out(place)
                 passed.add(name)
@@ -188,12 +196,12 @@ class Scan:
             [(path, parent) for path in paths],
         )
 
-    def _known(self, folder: int) -> Known:
+    def _known(self, folder: int) -> IndexedFolder:
         entries = self._connection.execute(_ENTRIES, (folder,)).fetchall()
         files: dict[int, dict[str, Signature]] = {}
         for entry, name, *told in self._connection.execute(_FILES_OF, (folder,)):
             files.setdefault(entry, {})[os.fsdecode(name)] = (told[0], told[1], told[2])
-        return Known({one: (number, bool(way)) for one, number, way in entries}, files)
+        return IndexedFolder({one: (number, bool(way)) for one, number, way in entries}, files)
 
 
 _DUE = """

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchyard.catalogue.entry import FOLDER, RUN, RUNS, Entry, identified
-from benchyard.catalogue.formats.contract import Format, Found, Listing
+from benchyard.catalogue.formats.contract import Candidate, FolderListing, Format
 from benchyard.results.folders import DONE, METRICS_FILE, RUN_FILE, run_number
 
 #: Time (ns), size and inode of a file.
@@ -28,7 +28,7 @@ _MOST_FILES = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class IndexedFolder:
     """What the index has of a folder.
 
     Args:
@@ -75,7 +75,9 @@ class Seen:
     is_run: bool = False
 
 
-def see(folder: str, roots: Sequence[str], formats: Sequence[Format], known: Known) -> Seen | None:
+def see(
+    folder: str, roots: Sequence[str], formats: Sequence[Format], known: IndexedFolder
+) -> Seen | None:
     """Look at a folder; None if there is none.
 
     Args:
@@ -119,7 +121,7 @@ def signature_of(path: str | bytes, now_ns: int) -> Signature | None:
     return settled(mtime_ns, now_ns), status.st_size, inode
 
 
-def _listing(folder: str) -> Listing:
+def _listing(folder: str) -> FolderListing:
     files: set[str] = set()
     folders: set[str] = set()
     with os.scandir(folder) as found:
@@ -128,7 +130,7 @@ def _listing(folder: str) -> Listing:
                 folders.add(one.name)
             elif one.is_file(follow_symlinks=False):
                 files.add(one.name)
-    return Listing(Path(folder), frozenset(files), frozenset(folders))
+    return FolderListing(Path(folder), frozenset(files), frozenset(folders))
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,18 +138,18 @@ class _Look:
     """A folder that is being looked at."""
 
     root: str
-    listing: Listing
-    known: Known
+    listing: FolderListing
+    known: IndexedFolder
     now_ns: int
 
     @property
     def folder(self) -> str:
         return str(self.listing.folder)
 
-    def found(self, entry_id: str, name: str) -> Found:
+    def found(self, entry_id: str, name: str) -> Candidate:
         path = self.folder if name == "." else f"{self.folder}/{name}"
         below = path.removeprefix(self.root).lstrip("/") or "."
-        return Found(entry_id, Path(self.root), below)
+        return Candidate(entry_id, Path(self.root), below)
 
     def signatures(self, names: Sequence[str]) -> dict[str, Signature]:
         """Return the signatures of the files that are there."""
@@ -180,7 +182,7 @@ def _seen(look: _Look, formats: Sequence[Format], signature: Signature) -> Seen:
 
 
 def _possible(
-    listing: Listing, formats: Sequence[Format]
+    listing: FolderListing, formats: Sequence[Format]
 ) -> list[tuple[str, str, Sequence[Format]]]:
     """Return id, name and formats of what may be entries.
 
@@ -199,7 +201,7 @@ def _possible(
     return [*itself, *((identified(folder / name), name, on) for name, on in by_name.items())]
 
 
-def _files_of(name: str, listing: Listing, *, is_run: bool) -> Sequence[str]:
+def _files_of(name: str, listing: FolderListing, *, is_run: bool) -> Sequence[str]:
     """Return the names of the files that an entry depends on."""
     if name != ".":
         return (name,)
@@ -210,14 +212,14 @@ def _files_of(name: str, listing: Listing, *, is_run: bool) -> Sequence[str]:
     return sorted(listing.files & {METRICS_FILE, DONE})
 
 
-def _described(formats: Sequence[Format], found: Found) -> Entry | None:
+def _described(formats: Sequence[Format], found: Candidate) -> Entry | None:
     """Return what the first format that knows it says of it."""
     for entry in _descriptions(formats, found):
         return None if entry.broken and not os.path.lexists(found.place) else entry
     return None
 
 
-def _descriptions(formats: Sequence[Format], found: Found) -> Iterator[Entry]:
+def _descriptions(formats: Sequence[Format], found: Candidate) -> Iterator[Entry]:
     for one in formats:
         try:
             entry = one.describe(found)
@@ -231,12 +233,12 @@ def _descriptions(formats: Sequence[Format], found: Found) -> Iterator[Entry]:
 def _closed(folder: str, root: str, error: OSError) -> Seen:
     """Return a folder that may not be listed; it stays due, since no time tells when it may be."""
     path = Path(folder)
-    found = Found(identified(path), Path(root), path.relative_to(root).as_posix())
+    found = Candidate(identified(path), Path(root), path.relative_to(root).as_posix())
     kind = RUN if run_number(path.name) else FOLDER
     entry = _unreadable(found, kind, f"{path.name}: {error.strerror or error}")
     return Seen((DUE, 0, 0), [(".", {}, entry)], is_run=kind == RUN)
 
 
-def _unreadable(found: Found, kind: str, why: str) -> Entry:
+def _unreadable(found: Candidate, kind: str, why: str) -> Entry:
     at, name = found.changed_s, found.place.name
     return found.entry(kind, at, at, title=name, run=run_number(name), broken=why)

@@ -23,7 +23,7 @@ _OF_PARAMETER = ("CASE WHEN p.name IS NULL THEN -9e999 ELSE ifnull(p.number, 9e9
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class EntryOrder:
     """An order of entries; ties are broken by id.
 
     Args:
@@ -49,7 +49,7 @@ class Order:
         return f"({', '.join(self.keys)}) {sign} ({', '.join('?' * len(self.keys))})"
 
 
-def order_of(sort: str) -> Order:
+def order_of(sort: str) -> EntryOrder:
     """Return the order that a query asks for.
 
     Raises:
@@ -60,11 +60,11 @@ def order_of(sort: str) -> Order:
         join = "LEFT JOIN parameters p ON p.parameter_set = e.parameter_set AND p.name = ?"
         keys = (*_OF_PARAMETER, "ifnull(p.text, '')", "e.id")
         bound = text(name.removeprefix(_PARAMETER))
-        return Order(name, descending, keys, (join, (bound,)))
+        return EntryOrder(name, descending, keys, (join, (bound,)))
     name = SORT_NAMES.get(name, name)
     if name not in _COLUMNS:
         raise InputError(f"entries cannot be sorted by {name!r}{hint(name, SORTS)}")
-    return Order(name, descending, (_COLUMNS[name], "e.id"))
+    return EntryOrder(name, descending, (_COLUMNS[name], "e.id"))
 
 
 _SETS = f"""
@@ -75,7 +75,7 @@ FROM parameter_sets s LEFT JOIN parameters p ON p.parameter_set = s.id AND p.nam
 
 def in_reach(
     connection: sqlite3.Connection,
-    order: Order,
+    order: EntryOrder,
     asked: Clause,
     keys: Sequence[Any],
     most: int,
@@ -122,13 +122,13 @@ class _Cursor(msgspec.Struct, array_like=True):
     keys: list[Any]
 
 
-def cursor(order: Order, keys: Sequence[Any], *, backwards: bool = False) -> str:
+def cursor(order: EntryOrder, keys: Sequence[Any], *, backwards: bool = False) -> str:
     """Return the cursor of what lies beyond an entry with these keys."""
     document = msgspec.msgpack.encode(_Cursor(_named(order), backwards, list(keys)))
     return base64.urlsafe_b64encode(document).rstrip(b"=").decode()
 
 
-def keys_of(order: Order, given: str) -> tuple[tuple[Any, ...], bool]:
+def keys_of(order: EntryOrder, given: str) -> tuple[tuple[Any, ...], bool]:
     """Return the keys that a cursor holds, and whether what lies before them is asked for.
 
     Raises:
@@ -148,5 +148,5 @@ def keys_of(order: Order, given: str) -> tuple[tuple[Any, ...], bool]:
     return tuple(found.keys), found.backwards
 
 
-def _named(order: Order) -> str:
+def _named(order: EntryOrder) -> str:
     return "-" * order.descending + order.name

@@ -30,7 +30,7 @@ _MOST_SETS = 20_000
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class EntryPlace:
     """Where an entry was found.
 
     Args:
@@ -58,7 +58,7 @@ class Writer:
     _cases: set[str] = field(default_factory=set[str])
     _sets: dict[tuple[str, bytes], int] = field(default_factory=dict[tuple[str, bytes], int])
 
-    def put(self, entry: Entry, place: Place) -> None:
+    def put(self, entry: Entry, place: EntryPlace) -> None:
         """Write an entry, in place of what was known of it."""
         try:
             row, steps = self._row(entry, place), _step_rows(entry)
@@ -117,7 +117,7 @@ class Writer:
         self.connection.execute("INSERT INTO search (rowid, words) VALUES (?, ?)", (number, words))
         return number
 
-    def leave_out(self, place: Place) -> None:
+    def leave_out(self, place: EntryPlace) -> None:
         """Remember that a file is of no format."""
         self._put_files(place, 0)
 
@@ -128,7 +128,7 @@ class Writer:
             [(folder, raw(name)) for name in names],
         )
 
-    def _put_files(self, place: Place, entry: int) -> None:
+    def _put_files(self, place: EntryPlace, entry: int) -> None:
         where = (place.folder, entry)
         if entry:
             self.connection.execute("DELETE FROM files WHERE folder = ? AND entry = ?", where)
@@ -178,7 +178,7 @@ class Writer:
 
     # -- what several entries share
 
-    def _row(self, entry: Entry, place: Place) -> tuple[Any, ...]:
+    def _row(self, entry: Entry, place: EntryPlace) -> tuple[Any, ...]:
         began = entry.started_s if entry.started_s is not None else entry.updated_s
         is_run = entry.format in RUNS
         return (

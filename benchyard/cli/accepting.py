@@ -11,7 +11,7 @@ from benchyard.cli.terminal import print_json, say
 from benchyard.core.files import shown
 from benchyard.core.model import Case, Json
 from benchyard.core.quantity import plural
-from benchyard.run.accepting import Accepted, Change, accept
+from benchyard.run.accepting import Accepted, AnswerChange, accept
 from benchyard.run.progress import listening
 
 
@@ -47,7 +47,7 @@ def accept_answers(
         say(f"{shown(one.file)}: {one.change} ({_in_short(one.steps)})")
         if one.difference:
             say(one.difference)
-    count = sum(one.change is not Change.SAME for one in accepted)
+    count = sum(one.change is not AnswerChange.SAME for one in accepted)
     done = "written" if write else "to be written, none was (--dry-run)"
     say(f"{plural(count, 'file')} {done}, {len(accepted) - count:,} as before", err=True)
 

@@ -11,7 +11,7 @@ from benchyard.analysis.comparison.gate import unjudged
 from benchyard.analysis.comparison.pairing import Against
 from benchyard.analysis.comparison.request import (
     REMARKS,
-    Request,
+    ComparisonRequest,
     answer,
     parse_step_pairs,
     shared_remarks,
@@ -27,7 +27,7 @@ from benchyard.analysis.comparison.sample_size import (
     plan_table,
 )
 from benchyard.analysis.comparison.sides import Places, Side, means_several, read_sides
-from benchyard.analysis.comparison.tables import MARKS, Order, table
+from benchyard.analysis.comparison.tables import MARKS, RowOrder, table
 from benchyard.analysis.comparison.wording import (
     lacks_suspect,
     remarks,
@@ -80,8 +80,8 @@ def _step_pairs(
 @click.option(
     "--sort",
     "order",
-    type=click.Choice([order.value for order in Order]),
-    default=Order.CASE.value,
+    type=click.Choice([order.value for order in RowOrder]),
+    default=RowOrder.CASE.value,
     show_default=True,
     help="Order of the steps: as in the case, largest change first, by name.",
 )
@@ -132,7 +132,9 @@ def command(
         return ExitCode.DONE
     if len(found) == 1 and means_several(sides[0]):
         raise InputError(f"{sides[0]!r} means {found[0].whole} alone; name what to compare it with")
-    made = answer(found, Request(rule, reference, pairs, Against(against), Order(order)))
+    made = answer(
+        found, ComparisonRequest(rule, reference, pairs, Against(against), RowOrder(order))
+    )
     if not report.prints:
         _show(made.comparison, made.names, as_json=as_json, as_csv=as_csv)
     report.of_comparison(made.comparison, markdown(made.comparison, *made.names))

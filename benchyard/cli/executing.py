@@ -20,7 +20,7 @@ from benchyard.run.interrupts import at_first_ctrl_c
 from benchyard.run.progress import listening
 from benchyard.run.request import Request
 from benchyard.run.secrets import refers_to_secrets
-from benchyard.suite.course import Course, End, SuiteLimits
+from benchyard.suite.course import End, SuiteCourse, SuiteLimits
 from benchyard.suite.driver import TurnEnd, execute_turns
 from benchyard.suite.places import NOWHERE, Place
 from benchyard.suite.plan import SuitePlan
@@ -73,7 +73,7 @@ def execute(
         return None
     limits = SuiteLimits(fail_fast=base.fail_fast, keep_going=base.keep_going)
     # Whether this host will do was asked when the cases were chosen.
-    course = Course(plan.entries, plan.turns, limits, ignore_requirements=True)
+    course = SuiteCourse(plan.entries, plan.turns, limits, ignore_requirements=True)
     stop = Event()
     with display, listening(display.hear), at_first_ctrl_c(stop.set):
         act = _directly if direct else _through_prefect(plan, base)
@@ -90,7 +90,7 @@ def execute(
     return CaseFailedError(f"{len(failed)} {cases} failed: {', '.join(failed)}")
 
 
-def _tell_of_left_out(course: Course) -> None:
+def _tell_of_left_out(course: SuiteCourse) -> None:
     reasons: dict[str, dict[str, list[int]]] = {}
     for taken in course.ended:
         if taken.end is End.LEFT_OUT:

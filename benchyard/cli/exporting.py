@@ -30,7 +30,7 @@ from benchyard.results.trust import Suspect
 from benchyard.show.export.files import WRITERS
 from benchyard.show.export.latex import latex
 from benchyard.show.export.paper import markdown, paper_tables
-from benchyard.show.export.sources import Source, source_of, sources_at
+from benchyard.show.export.sources import CaseFolder, source_of, sources_at
 from benchyard.show.export.summarized import summarized
 from benchyard.show.export.tidy import Choice, Tally, tidy
 
@@ -134,7 +134,7 @@ def _refuse_useless(
         raise click.UsageError("--columns is for rows; tables have their columns by --points")
 
 
-def _sources(selection: Selection, campaign: str | None) -> list[Source]:
+def _sources(selection: Selection, campaign: str | None) -> list[CaseFolder]:
     """Return the folders that are meant: those with results first, then those of cases."""
     bare = [text for text in selection.cases if holds_no_case(text)]
     named = [text for text in selection.cases if text not in bare]

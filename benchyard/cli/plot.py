@@ -11,7 +11,7 @@ from benchyard.cli.common import suspect_option
 from benchyard.cli.option_types import OutputFile
 from benchyard.cli.plot_sources import run_sets_of
 from benchyard.cli.terminal import say
-from benchyard.cli.trace_sources import Where, sources_of, where_options
+from benchyard.cli.trace_sources import CasePlaces, sources_of, where_options
 from benchyard.core.amounts import parse_inches
 from benchyard.core.errors import InputError
 from benchyard.core.model import slug
@@ -21,8 +21,8 @@ from benchyard.results.folders import RunFolder, run_number
 from benchyard.results.trust import Suspect
 from benchyard.show import curves
 from benchyard.show.drawing import format_of
-from benchyard.show.results_plot.chart import Chart, Kind
-from benchyard.show.results_plot.choice import Wish, make_chart
+from benchyard.show.results_plot.chart import Chart, PlotKind
+from benchyard.show.results_plot.choice import PlotRequest, make_chart
 from benchyard.show.results_plot.figure import PAPER, Size, draw
 from benchyard.show.results_plot.sides import tell_apart
 
@@ -42,7 +42,7 @@ def _names(_: click.Context, __: click.Parameter, texts: tuple[str, ...]) -> tup
 @click.argument("sources", nargs=-1, metavar="[CASE|FOLDER]...")
 @click.option(
     "--kind",
-    type=click.Choice([kind.value for kind in Kind]),
+    type=click.Choice([kind.value for kind in PlotKind]),
     help="What it looks like; without it lines over a parameter that is a number, else points.",
 )
 @click.option("--metric", default=DURATION, show_default=True, help="What is drawn.")
@@ -96,7 +96,7 @@ def command(
     paper: str | None,
     width: float | None,
     height: float | None,
-    where: Where,
+    where: CasePlaces,
     *,
     log: bool | None,
     suspect: str,
@@ -112,8 +112,8 @@ def command(
         _refuse_with_curves(ctx)
         _draw_curves(sources, where, files)
         return
-    wanted = None if kind is None else Kind(kind)
-    wish = Wish(wanted, metric, steps, x, series, reference, log)
+    wanted = None if kind is None else PlotKind(kind)
+    wish = PlotRequest(wanted, metric, steps, x, series, reference, log)
     if paper is not None and width is not None:
         raise click.UsageError("--paper and --width exclude each other")
     size = Size(PAPER[paper] if paper else width, height, titled=paper is None)
@@ -125,8 +125,8 @@ def command(
 
 def _draw_results(
     sources: Sequence[str],
-    where: Where,
-    wish: Wish,
+    where: CasePlaces,
+    wish: PlotRequest,
     size: Size,
     files: Sequence[Path],
     *,
@@ -170,7 +170,7 @@ def _refuse_with_curves(ctx: click.Context) -> None:
             )
 
 
-def _draw_curves(sources: Sequence[str], where: Where, files: Sequence[Path]) -> None:
+def _draw_curves(sources: Sequence[str], where: CasePlaces, files: Sequence[Path]) -> None:
     if len(sources) != 1:
         raise click.UsageError("the curves of one run are drawn: name one case, or a run's folder")
     if where.run is not None and _is_run(sources[0]):

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from benchyard.analysis.comparison.run_sets import (
+    RunSelection,
     RunSet,
-    Selection,
     parse_selection,
     read_run_sets,
     results_folders,
@@ -13,7 +13,7 @@ from benchyard.analysis.comparison.run_sets import (
 from benchyard.case.loading import raise_problems
 from benchyard.case.selection import likely_title
 from benchyard.cli.common import cases_of, load_selected, results_of
-from benchyard.cli.trace_sources import Where
+from benchyard.cli.trace_sources import CasePlaces
 from benchyard.core.errors import InputError
 from benchyard.core.files import shown
 from benchyard.core.wording import printable, some
@@ -25,7 +25,9 @@ from benchyard.results.krown_reading import read_results
 _LISTED = 5
 
 
-def run_sets_of(wanted: Sequence[str], where: Where) -> tuple[list[tuple[str, RunSet]], list[str]]:
+def run_sets_of(
+    wanted: Sequence[str], where: CasePlaces
+) -> tuple[list[tuple[str, RunSet]], list[str]]:
     """Read what is wanted, each set of runs once.
 
     Args:
@@ -52,7 +54,7 @@ def run_sets_of(wanted: Sequence[str], where: Where) -> tuple[list[tuple[str, Ru
     return list(found.values()), [*([f"No finished run: {cases}."] if empty else []), *notes]
 
 
-def _read(selection: Selection, root: Path, notes: list[str]) -> Iterable[RunSet]:
+def _read(selection: RunSelection, root: Path, notes: list[str]) -> Iterable[RunSet]:
     folders = results_folders(selection.folder)
     if folders and selection.runs is None and all(map(_is_krowns, folders)):
         return [_krowns(folder, root, notes) for folder in folders]
@@ -77,7 +79,7 @@ def _krowns(folder: Path, root: Path, notes: list[str]) -> RunSet:
     return RunSet(title, folder, records, made.unfinished)
 
 
-def _selections(text: str | None, where: Where, empty: list[str]) -> Iterator[Selection]:
+def _selections(text: str | None, where: CasePlaces, empty: list[str]) -> Iterator[RunSelection]:
     """Yield the results that a text means; note the cases that have none."""
     if text is not None and where.results is None:
         try:
@@ -96,6 +98,6 @@ def _selections(text: str | None, where: Where, empty: list[str]) -> Iterator[Se
     for case in cases_of(loaded):
         folder = results_of(case, where.root, where.results)
         if Results(folder).recorded():
-            yield Selection(folder)
+            yield RunSelection(folder)
         else:
             empty.append(case.title)

@@ -9,8 +9,8 @@ from benchyard.cli.common import json_option
 from benchyard.cli.option_types import OutputFile, Whole, stdout_flag
 from benchyard.cli.terminal import print_json, print_table, say
 from benchyard.cli.trace_sources import (
-    Source,
-    Where,
+    CasePlaces,
+    TraceSelection,
     sample_type_option,
     sources_of,
     where_options,
@@ -83,7 +83,7 @@ def command(
     candidates: tuple[str, ...],
     limit: int,
     flame: Path | None,
-    where: Where,
+    where: CasePlaces,
     *,
     by_path: bool | None,
     as_csv: bool,
@@ -111,7 +111,7 @@ class _View:
         self._as_csv = as_csv
         self._as_json = as_json
 
-    def describe(self, sources: Sequence[Source], flame: Path | None) -> None:
+    def describe(self, sources: Sequence[TraceSelection], flame: Path | None) -> None:
         traces = [source.load() for source in sources]
         trace = traces[0]
         if len(traces) > 1:
@@ -157,7 +157,10 @@ class _View:
             say(f"waited {waited} before steps; {after} from the last one to the end")
 
     def compare(
-        self, baseline: Sequence[Source], candidate: Sequence[Source], flame: Path | None
+        self,
+        baseline: Sequence[TraceSelection],
+        candidate: Sequence[TraceSelection],
+        flame: Path | None,
     ) -> None:
         # One after the other: only the sums of each trace stay in memory.
         by_path = self._by_path or flame is not None
@@ -194,7 +197,7 @@ class _View:
             say(f"and {plural(count - self._limit, noun)} more; --limit {count} shows all")
 
 
-def _summed(source: Source, *, by_path: bool) -> Profiled:
+def _summed(source: TraceSelection, *, by_path: bool) -> Profiled:
     trace = source.load()
     _tell_losses(trace)
     critical = _critical(source)
@@ -204,7 +207,7 @@ def _summed(source: Source, *, by_path: bool) -> Profiled:
     return profiled(trace, by_path=by_path, shares=shares)
 
 
-def _critical(source: Source) -> CriticalPath | None:
+def _critical(source: TraceSelection) -> CriticalPath | None:
     try:
         return critical_path(read_record(source.run)) if source.run else None
     except (OSError, RecordError):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from benchyard.analysis.comparison.pairing import Against
-from benchyard.analysis.comparison.request import Answer, Request, answer
+from benchyard.analysis.comparison.request import Answer, ComparisonRequest, answer
 from benchyard.analysis.comparison.rows import Rule
 from benchyard.analysis.comparison.run_sets import RunSet
 from benchyard.analysis.comparison.sides import Places, Side, read_sides
@@ -93,7 +93,9 @@ def command(
     found = read_sides(sides, places)
     wanted = None
     if comparing or against or reference:
-        wanted = answer(found, Request(rule, reference, against=Against(against or "reference")))
+        wanted = answer(
+            found, ComparisonRequest(rule, reference, against=Against(against or "reference"))
+        )
     made = _report(found, rule, wanted, title=title, kept=kept, command=_called(ctx, sides))
     place = file or Path(f"{slug(made.title) or 'results'}-report.html")
     write(place, made.html)

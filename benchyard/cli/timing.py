@@ -28,7 +28,7 @@ from benchyard.timing.commands import (
     parse_range,
 )
 from benchyard.timing.course import INTERRUPTED, Course, Options, Watcher, execute
-from benchyard.timing.execution import Streams, executor
+from benchyard.timing.execution import CommandStreams, executor
 from benchyard.timing.noise import load_before, warnings
 from benchyard.timing.plan import MOST, Plan, cannot_tell
 from benchyard.timing.saving import check_folder, save_case
@@ -155,10 +155,10 @@ def command(
 
 def _streams(
     input_: Path | None, output: Output | None, errors: Output | None, *, show: bool, pipe: bool
-) -> Streams:
+) -> CommandStreams:
     if bool(output) + show + pipe > 1 or (errors and show):
         raise click.UsageError("stdout goes to one place; --show-output shows stderr, too")
-    return Streams(input_, output, errors, show, pipe)
+    return CommandStreams(input_, output, errors, show, pipe)
 
 
 def _points(
@@ -172,7 +172,7 @@ def _points(
 
 
 def _execute(
-    commands: Sequence[TimedCommand], streams: Streams, plan: Plan, options: Options
+    commands: Sequence[TimedCommand], streams: CommandStreams, plan: Plan, options: Options
 ) -> Course:
     hopeless = cannot_tell(plan, len(commands))
     if hopeless:

@@ -11,8 +11,8 @@ import click
 from benchyard.cli.option_types import OutputFile, SourceName
 from benchyard.cli.terminal import say
 from benchyard.cli.trace_sources import (
-    Source,
-    Where,
+    CasePlaces,
+    TraceSelection,
     sample_type_option,
     sources_of,
     where_options,
@@ -45,7 +45,7 @@ _PICTURES = (".png", ".svg")
 def command(
     sources: tuple[str, ...],
     out: Path | None,
-    where: Where,
+    where: CasePlaces,
     *,
     opening: bool,
 ) -> None:
@@ -70,7 +70,7 @@ def command(
         _open(trace, out)
 
 
-def _loaded(sources: Sequence[Source]) -> Trace:
+def _loaded(sources: Sequence[TraceSelection]) -> Trace:
     traces = [source.load().as_time() for source in sources]
     together = side_by_side(traces, [one.title for one in sources]) if len(traces) > 1 else None
     return arranged(together or traces[0])

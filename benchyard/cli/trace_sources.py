@@ -29,7 +29,7 @@ from benchyard.traces.sources import read_trace
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class TraceSelection:
     """One trace to be read.
 
     Args:
@@ -44,7 +44,7 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class Where:
+class CasePlaces:
     """Where cases and their results are looked for.
 
     Args:
@@ -63,13 +63,13 @@ class Where:
 
 
 def where_options(command: CommandT) -> CommandT:
-    """Add the options that ``Where`` is made of, which is handed over as ``where``."""
+    """Add the options that ``CasePlaces`` is made of, which is handed over as ``where``."""
     run = click.option(
         "--run",
         type=Whole(1),
         help="Which run of a case; without it the median one, else the last that is done.",
     )
-    command = gathered("where", Where)(command)
+    command = gathered("where", CasePlaces)(command)
     for option in (root_option, resources_option, results_option, run):
         command = option(command)
     return command
@@ -83,7 +83,9 @@ sample_type_option = click.option(
 )
 
 
-def sources_of(wanted: Sequence[str], where: Where, *, every_run: bool = False) -> list[Source]:
+def sources_of(
+    wanted: Sequence[str], where: CasePlaces, *, every_run: bool = False
+) -> list[TraceSelection]:
     """Return what is wanted, in order.
 
     Args:
@@ -97,28 +99,28 @@ def sources_of(wanted: Sequence[str], where: Where, *, every_run: bool = False) 
     return [source for one in wanted for source in _found(one, where, every_run)]
 
 
-def _found(wanted: str, where: Where, every_run: bool) -> list[Source]:  # noqa: FBT001
+def _found(wanted: str, where: CasePlaces, every_run: bool) -> list[TraceSelection]:  # noqa: FBT001
     place = Path(wanted)
     if (place / RUN_FILE).is_file():
         return [_of_run(place)]
     if place.is_dir() and Results(place).runs():
         return _of_results(place, where, every_run)
     if place.is_file() or any(place.glob("profile_*.bin")):
-        return [Source(str(place), partial(read_trace, place, where.sample_type))]
+        return [TraceSelection(str(place), partial(read_trace, place, where.sample_type))]
     case = one_case(where.root, wanted, resources.find(where.resource_folders))
     return _of_results(results_of(case, where.root, where.results), where, every_run, case.title)
 
 
-def _of_run(folder: Path, title: str | None = None) -> Source:
-    return Source(title or shown(folder), partial(trace_with_profiles, folder), folder)
+def _of_run(folder: Path, title: str | None = None) -> TraceSelection:
+    return TraceSelection(title or shown(folder), partial(trace_with_profiles, folder), folder)
 
 
 def _of_results(
     folder: Path,
-    where: Where,
+    where: CasePlaces,
     every_run: bool,  # noqa: FBT001
     title: str | None = None,
-) -> list[Source]:
+) -> list[TraceSelection]:
     runs = Results(folder)
     if every_run and where.run is None:
         numbers = [*runs.done()]

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from benchyard.catalogue.catalogue import Catalogue
 from benchyard.core.errors import InputError
 from benchyard.lab.processes import when_cut
-from benchyard.lab.supervisor import Part
+from benchyard.lab.supervisor import LabProcess
 from benchyard.lab.where import Where
 from benchyard.web import serving
 from benchyard.web.explorer import Explorer
@@ -30,7 +30,7 @@ class ExplorerPart:
         login: The same with what lets a browser in.
     """
 
-    part: Part
+    part: LabProcess
     url: str
     login: str
 
@@ -54,7 +54,7 @@ def explorer_of(
     url = serving.url_of(name or host, number)
     environment = {_PREFECT_UI: where.ui, _TOKEN: password or ""}
     places = [str(folder.resolve()) for folder in folders]
-    part = Part("explorer", __name__, [host, str(number), *places], environment, folders[0])
+    part = LabProcess("explorer", __name__, [host, str(number), *places], environment, folders[0])
     return ExplorerPart(part, url, serving.login_address(url, password))
 
 

@@ -36,7 +36,7 @@ location.replace("/");
 _ANY = "*"
 
 
-class Guard:
+class OriginGuard:
     """An application that refuses requests of other origins.
 
     Args:

@@ -14,7 +14,7 @@ from benchyard.lab import state
 from benchyard.lab.ending import Shutdown, kill_lab
 from benchyard.lab.exploring import ExplorerPart
 from benchyard.lab.server import answers
-from benchyard.lab.supervisor import Part, Say, Supervisor, listening
+from benchyard.lab.supervisor import LabProcess, Say, Supervisor, listening
 from benchyard.lab.where import Where, is_surely_sqlite
 from benchyard.process.labels import labelled, owner_is_alive, this_owner
 from tasks.busy_flow_runs import online_workers
@@ -74,12 +74,12 @@ class Lab:
     where: Where
     testbed: TestbedPlan
     say: Say
-    server: Part | None = None
-    workers: list[Part] = field(default_factory=list[Part])
+    server: LabProcess | None = None
+    workers: list[LabProcess] = field(default_factory=list[LabProcess])
     explorer: ExplorerPart | None = None
 
     @property
-    def parts(self) -> list[Part]:
+    def parts(self) -> list[LabProcess]:
         """Its processes, the one that others need first."""
         server = [self.server] if self.server else []
         return [*server, *self.workers, *([self.explorer.part] if self.explorer else [])]
@@ -92,7 +92,7 @@ class Lab:
         """
         settings = {**self.where.environment(database_url), LAB: this_owner()}
         bind = [str(self.where.bind), str(self.where.port)]
-        self.server = Part(
+        self.server = LabProcess(
             SERVER_PART, "benchyard.lab.serving", bind, settings, self.testbed.checkout
         )
         self.server.start()
@@ -129,7 +129,7 @@ class Lab:
         settings[ALLOWED] = os.pathsep.join(str(folder.resolve()) for folder in folders)
         if self.explorer is not None:
             settings[EXPLORER] = self.explorer.url
-        part = Part(
+        part = LabProcess(
             f"worker {pool} {name}",
             "benchyard.lab.working",
             [pool, name, str(limit), *queues],
@@ -192,7 +192,7 @@ class Lab:
         kill_lab()
 
 
-def _is_online(client: SyncPrefectClient, part: Part) -> bool:
+def _is_online(client: SyncPrefectClient, part: LabProcess) -> bool:
     pool, name = part.arguments[:2]
     return name in online_workers(client, pool)
 

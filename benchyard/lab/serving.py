@@ -6,7 +6,7 @@ import sys
 import uvicorn
 from prefect.server.api.server import create_app
 
-from benchyard.lab.guard import Guard
+from benchyard.lab.guard import OriginGuard
 from benchyard.lab.prefect_internals import give_time, let_triggers_wait_for_writers
 from benchyard.lab.processes import wait_for_others, when_cut
 from tasks.names import HEARTBEATS, LAB, ORIGINS, WITHIN_SECONDS
@@ -25,7 +25,7 @@ def main(host: str, port: int) -> None:
     give_time(HEARTBEATS, WITHIN_SECONDS)
     let_triggers_wait_for_writers()
     config = uvicorn.Config(
-        Guard(create_app(), os.environ[ORIGINS].split(",")),
+        OriginGuard(create_app(), os.environ[ORIGINS].split(",")),
         host=host,
         port=port,
         log_level="warning",

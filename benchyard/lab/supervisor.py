@@ -93,7 +93,7 @@ def _handling(
 
 
 @dataclass
-class Part:
+class LabProcess:
     """A process of the lab.
 
     Args:
@@ -210,13 +210,13 @@ class Supervisor:
         others: Parts that no flow run needs.
     """
 
-    server: Part | None
-    workers: Sequence[Part]
+    server: LabProcess | None
+    workers: Sequence[LabProcess]
     say: Say
-    others: Sequence[Part] = ()
+    others: Sequence[LabProcess] = ()
 
     @property
-    def parts(self) -> list[Part]:
+    def parts(self) -> list[LabProcess]:
         """All parts, the one that others need first."""
         return [*([self.server] if self.server else []), *self.workers, *self.others]
 
@@ -227,7 +227,7 @@ class Supervisor:
             times = [part.again_at for part in self.parts if part.again_at is not None]
             self.sleep(requests, min(times) - time.monotonic() if times else None)
 
-    def see_to(self, parts: Sequence[Part]) -> None:
+    def see_to(self, parts: Sequence[LabProcess]) -> None:
         """Take note of the parts that have ended, and start those again whose time has come."""
         for part in parts:
             how = part.reap()

@@ -18,7 +18,7 @@ from benchyard.publish.exclusive_write import (
     write_exclusively,
 )
 from benchyard.publish.file_lock import ClaimedFile
-from benchyard.publish.sinks.contract import Kind
+from benchyard.publish.sinks.contract import DocumentKind
 
 T = TypeVar("T")
 #: How often another may take a name between looking and writing, before something else is wrong.
@@ -186,7 +186,9 @@ def _may_be(size: int | None, how: Compression, plain: int) -> bool:
 def _numbered(name: str, number: int) -> str:
     if number == 1:
         return name
-    ending = next(kind for kind in (Kind.EVENTS, Kind.RESULTS) if name.endswith(kind))
+    ending = next(
+        kind for kind in (DocumentKind.EVENTS, DocumentKind.RESULTS) if name.endswith(kind)
+    )
     return f"{name.removesuffix(ending)}~{number}{ending}"
 
 

@@ -98,7 +98,7 @@ class DiskState:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class HousekeepingReport:
     """What a look at the lab found, and what was done about it.
 
     Args:

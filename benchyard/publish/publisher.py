@@ -29,7 +29,7 @@ from benchyard.publish.outcome import (
     Retrying,
     silent,
 )
-from benchyard.publish.sinks.contract import Kind, Sink
+from benchyard.publish.sinks.contract import DocumentKind, Sink
 from benchyard.publish.sinks.sending import HALF_A_MINUTE, RetryPolicy
 from benchyard.publish.spool import Listing, WaitingFile, documents_of, listing
 from benchyard.publish.upload_one import StopSignal, Uploader
@@ -65,7 +65,7 @@ def waiting_for(sink: Sink, spool: Path, *, own: bool = True) -> Listing:
         OSError: If the folder is there and cannot be read.
     """
     try:
-        found = listing(spool, None if sink.kind is Kind.EVENTS else sink.kind)
+        found = listing(spool, None if sink.kind is DocumentKind.EVENTS else sink.kind)
     except FileNotFoundError:
         return Listing((), 0)
     return found if own else documents_of(found)

@@ -13,7 +13,7 @@ from benchyard.publish.outcome import Left, PublishResult
 from benchyard.publish.publisher import Manner, archive, publish, upload, waiting_for
 from benchyard.publish.routes import Route, open_archive, route
 from benchyard.publish.sinks import open_sink
-from benchyard.publish.sinks.contract import Kind, Sink
+from benchyard.publish.sinks.contract import DocumentKind, Sink
 from benchyard.publish.sinks.sending import AFTER_A_CASE
 from benchyard.publish.spool import REJECTED, offer_again, put
 from benchyard.publish.testresults import file_name, parse, text_of
@@ -105,7 +105,9 @@ def _published(
             waiting = waiting_for(sink, route.spool, own=route.own).waiting
             return _failed(route.sink, [Left(one.name) for one in waiting], archive)
         if again:
-            unread += offer_again(route.spool, None if sink.kind is Kind.EVENTS else sink.kind)
+            unread += offer_again(
+                route.spool, None if sink.kind is DocumentKind.EVENTS else sink.kind
+            )
         for run in runs:
             _spool(run, sink.kind, route.spool, archive, unread)
     except (BenchyardError, OSError) as error:
@@ -164,7 +166,7 @@ def _uploaded(runs: Sequence[Path], line: Route, sink: Sink) -> PublishResult:
 
 
 def _spool(
-    run: Path, kind: Kind, spool: Path, archive: Archive, unread: list[Left]
+    run: Path, kind: DocumentKind, spool: Path, archive: Archive, unread: list[Left]
 ) -> tuple[str, ...]:
     """Put a run into a spool; return its document's name if that waits."""
     try:
@@ -210,7 +212,7 @@ def _archived(line: Route, outcome: PublishResult) -> PublishResult:
     return outcome.joined(replace(kept, sink=line.sink))
 
 
-def spool_run(run: Path, kind: Kind, spool: Path, archive: Archive) -> str | None:
+def spool_run(run: Path, kind: DocumentKind, spool: Path, archive: Archive) -> str | None:
     """Put a finished run into the spool of a sink, unless it was there before.
 
     Args:
@@ -257,7 +259,7 @@ def _is_looked_into(name: str) -> bool:
     return not (name.startswith(".") or run_number(name.removesuffix(REPLACED)))
 
 
-def document_of_run(run: Path, kind: Kind) -> tuple[str, bytes]:
+def document_of_run(run: Path, kind: DocumentKind) -> tuple[str, bytes]:
     """Return the name and the content of a run's document.
 
     Raises:
@@ -266,9 +268,9 @@ def document_of_run(run: Path, kind: Kind) -> tuple[str, bytes]:
     record = read_record(run)
     content = text_of(record).encode()
     name = file_name(parse(content))
-    if kind is Kind.RESULTS:
+    if kind is DocumentKind.RESULTS:
         return name, content
-    return name.removesuffix(Kind.RESULTS) + Kind.EVENTS, dump(events_of(record))
+    return name.removesuffix(DocumentKind.RESULTS) + DocumentKind.EVENTS, dump(events_of(record))
 
 
 def _is_in(folder: Path, name: str) -> bool:

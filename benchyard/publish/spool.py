@@ -25,7 +25,7 @@ from benchyard.publish.exclusive_write import (
 )
 from benchyard.publish.file_lock import ClaimedFile, Missed, claimed
 from benchyard.publish.outcome import Left
-from benchyard.publish.sinks.contract import Kind
+from benchyard.publish.sinks.contract import DocumentKind
 
 #: Folder of a spool for what can never be published.
 REJECTED = "rejected"
@@ -34,7 +34,10 @@ REASON = ".reason.txt"
 #: As ``testresults.file_name`` makes them.
 _OUR_NAME = re.compile(r"[0-9]{8}T[0-9]{6}Z-.+-[0-9a-f]{12}\.(json|events\.jsonl)")
 #: What a document has near its beginning, whatever of its end is missing.
-_FORM = {Kind.RESULTS: (b'"entries"',), Kind.EVENTS: (b'"at"', b'"node"', b'"event"')}
+_FORM = {
+    DocumentKind.RESULTS: (b'"entries"',),
+    DocumentKind.EVENTS: (b'"at"', b'"node"', b'"event"'),
+}
 _BEGINNING = 1024**2
 
 
@@ -90,15 +93,17 @@ def put(folder: Path, name: str, content: bytes) -> bool:
     return write_exclusively(folder / name, content, key)
 
 
-def kind_of(name: str) -> Kind | None:
+def kind_of(name: str) -> DocumentKind | None:
     """Tell by a file's name what it holds; None if it is not published."""
     plain, _ = split_name(name)
     if name.startswith("."):
         return None
-    return next((kind for kind in (Kind.EVENTS, Kind.RESULTS) if plain.endswith(kind)), None)
+    return next(
+        (kind for kind in (DocumentKind.EVENTS, DocumentKind.RESULTS) if plain.endswith(kind)), None
+    )
 
 
-def listing(folder: Path, only: Kind | None = None) -> Listing:
+def listing(folder: Path, only: DocumentKind | None = None) -> Listing:
     """List what waits in a folder.
 
     Hidden files do not count: they are being written.
@@ -117,7 +122,7 @@ def listing(folder: Path, only: Kind | None = None) -> Listing:
     return Listing(tuple(waiting), len(seen) - own - len(waiting))
 
 
-def _waiting(entries: list["os.DirEntry[str]"], only: Kind | None) -> Iterator[WaitingFile]:
+def _waiting(entries: list["os.DirEntry[str]"], only: DocumentKind | None) -> Iterator[WaitingFile]:
     for entry in entries:
         kind = kind_of(entry.name)
         if kind is None or (only is not None and kind is not only):
@@ -201,7 +206,7 @@ def _beginning(waiting: WaitingFile, how: Compression) -> bytes:
         return b""
 
 
-def offer_again(spool: Path, only: Kind | None = None) -> tuple[Left, ...]:
+def offer_again(spool: Path, only: DocumentKind | None = None) -> tuple[Left, ...]:
     """Move rejected documents back to the spool, and remove their reasons.
 
     A file gets its name in the spool before it loses the one in ``rejected/``. If a publisher is

@@ -73,7 +73,7 @@ STATS_COLUMNS = (
 
 
 @dataclass(frozen=True, slots=True)
-class StepOfRun:
+class StepSamples:
     """One step as one run measured it.
 
     Args:
@@ -100,7 +100,7 @@ def to_csv(columns: Sequence[str], rows: Iterable[Mapping[str, Cell]]) -> str:
     return csv_text([columns, *(map(row.get, columns) for row in rows)])
 
 
-def figures(step: StepOfRun) -> dict[str, float | None]:
+def figures(step: StepSamples) -> dict[str, float | None]:
     """Return what stats.csv describes of one step of one run; nothing of a step that failed."""
     made: dict[str, float | None] = {"number_of_samples": step.samples}
     if step.duration_s is None:
@@ -126,20 +126,20 @@ def _difference(column: str, used: Mapping[str, float | None]) -> float | None:
     return round(sum(parts) * scale, 9)
 
 
-def stats_csv(steps: Iterable[StepOfRun]) -> str:
+def stats_csv(steps: Iterable[StepSamples]) -> str:
     """Describe each step over the runs in which it succeeded.
 
     Args:
         steps: In the order of the runs, any order of steps.
     """
-    by_step: dict[int, list[StepOfRun]] = {}
+    by_step: dict[int, list[StepSamples]] = {}
     for step in steps:
         if step.duration_s is not None:
             by_step.setdefault(step.step, []).append(step)
     return to_csv(STATS_COLUMNS, (_described(by_step[index]) for index in sorted(by_step)))
 
 
-def _described(steps: Sequence[StepOfRun]) -> Row:
+def _described(steps: Sequence[StepSamples]) -> Row:
     row: Row = {"step": steps[0].step, "name": steps[0].case, "version": VERSION}
     each = [figures(step) for step in steps]
     for name in _DESCRIBED:
@@ -163,7 +163,7 @@ def _statistics(values: Sequence[float]) -> Sequence[Cell]:
     return centre, average, ascending[-1], ascending[0], spread, str(values)
 
 
-def summary_csv(steps: Iterable[StepOfRun]) -> str:
+def summary_csv(steps: Iterable[StepSamples]) -> str:
     """Show steps, each of one run; of one that did not succeed nothing but that it was there."""
     rows = (
         {"name": s.case, "run": s.run, "step": s.step, "version": VERSION, **figures(s)}

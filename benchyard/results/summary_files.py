@@ -22,7 +22,7 @@ from benchyard.results.folders import (
     SUMMARY_FILE,
     SUMMARY_TABLE,
 )
-from benchyard.results.metrics_csv import COLUMNS, StepOfRun, stats_csv, summary_csv, to_csv
+from benchyard.results.metrics_csv import COLUMNS, StepSamples, stats_csv, summary_csv, to_csv
 from benchyard.results.ownership import is_summary
 from benchyard.results.record import Repetition, RunRecord
 from benchyard.results.summary import duration_s, summarize
@@ -130,7 +130,7 @@ def _csv_files(
 
 def _steps_of_runs(
     title: str, records: Iterable[RunRecord], included: Collection[int]
-) -> Iterable[StepOfRun]:
+) -> Iterable[StepSamples]:
     """Yield the measured steps of each run in order as the CSV files need them.
 
     Args:
@@ -144,7 +144,7 @@ def _steps_of_runs(
             found = counting(step, include_suspect=include_suspect)
             used = found[0].used if len(found) == 1 else _middle_used(found)
             count = step.sampled.get("samples")
-            yield StepOfRun(
+            yield StepSamples(
                 title,
                 record.run,
                 step.index,
@@ -155,9 +155,9 @@ def _steps_of_runs(
             )
 
 
-def _median_steps(steps: Iterable[StepOfRun]) -> Iterable[StepOfRun]:
+def _median_steps(steps: Iterable[StepSamples]) -> Iterable[StepSamples]:
     """Yield each step of the run in which it took its median time; the lower one of two."""
-    by_step: dict[int, list[StepOfRun]] = {}
+    by_step: dict[int, list[StepSamples]] = {}
     for step in steps:
         by_step.setdefault(step.step, []).append(step)
     for each in by_step.values():

@@ -32,7 +32,7 @@ from benchyard.run.workspaces import declared_files
 _INTERVAL = 1.0
 
 
-class Change(StrEnum):
+class AnswerChange(StrEnum):
     """What an answer is to the file with the expected one."""
 
     NEW = "new"
@@ -53,7 +53,7 @@ class Accepted:
 
     file: Path
     steps: tuple[str, ...]
-    change: Change
+    change: AnswerChange
     difference: str = ""
 
 
@@ -103,7 +103,7 @@ def accept(
                 wanted.setdefault(target, []).append(named)
         _refuse_contradictions(wanted)
         accepted = [_accepted(target, answers) for target, answers in wanted.items()]
-        changes = [one.file for one in accepted if one.change is not Change.SAME]
+        changes = [one.file for one in accepted if one.change is not AnswerChange.SAME]
         _refuse_used(changes, chosen, registry)
         for file in changes if write else ():
             _write(wanted[file][0].answer, file)
@@ -203,12 +203,12 @@ def _refuse_used(changes: Sequence[Path], cases: Sequence[Case], registry: Regis
 def _accepted(target: Path, answers: list[_Answer]) -> Accepted:
     names = tuple(answer.name for answer in answers)
     if not target.exists():
-        return Accepted(target, names, Change.NEW)
+        return Accepted(target, names, AnswerChange.NEW)
     for one in answers:
         found = difference(target, one.answer, one.check, tabular=is_table(target))
         if found is not None:
-            return Accepted(target, names, Change.CHANGED, found)
-    return Accepted(target, names, Change.SAME)
+            return Accepted(target, names, AnswerChange.CHANGED, found)
+    return Accepted(target, names, AnswerChange.SAME)
 
 
 def _write(answer: Path, target: Path) -> None:

@@ -9,7 +9,7 @@ from benchyard.core.errors import CheckFailedError
 from benchyard.core.model import Step
 
 
-class Answers:
+class KeptAnswers:
     """Keeps answers while the run goes on: a step of the same output's name moves them away.
 
     Args:

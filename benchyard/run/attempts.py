@@ -20,7 +20,7 @@ from benchyard.core.model import Json, Outcome, Step
 from benchyard.host.collector import Collector, Reading
 from benchyard.process.orphans import Leftovers
 from benchyard.results.record import ErrorRecord, Repetition
-from benchyard.run.answers import Answers
+from benchyard.run.answers import KeptAnswers
 from benchyard.run.checks import Checks, Deadline
 from benchyard.run.running_resources import owned_by
 from benchyard.run.workspaces import declared_files
@@ -48,7 +48,7 @@ class AttemptKit:
     describe: Describe
     leftovers: Leftovers
     checks: Checks
-    answers: Answers
+    answers: KeptAnswers
 
 
 def execute_attempt(

@@ -2,7 +2,8 @@
 
 A small output is checked at once. A regular expression may take for ever and blocks every thread
 of its process meanwhile, and gigabytes take time and memory: a process of its own checks those. It
-ends with the step's time, or with the run. ``Search`` looks for a pattern in output while it comes.
+ends with the step's time, or with the run. ``PatternSearch`` looks for a pattern in output while
+it comes.
 """
 
 import contextlib
@@ -198,7 +199,7 @@ def _refuse_no_file(output: Path, expected: Mapping[str, Path], shared: Path) ->
             raise CheckFailedError(f"{name} {f'is {what}, not a file' if what else absent}")
 
 
-class Search:
+class PatternSearch:
     """Looks for a pattern until it is found, or the output ends.
 
     One thread may hand output over while another waits.

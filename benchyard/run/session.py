@@ -27,7 +27,7 @@ from benchyard.results.folders import RunFolder
 from benchyard.results.layout import begin_run, finish_run, kept_folders, work_folder
 from benchyard.results.record import ErrorRecord, RunRecord, StepRecord
 from benchyard.results.subject import content_of
-from benchyard.run.answers import Answers
+from benchyard.run.answers import KeptAnswers
 from benchyard.run.attempts import AttemptKit
 from benchyard.run.checks import Checks
 from benchyard.run.ordering import session_facts
@@ -138,7 +138,7 @@ class Session:
                 # What leaves the session is shown and stored by others, its causes too.
                 raise ResourceError(self._reporter.describe(error).message) from None
             raise
-        answers = Answers(self.case.steps, work_folder(self.folder), setting.answers)
+        answers = KeptAnswers(self.case.steps, work_folder(self.folder), setting.answers)
         kit = AttemptKit(*measuring, self._leftovers, self._checks, answers)
         self._context = StepContext(resources, kit, self._keeper)
 

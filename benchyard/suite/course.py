@@ -87,7 +87,7 @@ class Taken:
     report: CaseReport | None = None
 
 
-class Course:
+class SuiteCourse:
     """What is to be done, is under way and has ended.
 
     Args:
@@ -309,12 +309,12 @@ def _dead(names: Sequence[str]) -> str:
     return f"the {subject} {', '.join(names)} {verb} dead, no worker answers"
 
 
-def known_places(course: Course, places: Sequence[Place]) -> list[Place]:
+def known_places(course: SuiteCourse, places: Sequence[Place]) -> list[Place]:
     """Return places with what a course has outstanding on their hosts."""
     return [_busy(course, place) for place in places]
 
 
-def _busy(course: Course, place: Place) -> Place:
+def _busy(course: SuiteCourse, place: Place) -> Place:
     there = [taken for taken in course.under_way if taken.place.host == place.host]
     seconds = sum(course.remaining(taken) for taken in there)
     return Place(place.name, place.testbed, place.queue, len(there), seconds)

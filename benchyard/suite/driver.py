@@ -8,7 +8,7 @@ from benchyard.core.model import point_suffix
 from benchyard.run.beginning import Campaigning
 from benchyard.run.ordering import Turn
 from benchyard.run.request import Request
-from benchyard.suite.course import Course, End
+from benchyard.suite.course import End, SuiteCourse
 from benchyard.suite.places import Place
 from benchyard.suite.turn_records import records_of_turn
 
@@ -28,7 +28,7 @@ class TurnEnd:
 
 
 def execute_turns(
-    course: Course,
+    course: SuiteCourse,
     place: Place,
     base: Request,
     execute: Callable[[Request], TurnEnd],
@@ -62,7 +62,9 @@ def execute_turns(
     return False
 
 
-def _request(base: Request, course: Course, turn: Turn, begun: set[int], took: float) -> Request:
+def _request(
+    base: Request, course: SuiteCourse, turn: Turn, begun: set[int], took: float
+) -> Request:
     entry = course.entries[turn.case]
     campaign = entry.campaign
     if campaign == Campaigning.NEW and turn.case in begun and base.suite is None:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from benchyard.analysis.foresight import Compared, foresee_comparison
+from benchyard.analysis.foresight import ForeseenCase, foresee_comparison
 from benchyard.core.quantity import percent
 from benchyard.run.beginning import Campaigning
 from benchyard.run.default_runs import FEWEST, comparisons_of
@@ -29,7 +29,7 @@ def foresee(plan: SuitePlan, request: ExecutionOptions) -> list[str]:
     if request.baseline is None:
         return said
     cases = [
-        Compared(
+        ForeseenCase(
             entry.title,
             entry.results,
             range(1, entry.wanted + 1),

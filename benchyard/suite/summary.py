@@ -13,7 +13,7 @@ from benchyard.core.model import Json, JsonObject
 from benchyard.core.quantity import duration, plural
 from benchyard.results.campaigns import read_campaign
 from benchyard.statistics.comparison import LEVEL, holm
-from benchyard.suite.course import Course, End, Taken
+from benchyard.suite.course import End, SuiteCourse, Taken
 from benchyard.suite.plan import ChosenCase
 from benchyard.suite.request import SuiteRequest
 
@@ -197,7 +197,7 @@ def _turn(taken: Taken, lines: Sequence[CaseResult]) -> JsonObject:
     }
 
 
-def summed(course: Course, *, seed: int | None, interrupted: bool) -> Summary:
+def summed(course: SuiteCourse, *, seed: int | None, interrupted: bool) -> Summary:
     """Sum a course up; what is still under way counts as left out."""
     by_case: dict[int, list[Taken]] = {}
     for taken in [*course.ended, *course.under_way]:

@@ -52,7 +52,7 @@ class Execution:
 
 
 @dataclass(frozen=True, slots=True)
-class Streams:
+class CommandStreams:
     """Where the commands read and write.
 
     Args:
@@ -80,7 +80,7 @@ class Executor:
         nothing: ``/dev/null``.
     """
 
-    streams: Streams
+    streams: CommandStreams
     messages: Path
     nothing: int
 
@@ -210,7 +210,7 @@ def _shown(arguments: Sequence[str]) -> str:
 
 
 @contextmanager
-def executor(streams: Streams) -> Generator[Executor]:
+def executor(streams: CommandStreams) -> Generator[Executor]:
     """Open what the executions share."""
     ensure_guard()
     ensure_launcher()

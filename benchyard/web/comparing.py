@@ -7,7 +7,7 @@ from pathlib import Path
 
 from benchyard.analysis.comparison.request import (
     Answer,
-    Request,
+    ComparisonRequest,
     answer,
     told_findings,
     told_remarks,
@@ -18,7 +18,7 @@ from benchyard.analysis.comparison.sides import Side, means_several
 from benchyard.analysis.comparison.tables import MARKS, table
 from benchyard.catalogue.catalogue import Catalogue
 from benchyard.catalogue.entry import identified
-from benchyard.catalogue.query import Query
+from benchyard.catalogue.query import EntryQuery
 from benchyard.core.errors import InputError
 from benchyard.core.table import LONG, MOMENT, NUMBER, Cell, Column, Row
 from benchyard.core.wording import in_short, quote, some
@@ -69,7 +69,7 @@ class Compared:
         return self.labels.get(name, name)
 
 
-def compared(catalogue: Catalogue, texts: Sequence[str], asked: Request) -> Compared:
+def compared(catalogue: Catalogue, texts: Sequence[str], asked: ComparisonRequest) -> Compared:
     """Compare the sides of an address.
 
     Args:
@@ -88,7 +88,7 @@ def compared(catalogue: Catalogue, texts: Sequence[str], asked: Request) -> Comp
         raise InputError(f"'{quote(one.text)}' means step {side.step} alone; choose another side")
     runs = [run for _, side in sides for of in side.cases.values() for run in of.everything]
     # What was measured later does not change what is said of these.
-    known = Query(until_s=max(run.began for run in runs).timestamp() + 1e-3)
+    known = EntryQuery(until_s=max(run.began for run in runs).timestamp() + 1e-3)
     rule = replace(
         asked.rule,
         other_results=lambda: [one.results for one in catalogue.cases(known, limit=_OTHER_CASES)],
@@ -104,7 +104,7 @@ def compared(catalogue: Catalogue, texts: Sequence[str], asked: Request) -> Comp
     return Compared(made, chosen, called, hrefs)
 
 
-def _refuse_many(sides: int, asked: Request) -> None:
+def _refuse_many(sides: int, asked: ComparisonRequest) -> None:
     pairs = sides * (sides - 1) // 2 if asked.against == "all" else sides - 1
     if pairs > _MOST_PAIRS:
         raise InputError(
@@ -113,7 +113,7 @@ def _refuse_many(sides: int, asked: Request) -> None:
         )
 
 
-def _with_name(asked: Request, sides: Sequence[tuple[Chosen, Side]]) -> Request:
+def _with_name(asked: ComparisonRequest, sides: Sequence[tuple[Chosen, Side]]) -> ComparisonRequest:
     names = [
         side.name for one, side in sides if asked.reference in (one.text, one.given, side.name)
     ]
@@ -216,15 +216,15 @@ def exact_sides(catalogue: Catalogue, shown: Compared, reference: str | None) ->
 # -- for a terminal
 
 
-def command_of(shown: Compared, asked: Request) -> str:
+def command_of(shown: Compared, asked: ComparisonRequest) -> str:
     """Return the command that makes the same comparison."""
-    rule, usual = asked.rule, Request().rule
+    rule, usual = asked.rule, ComparisonRequest().rule
     options = [
         *_repeated("--metric", rule.metrics if rule.metrics != usual.metrics else ()),
         *_repeated("--step", rule.steps),
         *_repeated("--pair", [f"{one}={other}" for one, other in asked.pairs.items()]),
-        *_unless("--against", asked.against, Request().against),
-        *_unless("--sort", asked.order, Request().order),
+        *_unless("--against", asked.against, ComparisonRequest().against),
+        *_unless("--sort", asked.order, ComparisonRequest().order),
         *_unless("--threshold", percent(rule.threshold), percent(usual.threshold)),
         *_unless("--level", percent(rule.level), percent(usual.level)),
         *_unless("--suspect", rule.suspect, usual.suspect),
@@ -234,7 +234,7 @@ def command_of(shown: Compared, asked: Request) -> str:
     return shlex.join(["benchyard", "compare", *_command_sides(shown, asked), *options])
 
 
-def _command_sides(shown: Compared, asked: Request) -> list[str]:
+def _command_sides(shown: Compared, asked: ComparisonRequest) -> list[str]:
     sides = [one.command for one in shown.chosen]
     chosen = [one.command for one in shown.chosen if asked.reference in (one.text, one.given)]
     sides = [*chosen[:1], *(side for side in sides if side not in chosen[:1])]

@@ -10,10 +10,10 @@ from fastapi import Query as Parameter
 from pydantic import BaseModel
 
 from benchyard.analysis.comparison.pairing import Against
-from benchyard.analysis.comparison.request import Request, parse_step_pairs
+from benchyard.analysis.comparison.request import ComparisonRequest, parse_step_pairs
 from benchyard.analysis.comparison.rows import Rule
 from benchyard.analysis.comparison.samples import DURATION
-from benchyard.analysis.comparison.tables import Order
+from benchyard.analysis.comparison.tables import RowOrder
 from benchyard.catalogue.entry import CaseEntry
 from benchyard.core.amounts import parse_percent
 from benchyard.core.errors import InputError
@@ -26,7 +26,7 @@ _SIDES = {"side", "ticked", "a", "b"}
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AddressedComparison:
     """What stands in an address, as it was written.
 
     Args:
@@ -38,7 +38,7 @@ class Asked:
     values: Mapping[str, Sequence[str]]
 
     @property
-    def request(self) -> Request:
+    def request(self) -> ComparisonRequest:
         """What is asked of the comparison.
 
         Raises:
@@ -57,12 +57,12 @@ class Asked:
         )
         if not 0 < rule.level < 1:
             raise InputError("the level lies between 0% and 100%")
-        return Request(
+        return ComparisonRequest(
             rule,
             self.first("reference", "") or None,
             parse_step_pairs(given.get("pair", ())),
             Against(self.first("against", Against.REFERENCE)),
-            Order(self.first("sort", Order.CASE)),
+            RowOrder(self.first("sort", RowOrder.CASE)),
             same_host=True,
         )
 
@@ -70,20 +70,24 @@ class Asked:
         """Return the value of an option that is given once."""
         return next(iter(self.values.get(name, ())), usual)
 
-    def called(self, names: Mapping[str, str]) -> "Asked":
+    def called(self, names: Mapping[str, str]) -> "AddressedComparison":
         """Return the same with other names of the sides."""
         values = {
             name: [names.get(text, text) for text in texts] if name == "reference" else texts
             for name, texts in self.values.items()
         }
-        return Asked(list(dict.fromkeys(names.get(one, one) for one in self.sides)), values)
+        return AddressedComparison(
+            list(dict.fromkeys(names.get(one, one) for one in self.sides)), values
+        )
 
-    def with_sides(self, sides: Sequence[str]) -> "Asked":
+    def with_sides(self, sides: Sequence[str]) -> "AddressedComparison":
         """Return the same of other sides, the first of which is the reference."""
-        return Asked(sides, {n: texts for n, texts in self.values.items() if n != "reference"})
+        return AddressedComparison(
+            sides, {n: texts for n, texts in self.values.items() if n != "reference"}
+        )
 
     @property
-    def swapped(self) -> "Asked":
+    def swapped(self) -> "AddressedComparison":
         """The same of two sides with the other one as the reference."""
         first = self.first("reference", self.sides[0])
         return self.with_sides(sorted(self.sides, key=lambda one: one == first))
@@ -109,7 +113,7 @@ class _Parameters(BaseModel):
     pair: list[str] = []
     reference: str = ""
     against: Against = Against.REFERENCE
-    sort: Order = Order.CASE
+    sort: RowOrder = RowOrder.CASE
     threshold: str = ""
     level: str = ""
     suspect: Suspect = Suspect.AUTO
@@ -117,7 +121,9 @@ class _Parameters(BaseModel):
     in_turns: Literal["", "yes"] = ""
 
 
-async def _asked(explorer: Current, given: Annotated[_Parameters, Parameter()]) -> Asked:
+async def _asked(
+    explorer: Current, given: Annotated[_Parameters, Parameter()]
+) -> AddressedComparison:
     """Take the options of an address; what is empty, as a form sends it, is left out."""
     unusual = given.model_dump(mode="json", exclude=_SIDES, exclude_defaults=True)
     values = {
@@ -127,14 +133,16 @@ async def _asked(explorer: Current, given: Annotated[_Parameters, Parameter()]) 
     sides = [",".join(given.a), ",".join(given.b), *given.side]
     if given.ticked and given.side:
         sides = [one.id for one in by_time(map(explorer.catalogue.case, given.side))]
-    return Asked(_written(sides), {name: texts for name, texts in values.items() if texts})
+    return AddressedComparison(
+        _written(sides), {name: texts for name, texts in values.items() if texts}
+    )
 
 
 def _written(texts: Iterable[str]) -> list[str]:
     return [line.strip() for text in texts for line in text.splitlines() if line.strip()]
 
 
-AskedFor = Annotated[Asked, Depends(_asked)]
+AskedFor = Annotated[AddressedComparison, Depends(_asked)]
 
 
 def by_time(cases: Iterable[CaseEntry]) -> list[CaseEntry]:

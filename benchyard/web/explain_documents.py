@@ -9,7 +9,12 @@ from urllib.parse import quote
 
 from benchyard.catalogue.entry import Entry
 from benchyard.catalogue.explain import listed, train_id
-from benchyard.catalogue.mindspore.explain_job import MIN_CONFIDENCE, ExplainJob, Prediction, Sample
+from benchyard.catalogue.mindspore.explain_job import (
+    MIN_CONFIDENCE,
+    ExplainJob,
+    ExplainSample,
+    Prediction,
+)
 from benchyard.catalogue.mindspore.messages import Score
 from benchyard.core.model import Json, JsonObject
 
@@ -91,7 +96,7 @@ def _classes(job: ExplainJob) -> list[Json]:
 
 
 def sample_document(
-    entry_id: str, sample: Sample, labels: Sequence[str], explainer: str = ""
+    entry_id: str, sample: ExplainSample, labels: Sequence[str], explainer: str = ""
 ) -> JsonObject:
     """Return a sample.
 

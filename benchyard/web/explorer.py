@@ -12,7 +12,7 @@ from fastapi.dependencies.models import Dependant
 
 from benchyard.catalogue.catalogue import Catalogue
 from benchyard.catalogue.loaders import LoaderPool
-from benchyard.catalogue.query import Query
+from benchyard.catalogue.query import EntryQuery
 from benchyard.core.quantity import moment
 from benchyard.core.wording import hint, quote
 from benchyard.web.changes import Looks
@@ -48,7 +48,9 @@ class Explorer:
     )
     _keeping: Lock = field(default_factory=Lock)
 
-    def values_of(self, fields: Sequence[str], query: Query) -> Mapping[str, Mapping[str, int]]:
+    def values_of(
+        self, fields: Sequence[str], query: EntryQuery
+    ) -> Mapping[str, Mapping[str, int]]:
         """Return the values of fields among what is asked for, with numbers of some seconds ago.
 
         Args:

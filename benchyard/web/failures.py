@@ -8,7 +8,7 @@ from benchyard.analysis.executions import Collected, StepTry, collect_recent, ex
 from benchyard.analysis.failure_rates import Fragile, by_fragility
 from benchyard.catalogue.catalogue import Catalogue
 from benchyard.catalogue.entry import CaseEntry, identified
-from benchyard.catalogue.query import Query
+from benchyard.catalogue.query import EntryQuery
 from benchyard.core.amounts import parse_since
 from benchyard.core.quantity import plural
 from benchyard.results.attempts import RunAttempt
@@ -61,7 +61,7 @@ def beginning(text: str) -> datetime:
     return moment.replace(hour=0, minute=0, second=0, microsecond=0) if whole_days else moment
 
 
-def find_failures(catalogue: Catalogue, query: Query) -> Found:
+def find_failures(catalogue: Catalogue, query: EntryQuery) -> Found:
     """Read what was tried.
 
     Args:
@@ -99,7 +99,7 @@ def _unread(cases: Sequence[CaseEntry]) -> Iterable[str]:
 class _Reading:
     """Reads case by case, and counts the records that it reads."""
 
-    def __init__(self, catalogue: Catalogue, query: Query, since: datetime) -> None:
+    def __init__(self, catalogue: Catalogue, query: EntryQuery, since: datetime) -> None:
         self._catalogue, self._query, self._since = catalogue, query, since
         self._records = self._missed = 0
         self.tries = list[RunAttempt]()

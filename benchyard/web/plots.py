@@ -7,7 +7,7 @@ from benchyard.analysis.comparison.run_sets import RunSet
 from benchyard.core.errors import InputError
 from benchyard.results.trust import Suspect
 from benchyard.show.drawing import Drawing
-from benchyard.show.results_plot.choice import Wish, make_chart
+from benchyard.show.results_plot.choice import PlotRequest, make_chart
 from benchyard.show.results_plot.figure import Size, chart_drawing
 from benchyard.show.results_plot.sides import tell_apart
 from benchyard.web.pictures import WIDTHS, Width
@@ -31,7 +31,7 @@ def limited(run_set: RunSet, among: int = 1) -> RunSet:
 
 def draw_sides(
     found: Sequence[tuple[str, RunSet]],
-    wish: Wish,
+    wish: PlotRequest,
     width: Width,
     *,
     suspect: Suspect = Suspect.AUTO,

@@ -50,7 +50,7 @@ class Filters(BaseModel):
     limit: int = Field(50, ge=1, le=MOST_ROWS)
     offset: int = Field(0, ge=0, le=2**53)
 
-    def query(self, sort: str = "-started_s", after: str | None = None) -> catalogue.Query:
+    def query(self, sort: str = "-started_s", after: str | None = None) -> catalogue.EntryQuery:
         """Return the query.
 
         Args:
@@ -65,7 +65,7 @@ class Filters(BaseModel):
         conditions = [_read(problems, condition, text) for text in _some(self.param)]
         if problems:
             raise InputError("; ".join(problems))
-        return catalogue.Query(
+        return catalogue.EntryQuery(
             text=self.q,
             formats=_some(self.format),
             results=_some(self.results),
@@ -162,7 +162,7 @@ class Search:
         given: Names and values of the address.
     """
 
-    query: catalogue.Query
+    query: catalogue.EntryQuery
     given: tuple[tuple[str, str], ...]
 
     @property
@@ -211,7 +211,7 @@ class Search:
         return replace(column, href=href, order="descending" if falls else "ascending")
 
 
-def search_of(request: Request, filters: Filters, query: catalogue.Query) -> Search:
+def search_of(request: Request, filters: Filters, query: catalogue.EntryQuery) -> Search:
     """Return what an address asks, to make others like it."""
     known = type(filters).model_fields
     items = request.query_params.multi_items()

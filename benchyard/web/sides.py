@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from benchyard.analysis.comparison.run_sets import Selection
+from benchyard.analysis.comparison.run_sets import RunSelection
 from benchyard.analysis.comparison.sides import Side, sides_in, together
 from benchyard.catalogue.catalogue import Catalogue
 from benchyard.catalogue.entry import RUN, CaseEntry, Entry
@@ -40,7 +40,7 @@ class Chosen:
     title: str
     path: str
     href: str
-    selection: Selection
+    selection: RunSelection
     count: int
     step: str | None = None
 
@@ -123,7 +123,7 @@ def _chosen(catalogue: Catalogue, text: str) -> Chosen:
         title=case.title or case.path,
         path=case.path,
         href=f"/case/{case.id}",
-        selection=Selection(case.results, runs),
+        selection=RunSelection(case.results, runs),
         count=case.runs if runs is None else len(runs),
         step=found["step"],
     )
@@ -153,7 +153,7 @@ def _of_runs(text: str, entries: Sequence[Entry], found: re.Match[str]) -> Chose
         title=first.title or first.path,
         path=first.place.parent.relative_to(first.root).as_posix(),
         href=f"/run/{first.id}",
-        selection=Selection(first.place.parent, chosen),
+        selection=RunSelection(first.place.parent, chosen),
         count=len(chosen),
         step=found["step"],
     )

@@ -10,7 +10,7 @@ from benchyard.analysis.comparison.comparability import leaves_of, shown_value
 from benchyard.analysis.comparison.facts import PLACES_OF_FACTS, TESTBED_FACTS
 from benchyard.catalogue.catalogue import Catalogue
 from benchyard.catalogue.entry import RUNS, Entry
-from benchyard.catalogue.query import Query
+from benchyard.catalogue.query import EntryQuery
 from benchyard.core.errors import NotFoundError, RecordError
 from benchyard.core.model import Json, Outcome
 from benchyard.core.quantity import amount
@@ -33,7 +33,7 @@ Facts = Mapping[str, Json]
 
 
 @dataclass(frozen=True, slots=True)
-class Testbed:
+class KnownTestbed:
     """A host, and what it measured.
 
     Args:
@@ -51,21 +51,21 @@ class Testbed:
 
 def testbed_names(catalogue: Catalogue) -> list[str]:
     """Return the names of all hosts that executed runs, sorted."""
-    return sorted(name for name in catalogue.values("host", Query(formats=RUNS)) if name)
+    return sorted(name for name in catalogue.values("host", EntryQuery(formats=RUNS)) if name)
 
 
-def find_testbed(catalogue: Catalogue, name: str) -> Testbed:
+def find_testbed(catalogue: Catalogue, name: str) -> KnownTestbed:
     """Return what a host measured.
 
     Raises:
         NotFoundError: If it measured nothing.
     """
-    query = Query(hosts=(name,), limit=1)
+    query = EntryQuery(hosts=(name,), limit=1)
     newest = catalogue.page(query)
     if not newest.entries:
         raise NotFoundError(f"no run of the catalogue is of a host '{quote(name)}'")
     broken = replace(query, outcomes=(Outcome.FAILED, Outcome.TIMED_OUT))
-    return Testbed(
+    return KnownTestbed(
         name=name,
         runs=newest.total,
         failed=catalogue.page(broken).total,
@@ -81,7 +81,7 @@ def newest_record(explorer: Current, name: str) -> RunRecord:
     Raises:
         NotFoundError: If there is none.
     """
-    query = Query(hosts=(name,), limit=_MOST_TRIED)
+    query = EntryQuery(hosts=(name,), limit=_MOST_TRIED)
     for entry in explorer.catalogue.page(query).entries:
         with suppress(RecordError):
             return read_record(entry.place)
@@ -119,7 +119,7 @@ def fact_words(what: str, value: Json) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class FactChange:
     """A fact that is another one since some run.
 
     Args:
@@ -146,7 +146,7 @@ class History:
         read: How many of them were read.
     """
 
-    changes: Sequence[Change]
+    changes: Sequence[FactChange]
     runs: int
     read: int
 
@@ -156,7 +156,7 @@ def history_of(catalogue: Catalogue, name: str) -> History:
     reading = _Reading(catalogue, name)
     total = reading.total
     places = _places(total)
-    changes: list[Change] = []
+    changes: list[FactChange] = []
     # The newest first: there the budget is worth most.
     for late, early in zip(reversed(places), reversed(places[:-1]), strict=False):
         changes += reading.between(early, late)
@@ -175,7 +175,7 @@ class _Reading:
     """Reads runs of a host by their place in time, each once."""
 
     def __init__(self, catalogue: Catalogue, name: str) -> None:
-        self._query = Query(hosts=(name,), sort="started_s", limit=1)
+        self._query = EntryQuery(hosts=(name,), sort="started_s", limit=1)
         self._page = catalogue.page
         self._known: dict[int, tuple[Entry, Facts]] = {}
         self.total = self._page(self._query).total
@@ -185,7 +185,7 @@ class _Reading:
         """How many runs were read."""
         return len(self._known)
 
-    def between(self, early: int, late: int) -> list[Change]:
+    def between(self, early: int, late: int) -> list[FactChange]:
         """Return what changed between two places, the newest first."""
         (last, before), (first, after) = self._at(early), self._at(late)
         changed = [what for what in after if _differ(before.get(what), after[what])]
@@ -195,7 +195,7 @@ class _Reading:
             middle = (early + late) // 2
             return [*self.between(middle, late), *self.between(early, middle)]
         exact = late - early == 1
-        return [Change(what, before[what], after[what], last, first, exact) for what in changed]
+        return [FactChange(what, before[what], after[what], last, first, exact) for what in changed]
 
     def _at(self, place: int) -> tuple[Entry, Facts]:
         if place not in self._known:

@@ -29,7 +29,7 @@ _MARKS = 5
 _LAST_MARK = 0.95
 
 
-class Bar(NamedTuple):
+class TimelineBar(NamedTuple):
     """A bar.
 
     Args:
@@ -45,12 +45,12 @@ class Bar(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class TimelineRow:
     """Bars with their label (y in pixels)."""
 
     label: str
     y: int
-    bars: Sequence[Bar]
+    bars: Sequence[TimelineBar]
 
     @property
     def bars_y(self) -> int:
@@ -58,7 +58,7 @@ class Row:
         return self.y + _LABEL
 
 
-class Mark(NamedTuple):
+class AxisMark(NamedTuple):
     """A mark of the time axis (x in percent)."""
 
     x: float
@@ -66,15 +66,15 @@ class Mark(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Timeline:
+class RunTimeline:
     """What the picture shows.
 
     Args:
         left_out: How many rows are not shown.
     """
 
-    rows: Sequence[Row]
-    marks: Sequence[Mark]
+    rows: Sequence[TimelineRow]
+    marks: Sequence[AxisMark]
     left_out: int
     bar_height: int = _BAR
 
@@ -97,7 +97,7 @@ class _Span(NamedTuple):
     title: str
 
 
-def timeline(record: RunRecord) -> Timeline:
+def timeline(record: RunRecord) -> RunTimeline:
     """Arrange the phases and steps of a run."""
     resources = dict.fromkeys(one.resource for one in record.phases)
     shown = [(name, _phases(record, name)) for name in resources][:MOST_ROWS]
@@ -105,12 +105,12 @@ def timeline(record: RunRecord) -> Timeline:
     ends = [span.start_s + span.length_s for _, spans in shown for span in spans]
     length = max([record.duration_s, *ends]) or 1.0
     rows = [
-        Row(shorten(printable(label), _LONGEST), _AXIS + _ROW * place, _bars(spans, length))
+        TimelineRow(shorten(printable(label), _LONGEST), _AXIS + _ROW * place, _bars(spans, length))
         for place, (label, spans) in enumerate(shown)
     ]
     shown_at = (at for at in ticks(length, _MARKS) if at < _LAST_MARK * length)
-    marks = [Mark(100 * at / length, seconds(at)) for at in shown_at]
-    return Timeline(rows, marks, len(resources) + len(record.steps) - len(shown))
+    marks = [AxisMark(100 * at / length, seconds(at)) for at in shown_at]
+    return RunTimeline(rows, marks, len(resources) + len(record.steps) - len(shown))
 
 
 def _label(step: StepRecord) -> str:
@@ -148,11 +148,11 @@ def _attempts(step: StepRecord) -> list[_Span]:
     return spans
 
 
-def _bars(spans: Iterable[_Span], length_s: float) -> list[Bar]:
+def _bars(spans: Iterable[_Span], length_s: float) -> list[TimelineBar]:
     alike = groupby(spans, key=lambda span: (span.kind, int(_PARTS * span.start_s / length_s)))
     longest = (max(several, key=lambda span: span.length_s) for _, several in alike)
     return [
-        Bar(
+        TimelineBar(
             round(100 * span.start_s / length_s, 3),
             round(max(100 * span.length_s / length_s, 0.15), 3),
             span.kind,

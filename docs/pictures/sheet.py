@@ -13,7 +13,7 @@ from benchyard.show.drawing import Dots, Drawing
 from benchyard.show.drawing import Line as Stroke
 from benchyard.show.history import panels
 from benchyard.show.results_plot import chart
-from benchyard.show.results_plot.chart import Chart, Kind, Mark, Series
+from benchyard.show.results_plot.chart import Chart, Mark, PlotKind, PlotSeries
 from benchyard.show.results_plot.figure import Size, chart_drawing
 from benchyard.show.themes import DARK, LIGHT, Theme
 from benchyard.show.traces.flame import flame_drawing
@@ -33,7 +33,7 @@ def main() -> None:
 
 
 def _sheet(theme: Theme) -> str:
-    drawings = [*(chart_drawing(_chart(kind), Size()) for kind in Kind), _curves(), _flame()]
+    drawings = [*(chart_drawing(_chart(kind), Size()) for kind in PlotKind), _curves(), _flame()]
     drawings += [_history(), _timeline()]
     heights = [0.0, 0.0]
     parts: list[str] = []
@@ -49,21 +49,21 @@ def _sheet(theme: Theme) -> str:
     return f'<svg xmlns="http://www.w3.org/2000/svg" {size}>\n{paper}\n{"".join(parts)}</svg>\n'
 
 
-def _chart(kind: Kind) -> Chart:
-    names = ("baseline",) if kind is Kind.RATIO else ("baseline", "candidate")
+def _chart(kind: PlotKind) -> Chart:
+    names = ("baseline",) if kind is PlotKind.RATIO else ("baseline", "candidate")
     marks = [
         [
-            _mark(at, 2.0**at * (1 + 0.2 * side) / (4 if kind is Kind.RATIO else 1))
+            _mark(at, 2.0**at * (1 + 0.2 * side) / (4 if kind is PlotKind.RATIO else 1))
             for at in (0, 1, 2)
         ]
         for side in range(len(names))
     ]
-    series = tuple(Series(place, tuple(several)) for place, several in enumerate(marks))
-    panel = chart.Panel("", series, _STEPS)
-    unit = "" if kind is Kind.RATIO else "s"
+    series = tuple(PlotSeries(place, tuple(several)) for place, several in enumerate(marks))
+    panel = chart.PlotPanel("", series, _STEPS)
+    unit = "" if kind is PlotKind.RATIO else "s"
     title = f"--kind {kind}"
     return Chart(
-        kind, title, "time", unit, (panel,), names, (), "step", log_values=kind is Kind.RATIO
+        kind, title, "time", unit, (panel,), names, (), "step", log_values=kind is PlotKind.RATIO
     )
 
 

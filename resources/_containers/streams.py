@@ -11,7 +11,7 @@ from typing import IO, Any
 from benchyard.core.errors import CommandFailedError
 from benchyard.core.redaction import Stream, known_forms
 from benchyard.process.children import tail
-from benchyard.run.checks import Search
+from benchyard.run.checks import PatternSearch
 from benchyard.run.judging import USUAL, SearchLimits
 from resources._containers.engine import telling
 from resources._files import remove_if_empty
@@ -33,7 +33,7 @@ class Follower:
         self.stderr = stderr
         forms = known_forms()
         self._redactors = [Stream(forms), Stream(forms)] if forms else []
-        self._search: Search | None = None
+        self._search: PatternSearch | None = None
         self._looking = False
         #: Why the files are not whole, if so.
         self.problem: str | None = None
@@ -110,7 +110,7 @@ class Follower:
             CommandFailedError: If nothing can be started that looks for it.
         """
         self.forget()
-        self._search, self._looking = Search(pattern, limits), True
+        self._search, self._looking = PatternSearch(pattern, limits), True
 
     def forget(self) -> None:
         """Look for no pattern any more."""

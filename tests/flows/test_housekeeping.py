@@ -16,7 +16,7 @@ from benchyard.core import places
 from benchyard.host.testbed import hold_testbed
 from benchyard.process import labels
 from benchyard.process.labels import this_owner
-from benchyard.publish.housekeeping import Old, Report, Spool
+from benchyard.publish.housekeeping import HousekeepingReport, Old, Spool
 from benchyard.results.layout import DONE, run_folder
 from flows.housekeeping import housekeeping
 from tasks import busy_flow_runs as busy
@@ -118,7 +118,7 @@ def test_the_ui_shows_what_was_found(case: Path) -> None:
 def test_nothing_that_a_name_holds_is_markdown_or_html() -> None:
     evil = "<img src=x onerror=alert(1)>`| **bold**\n# title"
     text = markdown(
-        Report(
+        HousekeepingReport(
             spools=(Spool(evil, 1, 2.0, 1),),
             old=(Old(Path("/") / evil, 1.0, 1),),
             leftovers=(evil,),

@@ -8,7 +8,7 @@ import pytest
 
 from benchyard.case.resource import step_context
 from benchyard.core.errors import CommandFailedError, InputError
-from resources.redis import Load, RedisSettings, values
+from resources.redis import RedisLoad, RedisSettings, values
 from tests.resources._databases.conftest import Database, fail, made, running
 from tests.resources.containers import workspace_in
 
@@ -49,19 +49,19 @@ def test_settings_become_arguments_of_the_server(tmp_path: Path) -> None:
 
 
 def test_the_load_becomes_arguments() -> None:
-    load = Load(1000, 5, 64, ("set", "lrange_100"), keys=10, pipeline=4, threads=2)
+    load = RedisLoad(1000, 5, 64, ("set", "lrange_100"), keys=10, pipeline=4, threads=2)
     assert load.arguments(6379) == [
         "redis-benchmark", "-p", "6379", "--csv", "--precision", "6", "-n", "1000", "-c", "5",
         "-d", "64", "-P", "4", "-r", "10", "--threads", "2", "-t", "set,lrange_100",
     ]  # fmt: skip
-    assert "-t" not in Load(1, 1, 1).arguments(1)
+    assert "-t" not in RedisLoad(1, 1, 1).arguments(1)
 
 
 @pytest.mark.parametrize("wrong", ["requests", "clients", "data_size", "pipeline", "keys"])
 def test_a_number_below_one_is_refused(wrong: str) -> None:
     numbers: dict[str, Any] = {"requests": 1, "clients": 1, "data_size": 1, wrong: 0}
     with pytest.raises(CommandFailedError, match=f"{wrong} is 0"):
-        Load(**numbers).arguments(1)
+        RedisLoad(**numbers).arguments(1)
 
 
 def test_what_the_program_says_becomes_seconds() -> None:

@@ -5,8 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from benchyard.analysis.comparison.run_sets import (
+    RunSelection,
     RunSet,
-    Selection,
     read_run_sets,
     refuse_missing,
 )
@@ -45,7 +45,7 @@ def _reported(report: Path, data: ReportData, side: ReportSide) -> dict[str, Run
     }
 
 
-def read_selected(selection: Selection) -> dict[str, RunSet]:
+def read_selected(selection: RunSelection) -> dict[str, RunSet]:
     """Read the runs of every case in a selection, which may be of a report, by title.
 
     Raises:
@@ -55,7 +55,7 @@ def read_selected(selection: Selection) -> dict[str, RunSet]:
     return read_run_sets(selection) if report is None else _of_one_side(report, selection)
 
 
-def _of_one_side(report: Path, selection: Selection) -> dict[str, RunSet]:
+def _of_one_side(report: Path, selection: RunSelection) -> dict[str, RunSet]:
     sides = read_reported(report)
     if len(sides) > 1:
         names = ", ".join(side.name for side, _ in sides)

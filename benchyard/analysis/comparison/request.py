@@ -8,7 +8,7 @@ from benchyard.analysis.comparison.pairing import Against, pair_sides, with_refe
 from benchyard.analysis.comparison.rows import CasePair, Comparison, Rule
 from benchyard.analysis.comparison.run_sets import RunSet, pair, previous_of_host, read_before
 from benchyard.analysis.comparison.sides import Side
-from benchyard.analysis.comparison.tables import Order, in_order
+from benchyard.analysis.comparison.tables import RowOrder, in_order
 from benchyard.analysis.comparison.verdicts import compare, compare_sides
 from benchyard.analysis.comparison.wording import remarks
 from benchyard.core.errors import InputError
@@ -23,7 +23,7 @@ REMARKS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class ComparisonRequest:
     """How sides are compared.
 
     Args:
@@ -36,7 +36,7 @@ class Request:
     reference: str | None = None
     pairs: Mapping[str, str] = field(default_factory=dict[str, str])
     against: Against = Against.REFERENCE
-    order: Order = Order.CASE
+    order: RowOrder = RowOrder.CASE
     same_host: bool = False
 
 
@@ -64,7 +64,7 @@ def parse_step_pairs(texts: Sequence[str]) -> dict[str, str]:
     return found
 
 
-def answer(sides: Sequence[Side], asked: Request) -> Answer:
+def answer(sides: Sequence[Side], asked: ComparisonRequest) -> Answer:
     """Compare several sides, or the newest campaign of one with the campaign before.
 
     Raises:
@@ -79,7 +79,7 @@ def answer(sides: Sequence[Side], asked: Request) -> Answer:
     return Answer(in_order(found, asked.order), names)
 
 
-def _with_before(side: Side, asked: Request) -> Comparison:
+def _with_before(side: Side, asked: ComparisonRequest) -> Comparison:
     before = _of_same_host(side.cases) if asked.same_host else {}
     before = before or read_before(side.cases)
     return compare(pair(before, side.cases), replace(asked.rule, other_work=False))

@@ -21,7 +21,7 @@ Reader: TypeAlias = Callable[[Path], RunRecord]
 
 
 @dataclass(frozen=True, slots=True)
-class Selection:
+class RunSelection:
     """What one side of a comparison was said to be.
 
     Args:
@@ -128,20 +128,20 @@ class Pairs:
     keys: tuple[str, ...] = ()
 
 
-def parse_selection(text: str) -> Selection:
+def parse_selection(text: str) -> RunSelection:
     """Read ``FOLDER`` or ``FOLDER@1-5,8``; a folder of the whole name is preferred.
 
     Raises:
         InputError: If there is no such folder, or the runs are not written as numbers.
     """
     if is_folder(text):
-        return Selection(Path(text))
+        return RunSelection(Path(text))
     folder, separator, numbers = text.rpartition("@")
     if not separator:
         raise InputError(f"{text!r} is no folder; give results, a case, or FOLDER@1-5,8")
     if not is_folder(folder):
         raise InputError(f"{folder!r} is no folder (from {text!r})")
-    return Selection(Path(folder), parse_runs(numbers))
+    return RunSelection(Path(folder), parse_runs(numbers))
 
 
 def is_folder(text: str) -> bool:
@@ -152,7 +152,7 @@ def is_folder(text: str) -> bool:
         return False
 
 
-def read_run_sets(selection: Selection, read: Reader = read_record) -> dict[str, RunSet]:
+def read_run_sets(selection: RunSelection, read: Reader = read_record) -> dict[str, RunSet]:
     """Read the runs of every case in a selection, by title.
 
     Raises:
@@ -194,7 +194,7 @@ def _walk(folder: Path) -> Iterator[Path]:
         folders[:] = [name for name in others if not is_earlier(Path(parent, name))]
 
 
-def _nothing(selection: Selection) -> str:
+def _nothing(selection: RunSelection) -> str:
     folder = selection.folder
     number = run_number(folder.resolve().name)
     if number is not None and RunFolder(folder).record.is_file():

@@ -12,7 +12,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from benchyard.analysis.comparison.reported import read_reported, read_selected
-from benchyard.analysis.comparison.run_sets import RunSet, Selection, is_folder
+from benchyard.analysis.comparison.run_sets import RunSelection, RunSet, is_folder
 from benchyard.case.loading import METADATA, find_metadata
 from benchyard.case.reading import read_metadata
 from benchyard.core.errors import InputError
@@ -66,7 +66,7 @@ def read_sides(texts: Sequence[str], places: Places) -> list[Side]:
     return together([side for text in texts for side in _sides(text, places)])
 
 
-def sides_in(selection: Selection, step: str | None = None) -> Iterator[Side]:
+def sides_in(selection: RunSelection, step: str | None = None) -> Iterator[Side]:
     """Read the runs of a selection as one side, or as one for each step that is meant.
 
     They are called as on the command line.
@@ -108,7 +108,7 @@ def _sides(text: str, places: Places) -> Iterator[Side]:
         yield from _reported(text)
         return
     if is_folder(text):
-        yield Side(text, text, read_selected(Selection(_results(Path(text), places))))
+        yield Side(text, text, read_selected(RunSelection(_results(Path(text), places))))
         return
     found = _PARTS.fullmatch(text)
     if found is None:
@@ -116,7 +116,7 @@ def _sides(text: str, places: Places) -> Iterator[Side]:
     runs = None if found["runs"] is None else parse_runs(found["runs"])
     suffix = "" if runs is None else f"@{found['runs']}"
     for name, folder in _folders(found["place"], places):
-        cases = read_selected(Selection(folder, None if found["point"] else runs))
+        cases = read_selected(RunSelection(folder, None if found["point"] else runs))
         for point, at_point in _points(cases, found["point"], text):
             of_runs = _with_runs(at_point, runs) if runs and found["point"] else at_point
             for step, of_step in _steps(of_runs, found["step"], text):
@@ -136,7 +136,7 @@ def _reported(text: str) -> Iterator[Side]:
 
 
 def _with_runs(cases: Mapping[str, RunSet], runs: tuple[int, ...]) -> dict[str, RunSet]:
-    read = [read_selected(Selection(one.folder, runs)) for one in cases.values()]
+    read = [read_selected(RunSelection(one.folder, runs)) for one in cases.values()]
     return {title: one for side in read for title, one in side.items()}
 
 

@@ -28,7 +28,7 @@ from benchyard.statistics.comparison import Difference, Verdict
 from benchyard.statistics.intervals import Interval
 
 
-class Order(StrEnum):
+class RowOrder(StrEnum):
     """In which order the rows come."""
 
     CASE = "case"
@@ -36,12 +36,12 @@ class Order(StrEnum):
     NAME = "name"
 
 
-def in_order(comparison: Comparison, order: Order) -> Comparison:
+def in_order(comparison: Comparison, order: RowOrder) -> Comparison:
     """Return the comparison with its rows as in the case, the largest change first, or by name."""
     rows = list(comparison.rows)
-    if order is Order.CHANGE:
+    if order is RowOrder.CHANGE:
         rows.sort(key=lambda row: -_size(row.difference))
-    if order is Order.NAME:
+    if order is RowOrder.NAME:
         rows.sort(key=lambda row: (row.candidate.name, row.metric))
     return replace(comparison, rows=tuple(rows))
 

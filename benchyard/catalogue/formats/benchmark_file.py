@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar
 import msgspec
 
 from benchyard.catalogue.entry import Entry
-from benchyard.catalogue.formats.contract import Found, Listing
+from benchyard.catalogue.formats.contract import Candidate, FolderListing
 from benchyard.catalogue.formats.measurements import Measurements
 from benchyard.catalogue.formats.sniffing import (
     DESCRIBED_BYTES,
@@ -50,7 +50,7 @@ class JsonFile(Generic[T]):
         """Return what the list knows of a file, as fields of its entry."""
         raise NotImplementedError
 
-    def detect(self, listing: Listing) -> Iterable[str]:
+    def detect(self, listing: FolderListing) -> Iterable[str]:
         """Return the files that may hold JSON of others, sorted."""
         return sorted(
             name
@@ -58,7 +58,7 @@ class JsonFile(Generic[T]):
             if name.endswith(ENDINGS) and name not in _OUR_OWN and not name.startswith(".")
         )
 
-    def describe(self, found: Found) -> Entry | None:
+    def describe(self, found: Candidate) -> Entry | None:
         """Read it, if it is not longer than ``DESCRIBED_BYTES``; of a longer one its head."""
         head = head_of(found.place)
         if head is None or not self.recognised(head):

@@ -9,7 +9,7 @@ from benchyard.catalogue.entry import Entry
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
+class FolderListing:
     """What one folder contains.
 
     Args:
@@ -24,7 +24,7 @@ class Listing:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Candidate:
     """Something that may be an entry.
 
     Args:
@@ -67,11 +67,11 @@ class Format(Protocol):
         """As ``Entry.format`` says it."""
         ...
 
-    def detect(self, listing: Listing) -> Iterable[str]:
+    def detect(self, listing: FolderListing) -> Iterable[str]:
         """Return what in a folder looks like an entry, by names alone; ``.`` is the folder."""
         ...
 
-    def describe(self, found: Found) -> Entry | None:
+    def describe(self, found: Candidate) -> Entry | None:
         """Read what a list shows of it; None if a look inside tells that it is something else.
 
         What is of this format and cannot be read is described as broken, with the reason.

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from benchyard.catalogue.entry import Entry
-from benchyard.catalogue.formats.contract import Found, Listing
+from benchyard.catalogue.formats.contract import Candidate, FolderListing
 from benchyard.catalogue.mindspore.explain_job import ExplainJob, read_job
 from benchyard.catalogue.mindspore.folder import (
     Contents,
@@ -28,12 +28,12 @@ class MindsporeSummary:
     #: What people call it.
     tool = "a training of MindSpore"
 
-    def detect(self, listing: Listing) -> Iterable[str]:
+    def detect(self, listing: FolderListing) -> Iterable[str]:
         """Return the folder if it has summary files, graphs or profiles."""
         some = training_files(listing.files) or graphs(listing.files) or profilers(listing.folders)
         return (".",) if some else ()
 
-    def describe(self, found: Found) -> Entry | None:
+    def describe(self, found: Candidate) -> Entry | None:
         """Return what it has; None if neither a summary nor a look inside says MindSpore."""
         return _described(self.name, found, _of_training)
 
@@ -53,11 +53,11 @@ class MindsporeExplain:
     #: What people call it.
     tool = "an explain job of MindSpore"
 
-    def detect(self, listing: Listing) -> Iterable[str]:
+    def detect(self, listing: FolderListing) -> Iterable[str]:
         """Return the folder if it has summary files of explain jobs."""
         return (".",) if explain_files(listing.files) else ()
 
-    def describe(self, found: Found) -> Entry | None:
+    def describe(self, found: Candidate) -> Entry | None:
         """Return what it has, as its manifest says it."""
         return _described(self.name, found, _of_explain_job)
 
@@ -71,7 +71,7 @@ class MindsporeExplain:
 
 
 def _described(
-    name: str, found: Found, say: Callable[[Found, Contents], Entry | None]
+    name: str, found: Candidate, say: Callable[[Candidate, Contents], Entry | None]
 ) -> Entry | None:
     try:
         return say(found, contents(found.place))
@@ -81,14 +81,14 @@ def _described(
         return found.entry(name, 0, 0, title=found.place.name, broken=f"cannot be read: {error}")
 
 
-def _of_training(found: Found, has: Contents) -> Entry | None:
+def _of_training(found: Candidate, has: Contents) -> Entry | None:
     if not has.is_of_a_training:
         return None
     at, title = times(found.place, training_files(has.files)), found.place.name
     return found.entry(MindsporeSummary.name, *at, title=title, counts=has.counts)
 
 
-def _of_explain_job(found: Found, has: Contents) -> Entry | None:
+def _of_explain_job(found: Candidate, has: Contents) -> Entry | None:
     files = explain_files(has.files)
     if not files:
         return None

@@ -18,7 +18,7 @@ from benchyard.results.trust import HostQuality, quality_of
 from benchyard.results.typed import is_moment
 
 
-class Repetition(msgspec.Struct):
+class RepetitionHead(msgspec.Struct):
     """One execution of a command."""
 
     kind: str
@@ -26,13 +26,13 @@ class Repetition(msgspec.Struct):
     suspect: tuple[str, ...] = ()
 
 
-class Attempt(msgspec.Struct):
+class AttemptHead(msgspec.Struct):
     """One try of a step."""
 
-    repetitions: tuple[Repetition, ...] = ()
+    repetitions: tuple[RepetitionHead, ...] = ()
 
 
-class Step(msgspec.Struct):
+class StepHead(msgspec.Struct):
     """How a step went."""
 
     index: int
@@ -41,7 +41,7 @@ class Step(msgspec.Struct):
     outcome: Outcome
     measure: bool
     parameters: dict[str, Any]
-    attempts: tuple[Attempt, ...] = ()
+    attempts: tuple[AttemptHead, ...] = ()
 
     @property
     def entry(self) -> StepEntry:
@@ -75,13 +75,13 @@ class Environment(msgspec.Struct):
     host: str | None = None
 
 
-class Collector(msgspec.Struct):
+class CollectorHead(msgspec.Struct):
     """What the collector noted."""
 
     notes: Any = None
 
 
-class Subject(msgspec.Struct):
+class SubjectHead(msgspec.Struct):
     """What was measured."""
 
     repositories: dict[str, Any] = {}
@@ -97,12 +97,12 @@ class Record(msgspec.Struct):
     outcome: Outcome
     started_at: str
     duration_s: float
-    steps: tuple[Step, ...]
+    steps: tuple[StepHead, ...]
     resources: dict[str, Any] = {}
     environment: Environment = msgspec.field(default_factory=Environment)
-    subject: Subject = msgspec.field(default_factory=Subject)
+    subject: SubjectHead = msgspec.field(default_factory=SubjectHead)
     preflight: tuple[dict[str, Any], ...] = ()
-    collector: Collector = msgspec.field(default_factory=Collector)
+    collector: CollectorHead = msgspec.field(default_factory=CollectorHead)
     identity: str = ""
 
     @property

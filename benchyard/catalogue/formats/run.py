@@ -6,7 +6,7 @@ from pathlib import Path
 from statistics import median
 
 from benchyard.catalogue.entry import KROWN_RUN, RUN, Entry, StepEntry, digest
-from benchyard.catalogue.formats.contract import Found, Listing
+from benchyard.catalogue.formats.contract import Candidate, FolderListing
 from benchyard.catalogue.formats.record import Record, read_facts
 from benchyard.core.errors import BenchyardError, RecordError
 from benchyard.results.attempts import read_tries
@@ -23,11 +23,11 @@ class RunFormat:
 
     name = RUN
 
-    def detect(self, listing: Listing) -> Iterable[str]:
+    def detect(self, listing: FolderListing) -> Iterable[str]:
         """Return the folder if it is a run's."""
         return (".",) if run_number(listing.folder.name) and listing.files & _SIGNS else ()
 
-    def describe(self, found: Found) -> Entry | None:
+    def describe(self, found: Candidate) -> Entry | None:
         """Read its record, or tell why there is none."""
         run = RunFolder(found.place)
         try:
@@ -47,7 +47,7 @@ class RunFormat:
         return read_record(entry.place)
 
 
-def _recorded(found: Found, record: Record, mtime_s: float) -> Entry:
+def _recorded(found: Candidate, record: Record, mtime_s: float) -> Entry:
     steps = tuple(step.entry for step in record.steps)
     started_s = record.started_s
     return found.entry(
@@ -75,7 +75,7 @@ def _recorded(found: Found, record: Record, mtime_s: float) -> Entry:
     )
 
 
-def _unrecorded(found: Found) -> Entry:
+def _unrecorded(found: Candidate) -> Entry:
     run = RunFolder(found.place)
     if run.is_marked:
         return _broken(found, f"{run.record} is missing, although the run was finished")
@@ -96,7 +96,7 @@ def _unrecorded(found: Found) -> Entry:
     )
 
 
-def _broken(found: Found, why: str, kind: str = RUN) -> Entry:
+def _broken(found: Candidate, why: str, kind: str = RUN) -> Entry:
     return found.entry(
         *(kind, found.changed_s, found.changed_s),
         title=_named_after(found.place),
@@ -117,12 +117,12 @@ class KrownRunFormat:
 
     name = KROWN_RUN
 
-    def detect(self, listing: Listing) -> Iterable[str]:
+    def detect(self, listing: FolderListing) -> Iterable[str]:
         """Return the folder if it may be that of a run of KROWN's."""
         is_one = METRICS_FILE in listing.files and RUN_FILE not in listing.files
         return (".",) if is_one and run_number(listing.folder.name) else ()
 
-    def describe(self, found: Found) -> Entry | None:
+    def describe(self, found: Candidate) -> Entry | None:
         """Read its samples."""
         run = RunFolder(found.place)
         if not (has_only_samples(run) and is_krowns(run.path)):
@@ -145,7 +145,7 @@ class KrownRunFormat:
         return read_run(_named_after(run), run)
 
 
-def _of_krown(found: Found, record: RunRecord, mtime_s: float) -> Entry:
+def _of_krown(found: Candidate, record: RunRecord, mtime_s: float) -> Entry:
     done = RunFolder(found.place).is_marked
     host = record.environment.get("host")
     return found.entry(

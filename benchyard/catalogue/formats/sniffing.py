@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from benchyard.catalogue.entry import Entry
-from benchyard.catalogue.formats.contract import Found
+from benchyard.catalogue.formats.contract import Candidate
 from benchyard.core.errors import InputError
 from benchyard.core.files import shown
 from benchyard.traces.recognising import HEAD_BYTES, MOST_BYTES, Head, head_of
@@ -34,7 +34,7 @@ def content_of(path: Path, most: int) -> bytes:
     return read
 
 
-def entry_of(found: Found, name: str, broken: str = "") -> Entry | None:
+def entry_of(found: Candidate, name: str, broken: str = "") -> Entry | None:
     """Return an entry of which only the place is known; None if it is gone.
 
     Args:

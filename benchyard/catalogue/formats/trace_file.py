@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from benchyard.catalogue.entry import Entry
-from benchyard.catalogue.formats.contract import Found, Listing
+from benchyard.catalogue.formats.contract import Candidate, FolderListing
 from benchyard.catalogue.formats.measurements import moment, number
 from benchyard.catalogue.formats.sniffing import (
     DESCRIBED_BYTES,
@@ -43,11 +43,11 @@ class TraceFile:
     endings: tuple[str, ...]
     certain: tuple[str, ...]
 
-    def detect(self, listing: Listing) -> Iterable[str]:
+    def detect(self, listing: FolderListing) -> Iterable[str]:
         """Return the files whose names have an ending of any format: the content tells which."""
         return sorted(n for n in listing.files if n.endswith(_ENDINGS) and n[0] != ".")
 
-    def describe(self, found: Found) -> Entry | None:
+    def describe(self, found: Candidate) -> Entry | None:
         """Read it, if it is not longer than ``DESCRIBED_BYTES``; of a longer one its head."""
         try:
             known = beginning_of(found.place).trace_format
@@ -88,11 +88,11 @@ class ScannerJob:
     name: str = "scanner-job"
     tool: str = "a Scanner job"
 
-    def detect(self, listing: Listing) -> Iterable[str]:
+    def detect(self, listing: FolderListing) -> Iterable[str]:
         """Return the folder itself if profiles of nodes lie in it."""
         return ["."] if any(map(_PROFILE_OF_NODE.fullmatch, listing.files)) else []
 
-    def describe(self, found: Found) -> Entry | None:
+    def describe(self, found: Candidate) -> Entry | None:
         """Read it, if its files have not more than ``DESCRIBED_BYTES``; of longer ones the name."""
         entry = entry_of(found, self.name)
         try:

@@ -66,7 +66,7 @@ class Prediction:
 
 
 @dataclass(slots=True)
-class Sample:
+class ExplainSample:
     """A picture, as the events tell of it. A job that was read changes none of its samples.
 
     Args:
@@ -169,7 +169,7 @@ class ExplainJob:
     updated_s: float
     inode: int
     metadata: Metadata = field(default_factory=Metadata)
-    samples: Mapping[int, Sample] = field(default_factory=dict[int, Sample])
+    samples: Mapping[int, ExplainSample] = field(default_factory=dict[int, ExplainSample])
     scores: Mapping[tuple[str, str], Score] = field(default_factory=dict[tuple[str, str], Score])
     status: str = ""
     unfinished: bool = False
@@ -187,7 +187,7 @@ class ExplainJob:
         return (*self.left_out, *more, *((self.stopped,) if self.stopped else ()))
 
     @property
-    def shown_samples(self) -> list[Sample]:
+    def shown_samples(self) -> list[ExplainSample]:
         """The samples with a picture, in the order of the file."""
         return [sample for sample in self.samples.values() if sample.image]
 
@@ -289,11 +289,11 @@ class _Draft:
             self._sample(event.sample_id).add(event)
         self.size_bytes += memory_of((event.metadata, event.scores, about))
 
-    def _sample(self, number: int) -> Sample:
+    def _sample(self, number: int) -> ExplainSample:
         """Return the draft's own sample: those of the job stay as they are."""
         if number not in self._own:
             self._own.add(number)
-            known = self.samples.get(number, Sample(number))
+            known = self.samples.get(number, ExplainSample(number))
             maps, occlusions = dict(known.saliency), dict(known.occlusions)
             self.samples[number] = replace(known, saliency=maps, occlusions=occlusions)
         return self.samples[number]
@@ -308,7 +308,9 @@ Sort = Literal["", "confidence", "-confidence", "uncertainty", "-uncertainty"]
 _LEAST, _MOST = float("-inf"), float("inf")
 
 
-def select(job: ExplainJob, label: str = "", kind: Kind = "", sort: Sort = "") -> list[Sample]:
+def select(
+    job: ExplainJob, label: str = "", kind: Kind = "", sort: Sort = ""
+) -> list[ExplainSample]:
     """Return the samples with a picture that have a prediction as it is asked for.
 
     Args:
@@ -333,13 +335,13 @@ def select(job: ExplainJob, label: str = "", kind: Kind = "", sort: Sort = "") -
     return found
 
 
-def _has(sample: Sample, labels: Sequence[str], label: str, kind: str) -> bool:
+def _has(sample: ExplainSample, labels: Sequence[str], label: str, kind: str) -> bool:
     return any(
         label in ("", one.name) and kind in ("", one.kind) for one in sample.predictions(labels)
     )
 
 
-def _values(sample: Sample, of: str) -> list[float]:
+def _values(sample: ExplainSample, of: str) -> list[float]:
     told = sample.inference
     parts: tuple[Sequence[float], ...] = ()
     if told:

@@ -171,7 +171,7 @@ def is_profiler(folder: Path) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Manifest:
+class JobManifest:
     """What an explain job says that it has.
 
     Args:
@@ -183,18 +183,18 @@ class Manifest:
     problem: str = ""
 
 
-def manifest(folder: Path, file: SummaryFile) -> Manifest:
+def manifest(folder: Path, file: SummaryFile) -> JobManifest:
     """Return what belongs to a summary file; older versions of MindSpore write none."""
     path = folder / f"_explain_{file.created_s}" / "manifest.json"
     try:
         found = decoded(content(path, _MANIFEST_BYTES))
     except FileNotFoundError:
-        return Manifest()
+        return JobManifest()
     except (OSError, ValueError, RecursionError) as error:
-        return Manifest(problem=f"{path.parent.name}/{path.name} cannot be read: {error}")
+        return JobManifest(problem=f"{path.parent.name}/{path.name} cannot be read: {error}")
     if not isinstance(found, dict):
-        return Manifest(problem=f"{path.parent.name}/{path.name} is no JSON object")
+        return JobManifest(problem=f"{path.parent.name}/{path.name} is no JSON object")
     told = cast("dict[str, object]", found)
-    return Manifest(
+    return JobManifest(
         bool(told.get("saliency_map", True)), bool(told.get("hierarchical_occlusion", False))
     )

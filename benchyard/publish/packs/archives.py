@@ -146,7 +146,7 @@ def _checked(name: str, content: Path | bytes, sha256: str) -> Generator[Digesti
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class PackSource:
     """A pack that is read.
 
     Args:
@@ -158,7 +158,7 @@ class Source:
 
 
 @contextmanager
-def reading_pack(path: Path) -> Generator[Source]:
+def reading_pack(path: Path) -> Generator[PackSource]:
     """Read a pack, an archive of either form or what was unpacked of one; nothing is trusted.
 
     Raises:
@@ -169,7 +169,7 @@ def reading_pack(path: Path) -> Generator[Source]:
             manifest = _folder_manifest(path)
             # What stays half read keeps its file open, unless it is closed.
             with closing(_folder_members(path, manifest)) as members:
-                yield Source(manifest, members)
+                yield PackSource(manifest, members)
         else:
             with opened(path) as stream:
                 read = _reading_zip if zipfile.is_zipfile(stream) else _reading_tar
@@ -185,13 +185,13 @@ def reading_pack(path: Path) -> Generator[Source]:
         raise InputError(f"{shown(path)} is no pack, or damaged: {told}") from error
 
 
-def _reading_zip(stream: IO[bytes], size: int) -> Iterator[Source]:
+def _reading_zip(stream: IO[bytes], size: int) -> Iterator[PackSource]:
     with zipfile.ZipFile(stream) as archive, closing(_zip_members(archive)) as members:
         if MANIFEST not in archive.namelist():
             raise InputError(_NONE)
         with archive.open(MANIFEST) as listed:
             manifest = read_packed_manifest(listed, size)
-        yield Source(manifest, members)
+        yield PackSource(manifest, members)
 
 
 def _zip_members(archive: zipfile.ZipFile) -> Generator[tuple[str, IO[bytes]]]:
@@ -217,7 +217,7 @@ class _Limited:
         return piece
 
 
-def _reading_tar(packed: IO[bytes], size: int) -> Iterator[Source]:
+def _reading_tar(packed: IO[bytes], size: int) -> Iterator[PackSource]:
     packed.seek(0)
     limited = _Limited(zstandard.ZstdFile(packed), LARGEST + _AROUND)
     with tarfile.open(fileobj=cast("IO[bytes]", limited), mode="r|") as archive:
@@ -227,7 +227,7 @@ def _reading_tar(packed: IO[bytes], size: int) -> Iterator[Source]:
             raise InputError(f"it does not begin with {MANIFEST}")
         manifest = read_packed_manifest(stream, size)
         limited.left = manifest.total_bytes + _AROUND * (len(manifest.files) + 1)
-        yield Source(manifest, _tar_members(archive))
+        yield PackSource(manifest, _tar_members(archive))
 
 
 def _tar_members(archive: tarfile.TarFile) -> Iterator[tuple[str, IO[bytes]]]:

@@ -11,7 +11,7 @@ from benchyard.core.files import content, files_below, inside, sha256, shown
 from benchyard.core.quantity import amount, plural
 from benchyard.core.wording import quote
 from benchyard.process.temporary import temporary_folder
-from benchyard.publish.packs.archives import Digesting, Source, reading_pack
+from benchyard.publish.packs.archives import Digesting, PackSource, reading_pack
 from benchyard.publish.packs.manifest import (
     CASES,
     CLASSES,
@@ -73,7 +73,7 @@ def _refuse_other(into: Path, manifest: Manifest) -> None:
         raise InputError(f"{shown(into)} holds another pack; name another folder with --into")
 
 
-def _make(into: Path, source: Source) -> None:
+def _make(into: Path, source: PackSource) -> None:
     """Fill a folder beside, and give it its name when all is right."""
     into.parent.mkdir(parents=True, exist_ok=True)
     with temporary_folder(into.parent) as making:
@@ -84,7 +84,7 @@ def _make(into: Path, source: Source) -> None:
         making.rename(into)
 
 
-def _fill(into: Path, source: Source, *, copy: _Copy, size: int) -> None:
+def _fill(into: Path, source: PackSource, *, copy: _Copy, size: int) -> None:
     free = shutil.disk_usage(into).free
     if size > free:
         raise InputError(
@@ -95,7 +95,7 @@ def _fill(into: Path, source: Source, *, copy: _Copy, size: int) -> None:
     _finish(into, source.manifest, copy)
 
 
-def _extract(into: Path, source: Source) -> None:
+def _extract(into: Path, source: PackSource) -> None:
     """Write the members of an archive; only names that the manifest has, each once."""
     manifest = source.manifest
     left = set(manifest.stored.values())
@@ -119,7 +119,7 @@ def _copy(name: str, stream: IO[bytes], target: IO[bytes], file: PackedFile) -> 
         raise InputError(f"'{quote(name)}' in it is not what its manifest says")
 
 
-def _complete(into: Path, source: Source) -> None:
+def _complete(into: Path, source: PackSource) -> None:
     """Check a folder with the same pack, and add what misses."""
     manifest = source.manifest
     for name, file in manifest.files.items():

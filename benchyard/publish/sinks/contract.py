@@ -13,7 +13,7 @@ from benchyard.results.subject import Subject
 from benchyard.statistics.measures import median
 
 
-class Kind(StrEnum):
+class DocumentKind(StrEnum):
     """What a spooled file holds, by the end of its name."""
 
     RESULTS = ".json"
@@ -36,9 +36,11 @@ class Spooled:
     archived_as: str
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> DocumentKind:
         """What it holds."""
-        return Kind.EVENTS if self.name.endswith(Kind.EVENTS) else Kind.RESULTS
+        return (
+            DocumentKind.EVENTS if self.name.endswith(DocumentKind.EVENTS) else DocumentKind.RESULTS
+        )
 
 
 class Sink(Protocol):
@@ -50,7 +52,7 @@ class Sink(Protocol):
         ...
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> DocumentKind:
         """What it takes of a finished run."""
         ...
 
@@ -186,7 +188,7 @@ class Stored:
     info: JsonObject
 
 
-class Window(TypedDict, total=False):
+class TimingWindow(TypedDict, total=False):
     """Which part of a history is wanted; all of it, oldest first, unless said otherwise.
 
     Args:
@@ -215,11 +217,11 @@ class Reader(Protocol):
         """Yield the names of all entries that a test ever had, sorted."""
         ...
 
-    def starts(self, test: str, **window: Unpack[Window]) -> Iterator[datetime]:
+    def starts(self, test: str, **window: Unpack[TimingWindow]) -> Iterator[datetime]:
         """Yield when a test was started."""
         ...
 
-    def timings(self, test: str, entry: str, **window: Unpack[Window]) -> Iterator[Timing]:
+    def timings(self, test: str, entry: str, **window: Unpack[TimingWindow]) -> Iterator[Timing]:
         """Yield the timings of one entry of a test; see ``timings_of_documents``."""
         ...
 

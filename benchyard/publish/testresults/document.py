@@ -38,7 +38,7 @@ STARTED_AT, SUBJECT = "started-at", "subject"
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class BenchmarkEntry:
     """One benchmark of a document.
 
     Args:
@@ -72,7 +72,7 @@ class Document:
 
     test: str
     started_at: datetime
-    entries: tuple[Entry, ...]
+    entries: tuple[BenchmarkEntry, ...]
     text: str
     body: JsonObject
     identity: str
@@ -219,11 +219,11 @@ def _identity(
     return hashlib.sha256(told).hexdigest()[:_DIGITS]
 
 
-def _identified(found: Sequence[_Found], identity: str) -> tuple[Entry, ...]:
+def _identified(found: Sequence[_Found], identity: str) -> tuple[BenchmarkEntry, ...]:
     """Give entries their identities: the document's, and their place in it."""
     document = identity[:DIGITS_OF_DOCUMENT]
     return tuple(
-        Entry(name, wall_time, body, f"{document}{place:08x}")
+        BenchmarkEntry(name, wall_time, body, f"{document}{place:08x}")
         for place, (name, wall_time, body) in enumerate(found)
     )
 

@@ -37,7 +37,7 @@ class State(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class StepCheck:
     """One step of a case, or one comparison.
 
     Args:
@@ -72,13 +72,13 @@ class CheckedCase:
     """
 
     title: str
-    checks: tuple[Check, ...]
+    checks: tuple[StepCheck, ...]
     began: str = ""
     host: str = ""
     notes: tuple[str, ...] = ()
     facts: Mapping[str, str] = field(default_factory=dict[str, str])
 
-    def in_state(self, *states: State) -> list[Check]:
+    def in_state(self, *states: State) -> list[StepCheck]:
         """Return the checks that came to one of some states."""
         return [check for check in self.checks if check.state in states]
 
@@ -133,7 +133,9 @@ def _worse(outcome: CaseOutcome, step: str) -> list[Regression]:
     return [one for one in outcome.regressions if one.step == step]
 
 
-def _of_step(step: Document, tried: Mapping[int, StepRecord], worse: Sequence[Regression]) -> Check:
+def _of_step(
+    step: Document, tried: Mapping[int, StepRecord], worse: Sequence[Regression]
+) -> StepCheck:
     """Return the check of a step.
 
     Args:
@@ -143,7 +145,7 @@ def _of_step(step: Document, tried: Mapping[int, StepRecord], worse: Sequence[Re
     broken = {run: one for run, one in tried.items() if one.outcome in BROKEN}
     record = next(iter(tried.values()), None)
     notes = tuple(_notes(step))
-    passed = Check(
+    passed = StepCheck(
         name=str(step["name"] if step else record and record.name),
         seconds=_statistic(step, "median"),
         notes=notes,
@@ -203,21 +205,21 @@ def _facts_of_step(step: Document) -> dict[str, str]:
     return {name: str(value) for name, value in told.items() if value is not None}
 
 
-def _of_runs(outcome: CaseOutcome) -> Iterator[Check]:
+def _of_runs(outcome: CaseOutcome) -> Iterator[StepCheck]:
     """Yield a check for what failed and is no step's fault."""
     apart = [one for one in outcome.failed if not any(s.outcome in BROKEN for s in one.steps)]
     if apart:
         text = "\n".join(f"{named_runs([one.run])}: {why_failed(one)}" for one in apart)
         cancelled = all(one.outcome is Outcome.CANCELLED for one in apart)
         state = State.SKIPPED if cancelled else State.FAILED
-        yield Check("runs", state=state, kind=apart[-1].outcome.value, text=text)
+        yield StepCheck("runs", state=state, kind=apart[-1].outcome.value, text=text)
     elif outcome.is_bad and not outcome.failed:
-        yield Check("runs", state=State.FAILED, kind="failed", text=outcome.why or "it failed")
+        yield StepCheck("runs", state=State.FAILED, kind="failed", text=outcome.why or "it failed")
     elif outcome.done and not outcome.steps:
-        yield Check("runs", notes=(f"{plural(outcome.done, 'run')} done on another host",))
+        yield StepCheck("runs", notes=(f"{plural(outcome.done, 'run')} done on another host",))
 
 
-def _of_comparison(outcome: CaseOutcome, *, strict: bool) -> Iterator[Check]:
+def _of_comparison(outcome: CaseOutcome, *, strict: bool) -> Iterator[StepCheck]:
     """Yield a check for a comparison that could not be made, or that is about whole runs."""
     if outcome.looked is None:
         return
@@ -225,27 +227,27 @@ def _of_comparison(outcome: CaseOutcome, *, strict: bool) -> Iterator[Check]:
     rest = [one.text for one in outcome.regressions if one.step not in steps]
     name, said = "comparison with the baseline", (outcome.looked.summary,)
     if rest:
-        yield Check(name, state=State.FAILED, kind=REGRESSION, text="\n".join(rest), notes=said)
+        yield StepCheck(name, state=State.FAILED, kind=REGRESSION, text="\n".join(rest), notes=said)
     elif strict and outcome.looked.unjudged:
         yield _error(name, outcome.looked.unjudged)
     elif not outcome.looked.against or outcome.looked.untold:
-        yield Check(name, state=State.SKIPPED, text=outcome.looked.summary)
+        yield StepCheck(name, state=State.SKIPPED, text=outcome.looked.summary)
     else:
-        yield Check(name, notes=said)
+        yield StepCheck(name, notes=said)
 
 
-def _error(name: str, why: Sequence[str]) -> Check:
-    return Check(name, state=State.ERROR, kind=CANNOT_TELL, text="\n".join(why))
+def _error(name: str, why: Sequence[str]) -> StepCheck:
+    return StepCheck(name, state=State.ERROR, kind=CANNOT_TELL, text="\n".join(why))
 
 
-def _without_runs(outcome: CaseOutcome) -> Check:
-    return Check("runs", state=State.SKIPPED, text=outcome.why or "there is no finished run")
+def _without_runs(outcome: CaseOutcome) -> StepCheck:
+    return StepCheck("runs", state=State.SKIPPED, text=outcome.why or "there is no finished run")
 
 
-def _named_apart(checks: Sequence[Check]) -> tuple[Check, ...]:
+def _named_apart(checks: Sequence[StepCheck]) -> tuple[StepCheck, ...]:
     """Number the checks that have a name twice: readers know a check by its name alone."""
     seen: dict[str, int] = {}
-    named: list[Check] = []
+    named: list[StepCheck] = []
     for check in checks:
         seen[check.name] = seen.get(check.name, 0) + 1
         number = seen[check.name]
@@ -296,7 +298,7 @@ def compared_checks(compared: Comparison, *, strict: bool = False) -> list[Check
 def _compared(pair: CasePair, compared: Comparison) -> CheckedCase:
     checks = [_of_row(row, compared) for row in compared.rows if row.pair is pair]
     checks += [
-        Check(
+        StepCheck(
             f"failures of step {one.step}" if one.step else "failures",
             None,
             State.FAILED,
@@ -319,10 +321,10 @@ def _compared(pair: CasePair, compared: Comparison) -> CheckedCase:
     )
 
 
-def _of_row(row: Row, compared: Comparison) -> Check:
+def _of_row(row: Row, compared: Comparison) -> StepCheck:
     one = row.difference
     name = row.candidate.name + ("" if row.metric == DURATION else f" {row.metric}")
-    check = Check(
+    check = StepCheck(
         name,
         seconds=one.candidate_median if row.unit == "s" else None,
         facts={"runs": f"{one.baseline_n}/{one.candidate_n}", "verdict": verdict_words(row)},

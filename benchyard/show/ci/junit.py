@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from benchyard.core.wording import printable
-from benchyard.show.ci.checks import Check, CheckedCase, State
+from benchyard.show.ci.checks import CheckedCase, State, StepCheck
 
 
 def junit(cases: Sequence[CheckedCase]) -> bytes:
@@ -43,7 +43,7 @@ def _counts(cases: Sequence[CheckedCase]) -> dict[str, str]:
     }
 
 
-def _test(suite: Element, title: str, check: Check) -> None:
+def _test(suite: Element, title: str, check: StepCheck) -> None:
     time = "" if check.seconds is None else repr(float(check.seconds))
     test = _child(suite, "testcase", {"classname": title, "name": check.name, "time": time})
     _properties(test, check.facts)

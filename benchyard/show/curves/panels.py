@@ -20,7 +20,7 @@ LEAST_SAMPLES = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class RunCurve:
     """One curve.
 
     Args:
@@ -39,7 +39,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Panel:
+class CurvePanel:
     """Curves that share an axis.
 
     Args:
@@ -48,7 +48,7 @@ class Panel:
 
     name: str
     unit: str
-    lines: tuple[Line, ...]
+    lines: tuple[RunCurve, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ class Curves:
     title: str
     length_s: float
     at_s: Sequence[float]
-    panels: tuple[Panel, ...]
+    panels: tuple[CurvePanel, ...]
     bars: tuple[Bar, ...]
     samples: int
     phases: tuple[Phase, ...] = ()
@@ -130,18 +130,18 @@ def with_samples(steps: Curves, sources: "Sequence[SampledSource]", points: int)
     from benchyard.show.curves.thinning import thinned  # noqa: PLC0415 - as above
 
     thin = thinned(sources, 0.0, steps.length_s, points)
-    panels = tuple(Panel(one.name, one.unit, tuple(_lines(one))) for one in thin.panels)
+    panels = tuple(CurvePanel(one.name, one.unit, tuple(_lines(one))) for one in thin.panels)
     at_s: list[float] = thin.at_s.tolist()
     return replace(steps, at_s=at_s, panels=panels, samples=thin.samples)
 
 
-def _lines(panel: "ThinPanel") -> Iterator[Line]:
+def _lines(panel: "ThinPanel") -> Iterator[RunCurve]:
     for line in panel.lines:
         if line.of_host or line.moves:
             values: list[float] = (line.most if panel.unit == "B" else line.mean).tolist()
             known = [value if isfinite(value) else None for value in values]
             # The host is an area in its panels of one line each; elsewhere as any other line.
-            yield Line(line.name, known, of_host=line.of_host and panel.unit in ("cores", "B"))
+            yield RunCurve(line.name, known, of_host=line.of_host and panel.unit in ("cores", "B"))
 
 
 def steps_alone(record: RunRecord) -> Curves:

@@ -8,9 +8,8 @@ from itertools import cycle, groupby
 from benchyard.core.model import Outcome
 from benchyard.core.quantity import number, shorten, tick
 from benchyard.core.wording import printable
-from benchyard.show.curves.panels import Bar, Curves, Line, Panel, Phase
-from benchyard.show.drawing import Box, Drawing, Text
-from benchyard.show.drawing import Line as Stroke
+from benchyard.show.curves.panels import Bar, CurvePanel, Curves, Phase, RunCurve
+from benchyard.show.drawing import Box, Drawing, Line, Text
 
 _WIDTH = 960
 _LEFT, _RIGHT, _TOP, _PANEL, _GAP, _BAR = 74, 12, 36, 92, 19, 15
@@ -33,7 +32,7 @@ _LETTER = 5.6
 
 
 @dataclass(frozen=True, slots=True)
-class Scale:
+class PixelScale:
     """A straight line from values to pixels.
 
     Args:
@@ -87,7 +86,7 @@ def draw(curves: Curves, width: int = _WIDTH) -> Drawing:
     drawn = [panel for panel in curves.panels if any(line.most > 0 for line in panel.lines)]
     legends = [_legend(panel, width) for panel in drawn]
     bottom = top + sum(_PANEL + _GAP + _ROW * len(legend) for legend in legends)
-    across = Scale(0.0, curves.length_s, _LEFT, width - _RIGHT)
+    across = PixelScale(0.0, curves.length_s, _LEFT, width - _RIGHT)
     drawing = Drawing(width, bottom + _AXIS)
     title = shorten(printable(curves.title), int(width / 8))
     drawing.shapes += [Text(8, 15, title, 13, bold=True), Text(8, 29, _remark(curves, drawn))]
@@ -102,7 +101,7 @@ def draw(curves: Curves, width: int = _WIDTH) -> Drawing:
     return drawing
 
 
-def _remark(curves: Curves, drawn: Sequence[Panel]) -> str:
+def _remark(curves: Curves, drawn: Sequence[CurvePanel]) -> str:
     if not curves.panels:
         return "no samples"
     quiet = [panel.name for panel in curves.panels if panel not in drawn]
@@ -125,7 +124,7 @@ def _lanes(bars: Sequence[Bar]) -> list[list[Bar]]:
     return lanes
 
 
-def _steps(lanes: Sequence[Sequence[Bar]], across: Scale, bottom: float) -> Iterator[Box]:
+def _steps(lanes: Sequence[Sequence[Bar]], across: PixelScale, bottom: float) -> Iterator[Box]:
     below = _TOP + _BAR * max(1, len(lanes))
     shaded = sum(map(len, lanes)) <= _MOST_SHADED
     for place, lane in enumerate(lanes):
@@ -142,7 +141,7 @@ def _steps(lanes: Sequence[Sequence[Bar]], across: Scale, bottom: float) -> Iter
             yield Box(x, y, wide, _BAR - 1, colour, title, "#ffffff", label=text)
 
 
-def _phases(phases: Sequence[Phase], across: Scale, y: float) -> Iterator[Box]:
+def _phases(phases: Sequence[Phase], across: PixelScale, y: float) -> Iterator[Box]:
     """Draw what is no step in a band of its own below the steps."""
     for _, several in groupby(phases, key=lambda phase: round(across(phase.start_s) / 2)):
         phase = max(several, key=lambda phase: phase.end_s - phase.start_s)
@@ -165,26 +164,26 @@ def _label(bar: Bar, width: float) -> str:
 
 # -- panels
 def _panel(
-    panel: Panel, at_s: Sequence[float], across: Scale, top: float
-) -> Iterator[Stroke | Text]:
+    panel: CurvePanel, at_s: Sequence[float], across: PixelScale, top: float
+) -> Iterator[Line | Text]:
     most = max(line.most for line in panel.lines)
     marks = ticks(most, 3)
-    up = Scale(0.0, max(most, marks[-1]), top + _PANEL, top)
+    up = PixelScale(0.0, max(most, marks[-1]), top + _PANEL, top)
     for mark in marks:
         y = up(mark)
-        yield Stroke([(across.start, y), (across.end, y)], _FAINT, 0.7)
+        yield Line([(across.start, y), (across.end, y)], _FAINT, 0.7)
         yield Text(_LEFT - 5, y + 3, tick(mark, panel.unit), anchor="end")
     for line, colour in _coloured(panel):
         known = [(at, v) for at, v in zip(at_s, line.values, strict=True) if v is not None]
         points = [(across(at), up(value)) for at, value in known]
         if points and line.of_host:
             edge = [(points[0][0], up(0)), *points, (points[-1][0], up(0))]
-            yield Stroke(edge, colour, 0, 0.55)
+            yield Line(edge, colour, 0, 0.55)
         elif points:
-            yield Stroke(points, colour, 1.3)
+            yield Line(points, colour, 1.3)
 
 
-def _coloured(panel: Panel) -> Iterator[tuple[Line, str]]:
+def _coloured(panel: CurvePanel) -> Iterator[tuple[RunCurve, str]]:
     colours = cycle(_COLOURS)
     yield from ((line, _HOST if line.of_host else next(colours)) for line in panel.lines)
 
@@ -193,7 +192,7 @@ def _coloured(panel: Panel) -> Iterator[tuple[Line, str]]:
 _Row = list[tuple[float, str, str]]
 
 
-def _legend(panel: Panel, width: int) -> list[_Row]:
+def _legend(panel: CurvePanel, width: int) -> list[_Row]:
     """Distribute the panel's name and the words of its lines over rows."""
     rows: list[_Row] = [[(_LEFT, panel.name, "")]]
     x = _LEFT + 16 + len(panel.name) * (_LETTER + 0.6)
@@ -215,10 +214,10 @@ def _legend_row(row: _Row, y: float) -> Iterator[Box | Text]:
         yield Text(x + 12 if colour else x, y, words, bold=not colour)
 
 
-def _time(across: Scale, y: float) -> Iterator[Stroke | Text]:
-    yield Stroke([(across.start, y), (across.end, y)], _INK, 0.8)
+def _time(across: PixelScale, y: float) -> Iterator[Line | Text]:
+    yield Line([(across.start, y), (across.end, y)], _INK, 0.8)
     for mark in ticks(across.last, max(2, int(across.end / 100))):
         if mark <= across.last:
             x = across(mark)
-            yield Stroke([(x, y), (x, y + 4)], _INK, 0.8)
+            yield Line([(x, y), (x, y + 4)], _INK, 0.8)
             yield Text(x, y + 15, seconds(mark), anchor="middle")

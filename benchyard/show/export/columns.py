@@ -19,7 +19,7 @@ DURATION = "duration_s"
 _LARGEST_WHOLE = 2**63 - 1
 
 
-class Kind(StrEnum):
+class CellType(StrEnum):
     """What the cells of a column are; the value is the type's name in DuckDB."""
 
     TEXT = "VARCHAR"
@@ -30,11 +30,11 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class ExportColumn:
     """A column of rows."""
 
     name: str
-    kind: Kind = Kind.TEXT
+    kind: CellType = CellType.TEXT
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Rows:
         read: Yields the rows, each with as many cells as there are columns.
     """
 
-    columns: Sequence[Column]
+    columns: Sequence[ExportColumn]
     read: Callable[[], Iterator[Cells]]
 
     def only(self, names: Sequence[str]) -> "Rows":
@@ -84,7 +84,9 @@ def text(value: object) -> str | None:
     return printable(str(value)) or None if value is not None else None
 
 
-def point_columns(points: Sequence[Mapping[str, Json]], taken: Sequence[str]) -> dict[str, Column]:
+def point_columns(
+    points: Sequence[Mapping[str, Json]], taken: Sequence[str]
+) -> dict[str, ExportColumn]:
     """Return a column for each parameter of the matrices, by the parameter's name.
 
     Args:
@@ -93,29 +95,29 @@ def point_columns(points: Sequence[Mapping[str, Json]], taken: Sequence[str]) ->
             names differ in upper and lower case alone: to DuckDB they would be one.
     """
     used = {name.lower() for name in taken}
-    made: dict[str, Column] = {}
+    made: dict[str, ExportColumn] = {}
     for name in dict.fromkeys(name for point in points for name in point):
         free = name
         while free.lower() in used:
             free = f"matrix_{free}"
         used.add(free.lower())
-        made[name] = Column(free, _kind([point[name] for point in points if name in point]))
+        made[name] = ExportColumn(free, _kind([point[name] for point in points if name in point]))
     return made
 
 
-def _kind(values: Sequence[Json]) -> Kind:
+def _kind(values: Sequence[Json]) -> CellType:
     kinds = {type(value) for value in values}
     if kinds == {bool}:
-        return Kind.FLAG
+        return CellType.FLAG
     large = any(isinstance(v, int) and abs(v) > _LARGEST_WHOLE for v in values)
     if not kinds <= {int, float} or large:
-        return Kind.TEXT
-    return Kind.WHOLE if kinds == {int} else Kind.NUMBER
+        return CellType.TEXT
+    return CellType.WHOLE if kinds == {int} else CellType.NUMBER
 
 
-def point_cell(value: Json, kind: Kind) -> Cell:
+def point_cell(value: Json, kind: CellType) -> Cell:
     """Return a value of a matrix as a cell of its column."""
-    if value is None or kind is Kind.TEXT:
+    if value is None or kind is CellType.TEXT:
         return None if value is None else text(plain(value))
     return value if isinstance(value, int | float) else None
 

@@ -17,7 +17,7 @@ from benchyard.core.errors import InputError
 from benchyard.core.outputs import writing
 from benchyard.core.table import csv_text
 from benchyard.process.temporary import temporary_folder
-from benchyard.show.export.columns import Cell, Cells, Kind, Rows
+from benchyard.show.export.columns import Cell, Cells, CellType, Rows
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -36,7 +36,7 @@ _ARROW_MISSING = (
 def csv_pieces(rows: Rows, *, exact: bool = False) -> Iterator[str]:
     """Yield the rows as CSV, some thousands at a time; see ``csv_text``."""
     yield csv_text([[column.name for column in rows.columns]], exact=exact)
-    flags = [at for at, column in enumerate(rows.columns) if column.kind is Kind.FLAG]
+    flags = [at for at, column in enumerate(rows.columns) if column.kind is CellType.FLAG]
     every = rows.read()
     while piece := list(islice(every, _PIECE)):
         yield csv_text((_spelt(cells, flags) for cells in piece), exact=exact)
@@ -168,7 +168,7 @@ def _too_many() -> str:
     )
 
 
-def _cell_writers(sheet: Any, moment: Any) -> Mapping[Kind, Callable[[int, int, Any], object]]:
+def _cell_writers(sheet: Any, moment: Any) -> Mapping[CellType, Callable[[int, int, Any], object]]:
     """Return how cells of each kind are written at a row and a column."""
 
     def write_moment(row: int, at: int, value: str) -> None:
@@ -180,11 +180,11 @@ def _cell_writers(sheet: Any, moment: Any) -> Mapping[Kind, Callable[[int, int, 
         sheet.write_string(row, at, value[:_LONGEST_CELL])
 
     return {
-        Kind.TEXT: write_text,
-        Kind.WHOLE: sheet.write_number,
-        Kind.NUMBER: sheet.write_number,
-        Kind.FLAG: sheet.write_boolean,
-        Kind.MOMENT: write_moment,
+        CellType.TEXT: write_text,
+        CellType.WHOLE: sheet.write_number,
+        CellType.NUMBER: sheet.write_number,
+        CellType.FLAG: sheet.write_boolean,
+        CellType.MOMENT: write_moment,
     }
 
 

@@ -9,7 +9,7 @@ from benchyard.core.model import JsonObject, plain, point_suffix
 from benchyard.core.table import text_table
 from benchyard.show.export.columns import DURATION, Metrics
 from benchyard.show.export.rounding import Figure, Scale, rounded, scale_of, words_of
-from benchyard.show.export.sources import Source
+from benchyard.show.export.sources import CaseFolder
 from benchyard.show.export.summarized import summaries
 from benchyard.show.export.tidy import Choice, Tally, refuse_nothing
 
@@ -41,14 +41,18 @@ class PaperTable:
 class _Point:
     """The newest runs of one point: statistics by step and metric, units, names of steps."""
 
-    source: Source
+    source: CaseFolder
     statistics: Mapping[tuple[str, str], _Statistics]
     units: Mapping[str, str | None]
     names: Mapping[str, str]
 
 
 def paper_tables(
-    sources: Sequence[Source], choice: Choice, tally: Tally, *, points_as_rows: bool | None = None
+    sources: Sequence[CaseFolder],
+    choice: Choice,
+    tally: Tally,
+    *,
+    points_as_rows: bool | None = None,
 ) -> list[PaperTable]:
     """Return the tables of some cases: the medians of the newest subject's runs.
 
@@ -86,7 +90,7 @@ def _by_case(points: Sequence[_Point]) -> list[list[_Point]]:
     return list(found.values())
 
 
-def _point(source: Source, choice: Choice, tally: Tally, metrics: Metrics) -> Iterator[_Point]:
+def _point(source: CaseFolder, choice: Choice, tally: Tally, metrics: Metrics) -> Iterator[_Point]:
     for document, _ in list(summaries(source, choice, tally))[:1]:
         steps: list[dict[str, Any]] = [*_steps(document)]
         wanted: list[tuple[str, str, dict[str, Any]]] = [

@@ -16,7 +16,7 @@ from benchyard.results.subject import by_subject
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class CaseFolder:
     """A folder with runs of one case.
 
     Args:
@@ -36,16 +36,20 @@ class Source:
         return self.folder.name if is_earlier(self.folder) else None
 
 
-def source_of(case: Case, folder: Path) -> Source:
+def source_of(case: Case, folder: Path) -> CaseFolder:
     """Return where the runs of a case lie; an invalid one does not say which point it is."""
     known = None if case.steps else _newest(folder)
-    return _described(known, folder) if known else Source(case.name, case.title, case.point, folder)
+    return (
+        _described(known, folder)
+        if known
+        else CaseFolder(case.name, case.title, case.point, folder)
+    )
 
 
-def sources_at(folder: Path) -> list[Source]:
+def sources_at(folder: Path) -> list[CaseFolder]:
     """Return the folders with runs at or below a folder, by their records."""
     return [
-        _described(record, place) if record else Source(place.name, place.name, {}, place)
+        _described(record, place) if record else CaseFolder(place.name, place.name, {}, place)
         for place in results_folders(folder)
         for record in [_newest(place)]
     ]
@@ -58,14 +62,14 @@ def _newest(folder: Path) -> RunRecord | None:
     return None
 
 
-def _described(record: RunRecord, folder: Path) -> Source:
+def _described(record: RunRecord, folder: Path) -> CaseFolder:
     title, point = str(record.case.get("title")), record.case.get("point")
     name = str(record.case.get("name") or title)
-    return Source(name, title, point if isinstance(point, dict) else {}, folder)
+    return CaseFolder(name, title, point if isinstance(point, dict) else {}, folder)
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FolderRuns:
     """The runs in a folder.
 
     Args:
@@ -79,16 +83,16 @@ class Found:
     unreadable: Sequence[str] = ()
 
 
-def read(source: Source) -> Found:
+def read(source: CaseFolder) -> FolderRuns:
     """Read the runs in a folder: ours, or KROWN's where there is none of ours."""
     campaign = read_campaign(source.folder)
     if campaign.krown and not campaign.records:
         found = read_results(source.title, source.folder)
         reasons = (*campaign.unreadable.values(), *map(str, found.unreadable.values()))
-        return Found([[record for _, record in found.runs]], found.unfinished, reasons)
+        return FolderRuns([[record for _, record in found.runs]], found.unfinished, reasons)
     runs = [(run_folder(source.folder, n), record) for n, record in campaign.records.items()]
     groups = [[record for _, record in group] for group in by_subject(runs)]
-    return Found(groups, list(_unfinished(source.folder)), [*campaign.unreadable.values()])
+    return FolderRuns(groups, list(_unfinished(source.folder)), [*campaign.unreadable.values()])
 
 
 def _unfinished(folder: Path) -> Iterator[RunRecord]:

@@ -9,17 +9,22 @@ from benchyard.results.summary import summarize
 from benchyard.show.export.columns import (
     Cell,
     Cells,
-    Column,
-    Kind,
+    CellType,
+    ExportColumn,
     Metrics,
     Rows,
     point_columns,
     text,
 )
-from benchyard.show.export.sources import Source, read
+from benchyard.show.export.sources import CaseFolder, read
 from benchyard.show.export.tidy import Choice, Tally, origin, rows_of_sources, start_of_row
 
-_BEFORE = (Column("campaign"), Column("step", Kind.WHOLE), Column("step_id"), Column("step_name"))
+_BEFORE = (
+    ExportColumn("campaign"),
+    ExportColumn("step", CellType.WHOLE),
+    ExportColumn("step_id"),
+    ExportColumn("step_name"),
+)
 #: Column to where its value stands in the statistics of a metric.
 _STATISTICS: Mapping[str, tuple[str, ...]] = {
     "median": ("median",),
@@ -34,43 +39,45 @@ _STATISTICS: Mapping[str, tuple[str, ...]] = {
     "max": ("max",),
 }
 _AFTER = (
-    Column("metric"),
-    Column("unit"),
-    Column("direction"),
-    Column("source"),
-    Column("n", Kind.WHOLE),
-    Column("repetitions", Kind.WHOLE),
-    *(Column(name, Kind.NUMBER) for name in _STATISTICS),
-    Column("outcomes"),
-    Column("left_out"),
-    Column("suspect_counted", Kind.WHOLE),
-    Column("versions"),
-    Column("commit"),
-    Column("dirty", Kind.FLAG),
-    Column("subject"),
-    Column("host"),
-    Column("benchyard"),
+    ExportColumn("metric"),
+    ExportColumn("unit"),
+    ExportColumn("direction"),
+    ExportColumn("source"),
+    ExportColumn("n", CellType.WHOLE),
+    ExportColumn("repetitions", CellType.WHOLE),
+    *(ExportColumn(name, CellType.NUMBER) for name in _STATISTICS),
+    ExportColumn("outcomes"),
+    ExportColumn("left_out"),
+    ExportColumn("suspect_counted", CellType.WHOLE),
+    ExportColumn("versions"),
+    ExportColumn("commit"),
+    ExportColumn("dirty", CellType.FLAG),
+    ExportColumn("subject"),
+    ExportColumn("host"),
+    ExportColumn("benchyard"),
 )
-_OURS = (Column("case"), *_BEFORE, *_AFTER)
+_OURS = (ExportColumn("case"), *_BEFORE, *_AFTER)
 
 
-def summarized(sources: Sequence[Source], choice: Choice, tally: Tally) -> Rows:
+def summarized(sources: Sequence[CaseFolder], choice: Choice, tally: Tally) -> Rows:
     """Return the rows of some cases; runs of another subject than the newest have their own."""
     points = point_columns([source.point for source in sources], [one.name for one in _OURS])
 
-    def of_source(source: Source, metrics: Metrics) -> Iterator[Cells]:
+    def of_source(source: CaseFolder, metrics: Metrics) -> Iterator[Cells]:
         start = start_of_row(source, points)
         for document, end in summaries(source, choice, tally):
             for cells in _of_summary(document, metrics):
                 yield (*start, *cells, *end)
 
     return Rows(
-        (Column("case"), *points.values(), *_BEFORE, *_AFTER),
+        (ExportColumn("case"), *points.values(), *_BEFORE, *_AFTER),
         lambda: rows_of_sources(sources, choice, tally, of_source),
     )
 
 
-def summaries(source: Source, choice: Choice, tally: Tally) -> Iterator[tuple[JsonObject, Cells]]:
+def summaries(
+    source: CaseFolder, choice: Choice, tally: Tally
+) -> Iterator[tuple[JsonObject, Cells]]:
     """Yield the summary of each subject's runs, the newest first, and where its numbers come from.
 
     The latter as ``tidy.origin`` tells it of the newest run.

@@ -26,48 +26,48 @@ from benchyard.results.trust import Suspect, counts_suspect, host_quality
 from benchyard.show.export.columns import (
     DURATION,
     Cells,
-    Column,
-    Kind,
+    CellType,
+    ExportColumn,
     Metrics,
     Rows,
     point_cell,
     point_columns,
     text,
 )
-from benchyard.show.export.sources import Source, read
+from benchyard.show.export.sources import CaseFolder, read
 
 #: Why executions are left out, beside the reasons of ``summary.json``.
 SET_UP, WARMUP, OTHER_SUBJECT = "set_up", "warmup", "other_subject"
-_CASE = Column("case")
+_CASE = ExportColumn("case")
 _BEFORE = (
-    Column("campaign"),
-    Column("run", Kind.WHOLE),
-    Column("step", Kind.WHOLE),
-    Column("step_id"),
-    Column("step_name"),
-    Column("attempt", Kind.WHOLE),
-    Column("repetition", Kind.WHOLE),
+    ExportColumn("campaign"),
+    ExportColumn("run", CellType.WHOLE),
+    ExportColumn("step", CellType.WHOLE),
+    ExportColumn("step_id"),
+    ExportColumn("step_name"),
+    ExportColumn("attempt", CellType.WHOLE),
+    ExportColumn("repetition", CellType.WHOLE),
 )
 _METRIC = (
-    Column("metric"),
-    Column("value", Kind.NUMBER),
-    Column("unit"),
-    Column("direction"),
-    Column("source"),
+    ExportColumn("metric"),
+    ExportColumn("value", CellType.NUMBER),
+    ExportColumn("unit"),
+    ExportColumn("direction"),
+    ExportColumn("source"),
 )
 _AFTER = (
-    Column("outcome"),
-    Column("left_out"),
-    Column("suspect", Kind.FLAG),
-    Column("suspect_reasons"),
-    Column("began", Kind.MOMENT),
-    Column("versions"),
-    Column("commit"),
-    Column("dirty", Kind.FLAG),
-    Column("subject"),
-    Column("host"),
-    Column("benchyard"),
-    Column("host_quality"),
+    ExportColumn("outcome"),
+    ExportColumn("left_out"),
+    ExportColumn("suspect", CellType.FLAG),
+    ExportColumn("suspect_reasons"),
+    ExportColumn("began", CellType.MOMENT),
+    ExportColumn("versions"),
+    ExportColumn("commit"),
+    ExportColumn("dirty", CellType.FLAG),
+    ExportColumn("subject"),
+    ExportColumn("host"),
+    ExportColumn("benchyard"),
+    ExportColumn("host_quality"),
 )
 _OURS = (_CASE, *_BEFORE, *_METRIC, *_AFTER)
 #: Digits of a subject's digest, as in the name of a campaign's folder.
@@ -138,11 +138,11 @@ class Tally:
         return made.left_out is None
 
 
-def tidy(sources: Sequence[Source], choice: Choice, tally: Tally) -> Rows:
+def tidy(sources: Sequence[CaseFolder], choice: Choice, tally: Tally) -> Rows:
     """Return the rows of all runs of some cases, case by case and in the order of the runs."""
     points = point_columns([source.point for source in sources], [one.name for one in _OURS])
 
-    def of_source(source: Source, metrics: Metrics) -> Iterator[Cells]:
+    def of_source(source: CaseFolder, metrics: Metrics) -> Iterator[Cells]:
         return _of_source(source, points, choice, metrics, tally)
 
     return Rows(
@@ -152,10 +152,10 @@ def tidy(sources: Sequence[Source], choice: Choice, tally: Tally) -> Rows:
 
 
 def rows_of_sources(
-    sources: Sequence[Source],
+    sources: Sequence[CaseFolder],
     choice: Choice,
     tally: Tally,
-    of_source: Callable[[Source, Metrics], Iterator[Cells]],
+    of_source: Callable[[CaseFolder, Metrics], Iterator[Cells]],
 ) -> Iterator[Cells]:
     """Yield the rows of some cases, one after another.
 
@@ -172,7 +172,7 @@ def rows_of_sources(
     refuse_nothing(made, sources, tally.unreadable)
 
 
-def refuse_nothing(made: int, sources: Sequence[Source], unreadable: Sequence[str]) -> None:
+def refuse_nothing(made: int, sources: Sequence[CaseFolder], unreadable: Sequence[str]) -> None:
     """Refuse to write a file without a row.
 
     Raises:
@@ -184,14 +184,18 @@ def refuse_nothing(made: int, sources: Sequence[Source], unreadable: Sequence[st
         raise InputError("\n".join([nothing, *unreadable]))
 
 
-def start_of_row(source: Source, points: Mapping[str, Column]) -> Cells:
+def start_of_row(source: CaseFolder, points: Mapping[str, ExportColumn]) -> Cells:
     """Return the cells that name a case, its point and its campaign."""
     point = (point_cell(source.point.get(name), c.kind) for name, c in points.items())
     return (text(source.case), *point, text(source.campaign))
 
 
 def _of_source(
-    source: Source, points: Mapping[str, Column], choice: Choice, metrics: Metrics, tally: Tally
+    source: CaseFolder,
+    points: Mapping[str, ExportColumn],
+    choice: Choice,
+    metrics: Metrics,
+    tally: Tally,
 ) -> Iterator[Cells]:
     found = read(source)
     tally.unreadable += found.unreadable

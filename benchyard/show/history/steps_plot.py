@@ -7,7 +7,7 @@ from benchyard.core.quantity import amount, plural
 from benchyard.show.drawing import Dots, Drawing, Line, Shape, Text
 from benchyard.show.history.panels import FAINT, MOST, Panel, panels_drawing
 from benchyard.show.history.steps import Group, StepHistory, Value
-from benchyard.show.results_plot.look import Look, short
+from benchyard.show.results_plot.look import SeriesLook, short
 
 #: Dots of one series in one panel; of more, the least and the most of neighbours are drawn.
 _MOST_DOTS = 240
@@ -37,7 +37,7 @@ def history_drawing(found: Sequence[StepHistory], width: float) -> Drawing:
 def _legend(hosts: Sequence[str], across: int) -> Iterator[Shape]:
     for place, host in enumerate(hosts):
         x, y = 8 + 200 * (place % across), 14 + 16 * (place // across)
-        yield Dots([(x, y - 3)], 0, Look(place).colour)
+        yield Dots([(x, y - 3)], 0, SeriesLook(place).colour)
         yield Text(x + 10, y, short(host or "host not known", 30))
 
 
@@ -47,7 +47,9 @@ def _panel(step: StepHistory, hosts: Sequence[str]) -> Panel:
     shapes = [
         shape
         for place, host in enumerate(hosts)
-        for shape in _host([one for one in step.groups if one.host == host], Look(place).colour)
+        for shape in _host(
+            [one for one in step.groups if one.host == host], SeriesLook(place).colour
+        )
     ]
     changes = [(one.began.timestamp(), one.change) for one in step.groups if one.change]
     return Panel(step.name, last, step.unit or "", shapes, changes)

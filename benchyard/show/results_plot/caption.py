@@ -7,21 +7,21 @@ from benchyard.core.quantity import percent, plural, shorten
 from benchyard.core.wording import printable
 from benchyard.results.summary_metrics import SUSPECT
 from benchyard.results.trust import Suspect
-from benchyard.show.results_plot.chart import Kind, Mark
-from benchyard.show.results_plot.layout import Cell
-from benchyard.show.results_plot.sides import Side
+from benchyard.show.results_plot.chart import Mark, PlotKind
+from benchyard.show.results_plot.layout import PlotCell
+from benchyard.show.results_plot.sides import PlotSide
 from benchyard.statistics.intervals import LEVEL, median_rank
 from benchyard.statistics.ranks import fewest_values
 
 #: Names that a sentence lists, and their longest; of more it says how many there are.
 _LISTED, _LONGEST = 6, 40
 _MARKS = {
-    Kind.POINTS: "Points: medians of {n}; bars: their {level} intervals; dots: single runs.",
-    Kind.BARS: "Bars: medians of {n}; whiskers: their {level} intervals.",
-    Kind.STRIPS: "Dots: {n}, the first at the top; lines: medians.",
-    Kind.LINES: "Points: medians of {n}; bars: their {level} intervals; dots: single runs.",
-    Kind.ECDF: "Share of {n} with at most this value.",
-    Kind.RATIO: "Points: ratios to {reference} over {n}; bars: {level} intervals, each by itself.",
+    PlotKind.POINTS: "Points: medians of {n}; bars: their {level} intervals; dots: single runs.",
+    PlotKind.BARS: "Bars: medians of {n}; whiskers: their {level} intervals.",
+    PlotKind.STRIPS: "Dots: {n}, the first at the top; lines: medians.",
+    PlotKind.LINES: "Points: medians of {n}; bars: their {level} intervals; dots: single runs.",
+    PlotKind.ECDF: "Share of {n} with at most this value.",
+    PlotKind.RATIO: "Points: ratios to {reference} over {n}; bars: {level} intervals, each alone.",
 }
 
 
@@ -34,13 +34,13 @@ class Told:
     """
 
     name: str
-    cell: Cell
+    cell: PlotCell
     mark: Mark
     runs: int
 
 
 def sentences(
-    kind: Kind, told: Sequence[Told], references: Sequence[Told], reference: str
+    kind: PlotKind, told: Sequence[Told], references: Sequence[Told], reference: str
 ) -> tuple[str, ...]:
     """Return what a reader must know of the marks.
 
@@ -66,11 +66,11 @@ def _runs(told: Sequence[Told]) -> str:
     return f"{counts[0]} to {runs}" if len(counts) > 1 else runs
 
 
-def _without_interval(kind: Kind, told: Sequence[Told]) -> str:
+def _without_interval(kind: PlotKind, told: Sequence[Told]) -> str:
     bare = [one for one in told if one.mark.centre is not None and one.mark.low is None]
-    if not bare or kind in (Kind.STRIPS, Kind.ECDF):
+    if not bare or kind in (PlotKind.STRIPS, PlotKind.ECDF):
         return ""
-    if kind is Kind.RATIO:
+    if kind is PlotKind.RATIO:
         enough = fewest_values(1 - LEVEL)
         needed = f"{enough} runs of each can have one"
     else:
@@ -111,7 +111,7 @@ def _taken_in(told: Sequence[Told]) -> str:
     )
 
 
-def absent(sides: Iterable[Side]) -> tuple[str, ...]:
+def absent(sides: Iterable[PlotSide]) -> tuple[str, ...]:
     """Say of which cases nothing is in the picture."""
     parts = [
         _short(s.title) + f" ({plural(s.failed, 'run')} failed)" * bool(s.failed) for s in sides

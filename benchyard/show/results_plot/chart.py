@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
-class Kind(StrEnum):
+class PlotKind(StrEnum):
     """What a picture looks like."""
 
     POINTS = "points"
@@ -17,7 +17,7 @@ class Kind(StrEnum):
     @property
     def has_rows(self) -> bool:
         """Whether steps or cases stand below each other, and values run from left to right."""
-        return self not in (Kind.LINES, Kind.ECDF)
+        return self not in (PlotKind.LINES, PlotKind.ECDF)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True)
-class Series:
+class PlotSeries:
     """Marks of one colour.
 
     Args:
@@ -58,7 +58,7 @@ class Series:
 
 
 @dataclass(frozen=True, slots=True)
-class Panel:
+class PlotPanel:
     """Series that share axes.
 
     Args:
@@ -67,7 +67,7 @@ class Panel:
     """
 
     title: str
-    series: tuple[Series, ...]
+    series: tuple[PlotSeries, ...]
     rows: tuple[str, ...] = ()
 
     @property
@@ -92,11 +92,11 @@ class Chart:
         log_parameter: Whether that of the parameter is.
     """
 
-    kind: Kind
+    kind: PlotKind
     title: str
     quantity: str
     unit: str
-    panels: tuple[Panel, ...]
+    panels: tuple[PlotPanel, ...]
     series: tuple[str, ...]
     caption: tuple[str, ...] = ()
     parameter: str = ""

@@ -8,16 +8,16 @@ from benchyard.analysis.comparison.samples import DURATION
 from benchyard.analysis.comparison.verdicts import choose_metrics
 from benchyard.core.errors import InputError
 from benchyard.core.wording import hint, printable, quote
-from benchyard.show.results_plot.build import Plan, build
+from benchyard.show.results_plot.build import PlotPlan, build
 from benchyard.show.results_plot.caption import absent
-from benchyard.show.results_plot.chart import Chart, Kind
-from benchyard.show.results_plot.layout import Cell, lay_out
+from benchyard.show.results_plot.chart import Chart, PlotKind
+from benchyard.show.results_plot.layout import PlotCell, lay_out
 from benchyard.show.results_plot.reference import parse_reference
-from benchyard.show.results_plot.sides import CASE, RESULTS, Side, numeric, varying
+from benchyard.show.results_plot.sides import CASE, RESULTS, PlotSide, numeric, varying
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class PlotRequest:
     """What the user asks for; None and empty texts leave the choice to us.
 
     Args:
@@ -28,7 +28,7 @@ class Wish:
         log: Whether axes are logarithmic.
     """
 
-    kind: Kind | None = None
+    kind: PlotKind | None = None
     metric: str = DURATION
     steps: tuple[str, ...] = ()
     x: str | None = None
@@ -37,7 +37,7 @@ class Wish:
     log: bool | None = None
 
 
-def make_chart(sides: Sequence[Side], wish: Wish) -> Chart:
+def make_chart(sides: Sequence[PlotSide], wish: PlotRequest) -> Chart:
     """Choose what is drawn.
 
     Args:
@@ -50,19 +50,19 @@ def make_chart(sides: Sequence[Side], wish: Wish) -> Chart:
     every = _cells(sides, wish.steps)
     _check_parameters(sides, wish)
     kind = _kind(sides, wish)
-    reference = parse_reference(wish.reference, every) if kind is Kind.RATIO else None
+    reference = parse_reference(wish.reference, every) if kind is PlotKind.RATIO else None
     cells = [cell for cell in every if not reference or reference.of(cell, every) is not cell]
     if not cells:
         raise InputError("a ratio takes two cases or steps; here is nothing but the reference")
-    x = _axis(sides, wish.x) if kind is Kind.LINES else wish.x
+    x = _axis(sides, wish.x) if kind is PlotKind.LINES else wish.x
     layout = lay_out(kind, cells, x, wish.series)
-    chart = build(Plan(kind, metric, cells, layout, reference, every), wish.log)
+    chart = build(PlotPlan(kind, metric, cells, layout, reference, every), wish.log)
     drawn = {id(cell.side) for cell in every}
     missing = absent(side for side in sides if id(side) not in drawn)
     return replace(chart, caption=(*chart.caption, *missing))
 
 
-def _axis(sides: Sequence[Side], wanted: str | None) -> str:
+def _axis(sides: Sequence[PlotSide], wanted: str | None) -> str:
     texts = (name for name in varying(sides) if name not in (CASE, RESULTS))
     found = wanted or _number(sides) or next(texts, None)
     if found is None:
@@ -76,7 +76,7 @@ def _axis(sides: Sequence[Side], wanted: str | None) -> str:
 # -- what is meant
 
 
-def _metric(sides: Sequence[Side], wanted: str) -> str:
+def _metric(sides: Sequence[PlotSide], wanted: str) -> str:
     known = [name for side in sides for step in side.steps.values() for name in step.metrics]
     found = sorted(choose_metrics(known, [wanted]))
     if len(found) > 1:
@@ -85,7 +85,7 @@ def _metric(sides: Sequence[Side], wanted: str) -> str:
     return found[0] if found else wanted
 
 
-def _cells(sides: Sequence[Side], wanted: Sequence[str]) -> list[Cell]:
+def _cells(sides: Sequence[PlotSide], wanted: Sequence[str]) -> list[PlotCell]:
     """Return the steps that are meant, of each case, in the order of the first case's steps."""
     names = {one.id: one.name for side in sides for one in side.steps.values()}
     if not names:
@@ -95,7 +95,7 @@ def _cells(sides: Sequence[Side], wanted: Sequence[str]) -> list[Cell]:
         if not any(_is_wanted(step, name, [text]) for step, name in names.items()):
             raise InputError(f"no measured step is '{printable(text)}'{hint(text, list(names))}")
     chosen = [step for step, name in names.items() if _is_wanted(step, name, wanted)]
-    return [Cell(side, side.steps[s]) for s in chosen for side in sides if s in side.steps]
+    return [PlotCell(side, side.steps[s]) for s in chosen for side in sides if s in side.steps]
 
 
 def _is_wanted(step: str, name: str, wanted: Sequence[str]) -> bool:
@@ -104,7 +104,7 @@ def _is_wanted(step: str, name: str, wanted: Sequence[str]) -> bool:
     )
 
 
-def _check_parameters(sides: Sequence[Side], wish: Wish) -> None:
+def _check_parameters(sides: Sequence[PlotSide], wish: PlotRequest) -> None:
     known = varying(sides)
     for option, name in (("--x", wish.x), ("--series", wish.series)):
         if name is not None and name not in known:
@@ -114,18 +114,18 @@ def _check_parameters(sides: Sequence[Side], wish: Wish) -> None:
         raise InputError(f"--x and --series are both {printable(wish.x)}; give two parameters")
 
 
-def _kind(sides: Sequence[Side], wish: Wish) -> Kind:
+def _kind(sides: Sequence[PlotSide], wish: PlotRequest) -> PlotKind:
     kind = wish.kind
     if kind is None:
-        kind = Kind.RATIO if wish.reference is not None else Kind.POINTS
+        kind = PlotKind.RATIO if wish.reference is not None else PlotKind.POINTS
         number = wish.x or _number(sides)
-        if kind is Kind.POINTS and number and numeric(number, sides):
-            kind = Kind.LINES
-    if wish.reference is not None and kind is not Kind.RATIO:
+        if kind is PlotKind.POINTS and number and numeric(number, sides):
+            kind = PlotKind.LINES
+    if wish.reference is not None and kind is not PlotKind.RATIO:
         raise InputError(f"--reference is of --kind ratio, not of --kind {kind}")
     return kind
 
 
-def _number(sides: Sequence[Side]) -> str | None:
+def _number(sides: Sequence[PlotSide]) -> str | None:
     """Return the first parameter that differs and is always a number."""
     return next((name for name in varying(sides) if numeric(name, sides)), None)

@@ -10,8 +10,8 @@ from benchyard.core.errors import InputError
 from benchyard.core.outputs import write
 from benchyard.core.wording import printable
 from benchyard.show.drawing import Box, Dots, Drawing, Line, Shape, Text, format_of
-from benchyard.show.results_plot.chart import Chart, Kind, Panel
-from benchyard.show.results_plot.look import Look, short
+from benchyard.show.results_plot.chart import Chart, PlotKind, PlotPanel
+from benchyard.show.results_plot.look import SeriesLook, short
 from benchyard.show.results_plot.panels import (
     LETTER,
     SMALL,
@@ -107,9 +107,9 @@ def _legend(chart: Chart, width: float, titled: bool) -> Iterator[Shape]:  # noq
     entry = max(map(len, names)) * TEXT * LETTER + 44
     columns = max(1, min(len(names), int((width - 10) / entry)))
     for place, name in enumerate(names):
-        look = Look(place)
+        look = SeriesLook(place)
         x, y = 8 + place % columns * entry, (24 if titled else 6) + _LINE * (place // columns)
-        if chart.kind is Kind.BARS:
+        if chart.kind is PlotKind.BARS:
             yield Box(x, y + 1, 22, 9, look.colour, edge="#ffffff", hatch=look.hatch)
         else:
             if not chart.kind.has_rows:
@@ -127,13 +127,13 @@ def _height(chart: Chart, width: float) -> float:
     return rows * (24 if many == 1 else 10 + 14 * many) + _ABOVE + _BELOW
 
 
-def _panel(chart: Chart, panel: Panel, space: Frame) -> Iterator[Shape]:
+def _panel(chart: Chart, panel: PlotPanel, space: Frame) -> Iterator[Shape]:
     width = space.right - space.left
     left, right = 62.0, 16.0
     if chart.kind.has_rows:
         longest = max(map(len, panel.rows), default=0)
         left = min(0.4 * width, longest * TEXT * LETTER + 16)
-        right = 16.0 if len(chart.series) > 1 or chart.kind is Kind.BARS else 64.0
+        right = 16.0 if len(chart.series) > 1 or chart.kind is PlotKind.BARS else 64.0
     ends = space.left + left, space.top + _ABOVE, space.right - right, space.bottom - _BELOW
     frame = Frame(*ends)
     least = len(panel.rows) * max(1, len(chart.series)) * _LEAST_MARK if chart.kind.has_rows else 0
@@ -141,17 +141,17 @@ def _panel(chart: Chart, panel: Panel, space: Frame) -> Iterator[Shape]:
         raise InputError(_TOO_SMALL)
     letters = max(10, int(width / (TEXT * LETTER)))
     heading, label = panel.title, chart.quantity
-    if chart.kind is Kind.LINES:
+    if chart.kind is PlotKind.LINES:
         heading = f"{panel.title}: {chart.quantity}" if panel.title else chart.quantity
         label = chart.parameter
-    elif chart.kind is Kind.ECDF:
+    elif chart.kind is PlotKind.ECDF:
         heading = f"{panel.title}: share of runs" if panel.title else "share of runs"
     yield Text(space.left + 6, space.top + 12, short(heading, letters), TEXT)
     middle = (frame.left + frame.right) / 2
     yield Text(middle, frame.bottom + 31, short(label, letters), TEXT, anchor="middle")
-    if chart.kind is Kind.LINES:
+    if chart.kind is PlotKind.LINES:
         yield from draw_lines(chart, panel, frame)
-    elif chart.kind is Kind.ECDF:
+    elif chart.kind is PlotKind.ECDF:
         yield from draw_distributions(chart, panel, frame)
     else:
         yield from draw_rows(chart, panel, frame, max(6, int((left - 14) / (TEXT * LETTER))))

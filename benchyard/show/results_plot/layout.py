@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from benchyard.core.errors import InputError
-from benchyard.show.results_plot.chart import Kind
-from benchyard.show.results_plot.sides import Side, StepResult, varying
+from benchyard.show.results_plot.chart import PlotKind
+from benchyard.show.results_plot.sides import PlotSide, StepResult, varying
 
 #: Of so many cases each has a colour beside the others of its step; more have rows of their own.
 MOST_BESIDE = 8
@@ -16,10 +16,10 @@ STEP = "step"
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class PlotCell:
     """One step of one case."""
 
-    side: Side
+    side: PlotSide
     step: StepResult
 
     def key(self, names: Iterable[str]) -> tuple[str, ...]:
@@ -35,7 +35,7 @@ class Cell:
         return f"{self.step.name} [{rest}]" if rest else self.step.name
 
 
-class Layout(NamedTuple):
+class PlotLayout(NamedTuple):
     """Names of the traits that tell cells apart along the axis, by colour, and by panel."""
 
     at: list[str]
@@ -54,7 +54,9 @@ class _Traits:
         return [name for name in self.sides if name not in taken]
 
 
-def lay_out(kind: Kind, cells: Sequence[Cell], x: str | None, series: str | None) -> Layout:
+def lay_out(
+    kind: PlotKind, cells: Sequence[PlotCell], x: str | None, series: str | None
+) -> PlotLayout:
     """Distribute the traits in which cells differ.
 
     Args:
@@ -67,17 +69,17 @@ def lay_out(kind: Kind, cells: Sequence[Cell], x: str | None, series: str | None
     sides = {id(cell.side): cell.side for cell in cells}
     several = len({cell.step.id for cell in cells}) > 1
     traits = _Traits(varying(sides.values()), [STEP] if several else [])
-    if kind is Kind.ECDF and x is not None:
+    if kind is PlotKind.ECDF and x is not None:
         raise InputError("the axis of --kind ecdf is the metric itself; leave --x out")
-    if kind is Kind.ECDF:
+    if kind is PlotKind.ECDF:
         colours = [series] if series else traits.but()
-        return Layout([], colours, [*traits.steps, *traits.but(*colours)])
+        return PlotLayout([], colours, [*traits.steps, *traits.but(*colours)])
     if x is not None:
-        return _along(x, series, traits, cells if kind is Kind.LINES else ())
+        return _along(x, series, traits, cells if kind is PlotKind.LINES else ())
     return _in_rows(traits, series, len(sides))
 
 
-def _along(x: str, series: str | None, traits: _Traits, lines: Sequence[Cell]) -> Layout:
+def _along(x: str, series: str | None, traits: _Traits, lines: Sequence[PlotCell]) -> PlotLayout:
     """Lay out cells along a parameter.
 
     Args:
@@ -87,16 +89,16 @@ def _along(x: str, series: str | None, traits: _Traits, lines: Sequence[Cell]) -
     rest = traits.but(x, *colours)
     few = 0 < len({cell.step.id for cell in lines}) <= MOST_LINES
     if not colours and few:
-        return Layout([x], traits.steps, rest)
-    return Layout([x], colours, [*traits.steps, *rest])
+        return PlotLayout([x], traits.steps, rest)
+    return PlotLayout([x], colours, [*traits.steps, *rest])
 
 
-def _in_rows(traits: _Traits, series: str | None, sides: int) -> Layout:
+def _in_rows(traits: _Traits, series: str | None, sides: int) -> PlotLayout:
     if series is not None:
         rows = traits.steps or traits.but(series)
-        return Layout(rows, [series], [name for name in traits.but(series) if name not in rows])
+        return PlotLayout(rows, [series], [name for name in traits.but(series) if name not in rows])
     if not traits.steps:
-        return Layout(traits.but(), [], [])
+        return PlotLayout(traits.but(), [], [])
     if sides <= MOST_BESIDE:
-        return Layout(traits.steps, traits.but(), [])
-    return Layout(traits.but(), [], traits.steps)
+        return PlotLayout(traits.steps, traits.but(), [])
+    return PlotLayout(traits.but(), [], traits.steps)

@@ -15,7 +15,7 @@ INK = "#333333"
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class SeriesLook:
     """How one series looks; no two numbers are multiples, so that each two series differ.
 
     Args:

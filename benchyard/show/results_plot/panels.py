@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from benchyard.core.quantity import amount, number, tick
 from benchyard.show.drawing import Box, Dots, Line, Shape, Text
-from benchyard.show.results_plot.chart import Chart, Kind, Mark, Panel, Series
-from benchyard.show.results_plot.look import INK, Look, short
+from benchyard.show.results_plot.chart import Chart, Mark, PlotKind, PlotPanel, PlotSeries
+from benchyard.show.results_plot.look import INK, SeriesLook, short
 from benchyard.show.results_plot.scales import Axis, axis_of
 
 _GRID, _BAND = "#d9dce0", "#f3f4f6"
@@ -31,7 +31,7 @@ class Frame:
         return self.bottom - self.top
 
 
-def draw_rows(chart: Chart, panel: Panel, frame: Frame, longest: int) -> Iterator[Shape]:
+def draw_rows(chart: Chart, panel: PlotPanel, frame: Frame, longest: int) -> Iterator[Shape]:
     """Draw steps or cases below each other: points, bars, strips or ratios.
 
     Args:
@@ -45,7 +45,7 @@ def draw_rows(chart: Chart, panel: Panel, frame: Frame, longest: int) -> Iterato
             yield Box(frame.left, y, frame.right - frame.left, row, _BAND)
         yield Text(frame.left - 8, y + row / 2 + 4, short(name, longest), TEXT, anchor="end")
     yield from _values_below(chart, axis, frame)
-    if chart.kind is Kind.RATIO:
+    if chart.kind is PlotKind.RATIO:
         x = axis(1.0)
         yield Line([(x, frame.top), (x, frame.bottom)], INK, 1.2, dashes=(5, 3))
     thick = row * _FILLED / many
@@ -53,38 +53,38 @@ def draw_rows(chart: Chart, panel: Panel, frame: Frame, longest: int) -> Iterato
         off = row * _FILLED * ((series.place + 0.5) / many - 0.5)
         for mark in series.marks:
             y = frame.top + (mark.at + 0.5) * row
-            yield from _row_mark(chart, mark, axis, y + off, thick, Look(series.place))
-            if many == 1 and chart.kind not in (Kind.STRIPS, Kind.BARS):
+            yield from _row_mark(chart, mark, axis, y + off, thick, SeriesLook(series.place))
+            if many == 1 and chart.kind not in (PlotKind.STRIPS, PlotKind.BARS):
                 yield Text(frame.right + 6, y + 4, _value(chart, mark), SMALL)
 
 
 def _row_mark(
-    chart: Chart, mark: Mark, axis: Axis, y: float, thick: float, look: Look
+    chart: Chart, mark: Mark, axis: Axis, y: float, thick: float, look: SeriesLook
 ) -> Iterator[Shape]:
     kind, n = chart.kind, len(mark.values)
-    if n and kind in (Kind.POINTS, Kind.STRIPS):
+    if n and kind in (PlotKind.POINTS, PlotKind.STRIPS):
         # The first at the top, so that a drift is seen.
         spread = [y + thick * 0.8 * ((place + 0.5) / n - 0.5) for place in range(n)]
-        alone = kind is Kind.STRIPS
+        alone = kind is PlotKind.STRIPS
         runs = [*zip(map(axis, mark.values), spread, strict=True)]
         how = (look.shape, look.colour, 2.2, 0.85) if alone else (0, look.colour, 1.7, 0.45)
         yield Dots(runs, *how)
     if mark.centre is None:
         return
     x = axis(mark.centre)
-    if kind is Kind.STRIPS:
+    if kind is PlotKind.STRIPS:
         yield Line([(x, y - thick * 0.45), (x, y + thick * 0.45)], INK, 2)
         return
-    if kind is Kind.BARS:
+    if kind is PlotKind.BARS:
         left, tall = min(axis(0.0), x), thick * 0.92
         wide = abs(x - axis(0.0))
         yield Box(left, y - tall / 2, wide, tall, look.colour, edge="#ffffff", hatch=look.hatch)
         yield Text(axis(max(mark.centre, mark.high or 0.0)) + 6, y + 3, _value(chart, mark), SMALL)
-    yield from _interval(mark, lambda value: (axis(value), y), look, bare=kind is Kind.BARS)
+    yield from _interval(mark, lambda value: (axis(value), y), look, bare=kind is PlotKind.BARS)
 
 
 def _interval(
-    mark: Mark, at: Callable[[float], tuple[float, float]], look: Look, *, bare: bool = False
+    mark: Mark, at: Callable[[float], tuple[float, float]], look: SeriesLook, *, bare: bool = False
 ) -> Iterator[Shape]:
     """Draw an interval, and unless it is bare its centre, filled if there is an interval."""
     if mark.low is not None and mark.high is not None:
@@ -103,13 +103,13 @@ def _interval(
 def _value(chart: Chart, mark: Mark) -> str:
     if mark.centre is None:
         return "no value"
-    if chart.kind is Kind.RATIO:
+    if chart.kind is PlotKind.RATIO:
         small = 0.001 <= mark.centre < 1000
         return f"{mark.centre:#.3g}".rstrip(".") if small else number(mark.centre, 3)
     return amount(mark.centre, chart.unit)
 
 
-def draw_lines(chart: Chart, panel: Panel, frame: Frame) -> Iterator[Shape]:
+def draw_lines(chart: Chart, panel: PlotPanel, frame: Frame) -> Iterator[Shape]:
     """Draw medians over a parameter as lines, with intervals and single runs."""
     up = axis_of(chart, panel, frame.bottom, frame.top)
     places = sorted({mark.at for mark in panel.marks}) or [0.0]
@@ -134,8 +134,8 @@ def draw_lines(chart: Chart, panel: Panel, frame: Frame) -> Iterator[Shape]:
         yield from _line(series, across, up, off)
 
 
-def _line(series: Series, across: Axis, up: Axis, off: float) -> Iterator[Shape]:
-    look = Look(series.place)
+def _line(series: PlotSeries, across: Axis, up: Axis, off: float) -> Iterator[Shape]:
+    look = SeriesLook(series.place)
     known = [mark for mark in series.marks if mark.centre is not None]
     points = [(across(mark.at) + off, up(mark.centre or 0.0)) for mark in known]
     if points:
@@ -146,7 +146,7 @@ def _line(series: Series, across: Axis, up: Axis, off: float) -> Iterator[Shape]
         yield from _interval(mark, lambda value, x=x: (x, up(value)), look)
 
 
-def draw_distributions(chart: Chart, panel: Panel, frame: Frame) -> Iterator[Shape]:
+def draw_distributions(chart: Chart, panel: PlotPanel, frame: Frame) -> Iterator[Shape]:
     """Draw which share of the runs has at most a value."""
     across = axis_of(chart, panel, frame.left, frame.right)
     up = Axis(0.0, 1.04, frame.bottom, frame.top)
@@ -156,7 +156,7 @@ def draw_distributions(chart: Chart, panel: Panel, frame: Frame) -> Iterator[Sha
         yield Line([(frame.left, y), (frame.right, y)], _GRID, 0.7)
         yield Text(frame.left - 6, y + 4, f"{100 * share:g} %", TEXT, anchor="end")
     for series in panel.series:
-        look = Look(series.place)
+        look = SeriesLook(series.place)
         for mark in series.marks:
             steps: list[tuple[float, float]] = []
             for place, value in enumerate(sorted(mark.values)):

@@ -7,8 +7,8 @@ from benchyard.core.errors import InputError
 from benchyard.core.model import plain
 from benchyard.core.wording import hint, printable
 from benchyard.show.results_plot.chart import Mark
-from benchyard.show.results_plot.layout import Cell
-from benchyard.show.results_plot.sides import Side, trait, varying
+from benchyard.show.results_plot.layout import PlotCell
+from benchyard.show.results_plot.sides import PlotSide, trait, varying
 from benchyard.statistics.comparison import compare_samples
 from benchyard.statistics.intervals import LEVEL
 
@@ -27,14 +27,14 @@ class Reference:
 
     name: str
     step: str | None = None
-    side: Side | None = None
+    side: PlotSide | None = None
     pinned: tuple[tuple[str, str], ...] = ()
 
-    def of(self, cell: Cell, cells: Sequence[Cell]) -> Cell | None:
+    def of(self, cell: PlotCell, cells: Sequence[PlotCell]) -> PlotCell | None:
         """Return what a cell is compared with, itself maybe; None if there is none."""
         return next((other for other in cells if self._fits(cell, other)), None)
 
-    def _fits(self, cell: Cell, other: Cell) -> bool:
+    def _fits(self, cell: PlotCell, other: PlotCell) -> bool:
         if self.step is not None:
             return other.side is cell.side and other.step.id == self.step
         if other.step.id != cell.step.id:
@@ -46,7 +46,7 @@ class Reference:
         return own == wanted | dict(self.pinned)
 
 
-def parse_reference(text: str | None, cells: Sequence[Cell]) -> Reference:
+def parse_reference(text: str | None, cells: Sequence[PlotCell]) -> Reference:
     """Read what ratios are to: a case, a step, or values of parameters such as ``threads=1``.
 
     Args:
@@ -72,13 +72,13 @@ def parse_reference(text: str | None, cells: Sequence[Cell]) -> Reference:
     return _parse_pinned(text, sides, names, [*steps, *(side.label(names) for side in sides)])
 
 
-def _values(side: Side, names: Sequence[str]) -> set[str]:
+def _values(side: PlotSide, names: Sequence[str]) -> set[str]:
     """Return the value that alone tells a case from others."""
     return {plain(side.traits.get(names[0]))} if len(names) == 1 else set()
 
 
 def _parse_pinned(
-    text: str, sides: Sequence[Side], names: Sequence[str], known: Sequence[str]
+    text: str, sides: Sequence[PlotSide], names: Sequence[str], known: Sequence[str]
 ) -> Reference:
     pairs = [part.partition("=") for part in text.split(",")]
     pinned = tuple((name.strip(), value.strip()) for name, equals, value in pairs if equals)
@@ -89,7 +89,7 @@ def _parse_pinned(
     return Reference(words, pinned=tuple(one for one in pinned if one[0] in names))
 
 
-def ratio_mark(at: float, cell: Cell, base: Cell | None, metric: str) -> Mark:
+def ratio_mark(at: float, cell: PlotCell, base: PlotCell | None, metric: str) -> Mark:
     """Return the ratio of a cell to its reference; without a centre where there is none.
 
     The interval is of this ratio alone, at the level of the intervals of medians.

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from benchyard.show.results_plot.chart import Chart, Kind, Panel
+from benchyard.show.results_plot.chart import Chart, PlotKind, PlotPanel
 
 #: Medians that differ by a larger factor are drawn on a logarithmic axis: below it the smallest
 #: still takes 5 % of a linear one, and differences between its runs can be seen.
@@ -61,18 +61,18 @@ class Axis:
         return found if len(found) > 1 else _steps(self.low, self.high, wanted)
 
 
-def axis_of(chart: Chart, panel: Panel, start: float, end: float) -> Axis:
+def axis_of(chart: Chart, panel: PlotPanel, start: float, end: float) -> Axis:
     """Return the axis of a panel's values, with some room at its ends."""
     numbers = [number for mark in panel.marks for number in mark.numbers]
-    numbers += [1.0] if chart.kind is Kind.RATIO else []
+    numbers += [1.0] if chart.kind is PlotKind.RATIO else []
     low, high = (min(numbers), max(numbers)) if numbers else (1.0, 10.0)
     if chart.log_values:
         room = max((high / low) ** 0.05, 1.02)
         return Axis(low / room, high * room, start, end, log=True)
-    if chart.kind is Kind.BARS or 0 <= low < high / 2:
+    if chart.kind is PlotKind.BARS or 0 <= low < high / 2:
         low = min(0.0, low)
     # The figure of a bar is written after its end.
-    room = (0.14 if chart.kind is Kind.BARS else 0.05) * (high - low) or abs(high) * 0.1 or 1.0
+    room = (0.14 if chart.kind is PlotKind.BARS else 0.05) * (high - low) or abs(high) * 0.1 or 1.0
     return Axis(low - room if low else low, high + room, start, end)
 
 

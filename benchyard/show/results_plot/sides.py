@@ -62,7 +62,7 @@ class StepResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class PlotSide:
     """The runs of one case, or of one point of its matrix.
 
     Args:
@@ -91,7 +91,7 @@ def trait(name: str, value: Json) -> str:
 
 def tell_apart(
     found: Sequence[tuple[str, RunSet]], *, suspect: Suspect = Suspect.AUTO
-) -> tuple[Side, ...]:
+) -> tuple[PlotSide, ...]:
     """Describe run sets, and give them traits by which they differ.
 
     Args:
@@ -104,7 +104,7 @@ def tell_apart(
     )
 
 
-def _side(run_set: RunSet, source: str, *, suspect: Suspect) -> Side:
+def _side(run_set: RunSet, source: str, *, suspect: Suspect) -> PlotSide:
     about = run_set.everything[-1].case
     point = about.get("point")
     params: dict[str, Json] = point if isinstance(point, dict) else {}
@@ -117,7 +117,7 @@ def _side(run_set: RunSet, source: str, *, suspect: Suspect) -> Side:
         suspect=suspect,
     )
     steps = cast("list[dict[str, Any]]", document["steps"])
-    return Side(
+    return PlotSide(
         run_set.title,
         traits,
         {step["id"]: _step(step) for step in steps if step["measured"]},
@@ -131,7 +131,7 @@ def _step(step: Mapping[str, Any]) -> StepResult:
     return StepResult(*about, step["left_out"], len(step["suspect"]), step["metrics"])
 
 
-def varying(sides: Iterable[Side]) -> list[str]:
+def varying(sides: Iterable[PlotSide]) -> list[str]:
     """Return the names of the traits in which sides differ, in their order."""
     values: dict[str, set[str]] = {}
     several = list(sides)
@@ -140,7 +140,7 @@ def varying(sides: Iterable[Side]) -> list[str]:
     return [name for name, seen in values.items() if len(seen) > 1]
 
 
-def numeric(name: str, sides: Iterable[Side]) -> bool:
+def numeric(name: str, sides: Iterable[PlotSide]) -> bool:
     """Tell whether a trait is a number on every side."""
     values = [side.traits.get(name) for side in sides]
     return all(isinstance(one, int | float) and not isinstance(one, bool) for one in values)

@@ -35,7 +35,7 @@ class _Frame:
 
 
 @dataclass(frozen=True, slots=True)
-class Box:
+class FlameBox:
     """A frame where it is drawn.
 
     Args:
@@ -53,7 +53,7 @@ class Box:
     total_s: float
 
 
-def boxes_of(totals_s: Mapping[Names, float]) -> tuple[list[Box], int]:
+def boxes_of(totals_s: Mapping[Names, float]) -> tuple[list[FlameBox], int]:
     """Return the frames that are wide enough to be seen, and how many are not.
 
     Args:
@@ -69,7 +69,7 @@ def boxes_of(totals_s: Mapping[Names, float]) -> tuple[list[Box], int]:
     return found, len(totals_s) - len(found)
 
 
-def _laid_out(root: _Frame) -> Iterator[Box]:
+def _laid_out(root: _Frame) -> Iterator[FlameBox]:
     whole = root.total or 1.0
     waiting: list[tuple[_Frame, Names, float]] = [(root, (), 0.0)]
     while waiting:
@@ -78,7 +78,7 @@ def _laid_out(root: _Frame) -> Iterator[Box]:
         if names:
             if width < NARROWEST:
                 continue
-            yield Box(names, len(names) - 1, left, width, frame.total)
+            yield FlameBox(names, len(names) - 1, left, width, frame.total)
         if len(names) >= DEEPEST:
             continue
         for child in sorted(frame.children.values(), key=lambda one: one.name):
@@ -147,7 +147,7 @@ def flame_drawing(
     return picture
 
 
-def _shape(box: Box, width: int, colour: str, words: str) -> drawing.Box:
+def _shape(box: FlameBox, width: int, colour: str, words: str) -> drawing.Box:
     inner = width - 2 * _MARGIN
     left, top = _MARGIN + box.left * inner, _TOP + box.depth * _ROW
     wide = max(0.3, box.width * inner - 0.5)
@@ -160,7 +160,7 @@ def _shape(box: Box, width: int, colour: str, words: str) -> drawing.Box:
 
 
 def _look(
-    box: Box,
+    box: FlameBox,
     by_names: Mapping[Names, NamedDifference],
     compared: bool,  # noqa: FBT001
     unit: str,

@@ -12,7 +12,7 @@ from benchyard.core.errors import InputError
 from benchyard.core.quantity import moment, number, shorten, tick
 from benchyard.core.wording import printable
 from benchyard.show.drawing import Box, Dots, Drawing, Line, Shape, Text
-from benchyard.show.results_plot.look import COLOURS, Look
+from benchyard.show.results_plot.look import COLOURS, SeriesLook
 from benchyard.show.results_plot.panels import LETTER
 from benchyard.show.results_plot.scales import Axis
 from benchyard.show.themes import colour_of
@@ -191,7 +191,7 @@ def _boxes(layout: Layout, places: _Places) -> Iterator[Box | Text]:
 @dataclass(frozen=True, slots=True)
 class _Mark:
     label: str
-    look: Look
+    look: SeriesLook
 
 
 def _looks(instants: Sequence[Instant]) -> dict[str, _Mark]:
@@ -200,11 +200,11 @@ def _looks(instants: Sequence[Instant]) -> dict[str, _Mark]:
     ordered = sorted(counts, key=lambda name: (-counts[name], name))
     own = ordered if len(ordered) <= _MOST_MARKS else ordered[: _MOST_MARKS - 1]
     marks = {
-        name: _Mark(f"{shorten(printable(name), 24)} ({counts[name]:,})", Look(place))
+        name: _Mark(f"{shorten(printable(name), 24)} ({counts[name]:,})", SeriesLook(place))
         for place, name in enumerate(own)
     }
     others = ordered[len(own) :]
-    rest = _Mark(f"others ({sum(counts[name] for name in others):,})", Look(len(own)))
+    rest = _Mark(f"others ({sum(counts[name] for name in others):,})", SeriesLook(len(own)))
     return marks | dict.fromkeys(others, rest)
 
 

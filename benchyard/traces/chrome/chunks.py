@@ -10,7 +10,7 @@ import msgspec
 
 from benchyard.core.errors import InputError
 from benchyard.core.files import shown
-from benchyard.traces.chrome.events import BETWEEN, Event, as_list
+from benchyard.traces.chrome.events import BETWEEN, ChromeEvent, as_list
 from benchyard.traces.unpacking import DAMAGE
 
 CHUNK_BYTES = 1 << 20
@@ -24,7 +24,7 @@ _CUT = re.compile(rb"\}\s*,\s*(?=\{)")
 #: How far before the end of a piece a cut is looked for.
 _LOOK_BYTES = 1 << 14
 _MEMBERS = msgspec.json.Decoder(dict[str, msgspec.Raw])
-_EVENTS = msgspec.json.Decoder(list[Event], strict=False)
+_EVENTS = msgspec.json.Decoder(list[ChromeEvent], strict=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Chunk:
 
     offset: int
     text: bytes
-    events: Sequence[Event] | None = None
+    events: Sequence[ChromeEvent] | None = None
 
 
 @dataclass(slots=True)
@@ -126,7 +126,7 @@ class EventStream:
         return True
 
 
-def _decoded(text: bytes) -> tuple[int, Sequence[Event] | None]:
+def _decoded(text: bytes) -> tuple[int, Sequence[ChromeEvent] | None]:
     """Return a place between two events near the end, and the events before it.
 
     Decoding confirms a split: a piece cut inside a string or a nested list is invalid JSON.

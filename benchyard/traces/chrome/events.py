@@ -22,7 +22,7 @@ _SUM_ERROR = 1e-9
 _NO_ARGS = msgspec.Raw(b"{}")
 
 
-class Event(msgspec.Struct, gc=False):
+class ChromeEvent(msgspec.Struct, gc=False):
     """What is used of an event; times in microseconds, as near as floats come to them."""
 
     ph: str
@@ -50,7 +50,7 @@ class Unreadable(Exception):  # noqa: N818 - what is unreadable is no error of o
     """An event cannot be taken in; the text is the reason."""
 
 
-def tolerant(raw: bytes) -> tuple[Event, Decimal, Decimal | None]:
+def tolerant(raw: bytes) -> tuple[ChromeEvent, Decimal, Decimal | None]:
     """Return an event that was written otherwise than most, its time, and its duration if any.
 
     Raises:
@@ -63,7 +63,7 @@ def tolerant(raw: bytes) -> tuple[Event, Decimal, Decimal | None]:
         raise Unreadable("no time (ts)")
     args, id2 = members.get("args"), members.get("id2")
     ids = cast("dict[str, Any]", id2).items() if isinstance(id2, dict) else ()
-    event = Event(
+    event = ChromeEvent(
         ph=members["ph"],
         name=_text(members.get("name")),
         pid=_text(members.get("pid", 0)),
@@ -119,7 +119,7 @@ def as_list(text: bytes) -> bytes:
     return b"[" + text.lstrip(BETWEEN) + b"]"
 
 
-def times_of(text: bytes, events: Sequence[Event]) -> tuple[Times, Times] | None:
+def times_of(text: bytes, events: Sequence[ChromeEvent]) -> tuple[Times, Times] | None:
     """Return when events begin and end; None if one has no such time, or one out of range."""
     begins = np.array([0 if event.ph == "M" else event.ts for event in events])
     took = np.array([event.dur if event.ph == "X" else 0 for event in events])
@@ -147,7 +147,7 @@ def _rounded(*microseconds: NDArray[np.float64]) -> Times | None:
     return None
 
 
-def _exact(text: bytes, events: Sequence[Event]) -> tuple[Times, Times]:
+def _exact(text: bytes, events: Sequence[ChromeEvent]) -> tuple[Times, Times]:
     starts: list[int] = []
     ends: list[int] = []
     for event, one in zip(events, _EXACT.decode(as_list(text)), strict=True):

@@ -9,7 +9,7 @@ import numpy as np
 
 from benchyard.core.wording import quote
 from benchyard.traces.building import OpenSlices, TraceBuilder
-from benchyard.traces.chrome.events import Event
+from benchyard.traces.chrome.events import ChromeEvent
 from benchyard.traces.model import Flow, microseconds
 
 _BEGINS, _ENDS, _NESTED_END = {*b"BbS"}, {*b"EeF"}, ord("E")
@@ -36,11 +36,11 @@ class Pairing:
         self._track, self._name, self._time = array("i"), array("i"), array("q")
         self._arrows: dict[tuple[str, str, str], list[tuple[int, int]]] = defaultdict(list)
 
-    def nested(self, event: Event, time: int, track: int) -> None:
+    def nested(self, event: ChromeEvent, time: int, track: int) -> None:
         """Take a beginning (B) or an end (E) on a thread."""
         self._add(track, event, time, track)
 
-    def asynchronous(self, event: Event, time: int, track: int) -> None:
+    def asynchronous(self, event: ChromeEvent, time: int, track: int) -> None:
         """Take a beginning (b, S), an end (e, F) or a moment (n, T, p) of what has an id."""
         local = event.id2.get("local")
         whose = str(local if local is not None else event.id2.get("global", event.id))
@@ -48,7 +48,7 @@ class Pairing:
         legacy = event.name if event.ph in "STpF" else ""
         self._add((pid, event.cat, event.scope, whose, legacy), event, time, track)
 
-    def arrow(self, event: Event, time: int, track: int) -> None:
+    def arrow(self, event: ChromeEvent, time: int, track: int) -> None:
         """Take the beginning (s), a step (t) or the end (f) of a flow."""
         self._arrows[event.cat, event.name, str(event.id)].append((time, track))
 
@@ -62,7 +62,7 @@ class Pairing:
                 self._builder.flow(Flow(name, from_track, start, to_track, end))
         self._finish_slices()
 
-    def _add(self, key: Hashable, event: Event, time: int, track: int) -> None:
+    def _add(self, key: Hashable, event: ChromeEvent, time: int, track: int) -> None:
         phase = ord(event.ph)
         unnamed = not event.name and phase in _ENDS
         self._key.append(self._keys.setdefault(key, len(self._keys)))

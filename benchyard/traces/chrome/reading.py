@@ -18,7 +18,7 @@ from benchyard.core.model import Json
 from benchyard.core.wording import quote
 from benchyard.traces.building import TraceBuilder
 from benchyard.traces.chrome.chunks import BROKEN, Chunk, EventStream, elements
-from benchyard.traces.chrome.events import Event, Unreadable, ns, times_of, tolerant
+from benchyard.traces.chrome.events import ChromeEvent, Unreadable, ns, times_of, tolerant
 from benchyard.traces.chrome.pairing import Pairing
 from benchyard.traces.chrome.writing import UNIT_CATEGORY
 from benchyard.traces.model import MOST_NS, Trace, Track, microseconds
@@ -77,7 +77,7 @@ class _Reader:
         self._track = _Tracks(self.builder)
         self._names: dict[_Key, str] = {}
         self._ranks: dict[_Key, float] = {}
-        self._rare: dict[str, Callable[[Event, int], None]] = defaultdict(
+        self._rare: dict[str, Callable[[ChromeEvent, int], None]] = defaultdict(
             lambda: self._moment,
             {
                 "M": self._named,
@@ -133,7 +133,7 @@ class _Reader:
             self.builder.zero = int(zero) if int(zero) < MOST_NS else None
         return self._under_names(self.builder.trace())
 
-    def _named(self, event: Event, _: int) -> None:
+    def _named(self, event: ChromeEvent, _: int) -> None:
         """Note a name or a rank; the last of each counts."""
         args = _args(event)
         is_process = event.name.startswith("process_")
@@ -146,7 +146,7 @@ class _Reader:
         if event.name == "thread_name":
             self._track[event.pid, event.tid]
 
-    def _counted(self, event: Event, time: int) -> None:
+    def _counted(self, event: ChromeEvent, time: int) -> None:
         id_ = f" [{event.id}]" if event.id != "" else ""
         is_unit = event.cat == UNIT_CATEGORY
         for series, value in _args(event).items():
@@ -158,17 +158,19 @@ class _Reader:
             unit = series if is_unit else ""
             self.builder.count(str(event.pid), event.name + id_ + more, time, number, unit)
 
-    def _paired(self, add: Callable[[Event, int, int], None], event: Event, time: int) -> None:
+    def _paired(
+        self, add: Callable[[ChromeEvent, int, int], None], event: ChromeEvent, time: int
+    ) -> None:
         add(event, time, self._track[event.pid, event.tid])
 
-    def _asynchronous(self, event: Event, time: int) -> None:
+    def _asynchronous(self, event: ChromeEvent, time: int) -> None:
         track = self._track[event.pid, f"{event.cat or event.name} (async)"]
         self._pairing.asynchronous(event, time, track)
 
-    def _sample(self, event: Event, time: int) -> None:
+    def _sample(self, event: ChromeEvent, time: int) -> None:
         self.builder.lose(_SAMPLE, f"{microseconds(time)} µs, {quote(event.name)}")
 
-    def _moment(self, event: Event, time: int) -> None:
+    def _moment(self, event: ChromeEvent, time: int) -> None:
         track = self._track[event.pid, event.tid]
         self.builder.instant(track, event.name or f"phase {event.ph}", time, _args(event))
 
@@ -210,7 +212,7 @@ def _distinct(named: Iterable[tuple[T, str, str]]) -> dict[T, str]:
     return {key: name if shared[name] == 1 else f"{name} {number}" for key, name, number in rows}
 
 
-def _args(event: Event) -> dict[str, Json]:
+def _args(event: ChromeEvent) -> dict[str, Json]:
     return cast("dict[str, Json]", _decoded(event.args, dict[str, Any]))
 
 

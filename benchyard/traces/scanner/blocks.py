@@ -26,7 +26,7 @@ class FormatError(ValueError):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Worker:
+class ScannerWorker:
     """What one worker of a node did.
 
     Args:
@@ -61,7 +61,7 @@ class NodeFile:
 
     start: int
     end: int
-    workers: list[Worker]
+    workers: list[ScannerWorker]
     problems: list[str]
 
 
@@ -92,7 +92,7 @@ def _block_counts(reader: "_Reader", *, master: bool) -> Iterator[int]:
         yield reader.byte("number of save workers")
 
 
-def _worker(reader: "_Reader") -> Worker:
+def _worker(reader: "_Reader") -> ScannerWorker:
     start = reader.place
     node = reader.long("node")
     kind, tag = reader.text("kind"), reader.text("tag")
@@ -102,7 +102,7 @@ def _worker(reader: "_Reader") -> Worker:
     intervals = np.frombuffer(reader.content, INTERVAL, count, reader.place)
     reader.skip(count * INTERVAL.itemsize)
     counters = _counters(reader, f"block at byte {start:,}")
-    return Worker(node, kind, tag, number, names, intervals, counters)
+    return ScannerWorker(node, kind, tag, number, names, intervals, counters)
 
 
 def _names(reader: "_Reader") -> Mapping[int, str]:

@@ -16,7 +16,7 @@ from benchyard.traces.building import TraceBuilder
 from benchyard.traces.model import MOST_NS, Loss, Slices, Trace, Track, joined
 from benchyard.traces.nesting import summed
 from benchyard.traces.protobuf import WireError, integer, message, text
-from benchyard.traces.scanner.blocks import KEYS, FormatError, NodeFile, Worker, read_node
+from benchyard.traces.scanner.blocks import KEYS, FormatError, NodeFile, ScannerWorker, read_node
 from benchyard.traces.scanner.events import ThreadOfTrace, write_threads
 
 _Decoded = TypeVar("_Decoded")
@@ -92,7 +92,7 @@ class Profile:
             why = "; ".join(self.problems) or "no profile_<node>.bin is there"
             raise InputError(f"{self.path}: no profile of a Scanner job can be read: {why}")
 
-    def workers(self) -> Iterator[tuple[int, Worker]]:
+    def workers(self) -> Iterator[tuple[int, ScannerWorker]]:
         """Yield each node's number with each of its workers, kind by kind."""
         for node, found in self.nodes.items():
             for kind in dict.fromkeys([*_KINDS, *(one.kind for one in found.workers)]):
@@ -197,12 +197,12 @@ class Profile:
             return None
 
 
-def _thread(worker: Worker, process: str, pid: int, tid: int, name: str) -> ThreadOfTrace:
+def _thread(worker: ScannerWorker, process: str, pid: int, tid: int, name: str) -> ThreadOfTrace:
     names = [_name(worker, key) for key in range(KEYS)]
     return ThreadOfTrace(process, pid, tid, name, worker.kind, names, worker.intervals)
 
 
-def _name(worker: Worker, key: int) -> str:
+def _name(worker: ScannerWorker, key: int) -> str:
     return worker.names.get(key) or f"unknown key {key}"
 
 

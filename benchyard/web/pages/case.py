@@ -10,7 +10,7 @@ from fastapi import APIRouter, Query, Request, Response
 from benchyard.analysis.comparison.samples import DURATION
 from benchyard.analysis.comparison.verdicts import choose_metrics
 from benchyard.catalogue.entry import CaseEntry
-from benchyard.catalogue.query import Query as Asked
+from benchyard.catalogue.query import EntryQuery as Asked
 from benchyard.core.errors import InputError
 from benchyard.core.quantity import moment, plural
 from benchyard.results.subject import about
@@ -18,8 +18,8 @@ from benchyard.results.trust import Suspect
 from benchyard.show.drawing import Drawing
 from benchyard.show.history.steps import StepHistory, histories
 from benchyard.show.history.steps_plot import history_drawing
-from benchyard.show.results_plot.chart import Kind as PlotKind
-from benchyard.show.results_plot.choice import Wish
+from benchyard.show.results_plot.chart import PlotKind
+from benchyard.show.results_plot.choice import PlotRequest
 from benchyard.show.steps_table import CPU, MEMORY
 from benchyard.web.case_links import address, query_of, unusual
 from benchyard.web.case_neighbours import campaign_pages, place_of, siblings_of
@@ -147,7 +147,7 @@ def runs_picture(
         some = limited(every)
         newest, all_runs = len(some.records), len(every.records)
         remark = f"The newest {newest:,} of {all_runs:,} runs." if newest < all_runs else ""
-        wish = Wish(PlotKind.STRIPS, metric, (step,) if step else ())
+        wish = PlotRequest(PlotKind.STRIPS, metric, (step,) if step else ())
         return draw_sides([("", some)], wish, width, remark=remark)
 
     alt = f"Every run of {step or 'each step'} of {case.title}, with the medians"
@@ -179,7 +179,7 @@ def points_picture(
     def draw(width: Width) -> Drawing:
         some = siblings[:MOST_CASES]
         found = [(one.path, read_case(one, *_beside(metric)).run_set) for one in some]
-        wish = Wish(None, metric, (step,) if step else (), x=x or None)
+        wish = PlotRequest(None, metric, (step,) if step else (), x=x or None)
         sides = [(path, limited(one, len(found))) for path, one in found if one.records]
         return draw_sides(sides, wish, width)
 

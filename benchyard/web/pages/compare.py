@@ -11,7 +11,7 @@ from benchyard.analysis.comparison.document import comparison_csv, document, mar
 from benchyard.analysis.comparison.pairing import Against
 from benchyard.analysis.comparison.request import told_unpaired
 from benchyard.analysis.comparison.run_sets import RunSet
-from benchyard.analysis.comparison.tables import Order
+from benchyard.analysis.comparison.tables import RowOrder
 from benchyard.analysis.comparison.wording import (
     lacks_suspect,
     session_notes,
@@ -21,12 +21,12 @@ from benchyard.analysis.comparison.wording import (
 )
 from benchyard.catalogue.catalogue import Catalogue
 from benchyard.catalogue.entry import CaseEntry, identified
-from benchyard.catalogue.query import Query
+from benchyard.catalogue.query import EntryQuery
 from benchyard.core.errors import InputError
 from benchyard.core.table import LONG, MOMENT, NUMBER, Cell, Column, Row
 from benchyard.show.drawing import Drawing
-from benchyard.show.results_plot.chart import Kind as PlotKind
-from benchyard.show.results_plot.choice import Wish
+from benchyard.show.results_plot.chart import PlotKind
+from benchyard.show.results_plot.choice import PlotRequest
 from benchyard.web.case_neighbours import name_of
 from benchyard.web.comparing import (
     Compared,
@@ -40,7 +40,7 @@ from benchyard.web.comparing import (
     rows_table,
     sides_table,
 )
-from benchyard.web.comparison_address import Asked, AskedFor, by_time
+from benchyard.web.comparison_address import AddressedComparison, AskedFor, by_time
 from benchyard.web.explorer import Current
 from benchyard.web.pictures import Picture, Width, add_picture
 from benchyard.web.plots import draw_sides
@@ -93,12 +93,14 @@ def _picture(kind: PlotKind, caption: str, alt: str) -> Callable[..., Picture]:
     return picture
 
 
-def _drawn(catalogue: Catalogue, asked: Asked, plot: PlotKind, width: Width) -> Drawing:
+def _drawn(
+    catalogue: Catalogue, asked: AddressedComparison, plot: PlotKind, width: Width
+) -> Drawing:
     rule = asked.request.rule
     shown = compared(catalogue, asked.sides, asked.request)
     rows = shown.answer.comparison.rows
     steps = dict.fromkeys(step for row in rows for step in (row.baseline.id, row.candidate.id))
-    wish = Wish(plot, rule.main_metric, tuple(steps))
+    wish = PlotRequest(plot, rule.main_metric, tuple(steps))
     return draw_sides(_each_once(shown), wish, width, suspect=rule.suspect)
 
 
@@ -135,7 +137,7 @@ def page(request: HttpRequest, explorer: Current, asked: AskedFor, q: str = "") 
         "title": "Compare",
         "asked": asked,
         "against": Against,
-        "orders": Order,
+        "orders": RowOrder,
         "q": q,
     }
     if not asked.sides:
@@ -199,7 +201,7 @@ _CASE_COLUMNS = (
 
 
 def _offered(catalogue: Catalogue, text: str) -> DataTable:
-    query = Query(text=text)
+    query = EntryQuery(text=text)
     more = catalogue.count_cases(query) - _OFFERED
     notes = [f"{more:,} more; search for them."] if more > 0 else []
     found = catalogue.cases(query, limit=_OFFERED)
@@ -215,7 +217,7 @@ def _offered(catalogue: Catalogue, text: str) -> DataTable:
     )
 
 
-def _others(catalogue: Catalogue, asked: Asked) -> DataTable | None:
+def _others(catalogue: Catalogue, asked: AddressedComparison) -> DataTable | None:
     """Return the cases of the same name as the one side that was chosen: campaigns, points."""
     try:
         [one] = choose(catalogue, asked.sides)
@@ -224,7 +226,7 @@ def _others(catalogue: Catalogue, asked: Asked) -> DataTable | None:
         return None
     if one.step:
         return None
-    cases = catalogue.cases(Query(cases=(own.case,)), limit=_OFFERED + 1)
+    cases = catalogue.cases(EntryQuery(cases=(own.case,)), limit=_OFFERED + 1)
     found = [case for case in cases if case.id != own.id]
     rows = [
         [Cell(case.id, name_of(case), _both(asked, own, case)), *_about(case)]
@@ -234,9 +236,11 @@ def _others(catalogue: Catalogue, asked: Asked) -> DataTable | None:
     return DataTable("others", "Compare it with", _CASE_COLUMNS, rows, notes=notes)
 
 
-def _both(asked: Asked, *cases: CaseEntry) -> str:
+def _both(asked: AddressedComparison, *cases: CaseEntry) -> str:
     """Return the address of a comparison of two cases: what was measured first is the baseline."""
-    return f"/compare{Asked([one.id for one in by_time(cases)], asked.values).query()}"
+    return (
+        f"/compare{AddressedComparison([one.id for one in by_time(cases)], asked.values).query()}"
+    )
 
 
 def _about(case: CaseEntry) -> Row:

@@ -15,7 +15,7 @@ from benchyard.catalogue.formats.others import OTHERS
 from benchyard.catalogue.formats.testresults import TestResultsFile
 from benchyard.catalogue.formats.trace_file import ScannerJob, TraceFile
 from benchyard.catalogue.mindspore.training import Training
-from benchyard.catalogue.query import Query as Wanted
+from benchyard.catalogue.query import EntryQuery as Wanted
 from benchyard.core.errors import BenchyardError, NotFoundError
 from benchyard.core.model import Json
 from benchyard.core.quantity import day_and_time, plural

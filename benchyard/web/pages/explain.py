@@ -12,9 +12,9 @@ from benchyard.catalogue.explain import explain_jobs, train_id
 from benchyard.catalogue.formats.mindspore import MindsporeExplain
 from benchyard.catalogue.mindspore.explain_job import (
     ExplainJob,
+    ExplainSample,
     Kind,
     Prediction,
-    Sample,
     Sort,
     select,
 )
@@ -92,7 +92,7 @@ class Asked:
     offset: _Offset = 0
     limit: _Limit = 10
 
-    def among(self, job: ExplainJob) -> tuple[int, Sequence[Sample]]:
+    def among(self, job: ExplainJob) -> tuple[int, Sequence[ExplainSample]]:
         """Return how many samples are meant, and those that are asked for."""
         chosen = select(job, self.label, self.kind, self.sort)
         return len(chosen), chosen[self.offset : self.offset + self.limit]
@@ -268,7 +268,7 @@ def _cards(job: ExplainJob) -> list[tuple[object, ...]]:
     ]
 
 
-def _explainers(job: ExplainJob, shown: Sequence[Sample]) -> list[str]:
+def _explainers(job: ExplainJob, shown: Sequence[ExplainSample]) -> list[str]:
     """Return the explainers of which there is a map, the announced ones first."""
     used = {explainer for sample in shown for explainer, _ in sample.saliency}
     announced = [name for name in job.metadata.explainers if name in used]
@@ -276,7 +276,7 @@ def _explainers(job: ExplainJob, shown: Sequence[Sample]) -> list[str]:
 
 
 def _shown(
-    entry: Entry, sample: Sample, job: ExplainJob, explainers: Sequence[str]
+    entry: Entry, sample: ExplainSample, job: ExplainJob, explainers: Sequence[str]
 ) -> dict[str, Any]:
     """Return a sample with its picture and its first labels, as the template shows them."""
     known = sample.predictions(job.metadata.labels)[:_MOST_LABELS]

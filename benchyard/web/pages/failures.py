@@ -15,7 +15,7 @@ from benchyard.analysis.failure_wording import (
     document,
     summary,
 )
-from benchyard.catalogue.query import Query
+from benchyard.catalogue.query import EntryQuery
 from benchyard.core.clock import iso_utc
 from benchyard.core.errors import NotFoundError
 from benchyard.core.model import Outcome
@@ -33,7 +33,7 @@ _MOST_ROWS = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class FailureFilter:
     """Which failures are asked for, as it stands in an address."""
 
     since: str
@@ -54,10 +54,10 @@ class Chosen:
             InputError: If the time is none.
         """
         hosts = (self.host,) if self.host else ()
-        query = Query(since_s=beginning(self.since).timestamp(), hosts=hosts)
+        query = EntryQuery(since_s=beginning(self.since).timestamp(), hosts=hosts)
         return find_failures(explorer.catalogue, self._of_case(explorer, query))
 
-    def _of_case(self, explorer: Explorer, query: Query) -> Query:
+    def _of_case(self, explorer: Explorer, query: EntryQuery) -> EntryQuery:
         """Return the same for the case, which is given by its id or its name."""
         if not self.case:
             return query
@@ -67,11 +67,11 @@ class Chosen:
             return replace(query, cases=(self.case,))
 
 
-def _chosen(since: str = SINCE, case: str = "", host: str = "") -> Chosen:
-    return Chosen(since.strip() or SINCE, case.strip(), host.strip())
+def _chosen(since: str = SINCE, case: str = "", host: str = "") -> FailureFilter:
+    return FailureFilter(since.strip() or SINCE, case.strip(), host.strip())
 
 
-AskedFor = Annotated[Chosen, Depends(_chosen)]
+AskedFor = Annotated[FailureFilter, Depends(_chosen)]
 
 
 def _found(explorer: Current, chosen: AskedFor) -> Found:

@@ -11,8 +11,8 @@ from benchyard.analysis.comparison.gate import Regression
 from benchyard.analysis.comparison.wording import change, change_between
 from benchyard.analysis.regressions import Looked
 from benchyard.catalogue.entry import RUNS, CaseEntry, identified
+from benchyard.catalogue.query import EntryQuery as Asked
 from benchyard.catalogue.query import Page
-from benchyard.catalogue.query import Query as Asked
 from benchyard.core.model import Json, Outcome
 from benchyard.core.quantity import amount, plural
 from benchyard.core.table import LONG, MOMENT, NUMBER, Cell, Column, Row

@@ -15,8 +15,8 @@ from benchyard.core.errors import InputError
 from benchyard.core.quantity import shorten
 from benchyard.results.trust import Suspect
 from benchyard.show.drawing import Drawing
-from benchyard.show.results_plot.chart import Kind as PlotKind
-from benchyard.show.results_plot.choice import Wish
+from benchyard.show.results_plot.chart import PlotKind
+from benchyard.show.results_plot.choice import PlotRequest
 from benchyard.web.case_results import known_metrics, read_case, reader
 from benchyard.web.explorer import Current
 from benchyard.web.pictures import Picture, Width, add_picture
@@ -47,9 +47,9 @@ class _Asked:
     )
 
     @property
-    def wish(self) -> Wish:
+    def wish(self) -> PlotRequest:
         """What is drawn."""
-        return Wish(
+        return PlotRequest(
             self.kind or None,
             self.metric,
             self._names,

@@ -13,7 +13,7 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from benchyard.catalogue.entry import RUN, Entry
 from benchyard.catalogue.formats.others import TRACES
 from benchyard.catalogue.formats.trace_file import bounded_trace, signature_of
-from benchyard.catalogue.query import Query as Wanted
+from benchyard.catalogue.query import EntryQuery as Wanted
 from benchyard.core.errors import InputError
 from benchyard.results.folders import RunFolder
 from benchyard.show.drawing import Drawing

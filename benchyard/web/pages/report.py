@@ -3,7 +3,7 @@
 from fastapi import APIRouter, Response
 from fastapi.responses import HTMLResponse
 
-from benchyard.analysis.comparison.run_sets import Selection, read_run_sets
+from benchyard.analysis.comparison.run_sets import RunSelection, read_run_sets
 from benchyard.core.errors import InputError
 from benchyard.core.model import slug
 from benchyard.web.comparing import command_of, compared
@@ -35,7 +35,7 @@ def case_report(explorer: Current, case_id: str) -> Response:
     """Return a case as one file that opens offline and is read back."""
     case = explorer.catalogue.case(case_id)
     _refuse_many(case.runs)
-    found = read_run_sets(Selection(case.results))
+    found = read_run_sets(RunSelection(case.results))
     return _sent(report_of([(title, runs) for title, runs in found.items()]))
 
 

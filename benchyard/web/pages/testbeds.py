@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 from fastapi import APIRouter, Depends, Request, Response
 
-from benchyard.catalogue.query import Query
+from benchyard.catalogue.query import EntryQuery
 from benchyard.core.errors import NotFoundError
 from benchyard.core.quantity import moment
 from benchyard.core.table import COUNT, LONG, MOMENT, NUMBER, Cell, Column, Row
@@ -173,7 +173,7 @@ def _sampled(found: History) -> list[str]:
 
 def cases_table(explorer: Current, name: str) -> DataTable:
     """Return the cases that a host measured, the one with the newest run first."""
-    query = Query(hosts=(name,))
+    query = EntryQuery(hosts=(name,))
     found = explorer.catalogue.cases(query, limit=_MOST_ROWS)
     more = explorer.catalogue.count_cases(query) - _MOST_ROWS
     rows = [

@@ -24,7 +24,7 @@ from benchyard.results.report_data import in_script
 from benchyard.show.export.columns import Metrics
 from benchyard.web.report.cases import CasePart, case_part, patterns
 from benchyard.web.report.comparisons import ComparisonPart, comparison_part
-from benchyard.web.report.gallery import Picture, planned
+from benchyard.web.report.gallery import DrawnPicture, planned
 from benchyard.web.report.records import Records, records_of
 from benchyard.web.report.surroundings import doubts_table, environment
 from benchyard.web.report.wish import Wish
@@ -186,7 +186,7 @@ def _within_limit(
     if bare > LIMIT:
         raise InputError(_too_large(bare, wish, records, len(data)))
     room = LIMIT - bare - _RESERVE
-    drawn: dict[int | None, list[Picture]] = {}
+    drawn: dict[int | None, list[DrawnPicture]] = {}
     left_out = 0
     for one in planned(cases, compared, wish):
         # Nothing small is taken in once something did not fit: what is shown is the beginning.
@@ -204,7 +204,7 @@ def _within_limit(
 
 def _renderer(
     values: dict[str, Any],
-) -> Callable[[dict[int | None, list[Picture]], int], bytes]:
+) -> Callable[[dict[int | None, list[DrawnPicture]], int], bytes]:
     environment = Environment(
         loader=PackageLoader("benchyard.web.report"),
         autoescape=True,
@@ -215,7 +215,7 @@ def _renderer(
     )
     template = environment.get_template("report.html")
 
-    def render(pictures: dict[int | None, list[Picture]], left_out: int) -> bytes:
+    def render(pictures: dict[int | None, list[DrawnPicture]], left_out: int) -> bytes:
         text = template.render(**values, pictures=pictures, left_out=left_out)
         return text.encode(errors="backslashreplace")
 

@@ -14,8 +14,8 @@ from benchyard.results.folders import run_folder
 from benchyard.show.curves.panels import LEAST_SAMPLES, read_curves, steps_alone
 from benchyard.show.curves.plot import draw
 from benchyard.show.drawing import Drawing
-from benchyard.show.results_plot.chart import Kind
-from benchyard.show.results_plot.choice import Wish as PlotWish
+from benchyard.show.results_plot.chart import PlotKind
+from benchyard.show.results_plot.choice import PlotRequest as PlotWish
 from benchyard.show.results_plot.choice import make_chart
 from benchyard.show.results_plot.figure import Size, chart_drawing
 from benchyard.show.results_plot.sides import tell_apart
@@ -31,7 +31,7 @@ _ID = re.compile(r'(?<= id=")(?=[^"]*")|(?<="url\(#)(?=[^"]*\)")')
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class DrawnPicture:
     """A picture, drawn.
 
     Args:
@@ -59,7 +59,7 @@ class Planned:
     """
 
     place: int | None
-    draw: Callable[[], Picture | None]
+    draw: Callable[[], DrawnPicture | None]
 
 
 def planned(
@@ -70,8 +70,8 @@ def planned(
     for place, pair in enumerate(compared.pairs if compared else ()):
         both = ((pair.baseline_side, pair.baseline), (pair.candidate_side, pair.candidate))
         sides = [(wish.label(name), runs) for name, runs in both]
-        yield Planned(None, partial(_chart, sides, Kind.RATIO, metric, wish, f"c{place}-"))
-    for kind in (Kind.POINTS, None, Kind.STRIPS):
+        yield Planned(None, partial(_chart, sides, PlotKind.RATIO, metric, wish, f"c{place}-"))
+    for kind in (PlotKind.POINTS, None, PlotKind.STRIPS):
         for place, case in enumerate(cases):
             if kind is None:
                 yield Planned(place, partial(_timeline, case, f"p{place}-"))
@@ -81,18 +81,18 @@ def planned(
 
 
 def _chart(
-    sides: Sequence[tuple[str, RunSet]], kind: Kind, metric: str, wish: Wish, prefix: str
-) -> Picture | None:
+    sides: Sequence[tuple[str, RunSet]], kind: PlotKind, metric: str, wish: Wish, prefix: str
+) -> DrawnPicture | None:
     described = tell_apart(sides, suspect=wish.rule.suspect)
     with suppress(BenchyardError):  # what cannot be drawn is in the tables, with the reason
         chart = make_chart(described, PlotWish(kind, metric, wish.rule.steps))
         drawing = chart_drawing(replace(chart, caption=()), Size())
         name = f"{kind} of {chart.title}: {chart.quantity}"
-        return Picture(_inside(drawing, name, prefix), "rows", chart.caption)
+        return DrawnPicture(_inside(drawing, name, prefix), "rows", chart.caption)
     return None
 
 
-def _timeline(case: CasePart, prefix: str) -> Picture | None:
+def _timeline(case: CasePart, prefix: str) -> DrawnPicture | None:
     """Draw the run that stands for all; its steps alone where there are no curves."""
     runs = case.runs
     chosen = [r for r in runs.everything if r.run == case.median_run] or runs.everything[-1:]
@@ -107,7 +107,7 @@ def _timeline(case: CasePart, prefix: str) -> Picture | None:
     what = "the median run" if case.median_run == chosen[0].run else f"run {chosen[0].run}"
     words = f"What happened when in {what}: steps, and phases of resources striped below them."
     svg = _inside(draw(curves), f"Timeline of run {chosen[0].run}", prefix)
-    return Picture(svg, "timeline", (words,))
+    return DrawnPicture(svg, "timeline", (words,))
 
 
 def _inside(drawing: Drawing, name: str, prefix: str) -> str:

@@ -5,15 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from benchyard.analysis.foresight import Compared, foresee_comparison
+from benchyard.analysis.foresight import ForeseenCase, foresee_comparison
 from benchyard.analysis.regressions import PREVIOUS
 from tests.benchyard.analysis.comparison.conftest import place, run, runs, step
 
 FIVE = (1.0, 1.1, 1.2, 1.3, 1.4)
 
 
-def asked(*titles: str, there: Path, runs: int, **more: bool) -> list[Compared]:
-    return [Compared(title, there / title, range(1, runs + 1), **more) for title in titles]
+def asked(*titles: str, there: Path, runs: int, **more: bool) -> list[ForeseenCase]:
+    return [ForeseenCase(title, there / title, range(1, runs + 1), **more) for title in titles]
 
 
 @pytest.mark.parametrize(

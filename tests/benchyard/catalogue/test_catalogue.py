@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchyard.catalogue.catalogue import Catalogue
-from benchyard.catalogue.query import SORTS, Condition, Operator, Page, Query
+from benchyard.catalogue.query import SORTS, Condition, EntryQuery, Operator, Page
 from benchyard.core.errors import InputError, NotFoundError
 from benchyard.core.model import Outcome
 from tests.benchyard.catalogue.making import COMMIT, FIRST_S, put_run, step
@@ -55,14 +55,14 @@ def titles(page: Page) -> list[tuple[str, int | None]]:
 
 
 def asked(catalogue: Catalogue, **query: Any) -> list[tuple[str, int | None]]:
-    return titles(catalogue.page(Query(**query)))
+    return titles(catalogue.page(EntryQuery(**query)))
 
 
 # -- entries
 
 
 def test_an_entry_tells_what_its_record_does(catalogue: Catalogue) -> None:
-    [entry] = catalogue.page(Query(text="tpch scale=10", sort="started", limit=1)).entries
+    [entry] = catalogue.page(EntryQuery(text="tpch scale=10", sort="started", limit=1)).entries
     assert (entry.format, entry.case, entry.title) == ("run", "tpch", "tpch[scale=10]")
     assert entry.path == "tpch/results/scale=10/run_1"
     assert (entry.run, entry.outcome, entry.host) == (1, "completed", "bench-01")
@@ -85,7 +85,7 @@ def test_what_is_not_there_is_told_by_its_id(catalogue: Catalogue) -> None:
 def test_a_root_in_another_one_adds_nothing(root: Path, tmp_path: Path) -> None:
     both = Catalogue([root, root / "sort"], tmp_path / "both.sqlite")
     assert both.roots == [root.resolve()]
-    assert both.page(Query()).total == 12
+    assert both.page(EntryQuery()).total == 12
 
 
 # -- conditions
@@ -127,7 +127,7 @@ def test_a_root_in_another_one_adds_nothing(root: Path, tmp_path: Path) -> None:
     ],
 )
 def test_conditions_hold_together(catalogue: Catalogue, query: dict[str, Any], count: int) -> None:
-    found = catalogue.page(Query(**query, limit=None))
+    found = catalogue.page(EntryQuery(**query, limit=None))
     assert (len(found.entries), found.total) == (count, count)
 
 
@@ -151,7 +151,7 @@ def test_conditions_hold_together(catalogue: Catalogue, query: dict[str, Any], c
 def test_parameters_are_compared_as_numbers_or_texts(
     catalogue: Catalogue, parameter: str, operator: Operator, value: Any, count: int
 ) -> None:
-    query = Query(parameters=(Condition(parameter, operator, value),))
+    query = EntryQuery(parameters=(Condition(parameter, operator, value),))
     assert catalogue.page(query).total == count
 
 
@@ -159,8 +159,8 @@ def test_parameters_are_compared_as_numbers_or_texts(
 def test_no_text_is_a_syntax_error(text: str) -> None:
     with TemporaryDirectory() as folder:
         catalogue = Catalogue([Path(folder, "none")], Path(folder, "index.sqlite"))
-        assert catalogue.page(Query(text=text, hosts=(text,), tags=(text,))).total == 0
-        query = Query(commits=(text,), versions=(text,), sort=f"parameter:{text}")
+        assert catalogue.page(EntryQuery(text=text, hosts=(text,), tags=(text,))).total == 0
+        query = EntryQuery(commits=(text,), versions=(text,), sort=f"parameter:{text}")
         assert catalogue.page(query).total == 0
         catalogue.close()
 
@@ -168,7 +168,7 @@ def test_no_text_is_a_syntax_error(text: str) -> None:
 # -- pages
 
 
-def every_page(catalogue: Catalogue, query: Query) -> list[str]:
+def every_page(catalogue: Catalogue, query: EntryQuery) -> list[str]:
     found: list[str] = []
     page = catalogue.page(query)
     while True:
@@ -185,7 +185,7 @@ def every_page(catalogue: Catalogue, query: Query) -> list[str]:
 def test_cursors_and_offsets_agree_in_every_order(
     catalogue: Catalogue, sort: str, sign: str
 ) -> None:
-    query = Query(sort=sign + sort, limit=5)
+    query = EntryQuery(sort=sign + sort, limit=5)
     whole = catalogue.page(replace(query, limit=None)).entries
     by_offset = [catalogue.page(replace(query, offset=at)).entries for at in (0, 5, 10)]
     assert [entry.id for page in by_offset for entry in page] == [entry.id for entry in whole]
@@ -194,15 +194,15 @@ def test_cursors_and_offsets_agree_in_every_order(
 
 
 def test_what_is_not_known_comes_first_ascending(catalogue: Catalogue) -> None:
-    first = catalogue.page(Query(sort="parameter:scale", limit=6)).entries
+    first = catalogue.page(EntryQuery(sort="parameter:scale", limit=6)).entries
     assert {entry.case for entry in first} == {"sort", "copy-file"}
-    last = catalogue.page(Query(sort="-parameter:scale", limit=3)).entries
+    last = catalogue.page(EntryQuery(sort="-parameter:scale", limit=3)).entries
     assert {entry.title for entry in last} == {"tpch[scale=10]"}
-    assert catalogue.page(Query(sort="host", limit=2)).entries[1].case == "copy-file"
+    assert catalogue.page(EntryQuery(sort="host", limit=2)).entries[1].case == "copy-file"
 
 
 def test_a_cursor_stays_where_it_was_when_entries_arrive(root: Path, catalogue: Catalogue) -> None:
-    first = catalogue.page(Query(limit=4))
+    first = catalogue.page(EntryQuery(limit=4))
     rest = asked(catalogue, limit=None, after=first.next)
     put_run(root / "sort" / "results", 77, started_s=FIRST_S * 2)
     catalogue.refresh()
@@ -211,27 +211,27 @@ def test_a_cursor_stays_where_it_was_when_entries_arrive(root: Path, catalogue: 
 
 
 def test_limits_and_offsets_beyond_the_end_are_empty(catalogue: Catalogue) -> None:
-    for query in (Query(offset=12), Query(offset=10**15), Query(limit=0)):
+    for query in (EntryQuery(offset=12), EntryQuery(offset=10**15), EntryQuery(limit=0)):
         page = catalogue.page(query)
         assert (list(page.entries), page.total, page.next) == ([], 12, None)
-    assert len(catalogue.page(Query(offset=-3)).entries) == 10
+    assert len(catalogue.page(EntryQuery(offset=-3)).entries) == 10
 
 
 @pytest.mark.parametrize("after", ["", "!", "AAAA", "é", "kw"])
 def test_a_damaged_cursor_is_told(catalogue: Catalogue, after: str) -> None:
     with pytest.raises(InputError, match="begin at the first page"):
-        catalogue.page(Query(after=after))
+        catalogue.page(EntryQuery(after=after))
 
 
 def test_a_cursor_of_another_order_is_told(catalogue: Catalogue) -> None:
-    after = catalogue.page(Query(limit=2)).next
+    after = catalogue.page(EntryQuery(limit=2)).next
     with pytest.raises(InputError, match="in another order"):
-        catalogue.page(Query(sort="title", after=after))
+        catalogue.page(EntryQuery(sort="title", after=after))
 
 
 def test_an_unknown_order_is_told(catalogue: Catalogue) -> None:
     with pytest.raises(InputError, match=r"cannot be sorted by 'statred'.*started"):
-        catalogue.page(Query(sort="statred"))
+        catalogue.page(EntryQuery(sort="statred"))
 
 
 # -- cases
@@ -249,15 +249,15 @@ def test_cases_come_with_the_newest_first(catalogue: Catalogue) -> None:
     assert (sort.runs, sort.failed, sort.tags) == (4, 1, ("io",))
     assert copy.hosts == ()
     assert catalogue.case(sort.id) == sort
-    assert catalogue.page(Query(results=(sort.id,))).total == 4
+    assert catalogue.page(EntryQuery(results=(sort.id,))).total == 4
 
 
 def test_cases_are_those_of_the_runs_asked_for(catalogue: Catalogue) -> None:
-    [sort] = catalogue.cases(Query(outcomes=("failed",)))
+    [sort] = catalogue.cases(EntryQuery(outcomes=("failed",)))
     assert (sort.title, sort.runs, sort.failed) == ("sort", 1, 1)
     assert [case.case for case in catalogue.cases(offset=1, limit=2)] == ["tpch", "sort"]
     assert catalogue.count_cases() == 4
-    assert catalogue.count_cases(Query(text="tpch")) == 2
+    assert catalogue.count_cases(EntryQuery(text="tpch")) == 2
     assert [c.title for c in catalogue.changed_since(FIRST_S + 10_000)] == ["tpch[scale=10]"]
 
 
@@ -266,7 +266,7 @@ def test_steps_of_a_case_come_in_the_order_of_its_runs(root: Path) -> None:
     put_run(results, 2, steps=(step(1, 3.0, 1.0, 2.0), step(2, 4.0, suspect=("it swapped",))))
     put_run(results, 1, steps=(step(1, outcome=Outcome.FAILED),), outcome=Outcome.FAILED)
     catalogue = looked(root)
-    [case] = catalogue.cases(Query(cases=("steps",)))
+    [case] = catalogue.cases(EntryQuery(cases=("steps",)))
     told = [
         (one.run, one.step.step, one.step.outcome, one.step.median_s, one.step.suspect)
         for one in catalogue.steps_of(case.id)
@@ -287,11 +287,16 @@ def test_values_come_with_their_number(catalogue: Catalogue) -> None:
     assert catalogue.values("tag") == {"big": 6, "sql": 6, "io": 4}
     assert catalogue.values("version") == {"SQLite=3.40.1": 6}
     assert catalogue.values("outcome") == {"completed": 11, "failed": 1}
-    assert catalogue.values("parameter:scale", Query(text="tpch")) == {"1": 3, "10": 3}
+    assert catalogue.values("parameter:scale", EntryQuery(text="tpch")) == {"1": 3, "10": 3}
     assert catalogue.values("parameter")["step1.mode"] == 6
-    assert catalogue.values("host", Query(tags=("io",))) == {"bench-02": 4}
+    assert catalogue.values("host", EntryQuery(tags=("io",))) == {"bench-02": 4}
     fields = ("tag", "parameter:scale", "host")
-    for query in (Query(), Query(text="tpch"), Query(tags=("io",)), Query(formats=("run",))):
+    for query in (
+        EntryQuery(),
+        EntryQuery(text="tpch"),
+        EntryQuery(tags=("io",)),
+        EntryQuery(formats=("run",)),
+    ):
         each = {field: catalogue.values(field, query) for field in fields}
         assert catalogue.values_of(fields, query) == each
     with pytest.raises(InputError, match=r"no field 'hots'.*host"):
@@ -300,22 +305,22 @@ def test_values_come_with_their_number(catalogue: Catalogue) -> None:
 
 def test_answers_are_those_of_the_present(root: Path, catalogue: Catalogue) -> None:
     generation = catalogue.generation
-    assert catalogue.values("tag", Query(text="sort")) == {"io": 4}
+    assert catalogue.values("tag", EntryQuery(text="sort")) == {"io": 4}
     catalogue.refresh()
     assert catalogue.generation == generation
     put_run(root / "sort" / "results", 5, tags=("new",))
     catalogue.refresh()
     assert catalogue.generation > generation
-    assert catalogue.values("tag", Query(text="sort")) == {"io": 4, "new": 1}
-    assert catalogue.page(Query(text="sort")).total == 5
+    assert catalogue.values("tag", EntryQuery(text="sort")) == {"io": 4, "new": 1}
+    assert catalogue.page(EntryQuery(text="sort")).total == 5
 
 
 def test_many_pages_at_random_are_slices_of_the_whole(catalogue: Catalogue) -> None:
     chance = random.Random(1)  # noqa: S311 - not a secret
-    whole = list(catalogue.page(Query(limit=None)).entries)
+    whole = list(catalogue.page(EntryQuery(limit=None)).entries)
     for _ in range(50):
         offset, limit = chance.randrange(14), chance.randrange(14)
-        page = catalogue.page(Query(offset=offset, limit=limit))
+        page = catalogue.page(EntryQuery(offset=offset, limit=limit))
         assert list(page.entries) == whole[offset : offset + limit]
 
 
@@ -324,10 +329,10 @@ def test_a_format_is_asked_in_any_order(root: Path, catalogue: Catalogue, sort: 
     result = {"command": "true", "mean": 0.1, "times": [0.1, 0.1]}
     (root / "times.json").write_text(json.dumps({"results": [result]}))
     catalogue.refresh()
-    everything = catalogue.page(Query(sort=sort, limit=None)).entries
+    everything = catalogue.page(EntryQuery(sort=sort, limit=None)).entries
     assert {entry.format for entry in everything} > {"hyperfine"}
     # Of the rare one SQLite takes the index, of the common one it does not.
     for name in ("run", "hyperfine"):
-        page = catalogue.page(Query(formats=(name,), sort=sort, limit=None))
+        page = catalogue.page(EntryQuery(formats=(name,), sort=sort, limit=None))
         assert list(page.entries) == [entry for entry in everything if entry.format == name]
         assert page.total == len(page.entries)

@@ -18,10 +18,10 @@ import pytest
 from benchyard.catalogue.catalogue import Catalogue
 from benchyard.catalogue.entry import Entry, identified
 from benchyard.catalogue.formats import FORMATS
-from benchyard.catalogue.formats.contract import Found, Listing
+from benchyard.catalogue.formats.contract import Candidate, FolderListing
 from benchyard.catalogue.formats.record import Record, read_facts
 from benchyard.catalogue.opening import index_of
-from benchyard.catalogue.query import Query
+from benchyard.catalogue.query import EntryQuery
 from benchyard.results.attempts import note_began
 from benchyard.results.campaigns import set_aside
 from benchyard.results.layout import begin_run
@@ -48,7 +48,7 @@ def looked(lab: Path) -> Catalogue:
 
 
 def entries(catalogue: Catalogue) -> dict[str, Entry]:
-    return {e.path: e for e in catalogue.page(Query(limit=None, sort="path")).entries}
+    return {e.path: e for e in catalogue.page(EntryQuery(limit=None, sort="path")).entries}
 
 
 def only(catalogue: Catalogue) -> Entry:
@@ -197,11 +197,11 @@ def test_names_that_are_no_unicode_are_listed(lab: Path) -> None:
     odd = os.fsdecode(b"b\xff\xfed\n<b>")
     put_run(lab / odd / "results", name="odd", host="h\x00st\ud800")
     catalogue = looked(lab)
-    [entry] = catalogue.page(Query(cases=("odd",))).entries
+    [entry] = catalogue.page(EntryQuery(cases=("odd",))).entries
     assert entry.path == f"{odd}/results/run_1"
     assert entry.place.is_dir()
     assert catalogue.entry(entry.id) == entry
-    assert [case.path for case in catalogue.cases(Query(cases=("odd",)))] == [f"{odd}/results"]
+    assert [case.path for case in catalogue.cases(EntryQuery(cases=("odd",)))] == [f"{odd}/results"]
 
 
 # -- what cannot be read
@@ -223,18 +223,18 @@ def test_a_damaged_record_is_listed_with_the_reason(
 ) -> None:
     (lab / "sort" / "results" / "run_2" / "run.json").write_text(content)
     catalogue.refresh()
-    [entry] = catalogue.page(Query(broken=True)).entries
+    [entry] = catalogue.page(EntryQuery(broken=True)).entries
     assert (entry.path, entry.run, entry.case) == ("sort/results/run_2", 2, "sort")
     assert why in entry.broken
-    assert catalogue.page(Query(broken=False)).total == 2
+    assert catalogue.page(EntryQuery(broken=False)).total == 2
     put_run(lab / "sort" / "results", 2)
     catalogue.refresh()
-    assert catalogue.page(Query(broken=True)).total == 0
+    assert catalogue.page(EntryQuery(broken=True)).total == 0
 
 
 def test_a_record_of_another_run_is_broken(lab: Path) -> None:
     shutil.copytree(lab / "sort" / "results" / "run_1", lab / "sort" / "results" / "run_8")
-    [entry] = looked(lab).page(Query(broken=True)).entries
+    [entry] = looked(lab).page(EntryQuery(broken=True)).entries
     assert "it is of run 1" in entry.broken
 
 
@@ -274,19 +274,19 @@ import os, sys
 from pathlib import Path
 from benchyard.catalogue.catalogue import Catalogue
 from benchyard.catalogue.formats import FORMATS
-from benchyard.catalogue.formats.contract import Found, Listing
+from benchyard.catalogue.formats.contract import Candidate, FolderListing
 from benchyard.catalogue.formats.record import Record, read_facts
 from benchyard.catalogue.opening import index_of
-from benchyard.catalogue.query import Query
+from benchyard.catalogue.query import EntryQuery
 if os.getuid() == 0:
     os.seteuid(65534)
 catalogue = Catalogue([Path(sys.argv[1], "lab")], Path(sys.argv[1], "open", "index.sqlite"))
-[entry] = catalogue.page(Query(broken=True)).entries
-print(entry.format, entry.path, entry.broken, catalogue.page(Query()).total)
+[entry] = catalogue.page(EntryQuery(broken=True)).entries
+print(entry.format, entry.path, entry.broken, catalogue.page(EntryQuery()).total)
 os.seteuid(os.getuid())
 Path(sys.argv[1], "lab", "closed").chmod(0o755)
 catalogue.refresh()
-print(catalogue.page(Query(broken=True)).total)
+print(catalogue.page(EntryQuery(broken=True)).total)
 """
 
 
@@ -295,10 +295,10 @@ class _OddFormat:
 
     name = "odd"
 
-    def detect(self, listing: Listing) -> Iterable[str]:
+    def detect(self, listing: FolderListing) -> Iterable[str]:
         return listing.files
 
-    def describe(self, found: Found) -> Entry | None:
+    def describe(self, found: Candidate) -> Entry | None:
         if found.path.endswith(".txt"):
             return Entry(found.id, "odd", found.root, found.path, math.nan, math.inf)
         raise RuntimeError("no way")
@@ -314,10 +314,10 @@ def test_a_format_that_fails_keeps_nothing_else_out(
     (lab / "b.bin").touch()
     monkeypatch.setattr("benchyard.catalogue.catalogue.FORMATS", (*FORMATS, _OddFormat()))
     catalogue = looked(lab)
-    broken = {e.path: e.broken for e in catalogue.page(Query(broken=True)).entries}
+    broken = {e.path: e.broken for e in catalogue.page(EntryQuery(broken=True)).entries}
     assert broken["a.txt"].endswith("a.txt: nan is no time")
     assert broken["b.bin"].endswith("b.bin: RuntimeError: no way")
-    assert catalogue.page(Query(broken=False)).total == 3
+    assert catalogue.page(EntryQuery(broken=False)).total == 3
 
 
 # -- what is under way
@@ -328,13 +328,13 @@ def test_a_run_under_way_is_told_until_it_ends(lab: Path, catalogue: Catalogue) 
     begin_run(results, 4)
     note_began(results, "sort[x=1]", 4, "2026-11-25T08:00:00+00:00", {})
     catalogue.refresh()
-    [entry] = catalogue.page(Query(under_way=True)).entries
+    [entry] = catalogue.page(EntryQuery(under_way=True)).entries
     assert (entry.run, entry.title, entry.case, entry.outcome) == (4, "sort[x=1]", "sort", None)
     assert (entry.started_s, entry.broken) == (1_795_593_600.0, "")
     assert catalogue.cases()[0].failed == 0
     put_run(results, 4)
     catalogue.refresh_due()
-    assert catalogue.page(Query(under_way=True)).total == 0
+    assert catalogue.page(EntryQuery(under_way=True)).total == 0
     assert entries(catalogue)["sort/results/run_4"].outcome == "completed"
 
 
@@ -352,10 +352,10 @@ def test_a_run_that_was_killed_is_broken(lab: Path, catalogue: Catalogue) -> Non
 def test_what_was_known_is_told_before_the_first_look(lab: Path, catalogue: Catalogue) -> None:
     put_run(lab / "sort" / "results", 4)
     other = Catalogue([lab], lab.parent / "index.sqlite", look=False)
-    assert other.page(Query()).total == 3
+    assert other.page(EntryQuery()).total == 3
     assert catalogue.freshness.looked_s <= time.time()
     other.refresh()
-    assert catalogue.page(Query()).total == 4  # both ask one file
+    assert catalogue.page(EntryQuery()).total == 4  # both ask one file
 
 
 @pytest.mark.parametrize("content", [b"", b"no database at all" * 1000])
@@ -412,11 +412,11 @@ def test_a_look_that_was_stopped_goes_on(lab: Path) -> None:
     put_many(lab / "sort" / "results", range(4, 30))
     catalogue = Catalogue([lab], lab.parent / "index.sqlite", look=False)
     catalogue.refresh(_after(10))
-    some = catalogue.page(Query()).total
+    some = catalogue.page(EntryQuery()).total
     assert 0 < some < 29
     assert catalogue.freshness.looked_s == 0
     catalogue.refresh()
-    assert catalogue.page(Query()).total == 29
+    assert catalogue.page(EntryQuery()).total == 29
 
 
 def _after(calls: int) -> Callable[[], bool]:
@@ -433,14 +433,14 @@ def test_a_first_look_that_was_killed_goes_on(tmp_path: Path) -> None:
     index = tmp_path / "index.sqlite"
     started = subprocess.Popen([sys.executable, "-c", _LOOK, str(lab), str(index)])
     reader = Catalogue([lab], index, look=False)
-    while not reader.page(Query()).total and started.poll() is None:
+    while not reader.page(EntryQuery()).total and started.poll() is None:
         time.sleep(0.01)
     started.send_signal(signal.SIGKILL)
     started.wait()
-    some = reader.page(Query()).total
+    some = reader.page(EntryQuery()).total
     assert 0 < some <= 1500
     reader.refresh()
-    assert reader.page(Query()).total == 1500
+    assert reader.page(EntryQuery()).total == 1500
     assert entries(reader) == entries(Catalogue([lab], tmp_path / "other.sqlite"))
 
 
@@ -460,7 +460,7 @@ def test_processes_that_look_at_once_do_not_hinder_each_other(lab: Path, tmp_pat
     command = [sys.executable, "-c", _LOOK, str(lab), str(index)]
     started = [subprocess.Popen(command, stderr=subprocess.PIPE) for _ in range(3)]
     assert [(one.communicate(timeout=60)[1], one.returncode) for one in started] == [(b"", 0)] * 3
-    assert Catalogue([lab], index, look=False).page(Query()).total == 303
+    assert Catalogue([lab], index, look=False).page(EntryQuery()).total == 303
 
 
 def test_who_stops_does_not_wait_for_another_process_that_looks(
@@ -469,20 +469,20 @@ def test_who_stops_does_not_wait_for_another_process_that_looks(
     with (lab.parent / "index.sqlite.lock").open("r+b") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         other = Catalogue([lab], lab.parent / "index.sqlite", look=False)
-        assert other.page(Query()).total == 3
+        assert other.page(EntryQuery()).total == 3
         other.watch()
         other.close()
         put_run(lab / "sort" / "results", 4)
         catalogue.refresh(lambda: True)
-    assert catalogue.page(Query()).total == 3
+    assert catalogue.page(EntryQuery()).total == 3
     catalogue.refresh()
-    assert catalogue.page(Query()).total == 4
+    assert catalogue.page(EntryQuery()).total == 4
 
 
 def test_an_index_that_is_overwritten_while_it_is_open_is_made_anew(lab: Path) -> None:
     catalogue = looked(lab)
     (lab.parent / "index.sqlite").write_bytes(b"nothing of use" * 9999)
-    assert catalogue.page(Query()).total == 3
+    assert catalogue.page(EntryQuery()).total == 3
 
 
 # -- ids
@@ -515,7 +515,7 @@ def test_ids_of_places_still_lead_to_what_lies_there(lab: Path, catalogue: Catal
     assert entry.id != identified(results / "run_1")
     assert catalogue.entry(identified(results / "run_1")) == entry
     assert catalogue.case(identified(results)).id == entry.results
-    assert catalogue.page(Query(results=(identified(results),))).total == 3
+    assert catalogue.page(EntryQuery(results=(identified(results),))).total == 3
     assert len(catalogue.steps_of(identified(results))) == 3
 
 

@@ -15,7 +15,7 @@ import pytest
 from benchyard.catalogue.catalogue import Catalogue
 from benchyard.catalogue.entry import Entry
 from benchyard.catalogue.formats import FORMATS
-from benchyard.catalogue.query import Query
+from benchyard.catalogue.query import EntryQuery
 from benchyard.core.errors import BenchyardError, NotFoundError
 from tests.benchyard.catalogue.making import put_many, record
 
@@ -94,7 +94,7 @@ class Fire:
 
     def _ask(self) -> None:
         self.asked += 1
-        page = self._catalogue.page(Query(limit=1000, sort="path"))
+        page = self._catalogue.page(EntryQuery(limit=1000, sort="path"))
         if len(page.entries) != page.total:
             self.wrong.append(f"{len(page.entries)} entries of {page.total}")
         places = {entry.place for entry in page.entries}
@@ -126,7 +126,7 @@ def used() -> tuple[int, int, int]:
 
 
 def told(catalogue: Catalogue) -> list[Entry]:
-    return list(catalogue.page(Query(limit=None, sort="path")).entries)
+    return list(catalogue.page(EntryQuery(limit=None, sort="path")).entries)
 
 
 def stand_the_fire(tmp_path: Path, seconds: float) -> None:

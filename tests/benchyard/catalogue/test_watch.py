@@ -10,7 +10,7 @@ import pytest
 
 from benchyard.catalogue import watch as module
 from benchyard.catalogue.catalogue import Catalogue
-from benchyard.catalogue.query import Query
+from benchyard.catalogue.query import EntryQuery
 from benchyard.catalogue.watch import silent_root
 from benchyard.results.layout import begin_run
 from tests.benchyard.catalogue.making import put_run
@@ -38,7 +38,7 @@ def wait_until(holds: Callable[[], bool], seconds: float = 30.0) -> None:
 
 
 def total(catalogue: Catalogue) -> int:
-    return catalogue.page(Query()).total
+    return catalogue.page(EntryQuery()).total
 
 
 def test_what_comes_and_goes_is_seen(lab: Path, catalogue: Catalogue) -> None:
@@ -58,7 +58,7 @@ def test_a_run_is_followed_to_its_end(lab: Path, catalogue: Catalogue) -> None:
     begin_run(lab / "sort" / "results", 2)
     wait_until(lambda: total(catalogue) == 2)
     put_run(lab / "sort" / "results", 2)
-    wait_until(lambda: catalogue.page(Query(outcomes=("completed",))).total == 2)
+    wait_until(lambda: catalogue.page(EntryQuery(outcomes=("completed",))).total == 2)
 
 
 def test_names_that_are_no_utf8_end_nothing(

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from benchyard.lab.guard import LOGIN, Guard, Receive, Scope, Send
+from benchyard.lab.guard import LOGIN, OriginGuard, Receive, Scope, Send
 
 OWN = "http://127.0.0.1:4200"
 Sent = list[MutableMapping[str, Any]]
@@ -35,7 +35,7 @@ def ask(headers: Mapping[str, str], *origins: str, path: str = "/api", kind: str
     given = {"host": "127.0.0.1:4200", **headers}
     encoded = [(name.encode(), value.encode()) for name, value in given.items()]
     scope = {"type": kind, "method": "POST", "path": path, "headers": encoded}
-    asyncio.run(Guard(prefect, origins or (OWN,))(scope, receive, send))
+    asyncio.run(OriginGuard(prefect, origins or (OWN,))(scope, receive, send))
     return sent
 
 

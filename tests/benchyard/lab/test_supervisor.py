@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from benchyard.core import places
-from benchyard.lab.supervisor import Part, Supervisor, as_interrupts, listening
+from benchyard.lab.supervisor import LabProcess, Supervisor, as_interrupts, listening
 from benchyard.process.labels import OWNER, labelled
 from tasks.names import HOME, PART
 from tests.conftest import eventually
@@ -22,18 +22,18 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def part(home: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Part]:
+def part(home: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[LabProcess]:
     """A part that ends when its input does, as all of them do."""
     (home / "idle.py").write_text("import sys\nprint('here', flush=True)\nsys.stdin.read()\n")
     monkeypatch.setenv("PYTHONPATH", str(home))
-    part = Part("server", "idle", (), {"MORE": "1"}, home)
+    part = LabProcess("server", "idle", (), {"MORE": "1"}, home)
     part.start()
     yield part
     part.end(5)
 
 
 def test_a_part_is_labelled_and_bound_to_no_flow_run(
-    part: Part, home: Path, monkeypatch: pytest.MonkeyPatch
+    part: LabProcess, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert part.process is not None
     assert part.alive
@@ -42,21 +42,21 @@ def test_a_part_is_labelled_and_bound_to_no_flow_run(
     assert os.getsid(part.process.pid) == part.process.pid
 
     monkeypatch.setenv(OWNER, "1:1:1")
-    other = Part("worker x", "idle", (), {}, home)
+    other = LabProcess("worker x", "idle", (), {}, home)
     other.start()
     assert other.process is not None
     assert other.process.pid not in dict(labelled(OWNER))
     other.end(5)
 
 
-def test_a_part_that_is_cut_off_ends_by_itself(part: Part) -> None:
+def test_a_part_that_is_cut_off_ends_by_itself(part: LabProcess) -> None:
     part.cut()
 
     assert eventually(lambda: not part.alive, 20)
     assert part.last_words() == "here"
 
 
-def test_one_that_dies_is_started_again_later_each_time(part: Part) -> None:
+def test_one_that_dies_is_started_again_later_each_time(part: LabProcess) -> None:
     delays: list[float] = []
     for _ in range(3):
         assert part.process is not None
@@ -71,7 +71,7 @@ def test_one_that_dies_is_started_again_later_each_time(part: Part) -> None:
     assert delays[0] < delays[1] < delays[2]
 
 
-def test_the_supervisor_starts_again_what_died_and_says_so(part: Part) -> None:
+def test_the_supervisor_starts_again_what_died_and_says_so(part: LabProcess) -> None:
     said: list[str] = []
     supervisor = Supervisor(part, [], said.append)
     assert part.process is not None
@@ -103,7 +103,7 @@ def test_a_wish_ends_a_sleep_and_is_counted() -> None:
     assert not requests.by_machine
 
 
-def test_the_end_of_a_process_ends_a_sleep(part: Part) -> None:
+def test_the_end_of_a_process_ends_a_sleep(part: LabProcess) -> None:
     with listening() as requests:
         part.cut()
         requests.sleep(None, [part.descriptor])

@@ -10,7 +10,7 @@ from datetime import datetime
 from pathlib import Path
 
 from benchyard.core.errors import DocumentRejectedError, SinkUnavailableError
-from benchyard.publish.sinks.contract import Kind, Spooled
+from benchyard.publish.sinks.contract import DocumentKind, Spooled
 
 Act = Callable[[Spooled], object]
 
@@ -32,7 +32,7 @@ class FolderSink:
     before: Act = nothing
     after: Act = nothing
     parallel: int = 1
-    kind: Kind = Kind.RESULTS
+    kind: DocumentKind = DocumentKind.RESULTS
     name: str = "fake"
     checked: int = 0
     closed: int = 0

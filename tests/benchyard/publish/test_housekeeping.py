@@ -10,7 +10,15 @@ from hypothesis import strategies as st
 
 from benchyard.core import places
 from benchyard.core.errors import InputError
-from benchyard.publish.housekeeping import Policy, Report, disks, old_runs, remove, size_of, spools
+from benchyard.publish.housekeeping import (
+    HousekeepingReport,
+    Policy,
+    disks,
+    old_runs,
+    remove,
+    size_of,
+    spools,
+)
 from benchyard.results.layout import DONE, run_folder
 
 DAY = 86_400
@@ -146,7 +154,7 @@ def test_room_is_told_once_for_each_file_system(tmp_path: Path) -> None:
 
 
 def test_a_report_is_json() -> None:
-    document = Report(leftovers=("process 1",)).to_json()
+    document = HousekeepingReport(leftovers=("process 1",)).to_json()
 
     assert document["leftovers"] == ["process 1"]
     assert document["removed"] is False

@@ -17,7 +17,7 @@ from benchyard.publish.compression import Compression, compress
 from benchyard.publish.file_lock import claimed
 from benchyard.publish.outcome import Begun, Happening, Left, Published, PublishResult, Retrying
 from benchyard.publish.publisher import Manner, archive, publish, upload
-from benchyard.publish.sinks.contract import Kind, Spooled
+from benchyard.publish.sinks.contract import DocumentKind, Spooled
 from benchyard.publish.sinks.sending import RetryPolicy
 from benchyard.publish.upload_one import StopSignal
 from tests.benchyard.publish.conftest import Fill, names, write
@@ -123,7 +123,7 @@ def test_events_are_for_sinks_that_take_them(
     outcome = run()
     assert published(outcome) == ["a.json"]
     assert outcome.left_alone == 1
-    sink.kind = Kind.EVENTS
+    sink.kind = DocumentKind.EVENTS
     assert published(run()) == ["a.events.jsonl"]
     assert names(spool) == []
 

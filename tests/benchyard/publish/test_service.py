@@ -21,7 +21,7 @@ from benchyard.publish.compression import Compression
 from benchyard.publish.routes import folder_name, routes, with_backlog
 from benchyard.publish.service import document_of_run, spool_run
 from benchyard.publish.sinks import open_reader
-from benchyard.publish.sinks.contract import Kind, Sink
+from benchyard.publish.sinks.contract import DocumentKind, Sink
 from benchyard.publish.sinks.sending import RetryPolicy
 from benchyard.publish.spool import kind_of
 from benchyard.publish.testresults import parse
@@ -269,7 +269,7 @@ def to(tmp_path: Path) -> LocalArchive:
 
 @pytest.fixture
 def put_run(spool: Path, to: LocalArchive) -> Spool:
-    return lambda run: spool_run(run, Kind.RESULTS, spool, to)
+    return lambda run: spool_run(run, DocumentKind.RESULTS, spool, to)
 
 
 def test_a_finished_run_is_put_once(put_run: Spool, spool: Path, tmp_path: Path) -> None:
@@ -286,7 +286,7 @@ def test_what_was_archived_or_rejected_is_not_put_again(
     put_run: Spool, spool: Path, tmp_path: Path, to: LocalArchive, how: Compression
 ) -> None:
     run = finished_run(tmp_path / "results")
-    name, _ = document_of_run(run, Kind.RESULTS)
+    name, _ = document_of_run(run, DocumentKind.RESULTS)
     (spool / "rejected").mkdir()
     rejected = write(spool / "rejected" / f"{name}{how.ending}", "broken")
     assert put_run(run) is None
@@ -299,10 +299,10 @@ def test_what_was_archived_or_rejected_is_not_put_again(
 
 def test_a_sink_of_events_gets_events(spool: Path, tmp_path: Path, to: LocalArchive) -> None:
     run = finished_run(tmp_path / "results")
-    put = spool_run(run, Kind.EVENTS, spool, to)
+    put = spool_run(run, DocumentKind.EVENTS, spool, to)
     assert put is not None
-    assert kind_of(put) is Kind.EVENTS
-    results, _ = document_of_run(run, Kind.RESULTS)
+    assert kind_of(put) is DocumentKind.EVENTS
+    results, _ = document_of_run(run, DocumentKind.RESULTS)
     assert put == results.removesuffix(".json") + ".events.jsonl"
     events = [event.name for event in load((spool / put).read_bytes())]
     assert "run-start" in events

@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 from benchyard.core.errors import InputError, SinkUnavailableError
 from benchyard.publish import spool as spools
 from benchyard.publish.file_lock import ClaimedFile, claimed
-from benchyard.publish.sinks.contract import Kind
+from benchyard.publish.sinks.contract import DocumentKind
 from benchyard.publish.spool import kind_of, listing, offer_again, put, reject
 from tests.benchyard.publish.conftest import Fill, names, write
 
 
-def waiting(folder: Path, only: Kind | None = None) -> list[str]:
+def waiting(folder: Path, only: DocumentKind | None = None) -> list[str]:
     return [one.name for one in listing(folder, only).waiting]
 
 
@@ -124,9 +124,9 @@ def test_what_is_no_document_is_counted_and_left(spool: Path, tmp_path: Path, fi
 
 def test_events_are_left_alone_where_only_results_are_wanted(spool: Path, fill: Fill) -> None:
     fill("a.json", "a.events.jsonl")
-    assert waiting(spool, Kind.RESULTS) == ["a.json"]
-    assert waiting(spool, Kind.EVENTS) == ["a.events.jsonl"]
-    assert listing(spool, Kind.RESULTS).left_alone == 1
+    assert waiting(spool, DocumentKind.RESULTS) == ["a.json"]
+    assert waiting(spool, DocumentKind.EVENTS) == ["a.events.jsonl"]
+    assert listing(spool, DocumentKind.RESULTS).left_alone == 1
 
 
 def test_a_folder_that_is_not_there_is_an_error(tmp_path: Path) -> None:
@@ -143,9 +143,9 @@ def test_a_large_spool_is_listed_quickly(spool: Path) -> None:
 
 @given(st.text())
 def test_any_name_is_of_a_kind_or_of_none(name: str) -> None:
-    assert kind_of(name) in (Kind.RESULTS, Kind.EVENTS, None)
-    assert kind_of(f"x{name}.events.jsonl.zst") is Kind.EVENTS
-    assert kind_of(f"x{name}.json") is Kind.RESULTS
+    assert kind_of(name) in (DocumentKind.RESULTS, DocumentKind.EVENTS, None)
+    assert kind_of(f"x{name}.events.jsonl.zst") is DocumentKind.EVENTS
+    assert kind_of(f"x{name}.json") is DocumentKind.RESULTS
     assert kind_of(f".{name}.json") is None
 
 
@@ -260,7 +260,7 @@ def test_the_other_kind_and_what_is_no_document_stay(spool: Path) -> None:
     rejected(spool, "a.json")
     rejected(spool, "a.events.jsonl")
     write(spool / "rejected" / "notes.txt", "mine")
-    assert offer_again(spool, Kind.RESULTS) == ()
+    assert offer_again(spool, DocumentKind.RESULTS) == ()
     assert "a.json" in names(spool)
     assert {"a.events.jsonl", "notes.txt"} <= set(names(spool / "rejected"))
 

@@ -11,7 +11,7 @@ from benchyard.results.metrics_csv import (
     STATS_COLUMNS,
     SUMMARY_COLUMNS,
     Row,
-    StepOfRun,
+    StepSamples,
     stats_csv,
     summary_csv,
     to_csv,
@@ -30,8 +30,8 @@ def parsed(text: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(text)))
 
 
-def step(run: int, duration_s: float | None, index: int = 1) -> StepOfRun:
-    return StepOfRun("c", run, index, duration_s, USED, 2, LEVELS)
+def step(run: int, duration_s: float | None, index: int = 1) -> StepSamples:
+    return StepSamples("c", run, index, duration_s, USED, 2, LEVELS)
 
 
 def test_the_columns_are_krowns() -> None:
@@ -62,7 +62,7 @@ def test_the_columns_are_krowns() -> None:
 
 
 def test_defect_06_a_step_without_samples_is_kept() -> None:
-    steps = [StepOfRun("c", 1, 1, 0.25, samples=0), StepOfRun("c", 1, 2, 0.5)]
+    steps = [StepSamples("c", 1, 1, 0.25, samples=0), StepSamples("c", 1, 2, 0.5)]
     for text in (summary_csv(steps), stats_csv(steps)):
         assert [row["step"] for row in parsed(text)] == ["1", "2"]
     assert parsed(summary_csv(steps))[0]["number_of_samples"] == "0"
@@ -116,7 +116,7 @@ def test_steps_stand_in_their_order() -> None:
 
 def test_sums_and_milliseconds_carry_no_binary_noise() -> None:
     used = {"host_cpu_user_s": 0.1, "host_cpu_system_s": 0.2, "host_disk_busy_time_s": 1.001}
-    row = parsed(summary_csv([StepOfRun("c", 1, 1, 1.0, used)]))[0]
+    row = parsed(summary_csv([StepSamples("c", 1, 1, 1.0, used)]))[0]
     assert (row["cpu_user_system_diff"], row["disk_busy_time_diff"]) == ("0.3", "1001.0")
 
 

@@ -15,7 +15,7 @@ from benchyard.case.testbeds import Testbed
 from benchyard.core.model import Case, Requires
 from benchyard.run.ordering import Order, turns
 from benchyard.run.resting import rest_after
-from benchyard.suite.course import Course, End, SuiteLimits, Taken, known_places
+from benchyard.suite.course import End, SuiteCourse, SuiteLimits, Taken, known_places
 from benchyard.suite.places import MOST_OUTSTANDING, Place, with_room
 from benchyard.suite.plan import ChosenCase
 
@@ -43,9 +43,9 @@ class Simulation:
     now: float = 0.0
     log: list[tuple[float, float, Taken]] = field(default_factory=list[tuple[float, float, Taken]])
 
-    def run(self) -> Course:
+    def run(self) -> SuiteCourse:
         planned = turns([one.runs for one in self.entries], self.order, self.seed)
-        course = Course(self.entries, planned, self.limits, lambda: self.now)
+        course = SuiteCourse(self.entries, planned, self.limits, lambda: self.now)
         free_at: dict[str, float] = {}
         ends: dict[int, tuple[float, float, Taken]] = {}
         while course.left or course.under_way:
@@ -71,12 +71,12 @@ class Simulation:
             course.end(taken, End.FAILED if name in self.failing else End.DONE)
         return course
 
-    def length(self, course: Course, taken: Taken) -> float:
+    def length(self, course: SuiteCourse, taken: Taken) -> float:
         each = self.seconds.get(course.entries[taken.turn.case].title, 1.0)
         return len(taken.turn.runs) * (each + rest_after(each, self.limits.cooldown_s))
 
 
-def executed(course: Course) -> Counter[tuple[int, int]]:
+def executed(course: SuiteCourse) -> Counter[tuple[int, int]]:
     return Counter(
         (taken.turn.case, run)
         for taken in course.ended
@@ -178,7 +178,7 @@ def test_lengths_are_learnt_on_the_way() -> None:
 
 
 def test_what_is_put_back_is_begun_again_elsewhere() -> None:
-    course = Course([entry("c", 2)], turns([(1, 2)], Order.CASE, 0), SuiteLimits())
+    course = SuiteCourse([entry("c", 2)], turns([(1, 2)], Order.CASE, 0), SuiteLimits())
     taken = course.take([place("a")])
     assert taken is not None
     course.put_back(taken)
@@ -189,7 +189,7 @@ def test_what_is_put_back_is_begun_again_elsewhere() -> None:
 
 
 def test_a_testbed_that_has_gone_binds_nobody() -> None:
-    course = Course([entry("c", 2)], turns([(1, 2)], Order.RANDOM, 0), SuiteLimits())
+    course = SuiteCourse([entry("c", 2)], turns([(1, 2)], Order.RANDOM, 0), SuiteLimits())
     first = course.take([place("a")])
     assert first is not None
     course.end(first, End.DONE)

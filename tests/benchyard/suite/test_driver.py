@@ -9,7 +9,7 @@ import pytest
 from benchyard.core.errors import InputError
 from benchyard.run.ordering import Turn
 from benchyard.run.request import Request
-from benchyard.suite.course import Course, End, SuiteLimits
+from benchyard.suite.course import End, SuiteCourse, SuiteLimits
 from benchyard.suite.driver import TurnEnd, execute_turns
 from benchyard.suite.places import NOWHERE, Place
 from benchyard.suite.plan import ChosenCase
@@ -20,10 +20,10 @@ TURNS = [Turn(0, (1,)), Turn(1, (1,)), Turn(0, (2,))]
 
 def drive(
     *ends: End, base: Request = BASE, campaign: str = "auto", fail_fast: bool = False
-) -> tuple[list[Request], bool, Course]:
+) -> tuple[list[Request], bool, SuiteCourse]:
     """Execute turns that end so; return what was asked, whether it was stopped, and the course."""
     entries = [ChosenCase(title, "", campaign=campaign) for title in ("a", "b")]
-    course = Course(entries, TURNS, SuiteLimits(fail_fast=fail_fast))
+    course = SuiteCourse(entries, TURNS, SuiteLimits(fail_fast=fail_fast))
     asked: list[Request] = []
     left = iter(ends)
 
@@ -34,7 +34,7 @@ def drive(
     return asked, execute_turns(course, Place("", NOWHERE), base, execute, Event()), course
 
 
-def ends_of(course: Course) -> list[End | None]:
+def ends_of(course: SuiteCourse) -> list[End | None]:
     return [taken.end for taken in course.ended]
 
 
@@ -72,7 +72,10 @@ def test_a_turn_that_was_cancelled_ends_them_all() -> None:
 
 @pytest.mark.parametrize(("after", "stopped"), [(1, True), (3, False)])
 def test_a_stop_counts_only_while_there_is_more_to_do(after: int, *, stopped: bool) -> None:
-    course, stop = Course([ChosenCase("a", ""), ChosenCase("b", "")], TURNS, SuiteLimits()), Event()
+    course, stop = (
+        SuiteCourse([ChosenCase("a", ""), ChosenCase("b", "")], TURNS, SuiteLimits()),
+        Event(),
+    )
 
     def execute(_: Request) -> TurnEnd:
         if len(course.ended) + 1 == after:
@@ -83,7 +86,7 @@ def test_a_stop_counts_only_while_there_is_more_to_do(after: int, *, stopped: bo
 
 
 def test_an_error_ends_them_all() -> None:
-    course = Course([ChosenCase("a", ""), ChosenCase("b", "")], TURNS, SuiteLimits())
+    course = SuiteCourse([ChosenCase("a", ""), ChosenCase("b", "")], TURNS, SuiteLimits())
     refuse: Callable[[Request], TurnEnd] = _refuse
 
     with pytest.raises(InputError):

@@ -9,7 +9,7 @@ from benchyard.analysis.comparison.gate import Regression
 from benchyard.analysis.regressions import Looked
 from benchyard.case.testbeds import Testbed
 from benchyard.run.ordering import Turn
-from benchyard.suite.course import Course, End, SuiteLimits
+from benchyard.suite.course import End, SuiteCourse, SuiteLimits
 from benchyard.suite.places import Place
 from benchyard.suite.plan import ChosenCase
 from benchyard.suite.summary import Summary, summed, with_testbeds_comparisons
@@ -32,7 +32,7 @@ def test_what_is_no_report_is_none(text: object) -> None:
 
 
 def ended(end: End, report: CaseReport | None, runs: tuple[int, ...] = (1, 2, 3)) -> Summary:
-    course = Course([ChosenCase("tpch", "", runs=runs)], [Turn(0, runs)], SuiteLimits())
+    course = SuiteCourse([ChosenCase("tpch", "", runs=runs)], [Turn(0, runs)], SuiteLimits())
     taken = course.take([Place("bed", Testbed("bed"))])
     assert taken is not None
     assert course.ends_case(taken)
@@ -67,7 +67,7 @@ def summary_of(*p_values: float) -> Summary:
     """Make a suite of cases with one test each, a regression where it is significant alone."""
     cases = [ChosenCase(f"c{n}", "", runs=(1,)) for n in range(len(p_values))]
     turns = [Turn(n, (1,)) for n in range(len(cases))]
-    course = Course(cases, turns, SuiteLimits())
+    course = SuiteCourse(cases, turns, SuiteLimits())
     for n, p in enumerate(p_values):
         taken = course.take([Place("bed", Testbed("bed"))])
         assert taken is not None

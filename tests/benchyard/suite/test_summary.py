@@ -7,7 +7,7 @@ import pytest
 
 from benchyard.analysis.regressions import Baseline
 from benchyard.run.ordering import Order, turns
-from benchyard.suite.course import Course, End, SuiteLimits
+from benchyard.suite.course import End, SuiteCourse, SuiteLimits
 from benchyard.suite.plan import ChosenCase
 from benchyard.suite.request import SuiteRequest
 from benchyard.suite.summary import (
@@ -29,7 +29,9 @@ SLOW = tuple(2 * value for value in BASE)
 def ended(*ends: End | None, seen: tuple[int, ...] = ()) -> Summary:
     """Sum up a course of cases with two runs each; None stays under way."""
     entries = [entry(f"c{n}", 2) for n in range(len(ends))]
-    course = Course(entries, turns([one.runs for one in entries], Order.CASE, 0), SuiteLimits())
+    course = SuiteCourse(
+        entries, turns([one.runs for one in entries], Order.CASE, 0), SuiteLimits()
+    )
     for end in ends:
         if end is End.LEFT_OUT:
             course.stop("no time")
@@ -72,7 +74,9 @@ def test_the_sentence_tells_all_of_it() -> None:
 def test_what_is_bad_comes_first_and_what_was_not_wanted_last() -> None:
     entries = [ChosenCase("old", "all runs are done"), entry("good"), entry("bad")]
     entries.append(ChosenCase("invalid", "it is not valid", problems=("x",)))
-    course = Course(entries, turns([one.runs for one in entries], Order.CASE, 0), SuiteLimits())
+    course = SuiteCourse(
+        entries, turns([one.runs for one in entries], Order.CASE, 0), SuiteLimits()
+    )
     for end in (End.DONE, End.FAILED):
         taken = course.take([place("bed")])
         assert taken is not None

@@ -8,7 +8,7 @@ import pytest
 from benchyard.core.clock import now
 from benchyard.run.ordering import Turn
 from benchyard.run.request import Request
-from benchyard.suite.course import Course, End, SuiteLimits
+from benchyard.suite.course import End, SuiteCourse, SuiteLimits
 from benchyard.suite.driver import TurnEnd, execute_turns
 from benchyard.suite.places import NOWHERE, Place
 from benchyard.suite.plan import ChosenCase
@@ -44,7 +44,7 @@ def test_a_case_that_fails_alike_twice_is_left_out_and_others_go_on(
     """Run by run, as round-robin and random orders are; the other case rests from this one."""
     turns = [Turn(case, (number,)) for number in (1, 2, 3, 4) for case in (0, 1)]
     entries = [ChosenCase(n, "", results=tmp_path / n, runs=(1, 2, 3, 4)) for n in ("bad", "good")]
-    course = Course(entries, turns, SuiteLimits(keep_going=keep_going))
+    course = SuiteCourse(entries, turns, SuiteLimits(keep_going=keep_going))
     asked: list[Request] = []
 
     def execute(request: Request) -> TurnEnd:

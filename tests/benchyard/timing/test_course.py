@@ -13,7 +13,7 @@ from benchyard.core.outputs import Output
 from benchyard.process.labels import kin_of
 from benchyard.timing.commands import Surroundings, make_commands
 from benchyard.timing.course import INTERRUPTED, Course, Options, execute
-from benchyard.timing.execution import Execution, Streams, executor
+from benchyard.timing.execution import CommandStreams, Execution, executor
 from benchyard.timing.noise import warnings
 from benchyard.timing.plan import Plan
 from tests.conftest import ctrl_c
@@ -26,12 +26,12 @@ def course(
     plan: Plan = ONCE,
     options: Options | None = None,
     around: Surroundings | None = None,
-    streams: Streams | None = None,
+    streams: CommandStreams | None = None,
     watch: Callable[[Course], None] = lambda _: None,
     in_shell: bool = True,
 ) -> Course:
     commands = make_commands(lines, (), around or Surroundings(), {}, in_shell=in_shell)
-    with executor(streams or Streams()) as running:
+    with executor(streams or CommandStreams()) as running:
         return execute(commands, running, plan, options or Options(), watch)
 
 
@@ -72,7 +72,7 @@ def test_time_and_use_are_the_commands_own() -> None:
 def test_input_begins_anew_and_output_is_the_last_ones(tmp_path: Path) -> None:
     given, written = tmp_path / "in", tmp_path / "out"
     given.write_text("b\na\n")
-    course("sort", plan=Plan(3, 3), streams=Streams(given, Output.opened(written)))
+    course("sort", plan=Plan(3, 3), streams=CommandStreams(given, Output.opened(written)))
     assert written.read_text() == "a\nb\n"
 
 
@@ -92,7 +92,7 @@ def test_a_failure_ends_it_in_a_sentence(line: str, said: str) -> None:
 def test_stderr_goes_where_it_is_wanted(tmp_path: Path) -> None:
     errors = tmp_path / "errors"
     with pytest.raises(CommandFailedError, match="exit code 3; on stderr: no; --ignore"):
-        course("echo no >&2; exit 3", streams=Streams(errors=Output.opened(errors)))
+        course("echo no >&2; exit 3", streams=CommandStreams(errors=Output.opened(errors)))
     assert errors.read_text() == "no\n"
 
 
@@ -180,13 +180,13 @@ def test_a_program_that_sees_dev_null_is_told() -> None:
     assert len(done.piped[0]) > 1
     (said,) = [one for one in warnings(done, 0.0, 10.0) if "/dev/null" in one]
     assert said.startswith(f"'{lazy}' takes ")
-    done = course(lazy, plan=Plan(2, 2), streams=Streams(pipe=True))
+    done = course(lazy, plan=Plan(2, 2), streams=CommandStreams(pipe=True))
     assert min(one.wall_s for one in done.executions[0]) >= 0.1
     assert done.piped == [[]]
 
 
 def test_a_pipe_takes_all_that_is_written() -> None:
-    done = course("head -c 3000000 /dev/zero", plan=Plan(2, 2), streams=Streams(pipe=True))
+    done = course("head -c 3000000 /dev/zero", plan=Plan(2, 2), streams=CommandStreams(pipe=True))
     assert [one.exit_code for one in done.executions[0]] == [0, 0]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from fastapi.testclient import TestClient
 
 from benchyard.catalogue.catalogue import Catalogue
-from benchyard.catalogue.query import Query
+from benchyard.catalogue.query import EntryQuery
 from benchyard.core.model import Outcome
 from benchyard.results.folders import METRICS_FILE, RESOURCES_FILE, run_folder
 from benchyard.results.metrics_csv import COLUMNS
@@ -92,6 +92,6 @@ def write_resources(folder: Path, header: Sequence[str], rows: Sequence[Sequence
 def client_of(folder: Path, **settings: Any) -> tuple[Any, str]:
     """Return an explorer of the results that a run lies in, and the run's id."""
     catalogue = Catalogue([folder.parent.parent])
-    found = catalogue.page(Query(limit=None)).entries
+    found = catalogue.page(EntryQuery(limit=None)).entries
     ident = next(entry.id for entry in found if entry.place == folder)
     return TestClient(make_app(Explorer(catalogue, **settings))), ident

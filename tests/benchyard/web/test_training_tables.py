@@ -5,7 +5,7 @@ from typing import Any
 from fastapi.testclient import TestClient
 
 from benchyard.catalogue.catalogue import Catalogue
-from benchyard.catalogue.query import Query
+from benchyard.catalogue.query import EntryQuery
 from benchyard.web.app import make_app
 from benchyard.web.explorer import Explorer
 from tests.benchyard.catalogue.mindspore.writing import event, records
@@ -21,7 +21,7 @@ def exploring(folder: Path, *events: bytes) -> tuple[Any, str]:
     folder.mkdir()
     (folder / "a.summary.1700000000").write_bytes(records(events))
     catalogue = Catalogue([folder.parent])
-    (only,) = catalogue.page(Query(limit=None)).entries
+    (only,) = catalogue.page(EntryQuery(limit=None)).entries
     return TestClient(make_app(Explorer(catalogue))), f"/entry/{only.id}"
 
 

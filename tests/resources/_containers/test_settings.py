@@ -16,7 +16,7 @@ from resources._containers.settings import (
     host_memory,
     readiness,
 )
-from resources._readiness import Answers, HttpUrl, LogPattern, TcpPort
+from resources._readiness import HttpUrl, LogPattern, ProgramSucceeds, TcpPort
 from resources.container import AnyContainerSettings
 
 
@@ -76,7 +76,7 @@ def test_every_way_to_be_ready() -> None:
         {"log": "x", "tcp": 1, "http": ":80/a?b", "healthy": True, "command": ["true"]}
     )
     ports = [TcpPort(1), HttpUrl(80, "/a?b")]
-    assert ways == [LogPattern("x"), *ports, Answers(["true"]), Healthy()]
+    assert ways == [LogPattern("x"), *ports, ProgramSucceeds(["true"]), Healthy()]
     assert readiness({"http": "80"}) == [HttpUrl(80, "/")]
     assert readiness({"healthy": False}) == []
 

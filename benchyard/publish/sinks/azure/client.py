@@ -49,7 +49,7 @@ _DOUBTFUL = (400, 413)
 _LONGEST_PAUSE_SECONDS = 30.0
 
 
-class Found(Protocol):
+class ItemPages(Protocol):
     """``azure.core.paging.ItemPaged``."""
 
     def by_page(self) -> Iterator[Iterable[Mapping[str, Any]]]:
@@ -57,7 +57,7 @@ class Found(Protocol):
         ...
 
 
-class Table(Protocol):
+class AzureTable(Protocol):
     """``azure.data.tables.TableClient``."""
 
     def submit_transaction(
@@ -73,7 +73,7 @@ class Table(Protocol):
         parameters: Mapping[str, Any] | None = None,
         select: Sequence[str] | None = None,
         results_per_page: int | None = None,
-    ) -> Found:
+    ) -> ItemPages:
         """Return the rows of a filter, by partition and row key."""
         ...
 
@@ -81,11 +81,11 @@ class Table(Protocol):
 class Tables(Protocol):
     """``azure.data.tables.TableServiceClient``."""
 
-    def get_table_client(self, table_name: str) -> Table:
+    def get_table_client(self, table_name: str) -> AzureTable:
         """Return a table, there or not."""
         ...
 
-    def create_table_if_not_exists(self, table_name: str) -> Table:
+    def create_table_if_not_exists(self, table_name: str) -> AzureTable:
         """Make a table unless it is there."""
         ...
 

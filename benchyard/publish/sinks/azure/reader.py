@@ -12,7 +12,7 @@ from benchyard.core.model import Json
 from benchyard.publish.sinks.azure.client import FAILURES, explained, refuse_silent, service
 from benchyard.publish.sinks.azure.credentials import Access, access
 from benchyard.publish.sinks.azure.rows import TESTRESULTS, UNKNOWN, event_of, seconds
-from benchyard.publish.sinks.contract import Stored, Timing, Window, timings_of_documents
+from benchyard.publish.sinks.contract import Stored, Timing, TimingWindow, timings_of_documents
 from benchyard.publish.sinks.sending import READING, retried
 from benchyard.publish.testresults.document import subject_of_text
 from benchyard.results.events import MEASURED, SOURCE, Event
@@ -158,12 +158,12 @@ class AzureTablesReader:
         """Yield the names of all entries that a test ever had, sorted."""
         yield from sorted(self._entries(test))
 
-    def starts(self, test: str, **window: Unpack[Window]) -> Iterator[datetime]:
+    def starts(self, test: str, **window: Unpack[TimingWindow]) -> Iterator[datetime]:
         """Yield when a test was started."""
         found = self._events(_STARTS, window.get("since"))
         yield from _ordered((e.at for e in found if _test(e) == test), window)
 
-    def timings(self, test: str, entry: str, **window: Unpack[Window]) -> Iterator[Timing]:
+    def timings(self, test: str, entry: str, **window: Unpack[TimingWindow]) -> Iterator[Timing]:
         """Yield the timings of one entry of a test."""
         told = self._entries(test, window.get("since")).get(entry, ())
         found = sorted(told, key=lambda one: one.stored.started_at)
@@ -257,7 +257,7 @@ def _test(event: Event) -> str | None:
     return name if isinstance(name, str) else None
 
 
-def _ordered(found: Iterable[T], window: Window) -> Iterator[T]:
+def _ordered(found: Iterable[T], window: TimingWindow) -> Iterator[T]:
     if window.get("newest_first"):
         # Azure gives rows in the order of their keys alone.
         found = reversed(list(found))

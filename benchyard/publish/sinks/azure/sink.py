@@ -12,7 +12,7 @@ from benchyard.publish.sinks.azure.credentials import Access, access
 from benchyard.publish.sinks.azure.rows import TESTRESULTS, UNKNOWN, Row, fitting, row, rows_of
 from benchyard.publish.sinks.azure.shipyard import Exporter
 from benchyard.publish.sinks.azure.writer import RowWriter
-from benchyard.publish.sinks.contract import Kind, Spooled
+from benchyard.publish.sinks.contract import DocumentKind, Spooled
 from benchyard.publish.testresults import Document, parse
 from benchyard.publish.testresults.document import SUBJECT, subject_in, suspect_in
 from benchyard.results.events import SOURCE, Event, load, stamp
@@ -58,9 +58,9 @@ class AzureTablesSink:
         return "azure-tables"
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> DocumentKind:
         """It takes the events of a finished run."""
-        return Kind.EVENTS
+        return DocumentKind.EVENTS
 
     @property
     def parallel(self) -> int:
@@ -138,7 +138,7 @@ def events_in(spooled: Spooled) -> list[Event]:
     Raises:
         DocumentRejectedError: If it holds neither events nor a TestResults document.
     """
-    if spooled.kind is Kind.EVENTS:
+    if spooled.kind is DocumentKind.EVENTS:
         return load(spooled.content)
     return list(_events_of(parse(spooled.content)))
 

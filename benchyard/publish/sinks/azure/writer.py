@@ -7,9 +7,9 @@ from typing import Any, TypeVar
 from benchyard.core.errors import BenchyardError, InputError, SinkError, SinkUnavailableError
 from benchyard.publish.sinks.azure.client import (
     FAILURES,
+    AzureTable,
     ExistsError,
     NoTableError,
-    Table,
     Tables,
     explained,
     refuse_silent,
@@ -53,13 +53,13 @@ class RowWriter:
     ) -> list[Mapping[str, Any]]:
         """Return the rows of a filter."""
 
-        def all_of(table: Table) -> list[Mapping[str, Any]]:
+        def all_of(table: AzureTable) -> list[Mapping[str, Any]]:
             pages = table.query_entities(query, parameters=parameters, select=select).by_page()
             return [row for page in pages for row in page]
 
         return self._asked(all_of)
 
-    def _asked(self, call: Callable[[Table], T]) -> T:
+    def _asked(self, call: Callable[[AzureTable], T]) -> T:
         """Make a call; if it is refused, find out whether anything else is accepted."""
         try:
             return self._with_table(call)
@@ -77,7 +77,7 @@ class RowWriter:
             return type(error) is SinkUnavailableError
         return True
 
-    def _read_a_row(self, table: Table) -> object:
+    def _read_a_row(self, table: AzureTable) -> object:
         found = table.query_entities(
             "PartitionKey eq @partition",
             parameters={"partition": self._access.partition},
@@ -86,7 +86,7 @@ class RowWriter:
         )
         return next(found.by_page(), None)
 
-    def _with_table(self, call: Callable[[Table], T]) -> T:
+    def _with_table(self, call: Callable[[AzureTable], T]) -> T:
         try:
             return self._tried(call)
         except NoTableError:
@@ -94,7 +94,7 @@ class RowWriter:
             self._explaining(lambda: self._open().create_table_if_not_exists(table))
             return self._tried(call)
 
-    def _tried(self, call: Callable[[Table], T]) -> T:
+    def _tried(self, call: Callable[[AzureTable], T]) -> T:
         return self._explaining(lambda: call(self._open().get_table_client(self._access.table)))
 
     def _explaining(self, call: Callable[[], T]) -> T:

@@ -9,7 +9,7 @@ from typing import Any, Self, Unpack, cast
 
 from benchyard.core.errors import DocumentRejectedError
 from benchyard.core.model import JsonObject
-from benchyard.publish.sinks.contract import Stored, Timing, Window, timings_of_documents
+from benchyard.publish.sinks.contract import Stored, Timing, TimingWindow, timings_of_documents
 from benchyard.publish.sinks.datastore.connection import Connection
 from benchyard.publish.sinks.datastore.entities import (
     COMMIT,
@@ -62,13 +62,13 @@ class DatastoreReader:
         for found in self._connection.query(distinct(ENTRY, "entry", {"test": test})):
             yield found.properties["entry"].string_value
 
-    def starts(self, test: str, **window: Unpack[Window]) -> Iterator[datetime]:
+    def starts(self, test: str, **window: Unpack[TimingWindow]) -> Iterator[datetime]:
         """Yield when a test was started."""
         query = ordered(select(TEST, {"test": test}, ["start"]), window)
         for found in self._connection.query(query):
             yield moment(found.properties["start"])
 
-    def timings(self, test: str, entry: str, **window: Unpack[Window]) -> Iterator[Timing]:
+    def timings(self, test: str, entry: str, **window: Unpack[TimingWindow]) -> Iterator[Timing]:
         """Yield the timings of one entry of a test."""
 
         def read(limit: int | None) -> Iterator[tuple[str, Timing]]:
@@ -158,7 +158,7 @@ def select(
     return query
 
 
-def ordered(query: Message, window: Window) -> Message:
+def ordered(query: Message, window: TimingWindow) -> Message:
     """Return a query for a part of what it found, ordered by ``start``."""
     since, limit = window.get("since"), window.get("limit")
     if since is not None:

@@ -3,7 +3,7 @@
 from typing import Self
 
 from benchyard.core.errors import DocumentRejectedError
-from benchyard.publish.sinks.contract import Kind, Spooled
+from benchyard.publish.sinks.contract import DocumentKind, Spooled
 from benchyard.publish.sinks.datastore.connection import Connection
 from benchyard.publish.sinks.datastore.entities import Message, document_mutation, entry_mutations
 from benchyard.publish.sinks.sending import batches
@@ -23,7 +23,7 @@ class DatastoreSink:
     """Kinds ``Test`` and ``Entry`` in a Datastore, one copy of each however often published."""
 
     name = "datastore"
-    kind = Kind.RESULTS
+    kind = DocumentKind.RESULTS
     #: So many hide the way to Google and back; a local server is busy with two.
     parallel = 8
 
@@ -52,7 +52,7 @@ class DatastoreSink:
             DocumentRejectedError: If it is no document, or Datastore refuses it.
             SinkUnavailableError: If it may succeed later.
         """
-        if spooled.kind is not Kind.RESULTS:
+        if spooled.kind is not DocumentKind.RESULTS:
             raise DocumentRejectedError(f"{spooled.name} holds events; Datastore takes results")
         try:
             self._store(spooled)

@@ -8,10 +8,10 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, TypeVar, Unpack
 
-from benchyard.publish.sinks.contract import Stored, Timing, Window, timings_of_documents
+from benchyard.publish.sinks.contract import Stored, Timing, TimingWindow, timings_of_documents
 from benchyard.publish.sinks.local.connection import connect_to_read, explaining, file_of
 from benchyard.publish.sinks.local.schema import BLOCK, document_in, microseconds, moment_of
-from benchyard.publish.testresults import Entry
+from benchyard.publish.testresults import BenchmarkEntry
 from benchyard.publish.testresults.document import subject_of_text
 from benchyard.results.subject import Subject
 
@@ -65,14 +65,14 @@ class LocalReader:
         )
         yield from self._names(query, {"test": test})
 
-    def starts(self, test: str, **window: Unpack[Window]) -> Iterator[datetime]:
+    def starts(self, test: str, **window: Unpack[TimingWindow]) -> Iterator[datetime]:
         """Yield when a test was started, once for each document."""
         query = _STARTS + _order(window)
         with explaining(self._file):
             for (start,) in self._rows(query, {"test": test, **_bounds(window)}):
                 yield moment_of(start)
 
-    def timings(self, test: str, entry: str, **window: Unpack[Window]) -> Iterator[Timing]:
+    def timings(self, test: str, entry: str, **window: Unpack[TimingWindow]) -> Iterator[Timing]:
         """Yield the timings of one entry of a test."""
         query = _TIMINGS + _order(window)
         wanted = {"test": test, "entry": entry, "block": BLOCK, **_bounds(window)}
@@ -93,7 +93,7 @@ class LocalReader:
             "SELECT d.info FROM documents d JOIN test_names n ON n.id = d.test_id "
             "WHERE n.test = :test AND d.start = :start ORDER BY d.number"
         )
-        found: list[Entry] = []
+        found: list[BenchmarkEntry] = []
         with explaining(self._file):
             for (info,) in self._rows(query, {"test": test, "start": microseconds(started_at)}):
                 found += document_in(info).entries
@@ -134,11 +134,11 @@ def _of(kind: type[_KindT], value: object) -> _KindT:
     return value
 
 
-def _order(window: Window) -> str:
+def _order(window: TimingWindow) -> str:
     return _NEWEST_FIRST if window.get("newest_first") else _OLDEST_FIRST
 
 
-def _bounds(window: Window) -> dict[str, int]:
+def _bounds(window: TimingWindow) -> dict[str, int]:
     since, limit = window.get("since"), window.get("limit")
     return {
         "since": _EVER if since is None else microseconds(since),

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from benchyard.core import database
 from benchyard.core.errors import DocumentRejectedError
-from benchyard.publish.sinks.contract import Kind, Spooled
+from benchyard.publish.sinks.contract import DocumentKind, Spooled
 from benchyard.publish.sinks.local.connection import (
     check,
     connect_to_write,
@@ -18,7 +18,7 @@ from benchyard.publish.sinks.local.connection import (
     file_of,
 )
 from benchyard.publish.sinks.local.schema import BLOCK, microseconds
-from benchyard.publish.testresults import Document, Entry, parse
+from benchyard.publish.testresults import BenchmarkEntry, Document, parse
 from benchyard.publish.testresults.document import subject_in, suspect_in
 from benchyard.results.subject import Subject, commit_of
 
@@ -28,7 +28,7 @@ _LEVEL = 1
 _REMEMBERED = 200_000
 
 
-def _ordinals(entries: Iterable[Entry]) -> Iterator[int]:
+def _ordinals(entries: Iterable[BenchmarkEntry]) -> Iterator[int]:
     """Yield the ordinal of each entry among those of the same name."""
     seen: Counter[str] = Counter()
     for entry in entries:
@@ -36,7 +36,7 @@ def _ordinals(entries: Iterable[Entry]) -> Iterator[int]:
         seen[entry.name] += 1
 
 
-def _suspect(entry: Entry) -> str | None:
+def _suspect(entry: BenchmarkEntry) -> str | None:
     return suspect_in(entry.body) or None
 
 
@@ -77,7 +77,7 @@ class TableWriter:
         )
         self._put_timings(test, number, document.entries)
 
-    def _put_timings(self, test: int, number: int, entries: Sequence[Entry]) -> None:
+    def _put_timings(self, test: int, number: int, entries: Sequence[BenchmarkEntry]) -> None:
         names = self._names(test, {entry.name for entry in entries})
         block = number // BLOCK
         rows = [
@@ -143,7 +143,7 @@ class LocalSink:
     """
 
     name = "local"
-    kind = Kind.RESULTS
+    kind = DocumentKind.RESULTS
     parallel = 2
 
     def __init__(self, file: Path) -> None:
@@ -162,7 +162,7 @@ class LocalSink:
 
     def store(self, spooled: Spooled) -> None:
         """Write a document; when this returns, it is on disk. See ``contract.Sink``."""
-        if spooled.kind is not Kind.RESULTS:
+        if spooled.kind is not DocumentKind.RESULTS:
             raise DocumentRejectedError("these are events; the local store takes TestResults")
         try:
             document = parse(spooled.content)

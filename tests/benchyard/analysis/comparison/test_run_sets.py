@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchyard.analysis.comparison.run_sets import (
-    Selection,
+    RunSelection,
     parse_selection,
     read_run_sets,
     results_folders,
@@ -66,8 +66,8 @@ def test_no_text_breaks_the_reader(text: str) -> None:
 def test_a_folder_may_have_an_at_in_its_name(tmp_path: Path) -> None:
     odd = tmp_path / "me@1-5"
     odd.mkdir()
-    assert parse_selection(str(odd)) == Selection(odd)
-    assert parse_selection(f"{odd}@2") == Selection(odd, (2,))
+    assert parse_selection(str(odd)) == RunSelection(odd)
+    assert parse_selection(f"{odd}@2") == RunSelection(odd, (2,))
     assert str(parse_selection(f"{odd}@2,1")) == f"{odd}@1-2"
 
 
@@ -93,16 +93,16 @@ def test_results_cases_and_folders_of_cases_are_all_read(tmp_path: Path) -> None
     (tmp_path / "b" / "results" / "n=2" / "run_1" / "inner" / "run_7").mkdir(parents=True)
     (tmp_path / ".hidden" / "run_1").mkdir(parents=True)
     for place_of_a in ("a", "a/results"):
-        [one] = read_run_sets(Selection(tmp_path / place_of_a)).values()
+        [one] = read_run_sets(RunSelection(tmp_path / place_of_a)).values()
         assert (one.title, one.numbers) == ("a", (1, 2))
-    assert list(read_run_sets(Selection(tmp_path / "b"))) == ["b[n=1]", "b[n=2]"]
-    assert list(read_run_sets(Selection(tmp_path))) == ["a", "b[n=1]", "b[n=2]"]
+    assert list(read_run_sets(RunSelection(tmp_path / "b"))) == ["b[n=1]", "b[n=2]"]
+    assert list(read_run_sets(RunSelection(tmp_path))) == ["a", "b[n=1]", "b[n=2]"]
     assert len(results_folders(tmp_path)) == 3
 
 
 def test_failed_runs_are_kept_apart_and_interrupted_ones_left_out(tmp_path: Path) -> None:
     records = [*runs(1.0), run(2, failed()), run(3, step(1.0), outcome=Outcome.CANCELLED)]
-    [one] = read_run_sets(Selection(place(tmp_path, records))).values()
+    [one] = read_run_sets(RunSelection(place(tmp_path, records))).values()
     assert one.numbers == (1,)
     assert [record.run for record in one.failed] == [2]
 
@@ -110,43 +110,43 @@ def test_failed_runs_are_kept_apart_and_interrupted_ones_left_out(tmp_path: Path
 def test_runs_of_something_else_are_left_out_unless_they_are_named(tmp_path: Path) -> None:
     old = runs(1.0, 1.0, **titled("tpch", hash="old"))
     place(tmp_path, [*old, *runs(2.0, first=3)])
-    [one] = read_run_sets(Selection(tmp_path)).values()
+    [one] = read_run_sets(RunSelection(tmp_path)).values()
     assert (one.numbers, [r.run for r in one.others]) == ((3,), [1, 2])
-    [named] = read_run_sets(Selection(tmp_path, (2, 3))).values()
+    [named] = read_run_sets(RunSelection(tmp_path, (2, 3))).values()
     assert (named.numbers, named.others) == ((2, 3), ())
 
 
 def test_a_run_that_is_not_there_is_named_with_those_that_are(tmp_path: Path) -> None:
     place(tmp_path, runs(1.0, 1.0, 1.0))
     with pytest.raises(InputError, match=r"has no run 4-5,9; it has 1-3$"):
-        read_run_sets(Selection(tmp_path, (3, 4, 5, 9)))
+        read_run_sets(RunSelection(tmp_path, (3, 4, 5, 9)))
 
 
 def test_nothing_to_read_says_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"no finished run with a record"):
-        read_run_sets(Selection(tmp_path))
+        read_run_sets(RunSelection(tmp_path))
     krown = tmp_path / "run_1"
     krown.mkdir()
     (krown / ".done").touch()
     with pytest.raises(InputError, match=r"results of KROWN itself have none"):
-        read_run_sets(Selection(tmp_path))
+        read_run_sets(RunSelection(tmp_path))
     place(tmp_path / "results", runs(1.0, 1.0))
     with pytest.raises(InputError, match=r"is a single run; write \S+results@2$"):
-        read_run_sets(Selection(run_folder(tmp_path / "results", 2)))
+        read_run_sets(RunSelection(run_folder(tmp_path / "results", 2)))
 
 
 def test_a_damaged_record_is_wrong_input_and_named(tmp_path: Path) -> None:
     place(tmp_path, runs(1.0))
     (tmp_path / "run_1" / "run.json").write_text("{")
     with pytest.raises(InputError, match=r"run_1/run.json: not a readable record"):
-        read_run_sets(Selection(tmp_path))
+        read_run_sets(RunSelection(tmp_path))
 
 
 def test_one_case_in_two_folders_is_ambiguous(tmp_path: Path) -> None:
     place(tmp_path / "x", runs(1.0))
     place(tmp_path / "y", runs(1.0))
     with pytest.raises(InputError, match=r"tpch has results in \S+x and in \S+y; name one"):
-        read_run_sets(Selection(tmp_path))
+        read_run_sets(RunSelection(tmp_path))
 
 
 def test_a_single_case_on_each_side_is_a_pair_whatever_its_name(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from benchyard.analysis.comparison.document import document
 from benchyard.analysis.comparison.gate import regressions_of
 from benchyard.analysis.comparison.samples import cannot_tell
-from benchyard.analysis.comparison.tables import Order, in_order, table
+from benchyard.analysis.comparison.tables import RowOrder, in_order, table
 from benchyard.analysis.comparison.wording import reason, summary, verdict_words
 from benchyard.core.errors import InputError
 from benchyard.core.model import Outcome
@@ -89,12 +89,12 @@ def test_the_worst_comes_first() -> None:
     assert [one.name for one in regressions_of(both)] == ["D", "C"]
     names = {
         order: [row.candidate.name for row in in_order(both, order).rows]
-        for order in (Order.CASE, Order.CHANGE, Order.NAME)
+        for order in (RowOrder.CASE, RowOrder.CHANGE, RowOrder.NAME)
     }
     assert names == {
-        Order.CASE: ["A", "B", "C", "D"],
-        Order.CHANGE: ["D", "A", "C", "B"],
-        Order.NAME: ["A", "B", "C", "D"],
+        RowOrder.CASE: ["A", "B", "C", "D"],
+        RowOrder.CHANGE: ["D", "A", "C", "B"],
+        RowOrder.NAME: ["A", "B", "C", "D"],
     }
 
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchyard.catalogue.entry import Entry
-from benchyard.catalogue.formats.contract import Found, Listing
+from benchyard.catalogue.formats.contract import Candidate, FolderListing
 from benchyard.catalogue.formats.mindspore import MINDSPORE
 from benchyard.catalogue.mindspore.folder import contents, summary_files
 from tests.benchyard.catalogue.mindspore.writing import METADATA, event, records, write_job
@@ -15,11 +15,11 @@ from tests.benchyard.catalogue.mindspore.writing import METADATA, event, records
 def described(folder: Path) -> dict[str, Entry]:
     """What the formats find in a folder, by their names."""
     has = contents(folder)
-    listing = Listing(folder, frozenset(has.files), frozenset(has.folders))
+    listing = FolderListing(folder, frozenset(has.files), frozenset(has.folders))
     found: dict[str, Entry] = {}
     for one in MINDSPORE:
         for path in one.detect(listing):
-            entry = one.describe(Found("0" * 16, folder.parent, f"{folder.name}/{path}"))
+            entry = one.describe(Candidate("0" * 16, folder.parent, f"{folder.name}/{path}"))
             if entry is not None:
                 found[one.name] = entry
     return found
@@ -102,7 +102,10 @@ def test_a_hidden_folder_keeps_its_name_and_its_manifest(tmp_path: Path) -> None
 
 
 def test_a_folder_that_went_away_is_no_entry(tmp_path: Path) -> None:
-    assert [one.describe(Found("0" * 16, tmp_path, "gone")) for one in MINDSPORE] == [None, None]
+    assert [one.describe(Candidate("0" * 16, tmp_path, "gone")) for one in MINDSPORE] == [
+        None,
+        None,
+    ]
 
 
 def test_a_training_has_its_scalars(tmp_path: Path) -> None:
@@ -135,4 +138,4 @@ def test_numbers_beyond_any_time_are_no_summaries() -> None:
 @given(st.frozensets(st.text(max_size=30)), st.frozensets(st.text(max_size=30)))
 def test_any_names_can_be_listed(files: frozenset[str], folders: frozenset[str]) -> None:
     for one in MINDSPORE:
-        assert set(one.detect(Listing(Path("/"), files, folders))) <= {"."}
+        assert set(one.detect(FolderListing(Path("/"), files, folders))) <= {"."}

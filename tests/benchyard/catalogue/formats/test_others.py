@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from benchyard.catalogue.entry import Entry
 from benchyard.catalogue.formats import benchmark_file, sniffing, trace_file
-from benchyard.catalogue.formats.contract import Found, Listing
+from benchyard.catalogue.formats.contract import Candidate, FolderListing
 from benchyard.catalogue.formats.measurements import Measurement, Measurements
 from benchyard.catalogue.formats.others import OTHERS
 from benchyard.core.errors import BenchyardError, InputError
@@ -341,7 +341,7 @@ def test_a_bomb_is_not_unpacked(tmp_path: Path) -> None:
 
 def test_what_is_gone_or_closed_is_no_entry(tmp_path: Path) -> None:
     for one in OTHERS:
-        assert one.describe(Found("0" * 16, tmp_path, "gone.json")) is None
+        assert one.describe(Candidate("0" * 16, tmp_path, "gone.json")) is None
     file = write(tmp_path, *SAMPLES["hyperfine"])
     file.chmod(0)
     if os.geteuid():
@@ -402,10 +402,10 @@ def _replaced(value: Any, way: tuple[Any, ...], by: Any) -> Any:
 
 def _survives(folder: Path, name: str, content: bytes) -> None:
     write(folder, name, content)
-    listing = Listing(folder, frozenset([name]), frozenset())
+    listing = FolderListing(folder, frozenset([name]), frozenset())
     for one in OTHERS:
         for found in one.detect(listing):
-            entry = one.describe(Found("0" * 16, folder, found))
+            entry = one.describe(Candidate("0" * 16, folder, found))
             if entry and not entry.broken:
                 one.load(entry)
 

@@ -8,9 +8,9 @@ import pytest
 
 from benchyard.catalogue.catalogue import Catalogue
 from benchyard.catalogue.entry import Entry, identified
-from benchyard.catalogue.formats.contract import Found, Listing
+from benchyard.catalogue.formats.contract import Candidate, FolderListing
 from benchyard.catalogue.formats.run import KrownRunFormat, RunFormat
-from benchyard.catalogue.query import Query
+from benchyard.catalogue.query import EntryQuery
 from benchyard.core.model import Json, Outcome
 from benchyard.results.record import read_record
 from tests.benchyard.catalogue.making import COMMIT, put_run, step
@@ -18,7 +18,7 @@ from tests.benchyard.results.conftest import metrics_text
 
 
 def described(run: Path) -> Entry:
-    found = Found(identified(run), run.parent, run.name)
+    found = Candidate(identified(run), run.parent, run.name)
     entry = RunFormat().describe(found)
     assert entry is not None
     return entry
@@ -90,7 +90,7 @@ def test_texts_that_are_no_unicode_and_long_integers_are_taken(tmp_path: Path) -
     (run / "run.json").write_text(json.dumps(document))
     assert described(run).broken == ""
     catalogue = Catalogue([tmp_path / "lab"], tmp_path / "index.sqlite")
-    [entry] = catalogue.page(Query()).entries
+    [entry] = catalogue.page(EntryQuery()).entries
     assert entry.parameters["step1.list"] == [1, {"a": None}]
 
 
@@ -117,7 +117,7 @@ def test_a_run_of_krowns_is_listed_among_the_runs_of_its_case(tmp_path: Path) ->
 
 def test_a_run_that_krown_did_not_finish_is_broken(tmp_path: Path) -> None:
     run = krown_run(tmp_path, done=False)
-    entry = KrownRunFormat().describe(Found("0" * 16, tmp_path, str(run.relative_to(tmp_path))))
+    entry = KrownRunFormat().describe(Candidate("0" * 16, tmp_path, str(run.relative_to(tmp_path))))
     assert entry is not None
     assert "no .done" in entry.broken
     assert KrownRunFormat().load(entry).run == 1
@@ -125,7 +125,9 @@ def test_a_run_that_krown_did_not_finish_is_broken(tmp_path: Path) -> None:
 
 def test_a_folder_is_a_run_by_its_name_and_a_sign(tmp_path: Path) -> None:
     def is_one(name: str, *files: str) -> bool:
-        return "." in RunFormat().detect(Listing(tmp_path / name, frozenset(files), frozenset()))
+        return "." in RunFormat().detect(
+            FolderListing(tmp_path / name, frozenset(files), frozenset())
+        )
 
     assert is_one("run_1", "run.json")
     assert is_one("run_12", ".benchyard")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from benchyard.core.model import Outcome
 from benchyard.results.record import ErrorRecord
-from benchyard.show.ci.checks import Check, CheckedCase, State, checks_of, compared_checks
+from benchyard.show.ci.checks import CheckedCase, State, StepCheck, checks_of, compared_checks
 from benchyard.show.ci.junit import junit
 from tests.benchyard.analysis.comparison.conftest import (
     BASE,
@@ -126,7 +126,7 @@ HOSTILE = "\x00\x1b[31mred\x1b[0m ]]> <a b='c'>&amp; \ud800 \uffff \u202e \r\n\t
 
 
 def _case(text: str) -> CheckedCase:
-    checks = [Check(text, state=state, kind=text, text=text, notes=(text,)) for state in State]
+    checks = [StepCheck(text, state=state, kind=text, text=text, notes=(text,)) for state in State]
     return CheckedCase(text, tuple(checks), host=text, notes=(text,), facts={text: text})
 
 

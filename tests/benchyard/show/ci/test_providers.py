@@ -7,14 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchyard.core.model import Outcome
-from benchyard.show.ci.checks import Check, CheckedCase, State, checks_of
+from benchyard.show.ci.checks import CheckedCase, State, StepCheck, checks_of
 from benchyard.show.ci.providers import annotations, append_summary, provider_of
 from tests.benchyard.analysis.comparison.conftest import failed, run, step
 from tests.benchyard.show.ci.conftest import outcome
 
 
 def _failing(text: str, number: int = 1) -> CheckedCase:
-    checks = [Check(f"{text}{n}", None, State.FAILED, "failed", text) for n in range(number)]
+    checks = [StepCheck(f"{text}{n}", None, State.FAILED, "failed", text) for n in range(number)]
     return CheckedCase(text, tuple(checks))
 
 
@@ -25,7 +25,7 @@ def test_whose_job_it_is_the_environment_tells() -> None:
 
 
 def test_messages_and_titles_are_escaped_by_githubs_rules() -> None:
-    case = CheckedCase("a,b:c", (Check("50%", None, State.FAILED, "timed_out", "x: 1%, y\nz"),))
+    case = CheckedCase("a,b:c", (StepCheck("50%", None, State.FAILED, "timed_out", "x: 1%, y\nz"),))
     assert annotations([case]) == [
         "::error title=timed out%3A a%2Cb%3Ac%3A 50%25::x: 1%25, y%0Az",
     ]

@@ -8,11 +8,11 @@ from benchyard.core.errors import RecordError
 from benchyard.core.model import Outcome
 from benchyard.results.record import PhaseRecord
 from benchyard.show.curves import read_curves, run_to_draw
-from benchyard.show.curves.panels import Panel
+from benchyard.show.curves.panels import CurvePanel
 from tests.benchyard.show.curves.conftest import MakeRun, host_rows, step
 
 
-def panel(folder: Path, name: str) -> Panel:
+def panel(folder: Path, name: str) -> CurvePanel:
     return next(one for one in read_curves(folder).panels if one.name == name)
 
 

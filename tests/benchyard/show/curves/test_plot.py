@@ -10,16 +10,16 @@ from hypothesis import strategies as st
 
 from benchyard.core.model import Outcome
 from benchyard.core.quantity import tick
-from benchyard.show.curves import Bar, Curves, Line, Panel, Phase, read_curves
+from benchyard.show.curves import Bar, CurvePanel, Curves, Phase, RunCurve, read_curves
 from benchyard.show.curves import draw as drawing
-from benchyard.show.curves.plot import Scale, seconds, ticks
+from benchyard.show.curves.plot import PixelScale, seconds, ticks
 from tests.benchyard.show.curves.conftest import MakeRun, host_rows, step
 
 SVG = "{http://www.w3.org/2000/svg}"
 AT = [0.5, 1.5, 2.5, 3.5]
 
 
-def curves(*bars: Bar, title: str = "words, run 1", panels: tuple[Panel, ...] = ()) -> Curves:
+def curves(*bars: Bar, title: str = "words, run 1", panels: tuple[CurvePanel, ...] = ()) -> Curves:
     return Curves(title, 4.0, AT, panels, bars, 40)
 
 
@@ -27,8 +27,8 @@ def bar(index: int, start: float, end: float, name: str = "load", **more: Outcom
     return Bar(index, name, start, end, more.get("outcome", Outcome.COMPLETED))
 
 
-def cpu(*values: float | None, name: str = "host", host: bool = True) -> Panel:
-    return Panel("CPU", "cores", (Line(name, values, of_host=host),))
+def cpu(*values: float | None, name: str = "host", host: bool = True) -> CurvePanel:
+    return CurvePanel("CPU", "cores", (RunCurve(name, values, of_host=host),))
 
 
 def draw(shown: Curves) -> str:
@@ -72,7 +72,7 @@ def test_phases_have_a_band_of_their_own() -> None:
 
 
 def test_panel_in_which_nothing_happened_is_left_out_and_said() -> None:
-    quiet = Panel("network", "B/s", (Line("received", [0.0, None, 0.0, 0.0]),))
+    quiet = CurvePanel("network", "B/s", (RunCurve("received", [0.0, None, 0.0, 0.0]),))
     found = texts(draw(curves(panels=(cpu(1, 1, 1, 1), quiet))))
     assert "40 samples; nothing on network" in found
     assert "network" not in found
@@ -88,7 +88,7 @@ EVIL = "</text><script>alert(1)</script>\x00\x1b\udcff\ufffe&amp;\"'"
 
 
 def test_names_cannot_break_out_of_their_text() -> None:
-    panels = (cpu(1, 1, 1, 1, name=EVIL), Panel("disk", "B/s", (Line(EVIL, AT),)))
+    panels = (cpu(1, 1, 1, 1, name=EVIL), CurvePanel("disk", "B/s", (RunCurve(EVIL, AT),)))
     made = draw(curves(bar(1, 0, 4, EVIL), title=EVIL, panels=panels))
     root = ET.fromstring(made)  # noqa: S314 - it is our own
     assert {one.tag.removeprefix(SVG) for one in root.iter()} <= {
@@ -159,4 +159,4 @@ def test_times_are_short(value: float, text: str) -> None:
 
 
 def test_scale_of_nothing_is_a_point() -> None:
-    assert Scale(0.0, 0.0, 5.0, 9.0)(0.0) == 5.0
+    assert PixelScale(0.0, 0.0, 5.0, 9.0)(0.0) == 5.0

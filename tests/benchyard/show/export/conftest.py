@@ -8,7 +8,7 @@ import pytest
 from benchyard.core.model import Json, Outcome, point_suffix
 from benchyard.results.layout import point_slug
 from benchyard.results.record import Attempt, Repetition, RunRecord, StepRecord, write_record
-from benchyard.show.export.sources import Source, sources_at
+from benchyard.show.export.sources import CaseFolder, sources_at
 
 WHEN = "2026-01-01T01:00:00+01:00"
 DONE, FAILED = Outcome.COMPLETED, Outcome.FAILED
@@ -99,5 +99,5 @@ def write_run(tmp_path: Path) -> WriteRun:
     return write
 
 
-def sources(results: Path) -> list[Source]:
+def sources(results: Path) -> list[CaseFolder]:
     return sources_at(results)

@@ -16,15 +16,15 @@ from hypothesis import strategies as st
 
 from benchyard.core.errors import InputError
 from benchyard.show.export import files
-from benchyard.show.export.columns import Cells, Column, Kind, Rows, text
+from benchyard.show.export.columns import Cells, CellType, ExportColumn, Rows, text
 from benchyard.show.export.files import WRITERS, csv_pieces, write_arrow, write_xlsx
 
 COLUMNS = (
-    Column("name"),
-    Column("run", Kind.WHOLE),
-    Column("value", Kind.NUMBER),
-    Column("suspect", Kind.FLAG),
-    Column("began", Kind.MOMENT),
+    ExportColumn("name"),
+    ExportColumn("run", CellType.WHOLE),
+    ExportColumn("value", CellType.NUMBER),
+    ExportColumn("suspect", CellType.FLAG),
+    ExportColumn("began", CellType.MOMENT),
 )
 MOMENT = "2026-01-02T03:04:05.678000Z"
 ROWS: list[Cells] = [

@@ -11,7 +11,7 @@ from benchyard.core.markup import cell
 from benchyard.core.model import Json, Outcome
 from benchyard.show.export.columns import Cell, Cells, Rows
 from benchyard.show.export.paper import PaperTable, markdown, paper_tables
-from benchyard.show.export.sources import Source
+from benchyard.show.export.sources import CaseFolder
 from benchyard.show.export.summarized import summarized
 from benchyard.show.export.tidy import Choice, Tally, tidy
 from tests.benchyard.show.export.conftest import (
@@ -31,7 +31,7 @@ def tables(results: Path, *metrics: str, points_as_rows: bool | None = None) -> 
 
 
 def rows_of(
-    form: Callable[[Sequence[Source], Choice, Tally], Rows], results: Path, *columns: str
+    form: Callable[[Sequence[CaseFolder], Choice, Tally], Rows], results: Path, *columns: str
 ) -> list[Cells]:
     """Return these columns of what counts."""
     return list(form(sources(results), Choice(counted=True), Tally()).only(columns).read())

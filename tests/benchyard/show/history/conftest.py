@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Unpack
 
-from benchyard.publish.sinks.contract import Stored, Timing, Window
+from benchyard.publish.sinks.contract import Stored, Timing, TimingWindow
 from benchyard.show.history.series import Series
 
 FIRST = datetime(2026, 1, 1, tzinfo=UTC)
@@ -20,7 +20,7 @@ def series(*wall_times: float, entry: str = "load", test: str = "words") -> Seri
     return Series(test, entry, tuple(found))
 
 
-def parts(window: Window) -> tuple[datetime | None, bool, int | None]:
+def parts(window: TimingWindow) -> tuple[datetime | None, bool, int | None]:
     return window.get("since"), window.get("newest_first", False), window.get("limit")
 
 
@@ -38,14 +38,14 @@ class FakeReader:
     def entries(self, test: str) -> Iterator[str]:
         yield from sorted(self.content.get(test, {}))
 
-    def starts(self, test: str, **window: Unpack[Window]) -> Iterator[datetime]:
+    def starts(self, test: str, **window: Unpack[TimingWindow]) -> Iterator[datetime]:
         since, newest_first, limit = parts(window)
         self.asked.append((test, since, newest_first, limit))
         count = max(map(len, self.content.get(test, {}).values()), default=0)
         found = [day(number) for number in range(count) if since is None or day(number) >= since]
         yield from (found[::-1] if newest_first else found)[:limit]
 
-    def timings(self, test: str, entry: str, **window: Unpack[Window]) -> Iterator[Timing]:
+    def timings(self, test: str, entry: str, **window: Unpack[TimingWindow]) -> Iterator[Timing]:
         since, newest_first, limit = parts(window)
         self.asked.append((test, entry, since, newest_first, limit))
         found = [

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from benchyard.core.model import Json, point_suffix
 from benchyard.results.record import RunRecord
 from benchyard.results.trust import Suspect
-from benchyard.show.results_plot.sides import Side, tell_apart
+from benchyard.show.results_plot.sides import PlotSide, tell_apart
 from tests.benchyard.analysis.comparison.conftest import run, run_set, step
 
 SIX = (1.0, 1.1, 0.9, 1.05, 0.95, 1.02)
@@ -31,12 +31,12 @@ def times(*values: float) -> tuple[float, ...]:
     return tuple(value * factor for value in values for factor in SIX)
 
 
-def sides(*groups: Sequence[RunRecord], suspect: Suspect = Suspect.AUTO) -> tuple[Side, ...]:
+def sides(*groups: Sequence[RunRecord], suspect: Suspect = Suspect.AUTO) -> tuple[PlotSide, ...]:
     found = [(f"folder{n}", run_set(group)) for n, group in enumerate(groups)]
     return tell_apart(found, suspect=suspect)
 
 
-def matrix(**values: Sequence[Json]) -> tuple[Side, ...]:
+def matrix(**values: Sequence[Json]) -> tuple[PlotSide, ...]:
     """Make a side for each point of a matrix, with the steps Load (1 s) and Ask (2 s)."""
     points: list[dict[str, Json]] = [{}]
     for name, several in values.items():

@@ -7,8 +7,8 @@ import pytest
 from benchyard.core.errors import InputError
 from benchyard.results.summary import summarize
 from benchyard.results.trust import Suspect
-from benchyard.show.results_plot.chart import Chart, Kind
-from benchyard.show.results_plot.choice import Wish, make_chart
+from benchyard.show.results_plot.chart import Chart, PlotKind
+from benchyard.show.results_plot.choice import PlotRequest, make_chart
 from benchyard.statistics.comparison import compare_samples
 from tests.benchyard.analysis.comparison.conftest import failed, run, step, titled
 from tests.benchyard.show.results_plot.conftest import SIX, matrix, records, sides, times
@@ -28,23 +28,23 @@ def places(chart: Chart) -> list[tuple[str, str, float, int]]:
 
 # -- which kind
 def test_one_case_is_points_over_its_steps() -> None:
-    chart = make_chart(sides(records(STEPS)), Wish())
-    assert chart.kind is Kind.POINTS
+    chart = make_chart(sides(records(STEPS)), PlotRequest())
+    assert chart.kind is PlotKind.POINTS
     assert [panel.rows for panel in chart.panels] == [("Load", "Ask")]
     assert chart.title == "tpch"
     assert places(chart) == [("", "", 0, 6), ("", "", 1, 6)]
 
 
 def test_two_cases_are_grouped_points() -> None:
-    chart = make_chart(sides(records(STEPS, name="a"), records(STEPS, name="b")), Wish())
-    assert chart.kind is Kind.POINTS
+    chart = make_chart(sides(records(STEPS, name="a"), records(STEPS, name="b")), PlotRequest())
+    assert chart.kind is PlotKind.POINTS
     assert chart.series == ("a", "b")
     assert places(chart) == [("", "a", 0, 6), ("", "a", 1, 6), ("", "b", 0, 6), ("", "b", 1, 6)]
 
 
 def test_a_parameter_of_numbers_is_lines() -> None:
-    chart = make_chart(matrix(threads=[4, 1, 2]), Wish())
-    assert chart.kind is Kind.LINES
+    chart = make_chart(matrix(threads=[4, 1, 2]), PlotRequest())
+    assert chart.kind is PlotKind.LINES
     assert chart.parameter == "threads"
     assert chart.series == ("Load", "Ask")
     assert [place[1:3] for place in places(chart)] == [
@@ -54,7 +54,7 @@ def test_a_parameter_of_numbers_is_lines() -> None:
 
 
 def test_lines_take_words_in_the_order_of_the_case() -> None:
-    chart = make_chart(matrix(version=["v10", "v9", "v2"]), Wish(Kind.LINES))
+    chart = make_chart(matrix(version=["v10", "v9", "v2"]), PlotRequest(PlotKind.LINES))
     assert chart.parameter == "version"
     assert [panel.rows for panel in chart.panels] == [("v10", "v9", "v2")]
     assert [place[2] for place in places(chart)] == [0, 1, 2, 0, 1, 2]
@@ -62,16 +62,18 @@ def test_lines_take_words_in_the_order_of_the_case() -> None:
 
 
 def test_a_parameter_of_words_is_points() -> None:
-    assert make_chart(matrix(system=["a", "b"]), Wish()).kind is Kind.POINTS
-    assert make_chart(matrix(on=[True, False]), Wish()).kind is Kind.POINTS
+    assert make_chart(matrix(system=["a", "b"]), PlotRequest()).kind is PlotKind.POINTS
+    assert make_chart(matrix(on=[True, False]), PlotRequest()).kind is PlotKind.POINTS
 
 
 def test_other_parameters_are_colours_and_steps_panels() -> None:
-    chart = make_chart(matrix(threads=[1, 2], system=["a", "b"], size=[1, 9]), Wish(x="threads"))
+    chart = make_chart(
+        matrix(threads=[1, 2], system=["a", "b"], size=[1, 9]), PlotRequest(x="threads")
+    )
     assert [panel.title for panel in chart.panels] == ["Load", "Ask"]
     assert chart.series[0] == "system=a, size=1"
     assert len(chart.series) == 4
-    chosen = Wish(x="threads", series="size")
+    chosen = PlotRequest(x="threads", series="size")
     split = make_chart(matrix(threads=[1, 2], system=["a", "b"], size=[1, 9]), chosen)
     assert split.series == ("size=1", "size=9")
     assert [panel.title for panel in split.panels] == [
@@ -81,7 +83,7 @@ def test_other_parameters_are_colours_and_steps_panels() -> None:
 
 
 def test_bars_of_one_parameter_in_colours_of_another() -> None:
-    wish = Wish(Kind.BARS, x="threads", series="system", steps=("load",))
+    wish = PlotRequest(PlotKind.BARS, x="threads", series="system", steps=("load",))
     chart = make_chart(matrix(threads=[1, 2], system=["a", "b"]), wish)
     assert chart.panels[0].rows == ("threads=1", "threads=2")
     assert chart.series == ("system=a", "system=b")
@@ -89,7 +91,7 @@ def test_bars_of_one_parameter_in_colours_of_another() -> None:
 
 
 def test_many_cases_have_rows_and_steps_panels() -> None:
-    chart = make_chart(matrix(n=list(range(9))), Wish(Kind.POINTS))
+    chart = make_chart(matrix(n=list(range(9))), PlotRequest(PlotKind.POINTS))
     assert [panel.title for panel in chart.panels] == ["Load", "Ask"]
     assert len(chart.panels[0].rows) == 9
     assert chart.series == ("",)
@@ -97,33 +99,35 @@ def test_many_cases_have_rows_and_steps_panels() -> None:
 
 def test_many_steps_are_panels_of_lines() -> None:
     steps = {f"q{n}": SIX for n in range(9)}
-    chart = make_chart(sides(records(steps, {"n": 1}), records(steps, {"n": 2})), Wish(Kind.LINES))
+    chart = make_chart(
+        sides(records(steps, {"n": 1}), records(steps, {"n": 2})), PlotRequest(PlotKind.LINES)
+    )
     assert len(chart.panels) == 9
 
 
 def test_distributions_have_a_panel_for_each_step() -> None:
-    chart = make_chart(matrix(n=[1, 2]), Wish(Kind.ECDF))
+    chart = make_chart(matrix(n=[1, 2]), PlotRequest(PlotKind.ECDF))
     assert [panel.title for panel in chart.panels] == ["Load", "Ask"]
     assert chart.series == ("n=1", "n=2")
 
 
 def test_results_of_one_title_are_told_apart_by_their_folders() -> None:
-    chart = make_chart(sides(records(STEPS), records(STEPS)), Wish())
+    chart = make_chart(sides(records(STEPS), records(STEPS)), PlotRequest())
     assert chart.series == ("folder0", "folder1")
 
 
 def test_the_title_is_what_all_have_in_common() -> None:
     one, other = (records(STEPS, {"n": 1, "m": m}, name="a") for m in (1, 2))
-    assert make_chart(sides(one), Wish()).title == "a[n=1,m=1]"
-    assert make_chart(sides(one, other), Wish()).title == "a[n=1]"
+    assert make_chart(sides(one), PlotRequest()).title == "a[n=1,m=1]"
+    assert make_chart(sides(one, other), PlotRequest()).title == "a[n=1]"
     third = records(STEPS, {"n": 1, "m": 2}, name="b")
-    assert make_chart(sides(one, third), Wish()).title == "n=1"
-    assert make_chart(sides(one, other), Wish(steps=("load",))).title == "a[n=1], Load"
+    assert make_chart(sides(one, third), PlotRequest()).title == "n=1"
+    assert make_chart(sides(one, other), PlotRequest(steps=("load",))).title == "a[n=1], Load"
 
 
 def test_a_case_with_other_steps_has_rows_of_its_own() -> None:
     found = sides(records({"load": SIX}, name="a"), records({"ask": SIX}, name="b"))
-    chart = make_chart(found, Wish())
+    chart = make_chart(found, PlotRequest())
     assert chart.panels[0].rows == ("Load", "Ask")
     assert [place[:3] for place in places(chart)] == [("", "a", 0), ("", "b", 1)]
 
@@ -131,7 +135,7 @@ def test_a_case_with_other_steps_has_rows_of_its_own() -> None:
 # -- what the marks say
 def test_marks_are_those_of_the_summary() -> None:
     made = records(STEPS)
-    [load, _] = make_chart(sides(made), Wish()).panels[0].marks
+    [load, _] = make_chart(sides(made), PlotRequest()).panels[0].marks
     summary: Any = summarize("tpch", made)
     told = summary["steps"][0]["metrics"]["duration_s"]["statistics"]
     ends = told["median_interval"]
@@ -141,7 +145,7 @@ def test_marks_are_those_of_the_summary() -> None:
 
 def test_ratios_are_those_of_the_comparison() -> None:
     found = sides(records(STEPS, name="a"), records({"load": times(3.0), "ask": SIX}, name="b"))
-    chart = make_chart(found, Wish(Kind.RATIO))
+    chart = make_chart(found, PlotRequest(PlotKind.RATIO))
     assert chart.quantity == "time of b relative to a"
     assert chart.log_values
     [load, ask] = chart.panels[0].marks
@@ -156,7 +160,7 @@ def test_ratios_are_those_of_the_comparison() -> None:
 
 def test_other_metrics_have_their_name_and_unit() -> None:
     made = [run(n, step(1.0, used={"host_cpu_s": float(n)})) for n in range(1, 7)]
-    chart = make_chart(sides(made), Wish(metric="host_*"))
+    chart = make_chart(sides(made), PlotRequest(metric="host_*"))
     assert (chart.quantity, chart.unit) == ("host_cpu_s", "s")
     assert chart.panels[0].marks[0].values == (1.0, 2.0, 3.0, 4.0, 5.0, 6.0)
 
@@ -165,27 +169,27 @@ def test_other_metrics_have_their_name_and_unit() -> None:
 @pytest.mark.parametrize(
     ("kind", "factor", "log"),
     [
-        (Kind.POINTS, 19, False),
-        (Kind.POINTS, 30, True),
-        (Kind.STRIPS, 30, True),
-        (Kind.BARS, 30, False),
-        (Kind.RATIO, 1, True),
+        (PlotKind.POINTS, 19, False),
+        (PlotKind.POINTS, 30, True),
+        (PlotKind.STRIPS, 30, True),
+        (PlotKind.BARS, 30, False),
+        (PlotKind.RATIO, 1, True),
     ],
 )
 def test_the_axis_is_logarithmic_where_medians_are_far_apart(
-    kind: Kind, factor: float, log: bool
+    kind: PlotKind, factor: float, log: bool
 ) -> None:
     steps = {"load": SIX, "ask": times(float(factor))}
-    assert make_chart(sides(records(steps)), Wish(kind)).log_values is log
+    assert make_chart(sides(records(steps)), PlotRequest(kind)).log_values is log
 
 
 def test_the_user_chooses_the_scale() -> None:
     found = matrix(threads=[1, 2, 4])
-    chosen = make_chart(found, Wish(log=True))
+    chosen = make_chart(found, PlotRequest(log=True))
     assert (chosen.log_values, chosen.log_parameter) == (True, True)
-    straight = make_chart(found, Wish(log=False))
+    straight = make_chart(found, PlotRequest(log=False))
     assert (straight.log_values, straight.log_parameter) == (False, False)
-    by_itself = make_chart(found, Wish())
+    by_itself = make_chart(found, PlotRequest())
     assert (by_itself.log_values, by_itself.log_parameter) == (False, True)
 
 
@@ -193,57 +197,63 @@ def test_the_user_chooses_the_scale() -> None:
 @pytest.mark.parametrize(
     ("wish", "said"),
     [
-        (Wish(metric="duration"), r"no step has a metric 'duration'; did you mean 'duration_s'"),
-        (Wish(steps=("laod",)), "no measured step is 'laod'; did you mean 'load'"),
-        (Wish(x="thread"), "--x thread: no parameter .* did you mean 'threads'"),
-        (Wish(series="case"), "--series case: no parameter in which these cases differ"),
-        (Wish(x="threads", series="threads"), "both threads"),
-        (Wish(Kind.ECDF, x="threads"), "the axis of --kind ecdf"),
-        (Wish(Kind.BARS, reference="a"), "--reference is of --kind ratio, not of --kind bars"),
-        (Wish(Kind.RATIO, reference="threads=3"), "no case or step is 'threads=3'"),
-        (Wish(Kind.RATIO, reference="nothing"), "no case or step is 'nothing'"),
+        (
+            PlotRequest(metric="duration"),
+            r"no step has a metric 'duration'; did you mean 'duration_s'",
+        ),
+        (PlotRequest(steps=("laod",)), "no measured step is 'laod'; did you mean 'load'"),
+        (PlotRequest(x="thread"), "--x thread: no parameter .* did you mean 'threads'"),
+        (PlotRequest(series="case"), "--series case: no parameter in which these cases differ"),
+        (PlotRequest(x="threads", series="threads"), "both threads"),
+        (PlotRequest(PlotKind.ECDF, x="threads"), "the axis of --kind ecdf"),
+        (
+            PlotRequest(PlotKind.BARS, reference="a"),
+            "--reference is of --kind ratio, not of --kind bars",
+        ),
+        (PlotRequest(PlotKind.RATIO, reference="threads=3"), "no case or step is 'threads=3'"),
+        (PlotRequest(PlotKind.RATIO, reference="nothing"), "no case or step is 'nothing'"),
     ],
 )
-def test_what_is_not_there_is_said(wish: Wish, said: str) -> None:
+def test_what_is_not_there_is_said(wish: PlotRequest, said: str) -> None:
     with pytest.raises(InputError, match=said):
         make_chart(matrix(threads=[1, 2], system=["a", "b"]), wish)
 
 
 def test_lines_take_a_number() -> None:
     with pytest.raises(InputError, match="none differs between these cases"):
-        make_chart(sides(records(STEPS)), Wish(Kind.LINES))
+        make_chart(sides(records(STEPS)), PlotRequest(PlotKind.LINES))
 
 
 def test_a_ratio_takes_two() -> None:
     with pytest.raises(InputError, match="nothing but the reference"):
-        make_chart(sides(records({"load": SIX})), Wish(Kind.RATIO))
+        make_chart(sides(records({"load": SIX})), PlotRequest(PlotKind.RATIO))
 
 
 def test_a_logarithm_of_nothing_is_refused() -> None:
     made = [run(n, step(1.0, used={"swap_count": 0.0})) for n in range(1, 7)]
-    assert not make_chart(sides(made), Wish(metric="swap_count")).log_values
+    assert not make_chart(sides(made), PlotRequest(metric="swap_count")).log_values
     with pytest.raises(InputError, match="--log: swap_count is 0 somewhere"):
-        make_chart(sides(made), Wish(metric="swap_count", log=True))
+        make_chart(sides(made), PlotRequest(metric="swap_count", log=True))
     with pytest.raises(InputError, match="--log: n is 0 somewhere"):
-        make_chart(matrix(n=[0, 1]), Wish(log=True))
+        make_chart(matrix(n=[0, 1]), PlotRequest(log=True))
 
 
 def test_a_picture_has_not_room_for_everything() -> None:
     steps = {f"q{n}": SIX for n in range(31)}
     with pytest.raises(InputError, match=r"room for 30 panels, not for 31; .*--steps"):
-        make_chart(sides(records(steps)), Wish(Kind.ECDF))
+        make_chart(sides(records(steps)), PlotRequest(PlotKind.ECDF))
 
 
 def test_several_metrics_are_too_many() -> None:
     made = [run(1, step(1.0, used={"a_s": 1.0, "b_s": 1.0}))]
     with pytest.raises(InputError, match=r"'\*_s' means 3 metrics"):
-        make_chart(sides(made), Wish(metric="*_s"))
+        make_chart(sides(made), PlotRequest(metric="*_s"))
 
 
 def test_nothing_measured_is_said() -> None:
     broken = [run(1, failed(), **titled("tpch"))]
     with pytest.raises(InputError, match="no finished run of tpch has a measured step"):
-        make_chart(sides(broken), Wish())
+        make_chart(sides(broken), PlotRequest())
     disturbed = [run(1, step(1.0, suspect=["it swapped"]))]
     with pytest.raises(InputError, match=r"no value to draw. Left out: 1 suspect .*--suspect auto"):
-        make_chart(sides(disturbed, suspect=Suspect.LEAVE_OUT), Wish())
+        make_chart(sides(disturbed, suspect=Suspect.LEAVE_OUT), PlotRequest())

@@ -13,8 +13,8 @@ from benchyard.core.errors import InputError
 from benchyard.core.model import Json
 from benchyard.results.trust import Suspect
 from benchyard.show.drawing import Box, Dots, Drawing, Line, Text
-from benchyard.show.results_plot.chart import Chart, Kind
-from benchyard.show.results_plot.choice import Wish, make_chart
+from benchyard.show.results_plot.chart import Chart, PlotKind
+from benchyard.show.results_plot.choice import PlotRequest, make_chart
 from benchyard.show.results_plot.figure import PAPER, Size, chart_drawing, draw
 from tests.benchyard.analysis.comparison.conftest import run, step, titled
 from tests.benchyard.show.results_plot.conftest import SIX, matrix, records, sides, times
@@ -37,7 +37,7 @@ def dots(drawing: Drawing) -> list[Dots]:
 
 
 def test_points_stand_within_their_intervals_among_their_runs() -> None:
-    drawing = drawn(make_chart(sides(records(STEPS)), Wish()))
+    drawing = drawn(make_chart(sides(records(STEPS)), PlotRequest()))
     [runs, load, _, ask] = dots(drawing)
     [interval, *_] = [one for one in drawing.shapes if isinstance(one, Line) and one.width == 1.5]
     (low, y), (high, _) = interval.points
@@ -53,12 +53,14 @@ def xs(marks: Dots) -> list[float]:
 
 
 def test_a_point_without_an_interval_is_hollow() -> None:
-    drawing = drawn(make_chart(sides(records({"load": (1.0, 1.2)})), Wish()))
+    drawing = drawn(make_chart(sides(records({"load": (1.0, 1.2)})), PlotRequest()))
     assert dots(drawing)[-1].hollow
 
 
 def test_bars_begin_at_zero_and_are_as_long_as_their_values() -> None:
-    chart = make_chart(sides(records(STEPS, name="a"), records(STEPS, name="b")), Wish(Kind.BARS))
+    chart = make_chart(
+        sides(records(STEPS, name="a"), records(STEPS, name="b")), PlotRequest(PlotKind.BARS)
+    )
     shapes = drawn(chart).shapes
     bars = [one for one in shapes if isinstance(one, Box) and one.edge and one.height > 9]
     assert len({bar.x for bar in bars}) == 1
@@ -69,13 +71,13 @@ def test_bars_begin_at_zero_and_are_as_long_as_their_values() -> None:
 
 
 def test_strips_show_each_run_in_order() -> None:
-    [runs] = dots(drawn(make_chart(sides(records({"load": SIX})), Wish(Kind.STRIPS))))
+    [runs] = dots(drawn(make_chart(sides(records({"load": SIX})), PlotRequest(PlotKind.STRIPS))))
     assert [y for _, y in runs.points] == sorted(y for _, y in runs.points)
     assert len(runs.points) == 6
 
 
 def test_lines_run_over_the_parameter_on_its_own_axis() -> None:
-    drawing = drawn(make_chart(matrix(threads=[1, 2, 4, 8]), Wish()))
+    drawing = drawn(make_chart(matrix(threads=[1, 2, 4, 8]), PlotRequest()))
     [line, _] = [one for one in drawing.shapes if isinstance(one, Line) and one.width == 1.6][-2:]
     gaps = [after - before for (before, _), (after, _) in pairwise(line.points)]
     assert gaps == pytest.approx([gaps[0]] * 3)
@@ -84,7 +86,7 @@ def test_lines_run_over_the_parameter_on_its_own_axis() -> None:
 
 def test_ratios_have_one_marked_on_a_logarithmic_axis() -> None:
     found = sides(records(STEPS, name="a"), records({"load": times(3.0), "ask": SIX}, name="b"))
-    drawing = drawn(make_chart(found, Wish(Kind.RATIO)))
+    drawing = drawn(make_chart(found, PlotRequest(PlotKind.RATIO)))
     [one] = [shape for shape in drawing.shapes if isinstance(shape, Line) and shape.dashes]
     half, triple = sorted(x for mark in dots(drawing) for x in xs(mark))
     assert half < one.points[0][0] < triple
@@ -92,7 +94,7 @@ def test_ratios_have_one_marked_on_a_logarithmic_axis() -> None:
 
 
 def test_distributions_end_at_all_runs() -> None:
-    drawing = drawn(make_chart(sides(records(STEPS)), Wish(Kind.ECDF)))
+    drawing = drawn(make_chart(sides(records(STEPS)), PlotRequest(PlotKind.ECDF)))
     assert {"Load: share of runs", "Ask: share of runs"} <= {*texts(drawing)}
     [load, _] = dots(drawing)
     assert xs(load) == sorted(xs(load))
@@ -103,21 +105,21 @@ def test_a_step_without_a_value_has_its_row() -> None:
     disturbed = step(1.0, name="ask", index=2, suspect=["it swapped"])
     made = [run(n, step(d), disturbed) for n, d in enumerate(SIX, 1)]
     found = sides(made, suspect=Suspect.LEAVE_OUT)
-    assert "no value" in texts(drawn(make_chart(found, Wish())))
+    assert "no value" in texts(drawn(make_chart(found, PlotRequest())))
 
 
-@pytest.mark.parametrize("kind", list(Kind))
-def test_names_are_drawn_as_they_are(kind: Kind) -> None:
+@pytest.mark.parametrize("kind", list(PlotKind))
+def test_names_are_drawn_as_they_are(kind: PlotKind) -> None:
     steps = {EVIL: SIX, "_hidden": times(30.0)}
     points: list[dict[str, Json]] = [{"n": 1, "_p": "$x$"}, {"n": 2, "_p": "_y"}]
     found = sides(*(records(steps, point, name=EVIL) for point in points))
-    seen = texts(drawn(make_chart(found, Wish(kind))))
+    seen = texts(drawn(make_chart(found, PlotRequest(kind))))
     assert EVIL.title() in " ".join(seen)
     assert any("_p=$x$" in text for text in seen)
 
 
 def test_a_paper_has_its_width_and_no_title() -> None:
-    chart = make_chart(sides(records(STEPS)), Wish())
+    chart = make_chart(sides(records(STEPS)), PlotRequest())
     paper = drawn(chart, Size(PAPER["column"], titled=False))
     assert paper.width == pytest.approx(333)
     assert "tpch" not in texts(paper)
@@ -129,15 +131,15 @@ def test_a_paper_has_its_width_and_no_title() -> None:
 @pytest.mark.parametrize(
     ("kind", "size"),
     [
-        (Kind.POINTS, Size(height=1.0)),
-        (Kind.POINTS, Size(width=1.0)),
-        (Kind.ECDF, Size(height=3.0)),
+        (PlotKind.POINTS, Size(height=1.0)),
+        (PlotKind.POINTS, Size(width=1.0)),
+        (PlotKind.ECDF, Size(height=3.0)),
     ],
 )
-def test_what_has_no_room_is_said(kind: Kind, size: Size, tmp_path: Path) -> None:
+def test_what_has_no_room_is_said(kind: PlotKind, size: Size, tmp_path: Path) -> None:
     steps = {f"a long name {n}": SIX for n in range(12)}
     with pytest.raises(InputError, match="too small for so much; make it larger"):
-        draw(make_chart(sides(records(steps)), Wish(kind)), size, [tmp_path / "x.png"])
+        draw(make_chart(sides(records(steps)), PlotRequest(kind)), size, [tmp_path / "x.png"])
     assert not list(tmp_path.iterdir())
 
 
@@ -146,20 +148,20 @@ def test_a_panel_without_any_value_is_empty() -> None:
     disturbed = step(1.0, name="load", suspect=["x"]), step(9.0, name="ask", index=2)
     made = records({"load": SIX, "ask": times(30.0)}, name="a")
     found = sides(made, [run(1, *disturbed, **about)], suspect=Suspect.LEAVE_OUT)
-    drawn(make_chart(found, Wish(Kind.ECDF, steps=("load",))))
+    drawn(make_chart(found, PlotRequest(PlotKind.ECDF, steps=("load",))))
     alone = sides([run(1, *disturbed)], suspect=Suspect.LEAVE_OUT)
-    log = make_chart(alone, Wish(Kind.ECDF, log=True))
+    log = make_chart(alone, PlotRequest(PlotKind.ECDF, log=True))
     assert log.log_values
     assert len(dots(drawn(log))) == 1  # of the other panel
 
 
-@pytest.mark.parametrize("kind", list(Kind))
-def test_the_same_results_are_the_same_file(kind: Kind, tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", list(PlotKind))
+def test_the_same_results_are_the_same_file(kind: PlotKind, tmp_path: Path) -> None:
     file = tmp_path / "x.svg"
     found = matrix(threads=[1, 2, 4])
-    draw(make_chart(found, Wish(kind)), _SIZE, [file])
+    draw(make_chart(found, PlotRequest(kind)), _SIZE, [file])
     first = file.read_bytes()
-    draw(make_chart(found, Wish(kind)), _SIZE, [file])
+    draw(make_chart(found, PlotRequest(kind)), _SIZE, [file])
     assert file.read_bytes() == first
 
 
@@ -169,13 +171,13 @@ def test_the_same_results_are_the_same_file(kind: Kind, tmp_path: Path) -> None:
 def test_any_name_makes_a_picture(case: str, step_: str, value: str) -> None:
     steps = {step_: SIX}
     found = sides(*(records(steps, {"p": one}, name=case) for one in (value, f"{value}2")))
-    chart = make_chart(found, Wish())
+    chart = make_chart(found, PlotRequest())
     ET.fromstring(drawn(chart).svg().encode())  # noqa: S314 - our own
 
 
 @pytest.mark.slow
 def test_files_are_of_their_type_and_do_not_know_the_time(tmp_path: Path) -> None:
-    chart = make_chart(sides(records({EVIL: SIX, "load": SIX})), Wish())
+    chart = make_chart(sides(records({EVIL: SIX, "load": SIX})), PlotRequest())
     files = [tmp_path / f"x.{ending}" for ending in ("png", "svg", "pdf")]
     draw(chart, _SIZE, files)
     first = [file.read_bytes() for file in files]

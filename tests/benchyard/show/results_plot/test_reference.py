@@ -6,19 +6,19 @@ import pytest
 
 from benchyard.core.errors import InputError
 from benchyard.results.record import RunRecord
-from benchyard.show.results_plot.chart import Kind
-from benchyard.show.results_plot.choice import Wish, make_chart
-from benchyard.show.results_plot.sides import Side
+from benchyard.show.results_plot.chart import PlotKind
+from benchyard.show.results_plot.choice import PlotRequest, make_chart
+from benchyard.show.results_plot.sides import PlotSide
 from tests.benchyard.analysis.comparison.conftest import run, step, titled
 from tests.benchyard.show.results_plot.conftest import SIX, matrix, records, sides, times
 
 
-def ratios(reference: str | None, found: Sequence[Side]) -> list[float | None]:
-    chart = make_chart(found, Wish(Kind.RATIO, reference=reference))
+def ratios(reference: str | None, found: Sequence[PlotSide]) -> list[float | None]:
+    chart = make_chart(found, PlotRequest(PlotKind.RATIO, reference=reference))
     return [mark.centre for panel in chart.panels for mark in panel.marks]
 
 
-def two() -> tuple[Side, ...]:
+def two() -> tuple[PlotSide, ...]:
     one = records({"load": SIX}, {"n": 1})
     other = records({"load": times(4.0)}, {"n": 2})
     return sides(one, other)
@@ -44,11 +44,11 @@ def test_steps_of_one_case_are_compared_with_one_of_them(reference: str | None) 
 
 def test_values_of_parameters_compare_what_is_otherwise_alike() -> None:
     found = matrix(threads=[1, 2], system=["a", "b"])
-    chart = make_chart(found, Wish(Kind.RATIO, reference="system=a"))
+    chart = make_chart(found, PlotRequest(PlotKind.RATIO, reference="system=a"))
     assert chart.series == ("threads=1", "threads=2")
     assert chart.quantity == "time of system=b relative to system=a"
     assert [mark.centre for mark in chart.panels[0].marks] == [pytest.approx(1.0, rel=0.02)] * 4
-    whole = make_chart(found, Wish(Kind.RATIO, reference="threads=1"))
+    whole = make_chart(found, PlotRequest(PlotKind.RATIO, reference="threads=1"))
     assert whole.series == ("system=a", "system=b")
     assert whole.quantity == "time of threads=2 relative to threads=1"
 
@@ -56,14 +56,14 @@ def test_values_of_parameters_compare_what_is_otherwise_alike() -> None:
 def test_a_ratio_to_nothing_is_none_and_said() -> None:
     one = records({"load": SIX}, {"n": 1})
     other = records({"load": SIX, "ask": SIX}, {"n": 2})
-    chart = make_chart(sides(one, other), Wish(Kind.RATIO))
+    chart = make_chart(sides(one, other), PlotRequest(PlotKind.RATIO))
     assert [mark.centre is None for mark in chart.panels[0].marks] == [False, True]
     assert "No value: Ask." in chart.caption
 
 
 def test_too_few_runs_have_a_ratio_without_an_interval() -> None:
     few = records({"load": (1.0, 1.1)}, {"n": 1})
-    chart = make_chart(sides(few, records({"load": SIX}, {"n": 2})), Wish(Kind.RATIO))
+    chart = make_chart(sides(few, records({"load": SIX}, {"n": 2})), PlotRequest(PlotKind.RATIO))
     [mark] = chart.panels[0].marks
     assert mark.centre is not None
     assert mark.low is None
@@ -81,4 +81,4 @@ def test_values_that_are_not_above_zero_have_no_ratio_on_a_logarithmic_axis() ->
         InputError,
         match="A ratio takes values of both sides that are all above 0",
     ):
-        make_chart(found, Wish(Kind.RATIO, metric="swap_count"))
+        make_chart(found, PlotRequest(PlotKind.RATIO, metric="swap_count"))

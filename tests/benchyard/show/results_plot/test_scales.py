@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchyard.show.results_plot.chart import Chart, Kind, Mark, Panel, Series
-from benchyard.show.results_plot.look import COLOURS, Look
+from benchyard.show.results_plot.chart import Chart, Mark, PlotKind, PlotPanel, PlotSeries
+from benchyard.show.results_plot.look import COLOURS, SeriesLook
 from benchyard.show.results_plot.scales import axis_of, grows_by_factors, spans_factors
 
 
@@ -37,9 +37,9 @@ def test_values_that_are_not_above_zero_have_no_factors() -> None:
 VALUES = st.lists(st.floats(1e-9, 1e12), min_size=1, max_size=20)
 
 
-def chart(values: list[float], *, log: bool, kind: Kind = Kind.POINTS) -> Chart:
+def chart(values: list[float], *, log: bool, kind: PlotKind = PlotKind.POINTS) -> Chart:
     marks = tuple(Mark(0, value) for value in values)
-    panel = Panel("", (Series(0, marks),), ("row",))
+    panel = PlotPanel("", (PlotSeries(0, marks),), ("row",))
     return Chart(kind, "t", "time", "s", (panel,), ("",), log_values=log)
 
 
@@ -62,7 +62,7 @@ def test_numbers_are_round() -> None:
 
 
 def test_a_ratio_shows_where_one_is() -> None:
-    made = chart([7.0, 9.0], log=True, kind=Kind.RATIO)
+    made = chart([7.0, 9.0], log=True, kind=PlotKind.RATIO)
     assert axis_of(made, made.panels[0], 0, 100)(1.0) >= 0
 
 
@@ -73,7 +73,7 @@ def test_negative_values_have_an_axis() -> None:
 
 
 def test_series_differ_in_more_than_colour() -> None:
-    looks = [Look(place) for place in range(24)]
+    looks = [SeriesLook(place) for place in range(24)]
     assert len({(look.colour, look.shape) for look in looks}) == 24
     assert len({(look.colour, look.hatch) for look in looks}) == 24
     assert len(set(COLOURS)) == len(COLOURS)

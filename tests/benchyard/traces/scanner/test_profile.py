@@ -21,7 +21,7 @@ from benchmarks.scanner_profiles import (
 )
 from benchyard.core.errors import InputError
 from benchyard.traces.scanner import Profile
-from benchyard.traces.scanner.blocks import FormatError, Worker, read_node
+from benchyard.traces.scanner.blocks import FormatError, ScannerWorker, read_node
 from benchyard.traces.scanner.profile import JobDescriptor, read_descriptor
 from benchyard.traces.sources import read_trace
 from benchyard.traces.statistics import statistics_of
@@ -37,16 +37,20 @@ def job(folder: Path, files: dict[str, bytes]) -> Path:
     return folder
 
 
-def worker(kind: str = "load", node: int = 0, *rows: tuple[int, int, int], **more: Any) -> Worker:
+def worker(
+    kind: str = "load", node: int = 0, *rows: tuple[int, int, int], **more: Any
+) -> ScannerWorker:
     columns = np.array(rows, np.int64).reshape(-1, 3)
     made = intervals(columns[:, 0].astype(np.uint8), columns[:, 1], columns[:, 2])
     known: dict[str, Any] = {"tag": "", "number": 0, "names": {0: "io"}, "counters": {}} | more
-    return Worker(
+    return ScannerWorker(
         node, kind, known["tag"], known["number"], known["names"], made, known["counters"]
     )
 
 
-def one_node(process: Worker, *load: Worker, start: int = 0, end: int = 10**9) -> bytes:
+def one_node(
+    process: ScannerWorker, *load: ScannerWorker, start: int = 0, end: int = 10**9
+) -> bytes:
     return node_file(start, end, NodeWorkers(process, load))
 
 
@@ -101,7 +105,7 @@ def plain(content: bytes) -> list[dict[str, Any]]:
     return found
 
 
-def rows_of(one: Worker) -> list[Interval]:
+def rows_of(one: ScannerWorker) -> list[Interval]:
     columns = (one.intervals[name].tolist() for name in ("key", "start", "end"))
     return [(one.names[key], start, end) for key, start, end in zip(*columns, strict=True)]
 
@@ -229,7 +233,7 @@ def expected_events(profile: Profile) -> list[dict[str, Any]]:
     """Make the events as the original does, one by one."""
     events: list[dict[str, Any]] = []
 
-    def thread(name: str, pid: int, tid: int, category: str, one: Worker) -> None:
+    def thread(name: str, pid: int, tid: int, category: str, one: ScannerWorker) -> None:
         events.append(
             {"name": "thread_name", "ph": "M", "pid": pid, "tid": tid, "args": {"name": name}}
         )

@@ -13,7 +13,7 @@ from xml.etree.ElementTree import fromstring
 import pytest
 
 from benchyard.catalogue.entry import identified
-from benchyard.catalogue.query import Query
+from benchyard.catalogue.query import EntryQuery
 from benchyard.results.campaigns import set_aside
 from benchyard.web import plots
 from benchyard.web.sides import MOST_RUNS, MOST_SIDES
@@ -104,7 +104,7 @@ def test_a_reference_and_an_order_are_in_the_command(site: Site, cli: Cli) -> No
 
 
 def test_runs_are_sides_alone_and_together(site: Site) -> None:
-    entries = site.catalogue.page(Query(limit=None)).entries
+    entries = site.catalogue.page(EntryQuery(limit=None)).entries
     ids = [one.id for one in sorted(entries, key=lambda one: one.path)]
     new, old = ids[:8], ids[8:]
     found = site.json(f"/compare.json{sides(','.join(old), ','.join(new))}")

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchyard.catalogue.query import Query
+from benchyard.catalogue.query import EntryQuery
 from benchyard.web import trace_figures
 from tests.benchyard.catalogue.formats.samples import HYPERFINE, SAMPLES, write, write_all
 from tests.benchyard.web.site import Site as Explored
@@ -26,7 +26,7 @@ class Site(Explored):
 
     def id_of(self, wanted: str) -> str:
         """Return the id of the entry of a format or path."""
-        entries = self.catalogue.page(Query(limit=None)).entries
+        entries = self.catalogue.page(EntryQuery(limit=None)).entries
         (found,) = (one.id for one in entries if wanted in (one.format, one.path))
         return found
 

@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from benchyard.catalogue.catalogue import Catalogue
-from benchyard.catalogue.query import Query
+from benchyard.catalogue.query import EntryQuery
 from benchyard.web.app import make_app
 from benchyard.web.explain_documents import decimal, image_address
 from benchyard.web.explorer import Explorer
@@ -179,7 +179,7 @@ def test_impossible_questions_are_refused(client: Any, address: str, query: str)
 
 def test_other_entries_are_no_explain_jobs(job: Path) -> None:
     (job / "a.summary.1").write_bytes(b"")
-    found = Catalogue([job.parent]).page(Query(limit=None)).entries
+    found = Catalogue([job.parent]).page(EntryQuery(limit=None)).entries
     (other,) = [one.id for one in found if one.format == "mindspore-summary"]
     client = exploring(job.parent)
     assert "is no explain job" in asked(client, f"/explain-jobs/{other}", 404)["error"]

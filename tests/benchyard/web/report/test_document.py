@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from benchyard.analysis.comparison.request import Request, answer
+from benchyard.analysis.comparison.request import ComparisonRequest, answer
 from benchyard.analysis.comparison.rows import Rule
 from benchyard.analysis.comparison.sides import Places, read_sides
 from benchyard.core.errors import InputError
@@ -54,7 +54,7 @@ def of_queries(names: Sequence[str], count: int) -> list[RunRecord]:
 
 def compared(*folders: Path, **rule: Any) -> Report:
     found = read_sides([*map(str, folders)], Places(Path()))
-    made = answer(found, Request(Rule(other_work=True, **rule)))
+    made = answer(found, ComparisonRequest(Rule(other_work=True, **rule)))
     return report_of(sides_of(made.comparison), Wish(answer=made))
 
 

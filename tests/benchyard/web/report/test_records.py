@@ -7,7 +7,7 @@ from typing import Any
 from benchyard.analysis.comparison.document import document
 from benchyard.analysis.comparison.reported import read_selected
 from benchyard.analysis.comparison.rows import Rule
-from benchyard.analysis.comparison.run_sets import RunSet, Selection, pair
+from benchyard.analysis.comparison.run_sets import RunSelection, RunSet, pair
 from benchyard.analysis.comparison.sides import Places, read_sides
 from benchyard.analysis.comparison.verdicts import compare
 from benchyard.core.model import Json
@@ -54,7 +54,7 @@ def _shown(results: Path) -> list[tuple[str, RunSet]]:
 
 
 def compared(one: Path, other: Path) -> Any:
-    sides = pair(read_selected(Selection(one)), read_selected(Selection(other)))
+    sides = pair(read_selected(RunSelection(one)), read_selected(RunSelection(other)))
     told: Any = document(compare(sides, Rule(metrics=("all",))), ["one", "other"])
     for case in told["cases"]:
         del case["baseline"]["results"], case["candidate"]["results"]

@@ -13,7 +13,7 @@ from benchyard.publish.sinks import open_sink
 from benchyard.publish.sinks.azure.credentials import Access, access
 from benchyard.publish.sinks.azure.reader import events, rows
 from benchyard.publish.sinks.azure.sink import AzureTablesSink
-from benchyard.publish.sinks.contract import Kind, NotesArchiving, Sink, Spooled
+from benchyard.publish.sinks.contract import DocumentKind, NotesArchiving, Sink, Spooled
 from benchyard.results.events import Event, dump
 from tests.benchyard.publish.sinks.azure.conftest import to_table
 from tests.emulators.azurite.server import ACCOUNT, Azurite
@@ -44,7 +44,7 @@ def spooled(content: bytes | None = None, name: str = "run-1.events.jsonl") -> S
 
 def test_it_is_a_sink_of_events() -> None:
     sink: Sink = AzureTablesSink()
-    assert (sink.name, sink.kind) == ("azure-tables", Kind.EVENTS)
+    assert (sink.name, sink.kind) == ("azure-tables", DocumentKind.EVENTS)
     assert isinstance(sink, NotesArchiving)
     assert 1 <= sink.parallel <= 16
     sink.close()

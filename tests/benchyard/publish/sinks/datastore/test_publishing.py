@@ -7,7 +7,7 @@ import pytest
 
 from benchyard.core.errors import DocumentRejectedError
 from benchyard.publish.sinks import open_reader, open_sink
-from benchyard.publish.sinks.contract import Kind, Reader, Sink, Spooled
+from benchyard.publish.sinks.contract import DocumentKind, Reader, Sink, Spooled
 from benchyard.publish.sinks.datastore.entities import MARKER
 from benchyard.publish.sinks.datastore.reader import DatastoreReader
 from benchyard.publish.sinks.datastore.sink import DatastoreSink
@@ -27,7 +27,7 @@ def found(emulator: Emulator, kind: str, **where: Any) -> list[Any]:
 def test_sink_and_reader_keep_the_contract(sink: DatastoreSink, reader: DatastoreReader) -> None:
     a_sink: Sink = sink
     a_reader: Reader = reader
-    assert (a_sink.name, a_sink.kind) == ("datastore", Kind.RESULTS)
+    assert (a_sink.name, a_sink.kind) == ("datastore", DocumentKind.RESULTS)
     assert a_sink.parallel >= 1
     assert a_reader is reader
 

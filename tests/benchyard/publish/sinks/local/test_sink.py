@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from benchyard.core.errors import DocumentRejectedError, SinkUnavailableError
 from benchyard.core.places import HOME
 from benchyard.publish.sinks import open_reader, open_sink
-from benchyard.publish.sinks.contract import Kind, Timing
+from benchyard.publish.sinks.contract import DocumentKind, Timing
 from benchyard.publish.sinks.local.reader import LocalReader
 from benchyard.publish.sinks.local.schema import BLOCK
 from benchyard.publish.sinks.local.sink import LocalSink
@@ -72,7 +72,7 @@ def test_what_is_not_there_is_empty(sink: LocalSink, reader: LocalReader) -> Non
 def test_the_sink_is_opened_by_name(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv(HOME, str(tmp_path / "home"))
     sink = open_sink("local")
-    assert (sink.name, sink.kind, sink.parallel) == ("local", Kind.RESULTS, 2)
+    assert (sink.name, sink.kind, sink.parallel) == ("local", DocumentKind.RESULTS, 2)
     sink.store(spooled(document({"load": 1.0})))
     sink.close()
     assert (tmp_path / "home" / "results.sqlite").is_file()

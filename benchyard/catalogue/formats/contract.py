@@ -1,4 +1,4 @@
-"""What a format is: how its entries are found, described and loaded."""
+"""What a format is: how its entries are found, described, loaded; how files of others are read."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -6,6 +6,10 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from benchyard.catalogue.entry import Entry
+from benchyard.core.errors import InputError
+from benchyard.core.files import shown
+from benchyard.traces.recognising import MOST_BYTES
+from benchyard.traces.unpacking import unpacked
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,3 +89,46 @@ class Format(Protocol):
             BenchyardError: If it cannot be read: what, where and why.
         """
         ...
+
+
+#: So much, unpacked, is read whole to describe a file in a list.
+DESCRIBED_BYTES = 1 << 22
+#: So much, unpacked, is read whole to show a file.
+LOADED_BYTES = MOST_BYTES
+
+
+class TooLongError(InputError):
+    """A file is longer than what is read of it."""
+
+
+def content_of(path: Path, most: int) -> bytes:
+    """Read a whole file, unpacked.
+
+    Raises:
+        TooLongError: If it is longer than ``most`` bytes.
+        InputError: If it cannot be read.
+    """
+    read = unpacked(path, most + 1)
+    if len(read) > most:
+        raise TooLongError(f"{path.name} is longer than {most >> 20} MiB, the most that is read")
+    return read
+
+
+def entry_of(found: Candidate, name: str, broken: str = "") -> Entry | None:
+    """Return an entry of which only the place is known; None if it is gone.
+
+    Args:
+        name: Of the format.
+        broken: Why it cannot be read.
+    """
+    try:
+        changed = found.place.stat().st_mtime
+    except OSError:
+        return None
+    told = without_folder(broken, found.place)
+    return found.entry(name, changed, changed, title=found.place.name, broken=told)
+
+
+def without_folder(text: str, place: Path) -> str:
+    """Return a message with a file's name in place of its path, which is the server's own."""
+    return text.replace(str(place), place.name).replace(shown(place), place.name)

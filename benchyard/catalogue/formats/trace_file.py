@@ -6,16 +6,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from benchyard.catalogue.entry import Entry
-from benchyard.catalogue.formats.contract import Candidate, FolderListing
-from benchyard.catalogue.formats.measurements import moment, number
-from benchyard.catalogue.formats.sniffing import (
+from benchyard.catalogue.formats.contract import (
     DESCRIBED_BYTES,
     LOADED_BYTES,
+    Candidate,
+    FolderListing,
     TooLongError,
     content_of,
     entry_of,
     without_folder,
 )
+from benchyard.catalogue.formats.measurements import moment, number
 from benchyard.core.errors import InputError
 from benchyard.traces import recognising
 from benchyard.traces.model import Trace
@@ -154,30 +155,29 @@ def _refuse_longer(job: Path, most: int) -> None:
         )
 
 
-CHROME_TRACE = TraceFile(
-    recognising.CHROME,
-    "Chrome's trace events",
-    (".json", ".json.gz", ".trace"),
-    (".trace.json", ".trace.json.gz", ".trace.gz"),
+_FILES = (
+    TraceFile(
+        recognising.CHROME,
+        "Chrome's trace events",
+        (".json", ".json.gz", ".trace"),
+        (".trace.json", ".trace.json.gz", ".trace.gz"),
+    ),
+    TraceFile(
+        recognising.SPEEDSCOPE,
+        "Speedscope",
+        (".json", ".json.gz", ".speedscope", ".speedscope.gz"),
+        (".speedscope.json", ".speedscope.json.gz"),
+    ),
+    TraceFile(
+        recognising.PPROF, "pprof", (".pb.gz", ".pb", ".prof", ".prof.gz"), (".pprof", ".pprof.gz")
+    ),
+    TraceFile(
+        recognising.COLLAPSED,
+        "collapsed stacks",
+        (".stacks", ".stacks.gz"),
+        (".folded", ".folded.gz", ".collapsed", ".collapsed.gz"),
+    ),
 )
-SPEEDSCOPE = TraceFile(
-    recognising.SPEEDSCOPE,
-    "Speedscope",
-    (".json", ".json.gz", ".speedscope", ".speedscope.gz"),
-    (".speedscope.json", ".speedscope.json.gz"),
-)
-PPROF = TraceFile(
-    recognising.PPROF, "pprof", (".pb.gz", ".pb", ".prof", ".prof.gz"), (".pprof", ".pprof.gz")
-)
-COLLAPSED = TraceFile(
-    recognising.COLLAPSED,
-    "collapsed stacks",
-    (".stacks", ".stacks.gz"),
-    (".folded", ".folded.gz", ".collapsed", ".collapsed.gz"),
-)
-SCANNER_JOB = ScannerJob()
-_ENDINGS = tuple(
-    ending
-    for one in (CHROME_TRACE, SPEEDSCOPE, PPROF, COLLAPSED)
-    for ending in one.endings + one.certain
-)
+_ENDINGS = tuple(ending for one in _FILES for ending in one.endings + one.certain)
+#: For the registry: what ``benchyard.traces`` reads.
+TRACES = (ScannerJob(), *_FILES)

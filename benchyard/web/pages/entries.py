@@ -8,11 +8,10 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.responses import RedirectResponse
 
 from benchyard.catalogue.entry import RUNS, Entry
-from benchyard.catalogue.formats.benchmark_file import BenchmarkFile
-from benchyard.catalogue.formats.measurements import Measurements, facts
+from benchyard.catalogue.formats import OTHERS
+from benchyard.catalogue.formats.measurements import BenchmarkFile, Measurements, facts
 from benchyard.catalogue.formats.mindspore import MINDSPORE, MindsporeSummary
-from benchyard.catalogue.formats.others import OTHERS
-from benchyard.catalogue.formats.testresults import TestResultsFile
+from benchyard.catalogue.formats.tools import TestResultsFile
 from benchyard.catalogue.formats.trace_file import ScannerJob, TraceFile
 from benchyard.catalogue.mindspore.training import Training
 from benchyard.catalogue.query import EntryQuery as Wanted

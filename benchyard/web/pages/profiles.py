@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Depends, Query, Request, Response
 
 from benchyard.catalogue.entry import RUN, Entry
-from benchyard.catalogue.formats.others import TRACES
+from benchyard.catalogue.formats import TRACES
 from benchyard.catalogue.formats.trace_file import bounded_trace, signature_of
 from benchyard.catalogue.query import EntryQuery as Wanted
 from benchyard.core.errors import InputError

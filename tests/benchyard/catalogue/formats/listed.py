@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from benchyard.catalogue.entry import Entry, identified
+from benchyard.catalogue.formats import OTHERS
 from benchyard.catalogue.formats.contract import Candidate, FolderListing
-from benchyard.catalogue.formats.others import OTHERS
 
 
 def described(root: Path) -> Iterator[Entry]:

@@ -13,10 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchyard.catalogue.entry import Entry
-from benchyard.catalogue.formats import benchmark_file, sniffing, trace_file
+from benchyard.catalogue.formats import OTHERS, contract, measurements, trace_file
 from benchyard.catalogue.formats.contract import Candidate, FolderListing
 from benchyard.catalogue.formats.measurements import Measurement, Measurements
-from benchyard.catalogue.formats.others import OTHERS
 from benchyard.core.errors import BenchyardError, InputError
 from benchyard.publish.testresults.document import Document
 from benchyard.traces.model import Trace
@@ -321,7 +320,7 @@ def test_what_is_long_is_listed_without_being_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_all(tmp_path)
-    for module in (benchmark_file, trace_file):
+    for module in (measurements, trace_file):
         monkeypatch.setattr(module, "DESCRIBED_BYTES", 10)
         monkeypatch.setattr(module, "LOADED_BYTES", 20)
     for entry in described(tmp_path):
@@ -332,7 +331,7 @@ def test_what_is_long_is_listed_without_being_read(
 
 def test_a_bomb_is_not_unpacked(tmp_path: Path) -> None:
     start = b'{"results": [{"command": "x", "mean": 1}'
-    write(tmp_path, "bomb.json.gz", gzip.compress(start + b" " * (sniffing.LOADED_BYTES + 1), 1))
+    write(tmp_path, "bomb.json.gz", gzip.compress(start + b" " * (contract.LOADED_BYTES + 1), 1))
     entry = only(tmp_path)
     assert not entry.broken
     with pytest.raises(InputError, match="longer than 64 MiB"):

@@ -1,0 +1,319 @@
+"""Files of hyperfine, ``benchyard time``, Bencher, Google Benchmark; TestResults documents."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct, field
+
+from benchyard.catalogue.formats.measurements import (
+    BenchmarkFile,
+    JsonFile,
+    Measurement,
+    Measurements,
+    decoded,
+    facts,
+    known,
+    number,
+    seconds_of,
+    statistics,
+    words,
+)
+from benchyard.core.errors import InputError
+from benchyard.core.model import Json
+from benchyard.publish.testresults.document import Document, parse, subject_in
+from benchyard.traces.recognising import Head
+
+# -- hyperfine --export-json: always seconds and bytes.
+# Source: hyperfine 1.19, src/benchmark/benchmark_result.rs.
+
+
+class _Result(Struct):
+    command: str
+    mean: float
+    stddev: float | None = None
+    median: float | None = None
+    user: float | None = None
+    system: float | None = None
+    min: float | None = None
+    max: float | None = None
+    times: list[float | None] = []
+    memory_usage_byte: list[float | None] = []
+    exit_codes: list[int | None] = []
+    parameters: dict[str, str] = field(default_factory=dict[str, str])
+
+
+class _HyperfineFile(Struct):
+    results: list[_Result]
+
+
+def _read_hyperfine(content: bytes, _place: Path) -> Measurements:
+    return Measurements(
+        [row for one in decoded(content, _HyperfineFile).results for row in _hyperfine_rows(one)]
+    )
+
+
+def _hyperfine_rows(one: _Result) -> Iterator[Measurement]:
+    note = _failures([code != 0 for code in one.exit_codes])
+    parameters: dict[str, Json] = {**one.parameters}
+    told = statistics(mean=one.mean, stdev=one.stddev, median=one.median, min=one.min, max=one.max)
+    yield Measurement(one.command, "wall", "s", known(one.times), told, parameters, note)
+    for metric, value in (("user", one.user), ("system", one.system)):
+        if value is not None:
+            yield Measurement(one.command, metric, "s", (), statistics(mean=value), parameters)
+    if memory := known(one.memory_usage_byte):
+        yield Measurement(one.command, "peak memory", "B", memory, {}, parameters)
+
+
+def _failures(failed: Sequence[bool]) -> str:
+    return f"{sum(failed):,} of {len(failed):,} executions failed" if any(failed) else ""
+
+
+# -- benchyard time --export-json: commands against each other, each execution
+
+_TIMING_METRICS = {
+    "wall_s": ("wall", "s"),
+    "user_s": ("user", "s"),
+    "system_s": ("system", "s"),
+    "peak_rss_bytes": ("peak memory", "B"),
+}
+
+
+class _Execution(Struct):
+    wall_s: float | None = None
+    user_s: float | None = None
+    system_s: float | None = None
+    peak_rss_bytes: float | None = None
+    exit_code: int | None = None
+
+
+class _Command(Struct):
+    name: str
+    command: str = ""
+    executions: list[_Execution] = []
+    parameters: dict[str, str] = field(default_factory=dict[str, str])
+
+
+class _TimingFile(Struct):
+    commands: list[_Command]
+    version: str = ""
+    rounds: int | None = None
+    stopped: str | None = None
+    warnings: list[str] = []
+
+
+def _read_timing(content: bytes, _place: Path) -> Measurements:
+    file = decoded(content, _TimingFile)
+    about = facts(
+        benchyard=file.version,
+        rounds=file.rounds,
+        stopped=file.stopped,
+        warnings="; ".join(file.warnings),
+    )
+    return Measurements([row for one in file.commands for row in _timing_rows(one)], about=about)
+
+
+def _timing_rows(one: _Command) -> Iterator[Measurement]:
+    parameters: dict[str, Json] = {**one.parameters}
+    note = _failures([bool(execution.exit_code) for execution in one.executions])
+    for member, (metric, unit) in _TIMING_METRICS.items():
+        values = known(getattr(execution, member) for execution in one.executions)
+        if values or member == "wall_s":
+            yield Measurement(one.name, metric, unit, values, {}, parameters, note)
+
+
+# -- Bencher Metric Format: {BENCHMARK: {MEASURE: {"value": NUMBER}}}.
+# Source: bencher.dev/docs/reference/bencher-metric-format.
+
+#: Measures that Bencher itself defines, with our units, and how many of theirs make one.
+_MEASURES = {
+    "latency": ("s", 1e9),
+    "throughput": ("1/s", 1.0),
+    "build-time": ("s", 1.0),
+    "file-size": ("B", 1.0),
+}
+_NO_NUMBER = re.compile(rb'"(?:lower_|upper_)?value"\s*:\s*[^\s\d\-n]')
+
+
+class _Metric(Struct, forbid_unknown_fields=True):
+    value: float
+    lower_value: float | None = None
+    upper_value: float | None = None
+
+
+def _read_bencher(content: bytes, _place: Path) -> Measurements:
+    return Measurements([*_bencher_rows(decoded(content, dict[str, dict[str, _Metric]]))])
+
+
+def _bencher_rows(benchmarks: dict[str, dict[str, _Metric]]) -> Iterator[Measurement]:
+    for name, measures in benchmarks.items():
+        for measure, one in measures.items():
+            unit, parts = _MEASURES.get(measure, ("", 1.0))
+            yield Measurement(name, measure, unit, known([one.value / parts]), note=_bounds(one))
+
+
+def _bounds(one: _Metric) -> str:
+    told = {"lower_value": one.lower_value, "upper_value": one.upper_value}
+    said = [f"{name} {value:.15g}" for name, value in told.items() if value is not None]
+    return f"the file has {', '.join(said)}" if said else ""
+
+
+def _is_bencher(head: Head) -> bool:
+    """Tell whether each key of the third level is a member of a metric, with a number behind it.
+
+    Nothing in the format says its name.
+    """
+    third = {keys[2] for keys in head.keys if len(keys) == 3}
+    members = set(_Metric.__struct_fields__)
+    return "value" in third and third <= members and _NO_NUMBER.search(head.text) is None
+
+
+# -- Google Benchmark: times of an iteration in a unit of each benchmark's own.
+# Source: github.com/google/benchmark, src/json_reporter.cc.
+
+#: So many make a second; to divide by them rounds once.
+_IN_A_SECOND = {"ns": 1e9, "us": 1e6, "ms": 1e3, "s": 1.0}
+_TIMES = {"real_time": "wall", "cpu_time": "cpu"}
+_GOOGLE_UNITS = {"bytes_per_second": "B/s", "items_per_second": "1/s", "max_bytes_used": "B"}
+#: Members that are no counters of the benchmark's author.
+_OWN = {
+    *("name", "run_name", "run_type", "repetitions", "repetition_index", "threads", "iterations"),
+    *("family_index", "per_family_instance_index", "aggregate_name", "aggregate_unit"),
+    *("time_unit", "label", "error_occurred", "error_message", "skipped", "skip_message"),
+    *("real_time", "cpu_time", "cpu_coefficient", "real_coefficient", "big_o", "rms"),
+}
+#: Its aggregates of repetitions, as statistics; others are no amounts of the unit.
+_AGGREGATES = {"mean": "mean", "median": "median", "stddev": "stdev", "min": "min", "max": "max"}
+
+
+class _GoogleFile(Struct):
+    context: dict[str, Any]
+    benchmarks: list[dict[str, Any]]
+
+
+def _read_google(content: bytes, _place: Path) -> Measurements:
+    file = decoded(content, _GoogleFile)
+    context, date = file.context, words(file.context, "date")
+    runs: dict[str, list[dict[str, Any]]] = {}
+    for one in file.benchmarks:
+        runs.setdefault(str(one.get("run_name") or one.get("name") or ""), []).append(one)
+    return Measurements(
+        [row for name, parts in runs.items() for row in _google_rows(name, parts)],
+        host=words(context, "host_name"),
+        started_s=seconds_of(date),
+        about=facts(
+            date=date,
+            executable=context.get("executable"),
+            processors=context.get("num_cpus"),
+            MHz=context.get("mhz_per_cpu"),
+            frequency_scaling="on" if context.get("cpu_scaling_enabled") else None,
+            library=words(context, "library_version", "library_build_type"),
+        ),
+    )
+
+
+def _google_rows(name: str, parts: list[dict[str, Any]]) -> Iterator[Measurement]:
+    single = [one for one in parts if not one.get("aggregate_name")]
+    aggregates = {
+        statistic: one
+        for one in parts
+        if (statistic := _AGGREGATES.get(str(one.get("aggregate_name"))))
+    }
+    note = next((found for one in parts if (found := _why(one))), "")
+    metrics = dict.fromkeys(key for one in [*single, *aggregates.values()] for key in _metrics(one))
+    for key in metrics:
+        values = [value for one in single if (value := _value(one, key)) is not None]
+        told = statistics(**{s: _value(one, key) for s, one in aggregates.items()})
+        unit = "s" if key in _TIMES else _GOOGLE_UNITS.get(key, "")
+        yield Measurement(name, _TIMES.get(key, key), unit, values, told, note=note)
+    if note and not metrics:
+        yield Measurement(name, "wall", "s", note=note)
+
+
+def _why(one: dict[str, Any]) -> str:
+    """Return why a benchmark has no value; empty if nothing is said."""
+    if one.get("error_occurred"):
+        return f"failed: {one.get('error_message') or 'no reason is told'}"
+    return f"skipped: {one.get('skip_message') or ''}".rstrip(": ") if one.get("skipped") else ""
+
+
+def _metrics(one: dict[str, Any]) -> Iterator[str]:
+    if _why(one):
+        return
+    for key, value in one.items():
+        if key in _TIMES or (key not in _OWN and number(value) is not None):
+            yield key
+
+
+def _value(one: dict[str, Any], key: str) -> float | None:
+    value = None if _why(one) else number(one.get(key))
+    if value is None or key not in _TIMES:
+        return value
+    unit = str(one.get("time_unit", "ns"))
+    if unit not in _IN_A_SECOND:
+        raise InputError(f"the time_unit of {one.get('name')!r} is none of ns, us, ms, s")
+    return value / _IN_A_SECOND[unit]
+
+
+# -- TestResults documents of TensorFlow's schema, ours and others'
+
+_ENTRIES = ("entries.entry", "entries")
+#: One of them stands in each document, in one of the two spellings of its printers.
+_BESIDE = (
+    *("startTime", "start_time", "runTime", "run_time", "runConfiguration", "run_configuration"),
+    *("machineConfiguration", "machine_configuration", "benchmarkType", "benchmark_type"),
+)
+
+
+class TestResultsFile(JsonFile[Document]):
+    """The format of TestResults documents."""
+
+    __test__ = False  # keeps pytest from collecting it
+
+    def told(self, content: Document) -> Mapping[str, Any]:
+        """Return what was tested, where and when, and how many entries there are."""
+        subject = subject_in(content)
+        return {
+            "title": content.test,
+            "host": str(subject.get("host") or ""),
+            "commit": _commit(subject.get("repositories")),
+            "started_s": content.started_at.timestamp() or None,
+            "counts": {"entries": len(content.entries)},
+        }
+
+
+def _is_document(head: Head) -> bool:
+    return any(map(head.has, _ENTRIES)) and any(map(head.has, _BESIDE))
+
+
+def _commit(repositories: Json) -> str:
+    for told in repositories.values() if isinstance(repositories, dict) else ():
+        if isinstance(told, dict) and told.get("commit"):
+            return str(told["commit"])
+    return ""
+
+
+#: For the registry.
+TOOLS = (
+    BenchmarkFile(
+        "hyperfine",
+        "hyperfine",
+        lambda head: head.has("results.[].command", "results.[].mean"),
+        _read_hyperfine,
+    ),
+    BenchmarkFile(
+        "benchyard-time",
+        "benchyard time",
+        lambda head: head.has("seed", "rounds", "stopped", "commands"),
+        _read_timing,
+    ),
+    BenchmarkFile("bencher", "Bencher Metric Format", _is_bencher, _read_bencher),
+    BenchmarkFile(
+        "google-benchmark",
+        "Google Benchmark",
+        lambda head: head.has("context.num_cpus", "context.mhz_per_cpu"),
+        _read_google,
+    ),
+    TestResultsFile("testresults", "TestResults", _is_document, lambda content, _: parse(content)),
+)

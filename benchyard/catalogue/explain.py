@@ -1,24 +1,148 @@
-"""Explain jobs by the calls of MindInsight's ``ExplainManager``."""
+"""Explain jobs by the calls of MindInsight's ``ExplainManager``, kept as long as memory lasts."""
 
-import re
+import os
+from collections import OrderedDict, defaultdict
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
+from threading import Event, Lock, Thread
 from typing import Any
 
 from benchyard.catalogue.catalogue import Catalogue
 from benchyard.catalogue.entry import Entry, identified
 from benchyard.catalogue.formats.mindspore import MindsporeExplain
-from benchyard.catalogue.loaders import LIMIT_BYTES, LoaderPool
-from benchyard.catalogue.mindspore.explain_job import ExplainJob
+from benchyard.catalogue.mindspore.explain_job import ExplainJob, read_job
 from benchyard.catalogue.query import EntryQuery, Page
-from benchyard.catalogue.repeated import Repeated
-from benchyard.core.errors import InputError, NotFoundError, RecordError
+from benchyard.core.errors import BenchyardError, InputError, NotFoundError, RecordError
 
+#: Memory for loaded jobs, by default.
+LIMIT_BYTES = 128 * 2**20
+#: What the pool itself needs for an entry, about.
+_OWN_BYTES = 2048
 #: So many of the newest jobs are loaded before anybody asks. Source: MindInsight.
 NEWEST = 3
+_COUNTS = ("summary_files", "lineage_files", "explain_files", "graph_files")
+
+
+@dataclass(frozen=True, slots=True)
+class _Loaded:
+    """What loading an entry gave: a job, or why there is none.
+
+    Args:
+        stamp: What changes with any of its files, as it was before; None if they were gone.
+    """
+
+    entry: Entry
+    stamp: int | None
+    job: ExplainJob | None = None
+    failure: str = ""
+
+    @property
+    def size_bytes(self) -> int:
+        return _OWN_BYTES + (self.job.size_bytes if self.job else len(self.failure))
+
+
+class LoaderPool:
+    """Loads explain jobs, keeps them within bounds, and reads on when their files change.
+
+    The least recently used goes first. All methods may be called by several threads: a job is
+    loaded by one of them, and who wants another does not wait.
+
+    Args:
+        limit_bytes: Of all that is kept. A job that is larger alone is loaded, and not kept.
+    """
+
+    def __init__(self, limit_bytes: int = LIMIT_BYTES) -> None:
+        self._limit_bytes = limit_bytes
+        self._lock = Lock()
+        self._kept: OrderedDict[str, _Loaded] = OrderedDict()
+        self._loading: defaultdict[str, Lock] = defaultdict(Lock)
+
+    @property
+    def size_bytes(self) -> int:
+        """Of all that is kept."""
+        return sum(loaded.size_bytes for loaded in self._kept.values())
+
+    @property
+    def ids(self) -> list[str]:
+        """Of the jobs that are kept, the one that goes first at the beginning."""
+        with self._lock:
+            return [key for key, loaded in self._kept.items() if loaded.job]
+
+    @property
+    def failures(self) -> dict[str, str]:
+        """Why entries could not be loaded, by id; they are tried again when their files change."""
+        with self._lock:
+            return {key: loaded.failure for key, loaded in self._kept.items() if loaded.failure}
+
+    def get(self, entry: Entry) -> ExplainJob:
+        """Return a job, as its files are now.
+
+        Raises:
+            RecordError: If it cannot be loaded, with the reason.
+        """
+        with self._lock:
+            loading = self._loading[entry.id]
+            if entry.id in self._kept:
+                self._kept.move_to_end(entry.id)
+        with loading:
+            loaded = self._up_to_date(entry)
+        if loaded.job is None:
+            raise RecordError(loaded.failure)
+        return loaded.job
+
+    def reload(self, stopped: Callable[[], bool] = lambda: False) -> None:
+        """Load again what changed; drop what is gone. What is just being loaded is passed over.
+
+        Args:
+            stopped: Asked between two entries.
+        """
+        with self._lock:
+            kept = [(loaded.entry, self._loading[key]) for key, loaded in self._kept.items()]
+        for entry, loading in kept:
+            if not stopped() and loading.acquire(blocking=False):
+                try:
+                    if entry.id in self._kept:
+                        self._up_to_date(entry)
+                finally:
+                    loading.release()
+
+    def _up_to_date(self, entry: Entry) -> _Loaded:
+        """Load an entry unless it is kept as it is now; its lock is held meanwhile."""
+        stamp = _stamp(entry.place)
+        loaded = self._kept.get(entry.id)
+        if loaded is None or stamp is None or loaded.stamp != stamp:
+            loaded = _load(entry, stamp, loaded.job if loaded else None)
+        with self._lock:
+            self._kept[entry.id] = loaded
+            if stamp is None or loaded.size_bytes > self._limit_bytes:
+                del self._kept[entry.id]
+            while self.size_bytes > self._limit_bytes:
+                self._kept.popitem(last=False)
+        return loaded
+
+
+def _load(entry: Entry, stamp: int | None, before: ExplainJob | None) -> _Loaded:
+    try:
+        return _Loaded(entry, stamp, read_job(entry.place, before))
+    except BenchyardError as error:
+        return _Loaded(entry, stamp, failure=str(error))
+    except Exception as error:  # noqa: BLE001 - one odd file must not end the thread of all
+        return _Loaded(entry, stamp, failure=f"{entry.path}: {type(error).__name__}: {error}")
+
+
+def _stamp(folder: Path) -> int | None:
+    try:
+        with os.scandir(folder) as found:
+            files = {file.name: file.stat() for file in found if file.is_file()}
+    except OSError:
+        return None
+    return hash(
+        frozenset((name, at.st_mtime_ns, at.st_size, at.st_ino) for name, at in files.items())
+    )
 
 
 class ExplainStatus(StrEnum):
@@ -64,10 +188,6 @@ def listed(entry: Entry) -> dict[str, Any]:
     }
 
 
-_ID = re.compile("[0-9a-f]{16}")
-_COUNTS = ("summary_files", "lineage_files", "explain_files", "graph_files")
-
-
 class ExplainManager:
     """The explain jobs of a catalogue, or below a folder.
 
@@ -85,7 +205,8 @@ class ExplainManager:
         #: As it was given; of a catalogue its first root.
         self.summary_base_dir = str(given.roots[0] if isinstance(given, Catalogue) else given)
         self._pool = LoaderPool(limit_bytes)
-        self._loading = Repeated("load explain jobs", self._load)
+        self._stop = Event()
+        self._thread: Thread | None = None
         self._status = ExplainStatus.INIT
         self._trouble = ""
         self._newest: dict[str, float] = {}
@@ -109,11 +230,22 @@ class ExplainManager:
         Raises:
             InputError: If it is negative.
         """
-        self._loading.start(reload_interval)
+        if not reload_interval >= 0:
+            raise InputError(f"the interval must be 0 or more seconds, not {reload_interval}")
+        self.stop_load_data()
+        self._stop = Event()
+        arguments = (reload_interval, self._stop)
+        self._thread = Thread(
+            target=self._rounds, args=arguments, name="load explain jobs", daemon=True
+        )
+        self._thread.start()
 
     def stop_load_data(self) -> None:
-        """Stop it. What is loaded can still be asked for."""
-        self._loading.stop()
+        """Stop it: a thread that sleeps ends at once. What is loaded can still be asked for."""
+        self._stop.set()
+        if self._thread is not None:
+            self._thread.join()
+            self._thread = None
 
     def get_job_list(
         self, offset: int = 0, limit: int | None = None, *, page_number: bool = False
@@ -130,7 +262,7 @@ class ExplainManager:
         Raises:
             InputError: If ``offset`` is negative or ``limit`` less than 1.
         """
-        if not self._loading.is_running:
+        if self._thread is None or not self._thread.is_alive():
             self._catalogue.refresh()
         skipped = offset * (limit or 0) if page_number or limit is None else offset
         page = explain_jobs(self._catalogue, skipped, limit)
@@ -152,18 +284,19 @@ class ExplainManager:
         return None if entry is None else self._pool.get(entry)
 
     def _entry(self, name: str) -> Entry | None:
+        places = (identified(root / name, MindsporeExplain.name) for root in self._catalogue.roots)
         with suppress(ValueError):  # of a name that no file can have
-            for place in (root / name for root in self._catalogue.roots):
-                if entry := self._known(identified(place, MindsporeExplain.name)):
-                    return entry
-        return self._known(name) if _ID.fullmatch(name) else None
+            for entry_id in (*places, name):
+                with suppress(NotFoundError):
+                    entry = self._catalogue.entry(entry_id)
+                    if entry.format == MindsporeExplain.name:
+                        return entry
+        return None
 
-    def _known(self, entry_id: str) -> Entry | None:
-        try:
-            entry = self._catalogue.entry(entry_id)
-        except NotFoundError:
-            return None
-        return entry if entry.format == MindsporeExplain.name else None
+    def _rounds(self, interval_s: float, stop: Event) -> None:
+        self._load(stop.is_set)
+        while interval_s and not stop.wait(interval_s):
+            self._load(stop.is_set)
 
     def _load(self, stopped: Callable[[], bool]) -> None:
         self._status = ExplainStatus.LOADING
@@ -180,11 +313,8 @@ class ExplainManager:
     def _load_newest(self, stopped: Callable[[], bool]) -> None:
         """Load what became one of the newest; what was asked for keeps its place in the pool."""
         newest = explain_jobs(self._catalogue, limit=NEWEST).entries
-        before, self._newest = self._newest, {}
         for entry in newest:
-            if stopped():
-                return
-            if before.get(entry.id) != entry.updated_s:
+            if not stopped() and self._newest.get(entry.id) != entry.updated_s:
                 with suppress(RecordError):  # told by whoever asks for this job
                     self._pool.get(entry)
-            self._newest[entry.id] = entry.updated_s
+        self._newest = {entry.id: entry.updated_s for entry in newest}

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchyard.catalogue.entry import FOLDER, RUN, RUNS, Entry, identified
-from benchyard.catalogue.formats.contract import Candidate, FolderListing, Format
+from benchyard.catalogue.formats.contract import Candidate, FolderListing, Format, listing_of
 from benchyard.results.folders import DONE, METRICS_FILE, RUN_FILE, run_number
 
 #: Time (ns), size and inode of a file.
@@ -91,7 +91,7 @@ def see(
         status = os.lstat(folder)
         if not stat.S_ISDIR(status.st_mode):
             return None
-        listing = _listing(folder)
+        listing = listing_of(Path(folder))
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
@@ -119,18 +119,6 @@ def signature_of(path: str | bytes, now_ns: int) -> Signature | None:
         return None
     mtime_ns, inode, _ = told_by(status)
     return settled(mtime_ns, now_ns), status.st_size, inode
-
-
-def _listing(folder: str) -> FolderListing:
-    files: set[str] = set()
-    folders: set[str] = set()
-    with os.scandir(folder) as found:
-        for one in found:
-            if one.is_dir(follow_symlinks=False):
-                folders.add(one.name)
-            elif one.is_file(follow_symlinks=False):
-                files.add(one.name)
-    return FolderListing(Path(folder), frozenset(files), frozenset(folders))
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from fastapi import Depends, HTTPException, Request
 from fastapi.dependencies.models import Dependant
 
 from benchyard.catalogue.catalogue import Catalogue
-from benchyard.catalogue.loaders import LoaderPool
+from benchyard.catalogue.explain import LoaderPool
 from benchyard.catalogue.query import EntryQuery
 from benchyard.core.quantity import moment
 from benchyard.core.wording import hint, quote

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from benchyard.catalogue.formats.measurements import facts
-from benchyard.catalogue.mindspore.training import Scalar, Training
+from benchyard.catalogue.mindspore.summaries import Scalar, Training
 from benchyard.core.table import COUNT, LONG, MOMENT, NUMBER, Cell, Column, Value
 from benchyard.web.explain_documents import decimal
 from benchyard.web.paging import Part

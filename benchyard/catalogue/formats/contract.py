@@ -1,5 +1,6 @@
 """What a format is: how its entries are found, described, loaded; how files of others are read."""
 
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +26,23 @@ class FolderListing:
     folder: Path
     files: frozenset[str]
     folders: frozenset[str]
+
+
+def listing_of(folder: Path) -> FolderListing:
+    """List a folder.
+
+    Raises:
+        OSError: If it cannot be listed.
+    """
+    files: set[str] = set()
+    folders: set[str] = set()
+    with os.scandir(folder) as found:
+        for one in found:
+            if one.is_dir(follow_symlinks=False):
+                folders.add(one.name)
+            elif one.is_file(follow_symlinks=False):
+                files.add(one.name)
+    return FolderListing(folder, frozenset(files), frozenset(folders))
 
 
 @dataclass(frozen=True, slots=True)

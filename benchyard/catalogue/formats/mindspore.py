@@ -1,24 +1,37 @@
-"""Folders of MindSpore: summaries of trainings, and explain jobs."""
+"""Folders of MindSpore: summaries of trainings, and explain jobs.
 
-from collections.abc import Callable, Iterable
+Source: MindInsight's SummaryWatcher. Unlike there, a folder with graphs (``.pb``) or profiles alone
+counts only if MindSpore wrote one of them: other tools' files and folders have such names, too.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from benchyard.catalogue.entry import Entry
-from benchyard.catalogue.formats.contract import Candidate, FolderListing
-from benchyard.catalogue.mindspore.explain_job import ExplainJob, read_job
-from benchyard.catalogue.mindspore.folder import (
-    Contents,
-    contents,
-    explain_files,
-    graphs,
-    manifest,
-    profilers,
-    times,
-    training_files,
+from benchyard.catalogue.formats.contract import Candidate, FolderListing, listing_of
+from benchyard.catalogue.mindspore.explain_job import ExplainJob, read_job, time_of
+from benchyard.catalogue.mindspore.summaries import (
+    Progress,
+    SummaryFile,
+    Training,
+    read_training,
+    records,
+    summary_files,
 )
-from benchyard.catalogue.mindspore.records import RecordReader
-from benchyard.catalogue.mindspore.training import Training, read_training
-from benchyard.core.files import opened
+from benchyard.core.files import content, opened
+from benchyard.core.json_text import decoded
+from benchyard.results.typed import read_as
+
+_PROFILER = re.compile(r"^profiler")
+#: What MindSpore's profilers leave, for each kind of device.
+_PROFILE = re.compile(
+    r"^(profiler_info|(ascend_)?timeline_display|output_op_compute_time|step_trace_raw"
+    r"|gpu_op_detail_info|gpu_activity_data|gpu_op_type_info|cpu_op_detail_info|cpu_op_type_info)"
+    r"_[0-9]+[._]"
+)
+_MEMORY_USAGE = re.compile(r"^memory_usage_[0-9]+\.pb$")
+_MANIFEST_BYTES = 2**20
 
 
 class MindsporeSummary:
@@ -30,12 +43,12 @@ class MindsporeSummary:
 
     def detect(self, listing: FolderListing) -> Iterable[str]:
         """Return the folder if it has summary files, graphs or profiles."""
-        some = training_files(listing.files) or graphs(listing.files) or profilers(listing.folders)
+        some = _of_trainings(listing) or _graphs(listing) or _profilers(listing)
         return (".",) if some else ()
 
     def describe(self, found: Candidate) -> Entry | None:
         """Return what it has; None if neither a summary nor a look inside says MindSpore."""
-        return _described(self.name, found, _of_training)
+        return _described(self.name, found, _training)
 
     def load(self, entry: Entry) -> Training:
         """Read the newest summary file.
@@ -55,11 +68,11 @@ class MindsporeExplain:
 
     def detect(self, listing: FolderListing) -> Iterable[str]:
         """Return the folder if it has summary files of explain jobs."""
-        return (".",) if explain_files(listing.files) else ()
+        return (".",) if summary_files(listing.files, "explain") else ()
 
     def describe(self, found: Candidate) -> Entry | None:
         """Return what it has, as its manifest says it."""
-        return _described(self.name, found, _of_explain_job)
+        return _described(self.name, found, _explain_job)
 
     def load(self, entry: Entry) -> ExplainJob:
         """Read the newest job.
@@ -70,52 +83,108 @@ class MindsporeExplain:
         return read_job(entry.place)
 
 
+#: For the registry.
+MINDSPORE = (MindsporeSummary(), MindsporeExplain())
+
+
+def _of_trainings(listing: FolderListing) -> list[SummaryFile]:
+    return summary_files(listing.files, "summary", "lineage")
+
+
+def _graphs(listing: FolderListing) -> list[Path]:
+    """Return the files with graphs."""
+    names = [name for name in listing.files if name.endswith(".pb")]
+    return [listing.folder / name for name in names if not _MEMORY_USAGE.match(name)]
+
+
+def _profilers(listing: FolderListing) -> list[Path]:
+    """Return what may be folders of MindSpore's profiler."""
+    return [listing.folder / name for name in listing.folders if _PROFILER.match(name)]
+
+
 def _described(
-    name: str, found: Candidate, say: Callable[[Candidate, Contents], Entry | None]
+    name: str, found: Candidate, say: Callable[[str, Candidate, FolderListing], Entry | None]
 ) -> Entry | None:
     try:
-        return say(found, contents(found.place))
+        return say(name, found, listing_of(found.place))
     except FileNotFoundError:
         return None
     except OSError as error:
         return found.entry(name, 0, 0, title=found.place.name, broken=f"cannot be read: {error}")
 
 
-def _of_training(found: Candidate, has: Contents) -> Entry | None:
-    if not has.is_of_a_training:
-        return None
-    at, title = times(found.place, training_files(has.files)), found.place.name
-    return found.entry(MindsporeSummary.name, *at, title=title, counts=has.counts)
+def _training(name: str, found: Candidate, has: FolderListing) -> Entry | None:
+    files = _of_trainings(has)
+    some = files or any(map(_is_graph, _graphs(has))) or any(map(_is_profiler, _profilers(has)))
+    return _entry(name, found, files, has) if some else None
 
 
-def _of_explain_job(found: Candidate, has: Contents) -> Entry | None:
-    files = explain_files(has.files)
+def _explain_job(name: str, found: Candidate, has: FolderListing) -> Entry | None:
+    files = summary_files(has.files, "explain")
     if not files:
         return None
-    says = manifest(found.place, files[-1])
-    return found.entry(
-        MindsporeExplain.name,
-        *times(found.place, files),
-        title=found.place.name,
-        broken=says.problem or _damage(found.place / files[-1].name),
-        counts=has.counts,
-        parameters={
-            "saliency_map": says.saliency_map,
-            "hierarchical_occlusion": says.hierarchical_occlusion,
-        },
-    )
+    parameters, problem = _manifest(found.place / f"_explain_{files[-1].created_s}")
+    broken = problem or _damage(found.place / files[-1].name)
+    return _entry(name, found, files, has, parameters=parameters, broken=broken)
+
+
+def _entry(
+    name: str, found: Candidate, files: Sequence[SummaryFile], has: FolderListing, **told: object
+) -> Entry:
+    """Return an entry with the times of its newest file, or of its folder if it has none."""
+    newest = files[-1] if files else None
+    changed_s = time_of((found.place / newest.name if newest else found.place).stat())
+    created_s = float(newest.created_s) if newest else changed_s
+    kinds = [file.kind for file in summary_files(has.files)]
+    counts = {f"{kind}_files": kinds.count(kind) for kind in ("summary", "lineage", "explain")}
+    counts["graph_files"] = len(_graphs(has))
+    counts["profiles"] = sum(map(_is_profiler, _profilers(has)))
+    return found.entry(name, created_s, changed_s, title=found.place.name, counts=counts, **told)
+
+
+def _is_graph(path: Path) -> bool:
+    """Tell whether MindSpore wrote a graph: it says so at its beginning.
+
+    Source: ModelProto.producer_name in MindSpore's anf_ir.proto.
+    """
+    try:
+        with opened(path) as stream:
+            return b"MindSpore" in stream.read(64)
+    except OSError:
+        return False
+
+
+def _is_profiler(folder: Path) -> bool:
+    """Tell whether a folder holds what MindSpore's profiler writes."""
+    try:
+        return any(_PROFILE.match(file.name) for file in folder.iterdir())
+    except OSError:
+        return False
+
+
+def _manifest(folder: Path) -> tuple[dict[str, bool], str]:
+    """Return what a job says that it has, and why its manifest cannot be read.
+
+    Older versions of MindSpore write none.
+    """
+    says = {"saliency_map": True, "hierarchical_occlusion": False}
+    path, problem = folder / "manifest.json", ""
+    try:
+        told = read_as(dict[str, object], decoded(content(path, _MANIFEST_BYTES)))
+        says = {name: bool(told.get(name, default)) for name, default in says.items()}
+    except FileNotFoundError:
+        pass
+    except (OSError, ValueError, RecursionError) as error:
+        problem = f"{folder.name}/{path.name} cannot be read: {error}"
+    return says, problem
 
 
 def _damage(file: Path) -> str:
     """Tell why nothing can be read of a summary file; empty if its first record can."""
+    progress = Progress()
     try:
         with opened(file) as stream:
-            reader = RecordReader(stream)
-            next(iter(reader), None)
+            next(records(stream, progress), None)
     except OSError as error:
         return f"{file.name}: cannot be read: {error.strerror or error}"
-    return f"{file.name}: {reader.stopped}" if reader.stopped and not reader.offset else ""
-
-
-#: For the registry.
-MINDSPORE = (MindsporeSummary(), MindsporeExplain())
+    return f"{file.name}: {progress.stopped}" if progress.stopped and not progress.offset else ""

@@ -8,13 +8,13 @@ they would mix samples of different models under one number.
 import math
 import os
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import chain, repeat, zip_longest
 from pathlib import Path
 from typing import IO, Literal, TypeAlias
 
-from benchyard.catalogue.mindspore.folder import SummaryFile, contents, explain_files, time_of
 from benchyard.catalogue.mindspore.messages import (
     Explain,
     InferenceMessage,
@@ -25,7 +25,7 @@ from benchyard.catalogue.mindspore.messages import (
     Score,
     explain_of,
 )
-from benchyard.catalogue.mindspore.records import Problems, RecordReader
+from benchyard.catalogue.mindspore.summaries import LAST_SECOND, Progress, files_in, records
 from benchyard.core.errors import InputError, RecordError
 from benchyard.core.files import opened
 from benchyard.core.memory import memory_of
@@ -140,51 +140,40 @@ def _figures(labels: Sequence[int], known: Probabilities) -> dict[int, _Figures]
     return dict(zip(labels, figures, strict=False))
 
 
-@dataclass(frozen=True, slots=True)
-class ExplainJob:
-    """What a job wrote until it was read. It never changes; reading on makes a new one.
+@dataclass
+class ExplainJob(Progress):
+    """What a job wrote until it was read. Reading on makes a new one; no other changes then.
 
     Args:
         file: Name of the summary file.
         older: Names of the files of earlier tries, which are not read.
+        created_s: The number in the file's name, in seconds since the epoch.
         updated_s: When the file last changed, in seconds since the epoch.
-        metadata: The names of all events together.
+        names: Of labels, explainers and metrics, in the order in which events have them.
         samples: By their number.
         scores: By explainer and metric.
         status: What the job said of itself: ``run`` or ``end``; empty if it said nothing.
-        unfinished: Whether the file breaks off within a record.
-        left_out: What of the file could not be read, and why: the first ones.
-        more_left_out: How many more there are.
-        stopped: Why nothing behind ``offset`` can be read; empty if there is no such reason.
         size_bytes: Memory that it takes, about.
-        offset: Where to read on, in bytes.
         inode: Of the file.
         tail: The bytes before ``offset``, by which a replaced file is known.
     """
 
-    folder: Path
-    file: str
-    older: tuple[str, ...]
-    created_s: float
-    updated_s: float
-    inode: int
-    metadata: Metadata = field(default_factory=Metadata)
-    samples: Mapping[int, ExplainSample] = field(default_factory=dict[int, ExplainSample])
-    scores: Mapping[tuple[str, str], Score] = field(default_factory=dict[tuple[str, str], Score])
+    file: str = ""
+    older: tuple[str, ...] = ()
+    created_s: float = 0.0
+    updated_s: float = 0.0
+    names: tuple[dict[str, None], ...] = field(default_factory=lambda: ({}, {}, {}))
+    samples: dict[int, ExplainSample] = field(default_factory=dict[int, ExplainSample])
+    scores: dict[tuple[str, str], Score] = field(default_factory=dict[tuple[str, str], Score])
     status: str = ""
-    unfinished: bool = False
-    left_out: tuple[str, ...] = ()
-    more_left_out: int = 0
-    stopped: str = ""
     size_bytes: int = 0
-    offset: int = 0
+    inode: int = 0
     tail: bytes = b""
 
-    @property
-    def problems(self) -> tuple[str, ...]:
-        """All that could not be read, a sentence each."""
-        more = (f"{self.more_left_out:,} more like these",) if self.more_left_out else ()
-        return (*self.left_out, *more, *((self.stopped,) if self.stopped else ()))
+    @cached_property
+    def metadata(self) -> Metadata:
+        """The names of all events together."""
+        return Metadata(*map(tuple, self.names))
 
     @property
     def shown_samples(self) -> list[ExplainSample]:
@@ -197,6 +186,33 @@ class ExplainJob:
         told = (sample.inference for sample in self.samples.values())
         return any(one and (one.truth.deviations or one.predicted.deviations) for one in told)
 
+    def copied(self) -> "ExplainJob":
+        """Return a copy that can be read on; only its samples are still those of this job."""
+        names = tuple(map(dict, self.names))
+        copies = {"samples": dict(self.samples), "scores": dict(self.scores)}
+        return replace(self, names=names, left_out=[*self.left_out], **copies)
+
+    def add(self, event: Explain, own: set[int]) -> None:
+        """Add what an event tells.
+
+        Args:
+            own: Numbers of the samples that belong to no other job; those that it makes are added.
+        """
+        self.status = event.status or self.status
+        self.scores.update({(one.explainer, one.metric): one for one in event.scores})
+        for told, names in zip(self.names, event.metadata or Metadata(), strict=True):
+            told.update(dict.fromkeys(names))
+        about = (event.image, event.truth, event.inference, event.saliency, event.occlusions)
+        number = event.sample_id
+        if number is not None and any(about):
+            if number not in own:
+                own.add(number)
+                known = self.samples.get(number, ExplainSample(number))
+                maps, occlusions = dict(known.saliency), dict(known.occlusions)
+                self.samples[number] = replace(known, saliency=maps, occlusions=occlusions)
+            self.samples[number].add(event)
+        self.size_bytes += memory_of((event.metadata, event.scores, about))
+
 
 def read_job(folder: Path, before: ExplainJob | None = None) -> ExplainJob:
     """Read the newest job of a folder.
@@ -208,95 +224,49 @@ def read_job(folder: Path, before: ExplainJob | None = None) -> ExplainJob:
         RecordError: If there is none, or its file cannot be opened.
     """
     try:
-        files = explain_files(contents(folder).files)
+        files = files_in(folder, "explain")
         if not files:
             raise RecordError(f"{folder}: no explain job here; its summary file is gone")
-        with opened(folder / files[-1].name) as stream:
-            return _read(stream, _beginning(stream, folder, files, before))
+        *older, newest = files
+        with opened(folder / newest.name) as stream:
+            status = os.fstat(stream.fileno())
+            is_same = before and (before.file, before.inode) == (newest.name, status.st_ino)
+            if before is not None and is_same and _tail(stream, before) == before.tail:
+                job = before.copied()
+            else:
+                job = ExplainJob(
+                    file=newest.name, created_s=float(newest.created_s), inode=status.st_ino
+                )
+            job.older, job.updated_s = tuple(file.name for file in older), time_of(status)
+            _read(stream, job)
+            return job
     except OSError as error:
         raise RecordError(f"{folder}: the explain job cannot be read: {error}") from error
 
 
-def _beginning(
-    stream: IO[bytes], folder: Path, files: Sequence[SummaryFile], before: ExplainJob | None
-) -> ExplainJob:
-    status = os.fstat(stream.fileno())
-    older = tuple(file.name for file in files[:-1])
-    newest = files[-1]
-    place = (folder, newest.name, older, float(newest.created_s), time_of(status), status.st_ino)
-    if before is not None and (before.file, before.inode) == (newest.name, status.st_ino):
-        stream.seek(before.offset - len(before.tail))
-        if stream.read(len(before.tail)) == before.tail:
-            return replace(before, older=older, updated_s=time_of(status))
-    return ExplainJob(*place)
+def _tail(stream: IO[bytes], job: ExplainJob) -> bytes:
+    start = max(0, job.offset - _TAIL_BYTES)
+    stream.seek(start)
+    return stream.read(job.offset - start)
 
 
-def _read(stream: IO[bytes], job: ExplainJob) -> ExplainJob:
-    problems = Problems(job.left_out, job.more_left_out)
-    reader = RecordReader(stream, job.offset, problems, _LONGEST_BYTES)
-    draft = _Draft(job)
-    for payload in reader:
+def _read(stream: IO[bytes], job: ExplainJob) -> None:
+    own = set[int]()
+    for payload in records(stream, job, _LONGEST_BYTES):
         try:
-            draft.add(explain_of(payload))
+            if event := explain_of(payload):
+                job.add(event, own)
         except WireError as error:
-            problems.add(f"before byte {reader.offset:,}: a record is no event: {error}")
-        if draft.size_bytes > MOST_BYTES:
-            reader.stopped = (
-                f"byte {reader.offset:,}: what was read takes {MOST_BYTES:,} bytes of memory; "
-                "more is not read"
-            )
+            job.leave_out(f"before byte {job.offset:,}: a record is no event: {error}")
+        if job.size_bytes > MOST_BYTES:
+            job.stop(f"what was read takes {MOST_BYTES:,} bytes of memory; more is not read")
             break
-    tail_from = max(0, reader.offset - _TAIL_BYTES)
-    stream.seek(tail_from)
-    return replace(
-        job,
-        metadata=Metadata(*map(tuple, draft.names)),
-        samples=draft.samples,
-        scores=draft.scores,
-        status=draft.status,
-        size_bytes=draft.size_bytes,
-        unfinished=reader.unfinished,
-        left_out=tuple(problems.told),
-        more_left_out=problems.more,
-        stopped=reader.stopped,
-        offset=reader.offset,
-        tail=stream.read(reader.offset - tail_from),
-    )
+    job.tail = _tail(stream, job)
 
 
-class _Draft:
-    """What changes of a job while events are added."""
-
-    def __init__(self, job: ExplainJob) -> None:
-        #: Of labels, explainers and metrics, in the order in which they came.
-        self.names = [dict.fromkeys(names) for names in job.metadata]
-        self.samples = dict(job.samples)
-        self.scores = dict(job.scores)
-        self.status = job.status
-        self.size_bytes = job.size_bytes
-        self._own = set[int]()
-
-    def add(self, event: Explain | None) -> None:
-        """Add what an event tells; None tells nothing."""
-        if event is None:
-            return
-        self.status = event.status or self.status
-        self.scores.update({(one.explainer, one.metric): one for one in event.scores})
-        for known, names in zip(self.names, event.metadata or Metadata(), strict=True):
-            known.update(dict.fromkeys(names))
-        about = (event.image, event.truth, event.inference, event.saliency, event.occlusions)
-        if event.sample_id is not None and any(about):
-            self._sample(event.sample_id).add(event)
-        self.size_bytes += memory_of((event.metadata, event.scores, about))
-
-    def _sample(self, number: int) -> ExplainSample:
-        """Return the draft's own sample: those of the job stay as they are."""
-        if number not in self._own:
-            self._own.add(number)
-            known = self.samples.get(number, ExplainSample(number))
-            maps, occlusions = dict(known.saliency), dict(known.occlusions)
-            self.samples[number] = replace(known, saliency=maps, occlusions=occlusions)
-        return self.samples[number]
+def time_of(status: os.stat_result) -> float:
+    """Return when a file changed, or the nearest time that a calendar has."""
+    return min(max(status.st_mtime, 0.0), float(LAST_SECOND))
 
 
 # -- which samples, and in what order

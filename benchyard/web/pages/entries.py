@@ -13,7 +13,7 @@ from benchyard.catalogue.formats.measurements import BenchmarkFile, Measurements
 from benchyard.catalogue.formats.mindspore import MINDSPORE, MindsporeSummary
 from benchyard.catalogue.formats.tools import TestResultsFile
 from benchyard.catalogue.formats.trace_file import ScannerJob, TraceFile
-from benchyard.catalogue.mindspore.training import Training
+from benchyard.catalogue.mindspore.summaries import Training
 from benchyard.catalogue.query import EntryQuery as Wanted
 from benchyard.core.errors import BenchyardError, NotFoundError
 from benchyard.core.model import Json

@@ -1,4 +1,5 @@
 import os
+import threading
 from pathlib import Path
 from threading import Event
 from typing import IO
@@ -164,6 +165,18 @@ def test_a_job_of_which_nothing_can_be_read_is_marked_in_the_list(tmp_path: Path
     assert "checksum of a record's length is wrong" in by_name["./odd"]["broken"]
 
 
-def test_an_impossible_interval_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError):
-        ExplainManager(tmp_path).start_load_data(-1)
+@pytest.mark.parametrize("interval", [-1, float("nan")])
+def test_an_impossible_interval_is_refused(tmp_path: Path, interval: float) -> None:
+    with pytest.raises(InputError, match="0 or more seconds"):
+        ExplainManager(tmp_path).start_load_data(interval)
+
+
+def test_a_thread_that_sleeps_stops_at_once_and_is_the_only_one(tmp_path: Path) -> None:
+    manager = ExplainManager(tmp_path)
+    manager.start_load_data(3600)
+    manager.start_load_data(3600)
+    until(manager, ExplainStatus.INVALID)
+    threads = [one for one in threading.enumerate() if one.name == "load explain jobs"]
+    assert len(threads) == 1
+    manager.stop_load_data()
+    assert not threads[0].is_alive()

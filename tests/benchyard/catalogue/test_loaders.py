@@ -1,15 +1,17 @@
 import shutil
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Generator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from threading import Event
 from typing import Any
 
 import pytest
 
+from benchyard.catalogue import explain
 from benchyard.catalogue.entry import Entry
-from benchyard.catalogue.loaders import LIMIT_BYTES, LoaderPool
-from benchyard.catalogue.repeated import Repeated
+from benchyard.catalogue.explain import LIMIT_BYTES, LoaderPool
 from benchyard.core.errors import RecordError
 
 PATIENCE_S = 30
@@ -28,14 +30,26 @@ class Loaded:
 class Texts:
     """Reads the texts of a folder, and notes how often."""
 
-    def __init__(self) -> None:
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.loads: Counter[str] = Counter()
         self.may_go_on = Event()
         self.may_go_on.set()
         self.begun = Event()
+        monkeypatch.setattr(explain, "read_job", self.read)
 
     def pool(self, limit_bytes: int = LIMIT_BYTES) -> Any:
-        return LoaderPool(limit_bytes, self.read)
+        return LoaderPool(limit_bytes)
+
+    @contextmanager
+    def loading(self, pool: Any, entry: Entry, callers: int = 1) -> Generator[list[Future[Any]]]:
+        """Let several callers wait for one entry as long as the block runs."""
+        self.may_go_on.clear()
+        with ThreadPoolExecutor(callers) as threads:
+            answers = [threads.submit(pool.get, entry) for _ in range(callers)]
+            assert self.begun.wait(PATIENCE_S)
+            yield answers
+            self.may_go_on.set()
+            assert {answer.result(PATIENCE_S).text for answer in answers} == {"slow"}
 
     def read(self, folder: Path, before: Any) -> Any:
         self.loads[folder.name] += 1
@@ -50,6 +64,11 @@ class Texts:
         return Loaded(f"{before.text}|{text[1:]}" if text[0] == "+" else text)
 
 
+@pytest.fixture
+def texts(monkeypatch: pytest.MonkeyPatch) -> Texts:
+    return Texts(monkeypatch)
+
+
 def written(folder: Path, *names: str) -> list[Entry]:
     for name in names:
         (folder / name).mkdir()
@@ -61,120 +80,77 @@ def write(entry: Entry, text: str, name: str = "text") -> None:
     (entry.place / name).write_text(text)
 
 
-def test_an_entry_is_loaded_once_until_its_file_changes(tmp_path: Path) -> None:
+def test_an_entry_is_loaded_once_until_its_file_changes(tmp_path: Path, texts: Texts) -> None:
     (one,) = written(tmp_path, "one")
-    texts = Texts()
     pool = texts.pool()
-    first = pool.get(one)
-    assert pool.get(one) is first
-    write(one, "changed")
-    assert pool.get(one).text == "changed"
-    assert texts.loads["one"] == 2
+    assert pool.get(one) is pool.get(one)
+    write(one, "+more")
+    assert pool.get(one).text == "one|more"
+    write(one, "b", name="b")
+    assert pool.get(one).text == "b+more"
+    assert texts.loads["one"] == 3
 
 
-def test_what_was_not_asked_for_longest_goes_first(tmp_path: Path) -> None:
+def test_what_was_not_asked_for_longest_goes_first(tmp_path: Path, texts: Texts) -> None:
     a, b, c, d = written(tmp_path, "a", "b", "c", "d")
-    pool = Texts().pool(3 * SIZE + SIZE // 2)
+    pool = texts.pool(3 * SIZE + SIZE // 2)
     for one in (a, b, c, a, d):
         pool.get(one)
+    write(c, "changed")
+    pool.reload()
     assert pool.ids == ["c", "a", "d"]
     assert 3 * SIZE < pool.size_bytes <= 3 * SIZE + SIZE // 2
 
 
-def test_a_reload_changes_no_place(tmp_path: Path) -> None:
-    a, b = written(tmp_path, "a", "b")
-    pool = Texts().pool()
-    pool.get(a)
-    pool.get(b)
-    write(a, "changed")
-    pool.reload()
-    assert pool.ids == ["a", "b"]
-
-
-def test_what_is_too_large_is_given_and_not_kept(tmp_path: Path) -> None:
+def test_what_is_too_large_is_given_and_not_kept(tmp_path: Path, texts: Texts) -> None:
     small, large = written(tmp_path, "small", "large")
-    pool = Texts().pool(5 * SIZE)
+    pool = texts.pool(5 * SIZE)
     pool.get(small)
     assert pool.get(large).text == "large"
     assert pool.ids == ["small"]
 
 
-def test_eight_threads_load_an_entry_once(tmp_path: Path) -> None:
-    (one,) = written(tmp_path, "slow")
-    texts = Texts()
-    texts.may_go_on.clear()
-    pool = texts.pool()
-    with ThreadPoolExecutor(8) as threads:
-        answers = [threads.submit(pool.get, one) for _ in range(8)]
-        assert texts.begun.wait(PATIENCE_S)
-        texts.may_go_on.set()
-        assert len({id(answer.result(PATIENCE_S)) for answer in answers}) == 1
-    assert texts.loads["slow"] == 1
-
-
-def test_nobody_waits_for_another_entry(tmp_path: Path) -> None:
+def test_one_of_eight_threads_loads_an_entry_and_others_do_not_wait(
+    tmp_path: Path, texts: Texts
+) -> None:
     slow, quick = written(tmp_path, "slow", "quick")
-    texts = Texts()
-    texts.may_go_on.clear()
-    pool = texts.pool(1)
-    with ThreadPoolExecutor(1) as threads:
-        answer = threads.submit(pool.get, slow)
-        assert texts.begun.wait(PATIENCE_S)
-        assert pool.get(quick).text == "quick"
-        texts.may_go_on.set()
-        assert answer.result(PATIENCE_S).text == "slow"
-
-
-def test_a_reload_waits_for_no_load(tmp_path: Path) -> None:
-    slow, quick = written(tmp_path, "slow", "quick")
-    texts = Texts()
-    texts.may_go_on.clear()
     pool = texts.pool()
     pool.get(quick)
     write(quick, "changed")
-    with ThreadPoolExecutor(1) as threads:
-        answer = threads.submit(pool.get, slow)
-        assert texts.begun.wait(PATIENCE_S)
+    with texts.loading(pool, slow, 8) as answers:
+        assert pool.get(quick).text == "changed"
+        write(quick, "again")
         pool.reload()
-        assert not answer.done()
-        assert texts.loads == {"slow": 1, "quick": 2}
-        texts.may_go_on.set()
-        assert answer.result(PATIENCE_S).text == "slow"
+        assert not any(answer.done() for answer in answers)
+        assert texts.loads == {"slow": 1, "quick": 3}
+    assert texts.loads["slow"] == 1
 
 
 @pytest.mark.parametrize(
     ("text", "why"), [("bad", "one is bad"), ("bug", "ZeroDivisionError: bug")]
 )
-def test_a_failure_is_kept_until_the_file_changes(tmp_path: Path, text: str, why: str) -> None:
-    (one,) = written(tmp_path, "one")
-    write(one, text)
-    texts = Texts()
+def test_a_failure_is_kept_until_the_file_changes(
+    tmp_path: Path, texts: Texts, text: str, why: str
+) -> None:
+    one, other = written(tmp_path, "one", "other")
     pool = texts.pool()
-    for _ in range(2):
-        with pytest.raises(RecordError, match=why):
-            pool.get(one)
-    assert texts.loads["one"] == 1
-    assert pool.ids == []
+    pool.get(one)
+    pool.get(other)
+    write(one, text)
+    pool.reload()
+    with pytest.raises(RecordError, match=why):
+        pool.get(one)
+    assert texts.loads["one"] == 2
+    assert pool.ids == ["other"]
     assert why in pool.failures["one"]
     write(one, "good again")
     assert pool.get(one).text == "good again"
     assert pool.failures == {}
 
 
-def test_what_was_good_and_fails_is_dropped(tmp_path: Path) -> None:
+def test_what_is_gone_is_forgotten(tmp_path: Path, texts: Texts) -> None:
     one, other = written(tmp_path, "one", "other")
-    pool = Texts().pool()
-    pool.get(one)
-    pool.get(other)
-    write(one, "bad")
-    pool.reload()
-    assert pool.ids == ["other"]
-    assert pool.failures == {"one": "one is bad"}
-
-
-def test_what_is_gone_is_forgotten(tmp_path: Path) -> None:
-    one, other = written(tmp_path, "one", "other")
-    pool = Texts().pool()
+    pool = texts.pool()
     pool.get(one)
     pool.get(other)
     shutil.rmtree(one.place)
@@ -185,32 +161,21 @@ def test_what_is_gone_is_forgotten(tmp_path: Path) -> None:
     assert pool.failures == {}
 
 
-def test_it_reads_on_when_any_file_of_a_folder_changes(tmp_path: Path) -> None:
-    (one,) = written(tmp_path, "one")
-    pool = Texts().pool()
-    pool.get(one)
-    write(one, "+more")
-    assert pool.get(one).text == "one|more"
-    write(one, "b", name="b")
-    assert pool.get(one).text == "b+more"
-
-
-def test_many_threads_keep_the_bounds(tmp_path: Path) -> None:
+def test_many_threads_keep_the_bounds(tmp_path: Path, texts: Texts) -> None:
     entries = written(tmp_path, *(f"f{number}" for number in range(20)))
     limit = 5 * SIZE + SIZE // 2
-    pool = Texts().pool(limit)
+    pool = texts.pool(limit)
 
     def ask(start: int) -> None:
         for number in range(200):
             one = entries[(start * 7 + number) % len(entries)]
             assert pool.get(one).text == one.path
+            if not start:
+                pool.reload()
 
-    reloading = Repeated("reload", pool.reload)
-    reloading.start(0.001)
     with ThreadPoolExecutor(8) as threads:
         for answer in [threads.submit(ask, start) for start in range(8)]:
             answer.result(PATIENCE_S)
-    reloading.stop()
     pool.get(entries[0])
     assert len(pool.ids) == 5
     assert 5 * SIZE < pool.size_bytes <= limit

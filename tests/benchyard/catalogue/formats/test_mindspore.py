@@ -6,16 +6,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchyard.catalogue.entry import Entry
-from benchyard.catalogue.formats.contract import Candidate, FolderListing
+from benchyard.catalogue.formats.contract import Candidate, FolderListing, listing_of
 from benchyard.catalogue.formats.mindspore import MINDSPORE
-from benchyard.catalogue.mindspore.folder import contents, summary_files
+from benchyard.catalogue.mindspore.summaries import summary_files
 from tests.benchyard.catalogue.mindspore.writing import METADATA, event, records, write_job
 
 
 def described(folder: Path) -> dict[str, Entry]:
     """What the formats find in a folder, by their names."""
-    has = contents(folder)
-    listing = FolderListing(folder, frozenset(has.files), frozenset(has.folders))
+    listing = listing_of(folder)
     found: dict[str, Entry] = {}
     for one in MINDSPORE:
         for path in one.detect(listing):

@@ -6,16 +6,17 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from benchyard.catalogue.mindspore.records import MOST_PROBLEMS, RecordReader, masked_checksum
+from benchyard.catalogue.mindspore.summaries import MOST_PROBLEMS, Progress, masked_checksum
+from benchyard.catalogue.mindspore.summaries import records as read_records
 from tests.benchyard.catalogue.mindspore.writing import checksum, head, record, records
 
 
-def read(content: bytes, offset: int = 0, longest: int = 1000) -> tuple[list[bytes], RecordReader]:
+def read(content: bytes, offset: int = 0) -> tuple[list[bytes], Progress]:
+    progress = Progress(offset)
     with tempfile.TemporaryFile() as stream:
         stream.write(content)
         stream.flush()
-        reader = RecordReader(stream, offset, longest=longest)
-        return list(reader), reader
+        return [*read_records(stream, progress, longest=1000)], progress
 
 
 def test_checksum_is_that_of_tfrecord() -> None:
@@ -27,7 +28,7 @@ def test_payloads_come_in_order_and_the_offset_is_the_end() -> None:
     payloads, reader = read(content)
     assert payloads == [b"one", b"", b"x" * 900]
     assert (reader.offset, reader.unfinished, reader.stopped) == (len(content), False, "")
-    assert reader.problems.told == []
+    assert reader.left_out == []
 
 
 @pytest.mark.parametrize("missing", range(1, 19))
@@ -44,7 +45,7 @@ def test_a_wrong_payload_is_left_out_and_told_with_its_place() -> None:
     content[len(record(b"one")) + 12] ^= 1
     payloads, reader = read(bytes(content))
     assert payloads == [b"one", b"three"]
-    assert reader.problems.told == ["byte 19: the checksum of a record is wrong; it is left out"]
+    assert reader.left_out == ["byte 19: the checksum of a record is wrong; it is left out"]
 
 
 def test_nothing_behind_a_wrong_length_is_read() -> None:
@@ -58,7 +59,7 @@ def test_nothing_behind_a_wrong_length_is_read() -> None:
 def test_a_long_record_is_passed_without_being_read() -> None:
     payloads, reader = read(records([b"y" * 1001, b"two"]))
     assert payloads == [b"two"]
-    assert reader.problems.told == [
+    assert reader.left_out == [
         "byte 0: a record of 1,001 bytes is left out; at most 1,000 are read"
     ]
 
@@ -76,7 +77,7 @@ def test_a_thousand_wrong_records_are_told_in_short() -> None:
     wrong[-1] ^= 1
     payloads, reader = read(bytes(wrong) * 1000)
     assert payloads == []
-    assert (len(reader.problems.told), reader.problems.more) == (
+    assert (len(reader.left_out), reader.more_left_out) == (
         MOST_PROBLEMS,
         1000 - MOST_PROBLEMS,
     )
@@ -109,9 +110,9 @@ def test_a_file_that_shrinks_while_it_is_read_ends(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_bytes(records([b"x" * 500] * 4))
     with path.open("r+b", buffering=0) as stream:
-        reader = RecordReader(stream)
-        payloads = iter(reader)
+        reader = Progress()
+        payloads = read_records(stream, reader)
         assert next(payloads) == b"x" * 500
         stream.truncate(700)
         assert list(payloads) == []
-        assert reader.problems.told or reader.unfinished or reader.stopped
+        assert reader.left_out or reader.unfinished or reader.stopped

@@ -13,17 +13,13 @@ from benchyard.core.errors import InputError
 from benchyard.core.files import shown
 from benchyard.core.outputs import failed, write
 from benchyard.core.quantity import shorten
-from benchyard.core.table import Table
 from benchyard.show.drawing import format_of
-from benchyard.show.shipyard import tables, totals
+from benchyard.show.shipyard import tables
 from benchyard.show.shipyard.document import dat, document
 from benchyard.show.shipyard.events import Intake
 from benchyard.show.shipyard.nodes import BarKind, Graph, assemble
 from benchyard.show.shipyard.plot import graph_drawing
 from benchyard.show.shipyard.reading import read_rows, read_source
-
-#: Images in the table; the others are counted.
-_IMAGES = 20
 
 
 @click.command("graph")
@@ -130,23 +126,8 @@ def _title(graph: Graph, sources: Sequence[str]) -> str:
 
 
 def _print(graph: Graph) -> None:
-    nodes, runs = graph.of(BarKind.NODE), graph.of(BarKind.RUN)
-    images = totals.image_figures(nodes)
-    if nodes:
-        _print_table(tables.node_table(nodes))
-    if images:
-        _print_table(tables.image_table(images[:_IMAGES]))
-    if len(images) > _IMAGES:
-        say(f"and {len(images) - _IMAGES:,} more; --json has all", dim=True)
-    if nodes:
-        _print_table(tables.total_table(totals.column_figures(nodes)))
-    if runs:
-        _print_table(tables.run_table(runs))
-        _print_table(tables.total_table(totals.run_figures(runs)))
+    for table in tables.tables(graph):
+        print_table(table)
+        say()
     for sentence in tables.summary(graph):
         say(sentence, bold=True)
-
-
-def _print_table(table: Table) -> None:
-    print_table(table)
-    say()

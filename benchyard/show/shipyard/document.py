@@ -20,10 +20,11 @@ runs: each run of ours, with run, case, host, outcome, started_at, finished, unf
   duration_s, phases_s (initialize, pull, start, ready, step, stop; none is 0), segments_s (run is
   what is in no phase), and steps, phases and pulls as spans: what, name, started_at, duration_s,
   size_bytes, given_up.
-images: of all nodes, what took longest first: image, operation, finished, unfinished, size_bytes,
-  total_s, mean_s, least_s, most_s.
+images: of all nodes, what took longest first: image, operation, finished, unfinished, size_bytes
+  (the largest that was told), total_s, mean_s, least_s, most_s.
 totals: nodes and runs: column to count, missing, total_s, mean_s, least_s, most_s. starts and
-  ready: count, first, last, spread_s, variance_s2 (of the sample).
+  ready: count, first, last, spread_s (which the original calls a variance), variance_s2 (of the
+  sample).
 
 Versions of the format:
 1: the first.
@@ -31,14 +32,15 @@ Versions of the format:
 
 import math
 import re
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
+from statistics import variance
+from typing import Any
 
 from benchyard.core.model import Json, JsonObject
-from benchyard.show.shipyard import totals
 from benchyard.show.shipyard.events import IMAGE_WORK, NODE_PHASES, RUN_PHASES, Operation
-from benchyard.show.shipyard.matching import DIGITS, Span
+from benchyard.show.shipyard.matching import DIGITS, Span, between
 from benchyard.show.shipyard.nodes import BarKind, Graph, Node, finished, summed
 
 FORMAT = "benchyard-graph"
@@ -48,6 +50,10 @@ _DAT_HEADER = (
     "NodePrepStartTime NodeId NodePrep+DockerInstall PrivateRegistrySetup ShipyardContainerPull "
     "GlobalResourcesLoad TotalPull TotalSave TotalLoad TotalTorrent"
 )
+#: Operations that have a column, in the order of the original's ``.dat``, by the column's name.
+COLUMNS = {op.value.replace("preparation", "docker_install"): op for op in NODE_PHASES + IMAGE_WORK}
+#: What getting images took altogether, as the original adds it up.
+_ACQUISITION = (Operation.PULL, Operation.TORRENT, Operation.LOAD)
 
 
 def document(graph: Graph, sources: Sequence[str]) -> JsonObject:
@@ -71,52 +77,45 @@ def document(graph: Graph, sources: Sequence[str]) -> JsonObject:
         },
         "nodes": [_node(node) for node in nodes],
         "runs": [_run(run) for run in runs],
-        "images": [asdict(one) for one in totals.image_figures(nodes)],
+        "images": list(images(nodes)),
         "totals": {
-            "nodes": {name: asdict(one) for name, one in totals.column_figures(nodes).items()},
-            "runs": {name: asdict(one) for name, one in totals.run_figures(runs).items()},
-            "starts": _spread(totals.spread(node.start for node in nodes)),
-            "ready": _spread(totals.spread(node.ready_at for node in nodes)),
+            "nodes": dict(node_totals(nodes)),
+            "runs": dict(run_totals(runs)),
+            "starts": spread(node.start for node in nodes),
+            "ready": spread(node.ready_at for node in nodes),
         },
     }
 
 
-def iso(at: float | None) -> str | None:
-    """Return seconds since 1970 as ISO 8601 in UTC, with microseconds."""
-    if at is None:
-        return None
-    return datetime.fromtimestamp(at, UTC).isoformat(timespec="microseconds")
-
-
 def _node(node: Node) -> JsonObject:
-    columns = list(totals.COLUMNS.items())[: len(NODE_PHASES)]
     return {
         "node": node.name,
-        "pool": node.pool or None,
-        "nth": node.nth,
-        **node.facts,
-        **_times(node),
-        "ready_at": iso(node.ready_at),
+        **_bar(node),
+        "ready_at": _iso(node.ready_at),
         "preparation_s": node.length(Operation.PREPARATION),
-        **{f"{name}_s": node.column(operation) for name, operation in columns},
-        **_segments(node),
+        **{f"{name}_s": node.column(op) for name, op in COLUMNS.items() if op in NODE_PHASES},
         **{operation.value: _work(node.of(operation)) for operation in IMAGE_WORK},
-        "acquisition_s": totals.acquisition(node),
+        "acquisition_s": node.total(*_ACQUISITION),
     }
 
 
-def _times(node: Node) -> JsonObject:
+def _bar(bar: Node) -> JsonObject:
     return {
-        "started_at": iso(node.start),
-        "finished": node.is_finished,
-        "unfinished": list[Json](node.unfinished),
+        **bar.facts,
+        "pool": bar.pool or None,
+        "nth": bar.nth,
+        "started_at": _iso(bar.start),
+        "finished": bar.is_finished,
+        "unfinished": list[Json](bar.unfinished),
+        "segments_s": {op.value: round(sum(one), DIGITS) for op, one in bar.segments().items()},
     }
 
 
-def _segments(node: Node) -> JsonObject:
-    return {
-        "segments_s": {op.value: round(sum(one), DIGITS) for op, one in node.segments().items()}
-    }
+def _iso(at: float | None) -> str | None:
+    """Return seconds since 1970 as ISO 8601 in UTC, with microseconds."""
+    return (
+        None if at is None else datetime.fromtimestamp(at, UTC).isoformat(timespec="microseconds")
+    )
 
 
 def _work(spans: Sequence[Span]) -> JsonObject:
@@ -131,7 +130,7 @@ def _work(spans: Sequence[Span]) -> JsonObject:
 
 def _span(span: Span) -> JsonObject:
     return {
-        "started_at": iso(span.start),
+        "started_at": _iso(span.start),
         "duration_s": span.duration,
         "size_bytes": span.size,
         "given_up": span.superseded,
@@ -140,13 +139,9 @@ def _span(span: Span) -> JsonObject:
 
 def _run(run: Node) -> JsonObject:
     return {
-        **run.facts,
-        "pool": run.pool or None,
-        "nth": run.nth,
-        **_times(run),
+        **_bar(run),
         "duration_s": run.length(Operation.RUN),
         "phases_s": {op.value: run.optional(op) for op in RUN_PHASES},
-        **_segments(run),
         "spans": [
             {"what": op.value, "name": span.name, **_span(span)}
             for op, spans in run.spans.items()
@@ -156,8 +151,75 @@ def _run(run: Node) -> JsonObject:
     }
 
 
-def _spread(spread: totals.Spread) -> JsonObject:
-    return asdict(spread) | {"first": iso(spread.first), "last": iso(spread.last)}
+# -- figures over all of them
+
+
+def node_totals(nodes: Sequence[Node]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the figures of each column, and of getting images altogether."""
+    for name, operation in COLUMNS.items():
+        yield name, _counted(node.column(operation) for node in nodes)
+    yield "acquisition", _counted(node.total(*_ACQUISITION) for node in nodes)
+
+
+def run_totals(runs: Sequence[Node]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the figures of each phase of our runs, and of the whole of them."""
+    for operation in (*RUN_PHASES, Operation.RUN):
+        yield operation.value, _counted(run.optional(operation) for run in runs)
+
+
+def _counted(values: Iterable[float | None]) -> dict[str, Any]:
+    """Return the figures of those that are known, and how many are not: unfinished or not told."""
+    every = list(values)
+    known = [value for value in every if value is not None]
+    return {"count": len(known), "missing": len(every) - len(known), **_lengths(known)}
+
+
+def _lengths(known: Sequence[float]) -> dict[str, float | None]:
+    if not known:
+        return dict.fromkeys(("total_s", "mean_s", "least_s", "most_s"))
+    total = math.fsum(known)
+    return {
+        "total_s": total,
+        "mean_s": total / len(known),
+        "least_s": min(known),
+        "most_s": max(known),
+    }
+
+
+def spread(times: Iterable[float | None]) -> dict[str, Any]:
+    """Return how far instants are apart, seconds since 1970; None is not known."""
+    known = sorted(at for at in times if at is not None)
+    # Near zero there are more digits than at seconds since 1970.
+    passed = [at - known[0] for at in known]
+    return {
+        "count": len(known),
+        "first": _iso(known[0]) if known else None,
+        "last": _iso(known[-1]) if known else None,
+        "spread_s": between(known[0], known[-1]) if known else None,
+        "variance_s2": variance(passed) if len(passed) > 1 else None,
+    }
+
+
+def images(nodes: Iterable[Node]) -> list[dict[str, Any]]:
+    """Return the figures of each image and operation, what took longest first."""
+    groups = defaultdict[tuple[str, Operation], list[Span]](list)
+    for node in nodes:
+        for operation in IMAGE_WORK:
+            for span in node.of(operation):
+                groups[span.name, operation].append(span)
+    found = [
+        {
+            "image": image,
+            "operation": operation.value,
+            "finished": len(finished(spans)),
+            "unfinished": sum(span.is_open for span in spans),
+            "size_bytes": max((s.size for s in spans if s.size is not None), default=None),
+            **_lengths([span.duration for span in spans if span.duration is not None]),
+            "total_s": summed(spans),
+        }
+        for (image, operation), spans in groups.items()
+    ]
+    return sorted(found, key=lambda one: (-one["total_s"], one["image"], one["operation"]))
 
 
 # -- columns for gnuplot
@@ -171,17 +233,17 @@ def dat(nodes: Sequence[Node]) -> str:
     until its resources are initialized for the preparation, initializing them for the global
     resources.
     """
-    return "\n".join([_DAT_HEADER, *map(_line, nodes)]) + "\n"
+    return "\n".join([_DAT_HEADER, *map(_dat_line, nodes)]) + "\n"
 
 
-def _line(node: Node) -> str:
+def _dat_line(node: Node) -> str:
     start = datetime.fromtimestamp(node.start, UTC).strftime("%Y-%m-%d-%H:%M:%S.%f")
     # Columns are parted by spaces, and a quotation mark would join two of them.
     name = re.sub(r"[\s\"\x00-\x1f\x7f]+", "_", node.label)
-    return " ".join((start, name, *(_cell(node, op) for op in totals.COLUMNS.values())))
+    return " ".join((start, name, *(_dat_cell(node, op) for op in COLUMNS.values())))
 
 
-def _cell(node: Node, operation: Operation) -> str:
+def _dat_cell(node: Node, operation: Operation) -> str:
     value = node.column(operation)
     if value is None or not math.isfinite(value):
         return "nan"

@@ -42,7 +42,8 @@ class Operation(StrEnum):
 
 
 _Key: TypeAlias = tuple[str, str, str | None, int | None]
-Edges: TypeAlias = defaultdict[Operation, list[Edge]]
+#: Operation to its starts and its ends.
+Edges: TypeAlias = defaultdict[Operation, tuple[list[Edge], list[Edge]]]
 
 #: What a node does before it is ready, what a run of ours does, and what a node does with images.
 NODE_PHASES, RUN_PHASES = tuple(Operation)[:4], tuple(Operation)[5:11]
@@ -104,8 +105,7 @@ class Subject:
     node: str
     case: str | None
     run: int | None
-    starts: Edges = field(default_factory=lambda: Edges(list))
-    ends: Edges = field(default_factory=lambda: Edges(list))
+    edges: Edges = field(default_factory=lambda: Edges(lambda: ([], [])))
     facts: dict[str, Json] = field(default_factory=dict[str, Json])
 
 
@@ -154,39 +154,36 @@ class Intake:
     def _take(self, row: Any, pool: str) -> None:
         told = {name: value for name, value in _members(row, "it").items() if value is not None}
         if "RowKey" not in row:
-            at, event = _seconds(told["at"]), _text(told["event"], "event").strip().lower()
-            message = _members(told.get("message") or {}, "its message")
-            self._keep(event, pool, told["node"], at, message)
+            at, event = _seconds(told["at"]), _text(told, "event").strip().lower()
+            self._keep(event, pool, told["node"], at, _members(told.get("message", {}), "message"))
             return
-        pool = _text(told.get("PartitionKey", ""), "PartitionKey")
+        pool = _text({"PartitionKey": "", **told}, "PartitionKey")
         if pool and self.pool not in (None, pool.partition("$")[2]):
             self.other_pools[pool] += 1
             return
-        at, event = _row_seconds(told["RowKey"]), _text(told["Event"], "event").strip().lower()
-        text = _text(told.get("Message", ""), "Message")
+        at, event = _row_seconds(told["RowKey"]), _text(told, "Event").strip().lower()
+        text = _text({"Message": "", **told}, "Message")
         message = read(text) if event.startswith(_OURS) else read_plain(text)
         self._keep(event, pool, told["NodeId"], at, message)
 
     def _keep(self, event: str, pool: str, node: Any, at: float, message: Row) -> None:
-        begun, ended = _STARTS.get(event), _ENDS.get(event)
-        operation = begun or ended
+        operations = _STARTS.get(event), _ENDS.get(event)
+        operation = operations[0] or operations[1]
         if operation is None:
             self.unknown[event] += 1
             return
         if not (isinstance(node, str) and node):
             raise TypeError(f"its node is {quote(node)}, and no name")
         case, run = _run_of(message) if event.startswith(_OURS) else (None, None)
-        name = _name_of(operation, message) if case is None else _part_of(message)
+        name = _image_of(operation, message) if case is None else _part_of(message)
         key, size = (pool, node, case, run), read_size(message.get("size"))
         subject = self.subjects.setdefault(key, Subject(*key))
         if operation in NODE_PHASES or operation is Operation.RUN:
-            for fact in _FACTS:
-                if fact in message:
-                    subject.facts.setdefault(fact, message[fact])
-        if begun:
-            subject.starts[begun].append(Edge(at, name, None, size))
-        if ended:
-            subject.ends[ended].append(Edge(at, name, _length(message), size))
+            subject.facts |= {f: message[f] for f in _FACTS if f in message} | subject.facts
+        for is_end, side in enumerate(operations):
+            if side is not None:
+                length = _length(message) if is_end else None
+                subject.edges[side][is_end].append(Edge(at, name, length, size))
 
 
 def _members(value: Any, what: str) -> Row:
@@ -195,7 +192,8 @@ def _members(value: Any, what: str) -> Row:
     return cast("Row", value)
 
 
-def _text(value: Any, what: str) -> str:
+def _text(row: Row, what: str) -> str:
+    value = row[what]
     if not isinstance(value, str):
         raise TypeError(f"its {what} is {quote(value)}, and no text")
     return value
@@ -246,7 +244,7 @@ def read_size(told: Any) -> int | None:
     return round(size) if size <= _LARGEST else None
 
 
-def _name_of(operation: Operation, message: Row) -> str:
+def _image_of(operation: Operation, message: Row) -> str:
     """Return the image of a node's event; for phases, the mode of the cascade.
 
     Docker and Singularity may pull the same at the same time, on the same node.

@@ -46,7 +46,7 @@ def summed(spans: Iterable[Span]) -> float:
     return math.fsum(span.duration or 0.0 for span in spans)
 
 
-def covered(spans: Iterable[Span]) -> float:
+def _covered(spans: Iterable[Span]) -> float:
     """Return the length of the union of the finished spans (s)."""
     known = finished(spans)
     if len(known) == 1:
@@ -102,25 +102,29 @@ class Node:
         """Its name, with the number of a repeated preparation."""
         return self.name if self.nth == 1 else f"{self.name} ({self.nth})"
 
-    def of(self, operation: Operation) -> Sequence[Span]:
-        """Return the spans of an operation."""
-        return self.spans.get(operation, ())
+    @property
+    def phases(self) -> Sequence[Operation]:
+        """Its phases, in the bar's order; the last of a run is what is in no other."""
+        return NODE_PHASES if self.kind is BarKind.NODE else (*RUN_PHASES, Operation.RUN)
 
     @property
     def opening(self) -> Operation:
         """The operation that it begins with."""
         return Operation.PREPARATION if self.kind is BarKind.NODE else Operation.RUN
 
+    def of(self, operation: Operation) -> Sequence[Span]:
+        """Return the spans of an operation."""
+        return self.spans.get(operation, ())
+
     @cached_property
     def start(self) -> float:
         """Start of the preparation or run; if unknown, the first event."""
-        known = self.of(self.opening) or chain(*self.spans.values())
-        return min((span.start for span in known), default=math.nan)
+        return min(span.start for span in self.of(self.opening) or chain(*self.spans.values()))
 
     @cached_property
     def seen_until(self) -> float:
         """The last instant that is known of it, seconds since 1970."""
-        return max((span.seen_until for span in chain(*self.spans.values())), default=math.nan)
+        return max(span.seen_until for span in chain(*self.spans.values()))
 
     def length(self, operation: Operation) -> float | None:
         """Return how long an operation took (s).
@@ -128,7 +132,7 @@ class Node:
         None where it is unfinished, or was not told.
         """
         spans = self.of(operation)
-        return None if is_unfinished(spans) or not finished(spans) else covered(spans)
+        return None if is_unfinished(spans) or not finished(spans) else _covered(spans)
 
     def is_open(self, operation: Operation) -> bool:
         """Tell whether an operation began and did not finish."""
@@ -140,8 +144,7 @@ class Node:
     @property
     def unfinished(self) -> list[str]:
         """Names of the unfinished operations, with the image or step."""
-        found = [operation.value for operation in NODE_PHASES if self.is_open(operation)]
-        return found + [
+        return [operation.value for operation in NODE_PHASES if self.is_open(operation)] + [
             f"{operation.value} {span.name}".rstrip()
             for operation, spans in self.spans.items()
             for span in spans
@@ -190,9 +193,9 @@ class Node:
             return None if loading else 0.0
         return between(min(s.start for s in loading), max(s.seen_until for s in loading))
 
-    def total(self, operation: Operation) -> float | None:
+    def total(self, *operations: Operation) -> float | None:
         """Return the sum over all images (s); None where one of them is unfinished."""
-        spans = self.of(operation)
+        spans = [span for operation in operations for span in self.of(operation)]
         return None if is_unfinished(spans) else summed(spans)
 
     @property
@@ -212,16 +215,15 @@ class Node:
         An unfinished phase goes on until the last that is known of the node, and has nothing that
         a finished one has. The last of a run is what is in no phase.
         """
-        phases = NODE_PHASES if self.kind is BarKind.NODE else (*RUN_PHASES, Operation.RUN)
-        claims = [(op, done) for done in (True, False) for op in _CLAIMS if op in phases]
+        claims = [(op, done) for done in (True, False) for op in _CLAIMS if op in self.phases]
         claims.sort(key=lambda claim: claim[0] is Operation.RUN)
         own, claimed, before = dict[tuple[Operation, bool], float](), list[Span](), 0.0
         for operation, done in claims:
             claimed += finished(self.of(operation)) if done else self._seen(operation)
-            after = covered(claimed)
+            after = _covered(claimed)
             own[operation, done] = between(before, after)
             before = after
-        return {op: Segment(own[op, True], own[op, False]) for op in phases}
+        return {op: Segment(own[op, True], own[op, False]) for op in self.phases}
 
     def _seen(self, operation: Operation) -> list[Span]:
         """Return the unfinished spans, ended at the last known instant."""
@@ -250,7 +252,7 @@ class Graph:
 def assemble(intake: Intake) -> Graph:
     """Match starts with ends, and group spans by node."""
     told, strays, found = intake.subjects.values(), 0, list[Node]()
-    exported = {(one.pool, one.node) for one in told if Operation.PREPARATION in one.starts}
+    exported = {(s.pool, s.node) for s in told if s.edges[Operation.PREPARATION][0]}
     # Runs that were exported in Batch Shipyard's form are nodes already.
     told = [one for one in told if one.case is None or (one.pool, one.node) not in exported]
     runs = [one for one in told if one.case is not None]
@@ -266,23 +268,25 @@ def assemble(intake: Intake) -> Graph:
 
 def _matched(told: Subject) -> tuple[Spans, int]:
     """Return the spans of a subject, and how many of its ends match no start."""
-    found, strays = dict[Operation, list[Span]](), 0
-    for operation in Operation:
+    found, strays = {operation: list[Span]() for operation in Operation}, 0
+    for operation, edges in told.edges.items():
         groups = defaultdict[str, tuple[list[Edge], list[Edge]]](lambda: ([], []))
-        for side, edges in enumerate((told.starts.get(operation), told.ends.get(operation))):
-            for edge in edges or ():
+        for side, some in enumerate(edges):
+            for edge in some:
                 # An end does not tell of which of several cascades it is.
                 groups["" if operation in NODE_PHASES else edge.name][side].append(edge)
-        matched = [match(*group) for group in groups.values()]
-        if spans := [span for some, _ in matched for span in some]:
-            found[operation] = sorted(spans, key=lambda span: (span.start, span.name))
-        # What begins to load need not have come by torrent.
-        strays += sum(alone for _, alone in matched) * (operation is not Operation.TORRENT)
-    pulled = {span.name for span in found.get(Operation.PULL, ())}
-    for place, span in enumerate(torrents := found.get(Operation.TORRENT, [])):
-        if span.is_open and span.name in pulled:
-            torrents[place] = span._replace(superseded=True)
-    return found, strays
+        for starts, ends in groups.values():
+            spans, alone = match(starts, ends)
+            found[operation] += spans
+            # What begins to load need not have come by torrent.
+            strays += alone * (operation is not Operation.TORRENT)
+    pulled = {span.name for span in found[Operation.PULL]}
+    found[Operation.TORRENT] = [
+        s._replace(superseded=True) if s.is_open and s.name in pulled else s
+        for s in found[Operation.TORRENT]
+    ]
+    ordered = {op: sorted(spans, key=lambda s: (s.start, s.name)) for op, spans in found.items()}
+    return {op: spans for op, spans in ordered.items() if spans}, strays
 
 
 def _node(told: Subject, spans: Spans, several: tuple[bool, bool]) -> Node:

@@ -1,27 +1,69 @@
 """Nodes and runs in words and figures: tables and sentences."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
+from typing import Any
 
-from benchyard.core.quantity import UNKNOWN, amount, duration, number, plural
-from benchyard.core.table import Table, text_table
+from benchyard.core.quantity import UNKNOWN, duration, number, plural
+from benchyard.core.table import BYTES, COUNT, NUMBER, SECONDS, Column, Table, text_table
 from benchyard.core.wording import printable
-from benchyard.show.shipyard import totals
+from benchyard.show.shipyard.document import COLUMNS, images, node_totals, run_totals, spread
 from benchyard.show.shipyard.events import IMAGE_WORK, RUN_PHASES, Operation
 from benchyard.show.shipyard.nodes import BarKind, Graph, Node, summed
 
 #: Written for what is unfinished.
 UNFINISHED = "unfinished"
-_HEADERS = ("INSTALL", "REGISTRY", "CONTAINER", "RESOURCES", "PULLS", "SAVES", "LOADS", "TORRENTS")
-_LENGTHS = ("TOTAL", "MEAN", "LEAST", "MOST")
+_HEADS = ("INSTALL", "REGISTRY", "CONTAINER", "RESOURCES", "PULLS", "SAVES", "LOADS", "TORRENTS")
+_LENGTHS = [Column(f"{one}_s", one.upper(), SECONDS) for one in ("total", "mean", "least", "most")]
+#: Images in the table; the others are counted.
+_MOST_IMAGES = 20
 
 
-def figure(seconds: float | None, *, is_open: bool = False) -> str:
-    """Write a length of time."""
+def tables(graph: Graph) -> Iterator[Table]:
+    """Yield tables of nodes and images, of runs, and of the totals of both."""
+    nodes, runs = graph.of(BarKind.NODE), graph.of(BarKind.RUN)
+    if nodes:
+        yield _node_table(nodes)
+        if found := images(nodes):
+            yield _image_table(found).first(_MOST_IMAGES, "; --json has all")
+        yield _total_table(node_totals(nodes))
+    if runs:
+        yield _run_table(runs)
+        yield _total_table(run_totals(runs))
+
+
+def _node_table(nodes: Sequence[Node]) -> Table:
+    """Return a table of nodes; columns that no node has are left out."""
+    columns = {
+        head: operation
+        for head, operation in zip(_HEADS, COLUMNS.values(), strict=True)
+        if head in ("INSTALL", "RESOURCES") or any(n.column(operation) != 0.0 for n in nodes)
+    }
+    first = min(node.start for node in nodes)
+    rows = [
+        (
+            *(node.pool, node.label, clock(node.start), after(node.start - first)),
+            *(_node_cell(node, operation) for operation in columns.values()),
+        )
+        for node in nodes
+    ]
+    figures = ("AFTER", *columns)
+    whole = text_table(("POOL", "NODE", "STARTED (UTC)", *figures), rows, figures)
+    return whole.without(() if len({node.pool for node in nodes}) > 1 else ("POOL",))
+
+
+def _node_cell(node: Node, operation: Operation) -> str:
+    spans = node.of(operation)
+    left = sum(span.is_open for span in spans)
+    if left and operation in IMAGE_WORK:
+        return f"{duration(summed(spans))}, {left:,} {UNFINISHED}"
+    return _length(node.column(operation), is_open=node.is_open(operation)) if spans else UNKNOWN
+
+
+def _length(seconds: float | None, *, is_open: bool) -> str:
     if seconds is None:
         return UNFINISHED if is_open else UNKNOWN
-    text = duration(seconds)
-    return f"{text}, {UNFINISHED}" if is_open else text
+    return duration(seconds) + (f", {UNFINISHED}" if is_open else "")
 
 
 def clock(at: float) -> str:
@@ -35,79 +77,40 @@ def after(seconds: float) -> str:
     return f"+{duration(seconds)}" if seconds else "first"
 
 
-# -- tables
-
-
-def node_table(nodes: Sequence[Node]) -> Table:
-    """Return a table of nodes; columns that no node has are left out."""
-    columns = {
-        header: operation
-        for header, operation in zip(_HEADERS, totals.COLUMNS.values(), strict=True)
-        if header in ("INSTALL", "RESOURCES") or any(n.column(operation) != 0.0 for n in nodes)
-    }
-    first = min(node.start for node in nodes)
-    rows = [
-        (
-            *(printable(node.pool), printable(node.label), clock(node.start)),
-            after(node.start - first),
-            *(_cell(node, operation) for operation in columns.values()),
-        )
-        for node in nodes
-    ]
-    figures = ("AFTER", *columns)
-    whole = text_table(("POOL", "NODE", "STARTED (UTC)", *figures), rows, figures)
-    return whole.without(() if len({node.pool for node in nodes}) > 1 else ("POOL",))
-
-
-def _cell(node: Node, operation: Operation) -> str:
-    spans = node.of(operation)
-    left = sum(span.is_open for span in spans)
-    if left and operation in IMAGE_WORK:
-        return f"{figure(summed(spans))}, {left:,} {UNFINISHED}"
-    if not spans:
-        return UNKNOWN
-    return figure(node.column(operation), is_open=node.is_open(operation))
-
-
-def run_table(runs: Sequence[Node]) -> Table:
+def _run_table(runs: Sequence[Node]) -> Table:
     """Return a table of runs; phases that no run has are left out."""
-    used = [op for op in RUN_PHASES if any(run.of(op) for run in runs)]
+    used = [*(op for op in RUN_PHASES if any(run.of(op) for run in runs)), Operation.RUN]
     rows = [
         (
-            *(printable(run.label), clock(run.start)),
-            *(figure(run.optional(op), is_open=run.is_open(op)) for op in (*used, Operation.RUN)),
-            printable(str(run.facts.get("outcome") or UNKNOWN)),
+            *(run.label, clock(run.start)),
+            *(_length(run.optional(op), is_open=run.is_open(op)) for op in used),
+            str(run.facts.get("outcome") or UNKNOWN),
         )
         for run in runs
     ]
-    figures = (*(op.upper() for op in used), "WHOLE")
+    figures = [op.upper() for op in used[:-1]] + ["WHOLE"]
     return text_table(("RUN", "STARTED (UTC)", *figures, "OUTCOME"), rows, figures)
 
 
-def image_table(images: Sequence[totals.ImageFigures]) -> Table:
-    """Return a table of images."""
-    rows = list[list[str]]()
-    for one in images:
-        left = f"{one.unfinished:,}" if one.unfinished else UNKNOWN
-        cells = [one.operation.value, f"{one.finished:,}", left, amount(one.size_bytes, "B")]
-        rows.append([printable(one.image), *cells, *_lengths(one)])
-    figures = ("N", "UNFINISHED", "SIZE", *_LENGTHS)
-    return text_table(("IMAGE", "WORK", *figures), rows, figures)
+def _image_table(figures: Sequence[dict[str, Any]]) -> Table:
+    columns = [
+        *(Column("image", "IMAGE"), Column("operation", "WORK")),
+        *(Column("finished", "N", COUNT), Column("unfinished", "UNFINISHED", COUNT)),
+        *(Column("size_bytes", "SIZE", BYTES), *_LENGTHS),
+    ]
+    return Table("images", "Images", columns, [[*one.values()] for one in figures])
 
 
-def total_table(columns: dict[str, totals.Figures]) -> Table:
+def _total_table(totals: Iterable[tuple[str, dict[str, Any]]]) -> Table:
     """Return a table of sums and averages."""
-    rows = list[list[str]]()
-    for name, one in columns.items():
-        if one.most_s:
-            count = f"{one.count:,}" + (f" of {one.count + one.missing:,}" if one.missing else "")
-            rows.append([name.replace("_", " "), count, *_lengths(one)])
-    figures = ("N", *_LENGTHS)
-    return text_table(("ALTOGETHER", *figures), rows, figures)
-
-
-def _lengths(one: totals.Figures | totals.ImageFigures) -> list[str]:
-    return [figure(value) for value in (one.total_s, one.mean_s, one.least_s, one.most_s)]
+    rows = list[list[Any]]()
+    for name, one in totals:
+        if one["most_s"]:
+            every = one["count"] + one["missing"]
+            count = f"{one['count']:,}" + (f" of {every:,}" if one["missing"] else "")
+            rows.append([name.replace("_", " "), count, *(one[c.key] for c in _LENGTHS)])
+    columns = [Column("column", "ALTOGETHER"), Column("count", "N", NUMBER), *_LENGTHS]
+    return Table("totals", "Totals", columns, rows)
 
 
 # -- sentences
@@ -119,11 +122,9 @@ def summary(graph: Graph) -> list[str]:
     found = list[str]()
     if nodes:
         found.append(_count(nodes, "node"))
-        found.append(f"starts: {_spread(totals.spread(node.start for node in nodes))}")
-        found.append(f"ready: {_spread(totals.spread(node.ready_at for node in nodes))}")
-    if runs:
-        found.append(_count(runs, "run"))
-    return found
+        found.append(f"starts: {_spread_words(node.start for node in nodes)}")
+        found.append(f"ready: {_spread_words(node.ready_at for node in nodes)}")
+    return found + ([_count(runs, "run")] if runs else [])
 
 
 def _count(nodes: Sequence[Node], noun: str) -> str:
@@ -134,14 +135,15 @@ def _count(nodes: Sequence[Node], noun: str) -> str:
     return plural(len(nodes), noun) + again + rest
 
 
-def _spread(spread: totals.Spread) -> str:
-    if spread.spread_s is None:
+def _spread_words(times: Iterable[float | None]) -> str:
+    figures = spread(times)
+    if not figures["count"]:
         return "none is"
-    text = f"{spread.count:,} within {duration(spread.spread_s)}"
-    if spread.variance_s2 is None:
+    text = f"{figures['count']:,} within {duration(figures['spread_s'])}"
+    if (squares := figures["variance_s2"]) is None:
         return text
-    deviation = duration(spread.variance_s2**0.5)
-    return f"{text}, standard deviation {deviation}, variance {number(spread.variance_s2, 4)} s²"
+    deviation = duration(squares**0.5)
+    return f"{text}, standard deviation {deviation}, variance {number(squares, 4)} s²"
 
 
 def notes(graph: Graph) -> list[str]:

@@ -15,7 +15,7 @@ from uuid import UUID
 from prefect.client.schemas.objects import ArtifactCollection
 
 from benchyard.analysis.executions import collect
-from benchyard.analysis.failure_wording import place_of
+from benchyard.analysis.failure_tables import place_of
 from benchyard.catalogue.entry import identified
 from benchyard.core.errors import RecordError
 from benchyard.core.files import content

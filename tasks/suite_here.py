@@ -13,8 +13,8 @@ from benchyard.run.interrupts import two_stage_ctrl_c
 from benchyard.run.request import Request
 from benchyard.suite.course import SuiteCourse
 from benchyard.suite.driver import TurnEnd, execute_turns
-from benchyard.suite.places import Place
 from benchyard.suite.request import SuiteRequest
+from benchyard.suite.turn_records import Place
 from tasks.caller import current_caller
 from tasks.flow_run import flow_run_id, turn_end
 from tasks.prefect_internals import forget_results, one_client

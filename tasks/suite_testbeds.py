@@ -19,7 +19,7 @@ from prefect.client.schemas.responses import DeploymentResponse
 from benchyard.case.testbeds import told_testbed
 from benchyard.core.errors import InputError
 from benchyard.core.model import Json
-from benchyard.suite.places import Place
+from benchyard.suite.turn_records import Place
 from tasks.busy_flow_runs import online_workers
 from tasks.shared_client import each_of
 

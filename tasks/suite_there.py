@@ -19,9 +19,9 @@ from benchyard.core.model import Case
 from benchyard.run.interrupts import two_stage_ctrl_c
 from benchyard.run.resting import LONGEST, SHARE
 from benchyard.suite.course import End, SuiteCourse, Taken, known_places
-from benchyard.suite.places import Place
 from benchyard.suite.plan import done_since
 from benchyard.suite.request import SuiteRequest
+from benchyard.suite.turn_records import Place
 from tasks.events import report_in
 from tasks.flow_run import flow_run_id, this_flow_run
 from tasks.shared_client import our_client

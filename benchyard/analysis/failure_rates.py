@@ -8,7 +8,9 @@ from math import sqrt
 
 from benchyard.analysis.executions import WHOLE_RUN, StepTry
 from benchyard.core.model import Outcome
-from benchyard.results.reasons import reason, without_run
+from benchyard.core.wording import printable
+from benchyard.results.reasons import reason, shorten_error, without_run
+from benchyard.results.record import ErrorRecord
 
 #: Two-sided 95 % of the normal distribution.
 _Z = 1.96
@@ -197,3 +199,55 @@ def _bucket(first: date, several: Sequence[StepTry]) -> Bucket:
         attempts=sum(one.attempts for one in several),
         failed_attempts=sum(len(one.failed) for one in several),
     )
+
+
+_WORDS = {"timed_out": "timed out", "no_end": "no end"}
+
+#: Characters of an error in a table.
+_ERROR = 60
+
+#: Where two stand beside each other.
+_BESIDE = 44
+
+NOTHING = "-"
+
+
+def outcome_word(execution: StepTry) -> str:
+    """Say how an execution ended, after all retries."""
+    if execution.recovered:
+        return "recovered"
+    name = execution.outcome.value if execution.outcome else "no_end"
+    return _WORDS.get(name, name)
+
+
+def endings(step: Fragile) -> str:
+    """Say how the troubled executions of a step ended: ``3 recovered, 1 failed``."""
+    counts = sorted(step.outcomes.items(), key=lambda pair: -pair[1])
+    return ", ".join(f"{count} {_WORDS.get(name, name)}" for name, count in counts)
+
+
+def said(error: ErrorRecord | None, longest: int = _ERROR) -> str:
+    """Return an error on one line, shortened where it gets long."""
+    return NOTHING if error is None else shorten_error(printable(reason(error)), longest)
+
+
+def first_and_last(execution: StepTry, longest: int = _BESIDE) -> tuple[str, str]:
+    """Return the first and the last error for two cells beside each other: what differs."""
+    first, last = execution.first_error, execution.last_error
+    if len(execution.failed) < 2 or first is None or last is None:
+        return said(first, longest), NOTHING
+    if execution.same_errors:
+        return said(first, longest), "the same"
+    told = reason(first), reason(last)
+    if told[0] == told[1]:
+        told = " ".join(first.message.split()), " ".join(last.message.split())
+    return _apart(printable(told[0]), printable(told[1]), longest)
+
+
+def _apart(one: str, other: str, longest: int) -> tuple[str, str]:
+    """Shorten two texts; where one is long, without the words that both begin with."""
+    if max(len(one), len(other)) > longest:
+        differs = (n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b)
+        shared = one.rfind(" ", 0, next(differs, 0)) + 1
+        one, other = (f"…{text[shared:]}" if shared else text for text in (one, other))
+    return shorten_error(one, longest), shorten_error(other, longest)

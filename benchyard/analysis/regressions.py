@@ -10,11 +10,11 @@ from pathlib import Path
 
 from benchyard.analysis.comparison.document import document, markdown
 from benchyard.analysis.comparison.gate import Regression, regressions_of, unjudged
+from benchyard.analysis.comparison.request import pair
 from benchyard.analysis.comparison.rows import Comparison, Rule
 from benchyard.analysis.comparison.run_sets import (
     RunSelection,
     RunSet,
-    pair,
     parse_selection,
     previous_of_host,
     read_run_sets,

@@ -8,9 +8,9 @@ import click
 
 from benchyard.analysis.comparison.document import comparison_csv, document, markdown
 from benchyard.analysis.comparison.gate import unjudged
-from benchyard.analysis.comparison.pairing import Against
 from benchyard.analysis.comparison.request import (
     REMARKS,
+    Against,
     ComparisonRequest,
     answer,
     parse_step_pairs,

@@ -1,15 +1,20 @@
-"""``benchyard new``: a case to begin with."""
+"""``benchyard new``, and ``benchyard time --save``: a case to begin with."""
 
+import re
+import shutil
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from tempfile import TemporaryFile
 
 import click
 
 from benchyard.case.new_case import TEMPLATES, check_folder, new_case
 from benchyard.cli.option_types import NamedPath
 from benchyard.cli.terminal import say
-from benchyard.core.files import shown
-from benchyard.timing.commands import Surroundings, make_commands
-from benchyard.timing.saving import save_case
+from benchyard.core.errors import InputError
+from benchyard.core.files import refuse_taken, shown, write_json
+from benchyard.core.model import Json, escaped, mapped
+from benchyard.timing.commands import Surroundings, TimedCommand, make_commands
 
 
 @click.command("new")
@@ -47,3 +52,89 @@ def command(folder: Path, template: str, lines: tuple[str, ...], *, shell: bool)
 
 def _has_class(folder: Path) -> bool:
     return (folder / "resources").is_dir()
+
+
+_UNFIT = re.compile(r"[^a-z0-9]+")
+
+
+def check_writable(folder: Path) -> None:
+    """Refuse a folder that a case cannot be made in, before anything is executed.
+
+    Raises:
+        InputError: If something is there already, or no folder can be made there.
+    """
+    refuse_taken(folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        TemporaryFile(dir=folder).close()
+    except OSError as error:
+        raise InputError(f"--save {shown(folder)}: {error.strerror}") from error
+
+
+def save_case(folder: Path, commands: Sequence[TimedCommand], stdin: Path | None) -> None:
+    """Write a case with a measured step for each command.
+
+    What surrounds a command becomes steps that are not measured. A file that the commands read as
+    their input is copied; other files are the user's to copy, into ``data/shared``.
+
+    Args:
+        folder: The new case's; made if it is not there.
+        commands: In the order of the steps.
+        stdin: What each execution reads.
+
+    Raises:
+        InputError: If something is in the folder already.
+    """
+    check_writable(folder)
+    name = folder.resolve().name
+    shared = folder / "data" / "shared"
+    shared.mkdir(parents=True)
+    if stdin is not None:
+        shutil.copyfile(stdin, shared / stdin.name)
+    document: dict[str, Json] = {
+        "@id": f"urn:benchyard:{_slug(name)}",
+        "name": name,
+        "description": f"Made by benchyard time: {'; '.join(one.line for one in commands)}",
+        "steps": list[Json](_steps(commands, stdin)),
+    }
+    write_json(folder / "metadata.json", mapped(document, escaped))
+
+
+def _steps(commands: Sequence[TimedCommand], stdin: Path | None) -> list[dict[str, Json]]:
+    taken: dict[str, int] = {}
+    made: list[dict[str, Json]] = []
+    for one in commands:
+        around = {"setup": one.setup, "prepare": one.prepare}
+        made += [_around(kind, words, one, taken) for kind, words in around.items() if words]
+        made.append(_step(one.name, one.arguments, taken, stdin_file=stdin and stdin.name))
+        if one.cleanup:
+            made.append(_around("cleanup", one.cleanup, one, taken))
+    return made
+
+
+def _around(
+    kind: str, words: Sequence[str], one: TimedCommand, taken: dict[str, int]
+) -> dict[str, Json]:
+    return {**_step(f"{kind} of {one.name}", words, taken), "measure": False}
+
+
+def _step(
+    name: str, words: Sequence[str], taken: dict[str, int], **parameters: str | None
+) -> dict[str, Json]:
+    given: Mapping[str, Json] = {key: value for key, value in parameters.items() if value}
+    return {
+        "@id": _unique(_slug(name), taken),
+        "name": name,
+        "resource": "Process",
+        "command": "execute",
+        "parameters": {"arguments": list[Json](words), **given},
+    }
+
+
+def _slug(text: str) -> str:
+    return _UNFIT.sub("-", text.lower()).strip("-")[:60] or "command"
+
+
+def _unique(slug: str, taken: dict[str, int]) -> str:
+    taken[slug] = number = taken.get(slug, 0) + 1
+    return slug if number == 1 else f"{slug}-{number}"

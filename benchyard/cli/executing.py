@@ -22,8 +22,8 @@ from benchyard.run.request import Request
 from benchyard.run.secrets import refers_to_secrets
 from benchyard.suite.course import End, SuiteCourse, SuiteLimits
 from benchyard.suite.driver import TurnEnd, execute_turns
-from benchyard.suite.places import NOWHERE, Place
 from benchyard.suite.plan import SuitePlan
+from benchyard.suite.turn_records import NOWHERE, Place
 from tasks.opening import open_case
 
 #: What Python makes of a byte that is not UTF-8.

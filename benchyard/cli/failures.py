@@ -9,12 +9,14 @@ import click
 
 from benchyard.analysis.executions import Collected, StepTry, collect, executions, results_below
 from benchyard.analysis.failure_rates import by_fragility, troubled
-from benchyard.analysis.failure_tables import executions_table, rates_table, steps_table
-from benchyard.analysis.failure_wording import (
+from benchyard.analysis.failure_tables import (
     Link,
     document,
+    executions_table,
     place_of,
+    rates_table,
     retries_table,
+    steps_table,
     summary,
 )
 from benchyard.case.loading import Loaded

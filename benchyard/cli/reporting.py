@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from benchyard.analysis.comparison.pairing import Against
-from benchyard.analysis.comparison.request import Answer, ComparisonRequest, answer
+from benchyard.analysis.comparison.request import Against, Answer, ComparisonRequest, answer
 from benchyard.analysis.comparison.rows import Rule
 from benchyard.analysis.comparison.run_sets import RunSet
 from benchyard.analysis.comparison.sides import Places, Side, read_sides

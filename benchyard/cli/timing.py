@@ -12,6 +12,7 @@ from pathlib import Path
 import click
 
 from benchyard.cli.common import json_option
+from benchyard.cli.creating import check_writable, save_case
 from benchyard.cli.fields import field_options
 from benchyard.cli.option_types import InputFile, NamedPath, OutputFile, Percent, Seconds, Whole
 from benchyard.cli.terminal import console, print_json, print_table, safe, say
@@ -19,7 +20,7 @@ from benchyard.core.errors import CommandFailedError, ExitCode
 from benchyard.core.outputs import Output, write
 from benchyard.core.quantity import duration, plural, shorten
 from benchyard.statistics.measures import median
-from benchyard.timing import exports, wording
+from benchyard.timing import exports
 from benchyard.timing.commands import (
     Surroundings,
     TimedCommand,
@@ -29,9 +30,8 @@ from benchyard.timing.commands import (
 )
 from benchyard.timing.course import INTERRUPTED, Course, Options, Watcher, execute
 from benchyard.timing.execution import CommandStreams, executor
-from benchyard.timing.noise import load_before, warnings
-from benchyard.timing.plan import MOST, Plan, cannot_tell
-from benchyard.timing.saving import check_folder, save_case
+from benchyard.timing.exports import load_before, warnings
+from benchyard.timing.ranking import MOST, Plan, cannot_tell
 
 #: Seconds between two pictures; drawing takes a CPU that the commands are to have.
 _EVERY_S = 0.5
@@ -135,7 +135,7 @@ def command(
         in_shell=shell,
     )
     if save is not None:
-        check_folder(save)
+        check_writable(save)
     load = load_before()
     seed = secrets.randbits(32) if seed is None else seed
     options = Options(warmup, ignore_failure, seed, timeout)
@@ -196,10 +196,10 @@ def _export(course: Course, said: Sequence[str], *files: Path | None) -> None:
 
 
 def _print(course: Course, said: Sequence[str]) -> None:
-    print_table(wording.table(course))
+    print_table(exports.table(course))
     say()
     if course.ranking:
-        for text in wording.verdicts(course.ranking):
+        for text in exports.verdicts(course.ranking):
             say(text, bold=True)
     say(f"{plural(course.rounds, 'execution')} of each; stopped: {course.why}", dim=True)
     for text in said:
@@ -239,7 +239,7 @@ def picture(course: Course) -> str:
         f"{_median(course, at):>10}  {len(done):>5} x  {shorten(one.name, _LONGEST_NAME, 2)}"
         for at, (one, done) in enumerate(zip(course.commands, course.executions, strict=True))
     ]
-    said = wording.verdicts(course.ranking) if course.ranking else []
+    said = exports.verdicts(course.ranking) if course.ranking else []
     return safe("\n".join([*lines, *said]))
 
 

@@ -14,10 +14,17 @@ from benchyard.core.model import Requires
 from benchyard.core.quantity import amount, duration
 from benchyard.run.ordering import Turn
 from benchyard.run.resting import cooldown_of, rest_after, without_rest
-from benchyard.suite.places import NOWHERE, Place, why_nowhere, with_room
 from benchyard.suite.plan import ChosenCase
 from benchyard.suite.request import SuiteRequest
-from benchyard.suite.turn_records import NO_FAILURE, CaseReport, TurnFailure
+from benchyard.suite.turn_records import (
+    NO_FAILURE,
+    NOWHERE,
+    CaseReport,
+    Place,
+    TurnFailure,
+    why_nowhere,
+    with_room,
+)
 
 
 class End(StrEnum):

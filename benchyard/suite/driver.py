@@ -9,8 +9,7 @@ from benchyard.run.beginning import Campaigning
 from benchyard.run.ordering import Turn
 from benchyard.run.request import Request
 from benchyard.suite.course import End, SuiteCourse
-from benchyard.suite.places import Place
-from benchyard.suite.turn_records import records_of_turn
+from benchyard.suite.turn_records import Place, records_of_turn
 
 
 @dataclass(frozen=True, slots=True)

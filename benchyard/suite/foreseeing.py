@@ -1,9 +1,17 @@
 """What is known of a plan before it is executed: how long it takes, what it can never tell."""
 
 from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
 
-from benchyard.analysis.foresight import ForeseenCase, foresee_comparison
+from benchyard.analysis.comparison.rows import Rule
+from benchyard.analysis.comparison.run_sets import RunSet
+from benchyard.analysis.comparison.samples import DURATION, cannot_tell, sample
+from benchyard.analysis.regressions import Baseline
+from benchyard.core.errors import InputError
 from benchyard.core.quantity import percent
+from benchyard.core.wording import printable
 from benchyard.run.beginning import Campaigning
 from benchyard.run.default_runs import FEWEST, comparisons_of
 from benchyard.run.request import ExecutionOptions
@@ -54,3 +62,69 @@ def _runs_by_default(plan: SuitePlan, request: ExecutionOptions) -> list[str]:
         f"{runs} runs: so many can tell {n:,} comparisons apart at the {percent(LEVEL)} level"
         for runs, n in sorted(needs)
     ]
+
+
+#: So many cases are named; of more it is said how many.
+_NAMED = 3
+
+
+@dataclass(frozen=True, slots=True)
+class ForeseenCase:
+    """A case that will be compared.
+
+    Args:
+        results: Its results folder, which need not be there yet.
+        runs: Numbers of the runs that there will be.
+        begins: Whether they begin a new campaign, so that what is there is the one before.
+    """
+
+    title: str
+    results: Path
+    runs: Sequence[int]
+    begins: bool = False
+
+
+def foresee_comparison(baseline: str, cases: Sequence[ForeseenCase]) -> list[str]:
+    """Say of which cases the baseline has nothing, and where so many runs cannot tell.
+
+    Each measured step counts as one comparison, as durations alone are compared, and all cases are
+    one family. Runs that will be suspect are not foreseen.
+
+    Args:
+        baseline: As the user wrote it, and checked.
+    """
+    before = Baseline(baseline)
+    try:
+        found = [(one, before.before(one.title, one.results, begins=one.begins)) for one in cases]
+    except (InputError, OSError) as error:
+        return [f"a comparison with the baseline is not possible: {error}"]
+    without = [one.title for one, runs in found if runs is None]
+    steps = {one.title: _values(runs) for one, runs in found if runs is not None}
+    over = sum(map(len, steps.values()))
+    beyond: dict[str, list[str]] = {}
+    for one, runs in found:
+        if runs is not None and steps[one.title]:
+            own = _others(one, runs)
+            text = cannot_tell(max(steps[one.title]), own, Rule().level, over)
+            beyond.setdefault(text, []).append(one.title)
+    said = [f"{_some(titles)}: {text}" for text, titles in beyond.items() if text]
+    if without:
+        said.append(f"nothing to compare with: {_some(without)}")
+    return [f"against {printable(baseline)}: {text}" for text in said]
+
+
+def _values(before: RunSet) -> list[int]:
+    """Return how many runs of the baseline count, for each measured step."""
+    steps = (one for one in sample(before).values() if one.measured)
+    return [len(step.values.get(DURATION, ())) for step in steps]
+
+
+def _others(case: ForeseenCase, before: RunSet) -> int:
+    """Return how many runs there will be that are not the baseline's own."""
+    same = before.folder.resolve() == case.results.resolve() and not case.begins
+    return len(set(case.runs) - set(before.numbers if same else ()))
+
+
+def _some(titles: Sequence[str]) -> str:
+    more = len(titles) - _NAMED
+    return printable(", ".join(titles[:_NAMED])) + (f" and {more} more" if more > 0 else "")

@@ -1,4 +1,4 @@
-"""What a turn left in the results folder of its case, and what its flow run says of itself.
+"""Where turns are executed, what they leave there, and what their flow runs say of themselves.
 
 The suite cannot look where the results of another testbed lie: the flow run reports as one text.
 """
@@ -12,14 +12,73 @@ from pathlib import Path
 
 from benchyard.analysis.comparison.gate import Regression
 from benchyard.analysis.regressions import Looked
+from benchyard.case.testbeds import Testbed, unmet
 from benchyard.core.errors import RecordError
 from benchyard.core.json_text import decoded
-from benchyard.core.model import Outcome
+from benchyard.core.model import Outcome, Requires
 from benchyard.results.folders import Results
 from benchyard.results.reasons import failure_of
 from benchyard.results.record import RunRecord, read_record
 from benchyard.results.typed import read_as
 from benchyard.suite.plan import done_since
+
+#: One flow run that is executed, and one that waits: a queue that is seen and stays short.
+MOST_OUTSTANDING = 2
+#: The testbed of what is executed nowhere.
+NOWHERE = Testbed("")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One testbed, or a queue whose testbed nobody knows.
+
+    Args:
+        name: Of the testbed; "" for one that nobody knows.
+        queue: Work queue that is its own; None for the one of the deployment.
+        outstanding: Turns that are executed or wait on its host.
+        seconds: How long these will still take; unknown ones count as nothing.
+    """
+
+    name: str
+    testbed: Testbed
+    queue: str | None = None
+    outstanding: int = 0
+    seconds: float = 0.0
+
+    @property
+    def host(self) -> str:
+        """What it shares with other testbeds: only one run at a time is executed on a host."""
+        return self.testbed.host or self.name
+
+    def why_not(self, requires: Requires) -> list[str]:
+        """Say what of the requirements it does not meet; nothing is known of the unknown one."""
+        return unmet(requires, self.testbed)
+
+
+def with_room(places: Sequence[Place], left: int) -> list[Place]:
+    """Return the places that may be given another turn, the idlest first.
+
+    A second one is only put behind another while there are turns enough for all hosts: at the end
+    of a suite it would wait for one host while another has nothing to do.
+
+    Args:
+        left: Turns that are still to be given away.
+    """
+    hosts = len({place.host for place in places})
+    most = MOST_OUTSTANDING if left > hosts else 1
+    free = [place for place in places if place.outstanding < most]
+    return sorted(free, key=lambda place: (place.outstanding, place.seconds, place.name))
+
+
+def why_nowhere(requires: Requires, places: Sequence[Place]) -> str:
+    """Say why no testbed will do, testbed by testbed."""
+    if not places:
+        return "no testbed is there"
+    told = [
+        f"{place.name or place.host or 'the testbed'}: {', '.join(place.why_not(requires))}"
+        for place in places
+    ]
+    return f"no testbed is what it requires: {'; '.join(told)}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,7 @@ from benchyard.core.errors import CommandFailedError
 from benchyard.statistics.measures import median
 from benchyard.timing.commands import TimedCommand
 from benchyard.timing.execution import Execution, Executor
-from benchyard.timing.plan import MOST, Plan, last_level, minimum_for
-from benchyard.timing.ranking import Ranking, rank
+from benchyard.timing.ranking import MOST, Plan, Ranking, last_level, minimum_for, rank
 
 #: Told after each execution: what is there so far, and the last ranking if there is one.
 Watcher = Callable[["Course"], None]

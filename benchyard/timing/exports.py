@@ -1,18 +1,205 @@
-"""The executions and their ranking in files: our own JSON, hyperfine's, CSV, Markdown."""
+"""What the executions say, in words, as a table and in files: JSON, hyperfine's, CSV, Markdown.
 
-from collections.abc import Sequence
+It includes what else the host did meanwhile, as far as that spoils the times.
+"""
+
+import os
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import fields, replace
 
 from benchyard import __version__
 from benchyard.core.markup import item
 from benchyard.core.model import Json
-from benchyard.core.table import CODE, csv_text
+from benchyard.core.quantity import amount, duration, number, percent, shorten
+from benchyard.core.table import CODE, Table, csv_text, text_table
+from benchyard.core.wording import printable
+from benchyard.statistics.advice import advise
 from benchyard.statistics.intervals import Interval
 from benchyard.statistics.measures import mean, median, stdev
 from benchyard.timing.course import Course
 from benchyard.timing.execution import Execution
 from benchyard.timing.ranking import Pair, Ranking
-from benchyard.timing.wording import table, verdict, verdicts
+
+_LONGEST_NAME = 48
+_UNKNOWN = "-"
+#: Pairs that are told one by one; of more, only those with the fastest.
+_MOST_PAIRS = 3
+
+
+def table(course: Course) -> Table:
+    """Return a row for each command, the fastest first."""
+    ranking = course.ranking
+    order = ranking.order if ranking else range(len(course.commands))
+    rows = [_row(course, at) for at in order]
+    heads = ("COMMAND", "MEDIAN", "INTERVAL", "MIN", "MAX", "CPU", "MEMORY", "N", "EXIT CODE")
+    return text_table(heads, rows, right=heads[1:8])
+
+
+def _row(course: Course, at: int) -> list[str]:
+    done, ranking = course.succeeded(at), course.ranking
+    name = shorten(course.commands[at].name, _LONGEST_NAME, 2)
+    if not done:
+        return [name, *[_UNKNOWN] * 6, "0", exit_codes(course.executions[at])]
+    times = [one.wall_s for one in done]
+    return [
+        name,
+        duration(median(times)),
+        _ends(ranking.intervals[at]) if ranking else _UNKNOWN,
+        duration(min(times)),
+        duration(max(times)),
+        duration(median([one.cpu_s for one in done])),
+        memory(done),
+        str(len(done)),
+        exit_codes(course.executions[at]),
+    ]
+
+
+def _ends(interval: Interval) -> str:
+    if interval.low is None or interval.high is None:
+        return _UNKNOWN
+    return f"{duration(interval.low)} … {duration(interval.high)}"
+
+
+def memory(done: Sequence[Execution]) -> str:
+    """Return the median of the peaks in MB, or what it is below where that is all that is known."""
+    peaks = [one.peak_rss_bytes or one.peak_floor_bytes for one in done]
+    least = "" if all(one.peak_rss_bytes for one in done) else "< "
+    return f"{least}{amount(median(peaks), 'B')}"
+
+
+def exit_codes(done: Sequence[Execution]) -> str:
+    """Return the exit codes, with how often each came where they differ."""
+    counts = Counter(one.exit_code for one in done)
+    if len(counts) == 1:
+        return str(next(iter(counts)))
+    return ", ".join(f"{code} ({n} times)" for code, n in sorted(counts.items())) or _UNKNOWN
+
+
+def verdicts(ranking: Ranking) -> list[str]:
+    """Say who is faster than whom: the fastest against each other one, then the rest."""
+    if len(ranking.pairs) <= _MOST_PAIRS:
+        return [verdict(ranking, pair) for pair in ranking.pairs]
+    fastest = ranking.order[0]
+    said = [
+        verdict(ranking, pair) for pair in ranking.pairs if fastest in {pair.first, pair.second}
+    ]
+    unclear = [
+        f"{_name(ranking, pair.first)} and {_name(ranking, pair.second)}"
+        for pair in ranking.pairs
+        if not pair.told_apart and fastest not in {pair.first, pair.second}
+    ]
+    return said + ([f"Not told apart as well: {'; '.join(unclear)}"] if unclear else [])
+
+
+def verdict(ranking: Ranking, pair: Pair) -> str:
+    """Say in one sentence what is known of two commands."""
+    first, second = _name(ranking, pair.first), _name(ranking, pair.second)
+    ratio, ends = pair.difference.ratio, pair.difference.ratio_interval
+    if ends.low is None or ends.high is None:
+        return f"{first} and {second}: too few executions to tell"
+    known = f"({percent(1 - ranking.level, 4)}: {_times(ends.low)} … {_times(ends.high)})"
+    least = percent(pair.difference.threshold)
+    if not ratio or not pair.differ:
+        return f"{first} and {second}: no difference shown {known}"
+    if pair.told_apart:
+        return f"{first} is {_times(ratio)} times faster than {second} {known}"
+    if ends.high < 1 + pair.difference.threshold:
+        return f"{first} and {second} differ by less than {least} {known}"
+    return f"{first} and {second}: no difference of {least} or more shown {known}"
+
+
+def _times(ratio: float) -> str:
+    """Write a ratio with the digits that tell it from 1."""
+    return f"{ratio:.3f}" if ratio < 1.1 else f"{ratio:.2f}" if ratio < 10 else number(ratio, 3)
+
+
+def _name(ranking: Ranking, at: int) -> str:
+    return f"'{shorten(printable(ranking.names[at]), _LONGEST_NAME, 2)}'"
+
+
+#: Share of its time that a command may wait for a CPU; as for the steps of a case
+#: (``benchyard.host.checks.suspicion``).
+WAIT_SHARE = 0.05
+#: Shorter times than this are mostly the start of a process.
+SHORT_S = 0.005
+
+
+def load_before() -> float:
+    """Return the load average of the last minute; 0 where it is not known."""
+    try:
+        return os.getloadavg()[0]
+    except OSError:
+        return 0.0
+
+
+def warnings(course: Course, load: float, until: float) -> list[str]:
+    """Say why the times are not to be trusted, most urgent first.
+
+    Args:
+        course: What was executed.
+        load: The load average before it began.
+        until: Relative differences below it are not worth words.
+    """
+    doubts = [*_busy(course, load)]
+    about = [text for at in range(len(course.commands)) for text in _misled(course, at)]
+    # How far values lie apart on a busy host says nothing of the commands.
+    return [*doubts, *about, *(() if doubts else _advised(course, until))]
+
+
+def _busy(course: Course, load: float) -> Iterator[str]:
+    """Say in one line that other work disturbed the commands."""
+    cores = os.cpu_count() or 1
+    shares = {
+        command.name: share
+        for at, command in enumerate(course.commands)
+        if (share := _wait_share(course.succeeded(at))) >= WAIT_SHARE
+    }
+    parts = [f"load {number(load)} on {cores} cores before the first execution"] * (load >= cores)
+    if shares:
+        name, most = max(shares.items(), key=lambda item: item[1])
+        more = f" ({len(shares)} of {len(course.commands)} commands waited)"
+        beside = "" if parts or load < 1 else f", load {number(load)} on {cores} cores"
+        parts.append(
+            f"'{name}' waited for a CPU for {percent(most)} of its time"
+            f"{more if len(shares) > 1 else ''}{beside}: something else is at work"
+        )
+    if parts:
+        yield f"{'; '.join(parts)}, do not trust"
+
+
+def _wait_share(done: Sequence[Execution]) -> float:
+    known = [one.waited_s / one.wall_s for one in done if one.waited_s is not None]
+    long = [one.wall_s for one in done if one.wall_s >= SHORT_S]
+    return median(known) if known and long else 0.0
+
+
+def _misled(course: Course, at: int) -> Iterator[str]:
+    """Say in what a command's executions are not what the user may take them for."""
+    name, done = course.commands[at].name, course.executions[at]
+    good, left = course.succeeded(at), [one.left_running for one in done if one.left_running]
+    if failed := len(done) - len(good):
+        apart = "they are not in its numbers" if good else "it is not ranked"
+        yield f"'{name}' failed in {failed} of {len(done)} executions: {apart}"
+    if left:
+        yield f"{left[0]}; so after {len(left)} of {len(done)} executions"
+    if at in course.sees_null:
+        piped, known = (median([one.wall_s for one in some]) for some in (course.piped[at], good))
+        yield (
+            f"'{name}' takes {number(piped / known, 3)} times as long if its stdout is a pipe, "
+            "not /dev/null: some programs see that and do less; --stdout pipe measures it so"
+        )
+
+
+def _advised(course: Course, until: float) -> Iterator[str]:
+    for at, command in enumerate(course.commands):
+        done = course.succeeded(at)
+        if len(done) < 2:
+            continue
+        # How many executions it takes is decided here, not by the user.
+        found = advise([one.wall_s for one in done], until=until, more_runs=False)
+        yield from (f"'{command.name}': {one}" for one in found)
+
 
 _FIELDS = tuple(field.name for field in fields(Execution))
 

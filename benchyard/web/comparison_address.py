@@ -9,8 +9,7 @@ from fastapi import Depends
 from fastapi import Query as Parameter
 from pydantic import BaseModel
 
-from benchyard.analysis.comparison.pairing import Against
-from benchyard.analysis.comparison.request import ComparisonRequest, parse_step_pairs
+from benchyard.analysis.comparison.request import Against, ComparisonRequest, parse_step_pairs
 from benchyard.analysis.comparison.rows import Rule
 from benchyard.analysis.comparison.samples import DURATION
 from benchyard.analysis.comparison.tables import RowOrder

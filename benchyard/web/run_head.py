@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from urllib.parse import quote as quoted
 
-from benchyard.analysis.failure_wording import retry_command
+from benchyard.analysis.failure_tables import retry_command
 from benchyard.core.model import Json, Outcome
 from benchyard.core.quantity import day_and_time, duration
 from benchyard.results.record import RunRecord

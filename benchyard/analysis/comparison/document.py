@@ -56,11 +56,10 @@ from collections.abc import Iterator, Sequence
 
 from benchyard.analysis.comparison.facts import Weight
 from benchyard.analysis.comparison.gate import unjudged
-from benchyard.analysis.comparison.overall import Overall, overall
-from benchyard.analysis.comparison.rows import CasePair, Comparison, Row
+from benchyard.analysis.comparison.rows import CasePair, Comparison, Overall, Row
 from benchyard.analysis.comparison.run_sets import RunSet
 from benchyard.analysis.comparison.samples import StepSample
-from benchyard.analysis.comparison.tables import MARKS, overall_words, table
+from benchyard.analysis.comparison.tables import MARKS, overall, overall_words, table
 from benchyard.analysis.comparison.wording import (
     notes,
     reason,

@@ -8,7 +8,6 @@ from typing import Annotated, NamedTuple
 
 from benchyard.analysis.comparison.comparability import Mismatch
 from benchyard.analysis.comparison.facts import Weight
-from benchyard.analysis.comparison.findings import Difficulty
 from benchyard.analysis.comparison.run_sets import RunSet
 from benchyard.analysis.comparison.samples import DURATION, StepSample
 from benchyard.analysis.comparison.sessions import (
@@ -19,9 +18,58 @@ from benchyard.analysis.comparison.sessions import (
     SessionRelation,
 )
 from benchyard.core.fields import Share
+from benchyard.core.model import JsonObject
 from benchyard.results.trust import Suspect
-from benchyard.statistics.comparison import LEVEL, THRESHOLD, Difference, Judgement, Verdict
+from benchyard.statistics.comparison import (
+    LEVEL,
+    THRESHOLD,
+    Difference,
+    Judgement,
+    Verdict,
+)
 from benchyard.statistics.sessions import PRIOR_SD
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """Cases that are on both sides, and those that are on one.
+
+    Args:
+        both: Baseline and candidate of each case.
+        baseline_only: Titles.
+        candidate_only: Titles.
+        baseline: How that side is called; likewise ``candidate``.
+        keys: What each of both is called where several sides are compared; in order of ``both``.
+    """
+
+    both: tuple[tuple[RunSet, RunSet], ...]
+    baseline_only: tuple[str, ...] = ()
+    candidate_only: tuple[str, ...] = ()
+    baseline: str = "baseline"
+    candidate: str = "candidate"
+    keys: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Difficulty:
+    """Something that no number tells.
+
+    Args:
+        step: Id of the step; None if it is about whole runs.
+        verdict: Regression, improvement or neither (change).
+        text: The whole of it as a sentence.
+        paired_by: The id that the step is paired by.
+    """
+
+    step: str | None
+    verdict: Verdict
+    text: str
+    paired_by: str | None = None
+
+    def to_json(self) -> JsonObject:
+        """Return it as the document has it."""
+        return {"step": self.step, "verdict": self.verdict.value, "text": self.text}
+
 
 #: Stands for every metric there is.
 ALL_METRICS = "all"
@@ -249,3 +297,33 @@ class Comparison:
         """Return how many rows that are asked for, and findings, come to a verdict."""
         beside = [finding for pair in self.pairs for finding in pair.findings]
         return sum(one.verdict is verdict for one in (*self.asked, *beside))
+
+
+_UNJUDGED = Judgement(Verdict.CANNOT_TELL, 1.0, 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Overall:
+    """One metric over all steps of two sides.
+
+    Args:
+        baseline_side: How the side is called; likewise ``candidate_side``.
+        unit: Of the medians of the runs' geometric means.
+        steps: How many steps it is the mean of.
+        left_out: Names of the steps without values above 0 in half of the runs of a side or more.
+        difference: Of the runs' geometric means; its interval is for this one alone.
+        judgement: Among all lines over the steps.
+        between: As of a row.
+        busy: Whether suspect values count.
+    """
+
+    baseline_side: str
+    candidate_side: str
+    metric: str
+    unit: str | None
+    steps: int
+    left_out: tuple[str, ...]
+    difference: Difference
+    judgement: Judgement = _UNJUDGED
+    between: BetweenSessions | None = None
+    busy: bool = False

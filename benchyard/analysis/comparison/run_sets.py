@@ -1,15 +1,15 @@
-"""Which runs are meant by ``FOLDER`` or ``FOLDER@1-5,8``, and which cases pair up."""
+"""Which runs are meant by ``FOLDER`` or ``FOLDER@1-5,8``; cases in their order."""
 
+import json
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias, cast
 
-from benchyard.analysis.comparison.points import place_of
 from benchyard.core.errors import InputError, RecordError
 from benchyard.core.files import shown
-from benchyard.core.model import Json, Outcome
+from benchyard.core.model import Json, Outcome, plain
 from benchyard.core.wording import in_short, parse_runs, printable, some
 from benchyard.results.campaigns import campaigns_before, is_earlier
 from benchyard.results.folders import RUN_FILE, Results, RunFolder, run_number
@@ -106,26 +106,6 @@ class RunSet:
             and self.numbers == other.numbers
             and self.folder.resolve() == other.folder.resolve()
         )
-
-
-@dataclass(frozen=True, slots=True)
-class Pairs:
-    """Cases that are on both sides, and those that are on one.
-
-    Args:
-        both: Baseline and candidate of each case.
-        baseline_only: Titles.
-        candidate_only: Titles.
-        baseline: How that side is called; likewise ``candidate``.
-        keys: What each of both is called where several sides are compared; in order of ``both``.
-    """
-
-    both: tuple[tuple[RunSet, RunSet], ...]
-    baseline_only: tuple[str, ...] = ()
-    candidate_only: tuple[str, ...] = ()
-    baseline: str = "baseline"
-    candidate: str = "candidate"
-    keys: tuple[str, ...] = ()
 
 
 def parse_selection(text: str) -> RunSelection:
@@ -306,45 +286,38 @@ def host_of(run_set: RunSet) -> Json:
     return subject_of(run_set.everything[-1]).get("host")
 
 
-def pair(baseline: Mapping[str, RunSet], candidate: Mapping[str, RunSet]) -> Pairs:
-    """Pair cases by title; a single one on each side is a pair whatever it is called.
-
-    Raises:
-        InputError: If nothing pairs up, or a run is on both sides.
-    """
-    if len(baseline) == len(candidate) == 1:
-        titles = [(title, other) for title in baseline for other in candidate]
-    else:
-        titles = [(title, title) for title in baseline if title in candidate]
-    if not titles:
-        raise InputError(
-            "no case is on both sides: "
-            f"{_listed(baseline)} in the baseline, {_listed(candidate)} in the candidate"
-        )
-    both = tuple((baseline[one], candidate[other]) for one, other in titles)
-    for one, other in both:
-        _refuse_overlap(one, other)
-    paired = {title for names in titles for title in names}
-    return Pairs(
-        both,
-        tuple(title for title in baseline if title not in paired),
-        tuple(title for title in candidate if title not in paired),
-        keys=tuple(title for title, _ in titles),
-    )
-
-
 def _listed(titles: Mapping[str, object]) -> str:
     return printable(some(titles, 5))
 
 
-def _refuse_overlap(one: RunSet, other: RunSet) -> None:
-    """Refuse a run on both sides: the test takes both sides for independent."""
-    if one.folder.resolve() != other.folder.resolve() or one.is_of_same_runs(other):
-        return
-    shared = sorted({r.run for r in one.everything} & {r.run for r in other.everything})
-    if shared:
-        folder = shown(one.folder)
-        raise InputError(
-            f"run {in_short(shared)} of {folder} is on both sides; give each run to one of them, "
-            f"such as {folder}@1-5 and {folder}@6-10"
-        )
+def place_of(about: Mapping[str, Json], results: Path) -> tuple[object, ...]:
+    """Return what cases are sorted by; values that the matrix lacks come last, numbers by size.
+
+    Args:
+        about: ``case`` of a record.
+        results: Folder of its runs.
+    """
+    point = cast("dict[str, Any]", about.get("point") or {})
+    matrix = _matrix(str(about.get("folder"))) if point else {}
+    names = sorted(point, key=lambda name: _index(matrix, name))
+    folder = results.parent if point else results
+    return str(folder), [_rank(matrix.get(name), point[name]) for name in names]
+
+
+def _rank(values: Any, value: Any) -> tuple[object, ...]:
+    number = value if isinstance(value, int | float) else float("inf")
+    return _index(values, value), number, plain(value)
+
+
+def _index(values: Any, value: object) -> int:
+    known = [*cast("list[object]", values or ())]
+    return known.index(value) if value in known else len(known)
+
+
+def _matrix(folder: str) -> dict[str, Any]:
+    """Return the matrix that a case has now; empty if it is not there any more."""
+    try:
+        declared: dict[str, dict[str, Any]] = json.loads(Path(folder, "metadata.json").read_bytes())
+        return dict(declared["matrix"])
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
+        return {}

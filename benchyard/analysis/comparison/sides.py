@@ -11,15 +11,21 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from benchyard.analysis.comparison.reported import read_reported, read_selected
-from benchyard.analysis.comparison.run_sets import RunSelection, RunSet, is_folder
+from benchyard.analysis.comparison.run_sets import (
+    RunSelection,
+    RunSet,
+    is_folder,
+    read_run_sets,
+    refuse_missing,
+)
 from benchyard.case.loading import METADATA, find_metadata
 from benchyard.case.reading import read_metadata
 from benchyard.core.errors import InputError
+from benchyard.core.files import shown
 from benchyard.core.model import Case, Json, plain, point_suffix
-from benchyard.core.wording import hint, in_short, parse_runs
-from benchyard.results.layout import results_folder
-from benchyard.results.report_data import is_report
+from benchyard.core.wording import hint, in_short, parse_runs, printable
+from benchyard.results.layout import case_place, results_folder
+from benchyard.results.report_data import ReportData, ReportSide, is_report, read_report
 
 _PARTS = re.compile(
     r"(?P<place>.+?)(?:\[(?P<point>[^\[\]]*)\])?(?:@(?P<runs>[^@:/\[\]]*))?(?::(?P<step>[^:/\]]+))?",
@@ -105,7 +111,7 @@ def means_several(text: str) -> bool:
 
 def _sides(text: str, places: Places) -> Iterator[Side]:
     if is_report(Path(text)):
-        yield from _reported(text)
+        yield from _of_report(text)
         return
     if is_folder(text):
         yield Side(text, text, read_selected(RunSelection(_results(Path(text), places))))
@@ -127,7 +133,7 @@ def _sides(text: str, places: Places) -> Iterator[Side]:
                 yield Side(" ".join(filter(None, told)) or text, whole, of_step, step)
 
 
-def _reported(text: str) -> Iterator[Side]:
+def _of_report(text: str) -> Iterator[Side]:
     """Yield the sides that a report is about; a single one is called as the report."""
     sides = read_reported(Path(text))
     for side, cases in sides:
@@ -282,3 +288,63 @@ def _steps(
 def _is_measured(cases: Mapping[str, RunSet], step: str) -> bool:
     records = [record for one in cases.values() for record in one.everything]
     return any(one.measure for record in records for one in record.steps if one.id == step)
+
+
+def read_reported(report: Path) -> list[tuple[ReportSide, dict[str, RunSet]]]:
+    """Read the sides of a report, each with its runs by the case's title.
+
+    Raises:
+        InputError: If it is no report, or was changed.
+    """
+    data = read_report(report)
+    return [(side, _reported(report, data, side)) for side in data.sides]
+
+
+def _reported(report: Path, data: ReportData, side: ReportSide) -> dict[str, RunSet]:
+    cases: dict[str, list[int]] = {}
+    for place in side.runs:
+        cases.setdefault(str(data.records[place].case.get("title")), []).append(place)
+    several = len(data.sides) > 1
+    return {
+        title: RunSet(
+            title,
+            # There is no such folder: it tells which cases and sides are of the same runs.
+            report / (str(min(places)) if several else "") / case_place(data.records[places[-1]]),
+            tuple(data.records[place] for place in places if data.runs[place].done),
+            tuple(data.records[place] for place in places if not data.runs[place].done),
+            compared_as=None if side.step is None else {side.step: ""},
+        )
+        for title, places in cases.items()
+    }
+
+
+def read_selected(selection: RunSelection) -> dict[str, RunSet]:
+    """Read the runs of every case in a selection, which may be of a report, by title.
+
+    Raises:
+        InputError: As ``read_run_sets``, and if the report is about several sides.
+    """
+    report = next(filter(is_report, (selection.folder, *selection.folder.parents)), None)
+    return read_run_sets(selection) if report is None else _of_one_side(report, selection)
+
+
+def _of_one_side(report: Path, selection: RunSelection) -> dict[str, RunSet]:
+    sides = read_reported(report)
+    if len(sides) > 1:
+        names = ", ".join(side.name for side, _ in sides)
+        raise InputError(
+            f"{shown(report)} is about {len(sides)} sides ({printable(names)}); write its runs "
+            "into folders with benchyard report --extract, and name one of these"
+        )
+    return {
+        title: run_set if selection.runs is None else _only(run_set, selection.runs)
+        for _, cases in sides
+        for title, run_set in cases.items()
+        if run_set.folder.is_relative_to(selection.folder)
+    }
+
+
+def _only(run_set: RunSet, wanted: Sequence[int]) -> RunSet:
+    refuse_missing(run_set.folder, wanted, {record.run for record in run_set.everything})
+    kept = [tuple(r for r in s if r.run in wanted) for s in (run_set.records, run_set.failed)]
+    return replace(run_set, records=kept[0], failed=kept[1])

@@ -8,17 +8,18 @@ from itertools import islice
 
 from benchyard.analysis.comparison.comparability import check
 from benchyard.analysis.comparison.facts import Weight
-from benchyard.analysis.comparison.findings import Difficulty, findings
-from benchyard.analysis.comparison.gate import gone
+from benchyard.analysis.comparison.gate import findings, gone
 from benchyard.analysis.comparison.rows import (
     ALL_METRICS,
     CasePair,
     Comparison,
+    Difficulty,
+    Pairs,
     Row,
     Rule,
     Unpaired,
 )
-from benchyard.analysis.comparison.run_sets import Pairs, RunSet
+from benchyard.analysis.comparison.run_sets import RunSet
 from benchyard.analysis.comparison.samples import (
     DURATION,
     Samples,

@@ -1,10 +1,9 @@
 """A comparison in words and figures: for its tables and its documents."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from benchyard.analysis.comparison.facts import Weight
-from benchyard.analysis.comparison.rows import CasePair, Comparison, Row
+from benchyard.analysis.comparison.rows import CasePair, Comparison, Overall, Row
 from benchyard.analysis.comparison.samples import (
     DURATION,
     StepSample,
@@ -18,9 +17,6 @@ from benchyard.results.summary_metrics import SUSPECT
 from benchyard.results.trust import BUSY, Suspect, causes
 from benchyard.statistics.comparison import Difference, Verdict
 from benchyard.statistics.sessions import OWN_FROM, PRIOR_SD
-
-if TYPE_CHECKING:
-    from benchyard.analysis.comparison.overall import Overall
 
 _REASONS = {
     "timed_out": "timed out",
@@ -96,7 +92,7 @@ def _words(row: Row) -> str:
     return _direction(row.metric, difference)
 
 
-def as_sessions_do(row: "Row | Overall") -> str:
+def as_sessions_do(row: Row | Overall) -> str:
     """Say by how much something differs, and how far equal sessions differ at most."""
     between, one = row.between, row.difference
     margin = between and between.margin(row.judgement.needed_p)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from benchyard.analysis.failure_wording import place_of
+from benchyard.analysis.failure_tables import place_of
 from benchyard.core.markup import cell
 from benchyard.core.model import Json
 from benchyard.core.wording import named_runs

@@ -15,8 +15,14 @@ from operator import add
 from typing import Any, TypeVar, cast
 
 from benchyard.analysis.executions import WHOLE_RUN, Collected, StepTry, executions
-from benchyard.analysis.failure_rates import by_fragility, least_rate, troubled
-from benchyard.analysis.failure_wording import Link, first_and_last, outcome_word
+from benchyard.analysis.failure_rates import (
+    by_fragility,
+    first_and_last,
+    least_rate,
+    outcome_word,
+    troubled,
+)
+from benchyard.analysis.failure_tables import Link
 from benchyard.core.json_text import encoded
 from benchyard.core.markup import cell
 from benchyard.core.model import Json

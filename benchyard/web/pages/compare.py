@@ -8,8 +8,7 @@ from fastapi import Request as HttpRequest
 from fastapi.responses import RedirectResponse
 
 from benchyard.analysis.comparison.document import comparison_csv, document, markdown
-from benchyard.analysis.comparison.pairing import Against
-from benchyard.analysis.comparison.request import told_unpaired
+from benchyard.analysis.comparison.request import Against, told_unpaired
 from benchyard.analysis.comparison.run_sets import RunSet
 from benchyard.analysis.comparison.tables import RowOrder
 from benchyard.analysis.comparison.wording import (

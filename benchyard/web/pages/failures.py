@@ -11,7 +11,7 @@ from benchyard.analysis import failure_tables as tables
 from benchyard.analysis.failure_rates import (
     troubled,
 )
-from benchyard.analysis.failure_wording import (
+from benchyard.analysis.failure_tables import (
     document,
     summary,
 )

@@ -12,8 +12,7 @@ from benchyard.analysis.comparison.samples import DURATION
 from benchyard.analysis.comparison.verdicts import ALL_METRICS
 from benchyard.analysis.executions import collect, executions
 from benchyard.analysis.failure_rates import by_fragility, troubled
-from benchyard.analysis.failure_tables import executions_table, steps_table
-from benchyard.analysis.failure_wording import summary
+from benchyard.analysis.failure_tables import executions_table, steps_table, summary
 from benchyard.core.quantity import plural, shorten
 from benchyard.core.table import Table, text_table
 from benchyard.core.wording import named_runs

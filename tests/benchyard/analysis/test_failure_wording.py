@@ -7,15 +7,13 @@ from typing import Any, cast
 import pytest
 
 from benchyard.analysis.executions import Collected, StepTry, executions
-from benchyard.analysis.failure_rates import by_fragility
-from benchyard.analysis.failure_tables import steps_table
-from benchyard.analysis.failure_wording import (
+from benchyard.analysis.failure_rates import by_fragility, first_and_last, said
+from benchyard.analysis.failure_tables import (
     document,
-    first_and_last,
     place_of,
     retries_table,
     retry_command,
-    said,
+    steps_table,
     summary,
 )
 from benchyard.core.model import Json, Outcome

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from benchyard.analysis.foresight import ForeseenCase, foresee_comparison
 from benchyard.analysis.regressions import PREVIOUS
+from benchyard.suite.foreseeing import ForeseenCase, foresee_comparison
 from tests.benchyard.analysis.comparison.conftest import place, run, runs, step
 
 FIVE = (1.0, 1.1, 1.2, 1.3, 1.4)

@@ -16,8 +16,8 @@ from benchyard.core.model import Case, Requires
 from benchyard.run.ordering import Order, turns
 from benchyard.run.resting import rest_after
 from benchyard.suite.course import End, SuiteCourse, SuiteLimits, Taken, known_places
-from benchyard.suite.places import MOST_OUTSTANDING, Place, with_room
 from benchyard.suite.plan import ChosenCase
+from benchyard.suite.turn_records import MOST_OUTSTANDING, Place, with_room
 
 
 def entry(name: str, runs: int = 1, requires: Requires | None = None, **more: Any) -> ChosenCase:

@@ -11,8 +11,8 @@ from benchyard.run.ordering import Turn
 from benchyard.run.request import Request
 from benchyard.suite.course import End, SuiteCourse, SuiteLimits
 from benchyard.suite.driver import TurnEnd, execute_turns
-from benchyard.suite.places import NOWHERE, Place
 from benchyard.suite.plan import ChosenCase
+from benchyard.suite.turn_records import NOWHERE, Place
 
 BASE = Request("", runs=2)
 TURNS = [Turn(0, (1,)), Turn(1, (1,)), Turn(0, (2,))]

@@ -10,10 +10,9 @@ from benchyard.analysis.regressions import Looked
 from benchyard.case.testbeds import Testbed
 from benchyard.run.ordering import Turn
 from benchyard.suite.course import End, SuiteCourse, SuiteLimits
-from benchyard.suite.places import Place
 from benchyard.suite.plan import ChosenCase
 from benchyard.suite.summary import Summary, summed, with_testbeds_comparisons
-from benchyard.suite.turn_records import CaseReport, TurnFailure, report_of
+from benchyard.suite.turn_records import CaseReport, Place, TurnFailure, report_of
 
 WORSE = Regression("tpch", "load", "Load", "it fails")
 LOOKED = Looked((WORSE,), "1 regression", "the campaign of yesterday", p_values=(0.5, 1.0))

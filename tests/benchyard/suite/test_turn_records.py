@@ -10,10 +10,9 @@ from benchyard.run.ordering import Turn
 from benchyard.run.request import Request
 from benchyard.suite.course import End, SuiteCourse, SuiteLimits
 from benchyard.suite.driver import TurnEnd, execute_turns
-from benchyard.suite.places import NOWHERE, Place
 from benchyard.suite.plan import ChosenCase
 from benchyard.suite.summary import summed
-from benchyard.suite.turn_records import TurnFailure, TurnRecords, records_of_turn
+from benchyard.suite.turn_records import NOWHERE, Place, TurnFailure, TurnRecords, records_of_turn
 from tests.benchyard.analysis.comparison.conftest import failed, place, run, step
 
 BEFORE, LATER = "2025-12-31T00:00:00+00:00", "2026-01-01T00:02:30+00:00"

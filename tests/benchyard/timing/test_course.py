@@ -14,8 +14,8 @@ from benchyard.process.labels import kin_of
 from benchyard.timing.commands import Surroundings, make_commands
 from benchyard.timing.course import INTERRUPTED, Course, Options, execute
 from benchyard.timing.execution import CommandStreams, Execution, executor
-from benchyard.timing.noise import warnings
-from benchyard.timing.plan import Plan
+from benchyard.timing.exports import warnings
+from benchyard.timing.ranking import Plan
 from tests.conftest import ctrl_c
 
 ONCE = Plan(1, 1)

@@ -8,16 +8,15 @@ from pathlib import Path
 
 import pytest
 
+from benchyard.cli.creating import check_writable, save_case
 from benchyard.core.errors import InputError
 from benchyard.statistics import mean
 from benchyard.timing import exports
 from benchyard.timing.commands import Surroundings, make_commands
 from benchyard.timing.course import Course
 from benchyard.timing.execution import Execution
-from benchyard.timing.plan import Plan
-from benchyard.timing.ranking import rank
-from benchyard.timing.saving import check_folder, save_case
-from benchyard.timing.wording import table
+from benchyard.timing.exports import table
+from benchyard.timing.ranking import Plan, rank
 
 
 @pytest.fixture
@@ -126,6 +125,6 @@ def test_the_table_tells_what_is_not_known(course: Course) -> None:
 def test_a_case_is_never_written_over_another(tmp_path: Path, course: Course) -> None:
     save_case(tmp_path / "new", course.commands, None)
     with pytest.raises(InputError, match="something is there already"):
-        check_folder(tmp_path / "new")
+        check_writable(tmp_path / "new")
     with pytest.raises(InputError, match="something is there already"):
         save_case(tmp_path / "new", course.commands, None)

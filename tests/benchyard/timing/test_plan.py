@@ -4,7 +4,7 @@ from itertools import islice
 
 import pytest
 
-from benchyard.timing.plan import MOST, Plan, cannot_tell, last_level, minimum_for
+from benchyard.timing.ranking import MOST, Plan, cannot_tell, last_level, minimum_for
 
 
 def test_looks_without_an_end_spend_the_level_and_no_more() -> None:

@@ -4,9 +4,8 @@ from random import Random
 
 import pytest
 
-from benchyard.timing.plan import Plan
-from benchyard.timing.ranking import Ranking, rank
-from benchyard.timing.wording import verdicts
+from benchyard.timing.exports import verdicts
+from benchyard.timing.ranking import Plan, Ranking, rank
 
 
 def times(seed: int, centre: float, n: int = 20, spread: float = 0.005) -> list[float]:

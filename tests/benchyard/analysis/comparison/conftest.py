@@ -5,13 +5,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from benchyard.analysis.comparison.run_sets import (
-    Pairs,
-    RunSet,
-    pair,
-    parse_selection,
-    read_run_sets,
-)
+from benchyard.analysis.comparison.request import pair
+from benchyard.analysis.comparison.rows import Pairs
+from benchyard.analysis.comparison.run_sets import RunSet, parse_selection, read_run_sets
 from benchyard.analysis.comparison.verdicts import Comparison, Rule, compare
 from benchyard.core.model import Json, Outcome
 from benchyard.results.layout import run_folder

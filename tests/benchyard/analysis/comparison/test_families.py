@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from benchyard.analysis.comparison.document import document
-from benchyard.analysis.comparison.overall import overall
 from benchyard.analysis.comparison.rows import Comparison, Row, Rule
 from benchyard.analysis.comparison.sample_size import make_plan
+from benchyard.analysis.comparison.tables import overall
 from benchyard.analysis.comparison.verdicts import judged_together
 from benchyard.analysis.comparison.wording import reason, summary, untold
 from benchyard.results.record import RunRecord

@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from benchyard.analysis.comparison.overall import overall
+from benchyard.analysis.comparison.tables import overall
 from benchyard.core.model import Outcome
 from benchyard.results.record import RunRecord
 from benchyard.statistics.comparison import Verdict

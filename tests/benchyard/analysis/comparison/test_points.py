@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from benchyard.analysis.comparison.points import place_of
+from benchyard.analysis.comparison.run_sets import place_of
 
 
 def ordered(folder: Path, points: list[dict[str, Any]]) -> list[Any]:

@@ -4,10 +4,15 @@ from pathlib import Path
 
 import pytest
 
-from benchyard.analysis.comparison.pairing import pair_sides
-from benchyard.analysis.comparison.reported import read_selected
+from benchyard.analysis.comparison.request import pair_sides
 from benchyard.analysis.comparison.run_sets import RunSelection
-from benchyard.analysis.comparison.sides import Places, Side, means_several, read_sides
+from benchyard.analysis.comparison.sides import (
+    Places,
+    Side,
+    means_several,
+    read_selected,
+    read_sides,
+)
 from benchyard.core.errors import InputError
 from benchyard.core.model import Outcome
 from benchyard.results.record import RunRecord

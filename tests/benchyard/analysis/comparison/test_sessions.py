@@ -11,11 +11,9 @@ from typing import Any
 import pytest
 
 from benchyard.analysis.comparison.document import document
-from benchyard.analysis.comparison.overall import overall
-from benchyard.analysis.comparison.rows import Comparison, Rule
-from benchyard.analysis.comparison.run_sets import Pairs
+from benchyard.analysis.comparison.rows import Comparison, Pairs, Rule
 from benchyard.analysis.comparison.sessions import relation
-from benchyard.analysis.comparison.tables import overall_words
+from benchyard.analysis.comparison.tables import overall, overall_words
 from benchyard.analysis.comparison.verdicts import compare
 from benchyard.analysis.comparison.wording import notes, reason, verdict_words
 from benchyard.results.record import RunRecord

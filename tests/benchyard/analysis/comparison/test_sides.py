@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchyard.analysis.comparison.pairing import Against, pair_sides, with_reference
+from benchyard.analysis.comparison.request import Against, pair_sides, with_reference
 from benchyard.analysis.comparison.rows import Rule
 from benchyard.analysis.comparison.sides import Places, Side, read_sides
 from benchyard.analysis.comparison.tables import table

@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime
 import pytest
 
 from benchyard.analysis.executions import Collected
-from benchyard.analysis.failure_wording import place_of
+from benchyard.analysis.failure_tables import place_of
 from benchyard.core.model import Json, Outcome
 from benchyard.show.pages import Board, board_of, merged, retries_page
 from benchyard.show.pages.retries import HEAD, Counts, board_from, metadata_of, table_of

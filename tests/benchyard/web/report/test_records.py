@@ -5,10 +5,10 @@ from random import Random
 from typing import Any
 
 from benchyard.analysis.comparison.document import document
-from benchyard.analysis.comparison.reported import read_selected
+from benchyard.analysis.comparison.request import pair
 from benchyard.analysis.comparison.rows import Rule
-from benchyard.analysis.comparison.run_sets import RunSelection, RunSet, pair
-from benchyard.analysis.comparison.sides import Places, read_sides
+from benchyard.analysis.comparison.run_sets import RunSelection, RunSet
+from benchyard.analysis.comparison.sides import Places, read_selected, read_sides
 from benchyard.analysis.comparison.verdicts import compare
 from benchyard.core.model import Json
 from benchyard.results.record import ErrorRecord, PhaseRecord, Repetition, RunRecord

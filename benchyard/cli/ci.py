@@ -18,7 +18,7 @@ from benchyard.cli.fields import Command
 from benchyard.cli.option_types import OutputFile
 from benchyard.cli.outcome import read_summary
 from benchyard.cli.terminal import say, say_between
-from benchyard.core.errors import RecordError
+from benchyard.core.errors import ExitCode, RecordError
 from benchyard.core.files import shown
 from benchyard.core.model import Case
 from benchyard.core.outputs import write
@@ -29,6 +29,38 @@ from benchyard.show.ci.outcomes import CaseOutcome, outcome_in_suite, outcome_of
 from benchyard.show.ci.page import page, verdict
 from benchyard.show.ci.providers import annotations, append_summary, provider_of, section
 from benchyard.statistics.comparison import Verdict
+
+strict_option = click.option(
+    "--strict",
+    is_flag=True,
+    help="Exit with 5 if nothing can be judged, or something that was measured before is missing.",
+)
+
+
+def exit_code(*, worse: bool, unjudged: Sequence[str], strict: bool) -> ExitCode:
+    """Return the exit code of a comparison, and say why a strict one does not pass.
+
+    Args:
+        worse: Whether anything is worse than in the baseline.
+        unjudged: Why not everything is judged; see ``coverage.unjudged``.
+    """
+    if worse:
+        return ExitCode.REGRESSION
+    if not (strict and unjudged):
+        return ExitCode.DONE
+    for text in unjudged:
+        say(f"cannot tell: {text}", fg="red", err=True)
+    return ExitCode.CANNOT_TELL
+
+
+def exit_code_after_runs(
+    worse: Sequence[str], unjudged: Sequence[str], *, strict: bool
+) -> ExitCode:
+    """Return the same where runs were made; what is worse is said too."""
+    if worse:
+        say("benchyard:", "\n".join(worse), err=True)
+    return exit_code(worse=bool(worse), unjudged=unjudged, strict=strict)
+
 
 _STDOUT = Path("-")
 _MARKDOWN = "--markdown"

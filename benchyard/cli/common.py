@@ -1,7 +1,7 @@
 """What the commands share: options, and loading what was selected."""
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields, replace
 from functools import wraps
 from pathlib import Path
 from typing import Any, cast
@@ -9,7 +9,7 @@ from typing import Any, cast
 import click
 
 import resources
-from benchyard.case.loading import Loaded
+from benchyard.case.loading import Loaded, find_metadata
 from benchyard.case.registry import Registry
 from benchyard.case.selection import find_cases
 from benchyard.cli.option_types import CommandT, NamedPath, Percent, json_option
@@ -17,6 +17,8 @@ from benchyard.cli.terminal import say
 from benchyard.core.files import shown
 from benchyard.core.model import Case
 from benchyard.core.quantity import percent, plural
+from benchyard.results.folders import Results
+from benchyard.results.krown import krown_runs
 from benchyard.results.layout import results_folder
 from benchyard.results.trust import Suspect
 from benchyard.statistics.sessions import PRIOR_SD
@@ -144,3 +146,32 @@ def cases_of(loaded: Iterable[Loaded]) -> list[Case]:
 def results_of(case: Case, root: Path, results: Path | None) -> Path:
     """Return the results folder of a case."""
     return results_folder(case, root, results.resolve() if results else None)
+
+
+def targets(item: Loaded, selection: Selection) -> Iterator[tuple[Case, Path]]:
+    """Yield cases with their results folders; of an invalid case, those with runs."""
+    if not item.problems:
+        yield from ((case, selection.results_of(case)) for case in item.cases)
+        return
+    case = Case(item.file.parent, id="", name=item.name, description="", steps=())
+    folder = selection.results_of(case)
+    if has_runs(folder):
+        yield case, folder
+    # Points of a matrix that cannot be read any more: their folders tell which they were.
+    for point in sorted(folder.iterdir()) if folder.is_dir() else ():
+        if has_runs(point):
+            yield replace(case, name=f"{case.name}[{point.name}]"), point
+
+
+def has_runs(folder: Path) -> bool:
+    """Tell whether finished runs lie in a folder, ours or KROWN's."""
+    return bool(Results(folder).marked() or krown_runs(folder))
+
+
+def holds_no_case(text: str) -> bool:
+    """Tell whether a text names a folder with results and no case."""
+    try:
+        folder = Path(text)
+        return folder.is_dir() and not any(find_metadata(folder))
+    except (OSError, ValueError):  # too long for a path, and maybe a name
+        return False

@@ -2,7 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from functools import partial, wraps
+from pathlib import Path
+from typing import Any, cast
 
 import click
 
@@ -19,7 +21,7 @@ from benchyard.analysis.comparison.request import (
     told_unpaired,
 )
 from benchyard.analysis.comparison.rows import CasePair, Comparison, Rule
-from benchyard.analysis.comparison.run_sets import RunSet
+from benchyard.analysis.comparison.run_sets import RunSet, results_below
 from benchyard.analysis.comparison.sample_size import (
     make_plan,
     plan_document,
@@ -36,10 +38,16 @@ from benchyard.analysis.comparison.wording import (
     uncounted,
     untold,
 )
-from benchyard.cli.ci import ReportingCommand, Reports, comparison_reports
-from benchyard.cli.common import json_option
-from benchyard.cli.comparison_rule import comparison_rule
-from benchyard.cli.gate import exit_code, strict_option
+from benchyard.cli.ci import ReportingCommand, Reports, comparison_reports, exit_code, strict_option
+from benchyard.cli.common import (
+    CommandT,
+    json_option,
+    results_option,
+    root_option,
+    session_sd_option,
+    suspect_option,
+)
+from benchyard.cli.fields import field_options
 from benchyard.cli.option_types import Percent, stdout_flag
 from benchyard.cli.terminal import COLOURS, print_json, print_table, say, styled
 from benchyard.core.errors import ExitCode, InputError
@@ -47,6 +55,39 @@ from benchyard.core.files import shown
 from benchyard.core.quantity import plural
 from benchyard.core.wording import printable
 from benchyard.results.trust import Suspect
+
+_OPTIONS = (
+    field_options(
+        Rule,
+        *("metrics", "steps", "threshold", "level"),
+        threshold={"type": Percent(), "default": "1%"},
+    ),
+    session_sd_option,
+    field_options(Rule, "in_turns"),
+    suspect_option,
+    results_option,
+    root_option,
+)
+#: Options that are fields of a rule.
+_AS_THEY_ARE = ("metrics", "steps", "threshold", "level", "session_sd", "in_turns")
+
+
+def comparison_rule(command: CommandT) -> CommandT:
+    """Add the options of a comparison, which become the arguments ``rule`` and ``places``."""
+
+    @wraps(command)
+    def call(*, suspect: str, root: Path, results: Path | None, **given: Any) -> object:
+        rule = Rule(
+            **{name: given.pop(name) for name in _AS_THEY_ARE},
+            suspect=Suspect(suspect),
+            other_work=True,
+            other_results=partial(results_below, root, results),
+        )
+        return command(rule=rule, places=Places(root, results), **given)
+
+    for option in reversed(_OPTIONS):
+        option(call)
+    return cast("CommandT", call)
 
 
 def _step_pairs(

@@ -1,10 +1,12 @@
-"""``benchyard config``: the defaults that are in force, and where they come from."""
+"""``benchyard config`` and ``completion``: the defaults in force, and a shell's script."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple, cast
 
 import click
+from click.shell_completion import get_completion_class
 
+from benchyard.cli import group
 from benchyard.cli.common import json_option
 from benchyard.cli.group import COMMANDS
 from benchyard.cli.project_file import NAME, ProjectFile, defaults_for, options_of
@@ -81,3 +83,16 @@ def _cells(row: _Row) -> tuple[str, ...]:
     else:
         text = "" if value is None else str(value)
     return (row.command, f"--{row.option}", printable(text) or "-", row.key or "built in")
+
+
+@click.command("completion")
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+def completion(shell: str) -> None:
+    """Print the completion script of a shell.
+
+    For bash: benchyard completion bash > ~/.local/share/bash-completion/completions/benchyard
+    """
+    found = get_completion_class(shell)
+    if found is None:
+        raise click.UsageError(f"no completion for {shell}")
+    say(found(group.cli, {}, "benchyard", "_BENCHYARD_COMPLETE").source())

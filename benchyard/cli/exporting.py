@@ -12,14 +12,15 @@ from benchyard.cli.common import (
     Selection,
     cases_argument,
     gathered,
+    holds_no_case,
     resources_option,
     results_option,
     root_option,
     suspect_option,
     tag_option,
+    targets,
 )
 from benchyard.cli.option_types import OutputFile, columns_option
-from benchyard.cli.targets import holds_no_case, targets
 from benchyard.cli.terminal import say
 from benchyard.core.errors import InputError, RecordError
 from benchyard.core.markup import cell

@@ -21,19 +21,10 @@ _GROUPS = {
     },
     "Prepare cases": {
         "new": ("creating", "Make a case to begin with."),
-        "list": (
-            "listing",
-            "List the cases, their state and what is wrong with them.",
-        ),
-        "validate": ("validating", "Check cases and report every problem at once."),
-        "resources": (
-            "resource_listing",
-            "List the resource classes and their commands.",
-        ),
-        "doctor": (
-            "doctor",
-            "Tell what on this host would spoil numbers, and what to do.",
-        ),
+        "list": ("listing", "List the cases, their state and what is wrong with them."),
+        "validate": ("listing", "Check cases and report every problem at once."),
+        "resources": ("listing", "List the resource classes and their commands."),
+        "doctor": ("doctor", "Tell what on this host would spoil numbers, and what to do."),
     },
     "Execute many": {
         "suite": (
@@ -49,65 +40,35 @@ _GROUPS = {
             "profile",
             "Count what is in traces, and tell in what two sets of them differ.",
         ),
-        "graph": (
-            "graphing",
-            "Show what nodes spent their time on before they worked.",
-        ),
-        "failures": (
-            "failures",
-            "Show what failed and was retried, the most fragile steps first.",
-        ),
+        "graph": ("graphing", "Show what nodes spent their time on before they worked."),
+        "failures": ("failures", "Show what failed and was retried, the most fragile steps first."),
         "serve": ("serving", "Show results in a browser."),
     },
     "Hand on": {
-        "report": (
-            "reporting",
-            "Write results as one HTML file to send, print and read back.",
-        ),
-        "export": (
-            "exporting",
-            "Write results for spreadsheets, data frames and papers.",
-        ),
-        "pack": (
-            "packing",
-            "Put cases, and what was measured of them, into one file.",
-        ),
-        "reproduce": (
-            "reproducing",
-            "Measure a pack again on this host, and compare.",
-        ),
+        "report": ("reporting", "Write results as one HTML file to send, print and read back."),
+        "export": ("exporting", "Write results for spreadsheets, data frames and papers."),
+        "pack": ("packing", "Put cases, and what was measured of them, into one file."),
+        "reproduce": ("packing", "Measure a pack again on this host, and compare."),
     },
     "Publish": {
-        "publish": (
-            "publishing",
-            "Publish what waits: upload it, and move it to the archive.",
-        ),
+        "publish": ("publishing", "Publish what waits: upload it, and move it to the archive."),
         "history": ("history", "Show published timings over time."),
     },
     "Run a lab": {
-        "up": (
-            "up",
-            "Bring a whole lab up on this machine: server, deployments, workers.",
-        ),
-        "worker": (
-            "worker",
-            "Let this machine measure for a lab that runs elsewhere.",
-        ),
+        "up": ("up", "Bring a whole lab up on this machine: server, deployments, workers."),
+        "worker": ("up", "Let this machine measure for a lab that runs elsewhere."),
         "deploy": (
-            "deploying",
+            "up",
             "Tell the Prefect server what can be executed: pools, deployments, cases.",
         ),
     },
     "Set up and tidy up": {
-        "config": (
-            "configuration",
-            "Show the defaults that benchyard.toml gives to options.",
-        ),
-        "completion": ("completion", "Print the completion script of a shell."),
+        "config": ("configuration", "Show the defaults that benchyard.toml gives to options."),
+        "completion": ("configuration", "Print the completion script of a shell."),
         "clean": ("cleaning", "Remove results, and nothing else."),
     },
 }
-#: Command to the module of this room with a function ``command``, and its line in the help.
+#: Command to the module of this room that has it, and its line in the help.
 COMMANDS = {name: line for group in _GROUPS.values() for name, line in group.items()}
 
 
@@ -124,7 +85,9 @@ class LazyGroup(click.Group):
         del ctx
         if cmd_name not in COMMANDS:
             return None
-        return importlib.import_module(f"benchyard.cli.{COMMANDS[cmd_name][0]}").command
+        module = importlib.import_module(f"benchyard.cli.{COMMANDS[cmd_name][0]}")
+        commands = (one for one in vars(module).values() if isinstance(one, click.Command))
+        return next(one for one in commands if one.name == cmd_name)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

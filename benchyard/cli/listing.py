@@ -1,16 +1,32 @@
-"""``benchyard list``: the cases, their state, and why one cannot be executed."""
+"""What there is to execute: ``benchyard list``, ``validate`` and ``resources``."""
 
+import json
 from pathlib import Path
 
 import click
 
+import resources
+from benchyard import schemas
 from benchyard.case.loading import Loaded, linked_folders
-from benchyard.cli.common import Selection, cases_of, results_option, say_passed_over, selection
-from benchyard.cli.terminal import print_json, print_table, say
+from benchyard.case.parameters import Signature, signature_of, type_name
+from benchyard.case.registry import Registry
+from benchyard.case.resource import commands_of
+from benchyard.cli.common import (
+    Selection,
+    cases_of,
+    json_option,
+    resources_option,
+    results_option,
+    root_option,
+    say_passed_over,
+    selection,
+)
+from benchyard.cli.terminal import print_json, print_table, say, styled
+from benchyard.core.errors import ExitCode
 from benchyard.core.model import Case, Json
 from benchyard.core.quantity import plural
 from benchyard.core.table import text_table
-from benchyard.core.wording import quote
+from benchyard.core.wording import hint, quote
 from benchyard.results.folders import Results
 from benchyard.results.krown import has_only_samples
 
@@ -107,3 +123,108 @@ def _print(loaded: list[Loaded], selection: Selection) -> None:
     valid = len(cases_of(loaded))
     summary = f"{plural(valid, 'case')}, {len(invalid):,} invalid"
     say(summary + ("; benchyard validate shows all problems" if invalid else ""), err=True)
+
+
+@click.command("validate")
+@selection
+@click.option("--schema", is_flag=True, help="Print the JSON Schema of metadata.json instead.")
+def validate(
+    selection: Selection,
+    *,
+    as_json: bool,
+    schema: bool,
+) -> int:
+    """Check cases and report every problem at once. Exit code 2 if there is any."""
+    if schema:
+        print_json(schemas.load("case"))
+        return ExitCode.DONE
+    _, loaded = selection.load()
+    problems = dict.fromkeys(problem for item in loaded for problem in item.problems)
+    valid = len(cases_of(loaded))
+    invalid = sum(1 for item in loaded if item.problems)
+    if as_json:
+        found: list[Json] = [
+            {"file": str(p.file), "path": p.path, "message": p.message} for p in problems
+        ]
+        print_json({"valid": valid, "invalid": invalid, "problems": found})
+    else:
+        for problem in problems:
+            say(str(problem))
+        say(f"{plural(valid, 'case')} valid, {invalid:,} invalid", err=True)
+    return ExitCode.WRONG_INPUT if problems else ExitCode.DONE
+
+
+_PLAIN = str | int | float | bool | None
+
+
+@click.command("resources")
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@resources_option
+@root_option
+@json_option
+def resource_classes(
+    names: tuple[str, ...], resource_folders: tuple[Path, ...], root: Path, *, as_json: bool
+) -> None:
+    """List the resource classes, their commands and parameters."""
+    del root  # the same for every folder; taken because every command takes it
+    registry = resources.find(resource_folders)
+    chosen = [name for name in sorted(registry.classes) if not names or name in names]
+    unknown = [n for n in names if n not in registry.classes and n not in registry.unavailable]
+    if unknown:
+        raise click.UsageError(
+            f"unknown resource '{unknown[0]}'{hint(unknown[0], registry.classes)}"
+        )
+    if as_json:
+        print_json(_document(registry, chosen))
+        return
+    for name in chosen:
+        _print_class(registry, name)
+    for name, reason in sorted(registry.unavailable.items()):
+        say(f"{name}: unavailable: {reason}")
+
+
+def _document(registry: Registry, chosen: list[str]) -> Json:
+    classes: list[Json] = [_class(registry, name) for name in chosen]
+    gone: list[Json] = [{"name": n, "reason": r} for n, r in sorted(registry.unavailable.items())]
+    return {"resources": classes, "unavailable": gone}
+
+
+def _class(registry: Registry, name: str) -> Json:
+    found = registry.classes[name]
+    return {
+        "name": name,
+        "origin": registry.origins.get(name, ""),
+        "description": (found.__doc__ or "").partition("\n")[0],
+        "settings": signature_of(found.Settings).schema(),
+        "commands": {
+            word: {"description": s.summary, "parameters": s.schema()}
+            for word, s in ((w, signature_of(m)) for w, m in commands_of(found).items())
+        },
+    }
+
+
+def _print_class(registry: Registry, name: str) -> None:
+    found = registry.classes[name]
+    summary = (found.__doc__ or "").partition("\n")[0]
+    say(styled(name, bold=True), f"  {summary}")
+    settings = _signature_text(signature_of(found.Settings))
+    if settings:
+        say(f"  settings: {settings}")
+    for word, method in commands_of(found).items():
+        signature = signature_of(method)
+        say(f"  {word}({_signature_text(signature)})")
+        say(f"      {signature.summary}")
+    say()
+
+
+def _signature_text(signature: Signature) -> str:
+    return ", ".join(_parameter(signature, name) for name in signature.annotations)
+
+
+def _parameter(signature: Signature, name: str) -> str:
+    kind = type_name(signature.annotations[name])
+    if name in signature.required:
+        return f"{name}: {kind}"
+    default = signature.defaults[name]
+    shown = json.dumps(default) if isinstance(default, _PLAIN) else "…"
+    return f"{name}: {kind} = {shown}"

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from benchyard.cli.ci import reports
+from benchyard.cli.ci import reports, strict_option
 from benchyard.cli.common import (
     CommandT,
     results_option,
@@ -16,7 +16,6 @@ from benchyard.cli.common import (
     suspect_option,
 )
 from benchyard.cli.fields import field_options
-from benchyard.cli.gate import strict_option
 from benchyard.cli.option_types import AUTO, Cooldown
 from benchyard.cli.project_file import ProjectFile
 from benchyard.cli.terminal import say

@@ -13,7 +13,7 @@ from benchyard.analysis.comparison.run_sets import RunSet
 from benchyard.analysis.comparison.sides import Places, Side, read_sides
 from benchyard.analysis.comparison.verdicts import ALL_METRICS
 from benchyard.cli.common import json_option
-from benchyard.cli.comparison_rule import comparison_rule
+from benchyard.cli.comparing import comparison_rule
 from benchyard.cli.option_types import NamedPath, OutputFile, SourceName
 from benchyard.cli.terminal import print_json, say
 from benchyard.core.errors import ExitCode, InputError

@@ -1,7 +1,7 @@
 """``benchyard run``: execute cases under measurement, through Prefect or directly."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,29 +10,32 @@ import click
 
 from benchyard.analysis.regressions import Baseline, as_gate, check_baseline
 from benchyard.case.loading import raise_problems
+from benchyard.case.registry import Registry
 from benchyard.case.testbeds import refuse_unfit
 from benchyard.cli import executing
-from benchyard.cli.accepting import accept_answers
-from benchyard.cli.ci import ReportingCommand, Reports
+from benchyard.cli.ci import ReportingCommand, Reports, exit_code_after_runs
 from benchyard.cli.common import cases_of, load_selected, results_of
 from benchyard.cli.display import make_display
 from benchyard.cli.fields import field_options
-from benchyard.cli.gate import exit_code_after_runs
 from benchyard.cli.options import HEADINGS, asked_for, execution_options, parse_runs
 from benchyard.cli.outcome import print_outcome, read_summary
 from benchyard.cli.planning import make_plan, print_plan
-from benchyard.cli.terminal import say
+from benchyard.cli.terminal import print_json, say
 from benchyard.core.errors import BenchyardError, ExitCode, InputError
-from benchyard.core.model import Case
+from benchyard.core.files import shown
+from benchyard.core.model import Case, Json
+from benchyard.core.quantity import plural
 from benchyard.core.wording import printable
 from benchyard.publish import archive_uploaded, check_sinks, upload_runs
 from benchyard.publish.outcome import advice, problems
 from benchyard.results.campaigns import publishable_runs
 from benchyard.results.layout import refuse_foreign
 from benchyard.results.trust import Suspect
+from benchyard.run.accepting import Accepted, AnswerChange, accept
 from benchyard.run.adaptive import stored_rule
 from benchyard.run.beginning import Campaigning
 from benchyard.run.ordering import Order, new_session
+from benchyard.run.progress import listening
 from benchyard.run.request import Request
 from benchyard.run.summarize import summarize_if_older
 from benchyard.suite.foreseeing import foresee
@@ -239,3 +242,54 @@ def _publish_finished(idle: Sequence[Path], request: Request) -> None:
         for outcome in archive_uploaded(upload_runs(runs, request.publish)):
             for text in (*problems(outcome), *advice(outcome)):
                 say(text, fg="yellow", err=True)
+
+
+def accept_answers(
+    cases: Sequence[Case],
+    registry: Registry,
+    given: Mapping[str, Any],
+    *,
+    write: bool,
+    verbose: bool,
+    as_json: bool,
+) -> None:
+    """Execute cases once, write the answers that they expect, and tell of each file.
+
+    Args:
+        cases: Their files with expected answers may lack.
+        registry: The resource classes.
+        given: Further options of the command: ``no_wait`` and ``ignore_requirements`` count.
+        write: False: only tell what would be written.
+        verbose: Whether to show every step.
+        as_json: Whether to print a document.
+    """
+    if not given["ignore_requirements"]:
+        refuse_unfit(cases)
+    terminal = sys.stderr.isatty()
+    display = make_display(runs=len(cases), verbose=verbose, terminal=terminal)
+    with display, listening(display.hear):
+        accepted = accept(cases, registry, write=write, wait=not given["no_wait"])
+    if as_json:
+        print_json({"written": write, "answers": [_document(one) for one in accepted]})
+        return
+    for one in accepted:
+        say(f"{shown(one.file)}: {one.change} ({_in_short(one.steps)})")
+        if one.difference:
+            say(one.difference)
+    count = sum(one.change is not AnswerChange.SAME for one in accepted)
+    done = "written" if write else "to be written, none was (--dry-run)"
+    say(f"{plural(count, 'file')} {done}, {len(accepted) - count:,} as before", err=True)
+
+
+def _in_short(steps: Sequence[str]) -> str:
+    more = len(steps) - 1
+    return steps[0] + (f", and {more:,} more with the same answer" if more else "")
+
+
+def _document(one: Accepted) -> Json:
+    return {
+        "file": str(one.file),
+        "steps": list(one.steps),
+        "change": one.change.value,
+        "difference": one.difference or None,
+    }

@@ -8,11 +8,18 @@ import click
 
 from benchyard.analysis.comparison.run_sets import results_folders
 from benchyard.case.loading import Loaded, raise_problems
-from benchyard.cli.common import Selection, results_option, selection, suspect_option
+from benchyard.cli.common import (
+    Selection,
+    has_runs,
+    holds_no_case,
+    results_option,
+    selection,
+    suspect_option,
+    targets,
+)
 from benchyard.cli.option_types import columns_option, stdout_flag
 from benchyard.cli.options import verbose_option
 from benchyard.cli.outcome import name_of, print_outcome, read_summary
-from benchyard.cli.targets import has_runs, holds_no_case, targets
 from benchyard.cli.terminal import say
 from benchyard.core.errors import RecordError
 from benchyard.core.markup import cell

@@ -10,9 +10,8 @@ import click
 
 import resources
 from benchyard.analysis.regressions import check_baseline
-from benchyard.cli.ci import ReportingCommand, Reports
+from benchyard.cli.ci import ReportingCommand, Reports, exit_code_after_runs
 from benchyard.cli.display import make_display
-from benchyard.cli.gate import exit_code_after_runs
 from benchyard.cli.options import HEADINGS, asked_for, execution_options
 from benchyard.cli.terminal import print_json, print_table, say
 from benchyard.core.amounts import parse_length

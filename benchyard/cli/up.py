@@ -1,15 +1,34 @@
-"""``benchyard up``: a whole lab on this machine, until Ctrl-C."""
+"""A lab on this machine: ``benchyard up``, its parts for others: ``worker`` and ``deploy``."""
 
+from pathlib import Path
 from typing import Any
 
 import click
 
 from benchyard.cli.common import json_option, resources_option
-from benchyard.cli.deploying import prefect_yaml_option, root_option
-from benchyard.cli.option_types import Whole, allow_option, grace_option
-from benchyard.cli.terminal import print_json, say
+from benchyard.cli.option_types import NamedPath, Whole, allow_option, grace_option
+from benchyard.cli.terminal import print_json, print_table, say
 from benchyard.core.errors import InputError, RunInterruptedError
 from benchyard.core.model import Json
+from benchyard.core.quantity import plural
+from benchyard.core.table import text_table
+
+prefect_yaml_option = click.option(
+    "--prefect-yaml",
+    default="prefect.yaml",
+    show_default=True,
+    type=NamedPath(),
+    help="The file that declares the deployments; flow runs work in its folder.",
+)
+root_option = click.option(
+    "--root",
+    type=NamedPath(),
+    help="Folder that cases are looked for in.  [default: what prefect.yaml says]",
+)
+name_option = click.option("--name", metavar="NAME", help="Of this testbed.  [default: the host's]")
+tag_option = click.option(
+    "--tag", "tags", multiple=True, help="Of this testbed, for cases that ask for it."
+)
 
 
 @click.command("up")
@@ -37,8 +56,8 @@ from benchyard.core.model import Json
     type=Whole(1, 65535),
     help="Of the explorer.  [default: 8765, or a free one]",
 )
-@click.option("--name", metavar="NAME", help="Of this testbed.  [default: the host's]")
-@click.option("--tag", "tags", multiple=True, help="Of this testbed, for cases that ask for it.")
+@name_option
+@tag_option
 @root_option
 @resources_option
 @prefect_yaml_option
@@ -97,3 +116,65 @@ def _refuse_for_others(given: dict[str, object]) -> None:
     for name, value in given.items():
         if value is not None:
             raise InputError(f"{name} is for the lab's own server, which --no-server leaves out")
+
+
+@click.command("worker")
+@name_option
+@click.option(
+    "--queue",
+    metavar="NAME",
+    help="Work queue for this testbed alone; it is made.  [default: the testbed's name]",
+)
+@tag_option
+@click.option(
+    "--checkout",
+    default=".",
+    show_default="the current folder",
+    type=NamedPath(),
+    help="Folder with the flows and the cases that this machine executes.",
+)
+@allow_option
+@grace_option
+def worker(**given: Any) -> None:
+    """Let this machine measure for the lab that PREFECT_API_URL names.
+
+    Its worker executes one run at a time, of its own queue and of the pool's default one, and is
+    started again if it dies. The first Ctrl-C lets the run in progress finish, a second one
+    stops it; SIGTERM is the first.
+    """
+    from benchyard.lab import up  # noqa: PLC0415 - imports Prefect, which help can do without
+
+    if not up.join(up.JoinOptions(**given), lambda text: say(text, err=True)):
+        raise RunInterruptedError("the run in progress was stopped; a retry goes on there")
+
+
+@click.command("deploy")
+@root_option
+@resources_option
+@prefect_yaml_option
+@json_option
+def deploy(
+    root: Path | None, resource_folders: tuple[Path, ...], prefect_yaml: Path, *, as_json: bool
+) -> None:
+    """Tell the Prefect server what can be executed.
+
+    Makes the work pools, deploys what prefect.yaml declares, and puts the cases that are there
+    now into the drop-down of the UI's form. As often as you like: parameters, schedules, tags and
+    descriptions that somebody set in the UI stay.
+    """
+    from benchyard.lab import deploying, where  # noqa: PLC0415 - import Prefect, which is slow
+
+    where.use(where.reachable())
+    offered = deploying.deploy(prefect_yaml.resolve(), root, resource_folders)
+    if as_json:
+        deployments: list[Json] = [one.to_json() for one in offered.deployments]
+        print_json({"deployments": deployments, "cases": list(offered.cases)})
+        return
+    rows = list[tuple[str, ...]]()
+    for one in offered.deployments:
+        schedules = [f"{slug} ({'on' if on else 'off'})" for slug, on in one.schedules.items()]
+        rows.append((one.name, ", ".join(schedules) or "-", one.page))
+    print_table(text_table(("DEPLOYMENT", "SCHEDULE", "PAGE"), rows))
+    say(f"{plural(len(offered.cases), 'case')} to choose from", err=True)
+    if offered.kept():
+        say(offered.kept(), err=True)

@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from benchyard.cli.gate import exit_code
+from benchyard.cli.ci import exit_code
 from benchyard.core.errors import ExitCode
 from benchyard.results.record import RunRecord, StepRecord
 from tests.benchyard.analysis.comparison.conftest import (

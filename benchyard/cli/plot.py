@@ -27,8 +27,7 @@ from benchyard.core.model import slug
 from benchyard.core.outputs import failed, write
 from benchyard.core.wording import printable, some
 from benchyard.results.folders import Results, RunFolder, run_number
-from benchyard.results.krown import krown_runs
-from benchyard.results.krown_reading import read_results
+from benchyard.results.krown import krown_runs, read_results
 from benchyard.results.trust import Suspect
 from benchyard.show import curves
 from benchyard.show.drawing import format_of

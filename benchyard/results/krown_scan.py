@@ -1,36 +1,38 @@
-"""One pass over a ``metrics.csv`` of KROWN's: what the rows of each step come to.
+"""One pass over a ``metrics.csv`` of KROWN's, versions 2 and 3: what the rows of each step come to.
 
-Only the first and the last row of a step are read whole, since KROWN's counters are cumulative; of
-the rows between them the time is read, and the levels of memory for their extremes.
+KROWN's counters are cumulative, so of each step the first and the last row are kept; of all rows
+the time is read, and the levels of memory for their extremes.
 """
 
 import csv
-from collections.abc import Collection, Sequence
+from codecs import BOM_UTF8
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby, repeat
-from math import isnan
-from operator import itemgetter
+from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
+from benchyard.core.errors import RecordError
 from benchyard.core.files import opened
 from benchyard.results.metrics_csv import LEVELS
 
+#: Versions of metrics.csv that are known.
+_VERSIONS = frozenset({2, 3})
 #: Largest number of a step where nothing declares how many there are.
 MOST_STEPS = 1_000
 #: Most parts, in one step each, that a file may fall into; all are kept in memory.
 _MOST_PARTS = 5_000
 #: No row is longer (B); what is, is no table.
-LONGEST_LINE = 1 << 20
-#: Bytes that are looked at together.
-BLOCK = 1 << 18
+_LONGEST_LINE = 1 << 20
 #: No run lasts longer (s, 300 years).
 _LATEST = 1e10
 #: No counter is larger: sums and squares would leave the floats.
 _LARGEST = 1e100
+#: Decimals of KROWN's figures: a difference of two has no more, but for the noise of binary ones.
+_DECIMALS = 4
 
 Number: TypeAlias = int | float | None
-Cells: TypeAlias = dict[str, Number]
+Row: TypeAlias = Mapping[str, str]
 
 
 @dataclass(slots=True)
@@ -38,8 +40,10 @@ class StepRows:
     """The rows of one step that lie together.
 
     Args:
-        first: The cells of the first row.
-        last: The cells of the last row.
+        first: The cells of the first row, by their columns.
+        last: Those of the last row.
+        start: The time of the first row (s).
+        end: That of the last row (s).
         readings: Number of rows.
         samples: The same without the row that KROWN writes itself before it samples: a true
             reading of the clock and the counters, with zeros for the levels.
@@ -50,8 +54,10 @@ class StepRows:
     """
 
     step: int
-    first: Cells
-    last: Cells
+    first: Row
+    last: Row
+    start: float
+    end: float
     readings: int = 0
     samples: int = 0
     levels: dict[str, tuple[float, float]] = field(default_factory=dict[str, tuple[float, float]])
@@ -59,15 +65,10 @@ class StepRows:
     cut_after: bool = False
     backwards: bool = False
 
-    @property
-    def start(self) -> float:
-        """The time of its first row (s)."""
-        return float(self.first["timestamp"] or 0)
-
-    @property
-    def end(self) -> float:
-        """The time of its last row (s)."""
-        return float(self.last["timestamp"] or 0)
+    def difference(self, column: str) -> Number:
+        """Return by how much a counter grew from first to last row; None if either lacks it."""
+        start, end = (number(row.get(column, "")) for row in (self.first, self.last))
+        return None if start is None or end is None else round(end - start, _DECIMALS)
 
 
 @dataclass(slots=True)
@@ -78,10 +79,6 @@ class Scan:
     damaged: int = 0
 
 
-class NotMetricsError(ValueError):
-    """A file is no table of KROWN's."""
-
-
 def scan(path: Path, most: int = MOST_STEPS) -> Scan:
     """Read a file in one pass.
 
@@ -89,165 +86,93 @@ def scan(path: Path, most: int = MOST_STEPS) -> Scan:
         most: The largest step that there can be.
 
     Raises:
-        NotMetricsError: If the file has no header with ``step`` and ``timestamp``, or is no table.
-        OSError: If it cannot be read.
+        RecordError: If it cannot be read, or is no metrics.csv of KROWN's.
     """
-    with opened(path) as stream:
-        header = stream.readline(LONGEST_LINE)
-        if not header:
-            return Scan()
-        scanner = _Scanner(_header(header), most)
-        while block := stream.read(BLOCK):
-            scanner.take(block + stream.readline(LONGEST_LINE + 1))
-        return scanner.found
+    found = Scan()
+    try:
+        with opened(path) as stream:
+            if header := stream.readline(_LONGEST_LINE):
+                names = _header(header)
+                for line in iter(partial(stream.readline, _LONGEST_LINE + 1), b""):
+                    _take(found, names, line, most)
+        _check_version(found)
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise RecordError(
+            f"{path}: not readable as KROWN's metrics.csv: {why}; move its run away"
+        ) from error
+    return found
 
 
 def _header(line: bytes) -> list[str]:
-    try:
-        names = next(csv.reader([line.decode("utf-8-sig", "replace").rstrip("\r\n")]), list[str]())
-    except csv.Error:
-        names = list[str]()
+    names = _cells(line.removeprefix(BOM_UTF8))
     if not {"step", "timestamp"} <= set(names):
-        raise NotMetricsError("it has no header with KROWN's columns step and timestamp")
+        raise ValueError("it has no header with KROWN's columns step and timestamp")
     return names
 
 
-class _Scanner:
-    """What is known so far."""
-
-    def __init__(self, header: Sequence[str], most: int) -> None:
-        self.found = Scan()
-        self._header = header
-        self._most = most
-        self._levels = {name: header.index(name) for name in LEVELS if name in header}
-        #: Whether the row before the next one is damaged.
-        self._cut = False
-
-    def take(self, block: bytes) -> None:
-        """Add lines that follow each other; the last one of a file may lack its end."""
-        *lines, torn = block.split(b"\n")
-        # Then commas are nothing but separators, and each line has as many as cells need.
-        regular = (
-            set(map(bytes.count, lines, repeat(b","))) == {len(self._header) - 1}
-            and b'"' not in block
-            and block.count(b"\r") == block.count(b"\r\n")
-        )
-        if not (regular and self._take_together(lines)):
-            for line in lines:
-                self._take_one(line)
-        if len(torn) > LONGEST_LINE:
-            raise NotMetricsError(f"it has a line of more than {LONGEST_LINE:,} bytes")
-        if torn.strip():
-            # KROWN ends every row with a line end: without it the file was cut.
-            self._leave_out()
-
-    def _take_together(self, lines: Sequence[bytes]) -> bool:
-        """Add rows by their steps, and look at the first one of each; False if times are odd."""
-        step, time = self._header.index("step"), self._header.index("timestamp")
-        # Cells behind so many commas are of no interest in most rows.
-        near = max(step, time, *self._levels.values()) + 1
-        rows = [line.split(b",", near) for line in lines]
-        try:
-            times = list(map(float, map(itemgetter(time), rows)))
-            by_step = [list(several) for _, several in groupby(rows, itemgetter(step))]
-        except (ValueError, IndexError):
-            return False
-        if times != sorted(times) or isnan(sum(times)) or times[-1] > _LATEST:
-            return False
-        at = 0
-        for several in by_step:
-            end = at + len(several)
-            if self._take_one(lines[at]):
-                self._go_on(several[1:], lines[end - 1])
-            else:
-                for line in lines[at + 1 : end]:
-                    self._take_one(line)
-            at = end
-        return True
-
-    def _go_on(self, rows: Sequence[Sequence[bytes]], last: bytes) -> None:
-        """Add rows to the step of the row before them.
-
-        Args:
-            last: The whole line of the last one.
-        """
-        if not rows:
-            return
-        part = self.found.parts[-1]
-        part.last = self._row(last) or part.last
-        part.readings += len(rows)
-        part.samples += len(rows)
-        for name, place in self._levels.items():
-            # Swap hardly ever moves: then there is one text to read, and not one for each row.
-            texts = list(map(itemgetter(place), rows))
-            _widen(part, name, set(texts) if texts[0] == texts[-1] else texts)
-
-    def _take_one(self, line: bytes) -> bool:
-        """Add a line that may be anything; tell whether it is a whole row."""
-        row = self._row(line)
-        if row is None:
-            if line.strip():
-                self._leave_out()
-            return False
-        levels = {name: v for name in self._levels if (v := row[name]) is not None and v >= 0}
-        opens = not (self.found.parts or self.found.damaged)
-        part = self._part(row)
-        part.readings += 1
-        # KROWN writes this row itself: its clock and counters are true, its levels not.
-        if not (opens and row["timestamp"] == 0 and not any(levels.values())):
-            part.samples += 1
-            for name, value in levels.items():
-                every = [*part.levels.get(name, ()), value]
-                part.levels[name] = min(every), max(every)
-        return True
-
-    def _leave_out(self) -> None:
-        self.found.damaged += 1
-        self._cut = True
-        if self.found.parts:
-            self.found.parts[-1].cut_after = True
-
-    def _part(self, row: Cells) -> StepRows:
-        """Return the part that a row belongs to, with the row as its last one."""
-        parts, step = self.found.parts, int(row["step"] or 0)
-        if parts and parts[-1].step == step:
-            part = parts[-1]
-            before, part.last = part.end, row
-            part.backwards |= part.end < before
-            part.cut_after = False
-        else:
-            part = StepRows(step, row, row, cut_before=self._cut)
-            parts.append(part)
-            if len(parts) > _MOST_PARTS:
-                raise NotMetricsError(f"its step changes more than {_MOST_PARTS:,} times")
-        self._cut = False
-        return part
-
-    def _row(self, line: bytes) -> Cells | None:
-        """Read all cells of a line, None for what is no number; None if it is no whole row."""
-        try:
-            [texts] = csv.reader([line.decode("utf-8", "replace").rstrip("\r")])
-            row = {name: number(text) for name, text in zip(self._header, texts, strict=True)}
-        except (ValueError, csv.Error):
-            return None
-        step, at = row["step"], row["timestamp"]
-        if not isinstance(step, int) or not 1 <= step <= self._most or at is None:
-            return None
-        return row if 0 <= at <= _LATEST else None
-
-
-def _widen(part: StepRows, name: str, texts: Collection[bytes]) -> None:
-    """Widen a level's extremes by cells; empty and negative ones are ignored."""
+def _cells(line: bytes) -> list[str]:
+    """Return the cells of a line; none if it is no line of a table."""
     try:
-        values: Sequence[int | float] = list(map(int, texts))
+        return next(csv.reader([line.decode("utf-8", "replace").rstrip("\r\n")]), list[str]())
+    except csv.Error:
+        return []
+
+
+def _check_version(found: Scan) -> None:
+    rows = [row for part in found.parts for row in (part.first, part.last)]
+    versions = {version for row in rows if (version := number(row.get("version", ""))) is not None}
+    if rows and not (versions and versions <= _VERSIONS):
+        odd = ", ".join(f"{version}" for version in sorted(versions - _VERSIONS)) or "not told"
+        raise ValueError(f"its version is {odd}, and only 2 and 3 are known")
+
+
+def _take(found: Scan, names: Sequence[str], line: bytes, most: int) -> None:
+    """Add a line that may be anything to what was found before it."""
+    if len(line) > _LONGEST_LINE:
+        raise ValueError(f"it has a line of more than {_LONGEST_LINE:,} bytes")
+    try:
+        row = dict(zip(names, _cells(line), strict=True))
+        step, at = int(row["step"]), float(row["timestamp"])
+        # KROWN ends every row with a line end: without it the file was cut.
+        whole = line.endswith(b"\n") and 1 <= step <= most and 0 <= at <= _LATEST
     except ValueError:
-        found = [number(text.decode("utf-8", "replace")) for text in texts]
-        values = [value for value in found if value is not None]
-    if values and (min(values) < 0 or max(values) > _LARGEST):
-        values = [value for value in values if 0 <= value <= _LARGEST]
-    if values:
-        every = [*part.levels.get(name, ()), min(values), max(values)]
-        part.levels[name] = min(every), max(every)
+        whole, row, step, at = False, dict[str, str](), 0, 0.0
+    if whole:
+        opens = not (found.parts or found.damaged)
+        _add(_part_of(found, step, at, row), row, may_be_made_up=opens and at == 0)
+    elif line.strip():
+        found.damaged += 1
+        if found.parts:
+            found.parts[-1].cut_after = True
+
+
+def _part_of(found: Scan, step: int, at: float, row: Row) -> StepRows:
+    """Return the part that a row belongs to, with the row as its last one."""
+    if found.parts and found.parts[-1].step == step:
+        part = found.parts[-1]
+        part.backwards |= at < part.end
+        part.last, part.end, part.cut_after = row, at, False
+        return part
+    cut = found.parts[-1].cut_after if found.parts else found.damaged > 0
+    part = StepRows(step, row, row, at, at, cut_before=cut)
+    found.parts.append(part)
+    if len(found.parts) > _MOST_PARTS:
+        raise ValueError(f"its step changes more than {_MOST_PARTS:,} times")
+    return part
+
+
+def _add(part: StepRows, row: Row, *, may_be_made_up: bool) -> None:
+    part.readings += 1
+    cells = ((name, number(row.get(name, ""))) for name in LEVELS)
+    levels = {name: value for name, value in cells if value is not None and value >= 0}
+    # KROWN writes this row itself: its clock and counters are true, its levels not.
+    if may_be_made_up and not any(levels.values()):
+        return
+    part.samples += 1
+    for name, value in levels.items():
+        least, most = part.levels.get(name, (value, value))
+        part.levels[name] = min(least, value), max(most, value)
 
 
 def number(text: str) -> Number:

@@ -12,8 +12,7 @@ from benchyard.core.files import opened, shown
 from benchyard.core.quantity import shorten
 from benchyard.results.attempts import RunAttempt, read_tries
 from benchyard.results.folders import RAW_FILE, RunFolder, run_number
-from benchyard.results.krown import has_only_samples
-from benchyard.results.krown_reading import read_results
+from benchyard.results.krown import has_only_samples, read_results
 from benchyard.results.record import RunRecord, read_record
 from benchyard.traces.building import TraceBuilder
 from benchyard.traces.model import Details, Trace

@@ -20,7 +20,7 @@ from benchyard.core.quantity import plural
 from benchyard.results.campaigns import Campaign, campaigns_before, read_campaign
 from benchyard.results.excerpt import read_excerpt
 from benchyard.results.folders import RUN_FILE, Results, run_folder
-from benchyard.results.krown_reading import read_results
+from benchyard.results.krown import read_results
 from benchyard.results.record import RunRecord
 from benchyard.results.subject import differences, subject_of
 from benchyard.results.summary import summarize

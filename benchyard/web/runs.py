@@ -8,8 +8,7 @@ from fastapi import Depends
 from benchyard.catalogue.entry import RUNS, Entry
 from benchyard.core.errors import NotFoundError, RecordError
 from benchyard.results.folders import RunFolder
-from benchyard.results.krown import has_only_samples
-from benchyard.results.krown_reading import read_results
+from benchyard.results.krown import has_only_samples, read_results
 from benchyard.results.record import RunRecord, read_record
 from benchyard.web.explorer import Current
 

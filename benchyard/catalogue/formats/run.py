@@ -11,8 +11,7 @@ from benchyard.catalogue.formats.record import Record, read_facts
 from benchyard.core.errors import BenchyardError, RecordError
 from benchyard.results.attempts import read_tries
 from benchyard.results.folders import DONE, MARK, METRICS_FILE, RUN_FILE, RunFolder, run_number
-from benchyard.results.krown import has_only_samples, is_krowns
-from benchyard.results.krown_reading import read_run
+from benchyard.results.krown import has_only_samples, is_krowns, read_run
 from benchyard.results.record import RunRecord, StepRecord, read_record
 
 _SIGNS = {RUN_FILE, DONE, MARK, METRICS_FILE}

@@ -10,7 +10,7 @@ from benchyard.core.errors import RecordError
 from benchyard.core.model import Case, Json
 from benchyard.results.campaigns import is_earlier, read_campaign
 from benchyard.results.folders import Results, run_folder
-from benchyard.results.krown_reading import read_results
+from benchyard.results.krown import read_results
 from benchyard.results.record import RunRecord, read_record
 from benchyard.results.subject import by_subject
 

@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from benchyard.results import krown_scan
-from benchyard.results.krown import krown_runs
-from benchyard.results.krown_reading import read_results
+from benchyard.results.krown import krown_runs, read_results
 from benchyard.results.metrics_csv import COUNTERS, LEVELS
 from benchyard.results.record import StepRecord
 

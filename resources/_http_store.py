@@ -11,7 +11,7 @@ from typing import Any, ClassVar, cast
 from benchyard.case.resource import CommandResult, InputFile, Workspace, command
 from benchyard.core.errors import CommandFailedError, ProgramFailedError, retold
 from benchyard.core.model import JsonObject
-from resources._containers.kinds import ServerContainer
+from resources._containers.base import ServerContainer
 from resources._containers.settings import ContainerSettings
 
 #: Bytes of a store's answer that are read.

@@ -1,4 +1,4 @@
-"""Ways to know that a server takes commands, each up to a deadline.
+"""Ports of this host, and ways to know that a server takes commands, each up to a deadline.
 
 What is waited for may be a container or a process of this host. Each way ends at once when it dies.
 Those that must ask do so again and again, and rest between for as long as the answer may be late.
@@ -15,8 +15,9 @@ from http.client import HTTPConnection, HTTPException
 from typing import Any, Protocol
 
 from benchyard.core.errors import InputError, NotReadyError, ResourceError
-from resources._ports import is_port
 
+#: Servers that a case starts are there for this host alone.
+LOOPBACK = "127.0.0.1"
 #: Seconds between two questions.
 PAUSE = 0.02
 #: Seconds after which the end of what is waited for is known.
@@ -25,13 +26,34 @@ NOTICE_SECONDS = 1.0
 PATIENCE = 5.0
 
 
+def is_port(text: str) -> bool:
+    """Tell whether a text is the number of a port."""
+    return text.isascii() and text.isdigit() and len(text) <= 5 and 0 < int(text) < 65536
+
+
+def is_free(port: int) -> bool:
+    """Tell whether a server could listen at a port now."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((LOOPBACK, port))
+        except OSError:
+            return False
+    return True
+
+
+def free_port() -> int:
+    """Return a port that the kernel chose; it is free until somebody takes it."""
+    with socket.socket() as probe:
+        probe.bind((LOOPBACK, 0))
+        return int(probe.getsockname()[1])
+
+
 class Awaited(Protocol):
     """A server that is waited for."""
 
-    @property
-    def title(self) -> str:
-        """What errors call it, such as ``the container of 'redis:7'``."""
-        ...
+    #: What errors call it, such as ``the container of 'redis:7'``.
+    title: str
 
     @property
     def running(self) -> bool:

@@ -15,8 +15,7 @@ from benchyard.process.children import Child, spawn, tail
 from benchyard.process.kept_output import kept_output
 from benchyard.process.usage import Ended
 from benchyard.run.checks import PatternSearch
-from resources._ports import LOOPBACK
-from resources._readiness import PATIENCE, PAUSE
+from resources._readiness import LOOPBACK, PATIENCE, PAUSE
 
 _PIECE = 1 << 16
 
@@ -52,6 +51,7 @@ class ServerProcess:
 
     def __init__(self, program: ServerProgram, hear_end: Callable[[], None]) -> None:
         self._program = program
+        self.title = program.title
         self._hear_end = hear_end
         self._files = ExitStack()
         self._search: PatternSearch | None = None
@@ -118,11 +118,6 @@ class ServerProcess:
         return None if self._child is None else self._child.ended
 
     # -- what is asked of it while it is waited for
-
-    @property
-    def title(self) -> str:
-        """What errors call it."""
-        return self._program.title
 
     @property
     def running(self) -> bool:

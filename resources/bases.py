@@ -1,6 +1,6 @@
 """Base classes for resource classes of your own that drive containers; the names stay here."""
 
-from resources._containers.kinds import ProgramContainer, ServerContainer
+from resources._containers.base import ProgramContainer, ServerContainer
 from resources._containers.settings import ContainerSettings, heap_arguments
 from resources._http_store import HttpStore
 from resources._mapping.commands import Database, Mapping, MappingEngine

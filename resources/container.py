@@ -7,9 +7,9 @@ from typing import ClassVar
 from benchyard.case.resource import CommandResult, OutputFile, command
 from benchyard.core.errors import CommandFailedError, InputError
 from benchyard.core.model import Json
-from resources._containers.base import SHARED, ContainerResource
+from resources._containers import Mount, Specification
+from resources._containers.base import SHARED, ContainerResource, ProgramContainer, ServerContainer
 from resources._containers.container import ProgramCall
-from resources._containers.kinds import ProgramContainer, ServerContainer
 from resources._containers.settings import (
     ContainerSettings,
     HealthCheckSettings,
@@ -18,7 +18,6 @@ from resources._containers.settings import (
     health_check,
     readiness,
 )
-from resources._containers.specification import Mount, Specification
 from resources._containers.streams import Follower
 from resources._files import emptied, keeping_profile, kept_file, named_or_kept, refuse_missing
 from resources._metrics import Metrics, refused_metrics, with_metrics

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import ClassVar
 
+from resources._containers import Mount, Specification
 from resources._containers.settings import usable_memory
-from resources._containers.specification import Mount, Specification
 from resources._http_store import HttpStore
 from resources._readiness import LogPattern, Readiness, TcpPort
 

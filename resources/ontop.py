@@ -5,10 +5,9 @@ from dataclasses import replace
 from typing import ClassVar, Literal
 
 from benchyard.case.resource import CommandResult, InputFile, OutputFile, command, current_step
-from resources._containers.base import ContainerSettingsT
-from resources._containers.kinds import ProgramContainer, ServerContainer
+from resources._containers import Specification
+from resources._containers.base import ContainerSettingsT, ProgramContainer, ServerContainer
 from resources._containers.settings import ContainerSettings, heap_arguments
-from resources._containers.specification import Specification
 from resources._mapping.commands import Database, DatabaseType
 from resources._mapping.folder import WithFolder, properties, shared, with_classes
 from resources._readiness import LogPattern, Readiness, wait_until_ready

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import ClassVar
 
-from resources._containers.specification import Specification
+from resources._containers import Specification
 from resources._http_store import HttpStore
 from resources._readiness import HttpUrl, Readiness
 

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from benchyard.case.resource import CommandResult, InputFile, NoSettings, OutputFile, command
 from benchyard.core.errors import CommandFailedError, retold
 from benchyard.core.model import Json, JsonObject
-from resources._containers.container_environment import address_of, addresses
+from resources._containers.network import address_of, addresses
 from resources._files import named_or_kept, read_text
 from resources._sparql_answers import Count, count
 from resources._workers import Worker, WorkerResource

@@ -14,9 +14,9 @@ from benchyard.case.resource import CommandResult, OutputFile, command
 from benchyard.core.amounts import parse_size
 from benchyard.core.errors import CommandFailedError, InputError
 from benchyard.core.model import Json
-from resources._containers.kinds import ServerContainer
+from resources._containers import Specification
+from resources._containers.base import ServerContainer
 from resources._containers.settings import ContainerSettings, Wrong
-from resources._containers.specification import Specification
 from resources._containers.streams import Follower
 from resources._files import emptied, kept_file, named_or_kept
 from resources._readiness import Readiness, TcpPort

@@ -10,11 +10,10 @@ from benchyard.core.amounts import parse_size
 from benchyard.core.errors import InputError, ResourceError
 from benchyard.core.files import sha256
 from benchyard.core.redaction import known_forms
-from resources._containers.base import SHARED
-from resources._containers.container_environment import addresses
-from resources._containers.kinds import ProgramContainer
+from resources._containers import Mount
+from resources._containers.base import SHARED, ProgramContainer
+from resources._containers.network import addresses
 from resources._containers.settings import ContainerSettings, heap_arguments
-from resources._containers.specification import Mount
 from resources._files import refuse_missing
 from resources._mapping.commands import Database, Mapping, MappingEngine
 from resources._mapping.folder import load, properties, shared, with_moved_sources, write_private

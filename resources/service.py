@@ -10,8 +10,7 @@ from benchyard.case.resource import Workspace, name_of
 from benchyard.core.errors import CommandFailedError, ResourceError
 from benchyard.core.model import Json
 from benchyard.process.usage import Ended
-from resources._ports import free_port, is_free
-from resources._readiness import wait_until_ready
+from resources._readiness import free_port, is_free, wait_until_ready
 from resources._server_process import ServerProcess, ServerProgram
 from resources._service_settings import PORT, ServiceSettings, with_port
 from resources.process import Call, HostProgram, run_label, usage

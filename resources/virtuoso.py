@@ -15,9 +15,9 @@ from typing import ClassVar
 from benchyard.case.resource import CommandResult, InputFolder, command
 from benchyard.core.errors import CommandFailedError, ProgramFailedError
 from benchyard.core.redaction import redacted
-from resources._containers.kinds import ServerContainer
+from resources._containers import Mount, Specification
+from resources._containers.base import ServerContainer
 from resources._containers.settings import ContainerSettings, usable_memory
-from resources._containers.specification import Mount, Specification
 from resources._containers.streams import Follower
 from resources._files import emptied, kept_file
 from resources._readiness import LogPattern, Readiness, TcpPort

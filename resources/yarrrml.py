@@ -3,7 +3,7 @@
 from typing import ClassVar
 
 from benchyard.case.resource import CommandResult, InputFile, OutputFile, command
-from resources._containers.kinds import ProgramContainer
+from resources._containers.base import ProgramContainer
 from resources._containers.settings import ContainerSettings
 from resources._mapping.folder import shared
 

@@ -1,34 +1,29 @@
-"""The base of all resources that work in containers."""
+"""The bases of all resources in containers: those that serve, and those that do one thing."""
 
 import logging
 import os
 import uuid
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
-from benchyard.case.resource import CommandResult, Resource, Workspace, current_step, name_of
+from benchyard.case.resource import CommandResult, Resource, Workspace, name_of
 from benchyard.core.amounts import parse_size
 from benchyard.core.errors import CommandFailedError, ResourceError
 from benchyard.core.model import Json, JsonObject
 from benchyard.process.cgroups import Cgroup
 from benchyard.process.labels import CHILD, OWNER
 from benchyard.process.usage import Life
+from resources._containers import Mount, Specification, failed
 from resources._containers.container import PLAIN_CALL, LiveContainer, ProgramCall
-from resources._containers.container_environment import (
-    OWNER_LABEL,
-    ContainerEnvironment,
-    remove_leftovers,
-)
 from resources._containers.container_set import ContainerSet
-from resources._containers.engine import Client, EngineError, connect, ensure_image, image_identity
+from resources._containers.engine import EngineError, connect, ensure_image, image_identity
+from resources._containers.network import OWNER_LABEL, remove_leftovers
 from resources._containers.settings import SHARED, ContainerSettings
-from resources._containers.specification import Mount, Specification, failed
 from resources._containers.streams import Follower
-from resources._files import emptied
-from resources._ports import is_free
+from resources._files import emptied, kept_file, refuse_missing
+from resources._readiness import Readiness, is_free, wait_until_ready
 
 logger = logging.getLogger("benchyard.resources")
 
@@ -55,16 +50,9 @@ class ContainerResource(Resource[ContainerSettingsT]):
         self._facts: JsonObject = {}
         # By which every process in our containers is known, on this host.
         self._label = uuid.uuid4().hex
-        self._container_environment = ContainerEnvironment(workspace.labels)
-        self._container_set = ContainerSet(
-            self._title, self._label, self._container_environment, self.changed
-        )
+        self._container_set = ContainerSet(self._title, self._label, workspace.labels, self.changed)
 
     # -- what it is
-
-    @property
-    def _engine(self) -> Client:
-        return self._container_environment.engine
 
     @property
     def _image_name(self) -> str:
@@ -72,7 +60,7 @@ class ContainerResource(Resource[ContainerSettingsT]):
 
     def version(self) -> str:
         """Return the image's name and what it really is: its digest, or its id if it has none."""
-        identity = image_identity(self._engine, self._image_name)
+        identity = image_identity(self._container_set.engine, self._image_name)
         digests: Any = identity["digests"]
         return f"{identity['image']} ({digests[0] if digests else identity['id']})"
 
@@ -95,15 +83,15 @@ class ContainerResource(Resource[ContainerSettingsT]):
             image=self._image_name,
             environment={**settings.environment, **own},
             mounts=self._mounts(),
-            volumes=dict(self._container_environment.volumes),
+            volumes=dict(self._container_set.volumes),
             ports=self._ports(),
-            network=self._container_environment.network,
+            network=self._container_set.network,
             aliases=(self._title,),
             cpus=settings.cpus,
             cpuset=settings.cpuset,
             memory=settings.memory_bytes,
             shm_size=None if settings.shm_size is None else parse_size(settings.shm_size),
-            ulimits={name: (limit, limit) for name, limit in settings.ulimits.items()},
+            ulimits=settings.ulimits,
             user=settings.user,
             read_only=settings.read_only,
             tmpfs={where: f"size={parse_size(given)}" for where, given in settings.tmpfs.items()},
@@ -129,27 +117,21 @@ class ContainerResource(Resource[ContainerSettingsT]):
     @classmethod
     def remove_leftovers(cls) -> list[str]:
         """Remove what dead labs left at the engine."""
-        try:
-            client = connect()
-        except EngineError:
-            return []
-        with closing(client):
-            return remove_leftovers(client)
+        return remove_leftovers()
 
     def initialize(self) -> None:
         """Fetch the image unless it is here, and see that fixed ports are free."""
-        pulled = ensure_image(self._engine, self._image_name, logger.info)
+        pulled = ensure_image(self._container_set.engine, self._image_name, logger.info)
         self._refuse_taken_ports()
-        limits: JsonObject = {
-            "cpus": self.settings.cpus,
-            "cpuset": self.settings.cpuset,
-            "memory_bytes": self.settings.memory_bytes,
-        }
-        identity = image_identity(self._engine, self._image_name)
+        identity = image_identity(self._container_set.engine, self._image_name)
         self._facts = {
             **identity,
-            "limits": limits,
-            "engine": self._container_environment.engine_facts,
+            "limits": {
+                "cpus": self.settings.cpus,
+                "cpuset": self.settings.cpuset,
+                "memory_bytes": self.settings.memory_bytes,
+            },
+            "engine": self._container_set.engine_facts,
         }
         if pulled is not None:
             self._facts["pulls"] = [{**pulled, "bytes": identity["bytes"]}]
@@ -163,15 +145,12 @@ class ContainerResource(Resource[ContainerSettingsT]):
             )
 
     def start(self) -> None:
-        """Make the run's network and volumes."""
+        """Make the run's network and volumes, which go away with the run."""
         self._prepare()
 
     def _prepare(self) -> None:
-        """Make the run's network and volumes, which go away with the run."""
-        self._container_environment.lay()
         own = [] if self._data in {"", *self.settings.tmpfs} else [self._data]
-        for target in dict.fromkeys([*self.settings.volumes, *own]):
-            self._container_environment.add_volume(target)
+        self._container_set.prepare(dict.fromkeys([*self.settings.volumes, *own]))
 
     def stop(self) -> None:
         """Stop and remove the containers, then all that was made for them.
@@ -180,14 +159,15 @@ class ContainerResource(Resource[ContainerSettingsT]):
             EngineError: If something could not be removed; the next run tries again.
         """
         with ExitStack() as last:
-            last.callback(self._container_environment.remove)
+            last.callback(self._container_set.close)
             last.callback(self._give_back)
             self._container_set.stop(self.settings.stop_seconds)
 
     def _give_back(self) -> None:
         """Give the files that containers made as another user to the lab's user."""
         user, shared = os.geteuid(), self.workspace.shared
-        if not user or not _holds_foreign(shared, user):
+        files = (path for path in shared.rglob("*") if not path.is_symlink())
+        if not user or all(path.lstat().st_uid == user for path in files):
             return
         spec = replace(
             self._specification(),
@@ -197,15 +177,9 @@ class ContainerResource(Resource[ContainerSettingsT]):
             ports={},
             aliases=(),
         )
-        silent = Path(os.devnull)
-        container_set = ContainerSet(
-            f"{self._title}-files", self._label, self._container_environment, lambda: None
-        )
         try:
-            with ExitStack() as last:
-                last.callback(container_set.stop, 0)
-                container_set.run_to_end(container_set.create(spec, silent, silent))
-        except (EngineError, CommandFailedError) as error:
+            self._container_set.run_apart(spec)
+        except EngineError as error:
             logger.warning("%s: files of other users stay in %s: %s", self._title, shared, error)
 
     def begin(self, step: str) -> None:
@@ -244,10 +218,8 @@ class ContainerResource(Resource[ContainerSettingsT]):
             CommandFailedError: If it was aborted.
             EngineError: If the engine cannot.
         """
-        kept = self.workspace.kept
-        kept.mkdir(parents=True, exist_ok=True)
-        begin = name or current_step()
-        files = [emptied(kept / f"{begin}.{stream}.txt") for stream in ("stdout", "stderr")]
+        names = (f"{stream}.txt" for stream in ("stdout", "stderr"))
+        files = [emptied(kept_file(self.workspace, file, name)) for file in names]
         return self._container_set.create(spec, *files)
 
     def _run(self, spec: Specification, exit_code: int = 0, name: str = "") -> CommandResult:
@@ -302,6 +274,73 @@ class ContainerResource(Resource[ContainerSettingsT]):
         return CommandResult(told, follower.output)
 
 
-def _holds_foreign(folder: Path, user: int) -> bool:
-    """Return whether a file below a folder belongs to another user."""
-    return any(path.lstat().st_uid != user for path in folder.rglob("*") if not path.is_symlink())
+class ProgramContainer(ContainerResource[ContainerSettingsT]):
+    """A resource whose every command is a container of its own, run to its end."""
+
+    def _call(
+        self, arguments: Sequence[str], output_file: str | None = None, mounts: Sequence[Mount] = ()
+    ) -> CommandResult:
+        """Run a container with these arguments.
+
+        Args:
+            output_file: What it must have made in the run's shared folder.
+            mounts: What it sees beside what all of this resource's containers see.
+        """
+        output = self.workspace.new_file(output_file) if output_file else None
+        if output is not None:
+            # What an earlier repetition made must not pass for the answer of this one.
+            output.unlink(missing_ok=True)
+        spec = self._specification()
+        seen = (*spec.mounts, *mounts)
+        result = self._run(replace(spec, command=tuple(arguments), mounts=seen))
+        if output is not None:
+            refuse_missing(output, str(output_file), f"'{self._image_name}'")
+        return CommandResult(result.values, output or result.output)
+
+
+class ServerContainer(ContainerResource[ContainerSettingsT]):
+    """A resource that is one container which serves commands until the run ends."""
+
+    _server: LiveContainer | None = None
+
+    def _readiness(self) -> Sequence[Readiness]:
+        """Return the ways in which it must be ready; all must say so."""
+        return ()
+
+    def start(self) -> None:
+        """Create and start the container."""
+        super().start()
+        self._serve(self._specification())
+
+    def _serve(self, spec: Specification, name: str = "server") -> LiveContainer:
+        """Create and start the container that serves; for classes whose command does that.
+
+        Args:
+            name: Begin of the names of the files with its output.
+        """
+        container = self._created(spec, name)
+        self._server = container
+        for way in self._readiness():
+            way.prepare(container)
+        self._container_set.start(container)
+        return container
+
+    def wait_until_ready(self) -> None:
+        """Wait until commands are accepted.
+
+        Raises:
+            NotReadyError: After the deadline, or as soon as the container died.
+        """
+        wait_until_ready(self._up(), self._readiness(), self.settings.ready_seconds)
+
+    def _up(self) -> LiveContainer:
+        """Return the container; a ``ResourceError`` tells that it was never started."""
+        if self._server is None:
+            raise ResourceError(f"the container of {type(self).__name__} was not started")
+        return self._server
+
+    def alive(self) -> bool:
+        """Tell whether the container runs."""
+        with suppress(EngineError):
+            return self._server is not None and self._server.running
+        return False

@@ -10,8 +10,9 @@ from typing import Any
 from benchyard.core.errors import CommandFailedError, NotReadyError
 from benchyard.core.model import JsonObject
 from benchyard.core.redaction import note_arguments
+from benchyard.process.cgroups import Cgroup
+from resources._containers import Exit, Specification, engine_config, exit_of
 from resources._containers.engine import Client, EngineError, NotThereError, hurried, place, telling
-from resources._containers.specification import Exit, Specification, engine_config, exit_of
 from resources._containers.streams import Follower, Program, Streams
 
 #: Seconds that a container has to obey SIGTERM before it is killed.
@@ -65,12 +66,15 @@ class LiveContainer:
         self._api: Any = client.api
         self.spec = spec
         self.name = name
+        self.title = f"the container of '{spec.image}'"
         self.follower = Follower(stdout, stderr)
         self._thread: threading.Thread | None = None
         self._over = threading.Event()
         self._exit: Exit | EngineError | None = None
         self._line: Streams | None = None
         self._programs: set[Program] = set()
+        #: Its control group on this host, once it was started and if it is here.
+        self.group: Cgroup | None = None
         note_arguments([spec.image, *(spec.entrypoint or ()), *(spec.command or ())])
         with telling(f"cannot create a container of '{spec.image}'"):
             config = engine_config(spec)
@@ -84,7 +88,7 @@ class LiveContainer:
         Raises:
             EngineError: If the engine cannot, for instance because a port is taken.
         """
-        with telling(f"cannot start the container of '{self.spec.image}'"):
+        with telling(f"cannot start {self.title}"):
             line = Streams(self._api.attach_socket(self.id, _BOTH))
             try:
                 self._api.start(self.id)
@@ -118,7 +122,7 @@ class LiveContainer:
             self._over.set()
 
     def _learn_exit(self) -> Exit:
-        with telling(f"nobody can tell how the container of '{self.spec.image}' ended"):
+        with telling(f"nobody can tell how {self.title} ended"):
             # A read that lasts: the engine answers when it ends, whenever that is.
             self._api.wait(self.id, timeout=None)
             return exit_of(self._api.inspect_container(self.id)["State"])
@@ -163,7 +167,7 @@ class LiveContainer:
         with suppress(EngineError), hurried(self._api) as api, telling("killing a container"):
             api.kill(self.id)
         if not self._over.wait(LAST_WORDS_SECONDS):
-            what = f"the container of '{self.spec.image}' was killed"
+            what = f"{self.title} was killed"
             self._end(EngineError(f"{what}, and the Docker engine at {place()} does not answer"))
         for line in (self._line, *list(self._programs)):
             if line is not None:
@@ -176,7 +180,7 @@ class LiveContainer:
             EngineError: If the engine cannot.
         """
         if self.running:
-            with telling(f"cannot stop the container of '{self.spec.image}'"):
+            with telling(f"cannot stop {self.title}"):
                 self._api.stop(self.id, timeout=seconds)
             self._over.wait(seconds)
 
@@ -193,11 +197,6 @@ class LiveContainer:
             self._thread.join(STOP_SECONDS)
 
     # -- what is asked of it while it is waited for
-
-    @property
-    def title(self) -> str:
-        """What errors call it."""
-        return f"the container of '{self.spec.image}'"
 
     def expect(self, pattern: str) -> None:
         """Look for a pattern in what it says; called before it starts."""
@@ -282,7 +281,7 @@ class LiveContainer:
             EngineError: If the engine cannot.
         """
         note_arguments(arguments)
-        with telling(f"cannot execute '{arguments[0]}' in the container of '{self.spec.image}'"):
+        with telling(f"cannot execute '{arguments[0]}' in {self.title}"):
             made = self._api.exec_create(
                 self.id,
                 list(arguments),

@@ -1,21 +1,25 @@
-"""The containers of one resource, made, run, killed and removed together."""
+"""The containers of one resource, made, run, killed and removed together with their volumes."""
 
+import os
 import threading
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 
 from benchyard.core.errors import SIGNALLED, CommandFailedError
+from benchyard.core.model import JsonObject
+from benchyard.host.counters.lives import Sight, cpu_folder
 from benchyard.process.cgroups import Cgroup
 from benchyard.process.labels import CHILD, kill_labelled
 from benchyard.process.usage import Life
+from resources._containers import Exit, Specification, expected_place, oom_kills, own_group
 from resources._containers.container import LiveContainer, ProgramCall
-from resources._containers.container_environment import ContainerEnvironment
-from resources._containers.engine import EngineError
-from resources._containers.specification import Exit, Specification
+from resources._containers.engine import Client, EngineError, answers, connect, facts, telling
+from resources._containers.network import ensure_network, leave_network
 from resources._containers.streams import Follower
 
 #: Seconds after which the end of a container is known.
@@ -28,22 +32,94 @@ class ContainerSet:
     Args:
         title: Of the resource; a part of the containers' names.
         label: By which every process in its containers is known on this host.
+        labels: Of the run; network and volumes carry them.
         changed: Called whenever other containers run.
     """
 
     def __init__(
-        self, title: str, label: str, environment: ContainerEnvironment, changed: Callable[[], None]
+        self, title: str, label: str, labels: Mapping[str, str], changed: Callable[[], None]
     ) -> None:
         self._title = title
         self._label = label
-        self._environment = environment
+        self._labels = labels
         self._changed = changed
         self._lock = threading.Lock()
         self._containers: list[LiveContainer] = []
+        self._is_engine_gone = False
+        #: The run's network, once it was made.
+        self.network: str | None = None
+        #: Name to where it is mounted.
+        self.volumes: dict[str, str] = {}
         #: The accounts of what ended; it only grows.
         self.lives: list[Life] = []
         #: Whether it was killed; then it starts nothing any more.
         self.aborted = False
+
+    # -- the engine, the network and the volumes
+
+    @cached_property
+    def engine(self) -> Client:
+        """The connection to the engine.
+
+        Raises:
+            EngineError: If none answers.
+        """
+        return connect()
+
+    @cached_property
+    def engine_facts(self) -> JsonObject:
+        """What the engine says of itself."""
+        return facts(self.engine)
+
+    def engine_answers(self) -> bool:
+        """Tell whether the engine answers; one that did not is not waited for again."""
+        self._is_engine_gone = self._is_engine_gone or not answers(self.engine.api)
+        return not self._is_engine_gone
+
+    def prepare(self, folders: Iterable[str]) -> None:
+        """Make the run's network, and an empty volume for each of these folders of containers.
+
+        Raises:
+            EngineError: If the engine cannot.
+        """
+        self.network = ensure_network(self.engine, self._labels)
+        for folder in folders:
+            name = f"benchyard-{uuid.uuid4().hex}"
+            with telling("cannot make a volume"):
+                self.engine.api.create_volume(name, labels=dict(self._labels))
+            self.volumes[name] = folder
+
+    def close(self) -> None:
+        """Remove network and volumes; what the engine cannot remove now, the next run removes.
+
+        Raises:
+            EngineError: If the engine does not answer.
+        """
+        try:
+            if self.network is not None or self.volumes:
+                self._remove_from_engine()
+        finally:
+            if "engine" in self.__dict__:
+                self.engine.close()
+
+    def _remove_from_engine(self) -> None:
+        if not self.engine_answers():
+            leave_network(self._labels)
+            raise EngineError(
+                "the Docker engine does not answer; what the run made there is removed at the "
+                "start of the next one"
+            )
+        for name in self.volumes:
+            with suppress(EngineError), telling(f"cannot remove the volume '{name}'"):
+                self.engine.api.remove_volume(name, force=True)
+        if self.network is not None:
+            leave_network(self._labels, self.engine)
+
+    # -- containers
+
+    def _new(self, spec: Specification, stdout: Path, stderr: Path) -> LiveContainer:
+        name = f"benchyard-{self._title.lower()}-{uuid.uuid4().hex[:12]}"
+        return LiveContainer(self.engine, spec, name, stdout, stderr)
 
     def create(self, spec: Specification, stdout: Path, stderr: Path) -> LiveContainer:
         """Create a container.
@@ -57,8 +133,7 @@ class ContainerSet:
             EngineError: If the engine cannot.
         """
         self.refuse_aborted(spec)
-        name = f"benchyard-{self._title.lower()}-{uuid.uuid4().hex[:12]}"
-        container = LiveContainer(self._environment.engine, spec, name, stdout, stderr)
+        container = self._new(spec, stdout, stderr)
         with self._lock:
             self._containers.append(container)
         return container
@@ -78,9 +153,10 @@ class ContainerSet:
         if self.aborted:
             # abort() may have looked before there was something to kill.
             container.kill()
-        pid = self._environment.account_for(container)
+        pid = container.pid()
+        container.group = own_group(container.id, pid)
         self._changed()
-        return pid
+        return pid if container.group else None
 
     def run_to_end(self, container: LiveContainer) -> Exit:
         """Start a container and wait for its end.
@@ -89,7 +165,8 @@ class ContainerSet:
             CommandFailedError: If it was aborted.
             EngineError: If the engine cannot, or went away.
         """
-        sight = self._environment.sight_of(container)
+        place = expected_place(container.id, self.engine_facts["cgroup_driver"])
+        sight = Sight(place, is_alone=True)
         try:
             if (pid := self.start(container)) is not None:
                 sight.hint(pid)
@@ -106,6 +183,19 @@ class ContainerSet:
         assert ended is not None  # noqa: S101 - it was waited for without a deadline
         return replace(ended, run_s=life.span.seconds)
 
+    def run_apart(self, spec: Specification) -> None:
+        """Run a container of the lab's own to its end, also after an abort.
+
+        Raises:
+            EngineError: If the engine cannot.
+        """
+        container = self._new(spec, Path(os.devnull), Path(os.devnull))
+        try:
+            container.start()
+            container.wait()
+        finally:
+            container.remove()
+
     def execute(
         self,
         container: LiveContainer,
@@ -121,8 +211,10 @@ class ContainerSet:
         """
         if not container.running:
             raise container.over()
-        killed = self._environment.oom_kills(container)
-        sight = self._environment.sight_in(container) if call.is_watched else None
+        group = container.group
+        killed = oom_kills(group)
+        folder = cpu_folder(group) if group else None
+        sight = Sight(folder, is_alone=False) if call.is_watched else None
         life, pid = None, None
         try:
             with container.program(arguments, call) as program:
@@ -142,8 +234,8 @@ class ContainerSet:
         self.refuse_aborted(container.spec)
         if code > SIGNALLED:
             self._refuse_over(container)
+        out_of_memory = oom_kills(group) > killed
         run_s = life.span.seconds if life else None
-        out_of_memory = self._environment.oom_kills(container) > killed
         return Exit(code, out_of_memory, run_s=run_s, has_begun=pid is not None)
 
     @staticmethod
@@ -200,7 +292,7 @@ class ContainerSet:
         """
         with self._lock:
             containers, self._containers = self._containers, []
-        if containers and not self._environment.engine_answers():
+        if containers and not self.engine_answers():
             self._kill_processes()
             raise EngineError("the Docker engine does not answer; the next run removes containers")
         wrong: list[EngineError] = []
@@ -223,4 +315,4 @@ class ContainerSet:
         """Return the control groups that count what the containers use."""
         with self._lock:
             running = [container for container in self._containers if container.running]
-        return self._environment.groups(running)
+        return [container.group for container in running if container.group is not None]

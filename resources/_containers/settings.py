@@ -6,14 +6,13 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from posixpath import normpath
-from typing import TypedDict
+from typing import Any, TypedDict
 
 from benchyard.core.amounts import parse_size
-from benchyard.core.errors import InputError, SettingsError
-from resources._containers.readiness import Healthy
-from resources._containers.specification import HealthCheck
-from resources._ports import is_port
-from resources._readiness import Readiness, ways_of
+from benchyard.core.errors import InputError, NotReadyError, SettingsError
+from benchyard.core.model import JsonObject
+from resources._containers import NANOSECONDS
+from resources._readiness import Asking, Awaited, Readiness, is_port, ways_of
 
 _CPUSET = re.compile(r"\d{1,6}(-\d{1,6})?(,\d{1,6}(-\d{1,6})?)*")
 #: Where a container sees the run's ``data/shared``; KROWN's cases rely on it.
@@ -147,6 +146,30 @@ def _wrong_folders(settings: ContainerSettings) -> Iterator[Wrong]:
             seen.add(normpath(folder))
 
 
+@dataclass(frozen=True, slots=True)
+class Healthy(Asking):
+    """The engine finds it healthy."""
+
+    def is_ready(self, awaited: Awaited) -> bool:
+        """Ask the engine."""
+        container: Any = awaited
+        state: Any = container.inspected()["State"]
+        health = state.get("Health")
+        if health is None:
+            raise NotReadyError(
+                f"the image '{container.spec.image}' has no health check; give 'health_check', or "
+                "another way under 'ready'"
+            )
+        if health["Status"] == "unhealthy":
+            tries: list[Any] = health.get("Log") or [{}]
+            said = str(tries[-1].get("Output", "")).strip()
+            raise NotReadyError(f"{container.title} is unhealthy: {said}")
+        return health["Status"] == "healthy"
+
+    def __str__(self) -> str:
+        return "the engine finds it healthy"
+
+
 def readiness(given: ReadySettings) -> list[Readiness]:
     """Return the ways in which a container must be ready.
 
@@ -156,20 +179,26 @@ def readiness(given: ReadySettings) -> list[Readiness]:
     return [*ways_of(given), *([Healthy()] if given.get("healthy") else [])]
 
 
-def health_check(given: HealthCheckSettings) -> HealthCheck | None:
-    """Return the health check that a case gives, if any.
+def health_check(given: HealthCheckSettings) -> JsonObject | None:
+    """Return the health check that a case gives, if any, as the engine takes it.
 
     Raises:
         InputError: If it has no command.
     """
     if not given:
         return None
-    if not given.get("command"):
+    command = given.get("command")
+    if not command:
         raise InputError("health_check has no 'command'; give program and arguments")
     for name in ("interval", "timeout", "retries"):
         if given.get(name, 1) <= 0:
             raise InputError(f"health_check.{name} is {given.get(name)}; it must be above 0")
-    return HealthCheck(**given)  # type: ignore[arg-type]
+    return {
+        "Test": ["CMD", *command],
+        "Interval": round(given.get("interval", 0.5) * NANOSECONDS),
+        "Timeout": round(given.get("timeout", 10.0) * NANOSECONDS),
+        "Retries": given.get("retries", 120),
+    }
 
 
 def heap_arguments(limit: int | None) -> tuple[str, str]:

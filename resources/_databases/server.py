@@ -9,10 +9,9 @@ from typing import ClassVar
 
 from benchyard.case.resource import CommandResult
 from benchyard.core.errors import CommandFailedError, NotReadyError, ResourceError
-from resources._containers.base import ContainerSettingsT
+from resources._containers import Mount, Specification
+from resources._containers.base import ContainerSettingsT, ServerContainer
 from resources._containers.engine import EngineError
-from resources._containers.kinds import ServerContainer
-from resources._containers.specification import Mount, Specification
 from resources._databases.commands import SqlDatabase
 from resources._databases.dialog import NOT_EXECUTABLE, Dialog, DialogClient, DialogEndedError
 from resources._databases.files import Source

@@ -16,10 +16,14 @@ from typing import IO
 from benchyard.case.resource import CommandResult
 from benchyard.core.errors import CommandFailedError
 from benchyard.core.files import files_below
-from resources._containers.base import SHARED, ContainerResource, ContainerSettingsT
-from resources._containers.kinds import ProgramContainer
+from resources._containers import Mount
+from resources._containers.base import (
+    SHARED,
+    ContainerResource,
+    ContainerSettingsT,
+    ProgramContainer,
+)
 from resources._containers.settings import ContainerSettings
-from resources._containers.specification import Mount
 from resources._mapping.commands import Database
 
 #: Who may read and write what holds a password.

@@ -11,8 +11,8 @@ import pytest
 
 import resources
 from benchyard.case.resource import Workspace
-from resources._containers.container_environment import ensure_network, leave_network
 from resources._containers.engine import connect
+from resources._containers.network import ensure_network, leave_network
 from resources.container import Container
 from resources.embedded import EmbeddedDatabase
 from tests.resources.containers import NOTHING, container_in, left_of, run_of, workspace_in

@@ -13,8 +13,8 @@ import pytest
 
 from benchyard.case.resource import NoSettings, Workspace, commands_of, step_context
 from benchyard.core.errors import CommandFailedError
+from resources._containers import Mount
 from resources._containers.settings import ContainerSettings
-from resources._containers.specification import Mount
 from resources._http_store import Upload, content_type
 from resources.fuseki import Fuseki
 from resources.oxigraph import Oxigraph

@@ -12,8 +12,8 @@ import pytest
 
 from benchyard.case.resource import Workspace, commands_of, step_context
 from benchyard.core.errors import CommandFailedError
+from resources._containers import Mount
 from resources._containers.settings import ContainerSettings
-from resources._containers.specification import Mount
 from resources.virtuoso import FINISH, Virtuoso, isql, refuse_errors, refuse_unloaded, register
 
 RECORDER = "benchyard-test/recorder"

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from resources._containers import container_environment, container_set
-from resources._containers.container_environment import ContainerEnvironment
+from resources._containers import container_set
 from resources._containers.container_set import ContainerSet
 
 
@@ -21,8 +20,8 @@ def test_nobody_waits_for_a_hanging_engine_once_more_for_each_container(
             self.kill = all_are_killed.wait
 
     monkeypatch.setattr(container_set, "LiveContainer", Live)
-    environment: Any = type("Environment", (), {"engine": None})
-    containers = ContainerSet("x", "no-such-label", environment, lambda: None)
+    monkeypatch.setattr(container_set, "connect", lambda: None)
+    containers = ContainerSet("x", "no-such-label", {}, lambda: None)
     spec: Any = None
     for _ in range(all_are_killed.parties):
         containers.create(spec, Path("out"), Path("err"))
@@ -34,11 +33,11 @@ def test_an_engine_that_did_not_answer_is_not_waited_for_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     said = [True, False, True]
-    monkeypatch.setattr(container_environment, "connect", lambda: type("Client", (), {"api": 0}))
+    monkeypatch.setattr(container_set, "connect", lambda: type("Client", (), {"api": 0}))
 
     def answer(_: object) -> bool:
         return said.pop(0)
 
-    monkeypatch.setattr(container_environment, "answers", answer)
-    environment = ContainerEnvironment({})
-    assert [environment.engine_answers() for _ in range(3)] == [True, False, False]
+    monkeypatch.setattr(container_set, "answers", answer)
+    containers = ContainerSet("x", "no-such-label", {}, lambda: None)
+    assert [containers.engine_answers() for _ in range(3)] == [True, False, False]

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from benchyard.process.labels import OWNER, labelled, this_owner
-from resources._containers.container_environment import OWNER_LABEL
+from resources._containers.network import OWNER_LABEL
 from resources.container import Container
 from tests.children import ending
 from tests.conftest import MakeCase, RunBenchyard, eventually

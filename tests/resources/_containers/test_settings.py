@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchyard.core.errors import InputError
-from resources._containers.readiness import Healthy
 from resources._containers.settings import (
     ContainerSettings,
+    Healthy,
     health_check,
     heap_arguments,
-    host_memory,
     readiness,
+    usable_memory,
 )
 from resources._readiness import HttpUrl, LogPattern, ProgramSucceeds, TcpPort
 from resources.container import AnyContainerSettings
@@ -85,10 +85,10 @@ def test_a_health_check() -> None:
     assert health_check({}) is None
     found = health_check({"command": ["true"], "retries": 2})
     assert found is not None
-    assert (found.command, found.retries, found.interval) == (["true"], 2, 0.5)
+    assert (found["Test"], found["Retries"], found["Interval"]) == (["CMD", "true"], 2, 500_000_000)
 
 
 def test_java_gets_half_of_the_limit_or_of_the_host() -> None:
     assert heap_arguments(2 * 2**30) == ("-Xmx1073741824", "-Xms1073741824")
-    half = host_memory() // 2
-    assert heap_arguments(None) == (f"-Xmx{half}", f"-Xms{half}")
+    assert heap_arguments(None) == heap_arguments(usable_memory(None))
+    assert usable_memory(None) > 2**20

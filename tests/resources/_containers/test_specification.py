@@ -5,9 +5,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from resources._containers.specification import (
+from resources._containers import (
     Specification,
-    describe_code,
     engine_config,
     exit_of,
 )
@@ -52,5 +51,6 @@ def test_ends_are_told_apart() -> None:
 
 @given(st.integers(0, 255))
 def test_every_code_is_told(code: int) -> None:
-    assert str(code) in describe_code(code)
-    assert ("signal" in describe_code(code)) == (129 <= code <= 192)
+    said = exit_of(state(ExitCode=code)).describe()
+    assert str(code) in said
+    assert ("signal" in said) == (129 <= code <= 192)

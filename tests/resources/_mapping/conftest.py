@@ -10,9 +10,8 @@ import pytest
 
 import resources
 from benchyard.case.resource import CommandResult, Workspace, step_context
-from resources._containers import settings
+from resources._containers import Specification, settings
 from resources._containers.base import ContainerResource
-from resources._containers.specification import Specification
 
 #: What KROWN's cases give, with a password that would do harm in a shell, a URL or an ini file.
 DATABASE: Mapping[str, Any] = {

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from benchyard.case.parameters import signature_of
-from resources._containers.specification import engine_config
+from resources._containers import engine_config
 from resources.ontop import OntopVirtualize
 
 MAPPING = "/data/mapping_converted.r2rml.ttl"

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from benchyard.core.errors import CommandFailedError, NotReadyError, ResourceError
-from resources._containers.container_environment import addresses
 from resources._containers.engine import connect
+from resources._containers.network import addresses
 
 pytestmark = [pytest.mark.requires("docker", "image:recorder"), pytest.mark.slow]
 

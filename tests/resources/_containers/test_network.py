@@ -10,13 +10,7 @@ import pytest
 from benchyard.case.resource import NoSettings, Workspace
 from benchyard.core.errors import CommandFailedError
 from benchyard.process.cgroups import Cgroup
-from resources._containers import container_environment
-from resources._containers.container_environment import (
-    ContainerEnvironment,
-    expected_place,
-    network_name,
-    oom_kills,
-)
+from resources._containers import expected_place, network, oom_kills, own_group
 from resources._containers.engine import EngineError
 from resources._containers.settings import ContainerSettings
 from resources.oxigraph import Oxigraph
@@ -38,24 +32,10 @@ def test_a_group_is_expected_where_the_driver_makes_it() -> None:
     assert expected_place("abc", "none") is None
 
 
-class Alike:
-    """A container as far as its account is concerned."""
-
-    def __init__(self, pid: int | None) -> None:
-        self.id = "f" * 64
-        self._pid = pid
-
-    def pid(self) -> int | None:
-        return self._pid
-
-
 def test_an_engine_elsewhere_is_never_taken_for_a_process_of_this_host() -> None:
     """The number of its process means another one here: this test's own, for instance."""
     for pid in (os.getpid(), None):
-        environment = ContainerEnvironment({})
-        container: Any = Alike(pid)
-        assert environment.account_for(container) is None
-        assert environment.groups([container]) == []
+        assert own_group("f" * 64, pid) is None
 
 
 LABELS = {"benchyard.run": "one"}
@@ -72,7 +52,7 @@ class Engine:
         return self
 
     def containers(self, filters: dict[str, str]) -> list[dict[str, str]]:
-        assert filters == {"network": network_name(LABELS)}
+        assert filters == {"network": network.network_name(LABELS)}
         return [{"Id": "first"}, {"Id": "second"}]
 
     def inspect_container(self, identity: str) -> Any:
@@ -80,7 +60,7 @@ class Engine:
             "first": {"Aliases": ["Virtuoso", "0a1b"], "IPAddress": "10.0.0.2"},
             "second": {"Aliases": None, "IPAddress": "10.0.0.3"},
         }
-        return {"NetworkSettings": {"Networks": {network_name(LABELS): own[identity]}}}
+        return {"NetworkSettings": {"Networks": {network.network_name(LABELS): own[identity]}}}
 
     def close(self) -> None:
         self.closed = True
@@ -88,8 +68,8 @@ class Engine:
 
 def test_names_lead_to_addresses(monkeypatch: pytest.MonkeyPatch) -> None:
     engine = Engine()
-    monkeypatch.setattr(container_environment, "connect", lambda: engine)
-    assert container_environment.addresses(LABELS) == {"virtuoso": "10.0.0.2", "0a1b": "10.0.0.2"}
+    monkeypatch.setattr(network, "connect", lambda: engine)
+    assert network.addresses(LABELS) == {"virtuoso": "10.0.0.2", "0a1b": "10.0.0.2"}
     assert engine.closed
 
 
@@ -97,20 +77,20 @@ def test_without_an_engine_there_are_none(monkeypatch: pytest.MonkeyPatch) -> No
     def connect() -> Any:
         raise EngineError("cannot use containers")
 
-    monkeypatch.setattr(container_environment, "connect", connect)
-    assert container_environment.addresses(LABELS) == {}
+    monkeypatch.setattr(network, "connect", connect)
+    assert network.addresses(LABELS) == {}
 
 
 @pytest.mark.parametrize(
     "url", ["http://Virtuoso:8890/sparql", "http://virtuoso/", "HTTP://VIRTUOSO"]
 )
 def test_letters_are_alike_in_a_host(url: str) -> None:
-    assert container_environment.address_of(url, {"virtuoso": "10.0.0.2"}) == "10.0.0.2"
+    assert network.address_of(url, {"virtuoso": "10.0.0.2"}) == "10.0.0.2"
 
 
 @pytest.mark.parametrize("url", ["http://localhost:8890/sparql", "http://virtuoso.org/", ""])
 def test_other_hosts_are_left_alone(url: str) -> None:
-    assert container_environment.address_of(url, {"virtuoso": "10.0.0.2"}) is None
+    assert network.address_of(url, {"virtuoso": "10.0.0.2"}) is None
 
 
 @pytest.fixture
@@ -175,15 +155,16 @@ LABELS_OF_A_RUN = {"benchyard.run": "1", "benchyard.owner": "x"}
 def test_the_last_one_removes_the_network_of_a_run() -> None:
     api = Api()
     client: Any = type("Client", (), {"api": api})
-    name = container_environment.ensure_network(client, LABELS_OF_A_RUN)
+    name = network.ensure_network(client, LABELS_OF_A_RUN)
     api.there.append(f"{name}-of-somebody-else")
-    assert container_environment.ensure_network(client, LABELS_OF_A_RUN) == name
-    container_environment.leave_network(LABELS_OF_A_RUN, client)
+    assert network.ensure_network(client, LABELS_OF_A_RUN) == name
+    network.leave_network(LABELS_OF_A_RUN, client)
     assert name in api.there
-    container_environment.leave_network(LABELS_OF_A_RUN, client)
+    network.leave_network(LABELS_OF_A_RUN, client)
     assert api.there == [f"{name}-of-somebody-else"]
 
 
 def test_names_of_networks_differ_between_runs() -> None:
-    assert network_name(LABELS_OF_A_RUN) != network_name({**LABELS_OF_A_RUN, "benchyard.run": "2"})
-    assert network_name(LABELS_OF_A_RUN) == network_name(dict(reversed(LABELS_OF_A_RUN.items())))
+    name = network.network_name(LABELS_OF_A_RUN)
+    assert name != network.network_name({**LABELS_OF_A_RUN, "benchyard.run": "2"})
+    assert name == network.network_name(dict(reversed(LABELS_OF_A_RUN.items())))

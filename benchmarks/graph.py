@@ -21,10 +21,10 @@ from pathlib import Path
 
 from benchmarks.peer_graph import put_together
 from benchmarks.table import Figure, Size, run_program
+from benchyard.show.shipyard.document import COLUMNS
 from benchyard.show.shipyard.events import Intake
 from benchyard.show.shipyard.nodes import Graph, assemble
 from benchyard.show.shipyard.reading import read_rows
-from benchyard.show.shipyard.totals import COLUMNS
 
 #: Nobody waits for it: what 100,000 events may take.
 SECONDS = 5.0

@@ -104,9 +104,8 @@ def command(
 
 
 def _report(found: Sequence[Side], rule: Rule, wanted: Answer | None, **more: Any) -> "Report":
-    from benchyard.web.report.comparisons import sides_of  # noqa: PLC0415
+    from benchyard.web.report.comparisons import Wish, sides_of  # noqa: PLC0415
     from benchyard.web.report.document import report_of  # noqa: PLC0415 - Jinja takes its time
-    from benchyard.web.report.wish import Wish  # noqa: PLC0415
 
     if wanted is None:
         shown = [(side.name, runs) for side in found for runs in side.cases.values()]

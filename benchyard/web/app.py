@@ -1,15 +1,17 @@
 """The application: its pages, its safety, its errors."""
 
+import asyncio
 import gc
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, cast
 
 from anyio.to_thread import current_default_thread_limiter
 from fastapi import Depends, FastAPI, Response
 from fastapi.responses import RedirectResponse
 from fastapi.staticfiles import StaticFiles
 from starlette.types import Scope
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from benchyard import __version__
 from benchyard.catalogue.index import READERS
@@ -19,7 +21,7 @@ from benchyard.web.guard import Guard
 from benchyard.web.pages import (
     api,
     case,
-    case_values,
+    case_tables,
     cases,
     compare,
     curves,
@@ -32,12 +34,10 @@ from benchyard.web.pages import (
     profiles,
     report,
     run,
-    run_profiles,
     runs,
     testbeds,
 )
-from benchyard.web.rendering import static, static_folder
-from benchyard.web.troubles import tell_troubles
+from benchyard.web.rendering import static, static_folder, tell_troubles
 
 #: Modules of pages, each with a router; the order is that of the first match.
 _PAGES = (
@@ -45,7 +45,7 @@ _PAGES = (
     runs,
     cases,
     case,
-    case_values,
+    case_tables,
     report,
     compare,
     plot,
@@ -53,13 +53,31 @@ _PAGES = (
     testbeds,
     entries,
     profiles,
-    run_profiles,
     explain,
     curves,
     live,
     run,
     api,
 )
+
+
+class HeadInTime(H11Protocol):
+    """Closes a connection that sends no whole head within ``timeout_keep_alive`` seconds.
+
+    Uvicorn begins to count after an answer, and stops at the first byte of the next head.
+    """
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Begin to wait for the first head."""
+        super().connection_made(cast("asyncio.Transport", transport))
+        self.timeout_keep_alive_task = self.loop.call_later(
+            self.timeout_keep_alive, self.timeout_keep_alive_handler
+        )
+
+    def data_received(self, data: bytes) -> None:
+        """Take what came; only a whole head stops the waiting."""
+        self.conn.receive_data(data)
+        self.handle_events()
 
 
 class _Static(StaticFiles):

@@ -10,8 +10,7 @@ from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from benchyard.web.explorer import Explorer
-from benchyard.web.rendering import SAFETY_HEADERS
-from benchyard.web.troubles import refused
+from benchyard.web.rendering import SAFETY_HEADERS, refused
 
 _COOKIE = "benchyard"
 

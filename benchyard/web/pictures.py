@@ -1,7 +1,7 @@
 """Pictures of a page, which are also served alone: as SVG and PNG at the same address."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from textwrap import wrap
 from threading import Lock
 from typing import Any, Literal, TypeAlias
@@ -13,10 +13,15 @@ from anyio.lowlevel import RunVar
 from cachetools import LRUCache
 from fastapi import APIRouter, Depends, Response
 
+from benchyard.analysis.comparison.run_sets import RunSet
 from benchyard.catalogue.catalogue import Catalogue
 from benchyard.core.errors import InputError
 from benchyard.core.wording import printable
+from benchyard.results.trust import Suspect
 from benchyard.show.drawing import Drawing, Text
+from benchyard.show.results_plot.choice import PlotRequest, make_chart
+from benchyard.show.results_plot.figure import Size, chart_drawing
+from benchyard.show.results_plot.sides import tell_apart
 from benchyard.show.themes import DARK, LIGHT
 from benchyard.web.explorer import Current
 
@@ -147,3 +152,52 @@ def _sentence(text: str, width: Width) -> Drawing:
     lines = wrap(printable(text), int(WIDTHS[width] * 13))
     shapes = [Text(8, 20 + 18 * place, line, 12) for place, line in enumerate(lines)]
     return Drawing(WIDTHS[width] * 100, 18 * len(lines) + 16, [*shapes])
+
+
+#: Cases in one picture, and executions of steps, each a mark: more take seconds to draw.
+MOST_CASES, MOST_MARKS = 60, 12_000
+#: So many marks are enough where nobody asked for them all.
+_ENOUGH_MARKS = 3_000
+
+
+def limited(run_set: RunSet, among: int = 1) -> RunSet:
+    """Return the newest runs of a set, as many as a picture has room for.
+
+    Args:
+        among: How many such sets share the picture.
+    """
+    steps = max((len(record.steps) for record in run_set.records), default=1)
+    runs = max(20, _ENOUGH_MARKS // max(1, steps * among))
+    return replace(run_set, records=run_set.records[-runs:])
+
+
+def draw_sides(
+    found: Sequence[tuple[str, RunSet]],
+    wish: PlotRequest,
+    width: Width,
+    *,
+    suspect: Suspect = Suspect.AUTO,
+    remark: str = "",
+) -> Drawing:
+    """Draw results.
+
+    Args:
+        found: Where each set of runs is, and the runs.
+        remark: A sentence below the picture.
+
+    Raises:
+        InputError: If there is nothing of what is asked for, or more than a picture has room for.
+    """
+    found = [(place, run_set) for place, run_set in found if run_set.everything]
+    if not found:
+        raise InputError("there is no finished run to draw")
+    marks = sum(len(record.steps) for _, run_set in found for record in run_set.records)
+    if marks > MOST_MARKS:
+        raise InputError(
+            f"a picture has room for {MOST_MARKS:,} executions of steps, not for {marks:,}; "
+            "choose fewer cases, or some of their runs"
+        )
+    chart = make_chart(tell_apart(found, suspect=suspect), wish)
+    if remark:
+        chart = replace(chart, caption=(*chart.caption, remark))
+    return chart_drawing(chart, Size(WIDTHS[width], titled=len(found) > 1))

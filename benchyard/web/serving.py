@@ -123,8 +123,7 @@ def make_server(explorer: Explorer) -> "uvicorn.Server":
     """Return a server that is to be run with sockets, and stops by ``should_exit``."""
     import uvicorn  # noqa: PLC0415 - the addresses above are asked for without it
 
-    from benchyard.web.app import make_app  # noqa: PLC0415
-    from benchyard.web.protocol import HeadInTime  # noqa: PLC0415
+    from benchyard.web.app import HeadInTime, make_app  # noqa: PLC0415
 
     config = uvicorn.Config(
         make_app(explorer),

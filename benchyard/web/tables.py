@@ -1,10 +1,11 @@
 """Tables of a page, which are also served alone: as HTML, CSV and JSON at the same address."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Annotated, Any, TypeVar
+from urllib.parse import urlencode
 
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
 from markupsafe import Markup
 
 from benchyard.core.table import Table, html_text
@@ -98,3 +99,71 @@ def add_table(router: APIRouter, path: str, table: Callable[..., DataTable]) -> 
     told: dict[str, Any] = {"summary": f"{name} as JSON", "responses": _ROWS}
     router.add_api_route(f"{path}.json", as_json, methods=["GET"], **told)
     router.add_api_route(path, page, methods=["GET"], include_in_schema=False)
+
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Which rows.
+
+    Args:
+        offset: Rows to skip.
+        limit: At most so many.
+    """
+
+    offset: int = 0
+    limit: int = 100
+
+    def among(self, things: Sequence[T]) -> Sequence[T]:
+        """Return this part of what rows are made of."""
+        return things[self.offset : self.offset + self.limit]
+
+    def told(
+        self, table: DataTable, total: int, query: Mapping[str, Any] | None = None
+    ) -> DataTable:
+        """Return a table that has this part of its rows already, with links to the other parts.
+
+        Args:
+            total: How many rows there are.
+            query: What else chooses the rows.
+        """
+        last = self.offset + len(table.rows)
+        pages = pages_around(
+            self.offset, self.limit, total, lambda at: table.href + self._asked(at, query)
+        )
+        said = f"Rows {self.offset + 1:,} to {last:,} of {total:,}."
+        return replace(
+            table,
+            pages=pages,
+            notes=[*table.notes, said] if pages and table.rows else table.notes,
+            query=self._asked(self.offset, query) if pages or query else "",
+        )
+
+    def _asked(self, offset: int, query: Mapping[str, Any] | None) -> str:
+        told = {**(query or {}), "offset": offset, "limit": self.limit}
+        return f"?{urlencode(told, doseq=True)}"
+
+
+def pages_around(
+    offset: int, limit: int, total: int, at: Callable[[int], str]
+) -> list[tuple[str, str]]:
+    """Return text and address of the pages before and after one, as far as there are any.
+
+    Args:
+        at: Returns the address of the page from an offset on.
+    """
+    before = [("Previous", at(max(0, offset - limit)))] if offset else []
+    return before + ([("Next", at(offset + limit))] if offset + limit < total else [])
+
+
+async def _part(
+    offset: Annotated[int, Query(ge=0, le=10**9)] = 0,
+    limit: Annotated[int, Query(ge=1, le=10_000)] = 100,
+) -> Part:
+    return Part(offset, limit)
+
+
+#: As an argument of an endpoint: which rows are asked for.
+AskedPart = Annotated[Part, Depends(_part)]

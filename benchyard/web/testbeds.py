@@ -18,7 +18,7 @@ from benchyard.core.wording import quote
 from benchyard.results.record import RunRecord, read_record
 from benchyard.results.trust import doubts
 from benchyard.web.explorer import Current
-from benchyard.web.report.surroundings import UNITS
+from benchyard.web.report.comparisons import UNITS
 
 #: Runs that are sampled of a host's history, and those that are read to find where facts changed.
 _SAMPLES, _MOST_READ = 24, 80

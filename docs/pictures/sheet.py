@@ -7,7 +7,7 @@ import math
 from pathlib import Path
 
 from benchyard.core.model import Outcome
-from benchyard.show.curves import Bar, Curves, Line, Panel, Phase
+from benchyard.show.curves import Bar, CurvePanel, Curves, Phase, RunCurve
 from benchyard.show.curves import draw as draw_curves
 from benchyard.show.drawing import Dots, Drawing
 from benchyard.show.drawing import Line as Stroke
@@ -75,7 +75,9 @@ def _mark(at: int, median: float) -> Mark:
 def _curves() -> Drawing:
     at = [place / 5 for place in range(200)]
     host, own = ([scale * (1 + math.sin(t / 3)) for t in at] for scale in (1.4, 0.8))
-    panel = Panel("CPU", "cores", (Line("host", host, of_host=True), Line("PostgreSQL", own)))
+    panel = CurvePanel(
+        "CPU", "cores", (RunCurve("host", host, of_host=True), RunCurve("PostgreSQL", own))
+    )
     bars = (Bar(1, "load", 4, 16, Outcome.COMPLETED), Bar(2, "query", 16, 36, Outcome.FAILED))
     phases = (Phase("start", "PostgreSQL", 0, 4, Outcome.COMPLETED),)
     return draw_curves(Curves("--curves", 40.0, at, (panel,), bars, 200, phases), _WIDTH)

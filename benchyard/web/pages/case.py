@@ -1,103 +1,62 @@
-"""One case: its history, steps, runs, the other points of its matrix, what failed."""
+"""The page of a case, and its pictures: its history, its runs, the other points of its matrix."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Annotated, Any
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Query, Request, Response
 
 from benchyard.analysis.comparison.samples import DURATION
-from benchyard.analysis.comparison.verdicts import choose_metrics
 from benchyard.catalogue.entry import CaseEntry
-from benchyard.catalogue.query import EntryQuery as Asked
 from benchyard.core.errors import InputError
-from benchyard.core.quantity import moment, plural
+from benchyard.core.quantity import moment, plural, shorten
 from benchyard.results.subject import about
 from benchyard.results.trust import Suspect
 from benchyard.show.drawing import Drawing
-from benchyard.show.history.steps import StepHistory, histories
 from benchyard.show.history.steps_plot import history_drawing
 from benchyard.show.results_plot.chart import PlotKind
 from benchyard.show.results_plot.choice import PlotRequest
-from benchyard.show.steps_table import CPU, MEMORY
-from benchyard.web.case_links import address, query_of, unusual
-from benchyard.web.case_neighbours import campaign_pages, place_of, siblings_of
 from benchyard.web.case_results import CaseResults, read_case
-from benchyard.web.case_tables import (
-    advice,
+from benchyard.web.cases import (
+    address,
     case_document,
+    place_of,
+    siblings_of,
+    unusual,
+)
+from benchyard.web.explorer import Current
+from benchyard.web.pages.case_tables import (
+    Metric,
+    Shown,
+    Step,
+    Usual,
     failures_table,
     history_table,
+    metrics_of,
     points_table,
+    runs_table,
+    shown_case,
     steps_table,
 )
-from benchyard.web.explorer import Current, Explorer
-from benchyard.web.pages.runs import CASE_RUNS, case_runs_table
-from benchyard.web.pictures import WIDTHS, Picture, Width, add_picture
-from benchyard.web.plots import MOST_CASES, draw_sides, limited
+from benchyard.web.pictures import (
+    MOST_CASES,
+    WIDTHS,
+    Picture,
+    Width,
+    add_picture,
+    draw_sides,
+    limited,
+)
 from benchyard.web.rendering import json_answer, render
 from benchyard.web.report.cases import repeating
-from benchyard.web.tables import DataTable, add_table
 
 router = APIRouter()
 
-Metric = Annotated[str, Query(description="Name of a metric, such as `duration_s`.")]
-Step = Annotated[str, Query(description="Id of a step; without it all are meant.")]
-Offset = Annotated[int, Query(ge=0, le=10**9)]
-#: Rows of the history on the case's page, and sentences about damaged files.
-_ROWS, _PROBLEMS = 30, 20
+#: Rows of the history on the page.
+_ROWS = 30
 
 
-def _read(explorer: Explorer, case_id: str, metric: str) -> tuple[CaseEntry, CaseResults]:
-    case = explorer.catalogue.case(case_id)
-    found = read_case(case, *_beside(metric))
-    choose_metrics(found.known_metrics, [metric])  # refuses what none of them is
-    return case, found
-
-
-def _beside(metric: str) -> tuple[str, ...]:
-    """Return what is read beside the duration; by default what the page shows of each step."""
-    return (CPU, *MEMORY) if metric == DURATION else (metric,)
-
-
-# -- steps
-
-
-def steps(explorer: Current, case_id: str, metric: Metric = DURATION) -> DataTable:
-    """Return the medians of each step; the metric may be a glob."""
-    case, found = _read(explorer, case_id, metric)
-    return _steps(case, found, metric)
-
-
-def _steps(case: CaseEntry, found: CaseResults, metric: str) -> DataTable:
-    names = sorted(choose_metrics(found.known_metrics, [metric]))
-    return replace(steps_table(case, found.summary, names), query=query_of(metric=metric))
-
-
-# -- history
-
-
-def history(
-    explorer: Current, case_id: str, step: Step = "", metric: Metric = DURATION
-) -> DataTable:
-    """Return the medians of each step, campaign by campaign and host by host."""
-    case, found = _read(explorer, case_id, metric)
-    pages = campaign_pages(explorer.catalogue, case)
-    query = query_of(step=step, metric=metric)
-    return history_table(case, _histories(found, step, metric), pages, query)
-
-
-def _histories(found: CaseResults, step: str, metric: str) -> list[StepHistory]:
-    # A glob means many metrics, of which a history shows one.
-    [name, *others] = sorted(choose_metrics(found.known_metrics, [metric]))
-    if others:
-        raise InputError(f"{metric} means {len(others) + 1} metrics, and a history shows one")
-    every = histories(found.campaigns, name)
-    chosen = [one for one in every if step in ("", one.id)]
-    if step and every and not chosen:
-        raise InputError(f"no step of the case is {step!r}, or it has no value of {metric}")
-    return chosen
+# -- pictures: what they show is read when somebody looks
 
 
 def history_picture(
@@ -107,33 +66,21 @@ def history_picture(
     case = explorer.catalogue.case(case_id)
 
     def draw(width: Width) -> Drawing:
-        found = _histories(_read(explorer, case_id, metric)[1], step, metric)
+        found = shown_case(explorer, case_id, metric).histories(step)
         if not found:
             raise InputError(f"no run of {case.title} has a value of {metric}")
         return history_drawing(found, WIDTHS[width] * 100)
 
-    query = unusual(step=step, metric=metric)
     what = "time" if metric == DURATION else metric
-    alt = f"The {what} of {step or 'each step'} of {case.title} over time; the table has the values"
-    caption = (
+    return Picture(
+        "history-picture",
         "Points: medians of the runs of one subject; bars: their 95 % intervals; dots: runs, "
-        "rings: suspect ones; violet: what was measured changed."
+        "rings: suspect ones; violet: what was measured changed.",
+        f"The {what} of {step or 'each step'} of {case.title} over time; the table has the values",
+        address(case, "history"),
+        draw,
+        unusual(step=step, metric=metric),
     )
-    return Picture("history-picture", caption, alt, f"{address(case)}/history", draw, query)
-
-
-# -- runs
-
-
-def runs(explorer: Current, case_id: str, offset: Offset = 0) -> DataTable:
-    """Return the runs of the case, the newest first."""
-    case, found = _read(explorer, case_id, DURATION)
-    return _runs(explorer, case, found, offset)
-
-
-def _runs(explorer: Explorer, case: CaseEntry, found: CaseResults, offset: int) -> DataTable:
-    page = explorer.catalogue.page(Asked(results=(case.id,), offset=offset, limit=CASE_RUNS))
-    return case_runs_table(case, page, offset, found.suspect)
 
 
 def runs_picture(
@@ -143,26 +90,21 @@ def runs_picture(
     case = explorer.catalogue.case(case_id)
 
     def draw(width: Width) -> Drawing:
-        every = _read(explorer, case_id, metric)[1].run_set
+        every = shown_case(explorer, case_id, metric).results.run_set
         some = limited(every)
         newest, all_runs = len(some.records), len(every.records)
         remark = f"The newest {newest:,} of {all_runs:,} runs." if newest < all_runs else ""
         wish = PlotRequest(PlotKind.STRIPS, metric, (step,) if step else ())
         return draw_sides([("", some)], wish, width, remark=remark)
 
-    alt = f"Every run of {step or 'each step'} of {case.title}, with the medians"
-    caption = "The single runs of the newest subject, in their order."
-    query = unusual(step=step, metric=metric)
-    return Picture("runs-picture", caption, alt, f"{address(case)}/runs", draw, query)
-
-
-# -- points of the matrix
-
-
-def points(explorer: Current, case_id: str) -> DataTable:
-    """Return the points of the case's matrix."""
-    case = explorer.catalogue.case(case_id)
-    return points_table(case, siblings_of(explorer.catalogue, case))
+    return Picture(
+        "runs-picture",
+        "The single runs of the newest subject, in their order.",
+        f"Every run of {step or 'each step'} of {case.title}, with the medians",
+        address(case, "runs"),
+        draw,
+        unusual(step=step, metric=metric),
+    )
 
 
 def points_picture(
@@ -178,7 +120,7 @@ def points_picture(
 
     def draw(width: Width) -> Drawing:
         some = siblings[:MOST_CASES]
-        found = [(one.path, read_case(one, *_beside(metric)).run_set) for one in some]
+        found = [(one.path, read_case(one, *metrics_of(metric)).run_set) for one in some]
         wish = PlotRequest(None, metric, (step,) if step else (), x=x or None)
         sides = [(path, limited(one, len(found))) for path, one in found if one.records]
         return draw_sides(sides, wish, width)
@@ -188,7 +130,7 @@ def points_picture(
         "points-picture",
         "The points of the matrix: medians of the newest subjects.",
         f"The points of {case.case} over a parameter; the table has them too",
-        f"{address(case)}/points",
+        address(case, "points"),
         draw,
         unusual(step=step, metric=metric, x=x),
         notes=[f"{plural(left, 'more point')} not drawn."] if left > 0 else [],
@@ -196,24 +138,6 @@ def points_picture(
     )
 
 
-# -- failures
-
-
-def failures(explorer: Current, case_id: str) -> DataTable:
-    """Return the steps that failed or were retried, over all campaigns."""
-    return _failures(*_read(explorer, case_id, DURATION))
-
-
-def _failures(case: CaseEntry, found: CaseResults) -> DataTable:
-    steps, problems = found.fragile
-    return failures_table(case, steps, [f"Left out: {one}" for one in problems[:_PROBLEMS]])
-
-
-add_table(router, "/case/{case_id}/steps", steps)
-add_table(router, "/case/{case_id}/history", history)
-add_table(router, "/case/{case_id}/runs", runs)
-add_table(router, "/case/{case_id}/points", points)
-add_table(router, "/case/{case_id}/failures", failures)
 add_picture(router, "/case/{case_id}/history", history_picture)
 add_picture(router, "/case/{case_id}/runs", runs_picture)
 add_picture(router, "/case/{case_id}/points", points_picture)
@@ -223,13 +147,13 @@ add_picture(router, "/case/{case_id}/points", points_picture)
 
 
 @router.get("/case/{case_id}.json")
-def as_json(explorer: Current, case_id: str) -> Response:
+def as_json(shown: Usual) -> Response:
     """Return what is known of a case, and what its newest subject's runs say together."""
-    case, found = _read(explorer, case_id, DURATION)
+    found = shown.results
     newest = found.newest
     return json_answer(
         {
-            **case_document(case),
+            **case_document(shown.entry),
             "description": _description(found),
             "campaigns": [one.folder.name for one in found.campaigns[1:]],
             "subject": dict(found.campaigns[0].subject or {}),
@@ -242,16 +166,14 @@ def as_json(explorer: Current, case_id: str) -> Response:
 
 @router.get("/case/{case_id}", include_in_schema=False)
 def page(
-    request: Request, explorer: Current, case_id: str, step: Step = "", metric: Metric = DURATION
+    request: Request, explorer: Current, case_id: str, shown: Shown, step: Step = ""
 ) -> Response:
     """Show a case."""
-    case, found = _read(explorer, case_id, metric)
-    summary = found.summary
-    siblings = siblings_of(explorer.catalogue, case)
-    chosen = (explorer, case_id, step, metric)
-    query = query_of(step=step, metric=metric)
-    pages = campaign_pages(explorer.catalogue, case)
-    told = _histories(found, step, metric)
+    case, found, metric = shown.entry, shown.results, shown.metric
+    steps = found.summary["steps"]
+    pictures = (history_picture, runs_picture, points_picture)
+    points = points_table(explorer, case_id)
+    history = history_table(shown, step)
     return render(
         request,
         "case.html",
@@ -263,23 +185,22 @@ def page(
         badges_of=[(tag, "", None) for tag in case.tags],
         has_before=len(found.campaigns) > 1,
         has_runs=bool(found.run_set.records),
-        taken_in=_taken_in(case, found, siblings),
+        taken_in=_taken_in(shown),
         has_report=bool(found.run_set.records) and not found.is_krowns,
-        notes=found.left_out,
-        warnings=summary["warnings"],
-        advice=advice(summary),
+        notes=[*found.left_out, *found.summary["warnings"]],
+        advice=_advice(steps),
         step=step,
         metric=metric,
-        named_steps=_named(summary),
+        named_steps=[(one["id"], one["name"]) for one in steps if one["measured"]],
         metrics=found.known_metrics,
-        steps=_steps(case, found, metric),
-        history_picture=history_picture(*chosen) if told else None,
-        history=history_table(case, told, pages, query, _ROWS),
-        points=points_table(case, siblings) if len(siblings) > 1 else None,
-        points_picture=points_picture(*chosen) if told else None,
-        runs=_runs(explorer, case, found, 0),
-        runs_picture=runs_picture(*chosen) if told else None,
-        failures=_failures(case, found),
+        steps=steps_table(shown),
+        history=history.first(_ROWS, ", older, in CSV and JSON."),
+        points=points if len(points.rows) > 1 else None,
+        runs=runs_table(shown),
+        pictures=[
+            draw(explorer, case_id, step, metric) if history.rows else None for draw in pictures
+        ],
+        failures=failures_table(shown),
     )
 
 
@@ -287,42 +208,45 @@ def _description(found: CaseResults) -> str:
     return str(found.newest.case.get("description") or "") if found.newest else ""
 
 
-def _named(summary: dict[str, Any]) -> list[tuple[str, str]]:
-    return [(step["id"], step["name"]) for step in summary["steps"] if step["measured"]]
-
-
 def _figures(case: CaseEntry, found: CaseResults) -> list[Sequence[Any]]:
     newest = found.newest
     failed = f"{case.failed:,} not completed" if case.failed else ""
     earlier = len(found.campaigns) - 1
     return [
-        ("Runs", f"{case.runs:,}", failed, f"{address(case)}/runs"),
+        ("Runs", f"{case.runs:,}", failed, address(case, "runs")),
         ("Newest run", moment(case.newest_s), newest.outcome.value if newest else ""),
         ("Testbeds", f"{len(case.hosts):,}", ", ".join(case.hosts[:4]), "/testbeds"),
-        ("Earlier campaigns", f"{earlier:,}", "", f"{address(case)}/history"),
+        ("Earlier campaigns", f"{earlier:,}", "", address(case, "history")),
     ]
 
 
 def _facts(case: CaseEntry, found: CaseResults) -> list[tuple[str, str | None]]:
     subject = found.campaigns[0].subject
     point = ", ".join(f"{name}={value}" for name, value in case.point.items())
+    repeat = None
+    if found.run_set.everything and not found.is_krowns:
+        repeat = f"{repeating(found.run_set)}, where the case is"
     return [
         ("Measured", about(subject) if subject else None),
         ("Point", point or None),
         ("Results", str(case.results)),
-        ("Measure again", _repeating(found)),
+        ("Measure again", repeat),
     ]
 
 
-def _repeating(found: CaseResults) -> str | None:
-    if found.is_krowns or not found.run_set.everything:
-        return None
-    return f"{repeating(found.run_set)}, where the case is"
-
-
-def _taken_in(case: CaseEntry, found: CaseResults, siblings: Sequence[CaseEntry]) -> str:
+def _taken_in(shown: Usual) -> str:
     """Return the address of a picture with what is suspect; empty if nothing is."""
-    if not any(found.suspect.values()):
+    if not any(shown.results.suspect.values()):
         return ""
-    sides = [("side", one.id) for one in siblings[:MOST_CASES] or [case]]
+    siblings = siblings_of(shown.catalogue, shown.entry)[:MOST_CASES] or [shown.entry]
+    sides = [("side", one.id) for one in siblings]
     return f"/plot?{urlencode([*sides, ('suspect', Suspect.INCLUDE.value)])}"
+
+
+def _advice(steps: Sequence[dict[str, Any]]) -> list[str]:
+    """Return what to do for better numbers, each with the steps that it is about."""
+    found: dict[str, list[str]] = {}
+    for step in steps:
+        for text in step.get("advice") or ():
+            found.setdefault(text, []).append(step["name"])
+    return [f"{shorten(', '.join(names), 80)}: {text}" for text, names in found.items()]

@@ -11,14 +11,11 @@ from benchyard.catalogue.entry import CaseEntry
 from benchyard.core.model import Json
 from benchyard.core.quantity import plural
 from benchyard.core.table import MOMENT, NUMBER, Cell, Column, Row
-from benchyard.web.case_links import address
-from benchyard.web.case_neighbours import name_of
-from benchyard.web.case_tables import case_document
+from benchyard.web.cases import address, case_document, name_of
 from benchyard.web.explorer import Current, Explorer
-from benchyard.web.paging import pages_around
 from benchyard.web.rendering import csv_answer, document_of, json_answer, render
 from benchyard.web.searching import MOST_ROWS, Filters, Search, search_of
-from benchyard.web.tables import DataTable, Ticks
+from benchyard.web.tables import DataTable, Ticks, pages_around
 
 router = APIRouter()
 

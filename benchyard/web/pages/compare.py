@@ -26,7 +26,7 @@ from benchyard.core.table import LONG, MOMENT, NUMBER, Cell, Column, Row
 from benchyard.show.drawing import Drawing
 from benchyard.show.results_plot.chart import PlotKind
 from benchyard.show.results_plot.choice import PlotRequest
-from benchyard.web.case_neighbours import name_of
+from benchyard.web.cases import name_of
 from benchyard.web.comparing import (
     Compared,
     command_of,
@@ -39,12 +39,10 @@ from benchyard.web.comparing import (
     rows_table,
     sides_table,
 )
-from benchyard.web.comparison_address import AddressedComparison, AskedFor, by_time
 from benchyard.web.explorer import Current
-from benchyard.web.pictures import Picture, Width, add_picture
-from benchyard.web.plots import draw_sides
+from benchyard.web.pictures import Picture, Width, add_picture, draw_sides
 from benchyard.web.rendering import csv_answer, json_answer, render
-from benchyard.web.sides import choose
+from benchyard.web.sides import AddressedComparison, AskedFor, by_time, choose
 from benchyard.web.tables import DataTable, Ticks
 
 router = APIRouter()

@@ -22,19 +22,20 @@ from benchyard.core.table import LONG, MOMENT, Cell, Column, Row
 from benchyard.publish.testresults.document import Document
 from benchyard.traces.scanner.profile import Profile
 from benchyard.web.explorer import Current, Explorer
-from benchyard.web.measured_tables import measurements_table, results_table, values_table
-from benchyard.web.paging import AskedPart, Part
-from benchyard.web.rendering import json_answer, render
-from benchyard.web.scanner_tables import job_facts, job_tables
-from benchyard.web.tables import DataTable, add_table
-from benchyard.web.trace_figures import TraceSource
-from benchyard.web.trace_views import add_trace_views, page_of
-from benchyard.web.training_tables import (
+from benchyard.web.other_tables import (
+    job_facts,
+    job_tables,
+    measurements_table,
+    results_table,
     scalar_values_table,
     scalars_table,
     training_facts,
     training_tables,
+    values_table,
 )
+from benchyard.web.rendering import json_answer, render
+from benchyard.web.tables import AskedPart, DataTable, Part, add_table
+from benchyard.web.traces import TraceSource, add_trace_views, page_of
 
 router = APIRouter()
 

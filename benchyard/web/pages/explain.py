@@ -32,11 +32,10 @@ from benchyard.web.explain_documents import (
     scores_document,
 )
 from benchyard.web.explorer import Current, keep_fresh
-from benchyard.web.paging import pages_around
 from benchyard.web.rendering import document_of, json_answer, render
-from benchyard.web.run_files import send_image
 from benchyard.web.run_tables import on_page
-from benchyard.web.tables import DataTable, add_table
+from benchyard.web.runs import send_image
+from benchyard.web.tables import DataTable, add_table, pages_around
 
 router = APIRouter()
 

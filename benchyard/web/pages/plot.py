@@ -19,8 +19,7 @@ from benchyard.show.results_plot.chart import PlotKind
 from benchyard.show.results_plot.choice import PlotRequest
 from benchyard.web.case_results import known_metrics, read_case, reader
 from benchyard.web.explorer import Current
-from benchyard.web.pictures import Picture, Width, add_picture
-from benchyard.web.plots import draw_sides
+from benchyard.web.pictures import Picture, Width, add_picture, draw_sides
 from benchyard.web.rendering import render
 from benchyard.web.sides import Chosen, choose
 

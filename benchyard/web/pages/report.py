@@ -7,12 +7,10 @@ from benchyard.analysis.comparison.run_sets import RunSelection, read_run_sets
 from benchyard.core.errors import InputError
 from benchyard.core.model import slug
 from benchyard.web.comparing import command_of, compared
-from benchyard.web.comparison_address import AskedFor
 from benchyard.web.explorer import Current
-from benchyard.web.report.comparisons import sides_of
+from benchyard.web.report.comparisons import Wish, sides_of
 from benchyard.web.report.document import Report, report_of
-from benchyard.web.report.wish import Wish
-from benchyard.web.sides import choose
+from benchyard.web.sides import AskedFor, choose
 
 router = APIRouter()
 

@@ -1,6 +1,6 @@
 """The search: a page of runs, and of what else was found, with ways to narrow it."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import cast
@@ -8,16 +8,14 @@ from typing import cast
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import StreamingResponse
 
-from benchyard.catalogue.entry import CaseEntry, Entry
+from benchyard.catalogue.entry import Entry
 from benchyard.catalogue.query import Page
 from benchyard.core.model import Json, JsonObject
 from benchyard.core.quantity import day_and_time, plural
 from benchyard.core.table import MOMENT, NUMBER, SECONDS, Cell, Column, Row
 from benchyard.results.trust import HostQuality
-from benchyard.web.case_links import address
 from benchyard.web.explorer import Current, Explorer
 from benchyard.web.pages.entries import address_of
-from benchyard.web.paging import pages_around
 from benchyard.web.rendering import (
     document_of,
     json_answer,
@@ -44,14 +42,7 @@ _COLUMNS = (
 )
 RUN_COLUMNS = tuple(column for column, _ in _COLUMNS)
 #: What a list of runs tells of each, without its case and what only programs read there.
-_TOLD_OF_RUN = slice(1, 8)
-_CASE_RUN_COLUMNS = (
-    *RUN_COLUMNS[_TOLD_OF_RUN],
-    Column("suspect_steps", "Suspect steps", NUMBER),
-    Column("id"),
-)
-#: Runs of a case on a page.
-CASE_RUNS = 50
+TOLD_OF_RUN = slice(1, 8)
 #: Fields that are offered to narrow the search, with their heads.
 _FACETS = {
     "outcome": "Outcome",
@@ -120,31 +111,6 @@ def runs_table(page: Page, search: Search) -> DataTable:
         empty="Nothing was found.",
         query=search.here,
         pages=pages,
-        ticks=Ticks.of_runs([entry.id for entry in page.entries]),
-    )
-
-
-def case_runs_table(
-    case: CaseEntry, page: Page, offset: int, suspect: Mapping[int, int]
-) -> DataTable:
-    """Return some runs of a case.
-
-    Args:
-        suspect: Number of a run to the number of its suspect steps, as far as they were read.
-    """
-    rows = [
-        [
-            *entry_row(entry)[_TOLD_OF_RUN],
-            Cell(found := suspect.get(entry.run or 0), mark="doubtful" if found else ""),
-            entry.id,
-        ]
-        for entry in page.entries
-    ]
-    href = address(case, "runs")
-    return DataTable(
-        *("runs", plural(page.total, "run"), _CASE_RUN_COLUMNS, rows, href),
-        query=f"?offset={offset}" if offset else "",
-        pages=pages_around(offset, CASE_RUNS, page.total, lambda at: f"{href}?offset={at}"),
         ticks=Ticks.of_runs([entry.id for entry in page.entries]),
     )
 

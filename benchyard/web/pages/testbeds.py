@@ -12,7 +12,7 @@ from benchyard.core.errors import NotFoundError
 from benchyard.core.quantity import moment
 from benchyard.core.table import COUNT, LONG, MOMENT, NUMBER, Cell, Column, Row
 from benchyard.results.record import RunRecord
-from benchyard.web.case_neighbours import name_of
+from benchyard.web.cases import name_of
 from benchyard.web.explorer import Current, Explorer
 from benchyard.web.rendering import render
 from benchyard.web.run_tables import FINDINGS, finding_rows

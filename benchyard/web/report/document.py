@@ -23,11 +23,15 @@ from benchyard.results.record import RunRecord
 from benchyard.results.report_data import in_script
 from benchyard.show.export.columns import Metrics
 from benchyard.web.report.cases import CasePart, case_part, patterns
-from benchyard.web.report.comparisons import ComparisonPart, comparison_part
+from benchyard.web.report.comparisons import (
+    ComparisonPart,
+    Wish,
+    comparison_part,
+    doubts_table,
+    environment,
+)
 from benchyard.web.report.gallery import DrawnPicture, planned
 from benchyard.web.report.records import Records, records_of
-from benchyard.web.report.surroundings import doubts_table, environment
-from benchyard.web.report.wish import Wish
 
 #: Bytes of a report: what a mail or an issue takes without a thought.
 LIMIT = 500_000

@@ -21,8 +21,7 @@ from benchyard.show.results_plot.figure import Size, chart_drawing
 from benchyard.show.results_plot.sides import tell_apart
 from benchyard.show.themes import PAGE
 from benchyard.web.report.cases import CasePart
-from benchyard.web.report.comparisons import ComparisonPart
-from benchyard.web.report.wish import Wish
+from benchyard.web.report.comparisons import ComparisonPart, Wish
 
 #: Points of a curve: in a report a few hundred pixels wide.
 _POINTS = 160

@@ -14,7 +14,7 @@ from benchyard.results.folders import RUN_FILE, run_folder
 from benchyard.results.layout import case_place
 from benchyard.results.record import Repetition, RunRecord, StepRecord
 from benchyard.results.report_data import ReportSide, Run, data_document
-from benchyard.web.report.wish import Wish
+from benchyard.web.report.comparisons import Wish
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,8 @@ import pytest
 
 from benchyard.results.attempts import note_began
 from benchyard.results.folders import LOG_FILE, RAW_FILE, run_folder
-from benchyard.web import live
-from benchyard.web.live import LiveRuns
-from benchyard.web.live_run import LiveLog, LiveRun
+from benchyard.web.pages import live
+from benchyard.web.pages.live import LiveLog, LiveRun, LiveRuns
 from tests.benchyard.web.runs_on_disk import BEGAN, client_of, make_run
 from tests.conftest import eventually, process
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from benchyard.core.errors import InputError
 from benchyard.results.folders import LOG_FILE, run_folder
-from benchyard.web.run_files import log_tail, open_in, plain_text
+from benchyard.web.runs import log_tail, open_in, plain_text
 from tests.benchyard.web.runs_on_disk import client_of, make_run
 
 ELSEWHERE = "outside"

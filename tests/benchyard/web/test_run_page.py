@@ -26,7 +26,7 @@ from benchyard.results.folders import (
     run_folder,
 )
 from benchyard.results.record import Attempt, ErrorRecord
-from benchyard.web.curves import ShownCurves
+from benchyard.web.pages.curves import ShownCurves
 from benchyard.web.run_tables import TABLES, steps_table
 from benchyard.web.runs import shown_of
 from benchyard.web.timeline import MOST_ROWS

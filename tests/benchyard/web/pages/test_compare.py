@@ -15,7 +15,7 @@ import pytest
 from benchyard.catalogue.entry import identified
 from benchyard.catalogue.query import EntryQuery
 from benchyard.results.campaigns import set_aside
-from benchyard.web import plots
+from benchyard.web import pictures as plots
 from benchyard.web.sides import MOST_RUNS, MOST_SIDES
 from tests.benchyard.analysis.comparison.conftest import (
     BASE,

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchyard.catalogue.query import EntryQuery
-from benchyard.web import trace_figures
+from benchyard.web import traces as trace_figures
 from tests.benchyard.catalogue.formats.samples import HYPERFINE, SAMPLES, write, write_all
 from tests.benchyard.web.site import Site as Explored
 

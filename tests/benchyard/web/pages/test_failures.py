@@ -10,8 +10,8 @@ import pytest
 from benchyard.core.model import Outcome
 from benchyard.results.attempts import note_ended
 from benchyard.results.record import Attempt, ErrorRecord, RunRecord, StepRecord
-from benchyard.web import failures
-from benchyard.web.failures import beginning
+from benchyard.web.pages import failures
+from benchyard.web.pages.failures import beginning
 from tests.benchyard.analysis.comparison.conftest import ENVIRONMENT, place, run, step, titled
 from tests.benchyard.web.site import Site
 

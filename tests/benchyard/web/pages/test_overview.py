@@ -11,8 +11,8 @@ import pytest
 
 from benchyard.analysis.regressions import Looked
 from benchyard.catalogue.entry import CaseEntry, identified
-from benchyard.web import changes
-from benchyard.web.changes import Looks
+from benchyard.web import explorer as changes
+from benchyard.web.explorer import Looks
 from benchyard.web.pages import overview
 from tests.benchyard.catalogue.making import FIRST_S, put_run, step
 from tests.benchyard.web.site import Site

@@ -18,9 +18,8 @@ from benchyard.core.model import Outcome
 from benchyard.results.record import Attempt, ErrorRecord, RunRecord, StepRecord
 from benchyard.results.trust import Suspect
 from benchyard.web.report import document
-from benchyard.web.report.comparisons import sides_of
+from benchyard.web.report.comparisons import Wish, sides_of
 from benchyard.web.report.document import LIMIT, Report, report_of
-from benchyard.web.report.wish import Wish
 from tests.benchyard.analysis.comparison.conftest import (
     BASE,
     ENVIRONMENT,

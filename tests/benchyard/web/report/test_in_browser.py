@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from benchyard.core.model import Outcome
+from benchyard.web.report.comparisons import Wish
 from benchyard.web.report.document import report_of
-from benchyard.web.report.wish import Wish
 from tests.benchyard.analysis.comparison.conftest import run, run_set, step
 from tests.exploring import surfing
 

@@ -13,9 +13,9 @@ from benchyard.analysis.comparison.verdicts import compare
 from benchyard.core.model import Json
 from benchyard.results.record import ErrorRecord, PhaseRecord, Repetition, RunRecord
 from benchyard.results.report_data import in_script, read_report
+from benchyard.web.report.comparisons import Wish
 from benchyard.web.report.document import report_of
 from benchyard.web.report.records import records_of
-from benchyard.web.report.wish import Wish
 from tests.benchyard.analysis.comparison.conftest import failed, place, run, step, titled
 
 #: As many counters as the lab reads of a process, some of them unknown.

@@ -1,13 +1,30 @@
-"""What belongs to a case: the other points of its matrix, its campaigns."""
+"""Where a case and the parts of its page are served, and what lies beside it."""
 
 from typing import Any
+from urllib.parse import urlencode
 
+from benchyard.analysis.comparison.samples import DURATION
 from benchyard.catalogue.catalogue import Catalogue
 from benchyard.catalogue.entry import CaseEntry
 from benchyard.catalogue.query import EntryQuery
-from benchyard.core.model import Json
+from benchyard.core.model import Json, JsonObject
 from benchyard.results.campaigns import EARLIER, is_earlier
-from benchyard.web.case_links import address
+
+
+def address(case: CaseEntry, part: str = "") -> str:
+    """Return where a case, or a part of its page, is served."""
+    return f"/case/{case.id}" + (f"/{part}" if part else "")
+
+
+def unusual(**values: str) -> dict[str, str]:
+    """Return the parameters of an address without those that are as usual."""
+    return {name: text for name, text in values.items() if text and text != DURATION}
+
+
+def query_of(**values: str) -> str:
+    """Return what follows an address, with ``?``; what is usual is left out."""
+    wanted = unusual(**values)
+    return f"?{urlencode(wanted)}" if wanted else ""
 
 
 def siblings_of(catalogue: Catalogue, case: CaseEntry) -> list[CaseEntry]:
@@ -47,3 +64,13 @@ def place_of(catalogue: Catalogue, case: CaseEntry) -> dict[str, Any]:
     beside = catalogue.cases(EntryQuery(cases=(case.case,), limit=None))
     crumbs += [(title, address(one)) for one in beside if one.results == newest]
     return {"title": f"{title}, campaign {case.results.name}", "crumbs": crumbs}
+
+
+#: What the catalogue knows of a case, in the order of documents.
+_TOLD = "id", "title", "case", "point", "path", "tags", "hosts", "runs", "failed", "newest_s"
+
+
+def case_document(case: CaseEntry) -> JsonObject:
+    """Return what the catalogue knows of a case, as a JSON object."""
+    told: JsonObject = {name: getattr(case, name) for name in _TOLD}
+    return {**told, "point": dict(case.point), "tags": [*case.tags], "hosts": [*case.hosts]}

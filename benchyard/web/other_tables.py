@@ -1,15 +1,19 @@
-"""What files of other benchmark tools hold, as tables."""
+"""What files of other programs hold, as tables."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any, cast
 
-from benchyard.catalogue.formats.measurements import Measurement, Measurements, number
+from benchyard.catalogue.formats.measurements import Measurement, Measurements, facts, number
+from benchyard.catalogue.mindspore.summaries import Scalar, Training
 from benchyard.core.model import Json, JsonObject, plain
-from benchyard.core.quantity import amount, plural
-from benchyard.core.table import LONG, NUMBER, Cell, Column, Row
+from benchyard.core.quantity import amount, duration, plural
+from benchyard.core.table import COUNT, LONG, MOMENT, NUMBER, SECONDS, Cell, Column, Row, Value
 from benchyard.publish.testresults.document import Document, suspect_in
-from benchyard.web.paging import Part
-from benchyard.web.tables import DataTable
+from benchyard.traces.scanner.profile import Profile
+from benchyard.web.explain_documents import decimal
+from benchyard.web.tables import DataTable, Part
 
 _MEASUREMENTS = (
     Column("benchmark", "Benchmark", LONG),
@@ -24,7 +28,7 @@ _MEASUREMENTS = (
     Column("max", "Max", NUMBER),
     Column("note", "Note", LONG),
 )
-_VALUES = (
+_SINGLE_VALUES = (
     Column("benchmark", "Benchmark", LONG),
     Column("metric", "Metric"),
     Column("unit", "Unit"),
@@ -86,7 +90,9 @@ def values_table(measured: Measurements, href: str, part: Part) -> DataTable:
         for row, at in _some_values(measured.rows, part)
     ]
     empty = "The file tells statistics only, and no single value."
-    table = DataTable("values", "Single values", _VALUES, rows, f"{href}/values", empty=empty)
+    table = DataTable(
+        "values", "Single values", _SINGLE_VALUES, rows, f"{href}/values", empty=empty
+    )
     return part.told(table, sum(len(row.values) for row in measured.rows))
 
 
@@ -162,3 +168,121 @@ def _metrics(told: Any) -> dict[str, Json]:
 
 def _object(value: Any) -> JsonObject:
     return cast("JsonObject", value) if isinstance(value, dict) else {}
+
+
+_SCALARS = (
+    Column("tag", "Tag", LONG),
+    Column("values", "Values", COUNT),
+    Column("first_step", "From step", NUMBER),
+    Column("last_step", "To step", NUMBER),
+    Column("first", "First", NUMBER),
+    Column("last", "Last", NUMBER),
+    Column("min", "Min", NUMBER),
+    Column("max", "Max", NUMBER),
+)
+_VALUES = (
+    Column("tag", "Tag", LONG),
+    Column("step", "Step", NUMBER),
+    Column("time_s", "Time (UTC)", MOMENT),
+    Column("value", "Value", NUMBER),
+)
+
+
+def scalars_table(training: Training, href: str, part: Part) -> DataTable:
+    """Return a row for each tag."""
+    rows = [list(_tag(*one)) for one in part.among([*training.scalars.items()])]
+    empty = "The summary holds no scalars."
+    table = DataTable("scalars", "Scalars", _SCALARS, rows, f"{href}/scalars", empty=empty)
+    return part.told(table, len(training.scalars))
+
+
+def _tag(tag: str, values: Sequence[Scalar]) -> Iterator[Value]:
+    numbers = [one.value for one in values]
+    known = [number for number in numbers if not math.isnan(number)] or numbers
+    yield tag
+    yield len(values)
+    yield from (values[0].step, values[-1].step)
+    yield from map(_scalar, (numbers[0], numbers[-1], min(known), max(known)))
+
+
+def _scalar(value: float) -> Cell:
+    return Cell(decimal(value), f"{value:.6g}")
+
+
+def scalar_values_table(training: Training, href: str, part: Part) -> DataTable:
+    """Return a row for each value, tag by tag in the order of the file."""
+    all_values = ((tag, one) for tag, values in training.scalars.items() for one in values)
+    rows = [
+        [
+            tag,
+            one.step,
+            one.time_s,
+            _scalar(one.value),
+        ]
+        for tag, one in islice(all_values, part.offset, part.offset + part.limit)
+    ]
+    table = DataTable("scalar-values", "Values", _VALUES, rows, f"{href}/scalar-values")
+    return part.told(table, sum(map(len, training.scalars.values())))
+
+
+def training_tables(training: Training, href: str) -> list[DataTable]:
+    """Return the tables of a page."""
+    values = scalar_values_table(training, href, Part(0, 20))
+    return [scalars_table(training, href, Part()), *([values] if values.rows else [])]
+
+
+def training_facts(training: Training) -> dict[str, str]:
+    """Return what else there is, and what could not be read."""
+    others = ", ".join(f"{count:,} {what}" for what, count in training.others.items())
+    return facts(
+        summary=training.file,
+        others=others,
+        state="being written: the last record breaks off" if training.unfinished else "",
+        problems="; ".join(training.problems),
+        values=f"{sum(map(len, training.scalars.values())):,}",
+    )
+
+
+_INTERVALS = (
+    Column("worker", "Worker"),
+    Column("interval", "Interval"),
+    Column("total_s", "Total", SECONDS),
+)
+_COUNTERS = (
+    Column("worker", "Worker"),
+    Column("counter", "Counter"),
+    Column("sum", "Sum over workers", COUNT),
+)
+
+
+def job_facts(job: Profile) -> Mapping[str, str]:
+    """Return what its descriptor tells."""
+    told = job.descriptor
+    return facts(
+        job=told.id if told else None,
+        name=told.name if told else None,
+        rows_read_at_once=told.io_packet_size if told else None,
+        rows_computed_at_once=told.work_packet_size if told else None,
+        nodes_alive_at_its_end=told.num_nodes if told else None,
+        total_time=duration(job.statistics().total_time),
+    )
+
+
+def job_tables(job: Profile) -> list[DataTable]:
+    """Return its intervals and counters, summed over the workers of each kind."""
+    found = job.statistics()
+    intervals = [
+        (kind, name, seconds)
+        for kind, times in found.seconds.items()
+        for name, seconds in sorted(times.items(), key=lambda one: -one[1])
+    ]
+    counters = [
+        (kind, name, value)
+        for kind, counts in found.counters.items()
+        for name, value in sorted(counts.items())
+    ]
+    made = (
+        DataTable("intervals", "Intervals by kind of worker", _INTERVALS, intervals),
+        DataTable("job-counters", "Counters by kind of worker", _COUNTERS, counters),
+    )
+    return [table for table in made if table.rows]

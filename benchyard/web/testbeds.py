@@ -1,24 +1,23 @@
 """What the catalogue and the records tell of testbeds: what they measured, what they are."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
+from typing import TypeAlias
 
-from benchyard.analysis.comparison.comparability import leaves_of, shown_value
+from benchyard.analysis.comparison.comparability import leaves_of
 from benchyard.analysis.comparison.facts import PLACES_OF_FACTS, TESTBED_FACTS
 from benchyard.catalogue.catalogue import Catalogue
-from benchyard.catalogue.entry import RUNS, Entry
+from benchyard.catalogue.entry import Entry
 from benchyard.catalogue.query import EntryQuery
 from benchyard.core.errors import NotFoundError, RecordError
-from benchyard.core.model import Json, Outcome
-from benchyard.core.quantity import amount
+from benchyard.core.model import Json
 from benchyard.core.wording import quote
 from benchyard.results.record import RunRecord, read_record
 from benchyard.results.trust import doubts
 from benchyard.web.explorer import Current
-from benchyard.web.report.comparisons import UNITS
 
 #: Runs that are sampled of a host's history, and those that are read to find where facts changed.
 _SAMPLES, _MOST_READ = 24, 80
@@ -29,50 +28,9 @@ _PASSING = ("boot", "git", "host", "benchyard")
 #: Records whose facts are remembered; each takes about 3 kB.
 _REMEMBERED = 2_000
 
-Facts = Mapping[str, Json]
-
-
-@dataclass(frozen=True, slots=True)
-class KnownTestbed:
-    """A host, and what it measured.
-
-    Args:
-        failed: Runs that failed or timed out.
-        first: The oldest run; ``newest`` likewise.
-    """
-
-    name: str
-    runs: int
-    failed: int
-    cases: int
-    first: Entry
-    newest: Entry
-
-
-def testbed_names(catalogue: Catalogue) -> list[str]:
-    """Return the names of all hosts that executed runs, sorted."""
-    return sorted(name for name in catalogue.values("host", EntryQuery(formats=RUNS)) if name)
-
-
-def find_testbed(catalogue: Catalogue, name: str) -> KnownTestbed:
-    """Return what a host measured.
-
-    Raises:
-        NotFoundError: If it measured nothing.
-    """
-    query = EntryQuery(hosts=(name,), limit=1)
-    newest = catalogue.page(query)
-    if not newest.entries:
-        raise NotFoundError(f"no run of the catalogue is of a host '{quote(name)}'")
-    broken = replace(query, outcomes=(Outcome.FAILED, Outcome.TIMED_OUT))
-    return KnownTestbed(
-        name=name,
-        runs=newest.total,
-        failed=catalogue.page(broken).total,
-        cases=catalogue.count_cases(query),
-        first=catalogue.page(replace(query, sort="started_s")).entries[0],
-        newest=newest.entries[0],
-    )
+Facts: TypeAlias = Mapping[str, Json]
+#: A fact, its values on two hosts, and why it matters.
+Contrast: TypeAlias = tuple[str, Json, Json, str]
 
 
 def newest_record(explorer: Current, name: str) -> RunRecord:
@@ -104,17 +62,6 @@ def other_facts_of(record: RunRecord) -> dict[str, Json]:
     }
 
 
-def fact_words(what: str, value: Json) -> str:
-    """Write a fact for people."""
-    if value is None:
-        return "-"
-    if what in UNITS and isinstance(value, int | float):
-        return amount(value, UNITS[what])
-    if isinstance(value, dict):
-        return " ".join(map(shown_value, value.values()))
-    return shown_value(value)
-
-
 # -- how a host changed
 
 
@@ -136,64 +83,36 @@ class FactChange:
     exact: bool
 
 
-@dataclass(frozen=True, slots=True)
-class History:
-    """How the facts of a host changed.
+class FactHistory:
+    """How the facts of a host changed: runs at even distances are read, where two differ more.
 
-    Args:
-        changes: The newest first.
+    Attributes:
         runs: How many runs there are.
-        read: How many of them were read.
+        changes: The newest first.
     """
-
-    changes: Sequence[FactChange]
-    runs: int
-    read: int
-
-
-def history_of(catalogue: Catalogue, name: str) -> History:
-    """Find what changed on a host: runs at even distances are read, and where two differ more."""
-    reading = _Reading(catalogue, name)
-    total = reading.total
-    places = _places(total)
-    changes: list[FactChange] = []
-    # The newest first: there the budget is worth most.
-    for late, early in zip(reversed(places), reversed(places[:-1]), strict=False):
-        changes += reading.between(early, late)
-    return History(changes, total, reading.read)
-
-
-def _places(total: int) -> list[int]:
-    """Return evenly spaced places; most stay the same when runs are added."""
-    step = 1
-    while total / step > _SAMPLES:
-        step *= 2
-    return sorted({*range(0, total, step), max(total - 1, 0)})
-
-
-class _Reading:
-    """Reads runs of a host by their place in time, each once."""
 
     def __init__(self, catalogue: Catalogue, name: str) -> None:
         self._query = EntryQuery(hosts=(name,), sort="started_s", limit=1)
         self._page = catalogue.page
         self._known: dict[int, tuple[Entry, Facts]] = {}
-        self.total = self._page(self._query).total
+        self.runs = self._page(self._query).total
+        self.changes: list[FactChange] = []
+        places = _places(self.runs)
+        # The newest first: there the budget is worth most.
+        for late, early in zip(reversed(places), reversed(places[:-1]), strict=False):
+            self.changes += self._between(early, late)
 
     @property
     def read(self) -> int:
         """How many runs were read."""
         return len(self._known)
 
-    def between(self, early: int, late: int) -> list[FactChange]:
-        """Return what changed between two places, the newest first."""
+    def _between(self, early: int, late: int) -> list[FactChange]:
         (last, before), (first, after) = self._at(early), self._at(late)
-        changed = [what for what in after if _differ(before.get(what), after[what])]
-        if not changed:
-            return []
-        if late - early > 1 and self.read < _MOST_READ:
+        changed = [what for what in after if differ(before.get(what), after[what])]
+        if changed and late - early > 1 and self.read < _MOST_READ:
             middle = (early + late) // 2
-            return [*self.between(middle, late), *self.between(early, middle)]
+            return [*self._between(middle, late), *self._between(early, middle)]
         exact = late - early == 1
         return [FactChange(what, before[what], after[what], last, first, exact) for what in changed]
 
@@ -206,7 +125,15 @@ class _Reading:
         return self._known[place]
 
 
-def _differ(one: Json, other: Json) -> bool:
+def _places(total: int) -> list[int]:
+    """Return evenly spaced places; most stay the same when runs are added."""
+    step = 1
+    while total / step > _SAMPLES:
+        step *= 2
+    return sorted({*range(0, total, step), max(total - 1, 0)})
+
+
+def differ(one: Json, other: Json) -> bool:
     """Tell whether two values differ; one that is not known differs from none."""
     return None not in (one, other) and one != other
 
@@ -223,38 +150,19 @@ def _facts_at(folder: Path, _updated_s: float) -> Facts:
 # -- two hosts
 
 
-@dataclass(frozen=True, slots=True)
-class Contrast:
-    """One fact of two hosts.
-
-    Args:
-        because: Why it matters; may be empty.
-    """
-
-    what: str
-    one: Json
-    other: Json
-    because: str = ""
-
-    @property
-    def differs(self) -> bool:
-        """Whether both are known and are not the same."""
-        return _differ(self.one, self.other)
-
-
-def contrasts(one: RunRecord, other: RunRecord) -> list[Contrast]:
+def contrasts(one: RunRecord, other: RunRecord) -> Sequence[Contrast]:
     """Return the facts of two hosts, those that differ first."""
-    facts = [fact for fact in TESTBED_FACTS if fact.what != "host"]
-    found = [Contrast(f.what, f.of(one), f.of(other), f.because) for f in facts]
+    found = [
+        (fact.what, fact.of(one), fact.of(other), fact.because)
+        for fact in TESTBED_FACTS
+        if fact.what != "host"
+    ]
     told = [list[Json](sorted(doubts(record.preflight))) for record in (one, other)]
-    found.append(Contrast("doubts about the testbed", told[0], told[1], "found before the run"))
-    return sorted(found, key=lambda contrast: not contrast.differs)
+    found.append(("doubts about the testbed", told[0], told[1], "found before the run"))
+    return sorted(found, key=lambda contrast: not differ(contrast[1], contrast[2]))
 
 
-def other_contrasts(one: RunRecord, other: RunRecord) -> Iterator[Contrast]:
-    """Yield what else differs between the environments of two hosts, by its place in the record."""
-    sides = [other_facts_of(record) for record in (one, other)]
-    for name in dict.fromkeys(name for side in sides for name in side):
-        found = Contrast(name, sides[0].get(name), sides[1].get(name))
-        if found.one != found.other:
-            yield found
+def other_contrasts(one: RunRecord, other: RunRecord) -> Sequence[Contrast]:
+    """Return what else differs between the environments, by its place in the record."""
+    a, b = other_facts_of(one), other_facts_of(other)
+    return [(name, a.get(name), b.get(name), "") for name in a | b if a.get(name) != b.get(name)]

@@ -1,34 +1,37 @@
 """Testbeds: what they measured, what they are, how they changed, how two of them differ."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from typing import Annotated
 from urllib.parse import quote as quoted
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Depends, Request, Response
 
+from benchyard.catalogue.catalogue import Catalogue
+from benchyard.catalogue.entry import RUNS, CaseEntry
 from benchyard.catalogue.query import EntryQuery
 from benchyard.core.errors import NotFoundError
-from benchyard.core.quantity import moment
+from benchyard.core.model import Outcome
 from benchyard.core.table import COUNT, LONG, MOMENT, NUMBER, Cell, Column, Row
+from benchyard.core.wording import quote
 from benchyard.results.record import RunRecord
 from benchyard.web.cases import name_of
-from benchyard.web.explorer import Current, Explorer
+from benchyard.web.explorer import Current
 from benchyard.web.rendering import render
+from benchyard.web.report.comparisons import fact_words
 from benchyard.web.run_tables import FINDINGS, finding_rows
 from benchyard.web.tables import DataTable, add_table
 from benchyard.web.testbeds import (
     Contrast,
-    History,
+    FactHistory,
     contrasts,
-    fact_words,
+    differ,
     facts_of,
-    find_testbed,
-    history_of,
     newest_record,
     other_contrasts,
     other_facts_of,
-    testbed_names,
 )
 
 router = APIRouter()
@@ -36,22 +39,36 @@ router = APIRouter()
 #: Hosts and cases that a page lists.
 _MOST_ROWS = 200
 _LISTED_FACTS = ("CPU model", "number of CPUs", "memory size", "kernel")
+_CRUMBS = [("Testbeds", "/testbeds")]
 
 
-def testbed_href(name: str) -> str:
-    """Return the page of a host."""
-    return f"/testbed/{quoted(name, safe='', errors='backslashreplace')}"
+def _href(name: str, table: str = "") -> str:
+    page = f"/testbed/{quoted(name, safe='', errors='backslashreplace')}"
+    return f"{page}/{table}" if table else page
+
+
+def _names(catalogue: Catalogue) -> list[str]:
+    """Return the names of all hosts that executed runs, sorted."""
+    return sorted(name for name in catalogue.values("host", EntryQuery(formats=RUNS)) if name)
+
+
+def _failed(count: int) -> Cell:
+    return Cell(count, f"{count:,}", mark="bad" if count else "")
 
 
 # -- all of them
 
-_TESTBEDS = (
-    Column("host", "Host"),
+#: What a host measured.
+_MEASURED = (
     Column("runs", "Runs", COUNT),
     Column("cases", "Cases", COUNT),
     Column("failed", "Failed", NUMBER),
     Column("first_s", "First run (UTC)", MOMENT),
     Column("newest_s", "Newest run (UTC)", MOMENT),
+)
+_TESTBEDS = (
+    Column("host", "Host"),
+    *_MEASURED,
     Column("cpu", "CPU"),
     Column("cpus", "CPUs", NUMBER),
     Column("memory_bytes", "Memory", NUMBER),
@@ -61,7 +78,7 @@ _TESTBEDS = (
 
 def testbeds_table(explorer: Current) -> DataTable:
     """Return the hosts that measured anything."""
-    names = testbed_names(explorer.catalogue)
+    names = _names(explorer.catalogue)
     more = len(names) - _MOST_ROWS
     return DataTable(
         *("testbeds", "Testbeds", _TESTBEDS),
@@ -72,32 +89,42 @@ def testbeds_table(explorer: Current) -> DataTable:
     )
 
 
-def _testbed(explorer: Explorer, name: str) -> Row:
-    found = find_testbed(explorer.catalogue, name)
-    return [
-        Cell(name, href=testbed_href(name)),
-        found.runs,
-        found.cases,
-        Cell(found.failed, f"{found.failed:,}", mark="bad" if found.failed else ""),
-        found.first.started_s,
-        found.newest.started_s,
-        *_listed_facts(explorer, name),
-    ]
-
-
-def _listed_facts(explorer: Explorer, name: str) -> Row:
+def _testbed(explorer: Current, name: str) -> Row:
     try:
         facts = facts_of(newest_record(explorer, name))
     except NotFoundError:
         facts = {}
-    return [Cell(facts.get(what), fact_words(what, facts.get(what))) for what in _LISTED_FACTS]
+    listed = (Cell(facts.get(what), fact_words(what, facts.get(what))) for what in _LISTED_FACTS)
+    return [Cell(name, href=_href(name)), *_measured(explorer.catalogue, name), *listed]
+
+
+def _measured(catalogue: Catalogue, name: str) -> Sequence[Cell]:
+    """Return the cells of what a host measured.
+
+    Raises:
+        NotFoundError: If it measured nothing.
+    """
+    query = EntryQuery(hosts=(name,), limit=1)
+    newest = catalogue.page(query)
+    if not newest.entries:
+        raise NotFoundError(f"no run of the catalogue is of a host '{quote(name)}'")
+    first = catalogue.page(replace(query, sort="started_s"))
+    broken = replace(query, outcomes=(Outcome.FAILED, Outcome.TIMED_OUT))
+    ends = (found.entries[0] for found in (first, newest))
+    return [
+        Cell(newest.total, href="/runs?" + urlencode({"host": name})),
+        Cell(catalogue.count_cases(query)),
+        replace(
+            _failed(catalogue.page(broken).total), href="/failures?" + urlencode({"host": name})
+        ),
+        *(Cell(one.started_s, href=f"/run/{one.id}") for one in ends),
+    ]
 
 
 @router.get("/testbeds", include_in_schema=False)
 def testbeds(request: Request, explorer: Current) -> Response:
     """Show the hosts that measured anything."""
-    names = testbed_names(explorer.catalogue)
-    table = testbeds_table(explorer)
+    table, names = testbeds_table(explorer), _names(explorer.catalogue)
     return render(request, "testbeds.html", title="Testbeds", table=table, names=names)
 
 
@@ -118,8 +145,6 @@ _CASES = (
     Column("failed", "Failed", NUMBER),
     Column("newest_s", "Newest (UTC)", MOMENT),
 )
-
-
 Newest = Annotated[RunRecord, Depends(newest_record)]
 
 
@@ -135,40 +160,34 @@ def facts_table(name: str, record: Newest) -> DataTable:
 
 def checks_table(name: str, record: Newest) -> DataTable:
     """Return what was found of a host's fitness before its newest run, the worst first."""
-    rows = finding_rows(record.preflight)
     return DataTable(
-        *("checks", f"Fitness of {name} before its newest run", FINDINGS, rows),
-        href=_href(name, "checks"),
+        *("checks", f"Fitness of {name} before its newest run", FINDINGS),
+        *(finding_rows(record.preflight), _href(name, "checks")),
         empty="Nothing was looked at before this run.",
     )
 
 
 def changes_table(explorer: Current, name: str) -> DataTable:
     """Return how the facts of a host changed, the newest change first."""
-    found = history_of(explorer.catalogue, name)
+    found = FactHistory(explorer.catalogue, name)
     rows = [
         [
             one.what,
-            Cell(one.before, fact_words(one.what, one.before)),
-            Cell(one.after, fact_words(one.what, one.after)),
-            Cell(one.last.started_s, href=f"/run/{one.last.id}"),
-            Cell(one.first.started_s, href=f"/run/{one.first.id}"),
+            *(Cell(value, fact_words(one.what, value)) for value in (one.before, one.after)),
+            *(Cell(run.started_s, href=f"/run/{run.id}") for run in (one.last, one.first)),
             Cell(one.exact, "yes" if one.exact else "no"),
         ]
         for one in found.changes
     ]
+    sampled = (
+        f"{found.read:,} of {found.runs:,} runs were read, at even distances and around changes: "
+        "what changed and changed back between two of them is not seen."
+    )
     return DataTable(
         *("changes", f"How {name} changed", _CHANGES, rows, _href(name, "changes")),
         empty="Nothing changed between the runs that were read.",
-        notes=_sampled(found),
+        notes=[sampled] if found.read < found.runs else [],
     )
-
-
-def _sampled(found: History) -> list[str]:
-    if found.read >= found.runs:
-        return []
-    what = f"{found.read:,} of {found.runs:,} runs were read, at even distances and around changes"
-    return [f"{what}: what changed and changed back between two of them is not seen."]
 
 
 def cases_table(explorer: Current, name: str) -> DataTable:
@@ -176,23 +195,16 @@ def cases_table(explorer: Current, name: str) -> DataTable:
     query = EntryQuery(hosts=(name,))
     found = explorer.catalogue.cases(query, limit=_MOST_ROWS)
     more = explorer.catalogue.count_cases(query) - _MOST_ROWS
-    rows = [
-        [
-            Cell(case.title or case.path, name_of(case), href=f"/case/{case.id}"),
-            case.runs,
-            Cell(case.failed, f"{case.failed:,}", mark="bad" if case.failed else ""),
-            case.newest_s,
-        ]
-        for case in found
-    ]
-    notes = [f"{more:,} more cases are not listed."] if more > 0 else []
     return DataTable(
-        *("cases", f"Cases on {name}", _CASES, rows, _href(name, "cases")), notes=notes
+        *("cases", f"Cases on {name}", _CASES, [_case(case) for case in found]),
+        _href(name, "cases"),
+        notes=[f"{more:,} more cases are not listed."] if more > 0 else [],
     )
 
 
-def _href(name: str, table: str) -> str:
-    return f"{testbed_href(name)}/{table}"
+def _case(case: CaseEntry) -> Row:
+    title = Cell(case.title or case.path, name_of(case), href=f"/case/{case.id}")
+    return [title, case.runs, _failed(case.failed), case.newest_s]
 
 
 # -- two of them
@@ -207,90 +219,73 @@ Two = Annotated[tuple[RunRecord, RunRecord], Depends(_two)]
 
 def difference_table(a: str, b: str, records: Two) -> DataTable:
     """Return the facts of two hosts at their newest runs, those that differ first."""
-    return DataTable(
-        *("difference", "Facts", _difference_columns(a, b, "Why it matters")),
-        [[*_contrast(one), one.because] for one in contrasts(*records)],
-        "/testbeds/difference",
-        query="?" + urlencode({"a": a, "b": b}),
-    )
+    columns = [*_contrast_columns(a, b), Column("because", "Why it matters", LONG)]
+    found = contrasts(*records)
+    rows = [[*row, one[3]] for one, row in zip(found, _contrast_rows(found), strict=True)]
+    query = "?" + urlencode({"a": a, "b": b})
+    return DataTable("difference", "Facts", columns, rows, "/testbeds/difference", query=query)
 
 
-def _difference_columns(a: str, b: str, *more: str) -> list[Column]:
+def _contrast_columns(a: str, b: str) -> list[Column]:
+    return [Column("fact", "Fact"), Column("a", a, LONG), Column("b", b, LONG)]
+
+
+def _contrast_rows(found: Iterable[Contrast]) -> list[Row]:
     return [
-        Column("fact", "Fact"),
-        Column("a", a, LONG),
-        Column("b", b, LONG),
-        *(Column("because", head, LONG) for head in more),
-    ]
-
-
-def _contrast(one: Contrast) -> Row:
-    mark = "doubtful" if one.differs else ""
-    words = [fact_words(one.what, value) for value in (one.one, one.other)]
-    return [
-        Cell(one.what, mark=mark),
-        *(Cell(value, text) for value, text in zip((one.one, one.other), words, strict=True)),
+        [
+            Cell(what, mark="doubtful" if differ(one, other) else ""),
+            *(Cell(value, fact_words(what, value)) for value in (one, other)),
+        ]
+        for what, one, other, _ in found
     ]
 
 
 @router.get("/testbeds/difference", include_in_schema=False)
 def difference(request: Request, explorer: Current, a: str, b: str, records: Two) -> Response:
     """Show how two hosts differ."""
-    others = list(other_contrasts(*records))
-    rows = [_contrast(one) for one in others[:_MOST_ROWS]]
-    tables = [
-        difference_table(a, b, records),
-        DataTable("others", "What else differs", _difference_columns(a, b), rows),
-    ]
+    others = _contrast_rows(other_contrasts(*records)[:_MOST_ROWS])
     return render(
         request,
         "testbeds_difference.html",
         title=f"{a} and {b}",
-        crumbs=[("Testbeds", "/testbeds")],
-        names=testbed_names(explorer.catalogue),
+        crumbs=_CRUMBS,
+        names=_names(explorer.catalogue),
         chosen=(a, b),
-        differing=sum(one.differs for one in contrasts(*records)),
-        tables=tables,
+        differing=sum(differ(one, other) for _, one, other, _ in contrasts(*records)),
+        tables=[
+            difference_table(a, b, records),
+            DataTable("others", "What else differs", _contrast_columns(a, b), others),
+        ],
     )
 
 
 add_table(router, "/testbeds", testbeds_table)
 add_table(router, "/testbeds/difference", difference_table)
-for _path, _table in (
-    ("facts", facts_table),
-    ("changes", changes_table),
-    ("checks", checks_table),
-    ("cases", cases_table),
-):
-    add_table(router, f"/testbed/{{name:path}}/{_path}", _table)
+add_table(router, "/testbed/{name:path}/facts", facts_table)
+add_table(router, "/testbed/{name:path}/changes", changes_table)
+add_table(router, "/testbed/{name:path}/checks", checks_table)
+add_table(router, "/testbed/{name:path}/cases", cases_table)
 
 
 # The last one: a name may contain a slash, so it takes in all that is left.
 @router.get("/testbed/{name:path}", include_in_schema=False)
 def testbed(request: Request, explorer: Current, name: str) -> Response:
     """Show one host."""
-    found = find_testbed(explorer.catalogue, name)
+    measured = _measured(explorer.catalogue, name)
+    changes, cases = changes_table(explorer, name), cases_table(explorer, name)
+    tables = [changes, cases]
+    with suppress(NotFoundError):
+        record = newest_record(explorer, name)
+        tables = [facts_table(name, record), changes, checks_table(name, record), cases]
     return render(
         request,
         "testbed.html",
         title=name,
-        crumbs=[("Testbeds", "/testbeds")],
+        crumbs=_CRUMBS,
         cards=[
-            ("Runs", f"{found.runs:,}", "", "/runs?" + urlencode({"host": name})),
-            ("Failed", f"{found.failed:,}", "", "/failures?" + urlencode({"host": name})),
-            ("Cases", f"{found.cases:,}"),
-            ("First run", moment(found.first.started_s), "", f"/run/{found.first.id}"),
-            ("Newest run", moment(found.newest.started_s), "", f"/run/{found.newest.id}"),
+            (column.head, cell.shown(column.kind), "", cell.href)
+            for column, cell in zip(_MEASURED, measured, strict=True)
         ],
-        tables=_tables_of(explorer, name),
-        others=[one for one in testbed_names(explorer.catalogue) if one != name],
+        tables=tables,
+        others=[one for one in _names(explorer.catalogue) if one != name],
     )
-
-
-def _tables_of(explorer: Explorer, name: str) -> Sequence[DataTable]:
-    changes, cases = changes_table(explorer, name), cases_table(explorer, name)
-    try:
-        record = newest_record(explorer, name)
-    except NotFoundError:
-        return changes, cases
-    return facts_table(name, record), changes, checks_table(name, record), cases

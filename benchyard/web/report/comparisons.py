@@ -105,7 +105,7 @@ def _mark(compared: Comparison) -> str:
 _LISTED = 4
 _OF_CASES = ("point of the matrix", "case", "files of the case")
 #: Names of facts that have a unit, to that unit.
-UNITS = {
+_UNITS = {
     "memory size": "B",
     "swap size": "B",
     "memory limit": "B",
@@ -146,18 +146,25 @@ def _by_value(fact: Fact, cases: Named) -> dict[str, dict[str, list[int]]]:
         for record in runs.everything:
             value = fact.of(record)
             if value is not None:
-                where = found.setdefault(_text(value, UNITS.get(fact.what)), {})
+                where = found.setdefault(fact_words(fact.what, value), {})
                 where.setdefault(title, []).append(record.run)
     return found
 
 
-def _text(value: Json, unit: str | None) -> str:
-    if unit and isinstance(value, int | float):
-        return amount(value, unit)
+def fact_words(what: str, value: Json) -> str:
+    """Write a fact for people.
+
+    Args:
+        what: Which, by how it is called.
+    """
+    if value is None:
+        return "-"
+    if what in _UNITS and isinstance(value, int | float):
+        return amount(value, _UNITS[what])
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, list):
-        return " ".join(map(plain, value)) or "none"
+        return ", ".join(map(plain, value)) or "none"
     if isinstance(value, dict):
         return " ".join(map(plain, value.values()))
     return value if isinstance(value, str) else encoded(value)

@@ -78,7 +78,7 @@ def test_the_search_for_changes_is_bounded(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr(testbeds, "_SAMPLES", 4)
     place(tmp_path / "a", [at(n, kernel(str(n))) for n in range(1, 41)])
     site = Site(tmp_path)
-    found = testbeds.history_of(site.catalogue, "bench1")
+    found = testbeds.FactHistory(site.catalogue, "bench1")
     assert found.read <= 8
     assert found.runs == 40
     assert not all(one.exact for one in found.changes)

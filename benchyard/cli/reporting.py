@@ -104,16 +104,16 @@ def command(
 
 
 def _report(found: Sequence[Side], rule: Rule, wanted: Answer | None, **more: Any) -> "Report":
-    from benchyard.web.report.comparisons import Wish, sides_of  # noqa: PLC0415
+    from benchyard.web.report.comparisons import ReportRequest  # noqa: PLC0415
     from benchyard.web.report.document import report_of  # noqa: PLC0415 - Jinja takes its time
 
     if wanted is None:
         shown = [(side.name, runs) for side in found for runs in side.cases.values()]
-        return report_of(shown, Wish(rule, **more))
+        return report_of(shown, ReportRequest(rule, **more))
     # Of one side and the campaign before, the comparison has names of its own.
     before = {"baseline": wanted.names[0], "candidate": wanted.names[1]}
     labels = before if len(found) == 1 else {}
-    return report_of(sides_of(wanted.comparison), Wish(rule, wanted, labels, **more))
+    return report_of(request=ReportRequest(rule, wanted, labels, **more))
 
 
 def _tell(made: "Report", place: Path, *, as_json: bool) -> None:

@@ -8,7 +8,7 @@ from benchyard.core.errors import InputError
 from benchyard.core.model import slug
 from benchyard.web.comparing import command_of, compared
 from benchyard.web.explorer import Current
-from benchyard.web.report.comparisons import Wish, sides_of
+from benchyard.web.report.comparisons import ReportRequest
 from benchyard.web.report.document import Report, report_of
 from benchyard.web.sides import AskedFor, choose
 
@@ -34,7 +34,7 @@ def case_report(explorer: Current, case_id: str) -> Response:
     case = explorer.catalogue.case(case_id)
     _refuse_many(case.runs)
     found = read_run_sets(RunSelection(case.results))
-    return _sent(report_of([(title, runs) for title, runs in found.items()]))
+    return _sent(report_of([*found.items()]))
 
 
 @router.get(
@@ -48,8 +48,8 @@ def comparison_report(explorer: Current, asked: AskedFor) -> Response:
     _refuse_many(sum(one.count for one in choose(explorer.catalogue, asked.sides)))
     shown = compared(explorer.catalogue, asked.sides, request)
     command = command_of(shown, request)
-    wish = Wish(request.rule, shown.answer, shown.labels, command=command)
-    return _sent(report_of(sides_of(shown.answer.comparison), wish))
+    wish = ReportRequest(request.rule, shown.answer, shown.labels, command=command)
+    return _sent(report_of(request=wish))
 
 
 def _refuse_many(runs: int) -> None:

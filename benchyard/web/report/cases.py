@@ -56,19 +56,6 @@ class Values:
 
 
 @dataclass(frozen=True, slots=True)
-class Failures:
-    """What failed and was retried.
-
-    Args:
-        summary: In a sentence; empty if nothing did.
-        tables: Steps, and executions, in trouble.
-    """
-
-    summary: str = ""
-    tables: tuple[Table, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class CasePart:
     """One case of one side.
 
@@ -81,6 +68,8 @@ class CasePart:
         advice: What to do for better numbers.
         suspect: Executions that are not to be trusted, with the reasons.
         subject: What was measured, in full.
+        failures: What failed and was retried, in a sentence; empty if nothing did.
+        in_trouble: Steps, and executions, in trouble.
         repeat: The command that measures it again.
         median_run: Number of the run that stands for all; None without measurements.
         is_measured: Whether anything is known of any step.
@@ -96,7 +85,8 @@ class CasePart:
     suspect: tuple[str, ...]
     values: tuple[Values, ...]
     subject: Table
-    failures: Failures
+    failures: str
+    in_trouble: tuple[Table, ...]
     repeat: str
     median_run: int | None
     is_measured: bool
@@ -113,6 +103,7 @@ def case_part(side: str, runs: RunSet, rule: Rule, asked: Metrics) -> CasePart:
     steps = _wanted(cast("list[_Step]", document["steps"]), runs, rule)
     subject = subject_of(runs.everything[-1])
     median_run = document["median_run"]
+    failures, in_trouble = _failures(runs)
     rows = [[what, str(value)] for what, value in in_full(subject).items()]
     return CasePart(
         title=runs.title,
@@ -127,7 +118,8 @@ def case_part(side: str, runs: RunSet, rule: Rule, asked: Metrics) -> CasePart:
         suspect=tuple(_suspect(steps)),
         values=tuple(_values(steps, asked)),
         subject=text_table(("Part", "Value"), rows),
-        failures=_failures(runs),
+        failures=failures,
+        in_trouble=in_trouble,
         repeat=repeating(runs),
         median_run=median_run if isinstance(median_run, int) else None,
         is_measured=any(step.get("metrics") for step in steps),
@@ -238,14 +230,14 @@ def _raw(value: float | None) -> str:
 # -- failures
 
 
-def _failures(runs: RunSet) -> Failures:
+def _failures(runs: RunSet) -> tuple[str, tuple[Table, ...]]:
     found = list(executions(_tries(runs)))
     if not any(one.in_trouble for one in found):
-        return Failures()
+        return "", ()
     steps = by_fragility(found)
     rest = "; benchyard failures lists them"
     tables = (steps_table(steps), executions_table(troubled(steps)).first(_LISTED, rest))
-    return Failures(summary(steps), tuple(table.without(("case",)) for table in tables))
+    return summary(steps), tuple(table.without(("case",)) for table in tables)
 
 
 def _tries(runs: RunSet) -> list[RunAttempt]:

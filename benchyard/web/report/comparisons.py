@@ -20,7 +20,7 @@ from benchyard.statistics.comparison import Verdict
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class ReportRequest:
     """What is wanted of a report.
 
     Args:
@@ -78,18 +78,19 @@ def sides_of(comparison: Comparison) -> list[tuple[str, RunSet]]:
     return [(side, runs) for (side, _), runs in found.items()]
 
 
-def comparison_part(answer: Answer, wish: Wish) -> ComparisonPart:
+def comparison_part(answer: Answer, request: ReportRequest) -> ComparisonPart:
     """Say what a comparison comes to."""
     compared = answer.comparison
     return ComparisonPart(
         verdict=summary(compared),
         mark=_mark(compared),
-        table=table(compared, wish.label),
-        remarks=tuple(told_remarks(compared, lambda sides: ", ".join(map(wish.label, sides)))),
+        table=table(compared, request.label),
+        remarks=tuple(told_remarks(compared, lambda sides: ", ".join(map(request.label, sides)))),
         findings=tuple(
-            (MARKS.get(verdict, ""), text) for verdict, text in told_findings(compared, wish.label)
+            (MARKS.get(verdict, ""), text)
+            for verdict, text in told_findings(compared, request.label)
         ),
-        notes=(*notes(compared), *told_unpaired(compared, wish.label)),
+        notes=(*notes(compared), *told_unpaired(compared, request.label)),
         pairs=compared.pairs,
         regressions=compared.regressions,
     )

@@ -25,10 +25,11 @@ from benchyard.show.export.columns import Metrics
 from benchyard.web.report.cases import CasePart, case_part, patterns
 from benchyard.web.report.comparisons import (
     ComparisonPart,
-    Wish,
+    ReportRequest,
     comparison_part,
     doubts_table,
     environment,
+    sides_of,
 )
 from benchyard.web.report.gallery import DrawnPicture, planned
 from benchyard.web.report.records import Records, records_of
@@ -63,26 +64,28 @@ class Report:
     regressions: int = 0
 
 
-def report_of(shown: Sequence[tuple[str, RunSet]], wish: Wish | None = None) -> Report:
+def report_of(
+    shown: Sequence[tuple[str, RunSet]] = (), request: ReportRequest | None = None
+) -> Report:
     """Make a report.
 
     Args:
-        shown: Each side's name with the runs of one of its cases; at least one. Of a comparison
-            these are ``sides_of`` it.
+        shown: Each side's name with the runs of one of its cases, unless sides are compared.
 
     Raises:
         InputError: If a metric is not known, or there is more than a report has room for; the
             sentence says what to leave out.
     """
-    wish = wish or Wish()
-    compared = comparison_part(wish.answer, wish) if wish.answer else None
-    asked = Metrics(patterns(wish.rule.metrics))
-    cases = [case_part(wish.label(side), runs, wish.rule, asked) for side, runs in shown]
+    request = request or ReportRequest()
+    compared = comparison_part(request.answer, request) if request.answer else None
+    shown = sides_of(request.answer.comparison) if request.answer else shown
+    asked = Metrics(patterns(request.rule.metrics))
+    cases = [case_part(request.label(side), runs, request.rule, asked) for side, runs in shown]
     if any(case.is_measured for case in cases):
         asked.refuse_unmatched()
-    records = records_of(shown, wish)
-    values = _values(cases, compared, records, wish)
-    html, pictures, left_out = _within_limit(values, cases, compared, wish, records)
+    records = records_of(shown, request)
+    values = _values(cases, compared, records, request)
+    html, pictures, left_out = _within_limit(values, cases, compared, request, records)
     return Report(
         html,
         values["title"],
@@ -99,14 +102,17 @@ def report_of(shown: Sequence[tuple[str, RunSet]], wish: Wish | None = None) -> 
 
 
 def _values(
-    cases: Sequence[CasePart], compared: ComparisonPart | None, records: Records, wish: Wish
+    cases: Sequence[CasePart],
+    compared: ComparisonPart | None,
+    records: Records,
+    request: ReportRequest,
 ) -> dict[str, Any]:
     by_side: dict[str, list[tuple[str, RunSet]]] = {}
     for case in cases:
         by_side.setdefault(case.side if compared else "", []).append((case.title, case.runs))
     facts = environment(by_side)
     return {
-        "title": wish.title or _title(cases, compared),
+        "title": request.title or _title(cases, compared),
         "verdict": compared.verdict if compared else _lead(cases),
         "compared": compared,
         "cases": cases,
@@ -114,11 +120,11 @@ def _values(
         "doubts": doubts_table(records.records),
         "digests": records.listed,
         "records_digest": records.digest,
-        "command": wish.command,
+        "command": request.command,
         "version": __version__,
         "measured": _measured(records.records),
         "made": _made(),
-        "rule": wish.rule,
+        "rule": request.rule,
     }
 
 
@@ -179,26 +185,26 @@ def _within_limit(
     values: dict[str, Any],
     cases: Sequence[CasePart],
     compared: ComparisonPart | None,
-    wish: Wish,
+    request: ReportRequest,
     records: Records,
 ) -> tuple[str, int, int]:
     """Render a report with as many pictures as it has room for."""
-    document = records.document(wish.kept)
+    document = records.document(request.kept)
     data = in_script(document)
     render = _renderer({**values, "data": data, "digest": document["digest"]})
     bare = len(render({}, 0))
     if bare > LIMIT:
-        raise InputError(_too_large(bare, wish, records, len(data)))
+        raise InputError(_too_large(bare, request, records, len(data)))
     room = LIMIT - bare - _RESERVE
     drawn: dict[int | None, list[DrawnPicture]] = {}
     left_out = 0
-    for one in planned(cases, compared, wish):
+    for place, draw in planned(cases, compared, request):
         # Nothing small is taken in once something did not fit: what is shown is the beginning.
-        picture = one.draw() if not left_out else None
+        picture = draw() if not left_out else None
         if left_out:
             left_out += 1
         elif picture is not None and picture.size <= room:
-            drawn.setdefault(one.place, []).append(picture)
+            drawn.setdefault(place, []).append(picture)
             room -= picture.size
         elif picture is not None:
             left_out = 1
@@ -233,7 +239,7 @@ def _harmless(value: Any) -> Any:
     return value
 
 
-def _too_large(size: int, wish: Wish, records: Records, data: int) -> str:
+def _too_large(size: int, request: ReportRequest, records: Records, data: int) -> str:
     """Say why a report does not fit, and what to leave out."""
     runs = named_runs(sorted({record.run for record in records.records}))
     text = (
@@ -242,7 +248,7 @@ def _too_large(size: int, wish: Wish, records: Records, data: int) -> str:
         f"{plural(len(records.runs), 'run')} ({runs})"
     )
     lean = len(in_script(records.document(("duration_s",))))
-    if tuple(wish.kept) == (ALL_METRICS,) and size - data + lean <= LIMIT:
+    if tuple(request.kept) == (ALL_METRICS,) and size - data + lean <= LIMIT:
         kept = amount(size - data + lean, "B")
         return f"{text}; --keep duration_s keeps the times alone: {kept}"
     return f"{text}; name fewer cases, or some of the runs (FOLDER@1-50)"

@@ -6,6 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from html import escape
+from typing import TypeAlias
 
 from benchyard.analysis.comparison.run_sets import RunSet
 from benchyard.core.errors import BenchyardError, RecordError
@@ -15,18 +16,20 @@ from benchyard.show.curves.panels import LEAST_SAMPLES, read_curves, steps_alone
 from benchyard.show.curves.plot import draw
 from benchyard.show.drawing import Drawing
 from benchyard.show.results_plot.chart import PlotKind
-from benchyard.show.results_plot.choice import PlotRequest as PlotWish
-from benchyard.show.results_plot.choice import make_chart
+from benchyard.show.results_plot.choice import PlotRequest, make_chart
 from benchyard.show.results_plot.figure import Size, chart_drawing
 from benchyard.show.results_plot.sides import tell_apart
 from benchyard.show.themes import PAGE
 from benchyard.web.report.cases import CasePart
-from benchyard.web.report.comparisons import ComparisonPart, Wish
+from benchyard.web.report.comparisons import ComparisonPart, ReportRequest
 
 #: Points of a curve: in a report a few hundred pixels wide.
 _POINTS = 160
 #: Where the ids of a picture are: those of two pictures in a page must differ.
 _ID = re.compile(r'(?<= id=")(?=[^"]*")|(?<="url\(#)(?=[^"]*\)")')
+
+#: A colour of an attribute: thousands of shapes have the same.
+_COLOUR = re.compile(r'(?<==")light-dark\([#0-9a-f,]+\)(?=")')
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,43 +51,38 @@ class DrawnPicture:
         return len(self.svg.encode()) + sum(map(len, self.caption)) + 300
 
 
-@dataclass(frozen=True, slots=True)
-class Planned:
-    """A picture that is not drawn yet.
-
-    Args:
-        place: Of the case that it belongs to; None belongs to the comparison.
-        draw: Draws it; None if there is nothing to draw.
-    """
-
-    place: int | None
-    draw: Callable[[], DrawnPicture | None]
+#: The place of its case, None for the comparison; and what draws it, or returns None.
+Planned: TypeAlias = tuple[int | None, Callable[[], DrawnPicture | None]]
 
 
 def planned(
-    cases: Sequence[CasePart], compared: ComparisonPart | None, wish: Wish
+    cases: Sequence[CasePart], compared: ComparisonPart | None, request: ReportRequest
 ) -> Iterator[Planned]:
     """Yield the pictures of a report, the most telling first."""
-    metric = wish.rule.main_metric
+    metric = request.rule.main_metric
     for place, pair in enumerate(compared.pairs if compared else ()):
         both = ((pair.baseline_side, pair.baseline), (pair.candidate_side, pair.candidate))
-        sides = [(wish.label(name), runs) for name, runs in both]
-        yield Planned(None, partial(_chart, sides, PlotKind.RATIO, metric, wish, f"c{place}-"))
+        sides = [(request.label(name), runs) for name, runs in both]
+        yield None, partial(_chart, sides, PlotKind.RATIO, metric, request, f"c{place}-")
     for kind in (PlotKind.POINTS, None, PlotKind.STRIPS):
         for place, case in enumerate(cases):
             if kind is None:
-                yield Planned(place, partial(_timeline, case, f"p{place}-"))
+                yield place, partial(_timeline, case, f"p{place}-")
             else:
                 side, prefix = [(case.side, case.runs)], f"{kind}{place}-"
-                yield Planned(place, partial(_chart, side, kind, metric, wish, prefix))
+                yield place, partial(_chart, side, kind, metric, request, prefix)
 
 
 def _chart(
-    sides: Sequence[tuple[str, RunSet]], kind: PlotKind, metric: str, wish: Wish, prefix: str
+    sides: Sequence[tuple[str, RunSet]],
+    kind: PlotKind,
+    metric: str,
+    request: ReportRequest,
+    prefix: str,
 ) -> DrawnPicture | None:
-    described = tell_apart(sides, suspect=wish.rule.suspect)
+    described = tell_apart(sides, suspect=request.rule.suspect)
     with suppress(BenchyardError):  # what cannot be drawn is in the tables, with the reason
-        chart = make_chart(described, PlotWish(kind, metric, wish.rule.steps))
+        chart = make_chart(described, PlotRequest(kind, metric, request.rule.steps))
         drawing = chart_drawing(replace(chart, caption=()), Size())
         name = f"{kind} of {chart.title}: {chart.quantity}"
         return DrawnPicture(_inside(drawing, name, prefix), "rows", chart.caption)
@@ -110,9 +108,15 @@ def _timeline(case: CasePart, prefix: str) -> DrawnPicture | None:
 
 
 def _inside(drawing: Drawing, name: str, prefix: str) -> str:
-    """Return an SVG for a page, dark where it is, with ids of its own.
+    """Return an SVG for a page, dark where it is, with ids of its own and each colour once.
 
     Texts in it are escaped, so that a quotation mark is one of the markup's.
     """
-    svg = _ID.sub(prefix, drawing.svg(PAGE))
-    return svg.replace("<svg ", f'<svg role="img" aria-label="{escape(printable(name))}" ', 1)
+    names: dict[str, str] = {}
+    svg = _COLOUR.sub(
+        lambda colour: names.setdefault(colour[0], f"var(--c{len(names)})"),
+        _ID.sub(prefix, drawing.svg(PAGE)),
+    )
+    colours = ";".join(f"{name[4:-1]}:{colour}" for colour, name in names.items())
+    head = f'<svg role="img" style="{colours}" aria-label="{escape(printable(name))}" '
+    return svg.replace("<svg ", head, 1)

@@ -14,7 +14,7 @@ from benchyard.results.folders import RUN_FILE, run_folder
 from benchyard.results.layout import case_place
 from benchyard.results.record import Repetition, RunRecord, StepRecord
 from benchyard.results.report_data import ReportSide, Run, data_document
-from benchyard.web.report.comparisons import Wish
+from benchyard.web.report.comparisons import ReportRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +45,14 @@ class Records:
         return data_document(self.sides, self.runs, texts)
 
 
-def records_of(shown: Sequence[tuple[str, RunSet]], wish: Wish) -> Records:
+def records_of(shown: Sequence[tuple[str, RunSet]], request: ReportRequest) -> Records:
     """Collect the runs of all sides; one that is on two sides counts once."""
     places: dict[tuple[str, int], int] = {}
     runs: list[Run] = []
     records: list[RunRecord] = []
     sides: dict[tuple[str, str | None], list[int]] = {}
     for side, one in shown:
-        own = sides.setdefault((wish.label(side), _step(one)), [])
+        own = sides.setdefault((request.label(side), _step(one)), [])
         done = set(map(id, one.records))
         for record in one.everything:
             key = str(one.folder.resolve()), record.run

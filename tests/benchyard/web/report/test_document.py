@@ -18,7 +18,7 @@ from benchyard.core.model import Outcome
 from benchyard.results.record import Attempt, ErrorRecord, RunRecord, StepRecord
 from benchyard.results.trust import Suspect
 from benchyard.web.report import document
-from benchyard.web.report.comparisons import Wish, sides_of
+from benchyard.web.report.comparisons import ReportRequest
 from benchyard.web.report.document import LIMIT, Report, report_of
 from tests.benchyard.analysis.comparison.conftest import (
     BASE,
@@ -36,7 +36,7 @@ HOSTILE = "<script>alert(1)</script>\u202e\x1b[31m\"'&"
 
 
 def alone(records: Sequence[RunRecord], **wish: Any) -> Report:
-    return report_of([("here", run_set(records))], Wish(**wish))
+    return report_of([("here", run_set(records))], ReportRequest(**wish))
 
 
 def many(count: int, **more: Any) -> list[RunRecord]:
@@ -54,7 +54,7 @@ def of_queries(names: Sequence[str], count: int) -> list[RunRecord]:
 def compared(*folders: Path, **rule: Any) -> Report:
     found = read_sides([*map(str, folders)], Places(Path()))
     made = answer(found, ComparisonRequest(Rule(other_work=True, **rule)))
-    return report_of(sides_of(made.comparison), Wish(answer=made))
+    return report_of(request=ReportRequest(answer=made))
 
 
 class Reader(HTMLParser):

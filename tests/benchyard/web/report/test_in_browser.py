@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from benchyard.core.model import Outcome
-from benchyard.web.report.comparisons import Wish
+from benchyard.web.report.comparisons import ReportRequest
 from benchyard.web.report.document import report_of
 from tests.benchyard.analysis.comparison.conftest import run, run_set, step
 from tests.exploring import surfing
@@ -42,7 +42,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> str:
         for n in range(1, 59)
     ]
     records.append(run(59, step(name="load", index=1, outcome=Outcome.FAILED)))
-    made = report_of([("here", run_set(records))], Wish(command=_HOSTILE))
+    made = report_of([("here", run_set(records))], ReportRequest(command=_HOSTILE))
     assert "<details>" in made.html
     file = tmp_path_factory.mktemp("report") / "report.html"
     file.write_text(made.html)

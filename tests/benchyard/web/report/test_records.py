@@ -13,7 +13,7 @@ from benchyard.analysis.comparison.verdicts import compare
 from benchyard.core.model import Json
 from benchyard.results.record import ErrorRecord, PhaseRecord, Repetition, RunRecord
 from benchyard.results.report_data import in_script, read_report
-from benchyard.web.report.comparisons import Wish
+from benchyard.web.report.comparisons import ReportRequest
 from benchyard.web.report.document import report_of
 from benchyard.web.report.records import records_of
 from tests.benchyard.analysis.comparison.conftest import failed, place, run, step, titled
@@ -44,7 +44,7 @@ def records(factor: float) -> list[RunRecord]:
 def report(results: Path, *kept: str) -> Path:
     """Write a report of some results, and return its path."""
     file = results.with_suffix(".html")
-    file.write_text(report_of(_shown(results), Wish(kept=kept or ("all",))).html)
+    file.write_text(report_of(_shown(results), ReportRequest(kept=kept or ("all",))).html)
     return file
 
 
@@ -86,7 +86,7 @@ def test_runs_of_a_hundred_steps_are_small(tmp_path: Path) -> None:
     steps = [step(drawn.random(), name=f"q{n}", index=n, used=one) for n, one in enumerate(used)]
     results = place(tmp_path / "results", [run(1, *steps)])
     whole, times = (
-        len(in_script(records_of(_shown(results), Wish()).document([one])))
+        len(in_script(records_of(_shown(results), ReportRequest()).document([one])))
         for one in ("all", "duration_s")
     )
     # Digits drawn at random: no real counters are so hard to compress.

@@ -1,8 +1,9 @@
 """The events of publishing, and its result."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
+from benchyard.core.errors import BenchyardError
 from benchyard.core.model import JsonObject
 from benchyard.core.quantity import plural
 from benchyard.core.wording import printable
@@ -15,12 +16,10 @@ class Begun:
     Args:
         sink: The sink's name.
         files: How many files wait.
-        size: Bytes of all files that wait, as they lie.
     """
 
     sink: str
     files: int
-    size: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,16 +96,13 @@ class Retrying:
 
 
 Ending = Published | Rejected | Left | Elsewhere | Confirmed
-
-
 Happening = Begun | Retrying | Ending
-
-
 Listener = Callable[[Happening], None]
 
 
-def silent(_: Happening) -> None:
-    """Listen and say nothing."""
+def reason_of(error: BenchyardError | OSError) -> str:
+    """Return what an error says; of the disk's without the number and the file."""
+    return getattr(error, "strerror", None) or str(error)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,13 +140,10 @@ class PublishResult:
         """Return one result for uploading and the archiving after it."""
         return replace(
             later,
-            published=self.published + later.published,
             rejected=self.rejected + later.rejected,
             waiting=self.waiting + later.waiting,
             elsewhere=self.elsewhere + later.elsewhere,
-            left_alone=self.left_alone + later.left_alone,
             error=self.error or later.error,
-            interrupted=self.interrupted or later.interrupted,
         )
 
     def to_json(self) -> JsonObject:
@@ -160,8 +153,8 @@ class PublishResult:
             "sink": self.sink,
             "published": [one.name for one in self.published if one.new],
             "already_archived": [one.name for one in self.published if not one.new],
-            "rejected": [{"name": one.name, "reason": one.reason} for one in self.rejected],
-            "waiting": [{"name": one.name, "reason": one.reason} for one in self.waiting],
+            "rejected": list(map(asdict, self.rejected)),
+            "waiting": list(map(asdict, self.waiting)),
             "warnings": [{"name": one.name, "warning": one.warning} for one in warned],
             "elsewhere": self.elsewhere,
             "left_alone": self.left_alone,
@@ -193,21 +186,13 @@ def advice(outcome: PublishResult) -> Iterator[str]:
     command = f"benchyard publish --sink {outcome.sink}"
     # What has a path is a run that no document could be made of.
     waiting = sum(1 for one in outcome.waiting if "/" not in one.name)
-    if waiting:
-        yield printable(
-            f"{outcome.sink}: {plural(waiting, 'document')} waiting; '{command}' brings "
-            f"{_them(waiting)}"
-        )
-    if outcome.rejected:
-        count = len(outcome.rejected)
-        yield printable(
-            f"{outcome.sink}: {plural(count, 'document')} rejected; '{command} --again' offers "
-            f"{_them(count)} once more"
-        )
-
-
-def _them(count: int) -> str:
-    return "it" if count == 1 else "them"
+    for count, state, does in (
+        (waiting, "waiting", f"'{command}' brings {{}}"),
+        (len(outcome.rejected), "rejected", f"'{command} --again' offers {{}} once more"),
+    ):
+        if count:
+            said = does.format("it" if count == 1 else "them")
+            yield printable(f"{outcome.sink}: {plural(count, 'document')} {state}; {said}")
 
 
 def problems(outcome: PublishResult) -> Iterator[str]:

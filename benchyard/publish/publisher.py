@@ -7,14 +7,24 @@ wherever a publisher is killed, the next one completes its work.
 
 import queue
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from types import MappingProxyType
 
-from benchyard.core.errors import SinkUnavailableError
+from benchyard.core.errors import (
+    BenchyardError,
+    DocumentRejectedError,
+    InputError,
+    SinkUnavailableError,
+    UnreachableError,
+)
 from benchyard.publish.archive import Archive
-from benchyard.publish.file_lock import Mark
+from benchyard.publish.claims import ClaimedFile, Mark, Missed, claimed
+from benchyard.publish.compression import LARGEST, Compression, split_name
 from benchyard.publish.outcome import (
     Begun,
     Confirmed,
@@ -27,14 +37,26 @@ from benchyard.publish.outcome import (
     PublishResult,
     Rejected,
     Retrying,
-    silent,
+    reason_of,
 )
-from benchyard.publish.sinks.contract import DocumentKind, Sink
-from benchyard.publish.sinks.sending import HALF_A_MINUTE, RetryPolicy
-from benchyard.publish.spool import Listing, WaitingFile, documents_of, listing
-from benchyard.publish.upload_one import StopSignal, Uploader
+from benchyard.publish.redact import scrubbed
+from benchyard.publish.sinks.contract import NotesArchiving, Sink, Spooled
+from benchyard.publish.sinks.sending import HALF_A_MINUTE, RetryPolicy, retried
+from benchyard.publish.spool import reject, waiting_for
 
-#: None is the end of a thread; an exception is a mistake of ours.
+#: After so many seconds without a change, a document that cannot be read will not become readable.
+#: Tests write into their result folders in place, and a publisher may come while they do.
+SETTLED_S = 2.0
+#: After so many files in a row that went wrong in unforeseen ways, the next ones will too.
+_IN_A_ROW = 3
+_CHANGED = "it was written to while it was published; it is taken the next time"
+#: How often it is looked whether the user wants to stop, in seconds.
+_GLANCE = 0.05
+#: Of documents that may have more bytes, one at a time is in memory: a sink needs some twelve times
+#: as much.
+_LARGE = LARGEST // 8
+#: JSON is rarely compressed further. What is goes beside others all the same, and takes more.
+_RATIO = 100
 _Heard = Happening | Exception | None
 
 
@@ -49,26 +71,8 @@ class Manner:
     """
 
     policy: RetryPolicy = HALF_A_MINUTE
-    listener: Listener = silent
+    listener: Listener = lambda _: None
     asked: threading.Event | None = None
-
-
-def waiting_for(sink: Sink, spool: Path, *, own: bool = True) -> Listing:
-    """List the files of a spool that a sink takes: documents, or events too.
-
-    Args:
-        sink: The sink.
-        spool: The folder.
-        own: Whether the spool is the lab's; in another folder only documents wait.
-
-    Raises:
-        OSError: If the folder is there and cannot be read.
-    """
-    try:
-        found = listing(spool, None if sink.kind is DocumentKind.EVENTS else sink.kind)
-    except FileNotFoundError:
-        return Listing((), 0)
-    return found if own else documents_of(found)
 
 
 def publish(
@@ -84,168 +88,243 @@ def publish(
         own: As for ``waiting_for``.
 
     Raises:
-        InputError: If there is no such kind of archive.
         OSError: If the spool cannot be read.
     """
-    return _run(waiting_for(sink, spool, own=own), sink, archive, manner)
+    found = waiting_for(sink.kind, spool, own=own)
+    outcome = deliver([one.path for one in found.waiting], sink, archive, manner)
+    return replace(outcome, left_alone=found.left_alone)
 
 
-def upload(
-    spool: Path,
+def deliver(
+    files: Sequence[Path],
     sink: Sink,
     archive: Archive,
     manner: Manner | None = None,
-    names: Iterable[str] | None = None,
-) -> PublishResult:
-    """Upload what waits in a folder; ``archive`` archives it later.
-
-    Args:
-        spool: The folder.
-        sink: Where documents are stored.
-        archive: Where they will go.
-        manner: How to publish.
-        names: Only these files; all of them by default.
-
-    Raises:
-        InputError: If there is no such kind of archive.
-        OSError: If the spool cannot be read.
-    """
-    found = waiting_for(sink, spool)
-    if names is not None:
-        wanted = frozenset(names)
-        found = Listing(tuple(one for one in found.waiting if one.name in wanted), 0)
-    return _run(found, sink, archive, manner, archives=False)
-
-
-def archive(
-    spool: Path,
-    sink: Sink,
-    to: Archive,
-    confirmed: Sequence[Confirmed],
-    manner: Manner | None = None,
-) -> PublishResult:
-    """Archive what the sink has confirmed, and take it out of the spool.
-
-    Raises:
-        InputError: If there is no such kind of archive.
-    """
-    marks = {one.name: one.mark for one in confirmed}
-    waiting = tuple(WaitingFile(spool / name, mark[2], mark[3]) for name, mark in marks.items())
-    return _run(Listing(waiting, 0), sink, to, manner, marks)
-
-
-def _run(
-    found: Listing,
-    sink: Sink,
-    to: Archive,
-    manner: Manner | None,
-    confirmed: Mapping[str, Mark] = MappingProxyType({}),
     *,
+    confirmed: Mapping[str, Mark] = MappingProxyType({}),
     archives: bool = True,
 ) -> PublishResult:
-    how = manner or Manner()
-    stop = StopSignal(how.asked)
-    heard: queue.Queue[_Heard] = queue.Queue()
-    uploader = Uploader(sink, to, how.policy, stop, heard.put, confirmed, archives)
-    how.listener(Begun(sink.name, len(found.waiting), sum(one.size for one in found.waiting)))
-    if found.waiting:
-        _prepare(to, stop)
-    endings = _published(found.waiting, uploader, heard, how.listener)
-    return _outcome(sink.name, found, endings, stop)
+    """Bring files of a spool to a sink and to an archive.
 
-
-def _prepare(to: Archive, stop: StopSignal) -> None:
-    try:
-        to.prepare()
-    except SinkUnavailableError as error:
-        stop.give_up(str(error))
-
-
-def _published(
-    waiting: Sequence[WaitingFile],
-    uploader: Uploader,
-    heard: "queue.Queue[_Heard]",
-    listener: Listener,
-) -> list[Ending]:
-    """Publish files in parallel, oldest first; return how each that was begun ended.
-
-    The first goes alone, so that a sink that is down, or wrong settings, are found and told once.
-    The threads are daemons: a second Ctrl-C does not wait for a sink.
+    Args:
+        files: Oldest first.
+        sink: Where documents are stored.
+        archive: Where they go afterwards.
+        manner: How to publish.
+        confirmed: The marks of files, by name, that the sink has already; they are archived only.
+        archives: Whether files are archived now; else they stay in the spool.
     """
-    number_of_threads = max(1, min(uploader.sink.parallel, len(waiting)))
-    todo, ended = queue.SimpleQueue[WaitingFile | None](), threading.Event()
-    for one in (*waiting, *[None] * number_of_threads):
-        todo.put(one)
-    threads = [
-        threading.Thread(target=_work, args=(todo, uploader, heard, ended, number), daemon=True)
-        for number in range(number_of_threads)
-    ]
-    for thread in threads:
-        thread.start()
-    endings: list[Ending] = []
-    try:
-        for happening in _until_all_ended(heard, len(threads)):
-            listener(happening)
-            if not isinstance(happening, Begun | Retrying):
-                endings.append(happening)
-    except BaseException:
-        uploader.stop.give_up("interrupted")
-        raise
-    return endings
-
-
-def _work(
-    todo: "queue.SimpleQueue[WaitingFile | None]",
-    uploader: Uploader,
-    heard: "queue.Queue[_Heard]",
-    ended: threading.Event,
-    number: int,
-) -> None:
-    """Upload files until none is left; the others wait until the first file of thread 0 ended."""
-    try:
-        if number:
-            ended.wait()
-        for waiting in iter(todo.get, None):
-            if uploader.stop:
-                break
-            heard.put(uploader.publish(waiting))
-            ended.set()
-    except Exception as error:  # noqa: BLE001 - raised again in the thread that called
-        uploader.stop.give_up("internal error")
-        heard.put(error)
-    finally:
-        ended.set()
-        heard.put(None)
-
-
-def _until_all_ended(heard: "queue.Queue[_Heard]", threads: int) -> Iterator[Happening]:
-    mistake: Exception | None = None
-    while threads:
-        happening = heard.get()
-        if happening is None:
-            threads -= 1
-        elif isinstance(happening, Exception):
-            mistake = happening
-        else:
-            yield happening
-    if mistake is not None:
-        raise mistake
-
-
-def _outcome(
-    sink: str, found: Listing, endings: Sequence[Ending], stop: StopSignal
-) -> PublishResult:
+    how = manner or Manner()
+    stop = StopSignal(how.asked or threading.Event())
+    heard: queue.Queue[_Heard] = queue.Queue()
+    course = _Course(sink, archive, how.policy, stop, heard.put, confirmed, archives)
+    how.listener(Begun(sink.name, len(files)))
+    if files:
+        try:
+            archive.prepare()
+        except SinkUnavailableError as error:
+            stop.give_up(str(error))
+    endings = _in_parallel(files, course, heard, how.listener)
     begun = {ending.name for ending in endings}
-    left = [ending for ending in endings if isinstance(ending, Left)]
-    left += [Left(one.name) for one in found.waiting if one.name not in begun]
+    left = [Left(file.name) for file in files if file.name not in begun]
+    left[:0] = [one for one in endings if isinstance(one, Left)]
     return PublishResult(
-        sink,
+        sink.name,
         published=tuple(one for one in endings if isinstance(one, Published)),
         confirmed=tuple(one for one in endings if isinstance(one, Confirmed)),
         rejected=tuple(one for one in endings if isinstance(one, Rejected)),
         waiting=tuple(left),
         elsewhere=sum(1 for one in endings if isinstance(one, Elsewhere)),
-        left_alone=found.left_alone,
         error=stop.reason,
-        interrupted=stop.is_asked and bool(left),
+        interrupted=stop.asked.is_set() and bool(left),
     )
+
+
+def _in_parallel(
+    files: Sequence[Path], course: "_Course", heard: "queue.Queue[_Heard]", listener: Listener
+) -> list[Ending]:
+    """Publish files in parallel; return how each that was begun ended.
+
+    The first goes alone, so that a sink that is down, or wrong settings, are found and told once.
+    The threads are daemons: a second Ctrl-C does not wait for a sink.
+    """
+    todo = iter(files)
+    endings: list[Ending] = []
+    running = _start(1, course, todo)
+    try:
+        while running:
+            match heard.get():
+                case None:
+                    running -= 1
+                case Exception() as mistake:
+                    raise mistake  # noqa: TRY301 - of another thread
+                case happening:
+                    listener(happening)
+                    if not isinstance(happening, Begun | Retrying):
+                        more = min(course.sink.parallel, len(files)) - 1
+                        running += 0 if endings else _start(more, course, todo)
+                        endings.append(happening)
+    except BaseException:
+        course.stop.give_up("interrupted")
+        raise
+    return endings
+
+
+def _start(number: int, course: "_Course", todo: Iterator[Path]) -> int:
+    for _ in range(number):
+        threading.Thread(target=course.work, args=(todo,), daemon=True).start()
+    return number
+
+
+@dataclass(slots=True)
+class StopSignal:
+    """Whether publishing is to stop, since the user wants it or going on is useless.
+
+    Args:
+        asked: Is set when the user wants to stop.
+        reason: Why going on is useless; None if it is not.
+    """
+
+    asked: threading.Event
+    reason: str | None = None
+
+    def give_up(self, reason: str) -> None:
+        """Stop, because of this; only the first reason is kept."""
+        self.reason = self.reason or reason
+
+    def __bool__(self) -> bool:
+        return self.asked.is_set() or self.reason is not None
+
+    def wait(self, seconds: float) -> bool:
+        """Wait until publishing is to stop, at most so many seconds; tell whether it is."""
+        end = time.monotonic() + seconds
+        while not self and (left := end - time.monotonic()) > 0:
+            self.asked.wait(min(left, _GLANCE))
+        return bool(self)
+
+
+@dataclass(slots=True)
+class _Course:
+    """One file after the other: locked, read, stored, archived, taken out of the spool.
+
+    Several threads may share it.
+
+    Args:
+        tell: Takes what happens; a mistake of ours; and None when a thread ends.
+    """
+
+    sink: Sink
+    archive: Archive
+    policy: RetryPolicy
+    stop: StopSignal
+    tell: Callable[[_Heard], None]
+    confirmed: Mapping[str, Mark]
+    archives: bool
+    _troubles: int = field(default=0, init=False)
+    _answered: bool = field(default=False, init=False)
+    _large: threading.Lock = field(default_factory=threading.Lock, init=False)
+
+    def work(self, todo: Iterator[Path]) -> None:
+        """Publish files until none is left or it is to stop."""
+        try:
+            for path in todo:
+                if self.stop:
+                    break
+                self.tell(self._publish(path))
+        except Exception as error:  # noqa: BLE001 - raised again in the thread that called
+            self.tell(error)
+        finally:
+            self.tell(None)
+
+    def _publish(self, path: Path) -> Ending:
+        """Lock a file, upload and archive it; after an error it stays in the spool."""
+        try:
+            with claimed(path) as held:
+                if isinstance(held, Missed):
+                    return Elsewhere(path.name)
+                ratio = 1 if held.compression is Compression.NONE else _RATIO
+                with self._large if held.size * ratio > _LARGE else nullcontext():
+                    ending = self._settled(held)
+        except (BenchyardError, OSError) as error:
+            return self._trouble(path.name, error)
+        self._troubles = 0
+        return ending
+
+    def _settled(self, held: ClaimedFile) -> Ending:
+        """Act on a file; reject it if it cannot be read and nobody is still writing it."""
+        try:
+            return self._act(held)
+        except DocumentRejectedError as error:
+            young = SETTLED_S - (time.time_ns() - held.modified_ns) / 1e9
+            # From the future: its age is not known.
+            stopped = held.is_settled and 0 < young <= SETTLED_S and self.stop.wait(young)
+            if stopped or not held.is_settled:
+                return Left(held.name, "" if stopped else _CHANGED)
+            reject(held, str(error))
+            return Rejected(held.name, str(error))
+
+    def _act(self, held: ClaimedFile) -> Ending:
+        if self.confirmed.get(held.name, held.mark) != held.mark:
+            return Left(held.name, _CHANGED)
+        content = held.content()
+        place = self.archive.planned(held, content)
+        spooled = Spooled(split_name(held.name)[0], content, place)
+        if held.name not in self.confirmed:
+            try:
+                self._retried(held.name, lambda: self._store(spooled))
+            except SinkUnavailableError as error:
+                if not self.stop:
+                    self.stop.give_up(str(error))
+                return Left(held.name, str(error))
+        return self._archive(held, spooled) if self.archives else Confirmed(held.name, held.mark)
+
+    def _store(self, spooled: Spooled) -> None:
+        try:
+            self.sink.store(spooled)
+            self._answered = True
+        except BenchyardError:
+            raise
+        except Exception as error:
+            # A sink's library may raise what nobody foresaw; the file must not be lost by that.
+            what = scrubbed(f"{type(error).__name__}: {error}")
+            raise _UnforeseenError(f"sink {self.sink.name}: unexpected {what}") from error
+
+    def _retried(self, name: str, attempt: Callable[[], None]) -> None:
+        """Attempt until it succeeds.
+
+        A sink that was never reached is not waited for: its address is wrong, or it is down. One
+        that answered before will probably come back.
+        """
+
+        def wait(error: SinkUnavailableError, seconds: float) -> bool:
+            self._answered = self._answered or not isinstance(error, UnreachableError)
+            if self.stop or not self._answered:
+                return False
+            self.tell(Retrying(name, str(error), seconds))
+            return not self.stop.wait(seconds)
+
+        retried(attempt, self.policy, wait)
+
+    def _archive(self, held: ClaimedFile, spooled: Spooled) -> Ending:
+        if not held.is_settled:
+            return Left(held.name, _CHANGED)
+        began = datetime.now(UTC)
+        kept = self.archive.keep(held, spooled.content)
+        held.take_out()
+        warning, sink, ended = "", self.sink, datetime.now(UTC)
+        if isinstance(sink, NotesArchiving):
+            try:
+                self._retried(held.name, lambda: sink.note_archived(spooled, began, ended))
+            except BenchyardError as error:  # also of settings: the file is archived all the same
+                warning = str(error)
+        return Published(held.name, kept.where, kept.new, warning)
+
+    def _trouble(self, name: str, error: BenchyardError | OSError) -> Left:
+        self._troubles += 1
+        if self._troubles >= _IN_A_ROW or isinstance(error, InputError):
+            self.stop.give_up(reason_of(error))
+        return Left(name, reason_of(error))
+
+
+class _UnforeseenError(BenchyardError):
+    """A sink raised an error that the contract does not know; the file waits."""

@@ -1,7 +1,8 @@
 """Where a sink's documents wait and where they are archived, by the options of the user."""
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -9,12 +10,11 @@ from urllib.parse import unquote, urlsplit
 from benchyard.core.errors import InputError
 from benchyard.core.model import JsonObject
 from benchyard.core.places import archive_of, spool_of
-from benchyard.publish.archive import Archive, LocalArchive
+from benchyard.publish.archive import Archive, LocalArchive, RemoteArchive
 from benchyard.publish.compression import Compression
-from benchyard.publish.publisher import waiting_for
-from benchyard.publish.remote import RemoteArchive
 from benchyard.publish.sinks import NAMES, open_sink
-from benchyard.publish.spool import REJECTED, Listing, listing
+from benchyard.publish.sinks.contract import DocumentKind
+from benchyard.publish.spool import REJECTED, Listing, waiting_for
 
 _HERE = ("file", "local")
 
@@ -75,15 +75,12 @@ def open_archive(wanted: Route) -> Archive:
     if local is None:
         return RemoteArchive(wanted.archive, wanted.compression)
     for taken in (wanted.spool, wanted.spool / REJECTED):
-        if local.resolve() == taken.resolve() or (local.exists() and _is_one(local, taken)):
+        same = local.exists() and taken.exists() and local.samefile(taken)
+        if same or local.resolve() == taken.resolve():
             raise InputError(
                 f"{local} cannot be the archive of {wanted.spool}; name another folder"
             )
     return LocalArchive(local, wanted.compression)
-
-
-def _is_one(one: Path, other: Path) -> bool:
-    return other.exists() and one.samefile(other)
 
 
 def local_archive(archive: str) -> Path | None:
@@ -129,13 +126,9 @@ def backlog(wanted: Route) -> Backlog:
         SinkUnavailableError: If the archive does not answer.
         OSError: If the spool cannot be read.
     """
-    sink = open_sink(wanted.sink)
-    try:
-        return Backlog(
-            wanted, waiting_for(sink, wanted.spool, own=wanted.own), open_archive(wanted).shown
-        )
-    finally:
-        sink.close()
+    with closing(open_sink(wanted.sink)) as sink:
+        found = waiting_for(sink.kind, wanted.spool, own=wanted.own)
+        return Backlog(wanted, found, open_archive(wanted).shown)
 
 
 def routes(
@@ -171,17 +164,10 @@ def routes(
 
 def with_backlog(*, again: bool = False) -> tuple[str, ...]:
     """Return the sinks for which something waits in the lab's own spools; if none, ``local``."""
-    return tuple(name for name in NAMES if any(map(_waits, _places(name, again)))) or ("local",)
-
-
-def _places(sink: str, again: bool) -> Iterator[Path]:  # noqa: FBT001
-    yield spool_of(sink)
-    if again:
-        yield spool_of(sink) / REJECTED
-
-
-def _waits(folder: Path) -> bool:
-    try:
-        return bool(listing(folder).waiting)
-    except FileNotFoundError:
-        return False
+    parts = ("", REJECTED) if again else ("",)
+    everything = DocumentKind.EVENTS
+    return tuple(
+        name
+        for name in NAMES
+        if any(waiting_for(everything, spool_of(name) / part).waiting for part in parts)
+    ) or ("local",)

@@ -2,59 +2,40 @@
 
 import os
 from collections.abc import Generator, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from benchyard.core.errors import BenchyardError, RecordError, SinkUnavailableError
 from benchyard.publish.archive import Archive
 from benchyard.publish.compression import Compression
-from benchyard.publish.outcome import Left, PublishResult
-from benchyard.publish.publisher import Manner, archive, publish, upload, waiting_for
+from benchyard.publish.outcome import Left, PublishResult, reason_of
+from benchyard.publish.publisher import Manner, deliver, publish
 from benchyard.publish.routes import Route, open_archive, route
 from benchyard.publish.sinks import open_sink
 from benchyard.publish.sinks.contract import DocumentKind, Sink
 from benchyard.publish.sinks.sending import AFTER_A_CASE
-from benchyard.publish.spool import REJECTED, offer_again, put
+from benchyard.publish.spool import REJECTED, offer_again, put, waiting_for
 from benchyard.publish.testresults import file_name, parse, text_of
 from benchyard.results.events import dump, events_of
 from benchyard.results.folders import REPLACED, RunFolder, run_number
 from benchyard.results.record import read_record
 
 
-@dataclass(frozen=True, slots=True)
-class OpenRoute:
-    """A route with its sink.
-
-    Args:
-        route: The route.
-        sink: The sink, open.
-        archive: Where documents go; an error if sink or archive take nothing now.
-    """
-
-    route: Route
-    sink: Sink
-    archive: Archive | SinkUnavailableError
-
-
 @contextmanager
-def opened(routes: Iterable[Route]) -> Generator[list[OpenRoute]]:
-    """Open the sinks and archives of routes, and check their settings.
+def _opened(routes: Iterable[Route]) -> Generator[list[tuple[Route, Sink]]]:
+    """Open the sinks of routes, and check their settings.
 
     Raises:
         InputError: If credentials are missing, or there is no such sink or archive.
     """
-    with ExitStack() as closing:
-        lines: list[OpenRoute] = []
-        for one in routes:
-            sink = open_sink(one.sink)
-            closing.callback(sink.close)
-            try:
+    with ExitStack() as opened:
+        pairs = [(one, opened.enter_context(closing(open_sink(one.sink)))) for one in routes]
+        for one, sink in pairs:
+            with suppress(SinkUnavailableError):
                 sink.check()
-                lines.append(OpenRoute(one, sink, open_archive(one)))
-            except SinkUnavailableError as error:
-                lines.append(OpenRoute(one, sink, error))
-        yield lines
+                open_archive(one)
+        yield pairs
 
 
 def check_sinks(names: Sequence[str]) -> None:
@@ -66,7 +47,7 @@ def check_sinks(names: Sequence[str]) -> None:
     Raises:
         InputError: If credentials are missing, or there is no such sink.
     """
-    with opened(map(route, names)):
+    with _opened(map(route, names)):
         pass
 
 
@@ -91,29 +72,27 @@ def publish_all(
         InputError: If credentials are missing, or there is no such sink or archive; nothing was
             read then.
     """
-    with opened(routes) as lines:
-        return tuple(_published(line, manner, runs, again=again) for line in lines)
+    with _opened(routes) as pairs:
+        return tuple(_published(line, sink, manner, runs, again=again) for line, sink in pairs)
 
 
 def _published(
-    line: OpenRoute, manner: Manner | None, runs: Sequence[Path], *, again: bool
+    line: Route, sink: Sink, manner: Manner | None, runs: Sequence[Path], *, again: bool
 ) -> PublishResult:
-    route, sink, archive = line.route, line.sink, line.archive
-    unread: list[Left] = []
+    left: list[Left] = []
     try:
-        if isinstance(archive, SinkUnavailableError):
-            waiting = waiting_for(sink, route.spool, own=route.own).waiting
-            return _failed(route.sink, [Left(one.name) for one in waiting], archive)
+        sink.check()
+        archive = open_archive(line)
         if again:
-            unread += offer_again(
-                route.spool, None if sink.kind is DocumentKind.EVENTS else sink.kind
-            )
-        for run in runs:
-            _spool(run, sink.kind, route.spool, archive, unread)
+            left += offer_again(line.spool, sink.kind)
+        list(_spooled(runs, line, sink.kind, archive, left))
+        outcome = publish(line.spool, sink, archive, manner, own=line.own)
     except (BenchyardError, OSError) as error:
-        return _failed(route.sink, unread, error)
-    outcome = publish(route.spool, sink, archive, manner, own=route.own)
-    return replace(outcome, sink=route.sink, waiting=(*unread, *outcome.waiting))
+        outcome = _failed(error)
+        with suppress(OSError):
+            waiting = waiting_for(sink.kind, line.spool, own=line.own).waiting
+            outcome = replace(outcome, waiting=tuple(Left(one.name) for one in waiting))
+    return replace(outcome, sink=line.sink, waiting=(*left, *outcome.waiting))
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,47 +121,24 @@ def upload_runs(runs: Sequence[Path], sinks: Sequence[str]) -> Uploaded:
         InputError: If there is no such sink; nothing was done then.
     """
     routes = tuple(map(route, sinks))
-    opened_sinks = [open_sink(name) for name in sinks]
-    outcomes = [
-        _uploaded(runs, line, sink) for line, sink in zip(routes, opened_sinks, strict=True)
-    ]
+    opened = list(map(open_sink, sinks))
+    outcomes = [_uploaded(runs, line, sink) for line, sink in zip(routes, opened, strict=True)]
     return Uploaded(routes, tuple(outcomes))
 
 
 def _uploaded(runs: Sequence[Path], line: Route, sink: Sink) -> PublishResult:
     names: list[str] = []
-    unread: list[Left] = []
-    try:
-        to = open_archive(line)
-        for run in runs:
-            names += _spool(run, sink.kind, line.spool, to, unread)
-        sink.check()
-        outcome = upload(line.spool, sink, to, Manner(AFTER_A_CASE), names)
-    except (BenchyardError, OSError) as error:
-        return _failed(line.sink, [*unread, *map(Left, names)], error)
-    finally:
-        sink.close()
-    return replace(outcome, sink=line.sink, waiting=(*unread, *outcome.waiting))
-
-
-def _spool(
-    run: Path, kind: DocumentKind, spool: Path, archive: Archive, unread: list[Left]
-) -> tuple[str, ...]:
-    """Put a run into a spool; return its document's name if that waits."""
-    try:
-        name = spool_run(run, kind, spool, archive)
-    except RecordError as error:
-        unread.append(Left(str(run), str(error)))
-        return ()
-    return () if name is None else (name,)
-
-
-def _failed(sink: str, waiting: Sequence[Left], error: BenchyardError | OSError) -> PublishResult:
-    if isinstance(error, BenchyardError):
-        return PublishResult(sink, waiting=tuple(waiting), error=str(error))
-    where = f"{error.filename}: " if error.filename else ""
-    text = f"{where}{error.strerror or error}"
-    return PublishResult(sink, waiting=tuple(waiting), error=text)
+    left: list[Left] = []
+    with closing(sink):
+        try:
+            archive = open_archive(line)
+            names += _spooled(runs, line, sink.kind, archive, left)
+            sink.check()
+            files = [line.spool / name for name in names]
+            outcome = deliver(files, sink, archive, Manner(AFTER_A_CASE), archives=False)
+        except (BenchyardError, OSError) as error:
+            outcome = replace(_failed(error), waiting=tuple(map(Left, names)))
+    return replace(outcome, sink=line.sink, waiting=(*left, *outcome.waiting))
 
 
 def archive_uploaded(uploaded: Uploaded) -> tuple[PublishResult, ...]:
@@ -191,25 +147,41 @@ def archive_uploaded(uploaded: Uploaded) -> tuple[PublishResult, ...]:
     Returns:
         What came of uploading and archiving together, for each sink.
     """
-    return tuple(
-        _archived(line, outcome)
-        for line, outcome in zip(uploaded.routes, uploaded.outcomes, strict=True)
-    )
+    pairs = zip(uploaded.routes, uploaded.outcomes, strict=True)
+    return tuple(_archived(line, outcome) for line, outcome in pairs)
 
 
 def _archived(line: Route, outcome: PublishResult) -> PublishResult:
-    if not outcome.confirmed:
+    marks = {one.name: one.mark for one in outcome.confirmed}
+    if not marks:
         return outcome
-    sink = open_sink(line.sink)
-    try:
-        kept = archive(
-            line.spool, sink, open_archive(line), outcome.confirmed, Manner(AFTER_A_CASE)
-        )
-    except (BenchyardError, OSError) as error:
-        kept = _failed(line.sink, [Left(one.name) for one in outcome.confirmed], error)
-    finally:
-        sink.close()
-    return outcome.joined(replace(kept, sink=line.sink))
+    files = [line.spool / name for name in marks]
+    with closing(open_sink(line.sink)) as sink:
+        try:
+            archive, manner = open_archive(line), Manner(AFTER_A_CASE)
+            later = deliver(files, sink, archive, manner, confirmed=marks)
+        except (BenchyardError, OSError) as error:
+            later = replace(_failed(error), waiting=tuple(map(Left, marks)))
+    return outcome.joined(replace(later, sink=line.sink))
+
+
+def _failed(error: BenchyardError | OSError) -> PublishResult:
+    where = f"{error.filename}: " if isinstance(error, OSError) and error.filename else ""
+    return PublishResult("", error=where + reason_of(error))
+
+
+def _spooled(
+    runs: Iterable[Path], line: Route, kind: DocumentKind, archive: Archive, left: list[Left]
+) -> Iterator[str]:
+    """Put runs into a spool; yield the names that wait there, and add what cannot be read."""
+    for run in runs:
+        try:
+            name = spool_run(run, kind, line.spool, archive)
+        except RecordError as error:
+            left.append(Left(str(run), str(error)))
+        else:
+            if name is not None:
+                yield name
 
 
 def spool_run(run: Path, kind: DocumentKind, spool: Path, archive: Archive) -> str | None:
@@ -241,22 +213,8 @@ def spool_run(run: Path, kind: DocumentKind, spool: Path, archive: Archive) -> s
     return name
 
 
-def finished_below(folder: Path) -> Iterator[Path]:
-    """Yield the finished runs anywhere below a folder, those of earlier campaigns included.
-
-    Runs without a record, which KROWN made, are left out, and so are hidden folders, where a lab
-    is at work.
-    """
-    for place, folders, _ in os.walk(folder):
-        runs = [RunFolder(Path(place, name)) for name in folders if run_number(name)]
-        for run in sorted(runs, key=lambda run: run.number):
-            if run.checkpoint.is_file() and os.path.lexists(run.record):
-                yield run.path
-        folders[:] = sorted(name for name in folders if _is_looked_into(name))
-
-
-def _is_looked_into(name: str) -> bool:
-    return not (name.startswith(".") or run_number(name.removesuffix(REPLACED)))
+def _is_in(folder: Path, name: str) -> bool:
+    return any((folder / (name + how.ending)).exists() for how in Compression)
 
 
 def document_of_run(run: Path, kind: DocumentKind) -> tuple[str, bytes]:
@@ -273,5 +231,19 @@ def document_of_run(run: Path, kind: DocumentKind) -> tuple[str, bytes]:
     return name.removesuffix(DocumentKind.RESULTS) + DocumentKind.EVENTS, dump(events_of(record))
 
 
-def _is_in(folder: Path, name: str) -> bool:
-    return any((folder / (name + how.ending)).exists() for how in Compression)
+def finished_below(folder: Path) -> Iterator[Path]:
+    """Yield the finished runs anywhere below a folder, those of earlier campaigns included.
+
+    Runs without a record, which KROWN made, are left out, and so are hidden folders, where a lab
+    is at work.
+    """
+    for place, folders, _ in os.walk(folder):
+        runs = [RunFolder(Path(place, name)) for name in folders if run_number(name)]
+        for run in sorted(runs, key=lambda run: run.number):
+            if run.checkpoint.is_file() and os.path.lexists(run.record):
+                yield run.path
+        folders[:] = sorted(
+            name
+            for name in folders
+            if not (name.startswith(".") or run_number(name.removesuffix(REPLACED)))
+        )

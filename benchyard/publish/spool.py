@@ -5,7 +5,9 @@ import re
 import stat
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 
 from benchyard.core.errors import (
@@ -14,17 +16,18 @@ from benchyard.core.errors import (
     InputError,
     SinkUnavailableError,
 )
-from benchyard.publish.archive import LocalArchive, key_of
-from benchyard.publish.compression import LARGEST, Compression, reading, split_name
-from benchyard.publish.exclusive_write import (
-    link_exclusively,
+from benchyard.core.locks import is_at
+from benchyard.publish.archive import numbered
+from benchyard.publish.claims import (
+    ClaimedFile,
+    Missed,
+    claimed,
     make_folder,
-    rename_exclusively,
     write_again,
-    write_exclusively,
+    write_new,
 )
-from benchyard.publish.file_lock import ClaimedFile, Missed, claimed
-from benchyard.publish.outcome import Left
+from benchyard.publish.compression import Compression, reading, split_name
+from benchyard.publish.outcome import Left, reason_of
 from benchyard.publish.sinks.contract import DocumentKind
 
 #: Folder of a spool for what can never be published.
@@ -90,7 +93,7 @@ def put(folder: Path, name: str, content: bytes) -> bool:
     if os.path.lexists(folder / name):
         return False
     key = f"{name} {os.getpid()} {threading.get_ident()}"
-    return write_exclusively(folder / name, content, key)
+    return write_new(folder / name, content, key)
 
 
 def kind_of(name: str) -> DocumentKind | None:
@@ -135,28 +138,10 @@ def _waiting(entries: list["os.DirEntry[str]"], only: DocumentKind | None) -> It
             yield WaitingFile(Path(entry.path), found.st_size, found.st_mtime_ns)
 
 
-class _Rejects(LocalArchive):
-    """The folder of rejected files, which are compared by their bytes as they lie."""
-
-    def _is(self, name: str, held: ClaimedFile, content: bytes) -> bool:
-        path = self.folder / name
-        if self._is_very_file(path, held):
-            return True
-        small = path.lstat().st_size == held.size <= LARGEST
-        return small and self._read(name) == content
-
-    def _create(self, name: str, held: ClaimedFile, payload: bytes | None) -> bool:
-        if held.size <= LARGEST:
-            return super()._create(name, held, payload)
-        target = self.folder / name
-        linked = link_exclusively(held.descriptor, target)
-        return rename_exclusively(held.path, target) if linked is None else linked
-
-
 def reject(held: ClaimedFile, reason: str) -> str:
     """Move a file that can never be published to ``rejected/``, with the reason beside it.
 
-    Nothing there is overwritten.
+    Nothing there is overwritten but the reason of the same file.
 
     Returns:
         Its name there.
@@ -164,29 +149,57 @@ def reject(held: ClaimedFile, reason: str) -> str:
     Raises:
         SinkUnavailableError: If that folder cannot be written; the file is where it was.
     """
-    folder = _Rejects(held.path.parent / REJECTED)
-    folder.prepare()
+    folder = held.path.parent / REJECTED
+    plain, how = split_name(held.name)
     try:
-        content = held.read() if held.size <= LARGEST else b""
-        kept = Path(folder.keep(held, content).where)
-        # Under its lock: nobody else writes the reason of this file.
-        write_again(
-            kept.with_name(kept.name + REASON),
-            f"{reason}\n".encode(errors="backslashreplace"),
-            key_of(held),
-        )
-        held.take_out()
+        make_folder(folder)
+        for number in count(1):
+            target = folder / (numbered(plain, number) + how.ending)
+            same = _is_same(target, held)
+            if same is False:
+                continue
+            # First, so that whoever is killed in between leaves no file without one.
+            text = f"{reason}\n".encode(errors="backslashreplace")
+            write_again(target.with_name(target.name + REASON), text, held.key)
+            if same:
+                held.take_out()
+            if same or held.move(target):
+                return target.name
     except OSError as error:
-        text = error.strerror or str(error)
-        raise SinkUnavailableError(f"{folder.shown}: {text}") from error
-    return kept.name
+        raise SinkUnavailableError(f"{folder}: {reason_of(error)}") from error
+    raise AssertionError  # pragma: no cover - count() does not end
 
 
-def documents_of(found: Listing) -> Listing:
-    """Return a listing without the files that are no documents; these count as left alone."""
+def _is_same(target: Path, held: ClaimedFile) -> bool | None:
+    """Tell whether another file has the bytes of a claimed one; None if there is no other."""
+    if not os.path.lexists(target) or is_at(target, held.descriptor):
+        return None
+    with suppress(DocumentRejectedError):  # too large to be compared
+        small = target.is_file() and target.stat().st_size == held.size
+        return small and target.read_bytes() == held.read()
+    return False
+
+
+def waiting_for(kind: DocumentKind, spool: Path, *, own: bool = True) -> Listing:
+    """List the files of a spool that a sink takes.
+
+    Args:
+        kind: What the sink takes; one that takes events makes them of documents, too.
+        spool: The folder.
+        own: Whether the spool is the lab's; in another folder only documents wait, and what else
+            has such a name counts as left alone.
+
+    Raises:
+        OSError: If the folder is there and cannot be read.
+    """
+    try:
+        found = listing(spool, None if kind is DocumentKind.EVENTS else kind)
+    except FileNotFoundError:
+        return Listing((), 0)
+    if own:
+        return found
     waiting = tuple(one for one in found.waiting if _is_document(one))
-    others = len(found.waiting) - len(waiting)
-    return replace(found, waiting=waiting, left_alone=found.left_alone + others)
+    return Listing(waiting, found.left_alone + len(found.waiting) - len(waiting))
 
 
 def _is_document(waiting: WaitingFile) -> bool:
@@ -206,7 +219,7 @@ def _beginning(waiting: WaitingFile, how: Compression) -> bytes:
         return b""
 
 
-def offer_again(spool: Path, only: DocumentKind | None = None) -> tuple[Left, ...]:
+def offer_again(spool: Path, kind: DocumentKind = DocumentKind.EVENTS) -> tuple[Left, ...]:
     """Move rejected documents back to the spool, and remove their reasons.
 
     A file gets its name in the spool before it loses the one in ``rejected/``. If a publisher is
@@ -214,7 +227,7 @@ def offer_again(spool: Path, only: DocumentKind | None = None) -> tuple[Left, ..
 
     Args:
         spool: The spool.
-        only: The kind that is wanted; both by default.
+        kind: As for ``waiting_for``.
 
     Returns:
         What stays, because another file of that name waits, or it cannot be moved.
@@ -222,11 +235,8 @@ def offer_again(spool: Path, only: DocumentKind | None = None) -> tuple[Left, ..
     Raises:
         OSError: If the folder is there and cannot be read.
     """
-    try:
-        found = listing(spool / REJECTED, only).waiting
-    except FileNotFoundError:
-        return ()
-    left = (_offered(one.path, spool) for one in found)
+    found = waiting_for(kind, spool / REJECTED)
+    left = (_offered(one.path, spool) for one in found.waiting)
     return tuple(one for one in left if one is not None)
 
 
@@ -234,19 +244,11 @@ def _offered(path: Path, spool: Path) -> Left | None:
     name = f"{REJECTED}/{path.name}"
     try:
         with claimed(path) as held:
-            if isinstance(held, Missed) or _moved(held, spool / path.name):
+            if isinstance(held, Missed):
+                return None
+            if held.move(spool / path.name):
+                path.with_name(path.name + REASON).unlink(missing_ok=True)
                 return None
     except (BenchyardError, OSError) as error:
-        return Left(name, getattr(error, "strerror", None) or str(error))
+        return Left(name, reason_of(error))
     return Left(name, "another file of that name waits; publish or remove that one first")
-
-
-def _moved(held: ClaimedFile, target: Path) -> bool:
-    placed = link_exclusively(held.descriptor, target)
-    if placed is None:
-        placed = rename_exclusively(held.path, target)
-    if not placed and not os.path.samestat(target.lstat(), os.fstat(held.descriptor)):
-        return False
-    held.path.with_name(held.name + REASON).unlink(missing_ok=True)
-    held.take_out()
-    return True

@@ -16,7 +16,7 @@ import pytest
 from benchyard.cli import call
 from benchyard.core.errors import InputError, SinkUnavailableError
 from benchyard.core.places import archive_of, spool_of
-from benchyard.publish import service, upload_one
+from benchyard.publish import publisher, service
 from benchyard.publish.sinks import open_reader
 from benchyard.publish.sinks.contract import Sink
 from benchyard.publish.spool import put
@@ -36,7 +36,7 @@ Publish = Callable[..., tuple[int, str, str]]
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("BENCHYARD_HOME", str(tmp_path / "home"))
-    monkeypatch.setattr(upload_one, "SETTLED_S", 0.05)
+    monkeypatch.setattr(publisher, "SETTLED_S", 0.05)
     return tmp_path / "home"
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchyard.publish.file_lock import ClaimedFile, claimed
+from benchyard.publish.claims import ClaimedFile, claimed
 from tests.benchyard.publish.fake_sinks import FolderSink
 
 Fill = Callable[..., list[str]]

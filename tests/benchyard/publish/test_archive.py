@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from benchyard.core.errors import InputError, SinkUnavailableError
 from benchyard.publish.archive import Kept, LocalArchive
+from benchyard.publish.claims import ClaimedFile, claimed
 from benchyard.publish.compression import Compression, compress, decompress
-from benchyard.publish.file_lock import ClaimedFile, claimed
 from benchyard.publish.routes import Route, open_archive
 from tests.benchyard.publish.conftest import names, write
 
@@ -125,8 +125,12 @@ def test_the_name_may_be_taken_while_it_is_written(
 def test_a_name_that_is_refused_for_ever_is_an_error(
     archive: LocalArchive, hold: Hold, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refused(*_: object, **__: object) -> None:
-        raise FileExistsError
+    link: Callable[..., None] = os.link
+
+    def refused(first: Path, second: Path, **how: bool) -> None:
+        if not second.name.startswith("."):
+            raise FileExistsError
+        link(first, second, **how)
 
     monkeypatch.setattr(os, "link", refused)
     with pytest.raises(SinkUnavailableError, match="cannot be found"):

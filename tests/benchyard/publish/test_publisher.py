@@ -11,15 +11,14 @@ from pathlib import Path
 import pytest
 
 from benchyard.core.errors import InputError, SinkError, SinkUnavailableError, UnreachableError
-from benchyard.publish import upload_one
+from benchyard.publish import publisher
 from benchyard.publish.archive import LocalArchive
+from benchyard.publish.claims import claimed
 from benchyard.publish.compression import Compression, compress
-from benchyard.publish.file_lock import claimed
 from benchyard.publish.outcome import Begun, Happening, Left, Published, PublishResult, Retrying
-from benchyard.publish.publisher import Manner, archive, publish, upload
+from benchyard.publish.publisher import Manner, StopSignal, deliver, publish
 from benchyard.publish.sinks.contract import DocumentKind, Spooled
 from benchyard.publish.sinks.sending import RetryPolicy
-from benchyard.publish.upload_one import StopSignal
 from tests.benchyard.publish.conftest import Fill, names, write
 from tests.benchyard.publish.fake_sinks import Failing, FolderSink, NotingSink
 
@@ -110,7 +109,7 @@ def test_what_is_told_while_it_goes_on(run: Publish, fill: Fill, sink: FolderSin
 
     run(listener=listen)
     begun, retrying, *rest = told
-    assert begun == Begun("fake", files=2, size=32)
+    assert begun == Begun("fake", files=2)
     assert isinstance(retrying, Retrying)
     assert (retrying.name, retrying.reason) == ("a.json", str(DOWN))
     assert [type(one) for one in rest] == [Published, Published]
@@ -166,7 +165,7 @@ def test_large_files_and_sinks_that_take_one_at_a_time_get_one_at_a_time(
 ) -> None:
     if large:
         sink.parallel = 4
-        monkeypatch.setattr(upload_one, "_LARGE", 0)
+        monkeypatch.setattr(publisher, "_LARGE", 0)
     fill(*(f"{number:02}.json" for number in range(20)))
     at_once = 0
 
@@ -419,6 +418,7 @@ def test_a_full_archive_loses_nothing(
     content = "x" * 40_000
     wanted = fill(*(f"{number}.json" for number in range(8)), content=content)
     to.folder = small_disk / "archive"
+    to.shown = str(to.folder)
     outcome = run()
     assert published(outcome) == ["0.json"]
     assert outcome.error == f"archive {small_disk}/archive: No space left on device"
@@ -522,7 +522,7 @@ def test_a_file_that_is_replaced_while_it_is_stored_is_not_lost(
 def test_a_test_that_is_still_writing_its_result_is_not_rejected(
     run: Publish, spool: Path, sink: FolderSink, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(upload_one, "SETTLED_S", 3600)
+    monkeypatch.setattr(publisher, "SETTLED_S", 3600)
     path = write(spool / "a.json", "reject me")
 
     def written_meanwhile(_stop: StopSignal, _seconds: float) -> bool:
@@ -540,7 +540,7 @@ def test_a_test_that_is_still_writing_its_result_is_not_rejected(
 def test_a_fresh_file_is_rejected_once_it_has_settled(
     run: Publish, spool: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(upload_one, "SETTLED_S", 0.1)
+    monkeypatch.setattr(publisher, "SETTLED_S", 0.1)
     write(spool / "a.json", "reject me")
     assert run().rejected[0].name == "a.json"
 
@@ -644,37 +644,41 @@ def test_a_mistake_of_ours_is_not_hidden(
 # -- uploading and archiving apart
 
 
-def test_uploaded_first_and_archived_later(
+@pytest.fixture
+def uploaded(
     spool: Path, fill: Fill, sink: FolderSink, to: LocalArchive
+) -> Callable[[], PublishResult]:
+    """Upload a.json and b.json, and return what archives them."""
+    fill("a.json", "b.json", "other.json")
+    files = [spool / "a.json", spool / "b.json"]
+    confirmed = deliver(files, sink, to, archives=False).confirmed
+    assert [one.name for one in confirmed] == ["a.json", "b.json"]
+    assert names(spool) == ["a.json", "b.json", "other.json"]
+    marks = {one.name: one.mark for one in confirmed}
+    return lambda: deliver(files, sink, to, confirmed=marks)
+
+
+def test_uploaded_first_and_archived_later(
+    uploaded: Callable[[], PublishResult], spool: Path, sink: FolderSink
 ) -> None:
-    wanted = fill("a.json", "b.json", "other.json")
-    uploaded = upload(spool, sink, to, names=["a.json", "b.json"])
-    assert [one.name for one in uploaded.confirmed] == ["a.json", "b.json"]
-    assert names(spool) == wanted
-    kept = archive(spool, sink, to, uploaded.confirmed)
-    assert published(kept) == ["a.json", "b.json"]
+    assert published(uploaded()) == ["a.json", "b.json"]
     assert names(spool) == ["other.json"]
     assert sink.stored == ["a.json", "b.json"]
 
 
 def test_what_was_published_by_another_meanwhile(
-    spool: Path, fill: Fill, sink: FolderSink, to: LocalArchive
+    uploaded: Callable[[], PublishResult], spool: Path, sink: FolderSink, to: LocalArchive
 ) -> None:
-    fill("a.json")
-    uploaded = upload(spool, sink, to)
     publish(spool, sink, to)
-    kept = archive(spool, sink, to, uploaded.confirmed)
-    assert kept.elsewhere == 1
+    kept = uploaded()
+    assert kept.elsewhere == 2
     assert kept.is_clean
-    assert names(to.folder) == ["a.json"]
+    assert names(to.folder) == ["a.json", "b.json", "other.json"]
 
 
 def test_what_was_replaced_between_the_two_is_not_archived_unconfirmed(
-    spool: Path, fill: Fill, sink: FolderSink, to: LocalArchive
+    uploaded: Callable[[], PublishResult], spool: Path, to: LocalArchive
 ) -> None:
-    fill("a.json")
-    uploaded = upload(spool, sink, to)
     write(spool / ".new", "second").replace(spool / "a.json")
-    kept = archive(spool, sink, to, uploaded.confirmed)
-    assert [left.name for left in kept.waiting] == ["a.json"]
-    assert names(to.folder) == []
+    assert [left.name for left in uploaded().waiting] == ["a.json"]
+    assert names(to.folder) == ["b.json"]

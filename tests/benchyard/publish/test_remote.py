@@ -9,10 +9,9 @@ from uuid import uuid4
 import pytest
 
 from benchyard.core.errors import BenchyardError, InputError, SinkUnavailableError
-from benchyard.publish.archive import Archive, Kept
+from benchyard.publish.archive import Archive, Kept, RemoteArchive
+from benchyard.publish.claims import ClaimedFile
 from benchyard.publish.compression import Compression, compress
-from benchyard.publish.file_lock import ClaimedFile
-from benchyard.publish.remote import RemoteArchive
 from benchyard.publish.routes import Route, open_archive
 from tests.benchyard.publish.conftest import names
 

@@ -13,8 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchyard.core.errors import InputError, SinkUnavailableError
-from benchyard.publish import spool as spools
-from benchyard.publish.file_lock import ClaimedFile, claimed
+from benchyard.publish.claims import ClaimedFile, claimed
 from benchyard.publish.sinks.contract import DocumentKind
 from benchyard.publish.spool import kind_of, listing, offer_again, put, reject
 from tests.benchyard.publish.conftest import Fill, names, write
@@ -246,11 +245,11 @@ def test_who_was_killed_in_between_loses_nothing(spool: Path) -> None:
 def test_where_there_are_no_links_a_rejected_file_is_renamed(
     spool: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def none(_descriptor: int, _target: Path) -> None:
-        return None
+    def refused(*_: object, **__: object) -> None:
+        raise PermissionError(1, "Operation not permitted")
 
+    monkeypatch.setattr(os, "link", refused)
     rejected(spool, "a.json", "mine")
-    monkeypatch.setattr(spools, "link_exclusively", none)
     assert offer_again(spool) == ()
     assert (spool / "a.json").read_text() == "mine"
     assert names(spool / "rejected") == []

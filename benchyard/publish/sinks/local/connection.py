@@ -12,7 +12,7 @@ from benchyard.core import database
 from benchyard.core.errors import DocumentRejectedError, InputError, SinkUnavailableError
 from benchyard.core.files import shown
 from benchyard.core.places import local_store
-from benchyard.publish.exclusive_write import make_folder
+from benchyard.publish.claims import make_folder
 from benchyard.publish.sinks.local.schema import SCHEMA, problem
 
 #: How long to wait for other writers, in seconds; each needs milliseconds.

@@ -4,12 +4,13 @@ import errno
 import fcntl
 import os
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from benchyard.publish.file_lock import ClaimedFile, Missed, claimed
-from tests.benchyard.publish.conftest import write
+from benchyard.publish.claims import ClaimedFile, Missed, claimed, copy_new, make_folder, write_new
+from tests.benchyard.publish.conftest import names, write
 from tests.conftest import open_below
 
 Step = Callable[[], object]
@@ -116,3 +117,70 @@ def test_taking_out_what_is_gone_is_no_error(file: Path) -> None:
         assert isinstance(held, ClaimedFile)
         file.unlink()
         held.take_out()
+
+
+# -- names that are free, or not
+
+
+@pytest.fixture
+def no_links(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have a file system without hard links, such as FAT."""
+
+    def refused(*_: object, **__: object) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", refused)
+
+
+@pytest.mark.usefixtures("no_links")
+def test_without_links_too_one_of_many_gets_the_name(tmp_path: Path) -> None:
+    def one(number: int) -> bool:
+        return write_new(tmp_path / "a", str(number).encode(), f"key {number}")
+
+    with ThreadPoolExecutor(8) as threads:
+        done = list(threads.map(one, range(60)))
+    assert done.count(True) == 1
+    assert (tmp_path / "a").read_text() == str(done.index(True))
+    assert names(tmp_path) == ["a"]
+
+
+def test_what_was_begun_under_the_same_key_is_begun_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as killed:
+        unlink: Callable[..., None] = lambda *_, **__: None  # noqa: E731
+        killed.setattr(Path, "unlink", unlink)
+        killed.setattr(os, "link", unlink)
+        write_new(tmp_path / "a", b"half", "key")
+    assert len(names(tmp_path)) == 1
+    assert write_new(tmp_path / "a", b"whole", "key")
+    assert names(tmp_path) == ["a"]
+    assert (tmp_path / "a").read_bytes() == b"whole"
+
+
+def test_a_file_whose_name_means_another_by_now_is_copied(file: Path, tmp_path: Path) -> None:
+    with claimed(file) as held:
+        assert isinstance(held, ClaimedFile)
+        write(tmp_path / "b", "other").replace(file)
+        assert copy_new(tmp_path / "c", held)
+        assert not copy_new(tmp_path / "c", held)
+        held.take_out()
+    assert (tmp_path / "c").read_text() == "content"
+    assert file.read_text() == "other"
+
+
+def test_a_folder_with_its_parents_is_brought_to_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[str] = []
+    fsync: Callable[[int], None] = os.fsync
+
+    def noted(descriptor: int) -> None:
+        synced.append(str(Path(f"/proc/self/fd/{descriptor}").readlink()))
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", noted)
+    make_folder(tmp_path / "a" / "b")
+    assert synced == [str(tmp_path / "a"), str(tmp_path)]
+    make_folder(tmp_path / "a" / "b")
+    assert len(synced) == 2

@@ -73,9 +73,9 @@ class _Way:
     origin: str
     key: str = field(default="", repr=False)
     sas: str = field(default="", repr=False)
-    prefix: str | None = None
-    account: str | None = None
-    pool: str | None = None
+    prefix: str = ""
+    account: str = ""
+    pool: str = ""
 
 
 def access(
@@ -144,18 +144,32 @@ def _of_folder(folder: Path) -> _Way:
 
     Source: Azure/batch-shipyard, config_templates and cascade/graph.py, 2016 to 2018.
     """
-    file = folder / "credentials.json"
-    credentials = _Members(file).below("credentials")
-    config = _Members(folder / "config.json").below("batch_shipyard")
-    storage = credentials.below("storage").below(config.needed("storage_account_settings"))
+    credentials, config = _File(folder / "credentials.json"), _File(folder / "config.json")
+    pool = folder / "pool.json"
+    storage = (
+        "credentials",
+        "storage",
+        config.needed("batch_shipyard", "storage_account_settings"),
+    )
+    if not credentials.text(*storage, "account_key") and credentials.text(
+        *storage, "account_key_keyvault_secret_id"
+    ):
+        # Said apart: somebody who has it in a vault would look for the fault elsewhere.
+        raise InputError(
+            "the storage account's key is in a key vault, which is not looked into; write it as "
+            "account_key into credentials.json, or set AZURE_STORAGE_CONNECTION_STRING instead"
+        )
+    # Later folders say the Batch account only in the service's URL.
+    service = credentials.text("credentials", "batch", "account_service_url")
+    host = urlsplit(service).hostname or ""
     return _Way(
-        storage.needed("account"),
-        storage.text("endpoint") or SUFFIX,
-        str(file),
-        key=_key(storage),
-        prefix=config.text("storage_entity_prefix") or _PREFIX,
-        account=_batch_account(credentials.below("batch")),
-        pool=_pool(folder / "pool.json"),
+        credentials.needed(*storage, "account"),
+        credentials.text(*storage, "endpoint") or SUFFIX,
+        str(credentials.file),
+        key=credentials.needed(*storage, "account_key"),
+        prefix=config.text("batch_shipyard", "storage_entity_prefix") or _PREFIX,
+        account=credentials.text("credentials", "batch", "account") or host.partition(".")[0],
+        pool=_File(pool).text("pool_specification", "id") if pool.exists() else "",
     )
 
 
@@ -227,55 +241,27 @@ def _sound(key: str, origin: str) -> str:
     return key
 
 
-class _Members:
-    """The members of an object in a file, with their path in it for error texts."""
+class _File:
+    """Texts in a JSON file, by the names of the members that lead to them."""
 
-    def __init__(self, file: Path, way: str = "", found: Any = None) -> None:
-        self._file = file
-        self._way = way
-        members = found if way else _load(file)
-        self._members = cast("Mapping[str, Any]", members if isinstance(members, dict) else {})
+    def __init__(self, file: Path) -> None:
+        self.file = file
+        try:
+            self._whole: Any = json.loads(file.read_bytes())
+        except OSError as error:
+            raise InputError(f"{file}: it cannot be read: {error.strerror}") from error
+        except (ValueError, RecursionError):
+            # The text of the error could show a piece of a key.
+            raise InputError(f"{file}: it is no JSON") from None
 
-    def below(self, name: str) -> "_Members":
-        return _Members(self._file, f"{self._way}{name}.", self._members.get(name))
+    def text(self, *way: str) -> str:
+        """Return a text; empty if there is none."""
+        found = self._whole
+        for name in way:
+            found = cast("dict[str, Any]", found).get(name) if isinstance(found, dict) else None
+        return found if isinstance(found, str) else ""
 
-    def text(self, name: str) -> str | None:
-        value = self._members.get(name)
-        return value if isinstance(value, str) and value else None
-
-    def needed(self, name: str) -> str:
-        value = self.text(name)
-        if value is None:
-            raise InputError(f"{self._file}: there is no text '{self._way}{name}'; write it there")
-        return value
-
-
-def _load(file: Path) -> Any:
-    try:
-        return json.loads(file.read_bytes())
-    except OSError as error:
-        raise InputError(f"{file}: it cannot be read: {error.strerror}") from error
-    except (ValueError, RecursionError):
-        # The text of the error could show a piece of a key.
-        raise InputError(f"{file}: it is no JSON") from None
-
-
-def _key(storage: _Members) -> str:
-    if storage.text("account_key") is None and storage.text("account_key_keyvault_secret_id"):
-        # Said apart: somebody who has it in a vault would look for the fault elsewhere.
-        raise InputError(
-            "the storage account's key is in a key vault, which is not looked into; write it as "
-            "account_key into credentials.json, or set AZURE_STORAGE_CONNECTION_STRING instead"
-        )
-    return storage.needed("account_key")
-
-
-def _batch_account(batch: _Members) -> str | None:
-    """Return the account's name; later folders say it only in the service's URL."""
-    url = batch.text("account_service_url")
-    host = urlsplit(url).hostname if url else None
-    return batch.text("account") or (host.partition(".")[0] if host else None)
-
-
-def _pool(file: Path) -> str | None:
-    return _Members(file).below("pool_specification").text("id") if file.exists() else None
+    def needed(self, *way: str) -> str:
+        if text := self.text(*way):
+            return text
+        raise InputError(f"{self.file}: there is no text '{'.'.join(way)}'; write it there")

@@ -1,15 +1,15 @@
 """Reading performance events back, and the timings of tests in them."""
 
 import logging
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
-from typing import Any, TypeAlias, TypeVar, Unpack
+from typing import Any, TypeVar, Unpack
 
 from benchyard.core.model import Json
-from benchyard.publish.sinks.azure.client import FAILURES, explained, refuse_silent, service
+from benchyard.publish.sinks.azure.client import explaining, refuse_silent, service
 from benchyard.publish.sinks.azure.credentials import Access, access
 from benchyard.publish.sinks.azure.rows import TESTRESULTS, UNKNOWN, event_of, seconds
 from benchyard.publish.sinks.contract import Stored, Timing, TimingWindow, timings_of_documents
@@ -65,19 +65,14 @@ def rows(
         InputError: If there is no such table, or the credentials are not accepted.
     """
     query, parameters = _query(found.partition, since, names)
-    try:
-        refuse_silent(found)
-    except FAILURES as error:
-        raise explained(error, found) from None
+    refuse_silent(found)
     with closing(service(found)) as opened:
         table = opened.get_table_client(found.table)
         pages = table.query_entities(query, parameters=parameters).by_page()
 
         def page() -> Iterable[Mapping[str, Any]] | None:
-            try:
+            with explaining(found):
                 return next(pages, None)
-            except FAILURES as error:
-                raise explained(error, found) from None
 
         while (read := retried(page, READING)) is not None:
             yield from read
@@ -103,9 +98,6 @@ def _from(since: datetime) -> str:
         return seconds(since).rstrip("0").rstrip(".")
     except ValueError:
         return "0" if since.year < 2000 else "9" * 10
-
-
-_Run: TypeAlias = tuple[Json, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,8 +129,7 @@ class AzureTablesReader:
 
     def __init__(self, found: Access) -> None:
         self._found = found
-        self._read: dict[tuple[Sequence[str], datetime | None], list[Event]] = {}
-        self._of_test: tuple[tuple[str, datetime | None], dict[str, list[_Told]]] | None = None
+        self._read: tuple[datetime | None, list[Event]] | None = None
 
     @classmethod
     def from_environment(cls) -> "AzureTablesReader":
@@ -151,21 +142,23 @@ class AzureTablesReader:
 
     def tests(self) -> Iterator[str]:
         """Yield the names of all tests, sorted."""
-        named = {_test(event) for event in self._events(_STARTS)}
+        named = {_test(event) for event in self._events()}
         yield from sorted(name for name in named if name is not None)
 
     def entries(self, test: str) -> Iterator[str]:
         """Yield the names of all entries that a test ever had, sorted."""
-        yield from sorted(self._entries(test))
+        yield from sorted({one.stored.entry for one in _told(test, self._events())})
 
     def starts(self, test: str, **window: Unpack[TimingWindow]) -> Iterator[datetime]:
         """Yield when a test was started."""
-        found = self._events(_STARTS, window.get("since"))
-        yield from _ordered((e.at for e in found if _test(e) == test), window)
+        found = self._events(window.get("since"))
+        starts = (e.at for e in found if f"{e.source}:{e.name}" in _STARTS and _test(e) == test)
+        yield from _ordered(starts, window)
 
     def timings(self, test: str, entry: str, **window: Unpack[TimingWindow]) -> Iterator[Timing]:
         """Yield the timings of one entry of a test."""
-        told = self._entries(test, window.get("since")).get(entry, ())
+        told = _told(test, self._events(window.get("since")))
+        told = (one for one in told if one.stored.entry == entry)
         found = sorted(told, key=lambda one: one.stored.started_at)
         # Only documents have several results of one name; a step of a run is told once.
         results = [(str(one.stored.info.get("document", id(one))), one.timing) for one in found]
@@ -177,63 +170,38 @@ class AzureTablesReader:
 
     def stored(self, test: str, started_at: datetime) -> Iterator[Stored]:
         """Yield the entries of a test that was started then, by name."""
-        then = _told(test, self._streamed(started_at), started_at)
-        yield from sorted((one.stored for one in then), key=lambda one: one.entry)
+        told = (one.stored for one in _told(test, self._events(started_at)))
+        then = (one for one in told if one.started_at == started_at)
+        yield from sorted(then, key=lambda one: one.entry)
 
     def close(self) -> None:
         """Forget what was read; connections are closed after each answer."""
-        self._read.clear()
-        self._of_test = None
+        self._read = None
 
-    def _entries(self, test: str, since: datetime | None = None) -> Mapping[str, list[_Told]]:
-        """Return the entries of a test by name, of runs that began at ``since`` or later."""
-        wanted = (test, since)
-        if self._of_test is None or self._of_test[0] != wanted:
-            made: dict[str, list[_Told]] = {}
-            for one in _told(test, self._events(_WHOLE, since)):
-                made.setdefault(one.stored.entry, []).append(one)
-            self._of_test = wanted, made
-        return self._of_test[1]
-
-    def _events(self, names: Sequence[str], since: datetime | None = None) -> Iterable[Event]:
-        """Return events in order of time; those that were read before are not read again."""
-        for known in ((names, since), (names, None)):
-            if known in self._read:
-                return (e for e in self._read[known] if since is None or e.at >= since)
-        read = self._read[names, since] = list(events(self._found, since=since, names=names))
-        return read
-
-    def _streamed(self, since: datetime) -> Iterable[Event]:
-        if (_WHOLE, None) in self._read:
-            return self._events(_WHOLE, since)
-        return events(self._found, since=since, names=_WHOLE)
+    def _events(self, since: datetime | None = None) -> Iterator[Event]:
+        """Yield events in order of time; those that were read before are not read again."""
+        known = self._read
+        if known is None or (known[0] is not None and (since is None or since < known[0])):
+            known = self._read = since, list(events(self._found, since=since, names=_WHOLE))
+        return (event for event in known[1] if since is None or event.at >= since)
 
 
-def _told(test: str, found: Iterable[Event], only: datetime | None = None) -> Iterator[_Told]:
-    """Yield the entries of a test's runs, in order of their end; ``only`` of those begun then."""
-    began: dict[_Run, Event] = {}
+def _told(test: str, found: Iterable[Event]) -> Iterator[_Told]:
+    """Yield the entries of a test's runs, in order of their end."""
+    began: dict[tuple[str, Json], Event] = {}
     for event in found:
-        if only is not None and event.at > only and not began:
-            return
-        if _test(event) == test:
-            yield from _entry(test, event, began, only)
-
-
-def _entry(
-    test: str, event: Event, began: dict[_Run, Event], only: datetime | None
-) -> Iterator[_Told]:
-    """Yield the entry that an event tells of, and keep ``began`` up to date."""
-    run, name = (event.node, event.message.get("run")), f"{event.source}:{event.name}"
-    if event.source == TESTRESULTS:
-        # Entries stand at their test's start, and need not come after it.
-        if name in _TIMINGS and only in (None, event.at):
+        if _test(event) != test:
+            continue
+        run, name = (event.node, event.message.get("run")), f"{event.source}:{event.name}"
+        if event.source == TESTRESULTS and name in _TIMINGS:
+            # Entries stand at their test's start, and need not come after it.
             yield from _timed(test, "entry", event, event)
-    elif name in _STARTS and only in (None, event.at):
-        began[run] = event
-    elif name in _TIMINGS and run in began:
-        yield from _timed(test, "step", event, began[run])
-    elif name in _ENDS:
-        began.pop(run, None)
+        elif name in _STARTS:
+            began[run] = event
+        elif name in _TIMINGS and run in began:
+            yield from _timed(test, "step", event, began[run])
+        elif name in _ENDS:
+            began.pop(run, None)
 
 
 def _timed(test: str, key: str, event: Event, began: Event) -> Iterator[_Told]:

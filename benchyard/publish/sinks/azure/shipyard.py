@@ -24,16 +24,15 @@ Source: Azure/batch-shipyard, cascade/perf.py and cascade/graph.py.
 """
 
 import re
-from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from benchyard.core.errors import SinkUnavailableError
 from benchyard.core.model import Json, plain, slug
+from benchyard.publish.sinks.azure.client import EventTable
 from benchyard.publish.sinks.azure.credentials import Access
 from benchyard.publish.sinks.azure.rows import Row, cut, is_ours, microseconds
-from benchyard.publish.sinks.azure.writer import RowWriter
 from benchyard.results.events import MEASURED, Event
 
 #: How often others may take what was free a moment before.
@@ -52,9 +51,11 @@ def rows_of(events: Iterable[Event], partition: str) -> list[Row]:
         events: Of any number of runs; events that belong to no run keep their node and name.
         partition: Key of the partition.
     """
-    free = _Free(())
-    told = sorted(_told(events), key=lambda event: event.at)
-    return [_row(event, free.take(microseconds(event.at)), partition) for event in told]
+    at, rows = 0, list[Row]()
+    for event in sorted(_told(events), key=lambda event: event.at):
+        at = max(at + 1, microseconds(event.at))
+        rows.append(_row(event, at, partition))
+    return rows
 
 
 def _told(events: Iterable[Event]) -> Iterator[Event]:
@@ -168,45 +169,27 @@ def _key(at: int) -> str:
     return str(at / 1e6)
 
 
-class Exporter:
-    """Inserts rows as Batch Shipyard does; rows that are there already are not inserted again.
+def export(events: Iterable[Event], access: Access, table: EventTable) -> None:
+    """Insert all events of some runs; rows that are there already are not inserted again.
 
     Batch Shipyard inserts one by one, and tries the next microsecond where one is taken: of a
     hundred rows of one instant the last takes a hundred requests. Here the taken keys are read
-    first, and rows are sent by the hundred.
-
-    Args:
-        access: Where the table is.
-        writer: Sends the rows.
+    first, and rows are sent by the hundred. What it raises is said in ``contract.Sink``.
     """
-
-    def __init__(self, access: Access, writer: RowWriter) -> None:
-        self._access = access
-        self._writer = writer
-
-    def export(self, events: Iterable[Event]) -> None:
-        """Insert all events of some runs; see ``contract.Sink`` for what it raises."""
-        wanted = rows_of(events, self._access.partition)
-        for _ in range(_MOST_TRIES):
-            if not wanted or self._writer.create(placed(wanted, self._there(wanted))):
-                return
-        raise SinkUnavailableError(
-            f"others write the same rows into table '{self._access.table}', from "
-            f"{wanted[0]['RowKey']} on; it may go when they are done"
-        )
-
-    def _there(self, wanted: Sequence[Row]) -> list[Mapping[str, Any]]:
-        """Return the rows of this form that may have the keys of the wanted ones, or be these."""
-        found = self._writer.read(
-            "PartitionKey eq @partition and RowKey ge @first and RowKey le @last",
-            {
-                "partition": self._access.partition,
-                "first": wanted[0]["RowKey"],
-                "last": _key(_at(wanted[-1]) + _CROWD),
-            },
-            ("RowKey", *_CONTENT),
-        )
-        return [row for row in found if not is_ours(row["RowKey"])]
+    wanted = rows_of(events, access.partition)
+    if not wanted:
+        return
+    query = "PartitionKey eq @partition and RowKey ge @first and RowKey le @last"
+    first, last = wanted[0]["RowKey"], _key(_at(wanted[-1]) + _CROWD)
+    parameters = {"partition": access.partition, "first": first, "last": last}
+    for _ in range(_MOST_TRIES):
+        near = table.read(query, parameters, ("RowKey", *_CONTENT))
+        if table.create(placed(wanted, [row for row in near if not is_ours(row["RowKey"])])):
+            return
+    raise SinkUnavailableError(
+        f"others write the same rows into table '{access.table}', from {first} on; it may go when "
+        "they are done"
+    )
 
 
 def placed(wanted: Iterable[Row], there: Iterable[Mapping[str, Any]]) -> Iterator[Row]:
@@ -217,40 +200,14 @@ def placed(wanted: Iterable[Row], there: Iterable[Mapping[str, Any]]) -> Iterato
         there: What the table holds around them. A row with the same content, where a wanted one
             would be put, is that one; each is so once.
     """
-    held: dict[tuple[Any, ...], deque[int]] = {}
-    for row in sorted(there, key=_at):
-        held.setdefault(_content(row), deque()).append(_at(row))
-    free = _Free(at for keys in held.values() for at in keys)
+    taken: dict[int, tuple[Any, ...] | None] = {_at(row): _content(row) for row in there}
     for row in wanted:
-        at, same = _at(row), held.get(_content(row), deque[int]())
-        while same and same[0] < at:
-            same.popleft()
-        if same and same[0] < free.first(at):
-            same.popleft()
-        else:
-            yield row | {"RowKey": _key(free.take(at))}
-
-
-class _Free:
-    """The free microseconds; each search makes the next one shorter."""
-
-    def __init__(self, taken: Iterable[int]) -> None:
-        self._next = {at: at + 1 for at in taken}
-
-    def first(self, at: int) -> int:
-        """Return the first free one from ``at`` on."""
-        way: list[int] = []
-        while at in self._next:
-            way.append(at)
-            at = self._next[at]
-        self._next.update(dict.fromkeys(way, at))
-        return at
-
-    def take(self, at: int) -> int:
-        """Take and return it."""
-        found = self.first(at)
-        self._next[found] = found + 1
-        return found
+        at, content = _at(row), _content(row)
+        while at in taken and taken[at] != content:
+            at += 1
+        if at not in taken:
+            yield row | {"RowKey": _key(at)}
+        taken[at] = None  # it is this row from now on
 
 
 def _at(row: Mapping[str, Any]) -> int:

@@ -8,10 +8,10 @@ from datetime import UTC, datetime, timedelta
 
 from benchyard.core.errors import DocumentRejectedError, InputError
 from benchyard.core.model import Json
+from benchyard.publish.sinks.azure.client import EventTable
 from benchyard.publish.sinks.azure.credentials import Access, access
 from benchyard.publish.sinks.azure.rows import TESTRESULTS, UNKNOWN, Row, fitting, row, rows_of
-from benchyard.publish.sinks.azure.shipyard import Exporter
-from benchyard.publish.sinks.azure.writer import RowWriter
+from benchyard.publish.sinks.azure.shipyard import export
 from benchyard.publish.sinks.contract import DocumentKind, Spooled
 from benchyard.publish.testresults import Document, parse
 from benchyard.publish.testresults.document import SUBJECT, subject_in, suspect_in
@@ -28,15 +28,18 @@ class AzureTablesSink:
     Args:
         found: The table and the credentials; None looks for them when they are needed.
         form: Empty, or ``shipyard`` for the rows that Batch Shipyard itself writes.
-        writer: Sends the rows; tests hand in their own.
     """
 
-    def __init__(
-        self, found: Access | None = None, *, form: str = "", writer: RowWriter | None = None
-    ) -> None:
+    name = "azure-tables"
+    kind = DocumentKind.EVENTS
+    #: A partition takes 2,000 rows a second, and a transaction has at most 100.
+    #: Source: Azure Tables, "Scalability and performance targets for Table storage".
+    parallel = 4
+
+    def __init__(self, found: Access | None = None, *, form: str = "") -> None:
         self._found = found
         self._form = form
-        self._writer = writer
+        self._table: EventTable | None = None
         self._opening = threading.Lock()
 
     @classmethod
@@ -51,24 +54,6 @@ class AzureTablesSink:
                 f"there is no form of rows '{form}'; write azure-tables, or azure-tables:{SHIPYARD}"
             )
         return cls(form=form)
-
-    @property
-    def name(self) -> str:
-        """Its name on the command line."""
-        return "azure-tables"
-
-    @property
-    def kind(self) -> DocumentKind:
-        """It takes the events of a finished run."""
-        return DocumentKind.EVENTS
-
-    @property
-    def parallel(self) -> int:
-        """A partition takes 2,000 rows a second, and a transaction has at most 100.
-
-        Source: Azure Tables, "Scalability and performance targets for Table storage".
-        """
-        return 4
 
     def check(self) -> None:
         """Look for credentials and for the names of table and partition; nothing is sent.
@@ -86,17 +71,17 @@ class AzureTablesSink:
             InputError: If Azure takes nothing with these credentials, this table or address.
             SinkUnavailableError: If Azure does not answer.
         """
-        found, writer = self._opened()
+        found, table = self._opened()
         events = events_in(spooled)
         began = datetime.now(UTC)
         if self._form == SHIPYARD:
-            Exporter(found, writer).export(events)
+            export(events, found, table)
             return
         try:
             rows = rows_of(events, found.partition)
         except ValueError as error:
             raise DocumentRejectedError(f"one of its events can be no row: {error}") from error
-        writer.upsert(rows)
+        table.upsert(rows)
         self._tell(events, spooled, "upload", began)
 
     def note_archived(self, spooled: Spooled, began: datetime, ended: datetime) -> None:
@@ -116,20 +101,20 @@ class AzureTablesSink:
         began: datetime,
         ended: datetime | None = None,
     ) -> None:
-        found, writer = self._opened()
+        found, table = self._opened()
         times = (began, ended or datetime.now(UTC))
-        writer.upsert(publishing_rows(events, found.partition, spooled, what, times))
+        table.upsert(publishing_rows(events, found.partition, spooled, what, times))
 
-    def _opened(self) -> tuple[Access, RowWriter]:
+    def _opened(self) -> tuple[Access, EventTable]:
         with self._opening:
             self._found = self._found or access()
-            self._writer = self._writer or RowWriter(self._found)
-            return self._found, self._writer
+            self._table = self._table or EventTable(self._found)
+            return self._found, self._table
 
     def close(self) -> None:
         """Give connections back."""
-        if self._writer is not None:
-            self._writer.close()
+        if self._table is not None:
+            self._table.close()
 
 
 def events_in(spooled: Spooled) -> list[Event]:

@@ -5,9 +5,9 @@ from itertools import count
 
 import pytest
 
+from benchyard.publish.sinks.azure.client import EventTable
 from benchyard.publish.sinks.azure.credentials import Access, access
 from benchyard.publish.sinks.azure.sink import AzureTablesSink
-from benchyard.publish.sinks.azure.writer import RowWriter
 from tests.emulators.azurite.server import Azurite, running
 
 _tables = count(1)
@@ -27,9 +27,9 @@ def found(azurite: Azurite) -> Access:
 
 
 @pytest.fixture
-def impatient(found: Access) -> Generator[RowWriter]:
+def impatient(found: Access) -> Generator[EventTable]:
     """A writer that is closed at the end."""
-    writer = RowWriter(found)
+    writer = EventTable(found)
     yield writer
     writer.close()
 

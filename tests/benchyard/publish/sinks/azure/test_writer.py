@@ -17,10 +17,10 @@ from benchyard.core.errors import (
     UnreachableError,
 )
 from benchyard.publish.sinks.azure import client
+from benchyard.publish.sinks.azure.client import EventTable
 from benchyard.publish.sinks.azure.credentials import Access, access
 from benchyard.publish.sinks.azure.reader import events, rows
 from benchyard.publish.sinks.azure.rows import rows_of
-from benchyard.publish.sinks.azure.writer import RowWriter
 from benchyard.results.events import Event
 from tests.benchyard.publish.sinks.azure.conftest import to_table
 from tests.benchyard.publish.sinks.azure.proxy import Answers, Drops, Proxy, Waits, between
@@ -39,7 +39,7 @@ def some_events(count: int, apart_s: float = 1.0, text: str = "") -> list[Event]
     ]  # fmt: skip
 
 
-def write(writer: RowWriter, found: Access, count: int = 3) -> None:
+def write(writer: EventTable, found: Access, count: int = 3) -> None:
     writer.upsert(rows_of(some_events(count), found.partition))
 
 
@@ -55,42 +55,42 @@ def through(azurite: Azurite, proxy: Proxy) -> Access:
 
 
 @pytest.fixture
-def writer(through: Access) -> Generator[RowWriter]:
-    made = RowWriter(through)
+def writer(through: Access) -> Generator[EventTable]:
+    made = EventTable(through)
     yield made
     made.close()
 
 
 # -- what reaches the table
-def test_the_table_is_made_and_rows_read_back(found: Access, impatient: RowWriter) -> None:
+def test_the_table_is_made_and_rows_read_back(found: Access, impatient: EventTable) -> None:
     told = some_events(3)
     impatient.upsert(rows_of(told, found.partition))
     assert list(events(found)) == told
 
 
 def test_more_rows_of_one_instant_than_a_transaction_takes(
-    found: Access, impatient: RowWriter
+    found: Access, impatient: EventTable
 ) -> None:
     told = some_events(250, apart_s=0.0)
     impatient.upsert(rows_of(told, found.partition))
     assert list(events(found)) == told
 
 
-def test_more_than_a_page_is_read(found: Access, impatient: RowWriter) -> None:
+def test_more_than_a_page_is_read(found: Access, impatient: EventTable) -> None:
     impatient.upsert(rows_of(some_events(1100, apart_s=0.001), found.partition))
     assert sum(1 for _ in events(found)) == 1100
 
 
 @pytest.mark.parametrize("text", ["x" * 32_000, "é" * 30_000, "😀" * 15_000], ids="xé😀")
 def test_messages_that_fill_a_transaction_by_their_bytes(
-    found: Access, impatient: RowWriter, text: str
+    found: Access, impatient: EventTable, text: str
 ) -> None:
     told = some_events(100, text=text)
     impatient.upsert(rows_of(told, found.partition))
     assert list(events(found)) == told
 
 
-def test_messages_that_are_too_long_are_cut(found: Access, impatient: RowWriter) -> None:
+def test_messages_that_are_too_long_are_cut(found: Access, impatient: EventTable) -> None:
     impatient.upsert(rows_of(some_events(2, text="x" * 100_000), found.partition))
     assert [event.message["text"] for event in events(found)] == ["x" * 4000 + "…[cut]"] * 2
 
@@ -102,7 +102,7 @@ def test_names_with_any_character(azurite: Azurite, name: str) -> None:
     known = {"AZURE_STORAGE_CONNECTION_STRING": azurite.connection_string}
     found = access(prefix="names", account=name, pool=name, environment=known)
     told = [Event(AT, name, name.replace(":", ""), name, {name: name})]
-    writer = RowWriter(found)
+    writer = EventTable(found)
     writer.upsert(rows_of(told, found.partition))
     writer.close()
     assert list(events(found)) == told
@@ -110,7 +110,7 @@ def test_names_with_any_character(azurite: Azurite, name: str) -> None:
 
 def test_partitions_of_one_table_are_apart(found: Access) -> None:
     other = replace(found, partition="other$pool")
-    writer = RowWriter(found)
+    writer = EventTable(found)
     for place, count in ((found, 2), (other, 3)):
         writer.upsert(rows_of(some_events(count), place.partition))
     writer.close()
@@ -131,7 +131,7 @@ BUSY = [
 
 @pytest.mark.parametrize("fault", BUSY, ids=str)
 def test_what_may_succeed_is_asked_once_and_told(
-    through: Access, proxy: Proxy, writer: RowWriter, fault: Answers | Drops
+    through: Access, proxy: Proxy, writer: EventTable, fault: Answers | Drops
 ) -> None:
     write(writer, through)
     before = len(proxy.requests)
@@ -145,7 +145,7 @@ def test_what_may_succeed_is_asked_once_and_told(
 
 @pytest.mark.parametrize(("wish", "seconds"), [("7", 7.0), ("9999", 30.0), ("soon", None)])
 def test_the_server_says_how_long_to_wait(
-    through: Access, proxy: Proxy, writer: RowWriter, wish: str, seconds: float | None
+    through: Access, proxy: Proxy, writer: EventTable, wish: str, seconds: float | None
 ) -> None:
     proxy.faults.append(Answers(503, {"Retry-After": wish}))
     with pytest.raises(SinkUnavailableError) as caught:
@@ -153,7 +153,7 @@ def test_the_server_says_how_long_to_wait(
     assert caught.value.after_s == seconds
 
 
-def test_a_reader_asks_again(through: Access, proxy: Proxy, writer: RowWriter) -> None:
+def test_a_reader_asks_again(through: Access, proxy: Proxy, writer: EventTable) -> None:
     write(writer, through)
     proxy.faults.append(Answers(503, {"Retry-After": "0"}))
     assert len(list(events(through))) == 3
@@ -169,7 +169,7 @@ def test_a_reader_asks_again(through: Access, proxy: Proxy, writer: RowWriter) -
     ids=str,
 )
 def test_a_refusal_that_is_not_the_documents_fault_rejects_nothing(
-    through: Access, proxy: Proxy, writer: RowWriter, answer: Answers, words: str
+    through: Access, proxy: Proxy, writer: EventTable, answer: Answers, words: str
 ) -> None:
     proxy.faults.append(answer)
     with pytest.raises(InputError, match=words):
@@ -185,7 +185,7 @@ DOUBTFUL = [
 
 @pytest.mark.parametrize("answer", DOUBTFUL, ids=str)
 def test_a_refusal_of_which_nobody_knows_whose_fault_it_is_rejects_nothing(
-    through: Access, proxy: Proxy, writer: RowWriter, answer: Answers
+    through: Access, proxy: Proxy, writer: EventTable, answer: Answers
 ) -> None:
     write(writer, through)
     proxy.faults.append(answer)
@@ -198,7 +198,7 @@ def test_a_refusal_of_which_nobody_knows_whose_fault_it_is_rejects_nothing(
 
 
 def test_a_document_that_azure_will_never_take_is_rejected(
-    found: Access, impatient: RowWriter
+    found: Access, impatient: EventTable
 ) -> None:
     long = {"PartitionKey": found.partition, "RowKey": "1", "Message": "x" * 40_000}
     with pytest.raises(DocumentRejectedError, match=r"\(400 PropertyValueTooLarge\)"):
@@ -208,7 +208,7 @@ def test_a_document_that_azure_will_never_take_is_rejected(
 # -- credentials
 @pytest.mark.parametrize("status", [401, 403])
 def test_refused_credentials_are_said_and_reject_nothing(
-    through: Access, proxy: Proxy, writer: RowWriter, status: int
+    through: Access, proxy: Proxy, writer: EventTable, status: int
 ) -> None:
     proxy.faults.append(Answers(status))
     with pytest.raises(InputError, match=r"refuses the credentials.*check AZURE_"):
@@ -218,8 +218,8 @@ def test_refused_credentials_are_said_and_reject_nothing(
 def test_a_wrong_key(azurite: Azurite) -> None:
     wrong = to_table(azurite.connection_string.replace(azurite.key, "d3Jvbmc="), "wrong")
     right = to_table(azurite.connection_string, "wrong")
-    write(RowWriter(right), right)
-    writer = RowWriter(wrong)
+    write(EventTable(right), right)
+    writer = EventTable(wrong)
     with pytest.raises(InputError, match=r"refuses the credentials \(403") as raised:
         write(writer, wrong)
     with pytest.raises(InputError, match=r"refuses the credentials \(403") as read:
@@ -233,7 +233,7 @@ def test_a_wrong_key(azurite: Azurite) -> None:
 # -- servers that are not there
 def test_nobody_listens() -> None:
     dead = to_table(Azurite(None, free_port()).connection_string)
-    writer = RowWriter(dead)
+    writer = EventTable(dead)
     with pytest.raises(UnreachableError, match=r"does not answer \(Connection refused\)") as e:
         write(writer, dead)
     writer.close()
@@ -245,7 +245,7 @@ def read_all(found: Access) -> None:
 
 
 def write_some(found: Access) -> None:
-    write(RowWriter(found), found)
+    write(EventTable(found), found)
 
 
 @pytest.mark.parametrize("ask", [read_all, write_some])
@@ -262,7 +262,7 @@ def test_a_port_that_takes_connections_and_never_answers(
 
 
 def test_one_that_is_slow_to_write_is_waited_for(
-    through: Access, proxy: Proxy, writer: RowWriter, monkeypatch: pytest.MonkeyPatch
+    through: Access, proxy: Proxy, writer: EventTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(client, "_CONNECT_SECONDS", 0.5)
     proxy.faults = [Waits(1)]
@@ -273,7 +273,7 @@ def test_one_that_is_slow_to_write_is_waited_for(
 def test_a_host_that_does_not_exist() -> None:
     string = "AccountName=a;AccountKey=YQ==;TableEndpoint=http://nowhere.invalid/a"
     nowhere = to_table(string)
-    writer = RowWriter(nowhere)
+    writer = EventTable(nowhere)
     with pytest.raises(SinkUnavailableError, match=r"at nowhere\.invalid does not"):
         write(writer, nowhere)
     writer.close()
@@ -287,7 +287,7 @@ def test_a_table_that_is_not_there_is_told_to_a_reader(found: Access) -> None:
 def test_a_killed_server_that_comes_back(tmp_path: Path) -> None:
     with running(tmp_path) as server:
         found = to_table(server.connection_string)
-        writer = RowWriter(found)
+        writer = EventTable(found)
         write(writer, found, 2)
         server.kill()
         with pytest.raises(SinkUnavailableError, match="does not answer"):

@@ -5,14 +5,16 @@ Browsers ask again each time, and are told that nothing changed if it did not (E
 """
 
 import asyncio
-import gzip
 import re
 from dataclasses import dataclass
 from hashlib import sha256
 from time import monotonic
+from typing import TypeAlias
+from weakref import WeakValueDictionary
 
 from cachetools import LRUCache
-from starlette.datastructures import Headers
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from benchyard.web.explorer import FRESH, Explorer
@@ -25,28 +27,20 @@ _LARGEST = 2 * 2**20
 _LONGEST = 60.0
 _SMALLEST_TO_PACK = 1_000
 _KEPT = ("text/html", "text/csv", "application/json", "image/svg+xml", "image/png", "text/markdown")
-
 #: What is sent while it is made or read, perhaps for hours; nobody waits for another's.
 _STREAMED = re.compile(r"/static/|/run/[^/]+/(?:live$|log$|file/)")
+_OF_BODY = (b"content-type", b"content-encoding", b"content-length")
 
-RawHeaders = list[tuple[bytes, bytes]]
+#: Path, query, and whether the caller unpacks.
+_Key: TypeAlias = tuple[str, bytes, bool]
 
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    headers: RawHeaders
+    headers: Headers
     body: bytes
-    tag: bytes
     generation: int
     made_at: float
-
-
-@dataclass(slots=True)
-class _Taken:
-    """What an application sent, as far as it may be kept."""
-
-    start: Message
-    body: bytearray
 
 
 class Answers:
@@ -58,105 +52,68 @@ class Answers:
     """
 
     def __init__(self, app: ASGIApp, explorer: Explorer, room: int = _ROOM) -> None:
-        self._app = app
+        self._app, self._packing = app, GZipMiddleware(app, _SMALLEST_TO_PACK, 3)
         self._explorer = explorer
-        self._kept = LRUCache[tuple[str, ...], _Answer](room, lambda answer: len(answer.body))
-        self._making: dict[tuple[str, ...], asyncio.Lock] = {}
+        self._kept = LRUCache[_Key, _Answer](room, lambda answer: len(answer.body))
+        self._making = WeakValueDictionary[_Key, asyncio.Lock]()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer with what is kept, or else with what the application makes."""
         if scope["type"] != "http" or _STREAMED.match(scope["path"]):
             await self._app(scope, receive, send)
             return
-        headers = Headers(scope=scope)
-        key = _key(scope, headers)
-        answer = self._found(key)
-        if answer is None:
-            lock = self._making.setdefault(key, asyncio.Lock())
-            try:
-                async with lock:
-                    answer = self._found(key) or await self._made(key, scope, receive, send)
-            finally:
-                if self._making.get(key) is lock and not lock.locked():
-                    del self._making[key]
+        asked = Headers(scope=scope)
+        key = scope["path"], scope["query_string"], "gzip" in asked.get("accept-encoding", "")
+        async with self._making.setdefault(key, asyncio.Lock()):
+            answer = self._kept.get(key)
+            if answer is None or self._is_old(answer):
+                answer = await self._made(key, scope, receive, send)
         if answer is not None:
-            await _send(answer, headers, send)
+            await _send(answer, asked, send)
 
-    def _found(self, key: tuple[str, ...]) -> _Answer | None:
-        answer = self._kept.get(key)
-        if answer is None:
-            return None
-        generation = self._explorer.catalogue.generation
-        if answer.generation != generation or monotonic() - answer.made_at > _LONGEST:
-            del self._kept[key]
-            return None
-        return answer
+    def _is_old(self, answer: _Answer) -> bool:
+        is_other = answer.generation != self._explorer.catalogue.generation
+        return is_other or monotonic() - answer.made_at > _LONGEST
 
-    async def _made(
-        self, key: tuple[str, ...], scope: Scope, receive: Receive, send: Send
-    ) -> _Answer | None:
+    async def _made(self, key: _Key, scope: Scope, receive: Receive, send: Send) -> _Answer | None:
         """Let the application answer; None if what it sent cannot be kept, and is sent already."""
         generation = self._explorer.catalogue.generation
-        fresh = {**scope}
-        taken = await _taken(self._app, fresh, receive, send)
-        if taken is None:
+        start: Message | None = None
+        body = bytearray()
+
+        async def take(message: Message) -> None:
+            nonlocal start
+            if message["type"] == "http.response.start" and _may_be_kept(message):
+                start = message
+            elif start is not None and message["type"] == "http.response.body":
+                body.extend(message.get("body", b""))
+            else:
+                await send(message)
+
+        own_scope = {**scope}
+        await self._packing(own_scope, receive, take)
+        if start is None:
             return None
-        answer = _packed(taken, generation, wants_gzip="gzip" in key[1])
-        if FRESH not in fresh and len(answer.body) <= self._kept.maxsize:
+        headers = MutableHeaders(raw=[*start["headers"]])
+        headers["etag"] = f'"{sha256(body).hexdigest()[:20]}"'
+        headers.setdefault("cache-control", "no-cache")
+        headers.add_vary_header("Accept-Encoding")
+        answer = _Answer(headers, bytes(body), generation, monotonic())
+        if FRESH not in own_scope and len(body) <= self._kept.maxsize:
             self._kept[key] = answer
         return answer
-
-
-def _key(scope: Scope, headers: Headers) -> tuple[str, ...]:
-    packing = "gzip" if "gzip" in headers.get("accept-encoding", "") else ""
-    return f"{scope['path']}?{scope['query_string'].decode('latin-1')}", packing
-
-
-async def _taken(app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> _Taken | None:
-    """Take what an application sends; what is no answer to be kept goes on to the caller."""
-    taken: _Taken | None = None
-
-    async def sending(message: Message) -> None:
-        nonlocal taken
-        if message["type"] == "http.response.start" and _may_be_kept(message):
-            taken = _Taken(message, bytearray())
-        elif taken is not None and message["type"] == "http.response.body":
-            taken.body += message.get("body", b"")
-        else:
-            await send(message)
-
-    await app(scope, receive, sending)
-    return taken
 
 
 def _may_be_kept(start: Message) -> bool:
     headers = Headers(raw=start["headers"])
     size = int(headers.get("content-length") or _LARGEST + 1)
     kind = headers.get("content-type", "").partition(";")[0]
-    kept = start["status"] == 200 and kind in _KEPT and size <= _LARGEST
-    return kept and not ({"etag", "set-cookie", "content-encoding"} & set(headers.keys()))
-
-
-def _packed(taken: _Taken, generation: int, *, wants_gzip: bool) -> _Answer:
-    body = bytes(taken.body)
-    headers = Headers(raw=taken.start["headers"])
-    left = [(n, v) for n, v in headers.raw if n.lower() not in (b"content-length",)]
-    if wants_gzip and len(body) >= _SMALLEST_TO_PACK and headers["content-type"] != "image/png":
-        body = gzip.compress(body, 3, mtime=0)
-        left.append((b"content-encoding", b"gzip"))
-    tag = b'"%s"' % sha256(body).hexdigest()[:20].encode()
-    if "cache-control" not in headers:
-        left.append((b"cache-control", b"no-cache"))
-    left += [(b"vary", b"Accept-Encoding"), (b"etag", tag)]
-    return _Answer(left, body, tag, generation, monotonic())
+    return start["status"] == 200 and size <= _LARGEST and kind in _KEPT
 
 
 async def _send(answer: _Answer, asked: Headers, send: Send) -> None:
-    unchanged = answer.tag.decode() in asked.get("if-none-match", "")
-    length = (b"content-length", str(len(answer.body)).encode())
-    kind = (b"content-type", b"content-encoding")
-    headers = [h for h in answer.headers if h[0] not in kind] if unchanged else answer.headers
+    unchanged = answer.headers["etag"] in asked.get("if-none-match", "")
     status = 304 if unchanged else 200
-    headers = headers if unchanged else [*headers, length]
+    headers = [h for h in answer.headers.raw if not (unchanged and h[0] in _OF_BODY)]
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": b"" if unchanged else answer.body})

@@ -118,5 +118,6 @@ def _inside(drawing: Drawing, name: str, prefix: str) -> str:
         _ID.sub(prefix, drawing.svg(PAGE)),
     )
     colours = ";".join(f"{name[4:-1]}:{colour}" for colour, name in names.items())
-    head = f'<svg role="img" style="{colours}" aria-label="{escape(printable(name))}" '
-    return svg.replace("<svg ", head, 1)
+    head = f'<svg id="{prefix}svg" role="img" aria-label="{escape(printable(name))}" '
+    style = f"><style>#{prefix}svg{{{colours}}}</style>"
+    return svg.replace("<svg ", head, 1).replace(">", style, 1)

@@ -1,11 +1,12 @@
 """The catalogue: what there is below its roots, asked by id or by query."""
 
+import hashlib
 import logging
 import os
 import sqlite3
 import weakref
 from collections.abc import Callable, Generator, Iterable, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Lock
@@ -13,31 +14,55 @@ from typing import Any, TypeVar
 
 from cachetools import LRUCache
 
-from benchyard.catalogue import facets, reading
+from benchyard import __version__
 from benchyard.catalogue.entry import CaseEntry, Entry, StepOfRun
 from benchyard.catalogue.formats import FORMATS
-from benchyard.catalogue.index import LookStoppedError, fact, is_damage
-from benchyard.catalogue.opening import index_of, opened, without_nested
+from benchyard.catalogue.index import Index, LookStoppedError, fact, is_damage
 from benchyard.catalogue.query import EntryQuery, Page
+from benchyard.catalogue.reading import IndexState
 from benchyard.catalogue.scan import FolderScan
 from benchyard.catalogue.watch import Watcher
 from benchyard.core.errors import BenchyardError, NotFoundError
+from benchyard.core.places import home
+from benchyard.process.temporary import temporary_folder
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
+#: What finds entries: an index is of no use to others.
+_READERS = " ".join((__version__, *(one.name for one in FORMATS)))
+
+#: Asked by a look whether it shall end.
+Stopped = Callable[[], bool]
 #: Totals and lists of values that are remembered.
 _MOST_REMEMBERED = 256
 #: A watcher is waited for so long.
 _FIRST_LOOK_SECONDS = 2.0
 
 
-#: Asked by a look whether it shall end.
-Stopped = Callable[[], bool]
+def _without_nested(roots: Sequence[Path]) -> list[Path]:
+    """Return folders, sorted, without those that lie in another one."""
+    resolved = sorted({root.resolve() for root in roots})
+    return [one for one in resolved if not any(other in one.parents for other in resolved)]
 
 
-def _never() -> bool:
-    return False
+def index_of(roots: Sequence[Path]) -> Path:
+    """Return the file that remembers what is below folders."""
+    digest = hashlib.sha256(b"\0".join(os.fsencode(root) for root in roots)).hexdigest()[:16]
+    return home() / "catalogue" / f"{digest}.sqlite"
+
+
+def _opened(path: Path) -> Index:
+    """Open an index; one in a temporary folder, and tell so, where that cannot be used."""
+    try:
+        return Index(path, _READERS)
+    except (OSError, sqlite3.OperationalError) as error:
+        stack = ExitStack()
+        elsewhere = stack.enter_context(temporary_folder()) / path.name
+        logger.warning("the index %s cannot be used (%s): %s instead", path, str(error), elsewhere)
+        made = Index(elsewhere, _READERS)
+        weakref.finalize(made, stack.close)
+        return made
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +95,8 @@ class Catalogue:
     def __init__(
         self, roots: Sequence[Path], index: Path | None = None, *, look: bool = True
     ) -> None:
-        self.roots = without_nested(roots)
-        self._index = opened(index or index_of(self.roots))
+        self.roots = _without_nested(roots)
+        self._index = _opened(index or index_of(self.roots))
         self._remembered = LRUCache[Any, Any](_MOST_REMEMBERED)
         self._lock = Lock()
         self._looking = 0
@@ -82,7 +107,7 @@ class Catalogue:
 
     # -- looking
 
-    def refresh(self, stopped: Stopped = _never) -> None:
+    def refresh(self, stopped: Stopped = lambda: False) -> None:
         """See what is new, changed and gone.
 
         Args:
@@ -91,17 +116,17 @@ class Catalogue:
         """
         self._look(FolderScan.everywhere, stopped)
 
-    def refresh_folders(self, stopped: Stopped = _never) -> None:
+    def refresh_folders(self, stopped: Stopped = lambda: False) -> None:
         """See what is new and gone, but not what changed inside of runs and files."""
         self._look(FolderScan.in_folders, stopped)
 
-    def refresh_around(self, paths: Iterable[Path], stopped: Stopped = _never) -> None:
+    def refresh_around(self, paths: Iterable[Path], stopped: Stopped = lambda: False) -> None:
         """See what changed in the folders of these paths, and wherever another look is due."""
         self._look(lambda scan: scan.around(paths), stopped)
 
-    def refresh_due(self, stopped: Stopped = _never) -> None:
+    def refresh_due(self, stopped: Stopped = lambda: False) -> None:
         """See how runs under way went on, and look again at what had just changed."""
-        if self._ask(FolderScan.is_due):
+        if self._ask(lambda index: FolderScan.is_due(index.connection)):
             self._look(FolderScan.where_due, stopped)
 
     def _look(self, how: Callable[[FolderScan], None], stopped: Stopped) -> None:
@@ -119,7 +144,7 @@ class Catalogue:
 
     def folders(self) -> dict[Path, int]:
         """Return the folders in which something may appear, with their inodes; no runs."""
-        rows = self._ask(FolderScan.folders)
+        rows = self._ask(lambda index: FolderScan.folders(index.connection))
         return {Path(os.fsdecode(path)): inode for path, inode in rows}
 
     # -- watching
@@ -157,12 +182,12 @@ class Catalogue:
     @property
     def generation(self) -> int:
         """Grows whenever anything changes; answers of one generation are the same."""
-        return self._ask(lambda connection: int(fact(connection, "generation")))
+        return self._ask(lambda index: int(fact(index.connection, "generation")))
 
     @property
     def freshness(self) -> Freshness:
         """How new what is known is."""
-        looked_s = self._ask(lambda connection: fact(connection, "looked_s"))
+        looked_s = self._ask(lambda index: fact(index.connection, "looked_s"))
         watcher = self._watcher
         note = watcher.note if watcher else "nothing is watched: look again with a refresh"
         return Freshness(looked_s, bool(self._looking), watcher is not None and not note, note)
@@ -175,12 +200,9 @@ class Catalogue:
         Raises:
             InputError: If the order or the cursor is none.
         """
-
-        def asked(connection: sqlite3.Connection) -> Page:
-            count = self._remember(connection, "total", query, reading.total)
-            return reading.page(connection, self.roots, query, count)
-
-        return self._ask(asked)
+        return self._ask(
+            lambda index: index.page(query, self._remember(index, "total", query, IndexState.total))
+        )
 
     def entry(self, entry_id: str) -> Entry:
         """Return one entry.
@@ -188,7 +210,7 @@ class Catalogue:
         Raises:
             NotFoundError: If there is none with this id.
         """
-        found = self._ask(lambda connection: reading.entry(connection, self.roots, entry_id))
+        found = self._ask(lambda index: index.entry(entry_id))
         if found is None:
             raise NotFoundError(f"there is no entry {entry_id!r} in the catalogue")
         return found
@@ -203,14 +225,13 @@ class Catalogue:
             offset: Cases to skip.
             limit: At most so many cases; None is all.
         """
-        asked, limits = query or EntryQuery(), _limits(offset, limit)
-        return self._ask(lambda connection: reading.cases(connection, self.roots, asked, limits))
+        return self._ask(lambda index: index.cases(query or EntryQuery(), _limits(offset, limit)))
 
     def count_cases(self, query: EntryQuery | None = None) -> int:
         """Return how many cases have runs that are asked for."""
         asked = query or EntryQuery()
         return self._ask(
-            lambda connection: self._remember(connection, "cases", asked, reading.count_cases)
+            lambda index: self._remember(index, "cases", asked, IndexState.count_cases)
         )
 
     def case(self, case_id: str) -> CaseEntry:
@@ -219,7 +240,7 @@ class Catalogue:
         Raises:
             NotFoundError: If there is none with this id.
         """
-        found = self._ask(lambda connection: reading.case(connection, self.roots, case_id))
+        found = self._ask(lambda index: index.case(case_id))
         if found is None:
             raise NotFoundError(f"there is no case {case_id!r} in the catalogue")
         return found
@@ -232,14 +253,11 @@ class Catalogue:
         Args:
             since_s: Seconds since the epoch.
         """
-        limits = _limits(offset, limit)
-        return self._ask(
-            lambda connection: reading.changed_since(connection, self.roots, since_s, limits)
-        )
+        return self._ask(lambda index: index.changed_since(since_s, _limits(offset, limit)))
 
     def steps_of(self, case_id: str) -> list[StepOfRun]:
         """Return the steps of all runs of a case, in the order of their beginnings."""
-        return self._ask(lambda connection: reading.steps_of(connection, case_id))
+        return self._ask(lambda index: index.steps_of(case_id))
 
     def values(self, field: str, query: EntryQuery | None = None) -> dict[str, int]:
         """Return the values of a field among the entries, with their number, most frequent first.
@@ -262,47 +280,45 @@ class Catalogue:
             InputError: If there is no such field.
         """
 
-        def asked(connection: sqlite3.Connection, given: EntryQuery) -> dict[str, dict[str, int]]:
-            return facets.values(connection, fields, given)
+        def asked(index: IndexState, given: EntryQuery) -> dict[str, dict[str, int]]:
+            return index.values(fields, given)
 
         what = f"values of {', '.join(fields)}"
-        counted = self._ask(
-            lambda connection: self._remember(connection, what, query or EntryQuery(), asked)
-        )
+        counted = self._ask(lambda index: self._remember(index, what, query or EntryQuery(), asked))
         return {field: dict(numbers) for field, numbers in counted.items()}
 
     def _remember(
         self,
-        connection: sqlite3.Connection,
+        index: IndexState,
         what: str,
         query: EntryQuery,
-        answer: Callable[[sqlite3.Connection, EntryQuery], T],
+        answer: Callable[[IndexState, EntryQuery], T],
     ) -> T:
         """Return what does not depend on the page, once for each generation."""
         asked = repr(replace(query, sort="", offset=0, limit=None, after=None))
-        key = (fact(connection, "generation"), what, asked)
+        key = (fact(index.connection, "generation"), what, asked)
         with self._lock:
             known: T | None = self._remembered.get(key)
         if known is not None:
             return known
-        found = answer(connection, query)
+        found = answer(index, query)
         with self._lock:
             self._remembered[key] = found
         return found
 
-    def _ask(self, answer: Callable[[sqlite3.Connection], T]) -> T:
-        def ask() -> T:
-            with self._index.reading() as connection:
-                return answer(connection)
-
+    def _ask(self, answer: Callable[[IndexState], T]) -> T:
         for mend in (self.refresh, self._begin_anew):
             try:
-                return ask()
+                return self._ask_once(answer)
             except sqlite3.DatabaseError as error:
                 if not is_damage(error):
                     raise self._trouble(error) from error
             mend()
-        return ask()
+        return self._ask_once(answer)
+
+    def _ask_once(self, answer: Callable[[IndexState], T]) -> T:
+        with self._index.reading() as connection:
+            return answer(IndexState(connection, self.roots))
 
     def _mending(self, work: Callable[[], None]) -> None:
         """Do it again with a new index if the file turns out to be damaged."""

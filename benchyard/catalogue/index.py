@@ -19,7 +19,9 @@ from threading import Lock
 from typing import Any
 
 from benchyard.core import database
+from benchyard.core.json_text import encoded
 from benchyard.core.locks import try_lock
+from benchyard.core.model import Json, plain
 
 #: Inode of a folder that was never looked at.
 NEVER = -1
@@ -171,7 +173,7 @@ class Index:
 
     def _made(self) -> sqlite3.Connection:
         """Make the file, unless another process was quicker."""
-        with self._locked_file(_never):
+        with self._locked_file(lambda: False):
             return self._usable() or self._made_anew()
 
     def _made_anew(self) -> sqlite3.Connection:
@@ -243,7 +245,7 @@ class Index:
 
     def make_anew(self) -> None:
         """Begin with an empty file in place of a damaged one."""
-        with self._looking, self._locked_file(_never):
+        with self._looking, self._locked_file(lambda: False):
             self._reopen(self._made_anew)
 
     def _reopen(self, opened: Callable[[], sqlite3.Connection]) -> None:
@@ -266,10 +268,6 @@ class LookStoppedError(Exception):
     """A look was given up before it began."""
 
 
-def _never() -> bool:
-    return False
-
-
 def is_damage(error: sqlite3.DatabaseError) -> bool:
     """Tell whether an error says that the file is of no use, and must be made anew."""
     return database.is_damage(error) or any(words in str(error) for words in _NO_TABLES)
@@ -279,3 +277,37 @@ def fact(connection: sqlite3.Connection, name: str) -> Any:
     """Return what the index keeps of itself: ``generation``, ``looked_s``."""
     found = connection.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()
     return found[0] if found else None
+
+
+# -- texts and numbers as SQLite keeps them
+
+
+def document_of(value: Json) -> bytes:
+    """Return a value as JSON."""
+    return encoded(value).encode("utf-8", "backslashreplace")
+
+
+def raw(name: str) -> bytes:
+    """Return a name of a file as the bytes that the file system has."""
+    return name.encode("utf-8", "surrogateescape")
+
+
+def text(value: str) -> str:
+    """Return a text that SQLite keeps: what is no Unicode becomes escapes."""
+    return value.encode("utf-8", "backslashreplace").decode()
+
+
+def number_of(value: Json) -> float | None:
+    """Return the number that a parameter is, or that its text is; None if it is none."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        number = float(value)
+    except (ValueError, OverflowError):
+        return None
+    return number if abs(number) < float("inf") else None
+
+
+def text_of(value: Json) -> str:
+    """Return a parameter as a text; lists and objects as JSON."""
+    return text(encoded(value) if isinstance(value, list | dict) else plain(value))

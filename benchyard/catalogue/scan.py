@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from benchyard.catalogue.formats.contract import Format
-from benchyard.catalogue.index import NEVER
+from benchyard.catalogue.index import NEVER, raw
 from benchyard.catalogue.seeing import (
     DUE,
     IndexedFolder,
@@ -24,7 +24,6 @@ from benchyard.catalogue.seeing import (
     signature_of,
     told_by,
 )
-from benchyard.catalogue.texts import raw
 from benchyard.catalogue.writing import EntryPlace, Writer
 from benchyard.core import database
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from benchyard.catalogue.entry import RUNS, Entry, StepEntry, identified
+from benchyard.catalogue.index import document_of, number_of, raw, text, text_of
 from benchyard.catalogue.seeing import Signature, signature_of
-from benchyard.catalogue.texts import document_of, number_of, raw, text, text_of
 from benchyard.core.model import Json
 from benchyard.results.folders import run_number
 

@@ -13,7 +13,6 @@ from benchyard.core.errors import InputError
 from benchyard.core.files import shown
 from benchyard.core.outputs import failed, write
 from benchyard.core.quantity import shorten
-from benchyard.show.drawing import format_of
 from benchyard.show.shipyard import tables
 from benchyard.show.shipyard.document import dat, document
 from benchyard.show.shipyard.events import Intake
@@ -111,7 +110,7 @@ def _write(graph: Graph, sources: Sequence[str], file: Path) -> None:
     if file.suffix.lower() == ".dat":
         write(file, dat(graph.nodes).encode(errors="backslashreplace"))
         return
-    write(file, graph_drawing(graph, _title(graph, sources)).picture(format_of(file)))
+    graph_drawing(graph, _title(graph, sources)).write(file)
 
 
 def _title(graph: Graph, sources: Sequence[str]) -> str:

@@ -24,17 +24,16 @@ from benchyard.core.amounts import parse_inches
 from benchyard.core.errors import InputError
 from benchyard.core.files import shown
 from benchyard.core.model import slug
-from benchyard.core.outputs import failed, write
+from benchyard.core.outputs import failed
 from benchyard.core.wording import printable, some
 from benchyard.results.folders import Results, RunFolder, run_number
 from benchyard.results.krown import krown_runs, read_results
 from benchyard.results.trust import Suspect
 from benchyard.show import curves
-from benchyard.show.drawing import format_of
+from benchyard.show.results_plot.cells import tell_apart
 from benchyard.show.results_plot.chart import Chart, PlotKind
 from benchyard.show.results_plot.choice import PlotRequest, make_chart
-from benchyard.show.results_plot.figure import PAPER, Size, draw
-from benchyard.show.results_plot.sides import tell_apart
+from benchyard.show.results_plot.figure import PAPER, Size, chart_drawing
 
 
 def _inches(context: click.Context, parameter: click.Parameter, text: str | None) -> float | None:
@@ -146,7 +145,7 @@ def _draw_results(
     chart = make_chart(tell_apart(found, suspect=Suspect(suspect)), wish)
 
     written = files or [_file(chart)]
-    draw(chart, size, written)
+    chart_drawing(chart, size).write(*written)
     for file in filterfalse(failed, written):
         say(f"{chart.kind}: {file}")
     for sentence in chart.caption:
@@ -194,7 +193,7 @@ def _draw_curves(sources: Sequence[str], where: CasePlaces, files: Sequence[Path
     written = files or [Path(f"curves-{slug(name)}.svg")]
     drawn = curves.draw(curves.read_curves(place))
     for file in written:
-        write(file, drawn.picture(format_of(file)))
+        drawn.write(file)
     for file in filterfalse(failed, written):
         say(f"{name}: {file}")
 

@@ -18,9 +18,8 @@ from benchyard.cli.trace_sources import (
     where_options,
 )
 from benchyard.core.errors import InputError
-from benchyard.core.outputs import failed, write
+from benchyard.core.outputs import failed
 from benchyard.process.temporary import temporary_folder
-from benchyard.show.drawing import format_of
 from benchyard.show.traces.timeline import timeline_drawing
 from benchyard.show.traces.viewer import PATIENCE_MINUTES, serve_once, viewer_folder
 from benchyard.traces.chrome.writing import write_chrome
@@ -78,7 +77,7 @@ def _loaded(sources: Sequence[TraceSelection]) -> Trace:
 
 def _write(trace: Trace, file: Path) -> None:
     if file.suffix.lower() in _PICTURES:
-        write(file, timeline_drawing(trace).picture(format_of(file)))
+        timeline_drawing(trace).write(file)
     elif file.suffix.lower() == ".gz" and not file.name.lower().endswith((".json.gz", ".trace.gz")):
         raise InputError(f"{file}: it must end in .json, .json.gz, .trace, .png or .svg")
     else:

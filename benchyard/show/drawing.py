@@ -17,6 +17,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, Literal, TypeAlias, cast
 
+from benchyard.core.outputs import write
 from benchyard.core.wording import printable
 from benchyard.show.themes import LIGHT, Theme
 
@@ -282,6 +283,15 @@ class Drawing:
         yield f'<rect {size} fill="{theme.area(_WHITE)}"/>'
         yield from (shape.svg(theme) for shape in self.shapes)
         yield "</svg>"
+
+    def write(self, *files: Path) -> None:
+        """Write it into files, each replaced whole; the ending decides the format, else PNG.
+
+        Raises:
+            OSError: If one cannot be written.
+        """
+        for file in files:
+            write(file, self.picture(format_of(file)))
 
     def picture(self, kind: Format, theme: Theme = LIGHT) -> bytes:
         """Return it as a file's content."""

@@ -19,9 +19,9 @@ from benchyard.core.errors import InputError
 from benchyard.core.wording import printable
 from benchyard.results.trust import Suspect
 from benchyard.show.drawing import Drawing, Text
+from benchyard.show.results_plot.cells import tell_apart
 from benchyard.show.results_plot.choice import PlotRequest, make_chart
 from benchyard.show.results_plot.figure import Size, chart_drawing
-from benchyard.show.results_plot.sides import tell_apart
 from benchyard.show.themes import DARK, LIGHT
 from benchyard.web.explorer import Current
 

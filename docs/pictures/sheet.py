@@ -12,8 +12,7 @@ from benchyard.show.curves import draw as draw_curves
 from benchyard.show.drawing import Dots, Drawing
 from benchyard.show.drawing import Line as Stroke
 from benchyard.show.history import panels
-from benchyard.show.results_plot import chart
-from benchyard.show.results_plot.chart import Chart, Mark, PlotKind, PlotSeries
+from benchyard.show.results_plot.chart import Chart, Mark, PlotKind, PlotPanel
 from benchyard.show.results_plot.figure import Size, chart_drawing
 from benchyard.show.themes import DARK, LIGHT, Theme
 from benchyard.show.traces.flame import flame_drawing
@@ -51,15 +50,13 @@ def _sheet(theme: Theme) -> str:
 
 def _chart(kind: PlotKind) -> Chart:
     names = ("baseline",) if kind is PlotKind.RATIO else ("baseline", "candidate")
+    scale = 0.25 if kind is PlotKind.RATIO else 1.0
     marks = [
-        [
-            _mark(at, 2.0**at * (1 + 0.2 * side) / (4 if kind is PlotKind.RATIO else 1))
-            for at in (0, 1, 2)
-        ]
+        _mark(at, side, scale * 2.0**at * (1 + 0.2 * side))
         for side in range(len(names))
+        for at in (0, 1, 2)
     ]
-    series = tuple(PlotSeries(place, tuple(several)) for place, several in enumerate(marks))
-    panel = chart.PlotPanel("", series, _STEPS)
+    panel = PlotPanel("", tuple(marks), _STEPS)
     unit = "" if kind is PlotKind.RATIO else "s"
     title = f"--kind {kind}"
     return Chart(
@@ -67,9 +64,9 @@ def _chart(kind: PlotKind) -> Chart:
     )
 
 
-def _mark(at: int, median: float) -> Mark:
+def _mark(at: int, side: int, median: float) -> Mark:
     values = tuple(median * run for run in _RUNS)
-    return Mark(at, median, values[0], values[-1], values)
+    return Mark(median, values[0], values[-1], values, at, side)
 
 
 def _curves() -> Drawing:

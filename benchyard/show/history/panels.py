@@ -7,15 +7,12 @@ from datetime import UTC, datetime
 from itertools import groupby
 
 from benchyard.core.quantity import shorten, tick
+from benchyard.show.axes import GRID, INK, LETTER, Axis, Frame, short
 from benchyard.show.drawing import Dots, Drawing, Line, Shape, Text
-from benchyard.show.results_plot.look import INK, short
-from benchyard.show.results_plot.panels import LETTER, Frame
-from benchyard.show.results_plot.scales import Axis
 
 #: Panels that one picture has room for.
 MOST = 24
 FAINT, CHANGE = "#8a8a8a", "#6d28d9"
-_GRID = "#d9dce0"
 #: Pixels beside, below and above a panel; sizes of letters.
 _LEFT, _RIGHT, _BELOW, _ABOVE = 72, 30, 32, 36
 _NAME, _TEXT, _SMALL = 11, 10, 8
@@ -81,7 +78,7 @@ def _panel(panel: Panel, frame: Frame, time: Axis) -> Iterator[Shape]:
     values = _value_axis(panel, frame)
     for mark in values.ticks():
         y = values(mark)
-        yield Line([(frame.left, y), (frame.right, y)], _GRID, 0.6)
+        yield Line([(frame.left, y), (frame.right, y)], GRID, 0.6)
         yield Text(frame.left - 5, y + 3, tick(mark, panel.unit), anchor="end")
     yield Line([(frame.left, frame.top), (frame.left, frame.bottom)], INK, 0.8)
     yield from _changes(panel, frame, time)
@@ -90,7 +87,7 @@ def _panel(panel: Panel, frame: Frame, time: Axis) -> Iterator[Shape]:
             if known:
                 places = [(time(at), _within(values(v), frame)) for at, v in points]
                 yield replace(shape, points=places)
-    letters = int((frame.right - frame.left) / (_NAME * LETTER)) - len(panel.last) - 2
+    letters = int(frame.width / (_NAME * LETTER)) - len(panel.last) - 2
     yield Text(frame.left, frame.top - 6, short(panel.name, max(8, letters)), _NAME)
     yield Text(frame.right, frame.top - 6, panel.last, colour=panel.last_colour, anchor="end")
 

@@ -5,10 +5,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from benchyard.analysis.comparison.wording import change
-from benchyard.core.outputs import write
 from benchyard.core.quantity import duration
 from benchyard.publish.sinks.contract import Timing
-from benchyard.show.drawing import Dots, Line, Text, format_of
+from benchyard.show.drawing import Dots, Line, Text
 from benchyard.show.history.panels import FAINT, MOST, Panel, panels_drawing
 from benchyard.show.history.series import Series
 from benchyard.show.history.wording import LEAST_RANGE, host_names, several_hosts, short_name
@@ -36,7 +35,7 @@ def draw(found: Sequence[Series], title: str, file: Path) -> int:
     head = [Text(8, 18, short_name(title), 14, bold=True), Text(8, 33, _legend(chosen), 9, FAINT)]
     several = several_hosts(chosen)
     panels = [_panel(one, several=several) for one in chosen]
-    write(file, panels_drawing(panels, width, columns, height, head).picture(format_of(file)))
+    panels_drawing(panels, width, columns, height, head).write(file)
     return len(chosen)
 
 

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Sequence
 from math import ceil
 
 from benchyard.core.quantity import amount, plural
+from benchyard.show.axes import SeriesLook, short
 from benchyard.show.drawing import Dots, Drawing, Line, Shape, Text
 from benchyard.show.history.panels import FAINT, MOST, Panel, panels_drawing
 from benchyard.show.history.steps import Group, StepHistory, Value
-from benchyard.show.results_plot.look import SeriesLook, short
 
 #: Dots of one series in one panel; of more, the least and the most of neighbours are drawn.
 _MOST_DOTS = 240

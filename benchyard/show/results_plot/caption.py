@@ -3,13 +3,12 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from benchyard.core.quantity import percent, plural, shorten
-from benchyard.core.wording import printable
+from benchyard.core.quantity import percent, plural
 from benchyard.results.summary_metrics import SUSPECT
 from benchyard.results.trust import Suspect
+from benchyard.show.axes import short
+from benchyard.show.results_plot.cells import PlotCell, PlotSide
 from benchyard.show.results_plot.chart import Mark, PlotKind
-from benchyard.show.results_plot.layout import PlotCell
-from benchyard.show.results_plot.sides import PlotSide
 from benchyard.statistics.intervals import LEVEL, median_rank
 from benchyard.statistics.ranks import fewest_values
 
@@ -26,7 +25,7 @@ _MARKS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class CaptionEntry:
     """A cell, its mark, and its name in the caption.
 
     Args:
@@ -40,7 +39,7 @@ class Told:
 
 
 def sentences(
-    kind: PlotKind, told: Sequence[Told], references: Sequence[Told], reference: str
+    kind: PlotKind, told: Sequence[CaptionEntry], references: Sequence[CaptionEntry], reference: str
 ) -> tuple[str, ...]:
     """Return what a reader must know of the marks.
 
@@ -51,7 +50,9 @@ def sentences(
     if references:
         to = _runs(references)
         runs = f"{runs} of each" if runs == to else f"{runs} and {to} of the reference"
-    marks = _MARKS[kind].format(n=runs, level=percent(LEVEL, 4), reference=_short(reference))
+    marks = _MARKS[kind].format(
+        n=runs, level=percent(LEVEL, 4), reference=short(reference, _LONGEST)
+    )
     every = [*told, *references]
     found = (
         *(marks, _without_interval(kind, told), _without_value(told)),
@@ -60,13 +61,13 @@ def sentences(
     return tuple(sentence for sentence in found if sentence)
 
 
-def _runs(told: Sequence[Told]) -> str:
+def _runs(told: Sequence[CaptionEntry]) -> str:
     counts = sorted({one.runs for one in told if one.runs})
     runs = plural(counts[-1], "run") if counts else "no run"
     return f"{counts[0]} to {runs}" if len(counts) > 1 else runs
 
 
-def _without_interval(kind: PlotKind, told: Sequence[Told]) -> str:
+def _without_interval(kind: PlotKind, told: Sequence[CaptionEntry]) -> str:
     bare = [one for one in told if one.mark.centre is not None and one.mark.low is None]
     if not bare or kind in (PlotKind.STRIPS, PlotKind.ECDF):
         return ""
@@ -83,15 +84,15 @@ def fewest_of_median() -> int:
     return next(n for n in range(1, 1000) if median_rank(n, LEVEL)[0])
 
 
-def _without_value(told: Sequence[Told]) -> str:
+def _without_value(told: Sequence[CaptionEntry]) -> str:
     empty = [one.name for one in told if one.mark.centre is None and not one.mark.values]
     return f"No value: {_some(empty, told)}." if empty else ""
 
 
-def _left_out(told: Sequence[Told]) -> str:
+def _left_out(told: Sequence[CaptionEntry]) -> str:
     counts: dict[str, dict[str, int]] = {}
     for one in told:
-        for why, number in one.cell.step.left_out.items():
+        for why, number in one.cell.step["left_out"].items():
             where = counts.setdefault(why, {})
             where[one.name] = where.get(one.name, 0) + number
     parts = [
@@ -101,35 +102,37 @@ def _left_out(told: Sequence[Told]) -> str:
     return f"Left out: {', '.join(parts)}." if parts else ""
 
 
-def _taken_in(told: Sequence[Told]) -> str:
-    taken = [one for one in told if one.cell.step.suspect and SUSPECT not in one.cell.step.left_out]
+def _taken_in(told: Sequence[CaptionEntry]) -> str:
+    steps = [(one.name, one.cell.step) for one in told]
+    taken = [(n, step) for n, step in steps if step["suspect"] and SUSPECT not in step["left_out"]]
     if not taken:
         return ""
-    suspect = sum(one.cell.step.suspect for one in taken)
+    suspect = sum(len(step["suspect"]) for _, step in taken)
     return (
-        f"On a busy host: {suspect} suspect counted ({_some([one.name for one in taken], told)})."
+        f"On a busy host: {suspect} suspect counted ({_some([name for name, _ in taken], told)})."
     )
 
 
 def absent(sides: Iterable[PlotSide]) -> tuple[str, ...]:
     """Say of which cases nothing is in the picture."""
     parts = [
-        _short(s.title) + f" ({plural(s.failed, 'run')} failed)" * bool(s.failed) for s in sides
+        short(s.title, _LONGEST) + f" ({plural(s.failed, 'run')} failed)" * bool(s.failed)
+        for s in sides
     ]
     return (f"Nothing of: {', '.join(parts)}.",) if parts else ()
 
 
-def nothing(told: Sequence[Told]) -> str:
+def nothing(told: Sequence[CaptionEntry]) -> str:
     """Say why there is nothing to draw."""
     why = _left_out(told)
     if any(one.runs for one in told):
         why = "A ratio takes values of both sides that are all above 0, or all below. " + why
-    suspect = any(SUSPECT in one.cell.step.left_out for one in told)
+    suspect = any(SUSPECT in one.cell.step["left_out"] for one in told)
     hint = f" --suspect {Suspect.AUTO} counts what is suspect." if suspect else ""
     return f"there is no value to draw. {why}{hint}".rstrip()
 
 
-def _of_sides(told: Sequence[Told]) -> str:
+def _of_sides(told: Sequence[CaptionEntry]) -> str:
     sides = {id(one.cell.side): one.cell.side for one in told}.values()
     failed, others = (sum(n) for n in zip(*((s.failed, s.others) for s in sides), strict=True))
     parts = [f"{plural(failed, 'run')} failed"] if failed else []
@@ -137,12 +140,8 @@ def _of_sides(told: Sequence[Told]) -> str:
     return f"Not in it: {', '.join(parts)}." if parts else ""
 
 
-def _some(names: Sequence[str], told: Sequence[Told]) -> str:
+def _some(names: Sequence[str], told: Sequence[CaptionEntry]) -> str:
     """List names; of many say only of how many they are."""
     if len(names) > _LISTED:
         return f"{len(names)} of {len(told)}"
-    return ", ".join(map(_short, names))
-
-
-def _short(name: str) -> str:
-    return shorten(printable(name), _LONGEST, 2)
+    return ", ".join(short(name, _LONGEST) for name in names)

@@ -1,4 +1,4 @@
-"""What a picture shows, before anything is drawn."""
+"""What a picture of results shows, before anything is drawn."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -25,18 +25,20 @@ class Mark:
     """What is drawn of one step of one case.
 
     Args:
-        at: Number of its row from the top, or the value of the parameter.
         centre: Median or ratio; None if there is none.
         low: Lower end of the interval; None, as is ``high``, where there are too few runs.
         high: Its upper end.
         values: Of single runs, in order; shape (runs,).
+        at: Number of its row from the top, or the value of the parameter.
+        series: Which of the chart's ``series`` it is of, from 0.
     """
 
-    at: float
-    centre: float | None
+    centre: float | None = None
     low: float | None = None
     high: float | None = None
     values: tuple[float, ...] = ()
+    at: float = 0.0
+    series: int = 0
 
     @property
     def numbers(self) -> list[float]:
@@ -46,34 +48,18 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True)
-class PlotSeries:
-    """Marks of one colour.
-
-    Args:
-        place: Which of the chart's ``series`` it is, from 0.
-    """
-
-    place: int
-    marks: tuple[Mark, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class PlotPanel:
-    """Series that share axes.
+    """Marks that share axes.
 
     Args:
         title: What its marks have in common; may be empty.
+        marks: Ordered by series, and by their place within one.
         rows: Names of the rows, from the top; empty where a parameter is drawn.
     """
 
     title: str
-    series: tuple[PlotSeries, ...]
+    marks: tuple[Mark, ...]
     rows: tuple[str, ...] = ()
-
-    @property
-    def marks(self) -> list[Mark]:
-        """The marks of all series."""
-        return [mark for series in self.series for mark in series.marks]
 
 
 @dataclass(frozen=True, slots=True)

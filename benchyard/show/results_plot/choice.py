@@ -1,19 +1,27 @@
-"""From results and a wish to what is drawn: which kind, metric and steps, what stands where."""
+"""From results and a request to what is drawn: kind, metric, steps, and what ratios are to."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
 from benchyard.analysis.comparison.samples import DURATION
 from benchyard.analysis.comparison.verdicts import choose_metrics
 from benchyard.core.errors import InputError
+from benchyard.core.model import plain
 from benchyard.core.wording import hint, printable, quote
-from benchyard.show.results_plot.build import PlotPlan, build
+from benchyard.show.results_plot.build import PlotPlan, Reference, build
 from benchyard.show.results_plot.caption import absent
+from benchyard.show.results_plot.cells import (
+    CASE,
+    RESULTS,
+    PlotCell,
+    PlotSide,
+    lay_out,
+    numeric,
+    trait,
+    varying,
+)
 from benchyard.show.results_plot.chart import Chart, PlotKind
-from benchyard.show.results_plot.layout import PlotCell, lay_out
-from benchyard.show.results_plot.reference import parse_reference
-from benchyard.show.results_plot.sides import CASE, RESULTS, PlotSide, numeric, varying
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +45,7 @@ class PlotRequest:
     log: bool | None = None
 
 
-def make_chart(sides: Sequence[PlotSide], wish: PlotRequest) -> Chart:
+def make_chart(sides: Sequence[PlotSide], request: PlotRequest) -> Chart:
     """Choose what is drawn.
 
     Args:
@@ -46,17 +54,17 @@ def make_chart(sides: Sequence[PlotSide], wish: PlotRequest) -> Chart:
     Raises:
         InputError: If there is nothing of what is asked for, or more than a picture has room for.
     """
-    metric = _metric(sides, wish.metric)
-    every = _cells(sides, wish.steps)
-    _check_parameters(sides, wish)
-    kind = _kind(sides, wish)
-    reference = parse_reference(wish.reference, every) if kind is PlotKind.RATIO else None
+    metric = _metric(sides, request.metric)
+    every = _cells(sides, request.steps)
+    _check_parameters(sides, request)
+    kind = _kind(sides, request)
+    reference = _reference(request.reference, every) if kind is PlotKind.RATIO else None
     cells = [cell for cell in every if not reference or reference.of(cell, every) is not cell]
     if not cells:
         raise InputError("a ratio takes two cases or steps; here is nothing but the reference")
-    x = _axis(sides, wish.x) if kind is PlotKind.LINES else wish.x
-    layout = lay_out(kind, cells, x, wish.series)
-    chart = build(PlotPlan(kind, metric, cells, layout, reference, every), wish.log)
+    x = _axis(sides, request.x) if kind is PlotKind.LINES else request.x
+    layout = lay_out(kind, cells, x, request.series)
+    chart = build(PlotPlan(kind, metric, cells, layout, reference, every), request.log)
     drawn = {id(cell.side) for cell in every}
     missing = absent(side for side in sides if id(side) not in drawn)
     return replace(chart, caption=(*chart.caption, *missing))
@@ -73,11 +81,8 @@ def _axis(sides: Sequence[PlotSide], wanted: str | None) -> str:
     return found
 
 
-# -- what is meant
-
-
 def _metric(sides: Sequence[PlotSide], wanted: str) -> str:
-    known = [name for side in sides for step in side.steps.values() for name in step.metrics]
+    known = [name for side in sides for step in side.steps.values() for name in step["metrics"]]
     found = sorted(choose_metrics(known, [wanted]))
     if len(found) > 1:
         some = ", ".join(found[:5])
@@ -87,7 +92,7 @@ def _metric(sides: Sequence[PlotSide], wanted: str) -> str:
 
 def _cells(sides: Sequence[PlotSide], wanted: Sequence[str]) -> list[PlotCell]:
     """Return the steps that are meant, of each case, in the order of the first case's steps."""
-    names = {one.id: one.name for side in sides for one in side.steps.values()}
+    names: dict[str, str] = {i: s["name"] for side in sides for i, s in side.steps.items()}
     if not names:
         cases = quote(", ".join(side.title for side in sides))
         raise InputError(f"no finished run of {cases} has a measured step; see benchyard stats")
@@ -104,24 +109,24 @@ def _is_wanted(step: str, name: str, wanted: Sequence[str]) -> bool:
     )
 
 
-def _check_parameters(sides: Sequence[PlotSide], wish: PlotRequest) -> None:
+def _check_parameters(sides: Sequence[PlotSide], request: PlotRequest) -> None:
     known = varying(sides)
-    for option, name in (("--x", wish.x), ("--series", wish.series)):
+    for option, name in (("--x", request.x), ("--series", request.series)):
         if name is not None and name not in known:
             there = f"{option} {printable(name)}: no parameter in which these cases differ"
             raise InputError(f"{there}{hint(name, known)}")
-    if wish.x is not None and wish.x == wish.series:
-        raise InputError(f"--x and --series are both {printable(wish.x)}; give two parameters")
+    if request.x is not None and request.x == request.series:
+        raise InputError(f"--x and --series are both {printable(request.x)}; give two parameters")
 
 
-def _kind(sides: Sequence[PlotSide], wish: PlotRequest) -> PlotKind:
-    kind = wish.kind
+def _kind(sides: Sequence[PlotSide], request: PlotRequest) -> PlotKind:
+    kind = request.kind
     if kind is None:
-        kind = PlotKind.RATIO if wish.reference is not None else PlotKind.POINTS
-        number = wish.x or _number(sides)
+        kind = PlotKind.RATIO if request.reference is not None else PlotKind.POINTS
+        number = request.x or _number(sides)
         if kind is PlotKind.POINTS and number and numeric(number, sides):
             kind = PlotKind.LINES
-    if wish.reference is not None and kind is not PlotKind.RATIO:
+    if request.reference is not None and kind is not PlotKind.RATIO:
         raise InputError(f"--reference is of --kind ratio, not of --kind {kind}")
     return kind
 
@@ -129,3 +134,51 @@ def _kind(sides: Sequence[PlotSide], wish: PlotRequest) -> PlotKind:
 def _number(sides: Sequence[PlotSide]) -> str | None:
     """Return the first parameter that differs and is always a number."""
     return next((name for name in varying(sides) if numeric(name, sides)), None)
+
+
+# -- what ratios are to
+
+
+def _reference(text: str | None, cells: Sequence[PlotCell]) -> Reference:
+    """Read what ratios are to: a case, a step, or values of parameters such as ``threads=1``.
+
+    Args:
+        text: None takes the first case; of a single case the first step.
+
+    Raises:
+        InputError: If there is no such thing.
+    """
+    sides = list({id(cell.side): cell.side for cell in cells}.values())
+    steps: dict[str, str] = {cell.id: cell.step["name"] for cell in cells}
+    names = varying(sides)
+    for side in sides if len(sides) > 1 else ():
+        # The value that alone tells a case from others names it, too.
+        value = {plain(side.traits.get(names[0]))} if len(names) == 1 else set[str]()
+        if text in {None, side.title, side.label(names), *value}:
+            return Reference(side.label(names), _same_step(lambda _, to, side=side: to is side))
+    for step, name in steps.items():
+        if text in (None, step, name):
+            return Reference(name, lambda own, to, i=step: to.side is own.side and to.id == i)
+    return _pinned(text or "", sides, [*steps, *(side.label(names) for side in sides)])
+
+
+def _same_step(
+    fits: Callable[[PlotSide, PlotSide], bool],
+) -> Callable[[PlotCell, PlotCell], bool]:
+    return lambda cell, other: other.id == cell.id and fits(cell.side, other.side)
+
+
+def _pinned(text: str, sides: Sequence[PlotSide], known: Sequence[str]) -> Reference:
+    """Return the reference to the cell that has these values, and is otherwise alike."""
+    pairs = [part.partition("=") for part in text.split(",")]
+    pinned = {name.strip(): value.strip() for name, equals, value in pairs if equals}
+    there = {(name, plain(side.traits[name])) for side in sides for name in side.traits}
+    if len(pinned) < len(pairs) or not there.issuperset(pinned.items()):
+        raise InputError(f"no case or step is '{printable(text)}'{hint(text, known)}")
+    words = ", ".join(trait(name, value) for name, value in pinned.items())
+    own = {name: value for name, value in pinned.items() if name in varying(sides)}
+    return Reference(words, _same_step(lambda side, other: _texts(other) == _texts(side) | own))
+
+
+def _texts(side: PlotSide) -> dict[str, str]:
+    return {name: plain(value) for name, value in side.traits.items()}

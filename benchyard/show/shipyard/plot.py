@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 from benchyard.core.quantity import number, shorten
 from benchyard.core.wording import printable
+from benchyard.show.axes import LETTER, Axis, Frame
 from benchyard.show.drawing import Box, Drawing, Line, Shape, Text
-from benchyard.show.results_plot.panels import LETTER, Frame
-from benchyard.show.results_plot.scales import Axis
 from benchyard.show.shipyard.events import IMAGE_WORK, Operation
 from benchyard.show.shipyard.nodes import BarKind, Graph, Node, Segment, summed
 from benchyard.show.shipyard.tables import UNFINISHED, after, clock

@@ -5,11 +5,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchyard.analysis.comparison.wording import change, signed
-from benchyard.core.outputs import write
 from benchyard.core.quantity import amount, percent, plural, shorten
 from benchyard.core.wording import printable
 from benchyard.show import drawing
-from benchyard.show.drawing import Drawing, Text, format_of
+from benchyard.show.drawing import Drawing, Text
 from benchyard.show.themes import colour_of
 from benchyard.traces.difference import Measure, NamedDifference, Names
 
@@ -105,7 +104,7 @@ def draw_flame(
     Raises:
         OSError: If it cannot be written.
     """
-    write(file, flame_drawing(totals_s, title, found, unit=unit).picture(format_of(file)))
+    flame_drawing(totals_s, title, found, unit=unit).write(file)
 
 
 def flame_drawing(

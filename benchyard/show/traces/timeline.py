@@ -11,10 +11,8 @@ from numpy.typing import NDArray
 from benchyard.core.errors import InputError
 from benchyard.core.quantity import moment, number, shorten, tick
 from benchyard.core.wording import printable
+from benchyard.show.axes import COLOURS, LETTER, Axis, SeriesLook
 from benchyard.show.drawing import Box, Dots, Drawing, Line, Shape, Text
-from benchyard.show.results_plot.look import COLOURS, SeriesLook
-from benchyard.show.results_plot.panels import LETTER
-from benchyard.show.results_plot.scales import Axis
 from benchyard.show.themes import colour_of
 from benchyard.show.traces.timeline_layout import Boxes, Layout, lay_out, thinned
 from benchyard.traces.model import Counter, Instant, Trace

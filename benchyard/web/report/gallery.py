@@ -15,10 +15,10 @@ from benchyard.results.folders import run_folder
 from benchyard.show.curves.panels import LEAST_SAMPLES, read_curves, steps_alone
 from benchyard.show.curves.plot import draw
 from benchyard.show.drawing import Drawing
+from benchyard.show.results_plot.cells import tell_apart
 from benchyard.show.results_plot.chart import PlotKind
 from benchyard.show.results_plot.choice import PlotRequest, make_chart
 from benchyard.show.results_plot.figure import Size, chart_drawing
-from benchyard.show.results_plot.sides import tell_apart
 from benchyard.show.themes import PAGE
 from benchyard.web.report.cases import CasePart
 from benchyard.web.report.comparisons import ComparisonPart, ReportRequest

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from benchyard.core.model import Json, point_suffix
 from benchyard.results.record import RunRecord
 from benchyard.results.trust import Suspect
-from benchyard.show.results_plot.sides import PlotSide, tell_apart
+from benchyard.show.results_plot.cells import PlotSide, tell_apart
 from tests.benchyard.analysis.comparison.conftest import run, run_set, step
 
 SIX = (1.0, 1.1, 0.9, 1.05, 0.95, 1.02)

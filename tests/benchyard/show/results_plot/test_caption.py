@@ -6,9 +6,9 @@ from pathlib import Path
 from benchyard.analysis.comparison.run_sets import RunSet
 from benchyard.core.model import Outcome
 from benchyard.show.results_plot.caption import fewest_of_median
+from benchyard.show.results_plot.cells import tell_apart
 from benchyard.show.results_plot.chart import PlotKind
 from benchyard.show.results_plot.choice import PlotRequest, make_chart
-from benchyard.show.results_plot.sides import tell_apart
 from benchyard.statistics.intervals import median_interval
 from tests.benchyard.analysis.comparison.conftest import failed, run, run_set, runs, step, titled
 from tests.benchyard.show.results_plot.conftest import SIX, records, sides, times

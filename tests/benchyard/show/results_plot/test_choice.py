@@ -19,10 +19,9 @@ STEPS = {"load": SIX, "ask": times(2.0)}
 def places(chart: Chart) -> list[tuple[str, str, float, int]]:
     """Return panel, series, place and number of runs of each mark."""
     return [
-        (panel.title, chart.series[series.place], mark.at, len(mark.values))
+        (panel.title, chart.series[mark.series], mark.at, len(mark.values))
         for panel in chart.panels
-        for series in panel.series
-        for mark in series.marks
+        for mark in panel.marks
     ]
 
 

@@ -15,7 +15,7 @@ from benchyard.results.trust import Suspect
 from benchyard.show.drawing import Box, Dots, Drawing, Line, Text
 from benchyard.show.results_plot.chart import Chart, PlotKind
 from benchyard.show.results_plot.choice import PlotRequest, make_chart
-from benchyard.show.results_plot.figure import PAPER, Size, chart_drawing, draw
+from benchyard.show.results_plot.figure import PAPER, Size, chart_drawing
 from tests.benchyard.analysis.comparison.conftest import run, step, titled
 from tests.benchyard.show.results_plot.conftest import SIX, matrix, records, sides, times
 
@@ -136,11 +136,10 @@ def test_a_paper_has_its_width_and_no_title() -> None:
         (PlotKind.ECDF, Size(height=3.0)),
     ],
 )
-def test_what_has_no_room_is_said(kind: PlotKind, size: Size, tmp_path: Path) -> None:
+def test_what_has_no_room_is_said(kind: PlotKind, size: Size) -> None:
     steps = {f"a long name {n}": SIX for n in range(12)}
     with pytest.raises(InputError, match="too small for so much; make it larger"):
-        draw(make_chart(sides(records(steps)), PlotRequest(kind)), size, [tmp_path / "x.png"])
-    assert not list(tmp_path.iterdir())
+        drawn(make_chart(sides(records(steps)), PlotRequest(kind)), size)
 
 
 def test_a_panel_without_any_value_is_empty() -> None:
@@ -155,14 +154,11 @@ def test_a_panel_without_any_value_is_empty() -> None:
     assert len(dots(drawn(log))) == 1  # of the other panel
 
 
-@pytest.mark.parametrize("kind", list(PlotKind))
-def test_the_same_results_are_the_same_file(kind: PlotKind, tmp_path: Path) -> None:
-    file = tmp_path / "x.svg"
-    found = matrix(threads=[1, 2, 4])
-    draw(make_chart(found, PlotRequest(kind)), _SIZE, [file])
-    first = file.read_bytes()
-    draw(make_chart(found, PlotRequest(kind)), _SIZE, [file])
-    assert file.read_bytes() == first
+def test_bars_on_a_logarithmic_axis_begin_at_its_low_end() -> None:
+    drawing = drawn(make_chart(sides(records(STEPS)), PlotRequest(PlotKind.BARS, log=True)))
+    bars = [one for one in drawing.shapes if isinstance(one, Box) and one.edge]
+    assert bars[0].x == bars[1].x
+    assert 0 < bars[0].width < bars[1].width
 
 
 @pytest.mark.slow
@@ -179,11 +175,11 @@ def test_any_name_makes_a_picture(case: str, step_: str, value: str) -> None:
 def test_files_are_of_their_type_and_do_not_know_the_time(tmp_path: Path) -> None:
     chart = make_chart(sides(records({EVIL: SIX, "load": SIX})), PlotRequest())
     files = [tmp_path / f"x.{ending}" for ending in ("png", "svg", "pdf")]
-    draw(chart, _SIZE, files)
+    chart_drawing(chart, _SIZE).write(*files)
     first = [file.read_bytes() for file in files]
     assert [content[:4] for content in first] == [b"\x89PNG", b"<svg", b"%PDF"]
     assert b"/FontFile2" in first[2]
     assert b"/Type3" not in first[2]
     time.sleep(1.1)
-    draw(chart, _SIZE, files)
+    chart_drawing(chart, _SIZE).write(*files)
     assert [file.read_bytes() for file in files] == first

@@ -6,9 +6,9 @@ import pytest
 
 from benchyard.core.errors import InputError
 from benchyard.results.record import RunRecord
+from benchyard.show.results_plot.cells import PlotSide
 from benchyard.show.results_plot.chart import PlotKind
 from benchyard.show.results_plot.choice import PlotRequest, make_chart
-from benchyard.show.results_plot.sides import PlotSide
 from tests.benchyard.analysis.comparison.conftest import run, step, titled
 from tests.benchyard.show.results_plot.conftest import SIX, matrix, records, sides, times
 

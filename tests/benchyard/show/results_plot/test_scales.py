@@ -4,9 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchyard.show.results_plot.chart import Chart, Mark, PlotKind, PlotPanel, PlotSeries
-from benchyard.show.results_plot.look import COLOURS, SeriesLook
-from benchyard.show.results_plot.scales import axis_of, grows_by_factors, spans_factors
+from benchyard.show.axes import COLOURS, SeriesLook
+from benchyard.show.results_plot.build import grows_by_factors
+from benchyard.show.results_plot.chart import Chart, Mark, PlotKind, PlotPanel
+from benchyard.show.results_plot.figure import axis_of
 
 
 @pytest.mark.parametrize(
@@ -27,19 +28,11 @@ def test_a_range_that_grows_by_factors_is_known(values: list[float], grows: bool
     assert grows_by_factors(values) is grows
 
 
-def test_values_that_are_not_above_zero_have_no_factors() -> None:
-    assert spans_factors([1.0, 21.0], [1.0, 21.0])
-    assert not spans_factors([1.0, 19.0], [0.5, 30.0])
-    assert not spans_factors([1.0, 21.0], [0.0, 21.0])
-    assert not spans_factors([], [])
-
-
 VALUES = st.lists(st.floats(1e-9, 1e12), min_size=1, max_size=20)
 
 
 def chart(values: list[float], *, log: bool, kind: PlotKind = PlotKind.POINTS) -> Chart:
-    marks = tuple(Mark(0, value) for value in values)
-    panel = PlotPanel("", (PlotSeries(0, marks),), ("row",))
+    panel = PlotPanel("", tuple(map(Mark, values)), ("row",))
     return Chart(kind, "t", "time", "s", (panel,), ("",), log_values=log)
 
 

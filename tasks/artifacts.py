@@ -20,7 +20,7 @@ from prefect.exceptions import PrefectHTTPStatusError
 from prefect.settings import get_current_settings
 
 from benchyard.core.model import Json, JsonObject
-from benchyard.show.pages.markdown import cell
+from benchyard.show.pages.result import cell
 from tasks.prefect_internals import SOON, without_repetitions
 from tasks.server import answers
 from tasks.shared_client import each_of, our_client

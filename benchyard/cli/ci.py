@@ -23,11 +23,16 @@ from benchyard.core.files import shown
 from benchyard.core.model import Case
 from benchyard.core.outputs import write
 from benchyard.show.ci.checks import CheckedCase, checks_of, compared_checks
-from benchyard.show.ci.junit import junit
-from benchyard.show.ci.openmetrics import openmetrics
 from benchyard.show.ci.outcomes import CaseOutcome, outcome_in_suite, outcome_of
-from benchyard.show.ci.page import page, verdict
-from benchyard.show.ci.providers import annotations, append_summary, provider_of, section
+from benchyard.show.ci.reports import junit, openmetrics
+from benchyard.show.ci.summary import (
+    annotations,
+    append_summary,
+    page,
+    provider_of,
+    section,
+    verdict,
+)
 from benchyard.statistics.comparison import Verdict
 
 strict_option = click.option(

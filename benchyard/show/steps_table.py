@@ -1,5 +1,7 @@
-"""The steps of a summary as a table, for the terminal, pages and reports."""
+"""The steps of a summary as tables, and the advice below them."""
 
+import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -7,7 +9,7 @@ from typing import Any
 
 from benchyard.core.quantity import amount, number
 from benchyard.core.table import BYTES, LONG, NUMBER, SECONDS, SHARE, Cell, Column, Table, Value
-from benchyard.core.wording import quote
+from benchyard.core.wording import in_short, quote
 from benchyard.results.summary_metrics import own_time
 from benchyard.results.trust import BUSY
 from benchyard.show.export.columns import DURATION, Metrics, refuse_unknown
@@ -250,3 +252,57 @@ def reported(summaries: Sequence[Document]) -> list[str]:
             if metric["source"] == "command" and not usual:
                 found[name] = None
     return list(found)
+
+
+# -- advice
+
+
+_NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
+#: Steps, or ranges of them, that a line names by number.
+_NAMED = 12
+
+
+def digest(advised: Iterable[tuple[int, str, str]], most: int | None = None) -> list[str]:
+    """Return the lines to show, the most urgent first.
+
+    Args:
+        advised: Index and name of a step, and a piece of advice about it, in the steps' order;
+            of one step the most urgent first.
+        most: Lines; the last says how many are left out. None shows all.
+    """
+    groups: dict[str, list[tuple[int, str, str]]] = {}
+    urgency, seen = dict[str, int](), Counter[int]()
+    for one in advised:
+        kind = _NUMBER.sub("#", one[2])
+        groups.setdefault(kind, []).append(one)
+        urgency.setdefault(kind, seen[one[0]])
+        seen[one[0]] += 1
+    lines = [_line(groups[kind]) for kind in sorted(groups, key=urgency.__getitem__)]
+    if most is None or len(lines) <= most:
+        return lines
+    return [
+        *lines[: most - 1],
+        f"{lines[most - 1]}; {len(lines) - most} more: benchyard stats --verbose",
+    ]
+
+
+def _line(group: Sequence[tuple[int, str, str]]) -> str:
+    index, name, text = group[0]
+    if len(group) == 1:
+        return f"step {index} {name}: {text}"
+    parts = in_short([index for index, _, _ in group]).split(",")
+    more = " and more" if len(parts) > _NAMED else ""
+    steps = ", ".join(parts[:_NAMED])
+    return f"steps {steps}{more}: {_merged([text for _, _, text in group])}"
+
+
+def _merged(texts: Sequence[str]) -> str:
+    """Write texts as one; numbers in which they differ become ``least..most``."""
+    columns = zip(*(_NUMBER.findall(text) for text in texts), strict=True)
+    merged = iter([_range(column) for column in columns])
+    return _NUMBER.sub(lambda _: next(merged), texts[0])
+
+
+def _range(numbers: Sequence[str]) -> str:
+    ordered = sorted(set(numbers), key=lambda number: float(number.replace(",", "")))
+    return ordered[0] if len(ordered) == 1 else f"{ordered[0]}..{ordered[-1]}"

@@ -11,7 +11,7 @@ from benchyard.show.curves import Bar, CurvePanel, Curves, Phase, RunCurve
 from benchyard.show.curves import draw as draw_curves
 from benchyard.show.drawing import Dots, Drawing
 from benchyard.show.drawing import Line as Stroke
-from benchyard.show.history import panels
+from benchyard.show.history import plot
 from benchyard.show.results_plot.chart import Chart, Mark, PlotKind, PlotPanel
 from benchyard.show.results_plot.figure import Size, chart_drawing
 from benchyard.show.themes import DARK, LIGHT, Theme
@@ -89,8 +89,8 @@ def _history() -> Drawing:
     days = [1_767_225_600.0 + 86_400 * day for day in range(40)]
     points = [(at, 0.2 + 0.02 * math.sin(day) + 0.1 * (day > 24)) for day, at in enumerate(days)]
     shapes = [Stroke(points, "#3b6ea5"), Dots(points, 0, "#3b6ea5", 2)]
-    panel = panels.Panel("history", "0.3 s", "s", shapes, [(days[25], "DuckDB 1.2.2 and 2.0.0")])
-    return panels.panels_drawing([panel], _WIDTH, 1, 150, [])
+    panel = plot.Panel("history", "0.3 s", "s", shapes, [(days[25], "DuckDB 1.2.2 and 2.0.0")])
+    return plot.panels_drawing([panel], _WIDTH, 1, 150, [])
 
 
 def _timeline() -> Drawing:

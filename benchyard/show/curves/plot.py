@@ -1,13 +1,12 @@
 """The picture of a run's curves: its steps, its phases, and what the host and the resources did."""
 
-import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import cycle, groupby
 
 from benchyard.core.model import Outcome
 from benchyard.core.quantity import number, shorten, tick
 from benchyard.core.wording import printable
+from benchyard.show.axes import INK, Axis, seconds
 from benchyard.show.curves.panels import Bar, CurvePanel, Curves, Phase, RunCurve
 from benchyard.show.drawing import Box, Drawing, Line, Text
 
@@ -18,7 +17,7 @@ _ROW, _AXIS = 11, 22
 #: Colours that most people with impaired colour vision tell apart.
 #: Source: M. Okabe, K. Ito, Color Universal Design (2002).
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00")
-_HOST, _INK, _FAINT = "#b8bdc4", "#333333", "#e3e5e8"
+_HOST, _FAINT = "#b8bdc4", "#e3e5e8"
 _BARS = {Outcome.COMPLETED: "#cfe3f2", Outcome.TOLERATED: "#f6d9a8"}
 _BROKEN = "#f3b6ae"
 #: Height of the band with the phases, which are striped as no step is.
@@ -29,49 +28,6 @@ _MOST_LANES = 6
 _MOST_SHADED = 200
 #: Characters are about so wide, in pixels, at the size of the letters used here.
 _LETTER = 5.6
-
-
-@dataclass(frozen=True, slots=True)
-class PixelScale:
-    """A straight line from values to pixels.
-
-    Args:
-        first: The value at ``start``.
-        last: The value at ``end``.
-    """
-
-    first: float
-    last: float
-    start: float
-    end: float
-
-    def __call__(self, value: float) -> float:
-        """Return the place of a value."""
-        share = (value - self.first) / ((self.last - self.first) or 1.0)
-        return self.start + share * (self.end - self.start)
-
-
-def ticks(most: float, wanted: int) -> list[float]:
-    """Return round numbers from 0 to the first that is not below ``most``.
-
-    Args:
-        wanted: About so many steps.
-    """
-    if not (most > 0 and math.isfinite(most)):
-        return [0.0, 1.0]
-    rough = most / wanted
-    power = 10.0 ** math.floor(math.log10(rough))
-    step = next(m * power for m in (1, 2, 5, 10) if m * power >= rough * 0.999)
-    return [place * step for place in range(math.ceil(most / step - 1e-9) + 1)]
-
-
-def seconds(value: float) -> str:
-    """Write a moment of a run: ``40 s``, ``1:30`` (minutes), ``2:00:00`` (hours)."""
-    if value < 120:
-        return f"{number(value, 3)} s"
-    minutes, rest = divmod(round(value), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"
 
 
 def draw(curves: Curves, width: int = _WIDTH) -> Drawing:
@@ -86,7 +42,7 @@ def draw(curves: Curves, width: int = _WIDTH) -> Drawing:
     drawn = [panel for panel in curves.panels if any(line.most > 0 for line in panel.lines)]
     legends = [_legend(panel, width) for panel in drawn]
     bottom = top + sum(_PANEL + _GAP + _ROW * len(legend) for legend in legends)
-    across = PixelScale(0.0, curves.length_s, _LEFT, width - _RIGHT)
+    across = Axis(0.0, curves.length_s, _LEFT, width - _RIGHT)
     drawing = Drawing(width, bottom + _AXIS)
     title = shorten(printable(curves.title), int(width / 8))
     drawing.shapes += [Text(8, 15, title, 13, bold=True), Text(8, 29, _remark(curves, drawn))]
@@ -124,7 +80,7 @@ def _lanes(bars: Sequence[Bar]) -> list[list[Bar]]:
     return lanes
 
 
-def _steps(lanes: Sequence[Sequence[Bar]], across: PixelScale, bottom: float) -> Iterator[Box]:
+def _steps(lanes: Sequence[Sequence[Bar]], across: Axis, bottom: float) -> Iterator[Box]:
     below = _TOP + _BAR * max(1, len(lanes))
     shaded = sum(map(len, lanes)) <= _MOST_SHADED
     for place, lane in enumerate(lanes):
@@ -141,7 +97,7 @@ def _steps(lanes: Sequence[Sequence[Bar]], across: PixelScale, bottom: float) ->
             yield Box(x, y, wide, _BAR - 1, colour, title, "#ffffff", label=text)
 
 
-def _phases(phases: Sequence[Phase], across: PixelScale, y: float) -> Iterator[Box]:
+def _phases(phases: Sequence[Phase], across: Axis, y: float) -> Iterator[Box]:
     """Draw what is no step in a band of its own below the steps."""
     for _, several in groupby(phases, key=lambda phase: round(across(phase.start_s) / 2)):
         phase = max(several, key=lambda phase: phase.end_s - phase.start_s)
@@ -164,12 +120,11 @@ def _label(bar: Bar, width: float) -> str:
 
 # -- panels
 def _panel(
-    panel: CurvePanel, at_s: Sequence[float], across: PixelScale, top: float
+    panel: CurvePanel, at_s: Sequence[float], across: Axis, top: float
 ) -> Iterator[Line | Text]:
     most = max(line.most for line in panel.lines)
-    marks = ticks(most, 3)
-    up = PixelScale(0.0, max(most, marks[-1]), top + _PANEL, top)
-    for mark in marks:
+    up = Axis(0.0, 1.1 * most, top + _PANEL, top)
+    for mark in up.ticks(3):
         y = up(mark)
         yield Line([(across.start, y), (across.end, y)], _FAINT, 0.7)
         yield Text(_LEFT - 5, y + 3, tick(mark, panel.unit), anchor="end")
@@ -214,10 +169,9 @@ def _legend_row(row: _Row, y: float) -> Iterator[Box | Text]:
         yield Text(x + 12 if colour else x, y, words, bold=not colour)
 
 
-def _time(across: PixelScale, y: float) -> Iterator[Line | Text]:
-    yield Line([(across.start, y), (across.end, y)], _INK, 0.8)
-    for mark in ticks(across.last, max(2, int(across.end / 100))):
-        if mark <= across.last:
-            x = across(mark)
-            yield Line([(x, y), (x, y + 4)], _INK, 0.8)
-            yield Text(x, y + 15, seconds(mark), anchor="middle")
+def _time(across: Axis, y: float) -> Iterator[Line | Text]:
+    yield Line([(across.start, y), (across.end, y)], INK, 0.8)
+    for mark in across.ticks(max(2, int(across.end / 100))):
+        x = across(mark)
+        yield Line([(x, y), (x, y + 4)], INK, 0.8)
+        yield Text(x, y + 15, seconds(mark), anchor="middle")

@@ -6,8 +6,7 @@ from decimal import Decimal
 
 from benchyard.core.model import slug
 from benchyard.core.wording import printable
-from benchyard.show.export.paper import PaperTable
-from benchyard.show.export.rounding import Figure
+from benchyard.show.export.paper import Figure, PaperTable
 
 #: What is active in LaTeX, or becomes another character in its fonts or by its ligatures.
 _ESCAPES = {

@@ -1,20 +1,161 @@
-"""The timings of entries through time as a picture."""
+"""Histories as pictures: panels of values over one time, with what changed."""
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from itertools import groupby
+from math import ceil
 from pathlib import Path
 
 from benchyard.analysis.comparison.wording import change
-from benchyard.core.quantity import duration
+from benchyard.core.quantity import amount, duration, plural, shorten, tick
 from benchyard.publish.sinks.contract import Timing
-from benchyard.show.drawing import Dots, Line, Text
-from benchyard.show.history.panels import FAINT, MOST, Panel, panels_drawing
+from benchyard.show.axes import GRID, INK, LETTER, Axis, Frame, SeriesLook, short
+from benchyard.show.drawing import Dots, Drawing, Line, Shape, Text
 from benchyard.show.history.series import Series
+from benchyard.show.history.steps import Group, StepHistory, Value
 from benchyard.show.history.wording import LEAST_RANGE, host_names, several_hosts, short_name
 
+#: Panels that one picture has room for.
+MOST = 24
+FAINT, CHANGE = "#8a8a8a", "#6d28d9"
+#: Pixels beside, below and above a panel; sizes of letters.
+_LEFT, _RIGHT, _BELOW, _ABOVE = 72, 30, 32, 36
+_NAME, _TEXT, _SMALL = 11, 10, 8
+#: Pixels that a change needs beside the next to be written out, and a date beside another.
+_BESIDE, _DATE = 35, 80
+_DAY = 86_400
+#: Seconds between two marks of the axis of time; months are those of the calendar.
+_STEPS = (
+    *(unit * n for unit in (1, 60) for n in (1, 2, 5, 10, 15, 30)),
+    *(3600 * hours for hours in (1, 2, 3, 6, 12)),
+    *(_DAY * days for days in (1, 2, 7, 14)),
+)
+_MONTHS = (1, 2, 3, 6, 12, 24, 60, 120, 600, 6000, 120_000)
+
+
 _LINE, _LAST = "#3b6ea5", "#c2410c"
-_LEGEND = "dashed: median; orange: the newest, against the median before it"
-_LEGEND_OF_CHANGES, _LEGEND_OF_SUSPECTS = "; violet: what was measured changed", "; rings: suspect"
+#: Dots of one series in one panel; of more, the least and the most of neighbours are drawn.
+_MOST_DOTS = 240
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """Values over time.
+
+    Args:
+        name: What stands above it, at the left.
+        last: What stands above it, at the right.
+        shapes: At seconds since 1970 and values; NaN interrupts a line.
+        changes: Seconds since 1970 and words, in order of time.
+        around: Values that the axis goes round; others lie at its edge. None takes all.
+    """
+
+    name: str
+    last: str
+    unit: str
+    shapes: Sequence[Line | Dots]
+    changes: Sequence[tuple[float, str]]
+    around: tuple[float, float] | None = None
+    last_colour: str = INK
+
+
+def panels_drawing(
+    panels: Sequence[Panel], width: float, columns: int, height: float, head: Sequence[Shape]
+) -> Drawing:
+    """Draw panels below each other, all over the same time.
+
+    Args:
+        width: Of the whole (pixels).
+        height: Of one panel (pixels).
+        head: What stands above them.
+    """
+    above = max((shape.y + 4 for shape in head if isinstance(shape, Text)), default=0)
+    rows, across = math.ceil(len(panels) / columns), width / columns
+    drawing = Drawing(width, above + rows * (height + _ABOVE) + _BELOW, [*head])
+    times = [at for panel in panels for shape in panel.shapes for at, _ in shape.points]
+    first, last = min(times), max(times)
+    room = (last - first) * 0.03 or 60.0
+    for place, panel in enumerate(panels):
+        left, top = place % columns * across, above + _ABOVE + place // columns * (height + _ABOVE)
+        frame = Frame(left + _LEFT, top, left + across - _RIGHT, top + height)
+        time = Axis(first - room, last + room, frame.left, frame.right)
+        drawing.shapes += _panel(panel, frame, time)
+        drawing.shapes += _dates(time, frame.bottom, labels=place + columns >= len(panels))
+    return drawing
+
+
+def _panel(panel: Panel, frame: Frame, time: Axis) -> Iterator[Shape]:
+    values = _value_axis(panel, frame)
+    for mark in values.ticks():
+        y = values(mark)
+        yield Line([(frame.left, y), (frame.right, y)], GRID, 0.6)
+        yield Text(frame.left - 5, y + 3, tick(mark, panel.unit), anchor="end")
+    yield Line([(frame.left, frame.top), (frame.left, frame.bottom)], INK, 0.8)
+    yield from _changes(panel, frame, time)
+    for shape in panel.shapes:
+        for known, points in groupby(shape.points, key=lambda point: math.isfinite(point[1])):
+            if known:
+                places = [(time(at), _within(values(v), frame)) for at, v in points]
+                yield replace(shape, points=places)
+    letters = int(frame.width / (_NAME * LETTER)) - len(panel.last) - 2
+    yield Text(frame.left, frame.top - 6, short(panel.name, max(8, letters)), _NAME)
+    yield Text(frame.right, frame.top - 6, panel.last, colour=panel.last_colour, anchor="end")
+
+
+def _within(y: float, frame: Frame) -> float:
+    return min(max(y, frame.top), frame.bottom)
+
+
+def _value_axis(panel: Panel, frame: Frame) -> Axis:
+    every = (v for shape in panel.shapes for _, v in shape.points if math.isfinite(v))
+    numbers = panel.around or [*every] or [0.0, 1.0]
+    low, high = min(numbers), max(numbers)
+    room = 0.08 * (high - low) or 0.1 * abs(high) or 1.0
+    return Axis(low - room, high + room, frame.bottom, frame.top)
+
+
+def _changes(panel: Panel, frame: Frame, time: Axis) -> Iterator[Shape]:
+    """Mark what changed; write it out where there is room, the newest first."""
+    free = frame.right + _BESIDE
+    for at, words in reversed(panel.changes):
+        x = time(at)
+        yield Line([(x, frame.top), (x, frame.bottom)], CHANGE, 1, dashes=(1, 2))
+        if free - x >= _BESIDE and x - frame.left >= _BESIDE / 3:
+            free = x
+            text = shorten(words, int(frame.height / (_SMALL * LETTER)))
+            yield Text(x - 2, frame.top + 2, text, _SMALL, CHANGE, "end", upwards=True)
+
+
+# -- the axis of time
+
+
+def _dates(time: Axis, y: float, *, labels: bool) -> Iterator[Shape]:
+    yield Line([(time.start, y), (time.end, y)], INK, 0.8)
+    span = time.high - time.low
+    form = "%Y-%m-%d" if span > 2 * _DAY else "%m-%d %H:%M" if span > 300 else "%H:%M:%S"
+    for at in _moments(time.low, time.high, max(2, int((time.end - time.start) / _DATE))):
+        x = time(at)
+        yield Line([(x, y), (x, y + 4)], INK, 0.8)
+        if labels:
+            yield Text(x, y + 15, f"{datetime.fromtimestamp(at, UTC):{form}}", anchor="middle")
+
+
+def _moments(first: float, last: float, most: int) -> list[float]:
+    """Return round moments, about so many at most (seconds since 1970)."""
+    # Marks with a date alone are a day apart at least.
+    span = max((last - first) / most, _DAY if last - first > 2 * _DAY else 0)
+    if step := next((step for step in _STEPS if step >= span), 0):
+        return [n * step for n in range(math.ceil(first / step), math.floor(last / step) + 1)]
+    step = next(months for months in _MONTHS if months * 30 * _DAY >= span)
+    start, end = (datetime.fromtimestamp(at, UTC) for at in (first, last))
+    months = range(-(-12 * start.year // step) * step, 12 * end.year + end.month, step)
+    found = (datetime(at // 12, at % 12 + 1, 1, tzinfo=UTC).timestamp() for at in months)
+    return [at for at in found if first <= at]
+
+
+# -- published entries
 
 
 def draw(found: Sequence[Series], title: str, file: Path) -> int:
@@ -32,9 +173,12 @@ def draw(found: Sequence[Series], title: str, file: Path) -> int:
     chosen = _chosen(found)
     columns = 1 if len(chosen) == 1 else 2 if len(chosen) <= 4 else 3
     width, height = (820, 300) if columns == 1 else (420 * columns, 150)
-    head = [Text(8, 18, short_name(title), 14, bold=True), Text(8, 33, _legend(chosen), 9, FAINT)]
+    head = [
+        Text(8, 18, short_name(title), 14, bold=True),
+        Text(8, 33, _series_legend(chosen), 9, FAINT),
+    ]
     several = several_hosts(chosen)
-    panels = [_panel(one, several=several) for one in chosen]
+    panels = [_series_panel(one, several=several) for one in chosen]
     panels_drawing(panels, width, columns, height, head).write(file)
     return len(chosen)
 
@@ -50,12 +194,13 @@ def _size_of_change(series: Series) -> float:
     return abs(math.log(series.change)) if series.change else 0.0
 
 
-def _legend(found: Sequence[Series]) -> str:
-    changes = _LEGEND_OF_CHANGES if any(series.changes for series in found) else ""
-    return _LEGEND + changes + (_LEGEND_OF_SUSPECTS if any(s.suspect for s in found) else "")
+def _series_legend(found: Sequence[Series]) -> str:
+    changes = "; violet: what was measured changed" * any(series.changes for series in found)
+    suspects = "; rings: suspect" * any(series.suspect for series in found)
+    return f"dashed: median; orange: the newest, against the median before it{changes}{suspects}"
 
 
-def _panel(series: Series, *, several: bool) -> Panel:
+def _series_panel(series: Series, *, several: bool) -> Panel:
     name = f"{series.entry}, {host_names(series)}" if several else series.entry
     text = duration(series.last)
     text += "" if series.change is None else f"  {change(series.change)}"
@@ -71,7 +216,7 @@ def _panel(series: Series, *, several: bool) -> Panel:
 
 
 def _shapes(series: Series) -> Iterator[Line | Dots]:
-    points = _points(series.trusted)
+    points = _timing_points(series.trusted)
     if series.median is not None:
         ends = (series.timings[at].started_at.timestamp() for at in (0, -1))
         yield Line([(at, series.median) for at in ends], FAINT, 1, dashes=(4, 3))
@@ -80,10 +225,10 @@ def _shapes(series: Series) -> Iterator[Line | Dots]:
         yield Dots(points, 0, _LINE, 2 if len(points) <= 150 else 1)
         yield Dots(points[-1:], 0, _LAST)
     if series.suspect:
-        yield Dots(_points(series.suspect), 0, FAINT, hollow=True)
+        yield Dots(_timing_points(series.suspect), 0, FAINT, hollow=True)
 
 
-def _points(timings: Sequence[Timing]) -> list[tuple[float, float]]:
+def _timing_points(timings: Sequence[Timing]) -> list[tuple[float, float]]:
     return [(one.started_at.timestamp(), one.wall_time) for one in timings]
 
 
@@ -92,3 +237,81 @@ def _around(values: Sequence[float], usual: float) -> tuple[float, float]:
     low, high = min(values), max(values)
     missing = max(LEAST_RANGE * abs(usual) - (high - low), 0.0)
     return low - missing / 2, high + missing / 2
+
+
+# -- steps of a case
+
+
+def history_drawing(found: Sequence[StepHistory], width: float) -> Drawing:
+    """Draw a panel for each step, at most ``MOST``.
+
+    Args:
+        found: At least one, of one metric.
+        width: Pixels.
+    """
+    drawn = found[:MOST]
+    hosts = sorted({host for step in drawn for host in step.hosts})
+    across = max(1, int(width / 200))
+    head = [*_hosts_legend(hosts, across)] if len(hosts) > 1 else []
+    panels = [_step_panel(step, hosts) for step in drawn]
+    height = 190 if len(drawn) == 1 else 105
+    drawing = panels_drawing(panels, width, min(len(drawn), across), height, head)
+    if left := len(found) - len(drawn):
+        text = f"{plural(left, 'more step')}: choose one to see it"
+        drawing.shapes.append(Text(4, drawing.height + 8, text, 9))
+        drawing.height += 14
+    return drawing
+
+
+def _hosts_legend(hosts: Sequence[str], across: int) -> Iterator[Shape]:
+    for place, host in enumerate(hosts):
+        x, y = 8 + 200 * (place % across), 14 + 16 * (place // across)
+        yield Dots([(x, y - 3)], 0, SeriesLook(place).colour)
+        yield Text(x + 10, y, short(host or "host not known", 30))
+
+
+def _step_panel(step: StepHistory, hosts: Sequence[str]) -> Panel:
+    median = step.groups[-1].median
+    last = "" if median is None else amount(median, step.unit)
+    shapes: list[Line | Dots] = []
+    for place, host in enumerate(hosts):
+        own = [group for group in step.groups if group.host == host]
+        shapes += _host(own, SeriesLook(place).colour)
+    changes = [(one.began.timestamp(), one.change) for one in step.groups if one.change]
+    return Panel(step.name, last, step.unit or "", shapes, changes)
+
+
+def _host(groups: Sequence[Group], colour: str) -> Iterator[Line | Dots]:
+    values = [one for group in groups for one in group.values]
+    if dots := thinned([one for one in values if not one.suspect]):
+        yield Dots(_value_points(dots), 0, colour, 1.7, 0.45)
+    if rings := thinned([one for one in values if one.suspect]):
+        yield Dots(_value_points(rings), 0, FAINT, 2.4, hollow=True)
+    medians = [(_middle(one), one.median, one.interval) for one in groups if one.median is not None]
+    if medians:
+        yield Line([(at, median) for at, median, _ in medians], colour, 1.2)
+    for at, median, interval in medians:
+        if interval.low is not None and interval.high is not None:
+            yield Line([(at, interval.low), (at, interval.high)], colour, 1.5)
+        yield Dots([(at, median)], 0, colour, hollow=interval.low is None)
+
+
+def _middle(group: Group) -> float:
+    return (group.values[0].began.timestamp() + group.values[-1].began.timestamp()) / 2
+
+
+def _value_points(values: Sequence[Value]) -> list[tuple[float, float]]:
+    return [(one.began.timestamp(), one.value) for one in values]
+
+
+def thinned(values: Sequence[Value], most: int = _MOST_DOTS) -> list[Value]:
+    """Return at most so many values, in order: the least and the most of neighbours."""
+    if len(values) <= most:
+        return list(values)
+    size = ceil(2 * len(values) / most)
+    kept: list[Value] = []
+    for start in range(0, len(values), size):
+        near = values[start : start + size]
+        ends = (min(near, key=lambda one: one.value), max(near, key=lambda one: one.value))
+        kept += sorted(ends, key=lambda one: one.began)
+    return kept

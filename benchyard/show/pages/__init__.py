@@ -5,8 +5,7 @@ and commands are escaped, since the UI renders Markdown and raw HTML alike.
 """
 
 from benchyard.core.markup import cell
-from benchyard.show.pages.markdown import embedded, key_of
-from benchyard.show.pages.result import result_page, suite_table
+from benchyard.show.pages.result import embedded, key_of, result_page, suite_table
 from benchyard.show.pages.retries import Board, board_of, merged, retries_page
 
 __all__ = [

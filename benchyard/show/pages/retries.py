@@ -28,7 +28,7 @@ from benchyard.core.markup import cell
 from benchyard.core.model import Json
 from benchyard.core.quantity import day_and_time, duration, percent, plural
 from benchyard.core.table import MARKDOWN, Column, Table, text_table
-from benchyard.show.pages.markdown import link
+from benchyard.show.pages.result import link
 
 #: What began longer ago is not shown.
 DAYS = 28

@@ -13,7 +13,7 @@ from benchyard.core.quantity import moment, plural, shorten
 from benchyard.results.subject import about
 from benchyard.results.trust import Suspect
 from benchyard.show.drawing import Drawing
-from benchyard.show.history.steps_plot import history_drawing
+from benchyard.show.history.plot import history_drawing
 from benchyard.show.results_plot.chart import PlotKind
 from benchyard.show.results_plot.choice import PlotRequest
 from benchyard.web.case_results import CaseResults, read_case

@@ -10,10 +10,9 @@ from benchyard.core.errors import InputError, RecordError
 from benchyard.core.places import home
 from benchyard.results.record import interval_of
 from benchyard.results.samples import SampledSource
-from benchyard.show.curves.columns import sources_of
-from benchyard.show.curves.growing import GrowingCurves
 from benchyard.show.curves.panels import Curves, steps_alone, with_samples
 from benchyard.show.curves.plot import draw
+from benchyard.show.curves.sources import GrowingCurves, sources_of
 from benchyard.show.curves.thinning import ThinLine, Thinned, short, thinned
 from benchyard.show.drawing import Drawing
 from benchyard.web.explorer import keep_fresh

@@ -24,7 +24,7 @@ from benchyard.core.wording import printable
 from benchyard.results.attempts import RunAttempt, read_tries
 from benchyard.results.folders import LOG_FILE, RunFolder
 from benchyard.results.record import read_record
-from benchyard.show.curves.growing import GrowingCurves
+from benchyard.show.curves.sources import GrowingCurves
 from benchyard.show.curves.thinning import thinned
 from benchyard.web.explorer import keep_fresh
 from benchyard.web.pages.curves import document_of

@@ -11,8 +11,8 @@ from benchyard.results.record import RunRecord
 from benchyard.results.subject import subject_of
 from benchyard.results.summary import summarize
 from benchyard.show.ci.checks import CheckedCase
-from benchyard.show.ci.junit import junit
 from benchyard.show.ci.outcomes import CaseOutcome, outcome_of
+from benchyard.show.ci.reports import junit
 from tests.benchyard.analysis.comparison.conftest import place
 
 

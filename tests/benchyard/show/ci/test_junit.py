@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from benchyard.core.model import Outcome
 from benchyard.results.record import ErrorRecord
 from benchyard.show.ci.checks import CheckedCase, State, StepCheck, checks_of, compared_checks
-from benchyard.show.ci.junit import junit
+from benchyard.show.ci.reports import junit
 from tests.benchyard.analysis.comparison.conftest import (
     BASE,
     compared,

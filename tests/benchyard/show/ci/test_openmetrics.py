@@ -4,7 +4,7 @@ import re
 import shlex
 from pathlib import Path
 
-from benchyard.show.ci.openmetrics import openmetrics
+from benchyard.show.ci.reports import openmetrics
 from tests.benchyard.analysis.comparison.conftest import failed, run, step, titled
 from tests.benchyard.show.ci.conftest import outcome
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from benchyard.show.ci.checks import checks_of
 from benchyard.show.ci.outcomes import CaseOutcome
-from benchyard.show.ci.page import page
+from benchyard.show.ci.summary import page
 from tests.benchyard.analysis.comparison.conftest import BASE, failed, run, runs
 from tests.benchyard.show.ci.conftest import outcome
 

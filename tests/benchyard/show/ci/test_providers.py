@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from benchyard.core.model import Outcome
 from benchyard.show.ci.checks import CheckedCase, State, StepCheck, checks_of
-from benchyard.show.ci.providers import annotations, append_summary, provider_of
+from benchyard.show.ci.summary import annotations, append_summary, provider_of
 from tests.benchyard.analysis.comparison.conftest import failed, run, step
 from tests.benchyard.show.ci.conftest import outcome
 

@@ -10,8 +10,8 @@ import pytest
 
 from benchyard.core.errors import RecordError
 from benchyard.results.samples import read_sources
-from benchyard.show.curves import columns
-from benchyard.show.curves.columns import sources_of
+from benchyard.show.curves import sources
+from benchyard.show.curves.sources import sources_of
 from tests.benchyard.show.curves.conftest import MakeRun, host_rows
 
 
@@ -84,7 +84,7 @@ def test_what_belongs_to_a_resource_is_added_up(make_run: MakeRun) -> None:
 
 @pytest.fixture
 def keeping(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(columns, "_SMALL", 0)
+    monkeypatch.setattr(sources, "_SMALL", 0)
 
 
 @pytest.mark.usefixtures("keeping")
@@ -116,7 +116,7 @@ def test_changed_files_are_read_anew(make_run: MakeRun, tmp_path: Path) -> None:
 def test_room_is_bounded(
     make_run: MakeRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(columns, "_ROOM", 1)
+    monkeypatch.setattr(sources, "_ROOM", 1)
     folder, kept = make_run(host_rows(2)), tmp_path / "kept"
     sources_of(folder, 0.1, kept)
     [host] = sources_of(folder, 0.2, kept)

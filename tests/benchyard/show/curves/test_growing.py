@@ -11,8 +11,8 @@ import pytest
 
 from benchyard.host.sampler import host_files, start_sampler
 from benchyard.process.usage import Owned
-from benchyard.show.curves import growing
-from benchyard.show.curves.growing import GrowingCurves
+from benchyard.show.curves import sources
+from benchyard.show.curves.sources import GrowingCurves
 from tests.benchyard.host.sampler.frames import opened, tick
 from tests.conftest import eventually
 
@@ -57,9 +57,9 @@ def test_what_the_sampler_writes_is_seen_while_it_writes(tmp_path: Path) -> None
 def test_memory_does_not_grow_with_the_run(
     watch: Watch, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(growing, "_MOST", 100)
+    monkeypatch.setattr(sources, "_MOST", 100)
     raw = tmp_path / "samples.raw"
-    begin = growing.MAGIC + opened(1, b"host columns stat")
+    begin = sources.MAGIC + opened(1, b"host columns stat")
     ticks = [tick(n * 10**8, (1, stat(n * 10))) for n in range(5000)]
     raw.write_bytes(begin + b"".join(ticks))
     curves = watch(raw)
@@ -79,7 +79,7 @@ def test_a_record_that_is_half_written_is_read_later(
     watch: Watch, tmp_path: Path, cut: int
 ) -> None:
     raw = tmp_path / "samples.raw"
-    whole = growing.MAGIC + opened(1, b"host columns stat")
+    whole = sources.MAGIC + opened(1, b"host columns stat")
     whole += tick(0, (1, stat(0))) + tick(10**8, (1, stat(10)))
     curves = watch(raw)
     raw.write_bytes(whole[:cut])

@@ -1,7 +1,6 @@
 """The picture: valid, inert, whole, and of a size that a page can hold."""
 
 from dataclasses import replace
-from itertools import pairwise
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -9,10 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchyard.core.model import Outcome
-from benchyard.core.quantity import tick
+from benchyard.show.axes import Axis, seconds
 from benchyard.show.curves import Bar, CurvePanel, Curves, Phase, RunCurve, read_curves
 from benchyard.show.curves import draw as drawing
-from benchyard.show.curves.plot import PixelScale, seconds, ticks
 from tests.benchyard.show.curves.conftest import MakeRun, host_rows, step
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -122,35 +120,6 @@ def test_curves_of_hours_fit_on_a_page(make_run: MakeRun) -> None:
 
 
 # -- scales
-@given(st.floats(1e-6, 1e18), st.integers(1, 10))
-def test_ticks_are_few_round_and_reach_beyond(most: float, wanted: int) -> None:
-    marks = ticks(most, wanted)
-    assert marks[0] == 0
-    assert marks[-1] >= most * 0.999
-    assert len(marks) <= wanted + 2
-    assert all(later > earlier for earlier, later in pairwise(marks))
-
-
-@pytest.mark.parametrize("most", [0.0, -1.0, float("nan"), float("inf")])
-def test_nothing_has_an_axis_too(most: float) -> None:
-    assert ticks(most, 3) == [0.0, 1.0]
-
-
-@pytest.mark.parametrize(
-    ("value", "unit", "text"),
-    [
-        (0.0, "B", "0"),
-        (1.0, "cores", "1 core"),
-        (2.5, "cores", "2.5 cores"),
-        (999.9, "B", "1 kB"),
-        (1.5e9, "B", "1.5 GB"),
-        (12.0, "B/s", "12 B/s"),
-    ],
-)
-def test_amounts_are_short(value: float, unit: str, text: str) -> None:
-    assert tick(value, unit) == text
-
-
 @pytest.mark.parametrize(
     ("value", "text"), [(0.0, "0 s"), (1.5, "1.5 s"), (150.0, "2:30"), (7200.0, "2:00:00")]
 )
@@ -159,4 +128,5 @@ def test_times_are_short(value: float, text: str) -> None:
 
 
 def test_scale_of_nothing_is_a_point() -> None:
-    assert PixelScale(0.0, 0.0, 5.0, 9.0)(0.0) == 5.0
+    axis = Axis(0.0, 0.0, 5.0, 9.0)
+    assert (axis(0.0), axis.ticks()) == (5.0, [0.0])

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from benchyard.core.wording import printable
 from benchyard.show.export.latex import escaped, latex
-from benchyard.show.export.paper import PaperTable
-from benchyard.show.export.rounding import Figure
+from benchyard.show.export.paper import Figure, PaperTable
 
 #: What LaTeX sets for each macro that may stand in a text.
 _SET = {

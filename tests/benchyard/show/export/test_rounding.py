@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from benchyard.show.export.rounding import Scale, rounded, scale_of, words_of
+from benchyard.show.export.paper import Scale, rounded, scale_of, words_of
 
 SECONDS = Scale(1.0, "s")
 

@@ -6,8 +6,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from benchyard.show.history.panels import MOST
-from benchyard.show.history.plot import draw
+from benchyard.show.history.plot import MOST, draw
 from tests.benchyard.show.history.conftest import series
 
 PNG = b"\x89PNG\r\n\x1a\n"

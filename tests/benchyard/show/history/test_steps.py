@@ -8,9 +8,8 @@ import pytest
 
 from benchyard.results.campaigns import Campaign
 from benchyard.results.record import RunRecord
-from benchyard.show.history.panels import MOST
+from benchyard.show.history.plot import MOST, history_drawing, thinned
 from benchyard.show.history.steps import Value, histories, value_of
-from benchyard.show.history.steps_plot import history_drawing, thinned
 from tests.benchyard.analysis.comparison.conftest import BASE, run, step
 
 WHEN = datetime(2026, 1, 1, tzinfo=UTC)

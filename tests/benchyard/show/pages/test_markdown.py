@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from benchyard.core.markup import LONGEST, cell, code, inline
 from benchyard.show.pages import key_of
-from benchyard.show.pages.markdown import embedded, link
+from benchyard.show.pages.result import embedded, link
 
 HOSTILE = [
     "<img src=x onerror=alert(1)>",

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from benchyard.analysis.comparison.wording import change, p_value, signed
 from benchyard.core.model import Json
 from benchyard.core.quantity import amount, percent, plural
-from benchyard.core.table import LONG, NUMBER, Cell, Column, Row, Table, csv_text
-from benchyard.show.traces.report import joined, name_cell
+from benchyard.core.table import LONG, NUMBER, Cell, Column, Row, Table
+from benchyard.show.traces.report import name_cell
 from benchyard.statistics.comparison import Verdict
 from benchyard.traces.difference import Measure, NamedDifference
 
@@ -15,11 +15,10 @@ _WORDS = {
     Verdict.CANNOT_TELL: "cannot tell",
 }
 _MARKS = {Verdict.REGRESSION: "bad", Verdict.IMPROVEMENT: "good"}
-#: What the CSV has of a difference, beside its names.
-_IN_CSV = (
-    *("measure", "baseline_median", "candidate_median", "difference"),
-    *("ratio", "ratio_low", "ratio_high", "adjusted_p_value", "verdict"),
-)
+#: What documents have of a difference, and tables for people do not.
+_IN_DOCUMENTS = ("names", "unit", "baseline_n", "candidate_n", "difference_low", "difference_high")
+#: What the CSV has not.
+_NOT_IN_CSV = (*_IN_DOCUMENTS, "p_value", "interval")
 
 
 def verdict_words(one: NamedDifference) -> str:
@@ -37,14 +36,14 @@ def verdict_words(one: NamedDifference) -> str:
 
 
 def differences_table(found: Sequence[NamedDifference], longest: int | None = None) -> Table:
-    """Return differences.
+    """Return differences; times in seconds. Without a head are columns for programs alone.
 
     Args:
         found: What differs.
         longest: Characters that people read of a name.
     """
     level = f"{percent(1 - found[0].difference.level, 4)} interval" if found else "Interval"
-    columns = (
+    columns = [
         Column("name", "Name", LONG),
         Column("measure", "Of"),
         Column("baseline_median", "Baseline", NUMBER),
@@ -52,9 +51,11 @@ def differences_table(found: Sequence[NamedDifference], longest: int | None = No
         Column("difference", "Difference", NUMBER),
         Column("ratio", "Change", NUMBER),
         Column("interval", level, NUMBER),
+        *(Column("ratio_low"), Column("ratio_high"), Column("p_value")),
         Column("adjusted_p_value", "P", NUMBER),
         Column("verdict", "Verdict"),
-    )
+        *map(Column, _IN_DOCUMENTS),
+    ]
     rows = [_difference_row(one, longest) for one in found]
     return Table("difference", "Differences", columns, rows)
 
@@ -71,43 +72,22 @@ def _difference_row(one: NamedDifference, longest: int | None) -> Row:
         Cell(what.shift, signed(what.shift, unit)),
         Cell(what.ratio, change(what.ratio)),
         Cell([low, high], interval),
+        *(low, high, what.p_value),
         Cell(one.judgement.p_value, p_value(one.judgement.p_value)),
         Cell(verdict.value, verdict_words(one), mark=_MARKS.get(verdict, "")),
+        *(list(one.names), unit, what.baseline_n, what.candidate_n),
+        *(what.shift_interval.low, what.shift_interval.high),
     ]
 
 
 def differences_document(found: Sequence[NamedDifference]) -> list[dict[str, Json]]:
     """Return all differences as JSON; times in seconds."""
-    return [
-        {
-            "names": list(one.names),
-            "measure": one.measure.value,
-            "unit": one.unit,
-            "baseline_n": one.difference.baseline_n,
-            "candidate_n": one.difference.candidate_n,
-            "baseline_median": one.difference.baseline_median,
-            "candidate_median": one.difference.candidate_median,
-            "difference": one.difference.shift,
-            "difference_low": one.difference.shift_interval.low,
-            "difference_high": one.difference.shift_interval.high,
-            "ratio": one.difference.ratio,
-            "ratio_low": one.difference.ratio_interval.low,
-            "ratio_high": one.difference.ratio_interval.high,
-            "p_value": one.difference.p_value,
-            "adjusted_p_value": one.judgement.p_value,
-            "verdict": one.judgement.verdict.value,
-        }
-        for one in found
-    ]
+    return differences_table(found).without(("name", "interval")).records()
 
 
 def differences_csv(found: Sequence[NamedDifference]) -> str:
     """Return a line for each difference; times in seconds."""
-    rows = [
-        [joined(one.names), *map(told.get, _IN_CSV)]
-        for one, told in zip(found, differences_document(found), strict=True)
-    ]
-    return csv_text([["name", *_IN_CSV] if rows else [], *rows])
+    return differences_table(found).without(_NOT_IN_CSV).csv()
 
 
 def differences_summary(found: Sequence[NamedDifference]) -> str:

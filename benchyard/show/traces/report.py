@@ -1,6 +1,7 @@
 """What is in traces, as tables, JSON documents and CSV."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
 
 import numpy as np
 
@@ -152,9 +153,9 @@ def tracks_table(tracks: Iterable[TrackStatistics], span_ns: int, unit: Unit) ->
         Column("process", "Process"),
         Column("track", "Track"),
         Column("slices", "Slices", COUNT),
-        Column("busy_ns", "Busy", NUMBER),
+        Column(key_of("busy", unit), "Busy", NUMBER),
         Column("busy_share", "Busy %", SHARE),
-        Column("idle_ns", "Idle", NUMBER),
+        Column(key_of("idle", unit), "Idle", NUMBER),
     )
     rows = [
         (
@@ -230,39 +231,17 @@ def statistics_document(
         "unit": "ns" if unit.is_time else unit.name,
         key_of("span", unit): told(last - first, unit),
         "rows": [dict(row) for row in rows],
-        "tracks": [
-            {
-                "process": one.track.process,
-                "track": one.track.thread,
-                "slices": one.slices,
-                key_of("busy", unit): told(one.busy, unit),
-                key_of("idle", unit): told(one.idle, unit),
-            }
-            for one in statistics.tracks
-        ],
+        "tracks": [*tracks_table(statistics.tracks, last - first, unit).records()],
         "counters": [
-            {
-                "process": one.process,
-                "name": one.name,
-                "unit": one.unit,
-                "values": one.values,
-                "min": one.least,
-                "mean": one.mean,
-                "max": one.most,
-                "last": one.last,
-            }
-            for one in statistics.counters
+            {"name": one.name, "values": one.values, **row}
+            for one, row in zip(
+                statistics.counters, counters_table(statistics.counters).records(), strict=True
+            )
         ],
-        "losses": [
-            {"reason": one.reason, "count": one.count, "first": one.first}
-            for one in statistics.losses
-        ],
+        "losses": [asdict(one) for one in statistics.losses],
     }
     if critical:
-        document["critical_path"] = [
-            {"step": step.name, "share": step.share, "waited_s": step.waited_s}
-            for step in critical.steps
-        ]
+        document["critical_path"] = [*critical_table(critical).records()]
     return document
 
 

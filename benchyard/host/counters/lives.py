@@ -254,10 +254,13 @@ class Sight:
                         return pid
                 if self._hint is not None:
                     break
-                time.sleep(_PAUSE if time.monotonic() < soon else _RARE_PAUSE)
+                self._pause(soon)
         finally:
             usage.close()
         return self._hint
+
+    def _pause(self, soon: float) -> None:
+        time.sleep(_PAUSE if time.monotonic() < soon else _RARE_PAUSE)
 
     def _is_program(self, pid: int, usage: KernelFile) -> bool:
         now_ns = time.monotonic_ns()

@@ -19,8 +19,7 @@ from typing import NamedTuple
 from benchmarks.table import Figure, Size, run_program
 from benchyard.core.clock import seconds
 from benchyard.host.collector import MeasuredRun
-from benchyard.host.measuring import LocalCollector
-from benchyard.host.overhead import lab_cpu_s
+from benchyard.host.measuring import LocalCollector, lab_cpu_s
 from benchyard.process.children import spawn
 from benchyard.process.usage import Ended, Owned
 

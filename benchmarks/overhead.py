@@ -15,8 +15,7 @@ from pathlib import Path
 from benchmarks.lab import RESOURCES, benchyard, clocked, environment, server, write_case
 from benchmarks.table import Figure, Size, run_program
 from benchyard.core.clock import cpu_ns
-from benchyard.host.measuring import RAW_FILE
-from benchyard.host.overhead import lab_cpu_s
+from benchyard.host.measuring import RAW_FILE, lab_cpu_s
 from benchyard.host.sampler import process
 from benchyard.host.sampler.raw import Tick, read_raw
 from benchyard.process.labels import start_time

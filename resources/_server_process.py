@@ -12,7 +12,7 @@ from signal import Signals
 
 from benchyard.core.errors import CommandFailedError, NotReadyError
 from benchyard.process.children import Child, spawn, tail
-from benchyard.process.kept_output import kept_output
+from benchyard.process.files import kept_output
 from benchyard.process.usage import Ended
 from benchyard.run.checks import PatternSearch
 from resources._readiness import LOOPBACK, PATIENCE, PAUSE

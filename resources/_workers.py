@@ -13,7 +13,7 @@ from benchyard.case.resource import Resource, SettingsT, Workspace
 from benchyard.core.errors import CommandFailedError, NotReadyError, ProgramFailedError
 from benchyard.core.model import JsonObject
 from benchyard.process.children import pipe, spawn, tail
-from benchyard.process.kept_output import kept_output
+from benchyard.process.files import kept_output
 from benchyard.process.usage import Ended
 from resources.process import run_label
 

@@ -26,7 +26,7 @@ from benchyard.case.resource import (
 from benchyard.core.errors import CommandFailedError, program_failed
 from benchyard.core.model import Json
 from benchyard.process.children import Child, spawn, tail
-from benchyard.process.kept_output import kept_output
+from benchyard.process.files import kept_output
 from benchyard.process.labels import CHILD, RUN, kill_labelled
 from benchyard.process.usage import Ended
 from resources._files import (

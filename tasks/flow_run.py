@@ -18,8 +18,8 @@ from benchyard.core.model import Json
 from benchyard.core.wording import named_runs, printable
 from benchyard.results.reasons import failed_alike, why_failed
 from benchyard.results.record import RunRecord
-from benchyard.run.beginning import Campaigning
 from benchyard.run.engine import Executed
+from benchyard.run.request import Campaigning
 from benchyard.suite.course import End
 from benchyard.suite.driver import TurnEnd
 from tasks.names import FLOW_RUN

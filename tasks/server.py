@@ -24,7 +24,7 @@ from prefect.context import FlowRunContext
 from prefect.settings import get_current_settings
 
 from benchyard.core.quantity import moment
-from benchyard.host.overhead import listener_at
+from benchyard.host.measuring import listener_at
 from benchyard.process.labels import start_time
 from benchyard.run.session import Session
 from tasks.caller import bring_back_server, current_caller

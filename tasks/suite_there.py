@@ -17,7 +17,7 @@ from prefect.deployments import run_deployment
 from benchyard.case.testbeds import Testbed
 from benchyard.core.model import Case
 from benchyard.run.interrupts import two_stage_ctrl_c
-from benchyard.run.resting import LONGEST, SHARE
+from benchyard.run.ordering import LONGEST, SHARE
 from benchyard.suite.course import End, SuiteCourse, Taken, known_places
 from benchyard.suite.plan import done_since
 from benchyard.suite.request import SuiteRequest

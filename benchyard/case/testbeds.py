@@ -7,10 +7,9 @@ from typing import Any, cast
 
 from benchyard.core.errors import InputError
 from benchyard.core.model import Case, Json, JsonObject, Requires
-from benchyard.host.facts.engine import docker
 from benchyard.host.facts.hardware import meminfo
 from benchyard.host.facts.reading import Host
-from benchyard.host.facts.system import cpu_limit, memory_limit
+from benchyard.host.facts.system import cpu_limit, docker, memory_limit
 
 #: Name of this testbed in its lab; the worker sets it.
 NAME = "BENCHYARD_TESTBED"

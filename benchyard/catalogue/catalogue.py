@@ -24,7 +24,7 @@ from benchyard.catalogue.scan import FolderScan
 from benchyard.catalogue.watch import Watcher
 from benchyard.core.errors import BenchyardError, NotFoundError
 from benchyard.core.places import home
-from benchyard.process.temporary import temporary_folder
+from benchyard.process.files import temporary_folder
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")

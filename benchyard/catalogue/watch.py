@@ -14,7 +14,7 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import Protocol
 
-from benchyard.process.mounts import read_mounts
+from benchyard.process.cgroups import read_mounts
 
 logger = logging.getLogger(__name__)
 

@@ -13,13 +13,12 @@ from benchyard.core.errors import CaseFailedError, InputError, RunInterruptedErr
 from benchyard.core.model import Case
 from benchyard.core.wording import named_runs, printable, some
 from benchyard.lab import server
-from benchyard.run.beginning import Campaigning
-from benchyard.run.direct import DirectStages
 from benchyard.run.engine import execute_case
 from benchyard.run.interrupts import at_first_ctrl_c
 from benchyard.run.progress import listening
-from benchyard.run.request import Request
+from benchyard.run.request import Campaigning, Request
 from benchyard.run.secrets import refers_to_secrets
+from benchyard.run.stages import DirectStages
 from benchyard.suite.course import End, SuiteCourse, SuiteLimits
 from benchyard.suite.driver import TurnEnd, execute_turns
 from benchyard.suite.plan import SuitePlan

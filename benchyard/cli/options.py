@@ -25,8 +25,7 @@ from benchyard.core.files import shown
 from benchyard.core.quantity import shorten
 from benchyard.publish.sinks import NAMES
 from benchyard.run.adaptive import MAX_RUNS, Adaptive
-from benchyard.run.default_runs import FEWEST
-from benchyard.run.request import COOLDOWN, ExecutionOptions
+from benchyard.run.request import COOLDOWN, FEWEST, ExecutionOptions
 
 _NOWHERE = "none"
 _RUNS = re.compile(r"([0-9]+)(?:\.\.([0-9]+))?")

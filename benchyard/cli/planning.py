@@ -13,9 +13,9 @@ from benchyard.core.table import text_table
 from benchyard.core.wording import printable
 from benchyard.results.campaigns import Campaign, earlier_campaigns, read_campaign
 from benchyard.results.subject import Subject
-from benchyard.run.beginning import Campaigning, decide, missing, nothing_to_do
+from benchyard.run.beginning import decide, missing, nothing_to_do
 from benchyard.run.ordering import Order
-from benchyard.run.request import Request
+from benchyard.run.request import Campaigning, Request
 from benchyard.suite.foreseeing import expected_seconds
 from benchyard.suite.plan import ChosenCase, SuitePlan, in_order, seconds_of_run
 

@@ -33,10 +33,9 @@ from benchyard.results.layout import refuse_foreign
 from benchyard.results.trust import Suspect
 from benchyard.run.accepting import Accepted, AnswerChange, accept
 from benchyard.run.adaptive import stored_rule
-from benchyard.run.beginning import Campaigning
 from benchyard.run.ordering import Order, new_session
 from benchyard.run.progress import listening
-from benchyard.run.request import Request
+from benchyard.run.request import Campaigning, Request
 from benchyard.run.summarize import summarize_if_older
 from benchyard.suite.foreseeing import foresee
 from benchyard.suite.plan import SuitePlan

@@ -19,7 +19,7 @@ from benchyard.cli.trace_sources import (
 )
 from benchyard.core.errors import InputError
 from benchyard.core.outputs import failed
-from benchyard.process.temporary import temporary_folder
+from benchyard.process.files import temporary_folder
 from benchyard.show.traces.timeline import timeline_drawing
 from benchyard.show.traces.viewer import PATIENCE_MINUTES, serve_once, viewer_folder
 from benchyard.traces.chrome.writing import write_chrome

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Protocol
 
 from benchyard.core.model import Json
-from benchyard.process.stops import Stop
-from benchyard.process.usage import Owned
+from benchyard.process.usage import Owned, Stop
 
 Metrics = Mapping[str, float | None]
 

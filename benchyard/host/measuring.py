@@ -2,29 +2,119 @@
 
 Counters come first: what a step used is the difference between two boundaries. Sampling draws
 curves and nothing else. The lab's own processes are read innermost, closest to the command, so
-that reading the counters is not taken for the lab's work during the step.
+that reading the counters is not taken for the lab's work during the step. Their CPU time is read
+from each process's own clock: a tenth of the cost of /proc, and its ticks of 10 ms would hide most
+of what is to be shown.
 """
 
 import os
 import threading
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import cast
+from urllib.parse import urlsplit
 
-from benchyard.core.clock import seconds
+import psutil
+
+from benchyard.core.clock import cpu_ns, seconds
 from benchyard.core.errors import MeasurementError
 from benchyard.core.model import Json
 from benchyard.host.checks.suspicion import suspicions, wait_share
-from benchyard.host.collector import Account, MeasuredRun, Reading, StepWindow, Used
+from benchyard.host.collector import Account, MeasuredRun, Metrics, Reading, StepWindow, Used
 from benchyard.host.counters import Counters, Snapshot, lives_between
-from benchyard.host.overhead import HarnessMeter, HarnessReading, lab_cpu_s, used_by_lab
+from benchyard.host.counters.kernel import KernelFile
+from benchyard.host.counters.parsing import PAGE_BYTES
 from benchyard.host.sampler import Sampler, SamplerAccount, host_files, start_sampler
 from benchyard.host.sampler.curves import CurvesAccount, write_curves
 from benchyard.host.sampler.rows import Boundary, StepSpan
 from benchyard.process.launching import launcher_pid
-from benchyard.process.stops import Stop, known
-from benchyard.process.usage import Owned
+from benchyard.process.usage import Owned, Stop, stops_since
 from benchyard.results.folders import RAW_FILE
+
+_LOOPBACK = ("localhost", "127.0.0.1", "::1", "0.0.0.0", "::")  # noqa: S104 - nothing is bound
+
+
+@dataclass(frozen=True, slots=True)
+class HarnessReading:
+    """The lab's processes at one instant; None of one that is gone.
+
+    Args:
+        cpu_ns: Name to CPU nanoseconds so far, all threads.
+        memory_bytes: Name to resident set; empty where it was not asked for.
+    """
+
+    cpu_ns: Mapping[str, int | None]
+    memory_bytes: Mapping[str, int | None] = field(default_factory=dict[str, int | None])
+
+
+class HarnessMeter:
+    """Reads what the lab's processes use.
+
+    Args:
+        pids: Name of each to its process id.
+    """
+
+    def __init__(self, pids: Mapping[str, int]) -> None:
+        self._pids: dict[str, int] = {}
+        self._files: dict[str, KernelFile] = {}
+        for name, pid in pids.items():
+            self.add(name, pid)
+
+    def add(self, name: str, pid: int) -> None:
+        """Count one more process."""
+        self._pids[name] = pid
+        self._files[name] = KernelFile(Path(f"/proc/{pid}/statm"))
+
+    def read(self, *, memory: bool) -> HarnessReading:
+        """Read the clocks, and the memory if it is wanted; takes microseconds."""
+        clocks = {name: cpu_ns(pid) for name, pid in self._pids.items()}
+        if not memory:
+            return HarnessReading(clocks)
+        return HarnessReading(clocks, {name: self._resident(name) for name in self._pids})
+
+    def _resident(self, name: str) -> int | None:
+        """Return a resident set. Source: proc_pid_statm(5), second field, in pages."""
+        fields = (self._files[name].read() or b"").split()
+        return int(fields[1]) * PAGE_BYTES if fields else None
+
+    def close(self) -> None:
+        """Close the files."""
+        for file in self._files.values():
+            file.close()
+
+
+def used_by_lab(start: HarnessReading, end: HarnessReading) -> dict[str, float | None]:
+    """Return CPU seconds between two readings, and memory at the second one."""
+    used: dict[str, float | None] = {}
+    for name, after in end.cpu_ns.items():
+        before = start.cpu_ns.get(name)
+        spent = None if before is None or after is None else (after - before) / 1e9
+        used[f"{name}_cpu_s"] = spent
+        used[f"{name}_memory_bytes"] = end.memory_bytes.get(name)
+    return used
+
+
+def lab_cpu_s(harness: Metrics) -> float:
+    """Return the CPU seconds of all the lab's processes, as far as they are known."""
+    return sum(v for name, v in harness.items() if name.endswith("_cpu_s") and v is not None)
+
+
+def listener_at(url: str) -> int | None:
+    """Return the process on this host that listens where ``url`` points; None if there is none.
+
+    Without root, processes of other users are not seen.
+    """
+    try:
+        parts = urlsplit(url)
+        port = parts.port or (443 if parts.scheme == "https" else 80)
+        if parts.hostname not in _LOOPBACK:
+            return None
+        sockets = psutil.net_connections("tcp")
+    except (ValueError, OSError, psutil.Error):
+        return None
+    listening = (s for s in sockets if s.status == psutil.CONN_LISTEN and s.pid)
+    return next((s.pid for s in listening if tuple(s.laddr)[1:2] == (port,)), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +250,7 @@ class LocalCollector:
         self._harness.close()
         self._counters.close()
         stops = [Stop("the lab's sampler", *stop) for stop in curves.stops]
-        return Account(facts, curves.sampled, [*known(self._run.origin_ns), *stops])
+        return Account(facts, curves.sampled, [*stops_since(self._run.origin_ns), *stops])
 
     def _facts(self, ended: SamplerAccount, curves: CurvesAccount) -> dict[str, Json]:
         return {

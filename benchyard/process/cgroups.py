@@ -1,16 +1,65 @@
-"""Control groups: where the kernel keeps the account of a container; versions 1, 2 and both.
+"""Control groups: where the kernel keeps the account of a container; and what is mounted where.
 
 A process is in one group of each hierarchy. Version 1 has a hierarchy for each controller or a few
 of them, version 2 a single one; a hybrid system has both, with the controllers in version 1.
 Source: cgroups(7), cgroup_namespaces(7), proc_pid_cgroup(5), proc_pid_mountinfo(5).
 """
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
 from benchyard.core.errors import MeasurementError
-from benchyard.process.mounts import MountPoint, read_mounts
+
+_OCTAL = re.compile(r"\\([0-7]{3})")
+
+
+@dataclass(frozen=True, slots=True)
+class MountPoint:
+    """One file system in its place.
+
+    Args:
+        device: Major and minor number, such as ``259:2``.
+        root: Which folder of the file system is mounted.
+        point: Where.
+        options: Of the mount, then of the file system.
+        source: What the file system lies on.
+    """
+
+    device: str
+    root: str
+    point: str
+    options: tuple[str, ...]
+    fstype: str
+    source: str
+
+
+@lru_cache(maxsize=4)
+def read_mounts(mountinfo: str) -> tuple[MountPoint, ...]:
+    """Return every mount, in the order of mounting; a host of containers has hundreds.
+
+    Source: Linux, Documentation/filesystems/proc.rst, 3.5.
+    """
+    return tuple(_mount_points(mountinfo))
+
+
+def _mount_points(mountinfo: str) -> Iterator[MountPoint]:
+    for line in mountinfo.splitlines():
+        first, _, second = line.partition(" - ")
+        left, right = first.split(), second.split()
+        if len(left) < 6 or len(right) < 3:
+            continue
+        options = tuple(dict.fromkeys(f"{left[5]},{right[2]}".split(",")))
+        root, point, source = map(_plain, (left[3], left[4], right[1]))
+        yield MountPoint(left[2], root, point, options, right[0], source)
+
+
+def _plain(text: str) -> str:
+    """Undo the kernel's octal codes for blanks and the like."""
+    return _OCTAL.sub(lambda found: chr(int(found[1], 8)), text)
+
 
 #: The version 1 controllers that count something of use here.
 CONTROLLERS = ("cpu", "cpuacct", "memory", "pids")

@@ -21,10 +21,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from benchyard.core.errors import CommandFailedError
-from benchyard.process import stops
 from benchyard.process.guard import python
 from benchyard.process.labels import OWNER, this_owner
 from benchyard.process.launcher import ANSWER, LAST, MORE, PART
+from benchyard.process.usage import note_stop
 
 _GONE = (
     "the process that starts the lab's children was killed, so nobody can tell how this one ended; "
@@ -131,7 +131,7 @@ class Launched:
         told = marshal.loads(answer)  # noqa: S302 - our own launcher says it
         fields = len(Spent._fields)
         for at_ns in told[fields:]:
-            stops.note("the process that starts the lab's children", at_ns)
+            note_stop("the process that starts the lab's children", at_ns)
         return Spent(*told[:fields])
 
 

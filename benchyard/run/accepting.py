@@ -17,15 +17,15 @@ from benchyard.core.errors import CaseFailedError, InputError, RunInterruptedErr
 from benchyard.core.files import writing_atomically
 from benchyard.core.model import Case, Check, Outcome, Step
 from benchyard.host.measuring import LocalCollector
-from benchyard.process.temporary import temporary_folder
+from benchyard.process.files import temporary_folder
 from benchyard.results.record import RunRecord, StepRecord
-from benchyard.run.answers import answer_folder
-from benchyard.run.direct import DirectStages
+from benchyard.run.attempts import answer_folder
 from benchyard.run.engine import execute_case
-from benchyard.run.likeness import difference, is_table
+from benchyard.run.judging import difference, is_table
 from benchyard.run.progress import current_listener
 from benchyard.run.request import Request
 from benchyard.run.run_context import RunContext
+from benchyard.run.stages import DirectStages
 from benchyard.run.workspaces import declared_files
 
 #: Seconds between two samples, which nobody looks at.

@@ -23,16 +23,16 @@ from benchyard.run.beginning import (
     Campaigning,
     CampaignRequest,
     OpenCampaign,
+    Precision,
     missing,
     nothing_to_do,
     open_campaign,
     settled_campaign,
 )
 from benchyard.run.interrupts import reraise_interrupt, two_stage_ctrl_c
-from benchyard.run.precision import Precision
+from benchyard.run.ordering import cooldown_of, rest_after
 from benchyard.run.progress import CaseStarted, Listener, Notice, Waiting, tell
 from benchyard.run.request import Request
-from benchyard.run.resting import cooldown_of, rest_after
 from benchyard.run.run_context import RunContext
 from benchyard.run.session import Session
 from benchyard.run.stages import (

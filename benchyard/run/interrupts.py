@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import NoReturn
 
-from benchyard.process import stops
+from benchyard.process.usage import hearing_stops
 
 ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 #: Seconds after the signal that began the end in which further ones mean the same.
@@ -79,7 +79,7 @@ def two_stage_ctrl_c(first: Callable[[], None]) -> Generator[None]:
     numbers = (signal.SIGINT, *(n for n in ENDS[1:] if signal.getsignal(n) in free))
     before = {number: signal.signal(number, heard) for number in numbers}
     try:
-        with stops.hear(), at_first_ctrl_c(first):
+        with hearing_stops(), at_first_ctrl_c(first):
             yield
     finally:
         for number, handler in before.items():

@@ -9,9 +9,9 @@ from benchyard.core.files import write_atomically
 from benchyard.core.model import Case, Json, JsonObject
 from benchyard.core.quantity import percent
 from benchyard.core.wording import some
-from benchyard.host.overhead import lab_cpu_s
+from benchyard.host.measuring import lab_cpu_s
 from benchyard.process.children import told
-from benchyard.process.stops import Stop
+from benchyard.process.usage import Stop
 from benchyard.results.events import dump, events_of
 from benchyard.results.folders import RunFolder
 from benchyard.results.record import Attempt, Repetition, RunRecord, StepRecord, write_record

@@ -1,11 +1,13 @@
 """What the user asks for: plain values, as a flow, a form and a deployment take them.
 
 The fields say all that there is to say of an option: its type, its default, its bounds and, in the
-docstring, what it means. Forms, options and help are made of them.
+docstring, what it means. Forms, options and help are made of them. Unless somebody says otherwise,
+a case has as many runs as its comparisons need.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
@@ -20,14 +22,64 @@ from benchyard.core.files import is_address
 from benchyard.core.model import Case
 from benchyard.results.trust import Suspect
 from benchyard.run.adaptive import MAX_RUNS, Adaptive
-from benchyard.run.beginning import campaigning
-from benchyard.run.default_runs import FEWEST, comparisons_of, default_runs
+from benchyard.statistics.comparison import LEVEL
+from benchyard.statistics.intervals import fewest_for_median
+from benchyard.statistics.ranks import fewest_values
+
+#: With fewer runs there is no interval of the median, however alike they are.
+FEWEST = fewest_for_median()
+
+
+def comparisons_of(case: Case, compared: Sequence[Case] = ()) -> int:
+    """Return how many comparisons are judged together: the measured steps, by their durations.
+
+    Args:
+        case: Compared alone, all points of its matrix together.
+        compared: Points of cases that are one family of tests with it; empty without others.
+    """
+    return sum(map(_measured, compared)) if compared else case.points * _measured(case)
+
+
+def default_runs(comparisons: int) -> int:
+    """Return the fewest runs of each side that can tell so many comparisons apart at the level.
+
+    Holm's correction asks the first of them for level / comparisons.
+    """
+    return max(FEWEST, fewest_values(LEVEL / max(1, comparisons)))
+
+
+def _measured(case: Case) -> int:
+    return sum(step.measure for step in case.steps)
+
 
 #: Shorter uses a CPU up, longer shows nothing.
 INTERVAL = Within(0.001, 3600.0, " seconds")
 #: A day at most.
 COOLDOWN = Within(0.0, 86_400.0, " s")
 RUNS = Within(1, MAX_RUNS)
+
+
+class Campaigning(StrEnum):
+    """Which campaign is asked for."""
+
+    #: Go on with the one that is there, unless something else would be measured now.
+    AUTO = "auto"
+    #: Begin one.
+    NEW = "new"
+    #: Go on with the one that is there, whatever is measured now.
+    KEEP = "keep"
+
+
+def campaigning(text: str) -> Campaigning:
+    """Read which campaign is asked for.
+
+    Raises:
+        InputError: If it is none of them.
+    """
+    try:
+        return Campaigning(text)
+    except ValueError:
+        raise InputError(f"campaign '{text}': write {', '.join(Campaigning)}") from None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

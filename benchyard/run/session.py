@@ -27,8 +27,7 @@ from benchyard.results.folders import RunFolder
 from benchyard.results.layout import begin_run, finish_run, kept_folders, work_folder
 from benchyard.results.record import ErrorRecord, RunRecord, StepRecord
 from benchyard.results.subject import content_of
-from benchyard.run.answers import KeptAnswers
-from benchyard.run.attempts import AttemptKit
+from benchyard.run.attempts import AttemptKit, KeptAnswers
 from benchyard.run.checks import Checks
 from benchyard.run.ordering import session_facts
 from benchyard.run.progress import LOGGER, Notice, Reporter, RunEnded, RunStarted
@@ -43,8 +42,7 @@ from benchyard.run.record_facts import (
 from benchyard.run.run_context import RunContext
 from benchyard.run.running_resources import LiveResources, Phases, used_classes
 from benchyard.run.step_runner import StepContext, StepRunner
-from benchyard.run.views import View
-from benchyard.run.workspaces import Keeper, account, kept_folder, workspace_of
+from benchyard.run.workspaces import Keeper, View, account, kept_folder, workspace_of
 
 logger = logging.getLogger(LOGGER)
 

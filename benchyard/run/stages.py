@@ -1,14 +1,16 @@
 """The stages of a case as data: how each is shown, and what it does.
 
 Which follows which is the engine's business. How a stage is executed, by a plain call
-(``benchyard.run.direct``) or as a Prefect task run (``tasks.stages``), is that of ``Stages``.
+(``DirectStages``) or as a Prefect task run (``tasks.stages``), is that of ``Stages``.
 """
 
 import queue
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVarTuple
 
+from benchyard.core.errors import StepFailedError
 from benchyard.core.model import Step
 from benchyard.publish import PublishResult, Uploaded, archive_uploaded, upload_runs
 from benchyard.publish.outcome import advice, problems
@@ -119,3 +121,38 @@ class Stages(Protocol):
     ) -> Handle:
         """Execute a step beside others; it is put on ``done`` when it has ended."""
         ...
+
+
+class DirectStages:
+    """Executes each stage as a call."""
+
+    def run(self, stage: Stage[*Of], /, *of: *Of, after: Handles) -> Handles:
+        """See ``Stages``."""
+        del after
+        stage.work(*of)
+        return [stage]
+
+    def step(self, session: Session, step: Step, _after: Handles) -> Handle:
+        """See ``Stages``."""
+        for left in range(step.retries, -1, -1):
+            try:
+                STEP.work(session, step)
+                break
+            except StepFailedError:
+                if not left or session.stopping.is_set():
+                    break
+        return step.id
+
+    def submit(
+        self, session: Session, step: Step, after: Handles, done: "queue.Queue[Step]"
+    ) -> Handle:
+        """See ``Stages``."""
+
+        def work() -> None:
+            try:
+                self.step(session, step, after)
+            finally:
+                done.put(step)
+
+        threading.Thread(target=work, name=step.label, daemon=True).start()
+        return step.id

@@ -12,8 +12,7 @@ from enum import StrEnum
 from benchyard.core.clock import now
 from benchyard.core.model import Requires
 from benchyard.core.quantity import amount, duration
-from benchyard.run.ordering import Turn
-from benchyard.run.resting import cooldown_of, rest_after, without_rest
+from benchyard.run.ordering import Turn, cooldown_of, rest_after, without_rest
 from benchyard.suite.plan import ChosenCase
 from benchyard.suite.request import SuiteRequest
 from benchyard.suite.turn_records import (

@@ -5,9 +5,8 @@ from dataclasses import dataclass, replace
 from threading import Event
 
 from benchyard.core.model import point_suffix
-from benchyard.run.beginning import Campaigning
 from benchyard.run.ordering import Turn
-from benchyard.run.request import Request
+from benchyard.run.request import Campaigning, Request
 from benchyard.suite.course import End, SuiteCourse
 from benchyard.suite.turn_records import Place, records_of_turn
 

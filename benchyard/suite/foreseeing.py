@@ -13,8 +13,7 @@ from benchyard.core.errors import InputError
 from benchyard.core.quantity import percent
 from benchyard.core.wording import printable
 from benchyard.run.beginning import Campaigning
-from benchyard.run.default_runs import FEWEST, comparisons_of
-from benchyard.run.request import ExecutionOptions
+from benchyard.run.request import FEWEST, Campaigning, ExecutionOptions, comparisons_of
 from benchyard.statistics.comparison import LEVEL
 from benchyard.suite.plan import SuitePlan
 

@@ -20,9 +20,8 @@ from benchyard.results.folders import Results
 from benchyard.results.layout import results_folder
 from benchyard.results.record import RunRecord
 from benchyard.results.subject import Subject, differences, in_words, subject_of
-from benchyard.run.beginning import Campaigning
-from benchyard.run.ordering import Order, Turn, turns
-from benchyard.run.resting import cooldown_of, rest_after
+from benchyard.run.ordering import Order, Turn, cooldown_of, rest_after, turns
+from benchyard.run.request import Campaigning
 from benchyard.statistics import median
 from benchyard.suite.request import SuiteRequest
 

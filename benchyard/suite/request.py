@@ -7,9 +7,8 @@ from typing import Annotated, Literal
 from annotated_types import Ge, Gt
 
 from benchyard.core.fields import Within
-from benchyard.run.beginning import Campaigning
 from benchyard.run.ordering import Order, new_session
-from benchyard.run.request import ExecutionOptions, Request
+from benchyard.run.request import Campaigning, ExecutionOptions, Request
 
 #: A century; more is a slip of the pen, and Python's dates end somewhere.
 _DAYS = Within(0, 36_525, " days")

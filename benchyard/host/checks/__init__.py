@@ -6,9 +6,8 @@ from pathlib import Path
 
 from benchyard.host.checks import confinement, neighbours, processor, storage
 from benchyard.host.checks.check_context import CheckContext, Checks, Finding, Status, look, unknown
-from benchyard.host.facts.engine import meet_engine
 from benchyard.host.facts.reading import UNTOLD, Host
-from benchyard.host.facts.system import read_clock
+from benchyard.host.facts.system import meet_engine, read_clock
 
 #: Seconds of the look: 5 % of a core are then 15 ms, which every scheduler has handed out by then.
 LOOK_SECONDS = 0.3

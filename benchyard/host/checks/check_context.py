@@ -20,10 +20,9 @@ from benchyard.host.counters.parsing import (
     process_stat,
     sum_of,
 )
-from benchyard.host.facts.engine import EngineFacts
 from benchyard.host.facts.hardware import CPU, online
 from benchyard.host.facts.reading import Host
-from benchyard.host.facts.system import ClockState
+from benchyard.host.facts.system import ClockState, EngineFacts
 
 
 class Status(StrEnum):

@@ -18,10 +18,9 @@ from benchyard.host.checks.check_context import (
 )
 from benchyard.host.checks.suspicion import STEAL_SHARE, STEAL_TICKS
 from benchyard.host.counters.parsing import TICKS_PER_S, cpu_times
-from benchyard.host.facts.engine import Contact, EngineFacts, running
 from benchyard.host.facts.hardware import hypervisor, mounts
 from benchyard.host.facts.reading import Host
-from benchyard.host.facts.system import container
+from benchyard.host.facts.system import Contact, EngineFacts, container, running
 from benchyard.process.labels import OWNER, WINDS_UP, this_owner
 
 #: Load per core that is too much: tasks that ran or waited in the last minute. Of our own making.

@@ -6,8 +6,8 @@ from typing import NamedTuple
 from benchyard.host.counters import parsing
 from benchyard.host.counters.account import NETWORK, MetricBook, difference, unknown
 from benchyard.host.counters.groups import AMOUNTS, CgroupDisk, GroupReading, amount, disk_use
+from benchyard.host.counters.kernel import Traffic, carried, why_unknown
 from benchyard.host.counters.parsing import sum_of
-from benchyard.host.counters.traffic import Traffic, carried, why_unknown
 from benchyard.process.cgroups import UNIFIED
 from benchyard.process.usage import MOST_ERROR, LifeSpan
 

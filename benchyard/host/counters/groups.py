@@ -10,10 +10,17 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
-from benchyard.host.counters.kernel import KernelFile, PeakBook, PeakFile, PeakOf, read_once
+from benchyard.host.counters.kernel import (
+    KernelFile,
+    PeakBook,
+    PeakFile,
+    PeakOf,
+    Traffic,
+    read_network,
+    read_once,
+)
 from benchyard.host.counters.parsing import number, number_after
 from benchyard.host.counters.processes import lives, read_process
-from benchyard.host.counters.traffic import Traffic, read_network
 from benchyard.process.cgroups import UNIFIED, Cgroup
 
 

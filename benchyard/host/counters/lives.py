@@ -31,10 +31,9 @@ from benchyard.core.errors import MeasurementError
 from benchyard.host.counters.account import difference
 from benchyard.host.counters.group_usage import GroupLife, Others
 from benchyard.host.counters.groups import FILES, ControlGroup, GroupReading, amount
-from benchyard.host.counters.kernel import KernelFile, read_once
+from benchyard.host.counters.kernel import KernelFile, Traffic, read_network, read_once
 from benchyard.host.counters.parsing import pressure
 from benchyard.host.counters.process_events import ProcessEvents
-from benchyard.host.counters.traffic import Traffic, read_network
 from benchyard.process.cgroups import Cgroup, cgroup_of
 from benchyard.process.usage import MOST_ERROR, LifeSpan
 

@@ -13,7 +13,15 @@ from benchyard.host.counters.account import (
     SUMS,
     MetricBook,
 )
-from benchyard.host.counters.kernel import PeakBook, PeakOf, ProcessPeak
+from benchyard.host.counters.kernel import (
+    PeakBook,
+    PeakOf,
+    ProcessPeak,
+    Traffic,
+    carried,
+    read_network,
+    why_unknown,
+)
 from benchyard.host.counters.parsing import TICKS_PER_S
 from benchyard.host.counters.processes import (
     TICKS_CUT_OFF,
@@ -29,7 +37,6 @@ from benchyard.host.counters.processes import (
     used_by,
     vanished,
 )
-from benchyard.host.counters.traffic import Traffic, carried, read_network, why_unknown
 from benchyard.process.usage import Ended, Owned
 
 _MIXED = "resident sets of several processes share pages and do not add up"

@@ -14,7 +14,6 @@ from pathlib import Path
 
 from benchyard import __version__
 from benchyard.core.model import Json, JsonObject
-from benchyard.host.facts.engine import docker
 from benchyard.host.facts.hardware import (
     disks,
     huge_pages,
@@ -30,6 +29,7 @@ from benchyard.host.facts.system import (
     boot,
     cgroup,
     clocksource,
+    docker,
     telling_parameters,
     timezone,
     virtualization,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from benchyard.core.model import Json, JsonObject
 from benchyard.host.facts.reading import Host, as_list, chosen, integer, or_null, pairs
-from benchyard.process.mounts import MountPoint, read_mounts
+from benchyard.process.cgroups import MountPoint, read_mounts
 
 CPU = "sys/devices/system/cpu"
 NODE = "sys/devices/system/node"

@@ -10,7 +10,7 @@ from benchyard.core.errors import InputError
 from benchyard.core.files import content, files_below, inside, sha256, shown
 from benchyard.core.quantity import amount, plural
 from benchyard.core.wording import quote
-from benchyard.process.temporary import temporary_folder
+from benchyard.process.files import temporary_folder
 from benchyard.publish.packs.archives import Digesting, PackSource, reading_pack
 from benchyard.publish.packs.manifest import (
     CASES,

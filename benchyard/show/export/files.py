@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from benchyard.core.errors import InputError
 from benchyard.core.outputs import writing
 from benchyard.core.table import csv_text
-from benchyard.process.temporary import temporary_folder
+from benchyard.process.files import temporary_folder
 from benchyard.show.export.columns import Cell, Cells, CellType, Rows
 
 if TYPE_CHECKING:

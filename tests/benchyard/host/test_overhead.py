@@ -7,7 +7,7 @@ import sys
 import time
 
 from benchyard.core.clock import cpu_ns
-from benchyard.host.overhead import (
+from benchyard.host.measuring import (
     HarnessMeter,
     HarnessReading,
     lab_cpu_s,

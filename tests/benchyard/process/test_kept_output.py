@@ -12,7 +12,7 @@ import pytest
 
 from benchyard.core.redaction import Redaction
 from benchyard.process.children import spawn
-from benchyard.process.kept_output import kept_output
+from benchyard.process.files import kept_output
 from tests.children import ending
 from tests.conftest import eventually
 
@@ -65,7 +65,7 @@ _LAB = """
 import sys
 from pathlib import Path
 from benchyard.process.children import spawn
-from benchyard.process.kept_output import kept_output
+from benchyard.process.files import kept_output
 from benchyard.core.redaction import Redaction
 known = Redaction()
 known.add(sys.argv[2])

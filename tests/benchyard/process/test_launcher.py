@@ -13,10 +13,11 @@ from pathlib import Path
 import pytest
 
 from benchyard.core.errors import CommandFailedError
-from benchyard.process import launcher, launching, stops
+from benchyard.process import launcher, launching
 from benchyard.process.children import Child, pipe, spawn
 from benchyard.process.labels import CHILD, OWNER, labelled, this_owner
 from benchyard.process.launching import launcher_pid
+from benchyard.process.usage import stops_since
 from tests.children import ending
 from tests.conftest import eventually, is_gone
 
@@ -388,7 +389,7 @@ def test_each_stop_of_the_launcher_is_told_once() -> None:
         assert eventually(lambda: not status(launcher, "State").startswith("T"), 60)
         spawn(["true"], folder=ROOT).wait()
     spawn(["true"], folder=ROOT).wait()
-    told = stops.known(begun)
+    told = stops_since(begun)
     assert [stop.who for stop in told] == ["the process that starts the lab's children"] * 2
     assert begun < told[0].until_ns < told[1].until_ns < time.monotonic_ns()
 

@@ -6,19 +6,19 @@ import subprocess
 import sys
 import time
 
-from benchyard.process import stops
+from benchyard.process.usage import hearing_stops, stops_since
 from tests.benchyard.process.test_launcher import status
 from tests.children import ending
 from tests.conftest import eventually
 
 WAITS = """
 import sys, time
-from benchyard.process import stops
+from benchyard.process.usage import hearing_stops, stops_since
 begun = time.monotonic_ns()
-with stops.hear():
+with hearing_stops():
     print("ready", flush=True)
     sys.stdin.read()
-print(len(stops.known(begun)), len(stops.known(time.monotonic_ns())))
+print(len(stops_since(begun)), len(stops_since(time.monotonic_ns())))
 """
 
 
@@ -35,9 +35,9 @@ def test_a_stop_is_heard_when_it_is_over() -> None:
 
 def test_outside_nothing_is_heard() -> None:
     begun, before = time.monotonic_ns(), signal.getsignal(signal.SIGCONT)
-    with stops.hear():
+    with hearing_stops():
         os.kill(os.getpid(), signal.SIGCONT)
-        assert eventually(lambda: stops.known(begun))
+        assert eventually(lambda: stops_since(begun))
     os.kill(os.getpid(), signal.SIGCONT)
-    assert len(stops.known(begun)) == 1
+    assert len(stops_since(begun)) == 1
     assert signal.getsignal(signal.SIGCONT) is before

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from benchyard.process.temporary import temporary_folder
+from benchyard.process.files import temporary_folder
 
 #: Says which folder it has made, and kills itself.
 _KILLED = """
 import os, pathlib, sys
-from benchyard.process.temporary import temporary_folder
+from benchyard.process.files import temporary_folder
 with temporary_folder(*map(pathlib.Path, sys.argv[1:])) as folder:
     (folder / "a").touch()
     print(folder, flush=True)

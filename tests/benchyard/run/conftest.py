@@ -18,13 +18,13 @@ from benchyard.host.collector import Account, MeasuredRun, Reading, StepWindow, 
 from benchyard.process.usage import Owned
 from benchyard.results.record import PhaseRecord, RunRecord, StepRecord, read_record
 from benchyard.run.adaptive import Adaptive
-from benchyard.run.direct import DirectStages
 from benchyard.run.engine import Executed, execute_case
 from benchyard.run.progress import Event, Notice
 from benchyard.run.request import Request
 from benchyard.run.run_context import RunContext
 from benchyard.run.secrets import Secrets
 from benchyard.run.session import Session
+from benchyard.run.stages import DirectStages
 
 
 class MakeCase(Protocol):

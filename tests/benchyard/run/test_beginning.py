@@ -10,7 +10,7 @@ from benchyard.core.model import Json
 from benchyard.results.campaigns import earlier_campaigns
 from benchyard.results.folders import Results
 from benchyard.results.layout import run_folder
-from benchyard.run.beginning import Campaigning, campaigning
+from benchyard.run.request import Campaigning, campaigning
 from tests.benchyard.run.conftest import Lab, results, step
 
 

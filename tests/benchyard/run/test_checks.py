@@ -17,8 +17,7 @@ from benchyard.core.model import Check
 from benchyard.process.labels import RUN, labelled
 from benchyard.run import checks
 from benchyard.run.checks import Checks
-from benchyard.run.judging import Looking, SearchLimits, count_rows
-from benchyard.run.likeness import DIFF_LINES
+from benchyard.run.judging import DIFF_LINES, Looking, SearchLimits, count_rows
 from tests.conftest import eventually
 
 

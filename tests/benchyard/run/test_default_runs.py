@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from benchyard.run.default_runs import default_runs
+from benchyard.run.request import default_runs
 from benchyard.statistics.comparison import LEVEL, Verdict, compare_samples, judge
 
 

@@ -8,8 +8,8 @@ import pytest
 
 from benchyard.core.errors import CommandFailedError
 from benchyard.core.model import Step
-from benchyard.run.direct import DirectStages
 from benchyard.run.session import Session
+from benchyard.run.stages import DirectStages
 from tests.benchyard.run.conftest import Call, Lab, step
 
 NO = CommandFailedError("no")

@@ -11,7 +11,7 @@ from benchyard.results.campaigns import read_campaign
 from benchyard.results.layout import run_folder
 from benchyard.results.record import read_record
 from benchyard.run.adaptive import Adaptive
-from benchyard.run.precision import Precision
+from benchyard.run.beginning import Precision
 from benchyard.run.request import Request
 from tests.benchyard.run.conftest import Call, Lab, Script, request, results, step
 

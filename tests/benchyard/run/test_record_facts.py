@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pytest
 
 from benchyard.core.model import Outcome
-from benchyard.process.stops import Stop
+from benchyard.process.usage import Stop
 from benchyard.results.record import Attempt, Repetition, StepRecord
 from benchyard.run.record_facts import disturbances, with_disturbances
 

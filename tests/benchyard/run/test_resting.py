@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchyard.run.resting import LONGEST, cooldown_of, rest_after, without_rest
+from benchyard.run.ordering import LONGEST, cooldown_of, rest_after, without_rest
 
 
 @pytest.mark.parametrize(("took", "rest"), [(0.0, 0.0), (1.0, 0.5), (30.0, 15.0), (3600.0, 15.0)])

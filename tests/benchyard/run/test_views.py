@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from benchyard.case.subject.contents import stamps
-from benchyard.run import views
-from benchyard.run.views import View, mirror
+from benchyard.run import workspaces
+from benchyard.run.workspaces import View, mirror
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def view(inputs: Path, shared: Path) -> View:
 @pytest.fixture
 def linking(monkeypatch: pytest.MonkeyPatch, inputs: Path, shared: Path) -> View:
     """A view of inputs that are too large to be copied."""
-    monkeypatch.setattr(views, "COPIED_BYTES", 0)
+    monkeypatch.setattr(workspaces, "COPIED_BYTES", 0)
     return View(inputs, shared)
 
 
@@ -68,7 +68,7 @@ def test_copies_cannot_be_written_to_and_keep_times_and_execution(
 def test_what_is_large_is_linked_and_small_files_come_first(
     monkeypatch: pytest.MonkeyPatch, inputs: Path, shared: Path
 ) -> None:
-    monkeypatch.setattr(views, "COPIED_BYTES", 7)
+    monkeypatch.setattr(workspaces, "COPIED_BYTES", 7)
     copies = mirror(inputs, shared)
     assert sorted(copies) == ["alias.nt", "input.nt", "outer/far.csv"]
     assert (shared / "sub" / "deep.csv").readlink() == inputs / "sub" / "deep.csv"
@@ -77,7 +77,7 @@ def test_what_is_large_is_linked_and_small_files_come_first(
 def test_no_more_files_are_copied_than_so_many(
     monkeypatch: pytest.MonkeyPatch, inputs: Path, shared: Path
 ) -> None:
-    monkeypatch.setattr(views, "COPIED_FILES", 2)
+    monkeypatch.setattr(workspaces, "COPIED_FILES", 2)
     assert sorted(mirror(inputs, shared)) == ["alias.nt", "input.nt"]
 
 

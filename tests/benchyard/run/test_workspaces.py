@@ -11,8 +11,7 @@ from benchyard.case.resource import Workspace
 from benchyard.core.errors import CommandFailedError
 from benchyard.core.files import sha256
 from benchyard.core.model import Step
-from benchyard.run.views import mirror
-from benchyard.run.workspaces import Declared, account, keep, kept_folder, local_ports
+from benchyard.run.workspaces import Declared, account, keep, kept_folder, local_ports, mirror
 
 NO_OUTPUT = "outside of data/shared|would overwrite an input of that name"
 

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from benchyard.case.testbeds import Testbed
 from benchyard.core.model import Case, Requires
-from benchyard.run.ordering import Order, turns
-from benchyard.run.resting import rest_after
+from benchyard.run.ordering import Order, rest_after, turns
 from benchyard.suite.course import End, SuiteCourse, SuiteLimits, Taken, known_places
 from benchyard.suite.plan import ChosenCase
 from benchyard.suite.turn_records import MOST_OUTSTANDING, Place, with_room

@@ -6,8 +6,8 @@ from typing import Any, TypeAlias
 
 from benchyard.host.checks import make
 from benchyard.host.checks.check_context import CheckContext, Finding, Load, Status, glance
-from benchyard.host.facts.engine import Contact, EngineFacts
 from benchyard.host.facts.reading import Host
+from benchyard.host.facts.system import Contact, EngineFacts
 
 CPU = "sys/devices/system/cpu"
 MIB = 1024 * 1024

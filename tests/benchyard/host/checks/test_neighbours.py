@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from benchyard.host.checks.check_context import Finding, Load, Status, glance, look
-from benchyard.host.facts.engine import Contact, EngineFacts, ask, docker, meet_engine
 from benchyard.host.facts.reading import Host
+from benchyard.host.facts.system import Contact, EngineFacts, ask, docker, meet_engine
 from benchyard.process.labels import OWNER
 from tests.benchyard.host.checks.hosts import LAPTOP, SERVER, looked, made, scene_of
 from tests.conftest import eventually

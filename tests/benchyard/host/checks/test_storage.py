@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from benchyard.host.checks.check_context import CheckContext, Finding, Status
-from benchyard.host.facts.engine import Contact, EngineFacts
 from benchyard.host.facts.reading import Host
+from benchyard.host.facts.system import Contact, EngineFacts
 from tests.benchyard.host.checks.hosts import LAPTOP, made, scene_of
 
 MOUNT = "22 1 259:2 / / rw - {fstype} {source} rw\n"

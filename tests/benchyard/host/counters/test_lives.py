@@ -15,8 +15,8 @@ from benchyard.host.counters import lives
 from benchyard.host.counters.account import MetricBook, in_turn
 from benchyard.host.counters.group_usage import CPU, GroupLife, Others
 from benchyard.host.counters.groups import ControlGroup
+from benchyard.host.counters.kernel import Traffic
 from benchyard.host.counters.lives import Sight
-from benchyard.host.counters.traffic import Traffic
 from benchyard.process.cgroups import Cgroup
 from benchyard.process.usage import LifeSpan
 from tests.conftest import eventually

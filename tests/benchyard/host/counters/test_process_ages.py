@@ -9,7 +9,7 @@ from collections.abc import Generator
 
 import pytest
 
-from benchyard.host.counters.process_ages import ProcessAges
+from benchyard.host.counters.process_events import ProcessAges
 from tests.conftest import eventually
 
 

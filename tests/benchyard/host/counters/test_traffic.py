@@ -5,8 +5,8 @@ import os
 
 import pytest
 
-from benchyard.host.counters import traffic
-from benchyard.host.counters.traffic import Traffic, carried, read_network, why_unknown
+from benchyard.host.counters import kernel
+from benchyard.host.counters.kernel import Traffic, carried, read_network, why_unknown
 
 LINE = b"eth0: %d 1 0 0 0 0 0 0 %d 1 0 0 0 0 0 0\nlo: 99 1 0 0 0 0 0 0 99 1 0 0 0 0 0 0\n"
 
@@ -23,7 +23,7 @@ def test_a_namespace_that_may_not_be_read_is_not_taken_for_the_labs_own(
     def refuse(_: object) -> str:
         raise PermissionError(errno.EACCES, "Permission denied")
 
-    monkeypatch.setattr(traffic, "_namespace", refuse)
+    monkeypatch.setattr(kernel, "_namespace", refuse)
     hidden = read_network(1)
     assert not hidden.name
     assert "may not be read" in why_unknown(Traffic(), hidden)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from benchyard.host.facts.hardware import disks, mount_of, mounts
 from benchyard.host.facts.reading import Host
-from benchyard.process.mounts import read_mounts
+from benchyard.process.cgroups import read_mounts
 from tests.benchyard.host.checks.hosts import write_host
 
 LINE = "22 1 {device} / {point} rw,noatime shared:1 - {fstype} {source} rw,discard\n"

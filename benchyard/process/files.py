@@ -1,23 +1,65 @@
-"""Files with what programs say, without secrets from the first byte on.
+"""Files of the lab's processes: temporary folders, and what programs say, without secrets.
 
-A program writes into such a file itself, unless this process knows secrets: then it writes into a
-pipe, and a thread of ours takes them out on the way to the disk. So nothing has to be cleaned up
-that a kill -9 could prevent, and no memory depends on how much is said. A pipe holds 1 MiB where
-the kernel lets us, so that a program seldom waits for the thread.
+Temporary folders do not outlive their process for long: the next one removes them.
+
+A program writes what it says into a file itself, unless this process knows secrets: then it writes
+into a pipe, and a thread of ours takes them out on the way to the disk. So nothing has to be
+cleaned up that a kill -9 could prevent, and no memory depends on how much is said. A pipe holds
+1 MiB where the kernel lets us, so that a program seldom waits for the thread.
 """
 
 import contextlib
 import fcntl
 import os
 import select
+import tempfile
 import threading
-from collections.abc import Collection, Generator
-from contextlib import contextmanager
+from collections.abc import Collection, Generator, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
 from benchyard.core.errors import CommandFailedError
+from benchyard.core.files import remove_tree
 from benchyard.core.redaction import Stream, known_forms
+from benchyard.process.labels import owner_is_alive, this_owner
+
+_START = ".benchyard-temporary_"
+
+
+@contextmanager
+def temporary_folder(beside: Path | None = None) -> Generator[Path]:
+    """Make a folder that is removed after the block, unless it was renamed.
+
+    Its name tells the owner, as labels of processes do. Folders of killed processes are removed
+    first, here and in the system's folder for temporary files.
+
+    Args:
+        beside: The folder that it is made in; the system's for temporary files if left out.
+
+    Raises:
+        OSError: If it cannot be made.
+    """
+    system = Path(tempfile.gettempdir())
+    for folder in (*_abandoned(system), *_abandoned(beside or system)):
+        with suppress(OSError):
+            remove_tree(folder)
+    owner = this_owner().replace(":", "_")
+    folder = Path(tempfile.mkdtemp(prefix=f"{_START}{owner}_", dir=beside or system))
+    try:
+        yield folder
+    finally:
+        remove_tree(folder)
+
+
+def _abandoned(place: Path) -> Iterator[Path]:
+    """Yield this user's temporary folders whose process has ended."""
+    for folder in place.glob(f"{_START}*"):
+        owner = ":".join(folder.name.removeprefix(_START).split("_")[:3])
+        with suppress(OSError):
+            if folder.lstat().st_uid == os.geteuid() and not owner_is_alive(owner):
+                yield folder
+
 
 _PIPE = 1 << 20
 _PIECE = 1 << 16

@@ -227,13 +227,8 @@ def children_of(pid: int) -> list[int]:
         for thread in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208 - this is called often
             words += Path(f"/proc/{pid}/task/{thread}/children").read_bytes().split()
     except OSError:
-        return _looked_for(pid) if kin_of(pid) else []
+        return []
     return [int(word) for word in words]
-
-
-def _looked_for(pid: int) -> list[int]:
-    """Find children where the kernel does not list them (it was built without)."""
-    return [one for one in _all_pids() if (kin := kin_of(one)) and kin.parent == pid]
 
 
 def _all_pids() -> list[int]:

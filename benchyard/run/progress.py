@@ -45,9 +45,7 @@ class RunStarted:
 
 
 @dataclass(frozen=True, slots=True)
-class StepStarted:
-    """A step begins."""
-
+class _StepEvent:
     case: str
     run: int
     index: int
@@ -55,25 +53,22 @@ class StepStarted:
 
 
 @dataclass(frozen=True, slots=True)
-class AttemptFailed:
+class StepStarted(_StepEvent):
+    """A step begins."""
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptFailed(_StepEvent):
     """An attempt failed; ``left`` more will be made."""
 
-    case: str
-    run: int
-    index: int
-    name: str
     message: str
     left: int
 
 
 @dataclass(frozen=True, slots=True)
-class StepEnded:
+class StepEnded(_StepEvent):
     """A step ended; ``seconds`` is the median of its measured repetitions, if it has any."""
 
-    case: str
-    run: int
-    index: int
-    name: str
     outcome: Outcome
     seconds: float | None
     message: str | None = None

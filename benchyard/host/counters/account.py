@@ -160,20 +160,15 @@ class Reasons:
     """Why metrics were null in the intervals of a run: each reason once, and a few at most."""
 
     def __init__(self) -> None:
-        # Used as a set that keeps its order.
-        self._known: dict[str, dict[str, None]] = {}
+        self._known: dict[str, list[str]] = {}
 
     def add(self, reasons: Mapping[str, str]) -> None:
         """Note the reasons of one interval: metric to reason."""
         for metric, why in reasons.items():
-            known = self._known.setdefault(metric, {})
-            if len(known) <= MOST_REASONS:
-                known[why] = None
+            known = self._known.setdefault(metric, [])
+            if why not in known and len(known) < MOST_REASONS:
+                known.append(why)
 
     def told(self) -> dict[str, str]:
         """Return metric to its reasons, apart by semicolons."""
-        return {metric: "; ".join(_few(list(each))) for metric, each in self._known.items()}
-
-
-def _few(reasons: list[str]) -> list[str]:
-    return reasons if len(reasons) <= MOST_REASONS else [*reasons[:MOST_REASONS], "and others"]
+        return {metric: "; ".join(each) for metric, each in self._known.items()}

@@ -120,8 +120,8 @@ def _tell_peak(account: MetricBook, start: GroupReading | None, end: GroupReadin
     if end.peak is None or (start and start.peak is None):
         account.tell(_PEAK, None, _why(end, "memory"))
         return
-    book, mark = end.peak
-    peak = book.between(start.peak.mark if start and start.peak else None, mark)
+    book = end.peak.book
+    peak = book.between(start.peak if start else None, end.peak)
     why = (
         "its control group: the peak of its memory cannot begin anew "
         f"({book.problem or 'it is gone'}), and an earlier one was higher; "

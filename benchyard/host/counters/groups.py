@@ -14,7 +14,7 @@ from benchyard.host.counters.kernel import (
     KernelFile,
     PeakBook,
     PeakFile,
-    PeakOf,
+    PeakMark,
     Traffic,
     read_network,
     read_once,
@@ -151,7 +151,7 @@ class GroupReading(NamedTuple):
     is_gone: bool
     raw: Mapping[str, bytes | None]
     problems: Mapping[str, str | None]
-    peak: PeakOf | None
+    peak: PeakMark | None
     pids: frozenset[int]
     network: Traffic
 
@@ -228,7 +228,7 @@ class ControlGroup:
             _is_gone(raw),
             raw,
             {name: self._problem(name) for name, got in raw.items() if got is None},
-            PeakOf(self._peaks, self._peaks.mark()) if self._peak_file.is_open else None,
+            self._peaks.mark() if self._peak_file.is_open else None,
             pids,
             read_network(min(pids, default=None)),
         )

@@ -111,10 +111,8 @@ def read_once(path: str) -> bytes | None:
 class Gauge(Protocol):
     """Something of which the kernel keeps a peak."""
 
-    @property
-    def problem(self) -> str | None:
-        """Why the mark was not set back, in the system's words; None if it is not known."""
-        ...
+    #: Why the mark was not set back, in the system's words; None if it is not known.
+    problem: str | None
 
     def peak(self) -> int | None:
         """Return the bytes of the peak since the mark was set back; None if it is gone."""
@@ -129,10 +127,12 @@ class PeakMark(NamedTuple):
     """A boundary in a book of peaks.
 
     Args:
+        book: That book.
         position: How many segments end here or before.
         peak: What the kernel's mark was; None if it could not be read.
     """
 
+    book: "PeakBook"
     position: int
     peak: int | None
 
@@ -154,7 +154,7 @@ class PeakBook:
             if peak is not None:
                 self._segments.append(peak)
                 self.may_reset = self.may_reset and self._gauge.reset()
-            return PeakMark(len(self._segments), peak)
+            return PeakMark(self, len(self._segments), peak)
 
     @property
     def problem(self) -> str | None:
@@ -181,13 +181,6 @@ class PeakBook:
             return max(segments, default=None)
         before = start.peak
         return end.peak if before is not None and end.peak > before else None
-
-
-class PeakOf(NamedTuple):
-    """A book of peaks, and where in it a boundary stands."""
-
-    book: PeakBook
-    mark: PeakMark
 
 
 class PeakFile(KernelFile):

@@ -15,7 +15,7 @@ from benchyard.host.counters.account import (
 )
 from benchyard.host.counters.kernel import (
     PeakBook,
-    PeakOf,
+    PeakMark,
     ProcessPeak,
     Traffic,
     carried,
@@ -55,7 +55,7 @@ class TreesReading(NamedTuple):
     """
 
     processes: tuple[ProcessReading, ...]
-    peaks: Mapping[Key, PeakOf]
+    peaks: Mapping[Key, PeakMark]
     network: Traffic
     ended: Sequence[Ended]
     ended_count: int
@@ -107,12 +107,12 @@ class TreeBook:
             problem,
         )
 
-    def _peak(self, key: Key) -> PeakOf:
+    def _peak(self, key: Key) -> PeakMark:
         with self._lock:
             book = self._books.get(key)
             if book is None:
                 book = self._books[key] = PeakBook(ProcessPeak(key[0]))
-        return PeakOf(book, book.mark())
+        return book.mark()
 
 
 def used_by_trees(start: TreesReading | None, end: TreesReading, began_ticks: int) -> MetricBook:
@@ -213,14 +213,14 @@ def _peak(start: TreesReading, end: TreesReading, ended: Sequence[Ended]) -> int
     return known
 
 
-def _of_one(start: PeakOf | None, end: PeakOf) -> int:
-    peak = end.book.between(start.mark if start else None, end.mark)
+def _of_one(start: PeakMark | None, end: PeakMark) -> int:
+    peak = end.book.between(start, end)
     if peak is None:
         why = end.book.problem
         raise UnknownUsageError(f"{_CANNOT_BEGIN_ANEW} ({why})" if why else _CANNOT_BEGIN_ANEW)
     return peak
 
 
-def _peak_before(start: PeakOf) -> int:
+def _peak_before(start: PeakMark) -> int:
     """Return from which bytes on a peak told at the end of a process happened in the interval."""
-    return 0 if start.book.may_reset else start.mark.peak or 0
+    return 0 if start.book.may_reset else start.peak or 0

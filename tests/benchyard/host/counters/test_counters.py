@@ -45,9 +45,7 @@ def test_reasons_are_told_once_each_and_no_more_than_a_few() -> None:
     assert reasons.told() == {"a": "one; with a part", "b": "two"}
     for at in range(100):
         reasons.add({"a": f"reason {at}"})
-    told = reasons.told()["a"]
-    assert told.endswith("; and others")
-    assert told.count("reason") == MOST_REASONS - 1
+    assert reasons.told()["a"].count("reason") == MOST_REASONS - 1
 
 
 def test_nothing_below_zero_is_told() -> None:

@@ -158,4 +158,4 @@ def test_what_is_gone_is_not_known() -> None:
     first = book.mark()
     level.gone = True
     assert book.between(first, book.mark()) is None
-    assert book.between(PeakMark(0, None), first) is None
+    assert book.between(PeakMark(book, 0, None), first) is None

@@ -1,7 +1,7 @@
 """Rows of ``metrics.csv``: KROWN's columns, booked on steps, counters as differences.
 
 A row is put together from four parts, each as the kernel tells it in one place: CPU, memory,
-disks, network. A part that did not change since the last row is not written anew but copied.
+disks, network.
 """
 
 import csv
@@ -106,8 +106,6 @@ class MetricsRows:
         self._head = f"{name.getvalue()},{run.run},"
         self._origin_ns = run.origin_ns
         self._first: Sequence[Values] = ()
-        self._parts: list[Values | None] = [None] * len(LENGTHS)
-        self._texts = [""] * len(LENGTHS)
         self._most: list[Values] = [(None,) * length for length in LENGTHS]
         self._gaps = 0
         self.count = 0
@@ -116,16 +114,13 @@ class MetricsRows:
         """Return one line, with its end; "" if it would have a gap.
 
         Args:
-            parts: The four parts, absolute. A part that is the very same object as in the call
-                before is taken to be unchanged.
+            parts: The four parts, absolute.
         """
         if not self.count:
             self._first = tuple(parts)
-        for at, part in enumerate(parts):
-            if part is not self._parts[at]:
-                self._parts[at] = part
-                self._texts[at] = _WRITERS[at](self._first[at], self._risen(at, part))
-        values = ",".join(self._texts)
+        risen = map(self._risen, range(len(LENGTHS)), parts)
+        columns = zip(_WRITERS, self._first, risen, strict=True)
+        values = ",".join(write(first, now) for write, first, now in columns)
         gaps = values.split(",").count("")
         if not self.count:
             self._gaps = gaps
@@ -186,16 +181,12 @@ class StepLevels:
 
     def __init__(self) -> None:
         self._samples = 0
-        self._last: Values | None = None
         #: Least and most of each level; None where no row knows it.
         self._ends: list[tuple[float, float] | None] = [None] * len(_LEVELS)
 
     def add(self, memory: Values) -> None:
         """Count one row."""
         self._samples += 1
-        if memory is self._last:
-            return
-        self._last = memory
         for at, value in enumerate((*memory, sum_of(memory))):
             if value is not None:
                 least, most = self._ends[at] or (value, value)
@@ -274,7 +265,6 @@ class HostColumns:
                 self._lines[word] = line
                 self._interfaces.update(word, parsing.network(line))
                 changed = True
-        # The same object tells that nothing is to be written anew.
         if changed:
             self.parts[_NETWORK] = self._interfaces.total()
 

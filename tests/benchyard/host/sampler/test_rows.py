@@ -169,14 +169,6 @@ def test_an_interface_that_vanished_stays_in_the_sum_and_a_new_one_begins_anew()
     assert found == [60, 61, 69, 71, 71]
 
 
-def test_idle_interfaces_leave_the_same_object() -> None:
-    columns = HostColumns()
-    columns.update("network", LINE % (b"eth0", 10, 1))
-    before = columns.parts[3]
-    columns.update("network", LINE % (b"eth0", 10, 1))
-    assert columns.parts[3] is before
-
-
 def test_a_file_that_is_gone_is_unknown() -> None:
     columns = HostColumns()
     columns.update("stat", b"cpu  100 0 100 100 100 0 0 0\n")

@@ -279,16 +279,13 @@ def _broken_off(steps: Sequence[Fragile]) -> int:
     return sum(len(step.troubled) for step in steps if step.step == WHOLE_RUN)
 
 
+_STEP = ("case", "step", "executions", "rate", "fragility", "attempts", "failed_attempts")
+
+
 def _step(step: Fragile) -> JsonObject:
     return {
-        "case": step.case,
-        "step": step.step,
-        "executions": step.executions,
+        **{name: getattr(step, name) for name in _STEP},
         "troubled": len(step.troubled),
-        "rate": step.rate,
-        "fragility": step.fragility,
-        "attempts": step.attempts,
-        "failed_attempts": step.failed_attempts,
         "outcomes": dict[str, Json](step.outcomes),
     }
 

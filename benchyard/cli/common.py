@@ -9,18 +9,21 @@ from typing import Any, cast
 import click
 
 import resources
-from benchyard.case.loading import Loaded, find_metadata
+from benchyard.case.loading import Loaded, find_metadata, raise_problems
 from benchyard.case.registry import Registry
 from benchyard.case.selection import find_cases
-from benchyard.cli.option_types import CommandT, NamedPath, Percent, json_option
+from benchyard.cli.option_types import CommandT, NamedPath, OneOf, Percent, json_option
 from benchyard.cli.terminal import say
+from benchyard.core.errors import InputError
 from benchyard.core.files import shown
 from benchyard.core.model import Case
 from benchyard.core.quantity import percent, plural
+from benchyard.results.campaigns import chosen_campaigns
 from benchyard.results.folders import Results
 from benchyard.results.krown import krown_runs
 from benchyard.results.layout import results_folder
 from benchyard.results.trust import Suspect
+from benchyard.show.export.sources import sources_at
 from benchyard.statistics.sessions import PRIOR_SD
 
 root_option = click.option(
@@ -53,10 +56,15 @@ session_sd_option = click.option(
 )
 suspect_option = click.option(
     "--suspect",
-    type=click.Choice([rule.value for rule in Suspect]),
+    type=OneOf(Suspect),
     default=Suspect.AUTO.value,
     show_default=True,
     help="Suspect executions; auto counts them, marked, where too few others are left.",
+)
+campaign_option = click.option(
+    "--campaign",
+    metavar="NAME",
+    help="An earlier campaign by the beginning of its date or digest, or all of them.",
 )
 cases_argument = click.argument("cases", nargs=-1, metavar="[CASE]...")
 
@@ -71,19 +79,20 @@ class Selection:
         results: Folder for results instead of the cases' own.
     """
 
-    cases: Sequence[str]
-    tags: Sequence[str]
-    resource_folders: Sequence[Path]
-    root: Path
+    cases: Sequence[str] = ()
+    tags: Sequence[str] = ()
+    resource_folders: Sequence[Path] = ()
+    root: Path = Path()
     results: Path | None = None
 
-    def load(self) -> tuple[Registry, list[Loaded]]:
-        """Find the resource classes and load the cases."""
-        return load_selected(self.root, self.cases, self.tags, self.resource_folders)
+    def load(self, *, accepting: bool = False) -> tuple[Registry, list[Loaded]]:
+        """Find the resource classes and load the cases; see ``find_cases``."""
+        registry = resources.find(self.resource_folders)
+        return registry, find_cases(self.root, self.cases, self.tags, registry, accepting=accepting)
 
     def results_of(self, case: Case) -> Path:
         """Return the results folder of a case."""
-        return results_of(case, self.root, self.results)
+        return results_folder(case, self.root, self.results.resolve() if self.results else None)
 
 
 def gathered(name: str, kind: type[Any]) -> Callable[[CommandT], CommandT]:
@@ -118,19 +127,6 @@ def selection_options(command: CommandT) -> CommandT:
     return command
 
 
-def load_selected(
-    root: Path,
-    cases: Sequence[str],
-    tags: Sequence[str],
-    folders: Sequence[Path],
-    *,
-    accepting: bool = False,
-) -> tuple[Registry, list[Loaded]]:
-    """Find the resource classes and load the selected cases; see ``find_cases``."""
-    registry = resources.find(folders)
-    return registry, find_cases(root, cases, tags, registry, accepting=accepting)
-
-
 def say_passed_over(links: Sequence[Path]) -> None:
     """Say that links to folders were not followed, if there are any."""
     if links:
@@ -143,17 +139,46 @@ def cases_of(loaded: Iterable[Loaded]) -> list[Case]:
     return [case for item in loaded for case in item.cases]
 
 
-def results_of(case: Case, root: Path, results: Path | None) -> Path:
-    """Return the results folder of a case."""
-    return results_folder(case, root, results.resolve() if results else None)
+def selected_results(
+    selection: Selection, campaign: str | None
+) -> tuple[list[tuple[Case, Path]], list[Loaded]]:
+    """Return the cases that are meant with the folders of their campaigns, and what was loaded.
+
+    A folder may hold results alone: their records tell of the case. Such folders come first.
+
+    Raises:
+        CaseError: If there are only invalid cases without results.
+        InputError: If there are only folders without runs.
+    """
+    bare = [text for text in selection.cases if _holds_no_case(text)]
+    named = [text for text in selection.cases if text not in bare]
+    found = [
+        (_case(one.folder, one.title), one.folder) for t in bare for one in sources_at(Path(t))
+    ]
+    loaded: list[Loaded] = []
+    if named or not bare:
+        _, loaded = replace(selection, cases=named).load()
+    found += [target for item in loaded for target in _targets(item, selection)]
+    if not found:
+        raise_problems(loaded)
+        if bare:
+            raise InputError(f"{', '.join(bare)}: no runs there; benchyard run makes them")
+    each = {folder.resolve(): (case, folder) for case, folder in found}.values()
+    chosen = [(c, place) for c, folder in each for place in chosen_campaigns(folder, campaign)]
+    return chosen, loaded
 
 
-def targets(item: Loaded, selection: Selection) -> Iterator[tuple[Case, Path]]:
+def _case(folder: Path, title: str) -> Case:
+    """Return a case of which only its results are known."""
+    return Case(folder, id="", name=title, description="", steps=())
+
+
+def _targets(item: Loaded, selection: Selection) -> Iterator[tuple[Case, Path]]:
     """Yield cases with their results folders; of an invalid case, those with runs."""
     if not item.problems:
         yield from ((case, selection.results_of(case)) for case in item.cases)
         return
-    case = Case(item.file.parent, id="", name=item.name, description="", steps=())
+    case = _case(item.file.parent, item.name)
     folder = selection.results_of(case)
     if has_runs(folder):
         yield case, folder
@@ -168,7 +193,7 @@ def has_runs(folder: Path) -> bool:
     return bool(Results(folder).marked() or krown_runs(folder))
 
 
-def holds_no_case(text: str) -> bool:
+def _holds_no_case(text: str) -> bool:
     """Tell whether a text names a folder with results and no case."""
     try:
         folder = Path(text)

@@ -1,7 +1,6 @@
 """``benchyard compare``: sides against a reference, or how many runs that would take."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial, wraps
 from pathlib import Path
 from typing import Any, cast
@@ -41,6 +40,7 @@ from benchyard.analysis.comparison.wording import (
 from benchyard.cli.ci import ReportingCommand, Reports, comparison_reports, exit_code, strict_option
 from benchyard.cli.common import (
     CommandT,
+    gathered,
     json_option,
     results_option,
     root_option,
@@ -48,7 +48,7 @@ from benchyard.cli.common import (
     suspect_option,
 )
 from benchyard.cli.fields import field_options
-from benchyard.cli.option_types import Percent, stdout_flag
+from benchyard.cli.option_types import OneOf, Percent, stdout_flag
 from benchyard.cli.terminal import COLOURS, print_json, print_table, say, styled
 from benchyard.core.errors import ExitCode, InputError
 from benchyard.core.files import shown
@@ -76,11 +76,12 @@ def comparison_rule(command: CommandT) -> CommandT:
     """Add the options of a comparison, which become the arguments ``rule`` and ``places``."""
 
     @wraps(command)
-    def call(*, suspect: str, root: Path, results: Path | None, **given: Any) -> object:
+    def call(*, suspect: Suspect, root: Path, results: Path | None, **given: Any) -> object:
         rule = Rule(
             **{name: given.pop(name) for name in _AS_THEY_ARE},
-            suspect=Suspect(suspect),
+            suspect=suspect,
             other_work=True,
+            strict=given.get("strict", False),
             other_results=partial(results_below, root, results),
         )
         return command(rule=rule, places=Places(root, results), **given)
@@ -105,7 +106,7 @@ def _step_pairs(
 @click.option("--reference", metavar="SIDE", help="What the others are compared with; the first.")
 @click.option(
     "--against",
-    type=click.Choice([against.value for against in Against]),
+    type=OneOf(Against),
     default=Against.REFERENCE.value,
     show_default=True,
     help="What each side is compared with: the reference, the side before it, or all others.",
@@ -121,7 +122,7 @@ def _step_pairs(
 @click.option(
     "--sort",
     "order",
-    type=click.Choice([order.value for order in RowOrder]),
+    type=OneOf(RowOrder),
     default=RowOrder.CASE.value,
     show_default=True,
     help="Order of the steps: as in the case, largest change first, by name.",
@@ -138,14 +139,11 @@ def _step_pairs(
 @comparison_reports
 @stdout_flag("--csv", "as_csv", "CSV, a line for each comparison.")
 @json_option
+@gathered("asked", ComparisonRequest)
 def command(
     sides: tuple[str, ...],
-    rule: Rule,
     places: Places,
-    reference: str | None,
-    pairs: dict[str, str],
-    against: str,
-    order: str,
+    asked: ComparisonRequest,
     sensitivity: float,
     *,
     planning: bool,
@@ -164,18 +162,15 @@ def command(
     and with --strict with 5 if nothing can be judged, or a step or metric is missing.
     """
     report = Reports.taken_from({**given, "strict": strict})
-    rule = replace(rule, strict=strict)
     found = read_sides(sides, places)
     if planning:
         if len(found) != 1 or as_csv or report.junit or report.markdown:
             raise click.UsageError("--plan takes the BASELINE alone, and no --markdown or --csv")
-        _plan(found[0], rule, sensitivity, as_json=as_json)
+        _plan(found[0], asked.rule, sensitivity, as_json=as_json)
         return ExitCode.DONE
     if len(found) == 1 and means_several(sides[0]):
         raise InputError(f"{sides[0]!r} means {found[0].whole} alone; name what to compare it with")
-    made = answer(
-        found, ComparisonRequest(rule, reference, pairs, Against(against), RowOrder(order))
-    )
+    made = answer(found, asked)
     if not report.prints:
         _show(made.comparison, made.names, as_json=as_json, as_csv=as_csv)
     report.of_comparison(made.comparison, markdown(made.comparison, *made.names))

@@ -1,37 +1,34 @@
 """``benchyard export``: results for spreadsheets, data frames and papers."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import click
 
-from benchyard.case.loading import Loaded, raise_problems
 from benchyard.cli.common import (
     Selection,
+    campaign_option,
     cases_argument,
     gathered,
-    holds_no_case,
     resources_option,
     results_option,
     root_option,
+    selected_results,
     suspect_option,
     tag_option,
-    targets,
 )
-from benchyard.cli.option_types import OutputFile, columns_option
+from benchyard.cli.option_types import columns_option, output_option
 from benchyard.cli.terminal import say
 from benchyard.core.errors import InputError, RecordError
+from benchyard.core.files import shown
 from benchyard.core.markup import cell
 from benchyard.core.outputs import Output, write
 from benchyard.core.quantity import plural
-from benchyard.results.campaigns import chosen_campaigns
-from benchyard.results.trust import Suspect
 from benchyard.show.export.files import WRITERS
 from benchyard.show.export.latex import latex
 from benchyard.show.export.paper import markdown, paper_tables
-from benchyard.show.export.sources import CaseFolder, source_of, sources_at
+from benchyard.show.export.sources import source_of
 from benchyard.show.export.summarized import summarized
 from benchyard.show.export.tidy import Choice, Tally, tidy
 
@@ -48,12 +45,9 @@ _STDOUT = Path("-")
 @root_option
 @results_option
 @gathered("selection", Selection)
-@click.option(
-    "-o",
-    "--output",
-    "files",
+@output_option(
+    *("files", *WRITERS, *_PAPERS),
     multiple=True,
-    type=OutputFile(*WRITERS, *_PAPERS),
     help="File to write: .csv, .parquet, .arrow, .xlsx, .tex or .md; - is stdout.",
 )
 @click.option("--csv", "format_", flag_value="csv", help="CSV on stdout; so it is without -o.")
@@ -74,23 +68,18 @@ _STDOUT = Path("-")
     show_default="columns up to four points",
     help="Where tables of LaTeX and Markdown have the points of a matrix.",
 )
-@click.option(
-    "--campaign",
-    metavar="NAME",
-    help="An earlier campaign by the beginning of its date or digest, or all of them.",
-)
+@campaign_option
+@gathered("choice", Choice)
 def command(
     selection: Selection,
+    choice: Choice,
     files: tuple[Path, ...],
     format_: str | None,
-    metrics: tuple[str, ...],
     columns: tuple[str, ...] | None,
     points: str | None,
     campaign: str | None,
     *,
     summary: bool,
-    counted: bool,
-    suspect: str,
 ) -> None:
     """Write results for other programs: spreadsheets, data frames, papers.
 
@@ -102,8 +91,11 @@ def command(
         (file, _kind(file, format_)) for file in files or (Output.opened(_STDOUT, (".csv",)),)
     ]
     _refuse_useless(outputs, format_, columns)
-    sources = _sources(selection, campaign)
-    choice, tally = Choice(metrics, Suspect(suspect), counted), Tally()
+    chosen, _ = selected_results(selection, campaign)
+    if not chosen:
+        raise InputError(f"{shown(selection.root)}: no runs there; benchyard run makes them")
+    sources = [source_of(case, folder) for case, folder in chosen]
+    tally = Tally()
     rows = (summarized if summary else tidy)(sources, choice, tally)
     rows = rows if columns is None else rows.only(columns)
     # Rows come last: what does not count is told by them.
@@ -114,7 +106,7 @@ def command(
             write(file, _WRITE_TABLES[kind](tables))
         else:
             WRITERS[file.suffix.lower()](rows, file)
-    _tell(tally, counted=counted)
+    _tell(tally, counted=choice.counted)
 
 
 def _kind(file: Path, format_: str | None) -> str:
@@ -133,28 +125,6 @@ def _refuse_useless(
         )
     if columns is not None and "rows" not in (kind for _, kind in outputs):
         raise click.UsageError("--columns is for rows; tables have their columns by --points")
-
-
-def _sources(selection: Selection, campaign: str | None) -> list[CaseFolder]:
-    """Return the folders that are meant: those with results first, then those of cases."""
-    bare = [text for text in selection.cases if holds_no_case(text)]
-    named = [text for text in selection.cases if text not in bare]
-    found = [source for text in bare for source in sources_at(Path(text))]
-    loaded: list[Loaded] = []
-    if named or not bare:
-        _, loaded = replace(selection, cases=named).load()
-    found += [
-        source_of(case, folder) for item in loaded for case, folder in targets(item, selection)
-    ]
-    if not found:
-        raise_problems(loaded)
-        raise InputError(f"{', '.join(bare)}: no runs there; benchyard run makes them")
-    each = {source.folder.resolve(): source for source in found}.values()
-    return [
-        replace(source, folder=place)
-        for source in each
-        for place in chosen_campaigns(source.folder, campaign)
-    ]
 
 
 def _tell(tally: Tally, *, counted: bool) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, get_args, get_origin
 
 import click
 
-from benchyard.cli.option_types import CommandT, Percent, Seconds, Whole
+from benchyard.cli.option_types import CommandT, OneOf, Percent, Seconds, Whole
 from benchyard.core.fields import Described, Share, described
 
 
@@ -83,7 +83,7 @@ def _type(field: Described) -> dict[str, Any]:
     if get_origin(plain) is Literal:
         return {"type": click.Choice(get_args(plain))}
     if isinstance(plain, type) and issubclass(plain, Enum):
-        return {"type": click.Choice([member.value for member in plain])}
+        return {"type": OneOf(plain)}
     if plain is int:
         return {"type": Whole(*map(int, span))}
     if plain is float:

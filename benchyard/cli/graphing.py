@@ -1,13 +1,14 @@
 """``benchyard graph``: how long nodes took to be ready, and runs for each of their phases."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import filterfalse
 from pathlib import Path
+from typing import Any
 
 import click
 
 from benchyard.cli.common import json_option
-from benchyard.cli.option_types import NamedPath, OutputFile
+from benchyard.cli.option_types import NamedPath, output_option
 from benchyard.cli.terminal import print_json, print_table, say
 from benchyard.core.errors import InputError
 from benchyard.core.files import shown
@@ -35,25 +36,20 @@ from benchyard.show.shipyard.reading import read_rows, read_source
 @click.option("--prefix", help="What the table's name begins with, before perf.")
 @click.option("--account", help="First half of the partition's key: the Batch account.")
 @click.option("--pool", help="Second half of it; of the rows in files, only this pool's.")
-@click.option(
-    "--out",
-    "outputs",
+@output_option(
+    *("outputs", ".png", ".svg", ".dat"),
     multiple=True,
-    type=OutputFile(".png", ".svg", ".dat"),
-    metavar="FILE",
     help="Write a picture (.png, .svg) or gnuplot's columns (.dat). May be given several times.",
 )
 @json_option
 def command(
     sources: tuple[str, ...],
     configdir: Path | None,
-    prefix: str | None,
-    account: str | None,
-    pool: str | None,
     outputs: tuple[Path, ...],
     *,
     from_azure: bool,
     as_json: bool,
+    **names: Any,
 ) -> None:
     """Show what nodes and runs spent their time on, from their performance events.
 
@@ -62,11 +58,11 @@ def command(
     or --configdir, rows are read from Azure. Nodes are Batch Shipyard's, of all its years.
     """
     named = list(sources)
-    intake = Intake(pool)
+    intake = Intake(names["pool"])
     for source in sources:
         read_source(source, intake)
     if from_azure or configdir is not None or not sources:
-        named.append(_read_azure(configdir, (prefix, account, pool), intake))
+        named.append(_read_azure(configdir, names, intake))
     graph = assemble(intake)
     if not graph.nodes:
         raise InputError(_nothing(graph, named))
@@ -82,15 +78,12 @@ def command(
         say(note, fg="yellow", err=True)
 
 
-def _read_azure(
-    configdir: Path | None, names: tuple[str | None, str | None, str | None], intake: Intake
-) -> str:
+def _read_azure(configdir: Path | None, names: Mapping[str, Any], intake: Intake) -> str:
     from benchyard.publish.sinks.azure.credentials import access  # noqa: PLC0415 - most graphs are of files
     from benchyard.publish.sinks.azure.reader import rows  # noqa: PLC0415
 
-    prefix, account, pool = names
     try:
-        found = access(configdir, prefix=prefix, account=account, pool=pool)
+        found = access(configdir, **names)
     except InputError as error:
         hint = "; or name a SOURCE: a file with events, or a folder with runs"
         raise InputError(f"{error}{hint}") from error

@@ -2,12 +2,12 @@
 
 from collections.abc import Generator
 from contextlib import contextmanager
-from datetime import datetime
+from dataclasses import replace
 from pathlib import Path
 
 import click
 
-from benchyard.cli.common import json_option
+from benchyard.cli.common import gathered, json_option
 from benchyard.cli.option_types import OutputFile, Whole, since_option
 from benchyard.cli.terminal import has_unicode, print_json, print_table, say, styled
 from benchyard.core.errors import InputError
@@ -56,6 +56,7 @@ _WIDTH = 72
 @click.option("--host", metavar="NAME", help="Only what was measured on this host.")
 @click.option(
     "--all-hosts",
+    "pooled",
     is_flag=True,
     help="Put the timings of all hosts into one series; else each host has its own.",
 )
@@ -67,16 +68,14 @@ _WIDTH = 72
     help="Draw what is shown into a picture, .png or .svg.",
 )
 @json_option
+@gathered("window", Window)
 def command(
     test: str | None,
     entry: str | None,
     sink: str,
-    since: datetime | None,
-    limit: int,
-    host: str | None,
+    window: Window,
     plot: Path | None,
     *,
-    all_hosts: bool,
     newest_first: bool,
     as_json: bool,
 ) -> None:
@@ -87,8 +86,9 @@ def command(
     benchyard compare tells whether a difference is more than noise. A series is of one host; where
     what was measured changed along it, that is said. Suspect timings are marked, and not counted.
     """
-    window = Window(since, limit or None, host, all_hosts)
-    _check_hosts(window)
+    window = replace(window, limit=window.limit or None)
+    if window.pooled and window.host is not None:
+        raise click.UsageError("--host takes one host, --all-hosts takes every one: leave one out")
     if plot is not None and test is None:
         raise click.UsageError("--plot draws a TEST, or one ENTRY of it; name one")
     with _reading(sink) as reader:
@@ -111,11 +111,6 @@ def command(
         _tell_of_cut(found, window)
     if plot is not None:
         _draw(found, test, plot)
-
-
-def _check_hosts(window: Window) -> None:
-    if window.pooled and window.host is not None:
-        raise click.UsageError("--host takes one host, --all-hosts takes every one: leave one out")
 
 
 @contextmanager

@@ -3,9 +3,10 @@
 import math
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout, suppress
 from datetime import UTC, datetime
+from enum import Enum
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -162,6 +163,48 @@ def stdout_flag(option: str, name: str, text: str) -> Callable[[CommandT], Comma
 
 
 json_option = stdout_flag("--json", "as_json", "One JSON document on stdout, nothing else there.")
+
+
+class Renamed(click.Option):
+    """An option that had another name: that still works, and help does not show it."""
+
+    def __init__(self, *given: Any, old: Sequence[str] = (), **more: Any) -> None:
+        super().__init__(*given, **more)
+        self._old = list(old)
+
+    def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
+        """Take the old name, too."""
+        super().add_to_parser(parser, ctx)
+        action = "append" if self.multiple else "store"
+        parser.add_option(self, self._old, self.name, action)
+
+
+def output_option(
+    name: str, *endings: str, old: str = "--out", **settings: Any
+) -> Callable[[CommandT], CommandT]:
+    """Return the option that names the file that a command writes.
+
+    Args:
+        name: Of the argument.
+        endings: Of the file's name.
+        old: What the option was called before.
+        settings: As ``click.option`` takes them.
+    """
+    about: dict[str, Any] = {"metavar": "FILE", "old": [old], **settings}
+    return click.option("-o", "--output", name, cls=Renamed, type=OutputFile(*endings), **about)
+
+
+class OneOf(click.Choice[Any]):
+    """A member of an enumeration, by its value."""
+
+    def __init__(self, kind: type[Enum]) -> None:
+        super().__init__([member.value for member in kind])
+        self._kind = kind
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the member."""
+        given = value.value if isinstance(value, Enum) else value
+        return self._kind(super().convert(given, param, ctx))
 
 
 class Seconds(click.FloatRange):

@@ -25,7 +25,7 @@ from benchyard.cli.common import (
     selection,
     suspect_option,
 )
-from benchyard.cli.option_types import InputFile, NamedPath, OutputFile, Whole
+from benchyard.cli.option_types import InputFile, NamedPath, Whole, output_option
 from benchyard.cli.terminal import print_json, say, styled
 from benchyard.core.errors import ExitCode, InputError
 from benchyard.core.files import shown
@@ -49,12 +49,9 @@ from benchyard.publish.packs.unpacking import unpack, unpacked_to_check
 @click.command("pack")
 @selection
 @results_option
-@click.option(
-    "-o",
-    "--out",
+@output_option(
+    *("out", *ENDINGS),
     required=True,
-    type=OutputFile(*ENDINGS),
-    metavar="FILE",
     help="The file: NAME.benchyard.zip, or NAME.benchyard.tar.zst.",
 )
 @click.option("--samples", is_flag=True, help="Take the curves of the runs too.")

@@ -1,6 +1,7 @@
 """``benchyard plot``: results, or the curves of a run, as a picture."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import filterfalse
 from pathlib import Path
 
@@ -16,8 +17,8 @@ from benchyard.analysis.comparison.run_sets import (
 from benchyard.analysis.comparison.samples import DURATION
 from benchyard.case.loading import raise_problems
 from benchyard.case.selection import likely_title
-from benchyard.cli.common import cases_of, load_selected, results_of, suspect_option
-from benchyard.cli.option_types import OutputFile
+from benchyard.cli.common import cases_of, gathered, suspect_option
+from benchyard.cli.option_types import OneOf, output_option
 from benchyard.cli.terminal import say
 from benchyard.cli.trace_sources import CasePlaces, sources_of, where_options
 from benchyard.core.amounts import parse_inches
@@ -51,7 +52,7 @@ def _names(_: click.Context, __: click.Parameter, texts: tuple[str, ...]) -> tup
 @click.argument("sources", nargs=-1, metavar="[CASE|FOLDER]...")
 @click.option(
     "--kind",
-    type=click.Choice([kind.value for kind in PlotKind]),
+    type=OneOf(PlotKind),
     help="What it looks like; without it lines over a parameter that is a number, else points.",
 )
 @click.option("--metric", default=DURATION, show_default=True, help="What is drawn.")
@@ -70,13 +71,9 @@ def _names(_: click.Context, __: click.Parameter, texts: tuple[str, ...]) -> tup
 )
 @click.option("--log/--linear", default=None, help="Scale of the axes, whatever the values are.")
 @suspect_option
-@click.option(
-    "-o",
-    "--output",
-    "--out",
-    "files",
+@output_option(
+    *("files", ".png", ".svg", ".pdf"),
     multiple=True,
-    type=OutputFile(".png", ".svg", ".pdf"),
     help="File to write, .png, .svg or .pdf; may be given several times.",
 )
 @click.option(
@@ -91,24 +88,19 @@ def _names(_: click.Context, __: click.Parameter, texts: tuple[str, ...]) -> tup
     help="Draw the curves of a run: CPU, memory, disk, network.",
 )
 @where_options
+@gathered("wish", PlotRequest)
 @click.pass_context
 def command(
     ctx: click.Context,
     sources: tuple[str, ...],
-    kind: str | None,
-    metric: str,
-    steps: tuple[str, ...],
-    x: str | None,
-    series: str | None,
-    reference: str | None,
+    wish: PlotRequest,
     files: tuple[Path, ...],
     paper: str | None,
     width: float | None,
     height: float | None,
     where: CasePlaces,
     *,
-    log: bool | None,
-    suspect: str,
+    suspect: Suspect,
     wants_curves: bool,
 ) -> None:
     """Draw results: medians with intervals, single runs, ratios, distributions.
@@ -121,12 +113,10 @@ def command(
         _refuse_with_curves(ctx)
         _draw_curves(sources, where, files)
         return
-    wanted = None if kind is None else PlotKind(kind)
-    wish = PlotRequest(wanted, metric, steps, x, series, reference, log)
     if paper is not None and width is not None:
         raise click.UsageError("--paper and --width exclude each other")
     size = Size(PAPER[paper] if paper else width, height, titled=paper is None)
-    _draw_results(sources, where, wish, size, files, suspect=Suspect(suspect))
+    _draw_results(sources, where, wish, size, files, suspect=suspect)
 
 
 # -- results
@@ -139,10 +129,10 @@ def _draw_results(
     size: Size,
     files: Sequence[Path],
     *,
-    suspect: str,
+    suspect: Suspect,
 ) -> None:
     found, notes = run_sets_of(sources, where)
-    chart = make_chart(tell_apart(found, suspect=Suspect(suspect)), wish)
+    chart = make_chart(tell_apart(found, suspect=suspect), wish)
 
     written = files or [_file(chart)]
     chart_drawing(chart, size).write(*written)
@@ -267,13 +257,11 @@ def _selections(text: str | None, where: CasePlaces, empty: list[str]) -> Iterat
         else:
             yield selection
             return
-    _, loaded = load_selected(
-        where.root, [] if text is None else [text], (), where.resource_folders
-    )
+    _, loaded = replace(where, cases=[] if text is None else [text]).load()
     if not cases_of(loaded):
         raise_problems(loaded)
     for case in cases_of(loaded):
-        folder = results_of(case, where.root, where.results)
+        folder = where.results_of(case)
         if Results(folder).recorded():
             yield RunSelection(folder)
         else:

@@ -14,7 +14,7 @@ from benchyard.analysis.comparison.sides import Places, Side, read_sides
 from benchyard.analysis.comparison.verdicts import ALL_METRICS
 from benchyard.cli.common import json_option
 from benchyard.cli.comparing import comparison_rule
-from benchyard.cli.option_types import NamedPath, OutputFile, SourceName
+from benchyard.cli.option_types import NamedPath, OneOf, SourceName, output_option
 from benchyard.cli.terminal import print_json, say
 from benchyard.core.errors import ExitCode, InputError
 from benchyard.core.files import refuse_taken, shown, write_atomically
@@ -33,18 +33,12 @@ if TYPE_CHECKING:
 
 @click.command("report")
 @click.argument("sides", nargs=-1, required=True, type=SourceName(), metavar="CASE|FOLDER|SIDE...")
-@click.option(
-    "-o",
-    "--output",
-    "file",
-    type=OutputFile(".html", ".htm"),
-    help="File to write; CASE-report.html if left out.",
-)
+@output_option("file", ".html", ".htm", help="File to write; CASE-report.html if left out.")
 @click.option("--title", default="", help="At the head, instead of the titles of the cases.")
 @click.option("--compare", "comparing", is_flag=True, help="Compare: the first is the reference.")
 @click.option(
     "--against",
-    type=click.Choice([against.value for against in Against]),
+    type=OneOf(Against),
     help="Compare each side with this: the reference, the side before it, or all others.",
 )
 @click.option("--reference", metavar="SIDE", help="Compare with this side instead of the first.")
@@ -72,7 +66,7 @@ def command(
     places: Places,
     file: Path | None,
     title: str,
-    against: str | None,
+    against: Against | None,
     reference: str | None,
     kept: tuple[str, ...],
     folder: Path | None,
@@ -92,9 +86,8 @@ def command(
     found = read_sides(sides, places)
     wanted = None
     if comparing or against or reference:
-        wanted = answer(
-            found, ComparisonRequest(rule, reference, against=Against(against or "reference"))
-        )
+        how = against or Against.REFERENCE
+        wanted = answer(found, ComparisonRequest(rule, reference, against=how))
     made = _report(found, rule, wanted, title=title, kept=kept, command=_called(ctx, sides))
     place = file or Path(f"{slug(made.title) or 'results'}-report.html")
     write(place, made.html)

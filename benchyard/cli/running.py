@@ -14,7 +14,7 @@ from benchyard.case.registry import Registry
 from benchyard.case.testbeds import refuse_unfit
 from benchyard.cli import executing
 from benchyard.cli.ci import ReportingCommand, Reports, exit_code_after_runs
-from benchyard.cli.common import cases_of, load_selected, results_of
+from benchyard.cli.common import Selection, cases_of
 from benchyard.cli.display import make_display
 from benchyard.cli.fields import field_options
 from benchyard.cli.options import HEADINGS, asked_for, execution_options, parse_runs
@@ -104,13 +104,12 @@ def command(
     """
     report = Reports.taken_from(given)
     most, rule = parse_runs(runs, until)
-    root, results = given["root"], given["results"]
-    classes = given["resource_folders"]
-    registry, loaded = load_selected(root, cases, tags, classes, accepting=accepts)
+    places = Selection(cases, tags, given["resource_folders"], given["root"], given["results"])
+    registry, loaded = places.load(accepting=accepts)
     raise_problems(loaded)
     chosen = cases_of(loaded)
     if not chosen:
-        raise InputError(f"no cases below {root.resolve()}")
+        raise InputError(f"no cases below {places.root.resolve()}")
     if accepts:
         accept_answers(chosen, registry, given, write=not dry_run, verbose=verbose, as_json=as_json)
         return ExitCode.DONE
@@ -124,7 +123,7 @@ def command(
         session=new_session(Order(order)),
         **asked_for(**given),
     )
-    folders = [results_of(case, root, results) for case in chosen]
+    folders = [places.results_of(case) for case in chosen]
     _refuse_hopeless(request, chosen, folders)
     ordered = (chosen, folders, request, Order(order), seed)
     plan = make_plan(*ordered, asked=asked, registry=registry)

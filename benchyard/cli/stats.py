@@ -1,21 +1,19 @@
 """``benchyard stats``: the statistics of finished runs, computed anew."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import click
 
-from benchyard.analysis.comparison.run_sets import results_folders
-from benchyard.case.loading import Loaded, raise_problems
+from benchyard.case.loading import Loaded
 from benchyard.cli.common import (
     Selection,
+    campaign_option,
     has_runs,
-    holds_no_case,
     results_option,
+    selected_results,
     selection,
     suspect_option,
-    targets,
 )
 from benchyard.cli.option_types import columns_option, stdout_flag
 from benchyard.cli.options import verbose_option
@@ -25,12 +23,11 @@ from benchyard.core.errors import RecordError
 from benchyard.core.markup import cell
 from benchyard.core.model import Case
 from benchyard.core.quantity import plural, shorten
-from benchyard.results.campaigns import chosen_campaigns
 from benchyard.results.trust import Suspect
 from benchyard.run.summarize import summarize
 from benchyard.show.export.columns import DURATION
 from benchyard.show.export.files import csv_pieces
-from benchyard.show.export.sources import source_of, sources_at
+from benchyard.show.export.sources import source_of
 from benchyard.show.export.summarized import summarized
 from benchyard.show.export.tidy import Choice, Tally
 from benchyard.show.steps_table import Look, reported
@@ -42,11 +39,7 @@ _LONGEST_LIST = 300
 @click.command("stats")
 @selection
 @results_option
-@click.option(
-    "--campaign",
-    metavar="NAME",
-    help="An earlier campaign by the beginning of its date or digest, or all of them.",
-)
+@campaign_option
 @suspect_option
 @click.option(
     "--metric", "metrics", multiple=True, help="Show this metric, or a glob; several times."
@@ -64,7 +57,7 @@ def command(
     as_json: bool,
     as_csv: bool,
     as_markdown: bool,
-    suspect: str,
+    suspect: Suspect,
     verbose: bool,
 ) -> None:
     """Show and rewrite the statistics of finished runs.
@@ -76,21 +69,15 @@ def command(
     else than the newest one are told apart from it.
     """
     look = Look(metrics, None if as_csv else columns)
-    bare = [text for text in selection.cases if holds_no_case(text) and results_folders(Path(text))]
-    named = [text for text in selection.cases if text not in bare]
-    loaded: list[Loaded] = []
-    if named or not bare:
-        _, loaded = replace(selection, cases=named).load()
-    chosen = _without_case(bare, campaign)
-    chosen += [] if chosen and not loaded else _chosen(loaded, selection, campaign)
+    chosen, loaded = selected_results(selection, campaign)
     unreadable = sum(
-        len(summarize(case.title, folder, suspect=Suspect(suspect)))
+        len(summarize(case.title, folder, suspect=suspect))
         for case, folder in chosen
         if has_runs(folder)
     )
     look.refuse_unmatched([read_summary(place) for _, place in chosen])
     if as_csv:
-        _print_csv(chosen, metrics, columns, Suspect(suspect))
+        _print_csv(chosen, metrics, columns, suspect)
     elif as_markdown:
         _print_markdown(chosen, look)
     else:
@@ -101,31 +88,6 @@ def command(
     if unreadable:
         text = f"{plural(unreadable, 'finished run')} left out"
         raise RecordError(f"{text}: not readable; the warnings of its case say why, and what to do")
-
-
-def _without_case(folders: Sequence[str], campaign: str | None) -> list[tuple[Case, Path]]:
-    """Return folders that hold results alone, each with what its records tell of the case."""
-    sources = [source for text in folders for source in sources_at(Path(text))]
-    return [
-        (Case(one.folder, id="", name=one.title, description="", steps=()), place)
-        for one in sources
-        for place in chosen_campaigns(one.folder, campaign)
-    ]
-
-
-def _chosen(
-    loaded: Sequence[Loaded], selection: Selection, campaign: str | None
-) -> list[tuple[Case, Path]]:
-    """Return cases with the folders of their campaigns; without any, invalid cases are told."""
-    chosen = [
-        (case, place)
-        for item in loaded
-        for case, folder in targets(item, selection)
-        for place in chosen_campaigns(folder, campaign)
-    ]
-    if not chosen:
-        raise_problems(loaded)
-    return chosen
 
 
 def _print_csv(

@@ -1,20 +1,27 @@
 """``benchyard time``: which of some commands is faster, and by how much."""
 
-import json
-import secrets
 import sys
 import time
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import click
 
-from benchyard.cli.common import json_option
+from benchyard.cli.common import gathered, json_option
 from benchyard.cli.creating import check_writable, save_case
 from benchyard.cli.fields import field_options
-from benchyard.cli.option_types import InputFile, NamedPath, OutputFile, Percent, Seconds, Whole
+from benchyard.cli.option_types import (
+    CommandT,
+    InputFile,
+    NamedPath,
+    OutputFile,
+    Percent,
+    Renamed,
+    Seconds,
+)
 from benchyard.cli.terminal import console, print_json, print_table, safe, say
 from benchyard.core.errors import CommandFailedError, ExitCode
 from benchyard.core.outputs import Output, write
@@ -36,6 +43,7 @@ from benchyard.timing.ranking import MOST, Plan, cannot_tell
 #: Seconds between two pictures; drawing takes a CPU that the commands are to have.
 _EVERY_S = 0.5
 _LONGEST_NAME = 48
+_NULL, _PIPE = "null", "pipe"
 
 
 def _runs(
@@ -55,22 +63,50 @@ def _runs(
     return found
 
 
+class _Stdout(OutputFile):
+    """A file to write, or one of the words for what discards the output."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the file, or the word."""
+        return value if value in (_NULL, _PIPE) else super().convert(value, param, ctx)
+
+
+#: Format of a file to its help.
+_EXPORTS = {
+    "json": "Write everything as JSON.",
+    "csv": "Write a row for each execution.",
+    "markdown": "Write table and verdicts.",
+    "hyperfine": "Write JSON in hyperfine's form.",
+}
+
+
+def _export_options(command: CommandT) -> CommandT:
+    for name in reversed(_EXPORTS):
+        option = click.option(f"--export-{name}", type=OutputFile(), help=_EXPORTS[name])
+        command = option(command)
+    return command
+
+
 @click.command("time")
 @click.argument("lines", nargs=-1, required=True, metavar="COMMAND...")
 @click.option("--name", "names", multiple=True, help="Name of a command, in their order.")
 @click.option("--shell", is_flag=True, help="Let /bin/sh read the commands.")
-@click.option("--warmup", type=Whole(0, 1000), default=0, help="Unmeasured executions.")
 @click.option("--prepare", multiple=True, help="Executed before each execution, unmeasured.")
 @click.option("--setup", default="", help="Executed once before a command's first execution.")
 @click.option("--cleanup", default="", help="Executed once after a command's last execution.")
 @click.option("--parameter", "parameters", multiple=True, metavar="NAME=1,2,4")
 @click.option("--parameter-range", "ranges", nargs=2, multiple=True, metavar="NAME FIRST..LAST")
 @click.option("--input", "input_", type=InputFile(null=True), help="What each execution reads.")
-@click.option("--output", type=OutputFile(), help="File that each execution writes to.")
-@click.option("--stdout", type=click.Choice(["null", "pipe"]), help="Where output is discarded.")
+@click.option(
+    "--stdout",
+    cls=Renamed,
+    old=["--output"],
+    type=_Stdout(),
+    metavar="FILE|null|pipe",
+    help="File that each execution writes to, or where output is discarded.",
+)
 @click.option("--stderr", type=OutputFile(), help="File that each execution writes errors to.")
 @click.option("--show-output", is_flag=True, help="Let the commands write to the terminal.")
-@click.option("--timeout", type=Seconds(0.0, 604_800, min_open=True), help="Most seconds of each.")
 @click.option("--runs", callback=_runs, metavar="N|N..M", help="How many executions of each.")
 @click.option(
     "--min-time", "min_s", type=Seconds(0), default=0.0, help="Seconds of each, at least."
@@ -84,81 +120,66 @@ def _runs(
     help="Seconds after which no further round begins.",
 )
 @field_options(Plan, "until", "level", "threshold", threshold={"type": Percent(), "default": "1%"})
-@field_options(Options, "ignore_failure")
-@click.option("--seed", type=Whole(), help="Of the random order; the same seed, the same order.")
-@click.option("--export-json", type=OutputFile(), help="Write everything as JSON.")
-@click.option("--export-csv", type=OutputFile(), help="Write a row for each execution.")
-@click.option("--export-markdown", type=OutputFile(), help="Write table and verdicts.")
-@click.option("--export-hyperfine", type=OutputFile(), help="Write JSON in hyperfine's form.")
+@field_options(
+    *(Options, "warmup", "timeout", "ignore_failure", "seed"),
+    warmup={"default": 0},
+    timeout={"type": Seconds(0.0, 604_800, min_open=True)},
+)
+@_export_options
 @click.option("--save", type=NamedPath(), help="Make a case of the commands, in a new folder.")
 @json_option
+@gathered("options", Options)
+@gathered("around", Surroundings)
+@gathered("plan", Plan)
 def command(
     lines: tuple[str, ...],
     names: tuple[str, ...],
-    setup: str,
-    cleanup: str,
-    prepare: tuple[str, ...],
+    plan: Plan,
+    around: Surroundings,
+    options: Options,
     parameters: tuple[str, ...],
     ranges: tuple[tuple[str, str], ...],
     input_: Path | None,
-    output: Output | None,
-    stdout: str | None,
+    stdout: Output | str | None,
     stderr: Output | None,
-    timeout: float | None,
     runs: tuple[int, int] | None,
-    seed: int | None,
-    export_json: Path | None,
-    export_csv: Path | None,
-    export_markdown: Path | None,
-    export_hyperfine: Path | None,
     save: Path | None,
-    warmup: int,
     *,
     shell: bool,
     show_output: bool,
-    ignore_failure: bool,
     as_json: bool,
-    **figures: float,
+    **files: Path | None,
 ) -> int:
     """Time commands against each other, and rank them.
 
     They are executed in turns, in a random order, until each two are told apart or their
     difference is known to 1 %; at most for a minute. No shell reads them, unless --shell is given.
     """
-    plan = replace(Plan(*(runs or ())), **figures)
-    streams = _streams(input_, output, stderr, show=show_output, pipe=stdout == "pipe")
-    commands = make_commands(
-        lines,
-        names,
-        Surroundings(setup, prepare, cleanup),
-        _points(parameters, ranges),
-        in_shell=shell,
-    )
+    least, most = runs or (plan.minimum, plan.maximum)
+    plan = replace(plan, minimum=least, maximum=most)
+    if show_output and (stderr or stdout not in (None, _NULL)):
+        raise click.UsageError("stdout goes to one place; --show-output shows stderr, too")
+    output = None if isinstance(stdout, str) else stdout
+    streams = CommandStreams(input_, output, stderr, show_output, stdout == _PIPE)
+    commands = make_commands(lines, names, around, _points(parameters, ranges), in_shell=shell)
     if save is not None:
         check_writable(save)
     load = load_before()
-    seed = secrets.randbits(32) if seed is None else seed
-    options = Options(warmup, ignore_failure, seed, timeout)
     course = _execute(commands, streams, plan, options)
     said = warnings(course, load, plan.until)
     if as_json:
         print_json(exports.document(course, said))
     else:
         _print(course, said)
-    _export(course, said, export_json, export_csv, export_markdown, export_hyperfine)
+    for name in _EXPORTS:
+        file = files[f"export_{name}"]
+        if file is not None:
+            write(file, exports.text_of(name, course, said))
     if save is not None:
         save_case(save, commands, input_)
     if course.failure:
         raise CommandFailedError(course.failure)
     return ExitCode.INTERRUPTED if course.why == INTERRUPTED else ExitCode.DONE
-
-
-def _streams(
-    input_: Path | None, output: Output | None, errors: Output | None, *, show: bool, pipe: bool
-) -> CommandStreams:
-    if bool(output) + show + pipe > 1 or (errors and show):
-        raise click.UsageError("stdout goes to one place; --show-output shows stderr, too")
-    return CommandStreams(input_, output, errors, show, pipe)
 
 
 def _points(
@@ -181,18 +202,6 @@ def _execute(
         running = stack.enter_context(executor(streams))
         watch = stack.enter_context(progress(quiet=streams.show))
         return execute(commands, running, plan, options, watch)
-
-
-def _export(course: Course, said: Sequence[str], *files: Path | None) -> None:
-    made: Sequence[Callable[[], str]] = (
-        lambda: json.dumps(exports.document(course, said), indent=1) + "\n",
-        lambda: exports.table_of_executions(course),
-        lambda: exports.markdown(course, said),
-        lambda: json.dumps(exports.hyperfine(course), indent=1) + "\n",
-    )
-    for file, content in zip(files, made, strict=True):
-        if file is not None:
-            write(file, content().encode())
 
 
 def _print(course: Course, said: Sequence[str]) -> None:

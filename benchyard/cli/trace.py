@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from benchyard.cli.option_types import OutputFile, SourceName
+from benchyard.cli.option_types import SourceName, output_option
 from benchyard.cli.terminal import say
 from benchyard.cli.trace_sources import (
     CasePlaces,
@@ -32,10 +32,8 @@ _PICTURES = (".png", ".svg")
 
 @click.command("trace")
 @click.argument("sources", nargs=-1, required=True, type=SourceName())
-@click.option(
-    "-o",
-    "--out",
-    type=OutputFile(".json", ".gz", ".trace", *_PICTURES),
+@output_option(
+    *("out", ".json", ".gz", ".trace", *_PICTURES),
     help="File to write: .json, .json.gz or .trace for Perfetto and Chrome, .png or .svg.",
 )
 @click.option("--open", "opening", is_flag=True, help="Open it in Perfetto, without the network.")

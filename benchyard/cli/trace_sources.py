@@ -11,9 +11,9 @@ import resources
 from benchyard.case.selection import one_case
 from benchyard.cli.common import (
     CommandT,
+    Selection,
     gathered,
     resources_option,
-    results_of,
     results_option,
     root_option,
 )
@@ -44,20 +44,14 @@ class TraceSelection:
 
 
 @dataclass(frozen=True, slots=True)
-class CasePlaces:
+class CasePlaces(Selection):
     """Where cases and their results are looked for.
 
     Args:
-        root: Folder with the cases.
-        results: Where results lie instead of in the cases, or None.
-        resource_folders: Folders with resource classes.
         run: The run wanted of each case; none for the median one.
         sample_type: What to read of profiles that hold several things.
     """
 
-    root: Path
-    results: Path | None
-    resource_folders: tuple[Path, ...]
     run: int | None = None
     sample_type: str = ""
 
@@ -108,7 +102,7 @@ def _found(wanted: str, where: CasePlaces, every_run: bool) -> list[TraceSelecti
     if place.is_file() or any(place.glob("profile_*.bin")):
         return [TraceSelection(str(place), partial(read_trace, place, where.sample_type))]
     case = one_case(where.root, wanted, resources.find(where.resource_folders))
-    return _of_results(results_of(case, where.root, where.results), where, every_run, case.title)
+    return _of_results(where.results_of(case), where, every_run, case.title)
 
 
 def _of_run(folder: Path, title: str | None = None) -> TraceSelection:

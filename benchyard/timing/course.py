@@ -1,12 +1,15 @@
 """The executions: rounds in a random order, until the numbers, the clock or the user stop them."""
 
 import random
+import secrets
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from typing import Annotated
 
 from benchyard.core.errors import CommandFailedError
+from benchyard.core.fields import Within
 from benchyard.statistics.measures import median
 from benchyard.timing.commands import TimedCommand
 from benchyard.timing.execution import Execution, Executor
@@ -67,13 +70,13 @@ class Options:
     Args:
         warmup: Unmeasured executions of each command.
         ignore_failure: Go on after an exit code other than 0.
-        seed: Of the order; the same seed gives the same order.
+        seed: Of the random order; the same seed, the same order. None takes one by chance.
         timeout: Seconds after which an execution is killed; None for no limit.
     """
 
-    warmup: int = 0
+    warmup: Annotated[int, Within(0, 1000)] = 0
     ignore_failure: bool = False
-    seed: int = 0
+    seed: int | None = None
     timeout: float | None = None
 
 
@@ -92,7 +95,7 @@ def execute(
     Raises:
         CommandFailedError: If a command cannot be started, or fails and may not, before that.
     """
-    course = Course(commands, options.seed)
+    course = Course(commands, secrets.randbits(32) if options.seed is None else options.seed)
     for some in (course.executions, course.warmups, course.piped):
         some += [[] for _ in commands]
     with ExitStack() as cleanups:
@@ -161,7 +164,7 @@ def _slower(piped: Execution, beside: Sequence[Execution]) -> bool:
 def _rounds(
     course: Course, executor: Executor, plan: Plan, options: Options, watch: Watcher
 ) -> None:
-    began, random_order = time.monotonic(), random.Random(options.seed)  # noqa: S311 - no secret
+    began, random_order = time.monotonic(), random.Random(course.seed)  # noqa: S311 - no secret
     looks: Iterator[tuple[int, float]] | None = None
     at, share = 0, 0.0
     while True:

@@ -3,6 +3,7 @@
 It includes what else the host did meanwhile, as far as that spoils the times.
 """
 
+import json
 import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -202,6 +203,18 @@ def _advised(course: Course, until: float) -> Iterator[str]:
 
 
 _FIELDS = tuple(field.name for field in fields(Execution))
+
+
+def text_of(kind: str, course: Course, warnings: Sequence[str]) -> str:
+    """Return a file's text: ``json``, ``csv``, ``markdown`` or ``hyperfine``."""
+    match kind:
+        case "csv":
+            return table_of_executions(course)
+        case "markdown":
+            return markdown(course, warnings)
+        case _:
+            made = hyperfine(course) if kind == "hyperfine" else document(course, warnings)
+            return json.dumps(made, indent=1) + "\n"
 
 
 def document(course: Course, warnings: Sequence[str]) -> dict[str, Json]:

@@ -90,20 +90,15 @@ def document(comparison: Comparison, sides: Sequence[str]) -> JsonObject:
         "rule": {
             "metrics": list(rule.metrics),
             "steps": list(rule.steps),
-            "threshold": rule.threshold,
-            "level": rule.level,
+            **_of(rule, "threshold", "level", "other_work", "session_sd", "in_turns"),
             "suspect": rule.suspect.value,
             "include_suspect": any(row.busy for row in comparison.rows),
-            "other_work": rule.other_work,
-            "session_sd": rule.session_sd,
-            "in_turns": rule.in_turns,
         },
         "verdict": "regression" if comparison.regressions else "no regression shown",
         "summary": summary(comparison),
         "cases": [_case(pair) for pair in comparison.pairs],
         "unjudged": list[Json](unjudged(comparison)),
-        "tested": comparison.tested,
-        "explaining": comparison.explaining,
+        **_of(comparison, "tested", "explaining"),
         "comparisons": [_row(row, comparison.family_of(row)) for row in comparison.rows],
         "overall": [_overall(one) for one in overall(comparison)],
         "unpaired": [
@@ -113,11 +108,15 @@ def document(comparison: Comparison, sides: Sequence[str]) -> JsonObject:
     }
 
 
+def _of(one: object, *names: str) -> JsonObject:
+    """Return attributes that the document has as they are."""
+    return {name: getattr(one, name) for name in names}
+
+
 def _case(pair: CasePair) -> JsonObject:
     return {
         "case": pair.title,
-        "baseline_side": pair.baseline_side,
-        "candidate_side": pair.candidate_side,
+        **_of(pair, "baseline_side", "candidate_side"),
         "baseline": _side(pair.baseline),
         "candidate": _side(pair.candidate),
         "mismatches": [mismatch.to_json() for mismatch in pair.mismatches],
@@ -129,17 +128,11 @@ def _case(pair: CasePair) -> JsonObject:
 
 def _overall(one: Overall) -> JsonObject:
     return {
-        "baseline_side": one.baseline_side,
-        "candidate_side": one.candidate_side,
-        "metric": one.metric,
-        "steps": one.steps,
+        **_of(one, "baseline_side", "candidate_side", "metric", "steps"),
         "left_out": list(one.left_out),
-        "baseline_n": one.difference.baseline_n,
-        "candidate_n": one.difference.candidate_n,
-        "ratio": one.difference.ratio,
+        **_of(one.difference, "baseline_n", "candidate_n", "ratio", "p_value"),
         "ratio_interval": _interval(one.difference.ratio_interval),
         "interval_level": one.difference.ratio_interval.level,
-        "p_value": one.difference.p_value,
         "adjusted_p_value": one.judgement.p_value,
         "verdict": one.judgement.verdict.value,
         "busy_host": one.busy,
@@ -160,16 +153,11 @@ def _side(side: RunSet) -> JsonObject:
 def _row(row: Row, comparisons: int) -> JsonObject:
     one = row.difference
     return {
-        "baseline_side": row.pair.baseline_side,
-        "candidate_side": row.pair.candidate_side,
-        "case": row.case,
+        **_of(row.pair, "baseline_side", "candidate_side"),
         "step": row.candidate.id,
         "baseline_step": row.baseline.id,
-        "name": row.candidate.name,
-        "index": row.candidate.index,
-        "metric": row.metric,
-        "unit": row.unit,
-        "direction": row.direction,
+        **_of(row.candidate, "name", "index"),
+        **_of(row, "case", "metric", "unit", "direction", "explains"),
         "baseline": _values(row.baseline, row.metric, one.baseline_median),
         "candidate": _values(row.candidate, row.metric, one.candidate_median),
         "difference": one.shift,
@@ -179,7 +167,6 @@ def _row(row: Row, comparisons: int) -> JsonObject:
         "interval_level": one.ratio_interval.level,
         "p_value": one.p_value if row.tested else None,
         "p_exact": one.exact,
-        "explains": row.explains,
         "adjusted_p_value": row.judgement.p_value if row.tested else None,
         "needed_p_value": row.judgement.needed_p,
         "reachable_p_value": one.reachable_p,
@@ -210,10 +197,8 @@ def _values(side: StepSample, metric: str, median: float | None) -> JsonObject:
         "n": len(values),
         "median": median,
         "values": list(values),
-        "executed": side.executed,
-        "failed": side.failed,
+        **_of(side, "executed", "failed", "suspect"),
         "left_out": dict(side.left_out),
-        "suspect": side.suspect,
     }
 
 

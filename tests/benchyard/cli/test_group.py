@@ -83,10 +83,10 @@ def test_errors_become_a_sentence_and_an_exit_code(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    def fail(*_: object) -> list[Loaded]:
+    def fail(*_: object, **__: object) -> list[Loaded]:
         raise error
 
-    monkeypatch.setattr(common, "load_selected", fail)
+    monkeypatch.setattr(common, "find_cases", fail)
     assert call(["list"]) == code
     said = capsys.readouterr()
     assert said.out == ""

@@ -90,7 +90,7 @@ def test_an_address_in_the_project_file_is_no_path(
 
 @pytest.mark.parametrize("same", ["a", "./a", "link", "hard"])
 @pytest.mark.parametrize(
-    "words", [["--input", "{}", "--output", "a"], ["--export-json", "{}", "--input", "a"]]
+    "words", [["--input", "{}", "--stdout", "a"], ["--export-json", "{}", "--input", "a"]]
 )
 def test_what_a_command_reads_it_does_not_overwrite(
     same: str,
@@ -116,7 +116,7 @@ def test_a_trace_does_not_overwrite_what_it_is_made_of(
 ) -> None:
     (tmp_path / "t.json").write_text("[]")
     assert call(["trace", str(tmp_path / "t.json"), "-o", str(tmp_path / "t.json")]) == 2
-    assert f"--out writes to {tmp_path / 't.json'} already" in capsys.readouterr().err
+    assert f"--output writes to {tmp_path / 't.json'} already" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -30,12 +30,6 @@ def test_step_that_fails_twice_and_then_works_recovered(make_try: MakeTry) -> No
     assert not one.same_errors
 
 
-def test_tolerated_failure_is_trouble(make_try: MakeTry) -> None:
-    (one,) = executions([make_try(step("load", "no", outcome=Outcome.TOLERATED))])
-    assert one.in_trouble
-    assert not one.recovered
-
-
 def test_steps_that_never_began_because_of_others_are_no_executions(make_try: MakeTry) -> None:
     skipped = TriedStep(2, "ask", "ask", Outcome.SKIPPED, reason="a step that it needs failed")
     cancelled = TriedStep(3, "end", "end", Outcome.CANCELLED)

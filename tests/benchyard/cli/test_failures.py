@@ -104,24 +104,11 @@ def test_since_leaves_out_what_is_older(ask: Ask) -> None:
     assert len(document["rates"]["day"]) == 1
 
 
-@pytest.mark.parametrize(
-    ("selection", "tries"), [(["fine"], 2), (["--tag", "quick"], 7), (["f*"], 7)]
-)
-def test_cases_are_selected_as_elsewhere(ask: Ask, selection: list[str], tries: int) -> None:
-    assert ask(*selection)["tries"] == tries
-
-
 def test_results_of_an_invalid_case_count(ask: Ask, root: Path) -> None:
     note(root / "wrong", 1, "no")
     (root / "wrong" / "results" / "n=1").mkdir()
     shutil.copy(root / "wrong" / "results" / TRIES_FILE, root / "wrong" / "results" / "n=1")
     assert ask("wrong")["tries"] == 2
-
-
-def test_results_elsewhere_are_read(ask: Ask, root: Path, tmp_path: Path) -> None:
-    (tmp_path / "elsewhere").mkdir()
-    shutil.move(root / "fine" / "results", tmp_path / "elsewhere" / "fine")
-    assert ask("--results", str(tmp_path / "elsewhere"))["tries"] == 2
 
 
 def test_damage_is_named_and_the_rest_is_shown(root: Path, cli: Cli, ask: Ask) -> None:

@@ -106,11 +106,6 @@ def test_an_unreadable_run_is_shown_and_the_rest_is_listed(root: Path, cli: Cli)
     assert "1 (unreadable: 1)" in cli("list", "--root", root).out
 
 
-def test_cases_are_selected_by_tag_and_name(root: Path, cli: Cli) -> None:
-    assert [c["name"] for c in listed(cli, "--root", root, "--tag", "quick")] == ["first"]
-    assert [c["name"] for c in listed(cli, "--root", root, "points[n=2]")] == ["points[n=2]"]
-
-
 def test_a_selection_of_nothing_is_wrong_input(root: Path, cli: Cli) -> None:
     for arguments in (["frist"], ["--tag", "absent"], ["x" * 5_000], [""], ["--root", "/absent"]):
         said = cli("list", "--root", root, *arguments, code=2)

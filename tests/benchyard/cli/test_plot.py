@@ -49,14 +49,6 @@ def test_points_of_a_matrix_are_lines(sorts: Path, cli: Cli, tmp_path: Path) -> 
     assert (tmp_path / "sorts-Load-lines.png").read_bytes().startswith(b"\x89PNG")
 
 
-@pytest.mark.parametrize(
-    "source", ["{0}[n=1]", "sorts[n=1]", "{0}/results/n=1", "{0}/results/n=1@1-6"]
-)
-def test_a_case_is_named_as_elsewhere(sorts: Path, cli: Cli, tmp_path: Path, source: str) -> None:
-    cli("plot", source.format(sorts), "--root", tmp_path, "-o", "x.svg")
-    assert {"sorts[n=1]", "Load", "1.01 s", "time"} <= texts(tmp_path / "x.svg")
-
-
 def test_all_cases_below_the_root_are_drawn(sorts: Path, cli: Cli, tmp_path: Path) -> None:
     cli("plot", "--root", sorts.parent, "--kind", "bars", "-o", "x.svg")
     assert {"n=1", "n=2"} <= texts(tmp_path / "x.svg")

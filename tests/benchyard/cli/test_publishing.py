@@ -9,7 +9,6 @@ import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -23,7 +22,6 @@ from benchyard.publish.spool import put
 from benchyard.run.interrupts import at_first_ctrl_c
 from tests.benchyard.publish.conftest import names, write
 from tests.benchyard.publish.fake_sinks import Failing, FolderSink
-from tests.conftest import RunBenchyard
 
 DOCUMENT = {
     "name": "//some:test",
@@ -228,14 +226,6 @@ def test_missing_credentials_are_told_before_anything_is_read(
     assert names(folder) == ["a.json"]
 
 
-def test_a_name_that_moves_the_cursor_is_printed_harmlessly(publish: Publish, folder: Path) -> None:
-    write(folder / "\x1b[2J.json", '{"entries"')
-    _, _, err = publish("--datadir", folder)
-    assert "\x1b" not in err
-    _, out, _ = publish("--datadir", folder, "--dry-run")
-    assert "\x1b" not in out
-
-
 def test_the_user_s_own_files_are_not_moved(
     publish: Publish, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -269,10 +259,3 @@ def test_the_user_s_own_files_are_not_moved(
         assert (now.st_ino, now.st_mtime_ns) == (was.st_ino, was.st_mtime_ns)
         assert (folder / name).read_text() == foreign[name]
     assert [path.name for path in (folder / "rejected").iterdir()] != []
-
-
-@pytest.mark.slow
-def test_as_a_program(run_benchyard: RunBenchyard, folder: Path, home: Path) -> None:
-    environment: dict[str, Any] = {"BENCHYARD_HOME": str(home), "PATH": "/usr/bin"}
-    ended = run_benchyard("publish", "--datadir", folder, env=environment)
-    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "local: 1 published\n", "")

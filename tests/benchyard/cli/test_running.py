@@ -360,16 +360,6 @@ def test_a_seed_that_was_chosen_is_told(run: Run, case_folder: MakeCase) -> None
     assert repeated == (seed, order)
 
 
-def test_the_order_is_the_order_of_execution(run: Run, case_folder: MakeCase) -> None:
-    folders = [case_folder(name, command("work")) for name in ("a", "b")]
-
-    assert run("--runs", "2", "--order", "round-robin")[0] == 0
-
-    records = [read_record(f / f"results/run_{n}") for f in folders for n in (1, 2)]
-    records.sort(key=lambda record: record.started_at)
-    assert [(r.case["name"], r.run) for r in records] == [("a", 1), ("b", 1), ("a", 2), ("b", 2)]
-
-
 # -- results elsewhere
 
 

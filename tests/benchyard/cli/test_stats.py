@@ -144,18 +144,6 @@ def test_suspect_executions_count_marked(case_folder: MakeCase, cli: Cli) -> Non
     assert summary(folder)["include_suspect"] is True
 
 
-def test_advice_for_several_steps_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
-    from benchyard.cli.outcome import _print_remarks  # noqa: PLC0415 # pyright: ignore[reportPrivateUsage]
-
-    steps = [{"index": n, "name": f"s{n}", "advice": ["warm up"]} for n in (1, 2)]
-    steps.append({"index": 3, "name": "s3", "advice": ["run more"]})
-    _print_remarks({}, steps, None)
-    assert capsys.readouterr().out.splitlines() == [
-        "advice: steps 1-2: warm up",
-        "advice: step 3 s3: run more",
-    ]
-
-
 def test_krowns_results_are_shown_and_written_like_ours(case_folder: MakeCase, cli: Cli) -> None:
     folder = case_folder("case", {**UNKNOWN, "name": "Load"}, {**UNKNOWN, "name": "Map"})
     for run in (1, 2):
@@ -338,26 +326,6 @@ def test_what_may_be_anybodys_is_only_said_to_lack_its_record(
     printed = told(cli, folder)
     assert "runs 1-2 are without a record (run.json) and left out" in printed
     assert "KROWN" not in printed
-
-
-@pytest.mark.parametrize("kind", ["binary", "folder", "version"])
-def test_a_strange_metrics_file_is_left_out_and_the_others_are_shown(
-    case_folder: MakeCase, cli: Cli, kind: str
-) -> None:
-    folder = case_folder("case", {**UNKNOWN, "name": "Load"}, {**UNKNOWN, "name": "Map"})
-    for run in (1, 2):
-        path = krown(folder, run) / "metrics.csv"
-    if kind == "binary":
-        path.write_bytes(bytes(range(256)) * 1000)
-    elif kind == "folder":
-        path.unlink()
-        path.mkdir()
-    else:
-        path.write_text(path.read_text().replace(",3,7,", ",9,7,"))
-    printed = failing(cli, folder)
-    assert "warning: run 2 is left out: " in printed
-    assert "run_2/metrics.csv: not readable as KROWN's metrics.csv: " in printed
-    assert row(printed, "Map")[2:5] == ["1", "200.0", "ms"]
 
 
 def test_a_case_that_is_no_json_is_told_with_krowns_results(

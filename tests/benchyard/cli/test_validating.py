@@ -1,7 +1,6 @@
 """``benchyard validate``."""
 
 import json
-import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -62,25 +61,6 @@ def test_defect_27_every_problem_of_every_case_at_once(
     assert said.err == "1 case valid, 3 invalid\n"
 
 
-def test_run_tells_the_same_problems(case_folder: MakeCase, tmp_path: Path, cli: Cli) -> None:
-    arguments = ["cat", "absent"]
-    case_folder(
-        "a",
-        {**STEP, "@id": "x", "resource": "Proces", "parameters": {"argumnts": arguments}},
-        {**STEP, "@id": "x", "command": "exceute", "timeout": 0},
-        {**STEP, "parameters": {"arguments": arguments, "stdin_file": "../../../secret"}},
-        tags="fast",
-    )
-    told = cli("validate", "--root", tmp_path, code=2).out.splitlines()
-    assert len(told) == 7
-    assert (
-        cli("run", "--direct", "--root", tmp_path, code=2)
-        .err.removeprefix("benchyard: ")
-        .splitlines()
-        == told
-    )
-
-
 def test_json_is_one_document(case_folder: MakeCase, tmp_path: Path, cli: Cli) -> None:
     folder = case_folder("a", {**STEP, "resource": "Zzz"})
     said = cli("validate", "--json", "--root", tmp_path, code=2)
@@ -91,13 +71,6 @@ def test_json_is_one_document(case_folder: MakeCase, tmp_path: Path, cli: Cli) -
     assert problem["file"] == str(folder / "metadata.json")
     assert problem["path"] == "$.steps[0].resource"
     assert problem["message"].startswith("unknown resource 'Zzz'; known: ")
-
-
-def test_only_what_is_selected_is_checked(case_folder: MakeCase, tmp_path: Path, cli: Cli) -> None:
-    case_folder("good", STEP)
-    case_folder("bad", {**STEP, "resource": "Zzz"})
-    cli("validate", "--root", tmp_path, "good")
-    cli("validate", "--root", tmp_path, "bad", code=2)
 
 
 def test_the_schema_is_printed_for_editors(cli: Cli) -> None:
@@ -127,16 +100,6 @@ def test_further_resources_are_taken_into_account(
         "there is no folder"
         in cli("validate", *root, "--resources", tmp_path / "absent", code=2).err
     )
-
-
-def test_names_that_are_no_text_are_told(tmp_path: Path, cli: Cli) -> None:
-    folder = tmp_path / os.fsdecode(b"\xff")
-    folder.mkdir()
-    (folder / "metadata.json").write_text("{")
-    [line] = cli("validate", "--root", tmp_path, code=2).out.splitlines()
-    assert line.startswith(f"{tmp_path}/\\udcff/metadata.json: $: not JSON")
-    [problem] = json.loads(cli("validate", "--json", "--root", tmp_path, code=2).out)["problems"]
-    assert problem["file"] == str(folder / "metadata.json")
 
 
 @pytest.mark.parametrize("arguments", [["--root"], ["--wrong"], ["--json=x"], ["--tag"]])

@@ -79,13 +79,6 @@ def test_what_can_be_no_folder_is_refused(text: str) -> None:
         parse_selection(text)
 
 
-def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"absent' is no folder; give results, a case, or"):
-        parse_selection(str(tmp_path / "absent"))
-    with pytest.raises(InputError, match=r"absent' is no folder \(from "):
-        parse_selection(f"{tmp_path}/absent@1")
-
-
 def test_results_cases_and_folders_of_cases_are_all_read(tmp_path: Path) -> None:
     place(tmp_path / "a" / "results", runs(1.0, 2.0, **titled("a")))
     place(tmp_path / "b" / "results" / "n=1", runs(1.0, **titled("b[n=1]")))
@@ -162,10 +155,3 @@ def test_no_case_on_both_sides_is_wrong_input(tmp_path: Path) -> None:
             place(tmp_path / side / title, runs(1.0, **titled(title)))
     with pytest.raises(InputError, match=r"no case is on both sides: a, b in the baseline, c, d"):
         select(tmp_path / "old", tmp_path / "new")
-
-
-def test_a_run_on_both_sides_is_refused(tmp_path: Path) -> None:
-    place(tmp_path / "r", runs(*[1.0] * 6))
-    (tmp_path / "link").symlink_to(tmp_path / "r")
-    with pytest.raises(InputError, match=r"run 3-4 of \S+ is on both sides; give each run to one"):
-        select(f"{tmp_path}/r@1-4", f"{tmp_path}/link@3-6")

@@ -183,19 +183,6 @@ def test_each_is_compared_with_the_reference_or_each_two(tmp_path: Path) -> None
         with_reference(found, "x")
 
 
-def test_points_come_in_the_order_of_the_matrix(tmp_path: Path) -> None:
-    points: list[dict[str, Json]] = [{"commit": name} for name in ("f", "b", "e")]
-    folder = case(tmp_path, "m", points)
-    document = {"name": "m", "matrix": {"commit": ["f", "b"]}}
-    for file in folder.rglob("run.json"):
-        record = json.loads(file.read_text())
-        record["case"]["folder"] = str(folder)
-        file.write_text(json.dumps(record))
-    assert list(told(sides(tmp_path, "m[commit=*]"))) == ["commit=b", "commit=e", "commit=f"]
-    (folder / "metadata.json").write_text(json.dumps(document))
-    assert list(told(sides(tmp_path, "m[commit=*]"))) == ["commit=f", "commit=b", "commit=e"]
-
-
 def test_a_run_is_on_one_side_only_but_for_other_steps(tmp_path: Path) -> None:
     case(tmp_path, "m")
     with pytest.raises(InputError, match="is on both sides"):

@@ -16,13 +16,12 @@ from tasks.flow_run import (
     name_of_flow_run,
     this_flow_run,
 )
-from tasks.opening import open_case
 from tasks.orphans import close_task_runs
-from tasks.parameters import parameters_of
-from tasks.reach import refuse_beyond_reach
+from tasks.parameters import open_case, parameters_of
 from tasks.schedules import deployable
 from tasks.server import processes_of_lab, secret_block
 from tasks.showing import shown_stages
+from tasks.trust import refuse_beyond_reach
 
 
 @flow(

@@ -7,16 +7,14 @@ from prefect import State, flow
 
 from benchyard.suite.request import SuiteRequest
 from flows.execute_case import execute_case
-from tasks.choices import reference
 from tasks.events import announce_end
 from tasks.flow_run import baseline_of_flow_run, campaign_of_flow_run
-from tasks.parameters import parameters_of
-from tasks.reach import refuse_beyond_reach
+from tasks.parameters import parameters_of, reference
 from tasks.schedules import deployable
-from tasks.suite import conduct_suite
-from tasks.suite_children import close_children
-from tasks.suite_here import conduct_here
+from tasks.suite import conduct_here, conduct_suite
+from tasks.suite_testbeds import close_children
 from tasks.suite_there import conduct_there
+from tasks.trust import refuse_beyond_reach
 
 
 @flow(

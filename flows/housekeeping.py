@@ -9,8 +9,8 @@ from pydantic import Field
 from benchyard.publish.housekeeping import Policy
 from tasks.events import announce_end
 from tasks.housekeeping import keep_house
-from tasks.reach import refuse_beyond_reach
 from tasks.schedules import deployable
+from tasks.trust import refuse_beyond_reach
 
 
 @flow(

@@ -9,10 +9,10 @@ from pydantic import Field
 from benchyard.publish import Compression
 from benchyard.publish.routes import local_archive, routes
 from tasks.events import announce_end
-from tasks.publish import publish as publish_to
-from tasks.publish import published_state
-from tasks.reach import refuse_beyond_reach
+from tasks.housekeeping import publish as publish_to
+from tasks.housekeeping import published_state
 from tasks.schedules import deployable
+from tasks.trust import refuse_beyond_reach
 
 
 @flow(

@@ -15,7 +15,7 @@ from prefect.client.schemas.objects import FlowRun, StateType
 from prefect.exceptions import ObjectNotFound
 
 from benchyard.core.quantity import moment
-from tasks.shared_client import each_of
+from tasks.prefect_internals import each_of
 
 #: States that last only while a process works on them.
 BUSY = (StateType.RUNNING, StateType.PENDING, StateType.CANCELLING)

@@ -1,4 +1,4 @@
-"""The tasks of housekeeping: look, remove what may go, and show what was found."""
+"""The tasks of the control pool: housekeeping, and publishing what waits for one sink."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -6,17 +6,19 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from prefect import State, task
+from prefect import State, get_run_logger, task
 from prefect.artifacts import create_markdown_artifact
-from prefect.states import Completed
+from prefect.states import Completed, Failed
 
 import resources
 from benchyard.case.registry import Registry
 from benchyard.case.selection import find_cases
 from benchyard.core import places
+from benchyard.core.errors import SinkError
 from benchyard.core.quantity import amount, percent, plural
 from benchyard.host.testbed import hold_testbed
 from benchyard.process.labels import kill_leftovers
+from benchyard.publish import Manner, PublishResult, RetryPolicy, Route, publish_all
 from benchyard.publish.housekeeping import (
     DiskState,
     HousekeepingReport,
@@ -27,10 +29,10 @@ from benchyard.publish.housekeeping import (
     remove,
     spools,
 )
+from benchyard.publish.outcome import problems, summary
 from benchyard.results.layout import results_folder
 from tasks.busy_flow_runs import stuck_flow_runs
-from tasks.policy import UNCACHED
-from tasks.shared_client import our_client
+from tasks.prefect_internals import UNCACHED, our_client
 
 #: The artifact's key: the UI shows its history.
 KEY = "housekeeping"
@@ -155,10 +157,10 @@ def keep_house(
             report = remove_old(report)
     report = look_for_stuck(report)
     show(report)
-    return Completed(message=summary(report), data=report.to_json())
+    return Completed(message=report_line(report), data=report.to_json())
 
 
-def summary(report: HousekeepingReport) -> str:
+def report_line(report: HousekeepingReport) -> str:
     """Return a report in a line."""
     waiting = sum(spool.waiting for spool in report.spools)
     rejected = sum(spool.rejected for spool in report.spools)
@@ -169,3 +171,23 @@ def summary(report: HousekeepingReport) -> str:
         f"{plural(len(report.leftovers), 'leftover')} removed; "
         f"{plural(len(report.stuck), 'flow run')} stuck; {percent(free)} of the disk free"
     )
+
+
+@task(name="publish", task_run_name="publish/{line.sink}", **UNCACHED)
+def publish(line: Route, retries: int, *, again: bool) -> tuple[PublishResult, ...]:
+    """Publish what waits on a route; what went wrong is logged."""
+    outcomes = publish_all([line], Manner(RetryPolicy(retries)), again=again)
+    logger = get_run_logger()
+    for outcome in outcomes:
+        for problem in problems(outcome):
+            logger.error(problem)
+        logger.info(summary(outcome))
+    return outcomes
+
+
+def published_state(outcomes: tuple[PublishResult, ...]) -> State[Any]:
+    """Return Completed, or Failed if something waits still or was rejected."""
+    message = "; ".join(map(summary, outcomes))
+    if all(outcome.is_clean for outcome in outcomes):
+        return Completed(message=message)
+    return Failed(message=message, data=SinkError(message))

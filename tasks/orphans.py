@@ -28,7 +28,7 @@ from benchyard.core import places
 from benchyard.core.files import write_json
 from benchyard.core.json_text import decoded
 from benchyard.process.labels import owner_is_alive, this_owner
-from tasks.shared_client import each_of, our_client
+from tasks.prefect_internals import each_of, our_client
 
 logger = logging.getLogger(__name__)
 

@@ -1,12 +1,36 @@
-"""A flow's parameters, made of the fields of a request: types, defaults, bounds and words."""
+"""A flow's parameters: made of the fields of a request, with cases to choose; what they ask for.
 
-from collections.abc import Callable
+No Prefect here.
+"""
+
+import os
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from copy import deepcopy
 from dataclasses import MISSING, fields
 from inspect import Parameter, Signature, signature
-from typing import Any, TypeVar
+from pathlib import Path
+from typing import Any, TypeVar, cast
 
+import resources
+from benchyard.analysis.regressions import check_baseline
+from benchyard.case.selection import find_cases, one_case
+from benchyard.case.subject.contents import declaration
+from benchyard.case.subject.current import remember_code
+from benchyard.case.testbeds import refuse_unfit
+from benchyard.core.errors import InputError
 from benchyard.core.fields import Described, described
-from benchyard.run.request import ExecutionOptions
+from benchyard.core.model import Case, Json, point_suffix
+from benchyard.host.checks import findings
+from benchyard.host.measuring import LocalCollector
+from benchyard.publish import check_sinks
+from benchyard.results.layout import results_folder
+from benchyard.results.trust import Suspect
+from benchyard.run.ordering import new_session
+from benchyard.run.progress import current_listener
+from benchyard.run.request import ExecutionOptions, Request
+from benchyard.run.run_context import RunContext
+from benchyard.run.secrets import Provider, Secrets, no_secrets
 
 FlowT = TypeVar("FlowT", bound=Callable[..., Any])
 
@@ -35,3 +59,96 @@ def parameters_of(kind: type[ExecutionOptions]) -> Callable[[FlowT], FlowT]:
 def _parameter(name: str, field: Described) -> Parameter:
     default: Any = Parameter.empty if field.default is MISSING else field.default
     return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=field.hint)
+
+
+def reference(case: Case, checkout: Path) -> str:
+    """Return how a deployment's parameter names a case.
+
+    Args:
+        checkout: The folder that flow runs work in.
+    """
+    folder = case.folder.resolve()
+    base = checkout.resolve()
+    place = os.path.relpath(folder, base) if folder.is_relative_to(base) else str(folder)
+    return f"{place}{point_suffix(case.point)}"
+
+
+def choices(root: Path, checkout: Path, folders: Iterable[Path] = ()) -> list[str]:
+    """Return the valid cases below a folder with their points, in the order of a listing.
+
+    Args:
+        root: Where cases are looked for.
+        checkout: The folder that flow runs work in.
+        folders: Further resource classes.
+
+    Raises:
+        InputError: If there is no such folder.
+    """
+    found = find_cases(root, (), (), resources.find(folders))
+    return [reference(case, checkout) for item in found if not item.problems for case in item.cases]
+
+
+def with_choices(schema: dict[str, Any], cases: list[str]) -> dict[str, Any]:
+    """Return the schema of a flow's parameters with the cases to choose from.
+
+    Without any case the text stays free: a form without a choice could not be sent.
+    """
+    changed = deepcopy(schema)
+    case = cast("dict[str, Any]", changed.get("properties", {}).get("case", {}))
+    case.pop("enum", None)
+    if cases:
+        case["enum"] = cases
+    return changed
+
+
+def open_case(
+    request: Request,
+    *,
+    provider: Provider = no_secrets,
+    flow_run: Mapping[str, Json] | None = None,
+    lab: Mapping[str, int] | None = None,
+) -> RunContext:
+    """Load the case and say where its results go and what measures it.
+
+    Args:
+        provider: Gives the values of ``${secret:NAME}``.
+        flow_run: Prefect's id and name of the flow run.
+        lab: The lab's own processes beside this one: name to process id.
+
+    Raises:
+        CaseError: If the case is invalid; all problems at once.
+        InputError: If the request names no case or several, its amounts or its rule cannot be
+            meant, or a sink lacks what it needs.
+    """
+    request.check()
+    if request.wait_for_user and not sys.stdin.isatty():
+        raise InputError("wait_for_user needs a terminal: nobody is there to press Enter")
+    rule = request.rule
+    check_sinks(request.publish)
+    check_baseline(request.baseline)
+    root = Path(request.root)
+    registry = resources.find(Path(folder) for folder in request.resources)
+    case = one_case(root, request.case, registry)
+    remember_code(case, registry)
+    read = declaration(case.folder, case.included)
+    if not request.ignore_requirements:
+        refuse_unfit([case])
+    elsewhere = Path(request.results).resolve() if request.results else None
+    results = results_folder(case, root, elsewhere)
+    return RunContext(
+        case=case,
+        results=results,
+        registry=registry,
+        interval=request.interval,
+        make_collector=LocalCollector,
+        preflight=lambda: [finding.to_json() for finding in findings(results, look_seconds=0)],
+        lab=lab or {},
+        adaptive=rule.to_json() if rule else {},
+        flow_run={**(flow_run or {}), **({"suite": request.suite} if request.suite else {})},
+        secrets=Secrets(provider),
+        session=request.session or new_session(),
+        suspect=Suspect(request.suspect),
+        sinks=request.publish,
+        declaration=read,
+        listener=current_listener(),
+    )

@@ -3,18 +3,20 @@
 All of it is here, but for what the lab's processes need (``benchyard.lab.prefect_internals``) and
 what must stand before Prefect is imported: the way it is imported (``tasks.trust``), the variables
 of its processes (``tasks.names``), the program of a temporary server (``benchyard.lab.server``).
-Each docstring says what Prefect 3.8.8 does by itself, and what that would cost.
+Each docstring says what Prefect 3.8.8 does by itself, and what that would cost. Beside it
+stands what all tasks have in common: their options, and the clients that ask the server.
 """
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from http import HTTPStatus
-from typing import Any
+from typing import Any, TypedDict, TypeVar
 from uuid import UUID
 
 import httpx
 from prefect import State
-from prefect.client.orchestration import PrefectClient, SyncPrefectClient
+from prefect.cache_policies import NO_CACHE, CachePolicy
+from prefect.client.orchestration import PrefectClient, SyncPrefectClient, get_client
 from prefect.context import (
     AsyncClientContext,
     FlowRunContext,
@@ -170,3 +172,42 @@ def forget_results() -> None:
     if context is not None:
         context.run_results.clear()
         context.task_run_assets.clear()
+
+
+T = TypeVar("T")
+#: The server gives at most so many at once.
+PAGE = 200
+
+
+def our_client() -> SyncPrefectClient:
+    """Return a client that repeats soon what met another writer; use it in a ``with``.
+
+    All of ours are made here.
+    """
+    client = get_client(sync_client=True)
+    repeat_soon(client)
+    return client
+
+
+def each_of(ask: Callable[..., Sequence[T]]) -> Iterator[T]:
+    """Yield all that the server has, page by page.
+
+    Args:
+        ask: Asks for one page; takes ``limit`` and ``offset``.
+    """
+    offset = 0
+    while True:
+        page = ask(limit=PAGE, offset=offset)
+        yield from page
+        if len(page) < PAGE:
+            return
+        offset += len(page)
+
+
+class _Options(TypedDict):
+    cache_policy: CachePolicy
+    persist_result: bool
+
+
+#: A measurement is never answered from a cache, and a live session is never stored.
+UNCACHED = _Options(cache_policy=NO_CACHE, persist_result=False)

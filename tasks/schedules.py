@@ -18,7 +18,7 @@ from prefect.states import Cancelled
 from benchyard.core.quantity import plural
 from tasks.events import announce_end
 from tasks.flow_run import is_first_attempt, is_scheduled
-from tasks.shared_client import our_client
+from tasks.prefect_internals import our_client
 
 ParametersT = ParamSpec("ParametersT")
 #: A worker that is there begins within some seconds.

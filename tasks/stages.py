@@ -14,8 +14,7 @@ from benchyard.core.model import Outcome, Step
 from benchyard.run.session import Session
 from benchyard.run.stages import CHECKPOINT, INITIALIZE, RECORD, STEP, Handle, Handles, Of, Stage
 from tasks.events import announce_run
-from tasks.policy import UNCACHED
-from tasks.prefect_internals import EndedFuture, forget_results
+from tasks.prefect_internals import UNCACHED, EndedFuture, forget_results
 from tasks.server import Watch
 
 _AnyStage = Stage[*tuple[Any, ...]]

@@ -24,9 +24,17 @@ from benchyard.suite.request import SuiteRequest
 from benchyard.suite.turn_records import Place
 from tasks.events import report_in
 from tasks.flow_run import flow_run_id, this_flow_run
-from tasks.shared_client import our_client
-from tasks.suite_children import cancel, cancel_waiting, is_waiting
-from tasks.suite_testbeds import Testbeds, deployment_of, offer, takes, testbeds_of
+from tasks.prefect_internals import our_client
+from tasks.suite_testbeds import (
+    Testbeds,
+    cancel,
+    cancel_waiting,
+    deployment_of,
+    is_waiting,
+    offer,
+    takes,
+    testbeds_of,
+)
 
 #: Between two looks at the flow runs under way; the server is asked once for all of them.
 POLL_SECONDS = 2.0

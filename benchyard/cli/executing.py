@@ -23,7 +23,7 @@ from benchyard.suite.course import End, SuiteCourse, SuiteLimits
 from benchyard.suite.driver import TurnEnd, execute_turns
 from benchyard.suite.plan import SuitePlan
 from benchyard.suite.turn_records import NOWHERE, Place
-from tasks.opening import open_case
+from tasks.parameters import open_case
 
 #: What Python makes of a byte that is not UTF-8.
 _SURROGATE = re.compile("[\ud800-\udfff]")

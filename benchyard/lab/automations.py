@@ -16,7 +16,7 @@ from prefect.settings import get_current_settings
 from benchyard.core.errors import BenchyardError, InputError
 from tasks.events import FLOW_RUN_ENDED, REGRESSION_FOUND, tag_resource
 from tasks.names import HEARTBEATS, WITHIN_SECONDS
-from tasks.shared_client import our_client
+from tasks.prefect_internals import our_client
 
 #: Takes alerts away instead of making some.
 NONE = "none"

@@ -21,9 +21,9 @@ from benchyard.core.model import JsonObject
 from benchyard.lab import api
 from benchyard.lab.checkout import SOURCE
 from benchyard.lab.keeping import Merged, Values, merge, put_back, remember, remembered, values_of
-from tasks.choices import choices, with_choices
 from tasks.names import SERVER
-from tasks.shared_client import each_of, our_client
+from tasks.parameters import choices, with_choices
+from tasks.prefect_internals import each_of, our_client
 
 PREFECT_YAML = "prefect.yaml"
 #: Seconds that Prefect gets to deploy; it took 4 to 8 s on two busy cores.

@@ -17,7 +17,7 @@ from benchyard.lab.processes import FlowProcess, flow_runs_of_lab
 from benchyard.lab.supervisor import Requests, Supervisor
 from benchyard.process.labels import kill_labelled, this_owner
 from tasks.names import LAB
-from tasks.shared_client import our_client
+from tasks.prefect_internals import our_client
 
 #: Seconds that a cancelled flow run gets to stop its resources before it is told directly, and
 #: then before it is killed. Prefect itself kills 30 s after it has told it.

@@ -33,7 +33,7 @@ from tasks.names import (
     TESTBED,
     TESTBEDS,
 )
-from tasks.shared_client import our_client
+from tasks.prefect_internals import our_client
 
 #: Seconds for a server to answer: 8 s on two idle cores, with a database to be made.
 SERVER_SECONDS = 120.0

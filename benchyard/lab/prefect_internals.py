@@ -25,8 +25,7 @@ from prefect.workers.process import ProcessWorker
 from benchyard.core.errors import InputError
 from benchyard.lab.processes import flow_runs_of_lab
 from tasks.names import LAB
-from tasks.reach import forbidden_variables
-from tasks.trust import out_of_reach
+from tasks.trust import forbidden_variables, out_of_reach
 
 if TYPE_CHECKING:
     import anyio.abc

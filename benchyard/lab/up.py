@@ -19,7 +19,7 @@ from benchyard.lab.lab import Lab, TestbedPlan, wait_for_dead_labs
 from benchyard.lab.supervisor import Say, as_interrupts
 from benchyard.lab.where import choose, protect, reachable, use
 from tasks.names import SERVER, SHOWN_PASSWORD, TESTBEDS, this_host
-from tasks.shared_client import our_client
+from tasks.prefect_internals import our_client
 
 SERVED = "the testbed is served already, by pid {pid} on this machine; give another --name"
 

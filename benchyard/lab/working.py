@@ -22,7 +22,7 @@ from benchyard.lab.prefect_internals import DrainingWorker
 from benchyard.lab.processes import flow_runs_here, flow_runs_of_testbed, when_cut
 from benchyard.process.labels import kill_leftovers
 from tasks.names import DEFAULT_QUEUE, TESTBED, TESTBEDS, variable_of
-from tasks.shared_client import our_client
+from tasks.prefect_internals import our_client
 
 #: Between two looks while a flow run of an earlier worker is still under way.
 _LOOK_SECONDS = 5.0

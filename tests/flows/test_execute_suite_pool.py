@@ -27,7 +27,7 @@ from benchyard.results.record import read_record
 from flows.execute_case import execute_case
 from flows.execute_suite import execute_suite
 from tasks import suite_there
-from tasks.suite_children import close_children
+from tasks.suite_testbeds import close_children
 from tests.conftest import MakeCase, eventually, process
 from tests.flows.test_execute_suite import children
 

@@ -16,7 +16,7 @@ from prefect.exceptions import PrefectHTTPStatusError
 from prefect.settings import PREFECT_API_URL, temporary_settings
 
 import tasks.artifacts
-import tasks.shared_client
+import tasks.prefect_internals
 from tasks.artifacts import Showcase
 
 Act = Callable[[Showcase], Any]
@@ -100,7 +100,7 @@ def test_progress_is_updated_in_place(in_flow: Callable[[Act], Any]) -> None:
 def test_more_than_a_page_of_artifacts_is_found(
     in_flow: Callable[[Act], Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tasks.shared_client, "PAGE", 2)
+    monkeypatch.setattr(tasks.prefect_internals, "PAGE", 2)
 
     def act(showcase: Showcase) -> set[str]:
         for number in range(5):

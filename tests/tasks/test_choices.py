@@ -8,7 +8,7 @@ import pytest
 from benchyard.case.selection import one_case
 from benchyard.core.errors import InputError
 from resources import find
-from tasks.choices import choices, reference, with_choices
+from tasks.parameters import choices, reference, with_choices
 from tests.conftest import MakeCase, process
 
 

@@ -27,10 +27,10 @@ from tasks.prefect_internals import (
     EndedFuture,
     ask_no_more,
     one_client,
+    our_client,
     soon_again,
     without_repetitions,
 )
-from tasks.shared_client import our_client
 from tests.answering import Quiet, serving
 
 

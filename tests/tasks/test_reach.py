@@ -6,7 +6,7 @@ import pytest
 
 from benchyard.core.errors import InputError
 from tasks.names import ALLOWED
-from tasks.reach import forbidden_variables, refuse_beyond_reach
+from tasks.trust import forbidden_variables, refuse_beyond_reach
 
 
 @pytest.fixture

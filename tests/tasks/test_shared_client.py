@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tasks.shared_client import PAGE, each_of
+from tasks.prefect_internals import PAGE, each_of
 
 
 @pytest.mark.parametrize("count", [0, 1, PAGE, PAGE + 1, 3 * PAGE])
@@ -26,4 +26,4 @@ def test_nobody_else_makes_clients() -> None:
         file for part in ("benchyard", "flows", "tasks") for file in (source / part).rglob("*.py")
     ]
     found = [file.name for file in files if "get_client(" in file.read_text()]
-    assert found == ["shared_client.py"]
+    assert found == ["prefect_internals.py"]

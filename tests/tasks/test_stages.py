@@ -37,8 +37,7 @@ from tasks.flow_run import (
     first_start,
     this_flow_run,
 )
-from tasks.policy import UNCACHED
-from tasks.prefect_internals import EndedFuture
+from tasks.prefect_internals import UNCACHED, EndedFuture
 from tasks.stages import PrefectStages, task_of, watched_stages
 from tests.conftest import RECORDED, eventually
 

@@ -5,17 +5,17 @@ import uuid
 import pytest
 from prefect.client.schemas.actions import VariableCreate, WorkPoolCreate
 
-from tasks import shared_client, suite_testbeds
+from tasks import prefect_internals, suite_testbeds
 from tasks.suite_testbeds import PREFIX
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("prefect_server")]
 
 
 def test_testbeds_beyond_the_first_page_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shared_client, "PAGE", 2)
+    monkeypatch.setattr(prefect_internals, "PAGE", 2)
     pool = f"pages-{uuid.uuid4().hex[:8]}"
     names = [f"{pool}-{number}" for number in range(5)]
-    with shared_client.our_client() as client:
+    with prefect_internals.our_client() as client:
         client.create_work_pool(WorkPoolCreate(name=pool, type="process"))
         variables = [PREFIX + name.replace("-", "_") for name in names]
         for variable, name in zip(variables, names, strict=True):

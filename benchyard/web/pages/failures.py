@@ -20,7 +20,6 @@ from benchyard.analysis.failure_tables import (
     document,
     summary,
 )
-from benchyard.analysis.failure_wording import document, summary
 from benchyard.catalogue.catalogue import Catalogue
 from benchyard.catalogue.entry import CaseEntry, identified
 from benchyard.catalogue.query import EntryQuery

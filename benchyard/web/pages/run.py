@@ -16,7 +16,7 @@ from benchyard.results.folders import LOG_FILE, PROFILE, RUN_FILES, run_number
 from benchyard.results.reasons import why_failed
 from benchyard.results.record import RunRecord, StepRecord
 from benchyard.results.subject import about
-from benchyard.show.curves.plot import seconds, ticks
+from benchyard.show.curves.plot import seconds
 from benchyard.show.drawing import Box, Drawing, Line, Text
 from benchyard.show.themes import PAGE
 from benchyard.statistics.measures import median_of_sorted
@@ -274,8 +274,9 @@ def _timeline(record: RunRecord) -> tuple[str, int]:
     ends = [span.start_s + span.length_s for _, spans in rows for span in spans]
     length = max([record.duration_s, *ends]) or 1.0
     drawing = Drawing(_WIDTH, _AXIS + _ROW * len(rows))
-    for at in ticks(length, _MARKS):
-        x = _WIDTH * at / length
+    across = Axis(0.0, length, 0.0, _WIDTH)
+    for at in across.ticks(_MARKS):
+        x = across(at)
         drawing.shapes.append(Line([(x, 18), (x, drawing.height)], _COLOURS["attempt"], 0.6))
         drawing.shapes += [Text(x + 3, 12, seconds(at))] if x < _LAST_MARK else []
     for place, (label, spans) in enumerate(rows):

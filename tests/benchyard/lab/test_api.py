@@ -12,7 +12,7 @@ from prefect.states import Cancelling, Pending, Running
 
 from benchyard.lab import api
 from tasks.names import TESTBEDS, variable_of
-from tasks.shared_client import our_client
+from tasks.prefect_internals import our_client
 
 pytestmark = pytest.mark.slow
 

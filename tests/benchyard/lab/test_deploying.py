@@ -17,7 +17,7 @@ from prefect.client.schemas.schedules import CronSchedule
 from benchyard.core.errors import BenchyardError
 from benchyard.lab import api
 from benchyard.lab.deploying import Offered, deploy
-from tasks.shared_client import our_client
+from tasks.prefect_internals import our_client
 from tests.benchyard.lab.labs import Shell, make_checkout
 from tests.ports import free_port
 

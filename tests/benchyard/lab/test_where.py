@@ -14,7 +14,7 @@ from prefect.settings import PREFECT_API_URL, temporary_settings
 from benchyard.core.errors import BenchyardError, InputError
 from benchyard.lab import where
 from benchyard.lab.where import choose, is_surely_sqlite, own_server, protect, reachable
-from tasks.shared_client import our_client
+from tasks.prefect_internals import our_client
 from tests.answering import Quiet, serving
 from tests.ports import free_port
 

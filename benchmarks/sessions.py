@@ -15,7 +15,7 @@ from benchmarks.table import Figure, Size, run_program
 from benchyard.analysis.comparison.sessions import BetweenSessions
 from benchyard.statistics import mean, median
 from benchyard.statistics.comparison import Difference, Verdict, compare_samples, judge
-from benchyard.statistics.sessions import level_variance, session_spreads
+from benchyard.statistics.pairs import level_variance, session_spreads
 
 WITHIN = 0.01
 OTHER_CASES = 10

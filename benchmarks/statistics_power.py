@@ -20,11 +20,10 @@ from benchyard.statistics import Description, describe, mean, median, stdev
 from benchyard.statistics.advice import advise
 from benchyard.statistics.comparison import Difference, Verdict, compare_samples, judge
 from benchyard.statistics.diagnostics import outliers
-from benchyard.statistics.distributions import student_quantile, student_tail
 from benchyard.statistics.intervals import mean_interval, median_interval
+from benchyard.statistics.measures import student_quantile, student_tail
 from benchyard.statistics.ranks import rank_test
-from benchyard.statistics.sensitivity import smallest_change
-from benchyard.statistics.sequential import decide, looks, relative_half_width
+from benchyard.statistics.sensitivity import decide, looks, relative_half_width, smallest_change
 
 LEVEL = 0.01
 MISS = 0.05

@@ -19,9 +19,8 @@ from prefect.context import FlowRunContext
 from prefect.exceptions import PrefectHTTPStatusError
 from prefect.settings import get_current_settings
 
-from benchyard.core.markup import cell
 from benchyard.core.model import Json, JsonObject
-from benchyard.show.pages.result import cell
+from benchyard.core.wording import cell
 from tasks.prefect_internals import SOON, each_of, our_client, without_repetitions
 from tasks.server import answers
 

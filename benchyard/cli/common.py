@@ -24,7 +24,7 @@ from benchyard.results.krown import krown_runs
 from benchyard.results.layout import results_folder
 from benchyard.results.trust import Suspect
 from benchyard.show.export.sources import sources_at
-from benchyard.statistics.sessions import PRIOR_SD
+from benchyard.statistics.pairs import PRIOR_SD
 
 root_option = click.option(
     "--root",

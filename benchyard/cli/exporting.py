@@ -22,9 +22,9 @@ from benchyard.cli.option_types import columns_option, output_option
 from benchyard.cli.terminal import say
 from benchyard.core.errors import InputError, RecordError
 from benchyard.core.files import shown
-from benchyard.core.markup import cell
 from benchyard.core.outputs import Output, write
 from benchyard.core.quantity import plural
+from benchyard.core.wording import cell
 from benchyard.show.export.files import WRITERS
 from benchyard.show.export.latex import latex
 from benchyard.show.export.paper import markdown, paper_tables

@@ -20,9 +20,9 @@ from benchyard.cli.options import verbose_option
 from benchyard.cli.outcome import name_of, print_outcome, read_summary
 from benchyard.cli.terminal import say
 from benchyard.core.errors import RecordError
-from benchyard.core.markup import cell
 from benchyard.core.model import Case
 from benchyard.core.quantity import plural, shorten
+from benchyard.core.wording import cell
 from benchyard.results.trust import Suspect
 from benchyard.run.summarize import summarize
 from benchyard.show.export.columns import DURATION

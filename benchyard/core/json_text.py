@@ -1,15 +1,23 @@
-"""JSON by orjson where it is exact, else by Python's own module.
+"""Plain data: JSON as text, dataclasses out of it, and how much memory it takes.
+
+JSON is read by orjson where that is exact, else by Python's own module.
 
 Both refuse NaN when they read, and write null for it. Names of files may be no Unicode; such
-texts, and integers of any size, are Python's business.
+texts, and integers of any size, are Python's business. Of a dataclass what has a default may lack;
+members that it does not have are ignored: a later version may write them.
 """
 
+import gc
 import json
 import math
+import sys
 from contextlib import suppress
-from typing import Any
+from datetime import MAXYEAR, MINYEAR, datetime
+from types import BuiltinFunctionType, FunctionType, ModuleType
+from typing import Annotated, Any, TypeAlias, TypeVar
 
 import orjson
+from msgspec import Meta, MsgspecError, convert
 
 from benchyard.core.model import Json
 
@@ -67,3 +75,67 @@ def _finite(value: Json) -> Json:
 
 def _refuse(constant: str) -> Any:
     raise ValueError(f"{constant} is no number that a document may hold")
+
+
+_SHARED = (type, ModuleType, FunctionType, BuiltinFunctionType)
+
+
+def memory_of(value: Any) -> int:
+    """Return the bytes of a value and of all that it refers to, each counted once.
+
+    Classes, modules and functions do not count. It takes about as long as a copy would.
+    """
+    seen: set[int] = set()
+    level = [value]
+    total = 0
+    while level:
+        new = {id(one): one for one in level if id(one) not in seen}
+        seen.update(new)
+        counted = [one for one in new.values() if not isinstance(one, _SHARED)]
+        total += sum(map(sys.getsizeof, counted))
+        level = gc.get_referents(*counted)
+    return total
+
+
+T = TypeVar("T")
+
+#: No size or length is larger: beyond it, sums and squares would leave the floats. Integers stay
+#: integers, for a counter is written as one.
+Number: TypeAlias = (
+    Annotated[float, Meta(ge=-1e100, le=1e100)] | Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
+)
+Length: TypeAlias = Annotated[float, Meta(ge=0, le=1e100)]
+Count: TypeAlias = Annotated[int, Meta(ge=0, le=10**9)]
+
+
+def read_as(kind: type[T], document: object) -> T:
+    """Make a dataclass out of an object.
+
+    Raises:
+        ValueError: If a member is missing or not of its type; it names the place.
+    """
+    try:
+        return convert(document, kind)
+    except MsgspecError as error:
+        raise ValueError(str(error).replace("`", "'")) from error
+
+
+def is_moment(text: str) -> bool:
+    """Tell whether a text is a time with a zone that all other zones have, too.
+
+    Raises:
+        ValueError: If it is no time.
+    """
+    read = datetime.fromisoformat(text)
+    return read.tzinfo is not None and MINYEAR < read.year < MAXYEAR
+
+
+def check_moments(*texts: str | None) -> None:
+    """Refuse a time without a zone.
+
+    Raises:
+        ValueError: If a text is not None, and no such time.
+    """
+    for text in texts:
+        if text is not None and not is_moment(text):
+            raise ValueError(f"'{text}' is not a time with a time zone")

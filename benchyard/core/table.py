@@ -14,10 +14,9 @@ from itertools import chain, repeat
 from typing import Any, Self, TypeAlias
 
 from benchyard.core.json_text import encoded
-from benchyard.core.markup import code, inline
 from benchyard.core.model import Json
 from benchyard.core.quantity import UNKNOWN, amount, day_and_time, duration, number, percent
-from benchyard.core.wording import printable
+from benchyard.core.wording import code, inline, printable
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,8 +19,8 @@ from prefect.settings import get_current_settings
 from benchyard.core.errors import BenchyardError, InputError
 from benchyard.core.model import JsonObject
 from benchyard.lab import api
+from benchyard.lab.api import Merged, Values, merge, put_back, remember, remembered, values_of
 from benchyard.lab.checkout import SOURCE
-from benchyard.lab.keeping import Merged, Values, merge, put_back, remember, remembered, values_of
 from tasks.names import SERVER
 from tasks.parameters import choices, with_choices
 from tasks.prefect_internals import each_of, our_client

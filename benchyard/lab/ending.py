@@ -13,7 +13,7 @@ from prefect.client.orchestration import SyncPrefectClient
 
 from benchyard.core.quantity import duration
 from benchyard.lab import api
-from benchyard.lab.processes import FlowProcess, flow_runs_of_lab
+from benchyard.lab.state import FlowProcess, flow_runs_of_lab
 from benchyard.lab.supervisor import Requests, Supervisor
 from benchyard.process.labels import kill_labelled, this_owner
 from tasks.names import LAB

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from benchyard.catalogue.catalogue import Catalogue
 from benchyard.core.errors import InputError
-from benchyard.lab.processes import when_cut
+from benchyard.lab.state import when_cut
 from benchyard.lab.supervisor import LabProcess
 from benchyard.lab.where import Where
 from benchyard.web import serving

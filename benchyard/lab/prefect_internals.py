@@ -23,7 +23,7 @@ from prefect.utilities.processutils import command_to_string, get_sys_executable
 from prefect.workers.process import ProcessWorker
 
 from benchyard.core.errors import InputError
-from benchyard.lab.processes import flow_runs_of_lab
+from benchyard.lab.state import flow_runs_of_lab
 from tasks.names import LAB
 from tasks.trust import forbidden_variables, out_of_reach
 

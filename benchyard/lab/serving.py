@@ -8,7 +8,7 @@ from prefect.server.api.server import create_app
 
 from benchyard.lab.guard import OriginGuard
 from benchyard.lab.prefect_internals import give_time, let_triggers_wait_for_writers
-from benchyard.lab.processes import wait_for_others, when_cut
+from benchyard.lab.state import wait_for_others, when_cut
 from tasks.names import HEARTBEATS, LAB, ORIGINS, WITHIN_SECONDS
 
 #: Seconds that open connections get at the end; browsers keep theirs for ever.

@@ -19,7 +19,7 @@ from benchyard.core.model import JsonObject
 from benchyard.core.wording import printable
 from benchyard.lab import api
 from benchyard.lab.prefect_internals import DrainingWorker
-from benchyard.lab.processes import flow_runs_here, flow_runs_of_testbed, when_cut
+from benchyard.lab.state import flow_runs_here, flow_runs_of_testbed, when_cut
 from benchyard.process.labels import kill_leftovers
 from tasks.names import DEFAULT_QUEUE, TESTBED, TESTBEDS, variable_of
 from tasks.prefect_internals import our_client

@@ -2,13 +2,22 @@
 
 They come from a run's record, and lie as JSON lines in ``events.jsonl`` in its folder: ``at`` (ISO
 8601, UTC, microseconds), ``node``, ``event`` (``source:name``), ``message`` (an object).
+
+As one text a message is ``k=v,k=v``, in the manner of Batch Shipyard's tables. They escape nothing:
+a value with a comma or an equals sign does not read back there. Ours does: what would part a text
+wrongly is percent-encoded, and a text that looks like a number, ``true``, ``null`` or JSON stands
+in quotes.
+
+Source: Azure/batch-shipyard, cascade/perf.py and the functions of cascade/cascade.py that call it.
 """
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, cast
+from urllib.parse import quote, unquote
 
 from benchyard.core.errors import DocumentRejectedError, RecordError
 from benchyard.core.json_text import decoded
@@ -197,11 +206,10 @@ class _Telling:
         yield self._event(end_s, f"{phase.phase}-end", {**whose, **_ended(phase, phase.duration_s)})
 
     def _pulls(self, resource: str, facts: Json) -> Iterator[Event]:
-        for pull in _told_pulls(facts):
-            whose: JsonObject = {"resource": resource, "img": pull.image}
-            ended: JsonObject = {"diff": pull.duration_s, "size": pull.size}
-            yield self._event_at(pull.began, "pull-start", whose)
-            yield self._event_at(pull.ended, "pull-end", {**whose, **ended})
+        for start, end, image, ended in _pulls(facts):
+            whose = {"resource": resource, **image}
+            yield self._event_at(start, "pull-start", whose)
+            yield self._event_at(end, "pull-end", {**whose, **ended})
 
     def _attempt(self, step: StepRecord, attempt: Attempt) -> Iterator[Event]:
         whose: JsonObject = {
@@ -230,27 +238,17 @@ def _subject(record: RunRecord) -> JsonObject:
     return {"subject": digest, "commit": commit, "changes": changes, MEASURED: whole}
 
 
-@dataclass(frozen=True, slots=True)
-class _Pull:
-    image: str
-    began: datetime
-    ended: datetime
-    duration_s: Json
-    size: Json
+def _pulls(facts: Json) -> Iterator[tuple[datetime, datetime, JsonObject, JsonObject]]:
+    """Yield start, end, and what to say of both, of each pull that a resource tells of.
 
-
-def _told_pulls(facts: Json) -> Iterator[_Pull]:
-    """Yield the pulls that a resource tells of; what it calls so may be something else."""
+    What it calls so may be something else.
+    """
     told: Any = facts.get("pulls") if isinstance(facts, dict) else None
     for pull in cast("list[Any]", told) if isinstance(told, list) else []:
         try:
-            yield _Pull(
-                str(pull["image"]),
-                unstamp(pull["started_at"]),
-                unstamp(pull["ended_at"]),
-                pull.get("duration_s"),
-                pull.get("bytes"),
-            )
+            ended: JsonObject = {"diff": pull.get("duration_s"), "size": pull.get("bytes")}
+            image = str(pull["image"])
+            yield unstamp(pull["started_at"]), unstamp(pull["ended_at"]), {"img": image}, ended
         except (KeyError, TypeError, ValueError, AttributeError):
             continue
 
@@ -275,3 +273,74 @@ def _measured(step: StepRecord, attempt: Attempt) -> JsonObject:
     measured = [made.duration_s for made in attempt.repetitions if made.kind == "measured"]
     counts = step.measure and attempt.outcome is Outcome.COMPLETED and measured
     return {"repetitions": len(measured), "wall": median(measured) if counts else None}
+
+
+_PARTING = re.compile(r"[%,=\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+_LITERAL = re.compile(
+    r"""-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?\Z|(true|false|null|NaN|-?Infinity)\Z|["\[{]"""
+)
+
+
+def write_message(message: Mapping[str, Json]) -> str:
+    """Return a message as one text that ``read_message`` turns back into the same."""
+    return ",".join(message_pairs(message))
+
+
+def message_pairs(message: Mapping[str, Json]) -> list[str]:
+    """Return each ``k=v`` of a message."""
+    return [f"{_escaped(name)}={_written(value)}" for name, value in message.items()]
+
+
+def read_message(text: str) -> dict[str, Json]:
+    """Return the message that a text was made of; any other text gives what is in it."""
+    if not text:
+        return {}
+    parted = (part.partition("=") for part in text.split(","))
+    return {_unescaped(name): _value(value) for name, _, value in parted}
+
+
+def read_plain_message(text: str) -> dict[str, str]:
+    """Return Batch Shipyard's own message: all values are texts, and nothing is escaped.
+
+    A value goes from the first equals sign on. What follows a comma and has none of its own
+    belongs to the value before, as with an image's name that has a comma.
+    """
+    message: dict[str, str] = {}
+    last: str | None = None
+    for part in text.split(",") if text else ():
+        name, found, value = part.partition("=")
+        if found or last is None:
+            message[name], last = value, name
+        else:
+            message[last] += f",{part}"
+    return message
+
+
+def _written(value: Json) -> str:
+    if isinstance(value, str) and not _LITERAL.match(value):
+        return _escaped(value)
+    return _escaped(json.dumps(value))
+
+
+def _value(text: str) -> Json:
+    plain = _unescaped(text)
+    if not _LITERAL.match(text):
+        return plain
+    try:
+        found: Any = json.loads(plain)
+    except (ValueError, RecursionError):  # of another's making
+        return plain
+    return found
+
+
+def _escaped(text: str) -> str:
+    return _PARTING.sub(lambda match: quote(match[0], safe="", errors="surrogatepass"), text)
+
+
+def _unescaped(text: str) -> str:
+    if "%" not in text:
+        return text
+    try:
+        return unquote(text, errors="surrogatepass")
+    except UnicodeDecodeError:
+        return text

@@ -25,10 +25,9 @@ from msgspec.json import Decoder
 
 from benchyard.core.errors import RecordError
 from benchyard.core.files import content, write_json
-from benchyard.core.json_text import decoded
+from benchyard.core.json_text import Length, Number, decoded, is_moment, read_as
 from benchyard.core.model import Json, JsonObject, Outcome
 from benchyard.results.folders import RUN_FILE, run_number
-from benchyard.results.typed import Length, Number, is_moment, read_as
 
 FORMAT = "benchyard-run"
 VERSION = 6

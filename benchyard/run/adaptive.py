@@ -4,7 +4,7 @@
 itself, at the earliest after 5 runs and at the latest after 30. Looking at the numbers again and
 again until they please is what makes intervals lie; so there are few looks, they are fixed before
 the first run, and each is held to a stricter level, so that all of them together keep the promise
-(``benchyard.statistics.sequential``).
+(``benchyard.statistics.sensitivity``).
 
 Everything here follows from the rule and the records of the finished runs alone. So an execution
 that was interrupted comes to the same answer as one that was not, and so does whoever asks later.
@@ -25,7 +25,7 @@ from benchyard.results.summary_metrics import counting
 from benchyard.results.trust import Suspect, counts_suspect
 from benchyard.statistics import median
 from benchyard.statistics.intervals import LEVEL, fewest_for_median
-from benchyard.statistics.sequential import Decision, decide, level_at, looks
+from benchyard.statistics.sensitivity import Decision, decide, level_at, looks
 
 #: The largest number of runs that may be asked for.
 MAX_RUNS = 100_000

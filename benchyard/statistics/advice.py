@@ -8,10 +8,10 @@ from benchyard.statistics.intervals import fewest_for_median, median_interval
 from benchyard.statistics.measures import median
 from benchyard.statistics.sensitivity import (
     expected_half_width,
+    relative_half_width,
     relative_spread,
     runs_for_precision,
 )
-from benchyard.statistics.sequential import relative_half_width
 
 #: Probability of advice on runs that are in order; for each of the tests below.
 _ALARM = 0.01

@@ -6,8 +6,14 @@ from collections.abc import Sequence
 from functools import lru_cache
 from itertools import accumulate
 
-from benchyard.statistics.distributions import normal_cdf, student_tail
-from benchyard.statistics.measures import mean, median_of_sorted, quantile_of_sorted, stdev
+from benchyard.statistics.measures import (
+    mean,
+    median_of_sorted,
+    normal_cdf,
+    quantile_of_sorted,
+    stdev,
+    student_tail,
+)
 
 #: In interquartile ranges beyond the quartiles: Tukey's outer fences. The inner ones, at 1.5, call
 #: a value of every fourth normal sample of 10; these of 13 % of those of 5, and of 5 % or less from

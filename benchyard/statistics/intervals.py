@@ -16,13 +16,13 @@ from itertools import accumulate, count
 from operator import itemgetter, mul
 from typing import NamedTuple, TypeAlias, cast
 
-from benchyard.statistics.distributions import (
+from benchyard.statistics.measures import (
     coin_quantile,
     normal_cdf,
     normal_quantile,
+    stdev,
     student_quantile,
 )
-from benchyard.statistics.measures import stdev
 
 #: What an interval is asked to cover unless said otherwise: the custom of the trade.
 LEVEL = 0.95

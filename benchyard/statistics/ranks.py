@@ -12,9 +12,8 @@ from functools import lru_cache
 from itertools import accumulate, islice
 from itertools import count as counting
 
-from benchyard.statistics.distributions import normal_cdf, normal_quantile
 from benchyard.statistics.intervals import Interval, allowed_miss
-from benchyard.statistics.measures import median_of_sorted
+from benchyard.statistics.measures import median_of_sorted, normal_cdf, normal_quantile
 
 #: Up to so many pairs of a baseline's and a candidate's value (50 and 50) the distribution is
 #: counted out, which then takes up to 50 ms (benchmarks/statistics_power.py). Beyond, without ties,

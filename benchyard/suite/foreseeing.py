@@ -12,7 +12,6 @@ from benchyard.analysis.regressions import Baseline
 from benchyard.core.errors import InputError
 from benchyard.core.quantity import percent
 from benchyard.core.wording import printable
-from benchyard.run.beginning import Campaigning
 from benchyard.run.request import FEWEST, Campaigning, ExecutionOptions, comparisons_of
 from benchyard.statistics.comparison import LEVEL
 from benchyard.suite.plan import SuitePlan

@@ -14,12 +14,11 @@ from benchyard.analysis.comparison.gate import Regression
 from benchyard.analysis.regressions import Looked
 from benchyard.case.testbeds import Testbed, unmet
 from benchyard.core.errors import RecordError
-from benchyard.core.json_text import decoded
+from benchyard.core.json_text import decoded, read_as
 from benchyard.core.model import Outcome, Requires
 from benchyard.results.folders import Results
 from benchyard.results.reasons import failure_of
 from benchyard.results.record import RunRecord, read_record
-from benchyard.results.typed import read_as
 from benchyard.suite.plan import done_since
 
 #: One flow run that is executed, and one that waits: a queue that is seen and stays short.

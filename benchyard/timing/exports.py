@@ -10,11 +10,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import fields, replace
 
 from benchyard import __version__
-from benchyard.core.markup import item
 from benchyard.core.model import Json
 from benchyard.core.quantity import amount, duration, number, percent, shorten
 from benchyard.core.table import CODE, Table, csv_text, text_table
-from benchyard.core.wording import printable
+from benchyard.core.wording import item, printable
 from benchyard.statistics.advice import advise
 from benchyard.statistics.intervals import Interval
 from benchyard.statistics.measures import mean, median, stdev

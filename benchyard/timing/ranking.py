@@ -15,7 +15,7 @@ from benchyard.statistics.comparison import Difference, compare_samples
 from benchyard.statistics.intervals import Interval, median_interval
 from benchyard.statistics.measures import median
 from benchyard.statistics.ranks import fewest_values, smallest_p
-from benchyard.statistics.sequential import (
+from benchyard.statistics.sensitivity import (
     level_at,
     looks,
     open_level,

@@ -67,9 +67,9 @@ from benchyard.analysis.comparison.wording import (
     summary,
     verdict_in_full,
 )
-from benchyard.core.markup import inline
 from benchyard.core.model import Json, JsonObject
 from benchyard.core.table import SIGNS, csv_text
+from benchyard.core.wording import inline
 from benchyard.statistics.intervals import Interval
 
 FORMAT = "benchyard-comparison"

@@ -27,7 +27,7 @@ from benchyard.statistics.comparison import (
     Judgement,
     Verdict,
 )
-from benchyard.statistics.sessions import PRIOR_SD
+from benchyard.statistics.pairs import PRIOR_SD
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ class Rule:
         other_work: Compare other work too; what differs then is a change, never a regression.
         steps: Only these steps, by ids or globs over ids.
         session_sd: Standard deviation between sessions of one host that is expected beforehand,
-            relative; None takes ``statistics.sessions.PRIOR_SD``.
+            relative; None takes ``statistics.pairs.PRIOR_SD``.
         in_turns: Take all for measured in turns, in one session, whatever the records say.
         other_results: Returns results folders of the host's other cases, when they are needed.
         strict: Whether a comparison without a row is a result; else it is wrong input.

@@ -2,7 +2,7 @@
 
 A session is one execution of a command in which the compared took turns. Runs of one session share
 its state of the host, so their spread says nothing of what two sessions differ by
-(``benchyard.statistics.sessions``). That is known from earlier campaigns: of the case itself and of
+(``benchyard.statistics.pairs``). That is known from earlier campaigns: of the case itself and of
 the host's other cases.
 """
 
@@ -27,7 +27,7 @@ from benchyard.results.record import RunRecord
 from benchyard.results.subject import Subject, differences, subject_of
 from benchyard.statistics import mean, median
 from benchyard.statistics.comparison import Difference
-from benchyard.statistics.sessions import (
+from benchyard.statistics.pairs import (
     PRIOR_SD,
     SessionSpread,
     level_variance,

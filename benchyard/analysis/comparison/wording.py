@@ -16,7 +16,7 @@ from benchyard.core.wording import printable, some
 from benchyard.results.summary_metrics import SUSPECT
 from benchyard.results.trust import BUSY, Suspect, causes
 from benchyard.statistics.comparison import Difference, Verdict
-from benchyard.statistics.sessions import OWN_FROM, PRIOR_SD
+from benchyard.statistics.pairs import OWN_FROM, PRIOR_SD
 
 _REASONS = {
     "timed_out": "timed out",

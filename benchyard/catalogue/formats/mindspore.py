@@ -20,8 +20,7 @@ from benchyard.catalogue.mindspore.summaries import (
     summary_files,
 )
 from benchyard.core.files import content, opened
-from benchyard.core.json_text import decoded
-from benchyard.results.typed import read_as
+from benchyard.core.json_text import decoded, read_as
 
 _PROFILER = re.compile(r"^profiler")
 #: What MindSpore's profilers leave, for each kind of device.

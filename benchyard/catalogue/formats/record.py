@@ -11,11 +11,11 @@ import msgspec
 from benchyard.catalogue.entry import StepEntry, digest
 from benchyard.core.errors import RecordError
 from benchyard.core.files import content
+from benchyard.core.json_text import is_moment
 from benchyard.core.model import Json, Outcome
 from benchyard.results.folders import RunFolder, run_number
 from benchyard.results.record import FORMAT, VERSION, read_record
 from benchyard.results.trust import HostQuality, quality_of
-from benchyard.results.typed import is_moment
 
 
 class RepetitionHead(msgspec.Struct):

@@ -28,7 +28,7 @@ from benchyard.catalogue.mindspore.messages import (
 from benchyard.catalogue.mindspore.summaries import LAST_SECOND, Progress, files_in, records
 from benchyard.core.errors import InputError, RecordError
 from benchyard.core.files import opened
-from benchyard.core.memory import memory_of
+from benchyard.core.json_text import memory_of
 from benchyard.traces.protobuf import WireError
 
 #: Below it, a label counts as not predicted. Source: ExplainLoader of MindInsight.

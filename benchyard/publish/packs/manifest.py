@@ -15,9 +15,8 @@ from itertools import islice, pairwise
 from typing import IO, Any
 
 from benchyard.core.errors import InputError
-from benchyard.core.json_text import decoded
+from benchyard.core.json_text import decoded, read_as
 from benchyard.core.wording import quote
-from benchyard.results.typed import read_as
 
 MANIFEST = "pack.json"
 README = "README.txt"

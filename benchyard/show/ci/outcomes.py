@@ -9,9 +9,9 @@ from typing import Any, cast
 from benchyard.analysis.comparison.gate import Regression
 from benchyard.analysis.regressions import Looked
 from benchyard.core.errors import RecordError
+from benchyard.core.json_text import read_as
 from benchyard.results.folders import Results
 from benchyard.results.record import RunRecord, read_record
-from benchyard.results.typed import read_as
 from benchyard.show.steps_table import Document
 
 

@@ -6,9 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from benchyard import __version__
-from benchyard.core.markup import cell
 from benchyard.core.quantity import plural, shorten
-from benchyard.core.wording import printable
+from benchyard.core.wording import cell, printable
 from benchyard.show.ci.checks import CANNOT_TELL, REGRESSION, CheckedCase, State
 from benchyard.show.ci.outcomes import CaseOutcome
 from benchyard.show.pages.result import result_page

@@ -4,7 +4,7 @@ Files store, the UI shows: every number here is in a file, too. Texts that come 
 and commands are escaped, since the UI renders Markdown and raw HTML alike.
 """
 
-from benchyard.core.markup import cell
+from benchyard.core.wording import cell
 from benchyard.show.pages.result import embedded, key_of, result_page, suite_table
 from benchyard.show.pages.retries import Board, board_of, merged, retries_page
 

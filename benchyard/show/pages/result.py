@@ -11,9 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from benchyard.analysis.failure_tables import place_of
-from benchyard.core.markup import cell
 from benchyard.core.model import Json
-from benchyard.core.wording import named_runs
+from benchyard.core.wording import cell, named_runs
 from benchyard.results.reasons import why_failed
 from benchyard.results.record import RunRecord
 from benchyard.results.subject import about

@@ -24,10 +24,10 @@ from benchyard.analysis.failure_rates import (
 )
 from benchyard.analysis.failure_tables import Link
 from benchyard.core.json_text import encoded
-from benchyard.core.markup import cell
 from benchyard.core.model import Json
 from benchyard.core.quantity import day_and_time, duration, percent, plural
 from benchyard.core.table import MARKDOWN, Column, Table, text_table
+from benchyard.core.wording import cell
 from benchyard.show.pages.result import link
 
 #: What began longer ago is not shown.

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias, cast
 
 from benchyard.core.model import Json
 from benchyard.core.wording import printable, quote
-from benchyard.results.event_message import read, read_plain
+from benchyard.results.events import read_message, read_plain_message
 from benchyard.show.shipyard.matching import Edge
 
 Row: TypeAlias = Mapping[str, Any]
@@ -163,7 +163,7 @@ class Intake:
             return
         at, event = _row_seconds(told["RowKey"]), _text(told, "Event").strip().lower()
         text = _text({"Message": "", **told}, "Message")
-        message = read(text) if event.startswith(_OURS) else read_plain(text)
+        message = read_message(text) if event.startswith(_OURS) else read_plain_message(text)
         self._keep(event, pool, told["NodeId"], at, message)
 
     def _keep(self, event: str, pool: str, node: Any, at: float, message: Row) -> None:

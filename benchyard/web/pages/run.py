@@ -16,7 +16,7 @@ from benchyard.results.folders import LOG_FILE, PROFILE, RUN_FILES, run_number
 from benchyard.results.reasons import why_failed
 from benchyard.results.record import RunRecord, StepRecord
 from benchyard.results.subject import about
-from benchyard.show.curves.plot import seconds
+from benchyard.show.axes import Axis, seconds
 from benchyard.show.drawing import Box, Drawing, Line, Text
 from benchyard.show.themes import PAGE
 from benchyard.statistics.measures import median_of_sorted

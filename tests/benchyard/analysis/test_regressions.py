@@ -11,9 +11,9 @@ from benchyard.analysis.comparison.gate import Regression
 from benchyard.analysis.comparison.rows import Rule
 from benchyard.analysis.regressions import PREVIOUS, Baseline, check_baseline
 from benchyard.core.errors import InputError
+from benchyard.core.json_text import read_as
 from benchyard.core.model import Outcome
 from benchyard.results.record import RunRecord
-from benchyard.results.typed import read_as
 from tests.benchyard.analysis.comparison.conftest import failed, place, run, runs, step
 
 BASE = (1.0, 1.01, 0.99, 1.005, 0.995, 1.002, 0.998, 1.004)

@@ -1,6 +1,6 @@
 import sys
 
-from benchyard.core.memory import memory_of
+from benchyard.core.json_text import memory_of
 
 
 def test_all_that_is_referred_to_counts_once() -> None:

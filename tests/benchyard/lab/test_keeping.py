@@ -1,6 +1,6 @@
 """What somebody set of a deployment, and what the file says now: put together."""
 
-from benchyard.lab.keeping import Values, digests, merge
+from benchyard.lab.api import Values, digests, merge
 
 NIGHTLY = ("schedules", "nightly", "schedule")
 ACTIVE = ("schedules", "nightly", "active")

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from benchyard.core.model import Json
-from benchyard.results.event_message import read, read_plain, write
+from benchyard.results.events import read_message, read_plain_message, write_message
 
 TEXTS = some.text(some.characters(), max_size=30)  # halves of characters too
 VALUES = (
@@ -20,27 +20,27 @@ VALUES = (
 
 @given(some.dictionaries(TEXTS, VALUES, max_size=6))
 def test_what_is_written_reads_back(message: dict[str, Json]) -> None:
-    again = read(write(message))
+    again = read_message(write_message(message))
     assert again == message
     assert [type(value) for value in again.values()] == [type(value) for value in message.values()]
 
 
 @given(some.dictionaries(some.text(max_size=5), some.lists(VALUES, max_size=3), max_size=2))
 def test_what_no_message_should_hold_reads_back_too(message: dict[str, Json]) -> None:
-    assert read(write(message)) == message
+    assert read_message(write_message(message)) == message
 
 
 @given(some.text(max_size=200))
 def test_any_text_can_be_read(text: str) -> None:
-    read(text)
-    read_plain(text)
+    read_message(text)
+    read_plain_message(text)
 
 
 @given(some.dictionaries(TEXTS, VALUES, max_size=6))
 def test_a_written_message_has_one_line_and_as_many_parts_as_members(
     message: dict[str, Json],
 ) -> None:
-    text = write(message)
+    text = write_message(message)
     assert text.isprintable() or not any(ord(letter) < 32 for letter in text)
     assert text.count(",") == max(len(message) - 1, 0)
     assert text.count("=") == len(message)
@@ -58,7 +58,7 @@ def test_a_written_message_has_one_line_and_as_many_parts_as_members(
     ],
 )
 def test_written(message: dict[str, Json], text: str) -> None:
-    assert write(message) == text
+    assert write_message(message) == text
 
 
 @pytest.mark.parametrize(
@@ -76,11 +76,11 @@ def test_written(message: dict[str, Json], text: str) -> None:
     ],
 )
 def test_batch_shipyards_own(text: str, message: dict[str, str]) -> None:
-    assert read_plain(text) == message
+    assert read_plain_message(text) == message
 
 
 @pytest.mark.parametrize(
     "text", ["a=[oops", "a=%ff", 'a="', "a=" + "[" * 100_000, "a=" + "9" * 9000]
 )
 def test_what_only_looks_like_ours_stays_text(text: str) -> None:
-    assert read(text)["a"] == text.partition("=")[2]
+    assert read_message(text)["a"] == text.partition("=")[2]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchyard.statistics.distributions import (
+from benchyard.statistics.measures import (
     coin_quantile,
     normal_cdf,
     normal_quantile,

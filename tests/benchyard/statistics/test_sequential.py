@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchyard.statistics.intervals import median_interval
-from benchyard.statistics.sequential import decide, level_at, looks, open_level, open_looks
+from benchyard.statistics.sensitivity import decide, level_at, looks, open_level, open_looks
 
 QUIET = [1.0, 1.001, 0.999, 1.0005, 0.9995, 1.0002, 0.9998, 1.0001]
 

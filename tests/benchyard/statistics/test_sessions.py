@@ -5,7 +5,7 @@ import math
 import pytest
 
 from benchyard.statistics import stdev
-from benchyard.statistics.sessions import (
+from benchyard.statistics.pairs import (
     OWN_FROM,
     PRIOR_FREEDOM,
     PRIOR_SD,

@@ -15,8 +15,15 @@ from typing import Any, TypeAlias
 
 from benchyard.core.model import Json
 from benchyard.publish.sinks.sending import batches
-from benchyard.results.event_message import pairs, read, read_plain, write
-from benchyard.results.events import SOURCE, Event, unstamp
+from benchyard.results.events import (
+    SOURCE,
+    Event,
+    message_pairs,
+    read_message,
+    read_plain_message,
+    unstamp,
+    write_message,
+)
 
 Row: TypeAlias = dict[str, str]
 #: A text's largest length in characters of UTF-16: 64 KiB.
@@ -100,12 +107,12 @@ def fitting(message: Mapping[str, Json]) -> str:
     Long values end in ``…[cut]``; where that is not enough, ``cut`` tells how many members are
     missing at the end.
     """
-    text = write(message)
+    text = write_message(message)
     if _length(text) <= _LONGEST:
         return text
     short = {cut(name, _LONGEST_NAME): _shortened(value) for name, value in message.items()}
     kept, room = list[str](), _LONGEST - 40
-    for pair in pairs(short):
+    for pair in message_pairs(short):
         room -= _length(pair) + 1
         if room < 0:
             break
@@ -127,8 +134,8 @@ def event_of(found: Mapping[str, Any]) -> Event:
     except KeyError as error:
         raise ValueError(f"a row without {error} is no event") from error
     if not is_ours(key):
-        return Event(time_of(key), node, source, name, dict[str, Json](read_plain(text)))
-    message = read(text)
+        return Event(time_of(key), node, source, name, dict[str, Json](read_plain_message(text)))
+    message = read_message(text)
     return Event(_happened(key, source, name, message), node, source, name, message)
 
 

@@ -8,7 +8,7 @@ import pytest
 from benchyard.catalogue.mindspore import explain_job
 from benchyard.catalogue.mindspore.explain_job import ExplainJob, read_job
 from benchyard.core.errors import RecordError
-from benchyard.core.memory import memory_of
+from benchyard.core.json_text import memory_of
 from tests.benchyard.catalogue.mindspore.writing import (
     METADATA,
     event,

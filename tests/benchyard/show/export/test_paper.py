@@ -7,8 +7,8 @@ from statistics import median as median_of
 import pytest
 
 from benchyard.core.errors import InputError
-from benchyard.core.markup import cell
 from benchyard.core.model import Json, Outcome
+from benchyard.core.wording import cell
 from benchyard.show.export.columns import Cell, Cells, Rows
 from benchyard.show.export.paper import PaperTable, markdown, paper_tables
 from benchyard.show.export.sources import CaseFolder

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchyard.core.markup import LONGEST, cell, code, inline
+from benchyard.core.wording import LONGEST, cell, code, inline
 from benchyard.show.pages import key_of
 from benchyard.show.pages.result import embedded, link
 

@@ -22,8 +22,7 @@ from benchyard.publish.sinks.azure.rows import (
     time_of,
     transactions,
 )
-from benchyard.results.event_message import read, write
-from benchyard.results.events import Event
+from benchyard.results.events import Event, read_message, write_message
 
 AT = datetime(2026, 11, 21, 19, 30, tzinfo=UTC)
 LIMIT = 32_768
@@ -77,7 +76,7 @@ def test_two_documents_of_one_instant_have_different_keys() -> None:
 
 def test_a_message_that_fits_is_not_touched() -> None:
     message = {"text": "x" * (LIMIT - 5)}
-    assert fitting(message) == write(message)
+    assert fitting(message) == write_message(message)
 
 
 @given(
@@ -90,18 +89,18 @@ def test_a_message_that_fits_is_not_touched() -> None:
 def test_any_message_is_made_to_fit(message: dict[str, str]) -> None:
     text = fitting(message)
     assert len(text.encode("utf-16-le", "surrogatepass")) // 2 <= LIMIT
-    for name, value in read(text).items():
+    for name, value in read_message(text).items():
         kept = str(value).removesuffix("…[cut]")
         assert name == "cut" or message[name].startswith(kept)
 
 
 def test_a_long_value_is_cut_and_marked() -> None:
-    message = read(fitting({"run": 1, "text": "x" * 70_000, "after": "y"}))
+    message = read_message(fitting({"run": 1, "text": "x" * 70_000, "after": "y"}))
     assert message == {"run": 1, "text": "x" * 4000 + "…[cut]", "after": "y"}
 
 
 def test_members_that_do_not_fit_are_counted() -> None:
-    message = read(fitting({f"name{number}": "x" * 1000 for number in range(50)}))
+    message = read_message(fitting({f"name{number}": "x" * 1000 for number in range(50)}))
     kept = [name for name in message if name != "cut"]
     assert message["cut"] == 50 - len(kept)
     assert kept == [f"name{number}" for number in range(len(kept))]

@@ -9,7 +9,7 @@ from prefect import State
 from prefect.states import Cancelled, Failed
 
 from benchyard.analysis.regressions import PREVIOUS, Baseline, Looked
-from benchyard.case.selection import likely_title
+from benchyard.case.loading import likely_title
 from benchyard.core.errors import RunInterruptedError
 from benchyard.results.campaigns import read_campaign
 from benchyard.run.engine import Executed

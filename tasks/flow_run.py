@@ -12,7 +12,7 @@ from prefect.context import FlowRunContext
 from prefect.states import Cancelled, Completed, Failed
 
 from benchyard.analysis.regressions import PREVIOUS
-from benchyard.case.selection import likely_title
+from benchyard.case.loading import likely_title
 from benchyard.core.errors import CaseFailedError
 from benchyard.core.model import Json
 from benchyard.core.wording import named_runs, printable

@@ -11,8 +11,8 @@ from prefect.artifacts import create_markdown_artifact
 from prefect.states import Completed, Failed
 
 import resources
+from benchyard.case.loading import find_cases
 from benchyard.case.registry import Registry
-from benchyard.case.selection import find_cases
 from benchyard.core import places
 from benchyard.core.errors import SinkError
 from benchyard.core.quantity import amount, percent, plural

@@ -14,7 +14,7 @@ from typing import Any, TypeVar, cast
 
 import resources
 from benchyard.analysis.regressions import check_baseline
-from benchyard.case.selection import find_cases, one_case
+from benchyard.case.loading import find_cases, one_case
 from benchyard.case.subject.contents import declaration
 from benchyard.case.subject.current import remember_code
 from benchyard.case.testbeds import refuse_unfit

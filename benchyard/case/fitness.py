@@ -7,11 +7,10 @@ from functools import cache, partial
 from typing import Any, cast
 
 from benchyard.case.inputs import Inputs, answer_findings, check_file_findings, file_findings
-from benchyard.case.nearby import hint_at_class
 from benchyard.case.needs import StepNeeds
 from benchyard.case.parameters import NamedFile, Signature, signature_of
 from benchyard.case.problems import MOST_PROBLEMS, Finding, JsonPath
-from benchyard.case.registry import Registry
+from benchyard.case.registry import Registry, hint_at_class
 from benchyard.case.resource import Resource, commands_of
 from benchyard.case.shape import Checker, check_findings, meant, read_schema, without
 from benchyard.case.templates import as_declared

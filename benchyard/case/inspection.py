@@ -1,9 +1,10 @@
 """The cases of one document, or all that is wrong with it at all points of its matrix.
 
 Shape, matrix, graph, classes, parameters, files: each stage checks what passed the ones before it,
-so that no mistake hides another one.
+so that no mistake hides another one. Each problem is told once, with the points that have it.
 """
 
+from collections import ChainMap
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain, islice
 from pathlib import Path
@@ -11,7 +12,6 @@ from typing import Any, cast
 
 from benchyard.case.fitness import CLASS, Fitness, without_class
 from benchyard.case.inputs import Inputs
-from benchyard.case.merging import MOST_FINDINGS, AtPoints
 from benchyard.case.needs import StepNeeds, answer_wanted, step_id
 from benchyard.case.problems import MOST_PROBLEMS, Finding, JsonPath
 from benchyard.case.registry import Registry
@@ -39,7 +39,10 @@ from benchyard.core.model import (
     Step,
     literal,
     mapped,
+    plain,
+    point_suffix,
 )
+from benchyard.core.wording import Sentence, quote
 
 
 def build_case(folder: Path, document: JsonObject, point: JsonObject) -> Case:
@@ -49,6 +52,7 @@ def build_case(folder: Path, document: JsonObject, point: JsonObject) -> Case:
     fields = _literal(document, "resources", "steps")
     name = fields["name"]
     subject: dict[str, Any] = fields.get("subject", {})
+    pause: float | str | None = fields.get("cooldown")
     return Case(
         folder=folder,
         id=fields.get("@id", f"urn:benchyard:case:{name}"),
@@ -63,17 +67,14 @@ def build_case(folder: Path, document: JsonObject, point: JsonObject) -> Case:
         repositories=_names(subject, "repository"),
         files=_names(subject, "files"),
         build=_names(subject, "build"),
-        cooldown=_cooldown(fields.get("cooldown")),
+        # "auto" is none.
+        cooldown=float(pause) if isinstance(pause, int | float) else None,
     )
 
 
 def _literal(members: Mapping[str, Json], *later: str) -> dict[str, Any]:
     """Return members without escapes, but for those whose references are resolved later."""
     return {key: one if key in later else mapped(one, literal) for key, one in members.items()}
-
-
-def _cooldown(written: float | str | None) -> float | None:
-    return float(written) if isinstance(written, int | float) else None  # "auto" is none
 
 
 def _names(subject: dict[str, Any], key: str) -> tuple[str, ...]:
@@ -256,3 +257,92 @@ def _is_unknown(path: JsonPath, document: JsonObject, removed: set[JsonPath]) ->
     if isinstance(value, str) and MATRIX.search(value):
         return True
     return any(path[:length] in removed for length in range(1, len(path) + 1))
+
+
+#: Points that are named; of more the number is told.
+_NAMED = 3
+#: Findings of all points together, after which no further point is looked at.
+MOST_FINDINGS = 50_000
+
+
+class AtPoints:
+    """Collects findings, point by point.
+
+    Args:
+        document: With its references to the matrix.
+    """
+
+    def __init__(self, document: JsonObject) -> None:
+        self._document = document
+        self._points: dict[Finding, list[JsonObject]] = {}
+        #: What a finding has in common with those that differ from it in values alone.
+        self._alike: dict[Finding, Finding] = {}
+        self._looked_at = 0
+
+    def note(self, point: JsonObject, filled: JsonObject, findings: list[Finding]) -> bool:
+        """Take in what is wrong at one point; return whether another one is to be looked at.
+
+        Args:
+            filled: The document at this point.
+        """
+        self._looked_at += 1
+        references = dict(_references(self._document, filled)) if findings else {}
+        for finding in dict.fromkeys(findings):
+            if finding not in self._points:
+                self._alike[finding] = self._without_values(finding, filled, references)
+            self._points.setdefault(finding, []).append(point)
+        return len(self._points) < MOST_FINDINGS
+
+    def _without_values(
+        self, finding: Finding, filled: JsonObject, references: dict[str, str]
+    ) -> Finding:
+        """Put what the document has in the place of values: of this path, and of all others."""
+        path, message = finding
+        written, value = value_at(self._document, path), value_at(filled, path)
+        if isinstance(message, Sentence):
+            here = ChainMap(dict(_references(written, value)), references)
+            return path, message.with_references(here)
+        # Plain text, of a resource class: the value of this path, if it stands there once.
+        parts = message.split(plain(value)) if isinstance(written, str) and value != "" else []
+        return path, str(written).join(parts) if len(parts) == 2 else message
+
+    def findings(self) -> Iterator[Finding]:
+        """Yield each problem once; messages that differ in values of the matrix alone are one."""
+        merged: dict[Finding, list[Finding]] = {}
+        for finding, alike in self._alike.items():
+            merged.setdefault(alike, []).append(finding)
+        for each in merged.values():
+            points = [point for finding in each for point in self._points[finding]]
+            path, message = each[0]
+            yield path, message + self._where(points, one=len(each) == 1)
+
+    def _where(self, points: list[JsonObject], *, one: bool) -> str:
+        """Say which points have a problem.
+
+        Args:
+            one: Whether its message is the same at all of them; else it is that of the first.
+        """
+        count, looked_at = len(points), self._looked_at
+        if looked_at == 1:
+            return ""
+        names = [quote(point_suffix(point)) for point in points[:_NAMED]]
+        if count == 1:
+            return f" (at {names[0]})"
+        where = f"in all {count:,} points"
+        if count < looked_at:
+            more = ", …" if count > _NAMED else ""
+            where = f"in {count:,} of {looked_at:,} points: {', '.join(names)}{more}"
+        return f" ({where})" if one else f" (at {names[0]}; alike {where})"
+
+
+def _references(written: Json, filled: Json) -> Iterator[tuple[str, str]]:
+    """Yield texts that came from the matrix, as messages show them, with what is written there."""
+    if written is filled:
+        return
+    if isinstance(written, str):
+        yield from ((text, written) for text in (plain(filled), quote(filled)))
+    elif isinstance(written, list) and isinstance(filled, list):
+        yield from chain.from_iterable(map(_references, written, filled))
+    elif isinstance(written, dict) and isinstance(filled, dict):
+        for key in filled:
+            yield from _references(written.get(key), filled[key])

@@ -4,9 +4,11 @@ import ast
 import importlib.metadata
 import importlib.util
 import inspect
+import os
 import re
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
@@ -15,6 +17,7 @@ from typing import Any, cast
 from benchyard.case.parameters import signature_of
 from benchyard.case.resource import Resource, commands_of
 from benchyard.core.errors import InputError
+from benchyard.core.files import content, shown
 
 ENTRY_POINTS = "benchyard.resources"
 #: Begin of the module names that files outside of a package are given.
@@ -188,3 +191,47 @@ def _class_names(file: Path) -> list[str]:
     else:
         names = [node.name for node in tree.body if isinstance(node, ast.ClassDef) and node.bases]
     return [name for name in names if not name.startswith("_")]
+
+
+_FOLDER = "resources"
+
+
+def hint_at_class(name: str, case: Path, known: Collection[str]) -> str | None:
+    """Say how a class becomes known that stands in a folder ``resources`` in or above a case.
+
+    Args:
+        case: The case's folder.
+        known: Files whose classes are known: their folders need no hint.
+
+    Returns:
+        The end of a sentence; None if no such folder has the class.
+    """
+    if not name.isidentifier():
+        return None
+    begin = re.compile(rb"^class\s+" + name.encode() + rb"\s*\(", re.MULTILINE)
+    asked = {os.path.dirname(os.path.realpath(file)) for file in known}  # noqa: PTH120 - fast
+    for folder in dict.fromkeys(_folders(case)):
+        if os.path.realpath(folder) not in asked:
+            for file in sorted(folder.glob("[!_]*.py")):
+                with suppress(OSError):
+                    if begin.search(content(file)):
+                        return _told(name, file)
+    return None
+
+
+def _folders(case: Path) -> Iterator[Path]:
+    """Yield folders that may hold classes: in the case, above it up to its repository, and here."""
+    for place in (case, *case.parents):
+        yield place / _FOLDER
+        if (place / ".git").exists():
+            break
+    with suppress(OSError):
+        yield Path.cwd() / _FOLDER
+
+
+def _told(name: str, file: Path) -> str:
+    folder = shown(file.parent)
+    return (
+        f"; class {name} is in {shown(file)}: add --resources {folder}, or "
+        f'resources = ["{folder}"] to benchyard.toml'
+    )

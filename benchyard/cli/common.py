@@ -9,9 +9,8 @@ from typing import Any, cast
 import click
 
 import resources
-from benchyard.case.loading import Loaded, find_metadata, raise_problems
+from benchyard.case.loading import Loaded, find_cases, find_metadata, raise_problems
 from benchyard.case.registry import Registry
-from benchyard.case.selection import find_cases
 from benchyard.cli.option_types import CommandT, NamedPath, OneOf, Percent, json_option
 from benchyard.cli.terminal import say
 from benchyard.core.errors import InputError

@@ -11,9 +11,8 @@ from typing import NamedTuple
 import click
 
 import resources
-from benchyard.case.loading import raise_problems
+from benchyard.case.loading import find_cases, raise_problems
 from benchyard.case.registry import Registry
-from benchyard.case.selection import find_cases
 from benchyard.case.subject.current import current_subject
 from benchyard.cli import comparing, running
 from benchyard.cli.ci import strict_option

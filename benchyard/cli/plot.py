@@ -15,8 +15,7 @@ from benchyard.analysis.comparison.run_sets import (
     results_folders,
 )
 from benchyard.analysis.comparison.samples import DURATION
-from benchyard.case.loading import raise_problems
-from benchyard.case.selection import likely_title
+from benchyard.case.loading import likely_title, raise_problems
 from benchyard.cli.common import cases_of, gathered, suspect_option
 from benchyard.cli.option_types import OneOf, output_option
 from benchyard.cli.terminal import say

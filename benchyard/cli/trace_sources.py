@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 import resources
-from benchyard.case.selection import one_case
+from benchyard.case.loading import one_case
 from benchyard.cli.common import (
     CommandT,
     Selection,

@@ -14,10 +14,10 @@ import sys
 from contextlib import suppress
 from datetime import MAXYEAR, MINYEAR, datetime
 from types import BuiltinFunctionType, FunctionType, ModuleType
-from typing import Annotated, Any, TypeAlias, TypeVar
+from typing import Any, TypeVar
 
 import orjson
-from msgspec import Meta, MsgspecError, convert
+from msgspec import MsgspecError, convert
 
 from benchyard.core.model import Json
 
@@ -99,14 +99,6 @@ def memory_of(value: Any) -> int:
 
 T = TypeVar("T")
 
-#: No size or length is larger: beyond it, sums and squares would leave the floats. Integers stay
-#: integers, for a counter is written as one.
-Number: TypeAlias = (
-    Annotated[float, Meta(ge=-1e100, le=1e100)] | Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
-)
-Length: TypeAlias = Annotated[float, Meta(ge=0, le=1e100)]
-Count: TypeAlias = Annotated[int, Meta(ge=0, le=10**9)]
-
 
 def read_as(kind: type[T], document: object) -> T:
     """Make a dataclass out of an object.
@@ -128,14 +120,3 @@ def is_moment(text: str) -> bool:
     """
     read = datetime.fromisoformat(text)
     return read.tzinfo is not None and MINYEAR < read.year < MAXYEAR
-
-
-def check_moments(*texts: str | None) -> None:
-    """Refuse a time without a zone.
-
-    Raises:
-        ValueError: If a text is not None, and no such time.
-    """
-    for text in texts:
-        if text is not None and not is_moment(text):
-            raise ValueError(f"'{text}' is not a time with a time zone")

@@ -18,12 +18,20 @@ from datetime import datetime
 from pathlib import Path
 from typing import cast
 
-from benchyard.core.json_text import Count, Length, check_moments, decoded, encoded, read_as
+from benchyard.core.json_text import decoded, encoded, read_as
 from benchyard.core.model import Json, JsonObject, Outcome, slug
 from benchyard.core.quantity import shorten
 from benchyard.process.labels import owner_is_alive, this_owner
 from benchyard.results.folders import Results
-from benchyard.results.record import Attempt, ErrorRecord, RunRecord, StepRecord
+from benchyard.results.record import (
+    Attempt,
+    Count,
+    ErrorRecord,
+    Length,
+    RunRecord,
+    StepRecord,
+    check_moments,
+)
 
 logger = logging.getLogger(__name__)
 

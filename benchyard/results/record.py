@@ -18,16 +18,24 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import cast
+from typing import Annotated, TypeAlias, cast
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 from msgspec.json import Decoder
 
 from benchyard.core.errors import RecordError
 from benchyard.core.files import content, write_json
-from benchyard.core.json_text import Length, Number, decoded, is_moment, read_as
+from benchyard.core.json_text import decoded, is_moment, read_as
 from benchyard.core.model import Json, JsonObject, Outcome
 from benchyard.results.folders import RUN_FILE, run_number
+
+#: No size or length is larger: beyond it, sums and squares would leave the floats. Integers stay
+#: integers, for a counter is written as one.
+Number: TypeAlias = (
+    Annotated[float, Meta(ge=-1e100, le=1e100)] | Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
+)
+Length: TypeAlias = Annotated[float, Meta(ge=0, le=1e100)]
+Count: TypeAlias = Annotated[int, Meta(ge=0, le=10**9)]
 
 FORMAT = "benchyard-run"
 VERSION = 6
@@ -305,3 +313,14 @@ def interval_of(record: RunRecord | None) -> float:
     """Return the seconds between two samples; Benchyard's default where the record tells none."""
     told = record.collector.get("interval_s") if record else None
     return float(told) if isinstance(told, int | float) and 0 < told < 1e6 else 0.1
+
+
+def check_moments(*texts: str | None) -> None:
+    """Refuse a time without a zone.
+
+    Raises:
+        ValueError: If a text is not None, and no such time.
+    """
+    for text in texts:
+        if text is not None and not is_moment(text):
+            raise ValueError(f"'{text}' is not a time with a time zone")

@@ -27,11 +27,11 @@ from typing import Any, cast
 
 from benchyard.core.errors import InputError, RecordError
 from benchyard.core.files import opened, shown
-from benchyard.core.json_text import Count, decoded, read_as
+from benchyard.core.json_text import decoded, read_as
 from benchyard.core.model import Json, JsonObject
 from benchyard.core.quantity import amount
 from benchyard.results.folders import RUN_FILE
-from benchyard.results.record import RunRecord, parse_record
+from benchyard.results.record import Count, RunRecord, parse_record
 
 FORMAT = "benchyard-report"
 VERSION = 1

@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from benchyard.case.loading import Loaded
+from benchyard.case.loading import Loaded, find_cases
 from benchyard.case.registry import Registry
-from benchyard.case.selection import find_cases
 from benchyard.case.subject.current import current_subject
 from benchyard.core.errors import InputError
 from benchyard.core.model import Case

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from benchyard.case.selection import one_case
+from benchyard.case.loading import one_case
 from benchyard.core.errors import InputError
 from resources import find
 from tasks.parameters import choices, reference, with_choices

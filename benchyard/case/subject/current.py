@@ -11,8 +11,7 @@ from typing import Any, cast
 
 from benchyard.case.registry import Registry
 from benchyard.case.resource import Resource
-from benchyard.case.subject.code import OWN_PACKAGES, code_of
-from benchyard.case.subject.contents import content_hash, declared_files
+from benchyard.case.subject.contents import OWN_PACKAGES, code_of, content_hash, declared_files
 from benchyard.case.subject.programs import CommandLine, program_facts, python_variables
 from benchyard.core.errors import InputError
 from benchyard.core.model import Case, Json, JsonObject, at_root, literal, mapped, point_suffix

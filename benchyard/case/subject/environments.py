@@ -18,8 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
-from benchyard.case.subject.code import INSTALLED
-from benchyard.case.subject.contents import Stamp, digest_of_files, project_files, stamp
+from benchyard.case.subject.contents import INSTALLED, Stamp, digest_of_files, project_files, stamp
 from benchyard.core.model import Json
 from benchyard.host.facts import ask_git, work_tree_state
 

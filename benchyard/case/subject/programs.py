@@ -10,8 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from benchyard.case.subject.code import INSTALLED
-from benchyard.case.subject.contents import Stamp, digest, stamp
+from benchyard.case.subject.contents import INSTALLED, Stamp, digest, stamp
 from benchyard.case.subject.environments import (
     Environment,
     Variables,

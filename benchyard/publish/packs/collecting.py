@@ -12,8 +12,7 @@ from pathlib import Path
 from benchyard import __version__
 from benchyard.case.loading import METADATA
 from benchyard.case.registry import Registry
-from benchyard.case.subject.code import code_of
-from benchyard.case.subject.contents import content_hash
+from benchyard.case.subject.contents import code_of, content_hash
 from benchyard.core.errors import CaseError
 from benchyard.core.files import inside, opened, sha256, shown, special
 from benchyard.core.model import Case, Json, point_suffix, slug

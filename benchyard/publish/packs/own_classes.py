@@ -6,7 +6,7 @@ from typing import Any
 
 from benchyard.case.registry import Registry
 from benchyard.case.resource import Resource
-from benchyard.case.subject.code import INSTALLED, OWN_PACKAGES, Code
+from benchyard.case.subject.contents import INSTALLED, OWN_PACKAGES, Code
 from benchyard.core.model import Case
 from benchyard.publish.packs.manifest import CLASSES
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchyard.case.inspection import AtPoints
 from benchyard.case.loading import load
-from benchyard.case.merging import AtPoints
 from benchyard.case.problems import Finding
 from tests.benchyard.case.test_loading import problems, write
 from tests.benchyard.case.toys import REGISTRY

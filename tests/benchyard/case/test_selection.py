@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from benchyard.case.loading import Loaded
-from benchyard.case.selection import find_cases, likely_title, one_case
+from benchyard.case.loading import Loaded, find_cases, likely_title, one_case
 from benchyard.core.errors import CaseError, InputError
 from tests.benchyard.case.toys import REGISTRY
 

@@ -7,7 +7,7 @@ from types import ModuleType
 
 import pytest
 
-from benchyard.case.subject.code import code_of
+from benchyard.case.subject.contents import code_of
 from resources.duckdb import DuckDB
 from resources.process import Process
 

@@ -34,7 +34,6 @@ from benchyard.core.quantity import amount, plural
 from benchyard.core.wording import printable, some
 from benchyard.publish.packs.archives import ENDINGS, write_archive
 from benchyard.publish.packs.collecting import Measured, collect
-from benchyard.publish.packs.differences import differences_here, other_packages, unmet_here
 from benchyard.publish.packs.manifest import (
     CASES,
     REPRODUCED,
@@ -42,6 +41,7 @@ from benchyard.publish.packs.manifest import (
     Manifest,
     PackedCase,
 )
+from benchyard.publish.packs.packages import differences_here, other_packages, unmet_here
 from benchyard.publish.packs.unpacking import unpack, unpacked_to_check
 
 

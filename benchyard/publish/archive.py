@@ -29,7 +29,7 @@ from benchyard.publish.claims import (
     write_new,
 )
 from benchyard.publish.compression import LARGEST, Compression, compress, decompress, split_name
-from benchyard.publish.redact import scrubbed, without_credentials
+from benchyard.publish.outcome import scrubbed, without_credentials
 from benchyard.publish.sinks.contract import DocumentKind
 
 #: ``fsspec.AbstractFileSystem``, which has no types.

@@ -38,8 +38,8 @@ from benchyard.publish.outcome import (
     Rejected,
     Retrying,
     reason_of,
+    scrubbed,
 )
-from benchyard.publish.redact import scrubbed
 from benchyard.publish.sinks.contract import NotesArchiving, Sink, Spooled
 from benchyard.publish.sinks.sending import HALF_A_MINUTE, RetryPolicy, retried
 from benchyard.publish.spool import reject, waiting_for

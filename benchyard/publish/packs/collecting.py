@@ -1,31 +1,27 @@
 """What goes into a pack: cases, inputs, classes, records; all of it looked at before writing."""
 
-import hashlib
 import os
 import posixpath
 import re
-import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from benchyard import __version__
 from benchyard.case.loading import METADATA
 from benchyard.case.registry import Registry
-from benchyard.case.subject.contents import code_of, content_hash
+from benchyard.case.resource import Resource
+from benchyard.case.subject.contents import INSTALLED, OWN_PACKAGES, code_of, content_hash
 from benchyard.core.errors import CaseError
-from benchyard.core.files import inside, opened, sha256, shown, special
+from benchyard.core.files import inside, opened, shown, special
 from benchyard.core.model import Case, Json, point_suffix, slug
 from benchyard.core.redaction import Redaction, Stream
 from benchyard.core.wording import printable, quote
 from benchyard.publish.packs.archives import Contents
-from benchyard.publish.packs.installed import (
-    installed_packages,
-    other_environment,
-    python_version,
-)
 from benchyard.publish.packs.manifest import (
     CASES,
+    CLASSES,
     LOCK,
     README,
     RESULTS,
@@ -33,9 +29,9 @@ from benchyard.publish.packs.manifest import (
     PackedCase,
     PackedFile,
     is_safe,
+    readme,
 )
-from benchyard.publish.packs.own_classes import Homes, own_classes
-from benchyard.publish.packs.readme import readme
+from benchyard.publish.packs.packages import installed_packages, other_environment, python_version
 from benchyard.results.campaigns import Campaign, read_campaign
 from benchyard.results.folders import (
     DONE,
@@ -144,7 +140,7 @@ def collect(
         found.wrong += _unmeasured(one.case, campaign)
         _add_records(found, one.results, packed.results, samples=samples)
     both = [(one.case, campaign) for one, campaign in zip(measured, campaigns, strict=True)]
-    classes = _add_classes(found, both, registry, Homes(registry, folders))
+    classes = _add_classes(found, both, registry, folders)
     _refuse_secrets(found, _declarations(one.case for one in measured))
     if found.wrong:
         raise CaseError(tuple(dict.fromkeys(map(printable, found.wrong))))
@@ -181,7 +177,7 @@ def _packed(case: Case, campaign: Campaign, registry: Registry, name: str) -> Pa
         results=f"{RESULTS}/{name}{below}",
         runs=tuple(sorted(campaign.records)),
         interval_s=float(interval) if isinstance(interval, int | float) else None,
-        classes=tuple(sorted(one.__name__ for one in own_classes(case, registry).values())),
+        classes=tuple(sorted(one.__name__ for one in _own_classes(case, registry).values())),
     )
 
 
@@ -232,42 +228,60 @@ def _add_records(found: _Collected, results: Path, name: str, *, samples: bool) 
             found.add(f"{name}/{file.name}", file, results)
 
 
-# -- classes
+def _own_classes(case: Case, registry: Registry) -> dict[str, type[Resource[Any]]]:
+    """Return the resources of a case whose classes do not come with Benchyard."""
+    names = dict.fromkeys(step.resource for step in case.steps)
+    found = {name: registry.classes.get(case.class_of(name)) for name in names}
+    return {name: kind for name, kind in found.items() if kind and not _is_shipped(kind)}
+
+
+def _is_shipped(kind: type[Resource[Any]]) -> bool:
+    return kind.__module__.partition(".")[0] in OWN_PACKAGES
 
 
 def _add_classes(
-    found: _Collected, measured: Iterable[tuple[Case, Campaign]], registry: Registry, homes: Homes
+    found: _Collected,
+    measured: Iterable[tuple[Case, Campaign]],
+    registry: Registry,
+    folders: Sequence[Path],
 ) -> list[str]:
-    """Add the modules of the cases' own classes; return the folders in which they lie packed."""
+    """Add the modules of the cases' own classes; return the folders in which they lie packed.
+
+    Modules that are installed or Benchyard's are left out. A folder keeps its own name: the digest
+    of a class is made of it too.
+    """
+    resolved = dict.fromkeys(folder.resolve() for folder in folders)
+    names = {one: f"{CLASSES}/{n}/{one.name}" for n, one in enumerate(resolved, 1)}
+    shipped = (name for name, kind in registry.classes.items() if _is_shipped(kind))
+    theirs = {Path(registry.origins[name]).resolve().parent for name in shipped}
     used: dict[str, None] = {}
     for case, campaign in measured:
-        for resource, kind in own_classes(case, registry).items():
+        for resource, kind in _own_classes(case, registry).items():
             code = code_of(kind)
             if _then(campaign, resource) not in (None, code.digest):
                 found.wrong.append(
                     f"{case.title}: the code of {resource} has changed since its runs; execute it "
                     "again before it is packed"
                 )
-            for file in homes.to_pack(code):
-                home = homes.of(file)
-                if home is None:
+            for file in code.files:
+                folder = next((one for one in names if one in file.parents), None)
+                if INSTALLED & set(file.parts) or theirs & set(file.parents):
+                    continue
+                if folder is None:
                     found.wrong.append(
                         f"{kind.__name__} needs {shown(file)}, which lies outside of what "
                         "--resources names: put it there"
                     )
                     continue
-                folder, name = home
-                used[name] = None
-                found.add(f"{name}/{file.relative_to(folder).as_posix()}", file, folder)
+                used[names[folder]] = None
+                name = f"{names[folder]}/{file.relative_to(folder).as_posix()}"
+                found.add(name, file, folder)
     return list(used)
 
 
 def _then(campaign: Campaign, resource: str) -> Json:
     classes = subject_of(campaign.newest).get("classes") if campaign.newest else None
     return classes.get(resource) if isinstance(classes, dict) else None
-
-
-# -- secrets
 
 
 def _refuse_secrets(found: _Collected, cases: Iterable[Path]) -> None:
@@ -290,9 +304,6 @@ def _holds(file: Path, redaction: Redaction) -> bool:
             stream.feed(piece)
     stream.finish()
     return stream.found
-
-
-# -- the whole
 
 
 def _collection(
@@ -318,7 +329,7 @@ def _collection(
         LOCK: lock.encode(),
         README: readme(manifest, newest).encode(),
     }
-    files = {name: _packed_file(contents[name]) for name in sorted(contents)}
+    files = {name: PackedFile.of(contents[name]) for name in sorted(contents)}
     warnings = tuple(dict.fromkeys(other_environment(newest.values())))
     return Collection(replace(manifest, files=files), contents, warnings)
 
@@ -330,10 +341,3 @@ def _images(newest: Mapping[str, RunRecord]) -> dict[str, str]:
         for name, facts in record.resources.items()
     )
     return {name: image for name, image in told if isinstance(image, str)}
-
-
-def _packed_file(content: Path | bytes) -> PackedFile:
-    if isinstance(content, bytes):
-        return PackedFile(hashlib.sha256(content).hexdigest(), len(content))
-    status = content.stat()
-    return PackedFile(sha256(content), status.st_size, bool(status.st_mode & stat.S_IXUSR))

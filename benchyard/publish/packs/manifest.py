@@ -1,4 +1,4 @@
-"""``pack.json``: what is in a pack, with the digest of each file.
+"""``pack.json``: what is in a pack, with the digest of each file; and the page for people.
 
 Names of files are relative to the pack's root, with ``/`` between folders. Of several files with
 one content an archive holds the first by name; the manifest lists them all.
@@ -8,15 +8,20 @@ import hashlib
 import json
 import posixpath
 import re
+import stat
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from itertools import islice, pairwise
-from typing import IO, Any
+from pathlib import Path
+from typing import IO, Any, Self
 
 from benchyard.core.errors import InputError
+from benchyard.core.files import sha256
 from benchyard.core.json_text import decoded, read_as
-from benchyard.core.wording import quote
+from benchyard.core.quantity import plural
+from benchyard.core.wording import printable, quote
+from benchyard.results.record import RunRecord
 
 MANIFEST = "pack.json"
 README = "README.txt"
@@ -58,6 +63,14 @@ class PackedFile:
     sha256: str
     bytes: int
     executable: bool = False
+
+    @classmethod
+    def of(cls, content: "Path | bytes") -> Self:
+        """Return what a file, or a content, is in a manifest."""
+        if not isinstance(content, Path):
+            return cls(hashlib.sha256(content).hexdigest(), len(content))
+        status = content.stat()
+        return cls(sha256(content), status.st_size, bool(status.st_mode & stat.S_IXUSR))
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,3 +267,54 @@ def _missing(manifest: Manifest) -> Iterator[str]:
     for folder in manifest.classes:
         if not holds(folder):
             yield f"the folder '{quote(folder)}' is not in it"
+
+
+def readme(manifest: Manifest, newest: Mapping[str, RunRecord]) -> str:
+    """Return the page in a pack that says what it is, and how to measure it again.
+
+    Args:
+        newest: Title of a case to the record of its newest run.
+    """
+    return "\n".join(_page(manifest, newest))
+
+
+def _page(manifest: Manifest, newest: Mapping[str, RunRecord]) -> Iterator[str]:
+    yield f"""A pack of Benchyard {manifest.benchyard}: benchmark cases, and what was measured.
+
+To measure them again on this machine and to compare:
+
+    pip install benchyard=={manifest.benchyard}
+    benchyard reproduce FILE
+
+FILE is the archive, or the folder into which it was unpacked. What is executed are the programs
+that the cases name: look at them first if you do not trust where this comes from. To verify all
+digests and to see what differs on this machine, without executing anything of the pack:
+
+    benchyard reproduce FILE --check
+
+{LOCK} lists the Python packages that were installed, for pip install --constraint {LOCK}.
+"""
+    yield "Cases:\n"
+    for case in manifest.cases:
+        yield f"  {printable(case.title)}: {plural(len(case.runs), 'finished run')}, {case.results}"
+        record = newest.get(case.title)
+        if record is not None:
+            yield from (f"    {line}" for line in _host(record))
+    for name, image in manifest.images.items():
+        yield f"  image of {printable(name)}: {printable(image)}"
+    yield ""
+    yield "pack.json holds the digest (SHA-256) of every file, and its size."
+    if manifest.classes:
+        yield f"Classes of the cases' own (Python code): {', '.join(manifest.classes)}"
+    yield ""
+
+
+def _host(record: RunRecord) -> Iterator[str]:
+    told = {
+        "host": record.fact("host"),
+        "processor": record.fact("cpu", "model"),
+        "kernel": record.fact("kernel"),
+        "Python": record.fact("python"),
+    }
+    known = [f"{name} {quote(value)}" for name, value in told.items() if value]
+    yield f"measured {record.started_at[:10]} on " + ", ".join(known)

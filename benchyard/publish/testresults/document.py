@@ -176,13 +176,10 @@ _Found = tuple[str, float, JsonObject]
 def _entry(value: Any, position: int) -> _Found:
     where = f"entries.entry[{position}]"
     body = message(value, where)
-    name, wall_time = body.get("name"), body.get("wallTime")
-    # Nearly all are like this, and a document may have thousands.
-    if not (name and type(name) is str and type(wall_time) is float):
-        name = text(name, f"{where}.name")
-        if not name:
-            raise refused(f"{where} has no name")
-        wall_time = number(field(body, "wallTime"), f"{where}.wallTime")
+    name = text(body.get("name"), f"{where}.name")
+    if not name:
+        raise refused(f"{where} has no name")
+    wall_time = number(field(body, "wallTime"), f"{where}.wallTime")
     return name, wall_time, cast("JsonObject", body)
 
 

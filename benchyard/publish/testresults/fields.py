@@ -7,7 +7,7 @@ Source: https://protobuf.dev/programming-guides/json (JSON Mapping).
 import math
 import re
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any
 
 from benchyard.core.errors import DocumentRejectedError
 
@@ -24,6 +24,7 @@ _ALSO = {
 }
 _NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|-?Infinity|NaN")
 _SHOWN = 40
+_KINDS: Mapping[type, str] = {dict: "an object", list: "a list", str: "a text"}
 
 Message = Mapping[str, Any]
 
@@ -45,37 +46,25 @@ def message(value: Any, where: str) -> Message:
     Raises:
         DocumentRejectedError: If it is something else.
     """
-    if value is None:
-        return {}
-    if isinstance(value, dict):
-        return cast("Message", value)
-    raise refused(f"{where} is {_kind(value)}, and no object")
+    return _typed(value, dict, where)
 
 
 def items(value: Any, where: str) -> list[Any]:
-    """Read a repeated field; one that is not set is empty.
-
-    Raises:
-        DocumentRejectedError: If it is something else.
-    """
-    if value is None:
-        return []
-    if isinstance(value, list):
-        return cast("list[Any]", value)
-    raise refused(f"{where} is {_kind(value)}, and no list")
+    """Read a repeated field, as ``message``."""
+    return _typed(value, list, where)
 
 
 def text(value: Any, where: str) -> str:
-    """Read a text; one that is not set is empty.
+    """Read a text, as ``message``."""
+    return _typed(value, str, where)
 
-    Raises:
-        DocumentRejectedError: If it is something else.
-    """
-    if isinstance(value, str):
-        return value
+
+def _typed(value: Any, kind: type, where: str) -> Any:
     if value is None:
-        return ""
-    raise refused(f"{where} is {_kind(value)}, and no text")
+        return kind()
+    if isinstance(value, kind):
+        return value
+    raise refused(f"{where} is {_kind(value)}, and no {_KINDS[kind].split()[1]}")
 
 
 def number(value: Any, where: str) -> float:
@@ -89,14 +78,10 @@ def number(value: Any, where: str) -> float:
     if value is None:
         return 0.0
     if isinstance(value, str) and not _NUMBER.fullmatch(value):
-        raise refused(f"{where} is {_short(value)}, and no number")
+        short = repr(value) if len(value) <= _SHOWN else f"{value[:_SHOWN]!r}…"
+        raise refused(f"{where} is {short}, and no number")
     if isinstance(value, bool) or not isinstance(value, int | str):
         raise refused(f"{where} is {_kind(value)}, and no number")
-    return _finite(value, where)
-
-
-def _finite(value: int | str, where: str) -> float:
-    """Convert to a double; refuse numbers that are too large for one."""
     try:
         converted = float(value)
     except OverflowError:
@@ -111,14 +96,5 @@ def refused(reason: str) -> DocumentRejectedError:
     return DocumentRejectedError(f"it is no TestResults document: {reason}")
 
 
-def _kind(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, dict | list):
-        return "an object" if isinstance(value, dict) else "a list"
-    return "a text" if isinstance(value, str) else "a number"
-
-
-def _short(value: str) -> str:
-    """Quote a text so that it stays on its line."""
-    return repr(value) if len(value) <= _SHOWN else f"{value[:_SHOWN]!r}…"
+def _kind(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else _KINDS.get(type(value), "a number")

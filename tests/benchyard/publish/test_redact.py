@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchyard.publish.redact import scrubbed, without_credentials
+from benchyard.publish.outcome import scrubbed, without_credentials
 
 
 def test_an_address_without_credentials() -> None:

@@ -6,5 +6,5 @@ Datastore's kinds of these names, for everybody's SQLite. Below them
 documents: each document once, whole, with its start in microseconds since 1970, UTC.
 test_names, entry_names: each name once.
 timings: one number for each entry of each document, in an order that makes both writing a document
-  and reading one entry through time touch few pages (see ``schema``).
+  and reading one entry through time touch few pages (see ``store``).
 """

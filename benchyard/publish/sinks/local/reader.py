@@ -1,6 +1,7 @@
 """Reading the local store."""
 
 import sqlite3
+import zlib
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from math import nan
@@ -9,9 +10,15 @@ from pathlib import Path
 from typing import Any, TypeVar, Unpack
 
 from benchyard.publish.sinks.contract import Stored, Timing, TimingWindow, timings_of_documents
-from benchyard.publish.sinks.local.connection import connect_to_read, explaining, file_of
-from benchyard.publish.sinks.local.schema import BLOCK, document_in, microseconds, moment_of
-from benchyard.publish.testresults import BenchmarkEntry
+from benchyard.publish.sinks.local.store import (
+    BLOCK,
+    connect_to_read,
+    explaining,
+    file_of,
+    microseconds,
+    moment_of,
+)
+from benchyard.publish.testresults import BenchmarkEntry, parse
 from benchyard.publish.testresults.document import subject_of_text
 from benchyard.results.subject import Subject
 
@@ -96,7 +103,7 @@ class LocalReader:
         found: list[BenchmarkEntry] = []
         with explaining(self._file):
             for (info,) in self._rows(query, {"test": test, "start": microseconds(started_at)}):
-                found += document_in(info).entries
+                found += parse(zlib.decompress(info)).entries
         for entry in sorted(found, key=attrgetter("name")):
             yield Stored(test, entry.name, started_at, entry.wall_time, entry.body)
 

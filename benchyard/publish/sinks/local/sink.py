@@ -5,134 +5,89 @@ import sqlite3
 import threading
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from benchyard.core import database
 from benchyard.core.errors import DocumentRejectedError
 from benchyard.publish.sinks.contract import DocumentKind, Spooled
-from benchyard.publish.sinks.local.connection import (
+from benchyard.publish.sinks.local.store import (
+    BLOCK,
     check,
     connect_to_write,
     explaining,
     file_of,
+    microseconds,
 )
-from benchyard.publish.sinks.local.schema import BLOCK, microseconds
 from benchyard.publish.testresults import BenchmarkEntry, Document, parse
 from benchyard.publish.testresults.document import subject_in, suspect_in
 from benchyard.results.subject import Subject, commit_of
 
 #: Of zlib, 1 to 9: a higher one takes twice the time for a tenth of the size.
 _LEVEL = 1
-#: Names of entries that are remembered at most.
-_REMEMBERED = 200_000
 
 
-def _ordinals(entries: Iterable[BenchmarkEntry]) -> Iterator[int]:
-    """Yield the ordinal of each entry among those of the same name."""
-    seen: Counter[str] = Counter()
-    for entry in entries:
-        yield seen[entry.name]
-        seen[entry.name] += 1
+def _put(connection: sqlite3.Connection, document: Document, info: bytes) -> None:
+    """Write a document and its entries, in the transaction that is open.
 
+    A document that is there already, by its identity, is not written again.
 
-def _suspect(entry: BenchmarkEntry) -> str | None:
-    return suspect_in(entry.body) or None
-
-
-class TableWriter:
-    """Writes through one connection, and caches the ids of names.
-
-    After a failed transaction it must not be used again: it may have cached ids that are in no
-    table.
+    Args:
+        connection: To the store.
+        document: The document.
+        info: Its JSON, compressed.
     """
+    execute = connection.execute
+    identity = bytes.fromhex(document.identity)
+    if execute("SELECT 1 FROM documents WHERE identity = ?", (identity,)).fetchone():
+        return
+    name = (document.test,)
+    execute("INSERT OR IGNORE INTO test_names (test) VALUES (?)", name)
+    [test] = execute("SELECT id FROM test_names WHERE test = ?", name).fetchone()
+    [number] = execute(
+        "SELECT ifnull(max(number) + 1, 0) FROM documents WHERE test_id = ?", (test,)
+    ).fetchone()
+    origin, start = _origin(connection, subject_in(document)), microseconds(document.started_at)
+    execute(
+        "INSERT INTO documents (test_id, number, start, identity, info, origin) "
+        "VALUES (?, ?, ?, ?, ?, ?)",
+        (test, number, start, identity, info, origin),
+    )
+    _put_timings(connection, test, number, document.entries)
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
-        self._tests: dict[str, int] = {}
-        self._entries: dict[int, dict[str, int]] = {}
 
-    def put(self, document: Document, info: bytes) -> None:
-        """Write a document and its entries, in the transaction that is open.
+def _put_timings(
+    connection: sqlite3.Connection, test: int, number: int, entries: Sequence[BenchmarkEntry]
+) -> None:
+    connection.executemany(
+        "INSERT OR IGNORE INTO entry_names (test_id, entry) VALUES (?, ?)",
+        ((test, entry.name) for entry in entries),
+    )
+    ordinals: Counter[str] = Counter()
+    rows: list[tuple[object, ...]] = []
+    for entry in entries:
+        suspect = suspect_in(entry.body) or None
+        times = (number, ordinals[entry.name], entry.wall_time, suspect)
+        rows.append((number // BLOCK, test, entry.name, *times))
+        ordinals[entry.name] += 1
+    connection.executemany(
+        "INSERT INTO timings (block, entry_id, number, ordinal, timing, suspect) VALUES "
+        "(?, (SELECT id FROM entry_names WHERE test_id = ? AND entry = ?), ?, ?, ?, ?)",
+        rows,
+    )
 
-        A document that is there already, by its identity, is not written again.
 
-        Args:
-            document: The document.
-            info: Its JSON, compressed.
-        """
-        identity = bytes.fromhex(document.identity)
-        there = self._connection.execute("SELECT 1 FROM documents WHERE identity = ?", (identity,))
-        if there.fetchone():
-            return
-        test = self._test(document.test)
-        [number] = self._connection.execute(
-            "SELECT ifnull(max(number) + 1, 0) FROM documents WHERE test_id = ?", (test,)
-        ).fetchone()
-        start = microseconds(document.started_at)
-        self._connection.execute(
-            "INSERT INTO documents (test_id, number, start, identity, info, origin) "
-            "VALUES (?, ?, ?, ?, ?, ?)",
-            (test, number, start, identity, info, self._origin(subject_in(document))),
-        )
-        self._put_timings(test, number, document.entries)
-
-    def _put_timings(self, test: int, number: int, entries: Sequence[BenchmarkEntry]) -> None:
-        names = self._names(test, {entry.name for entry in entries})
-        block = number // BLOCK
-        rows = [
-            (block, names[entry.name], number, ordinal, entry.wall_time, _suspect(entry))
-            for entry, ordinal in zip(entries, _ordinals(entries), strict=True)
-        ]
-        self._connection.executemany(
-            "INSERT INTO timings (block, entry_id, number, ordinal, timing, suspect) "
-            "VALUES (?, ?, ?, ?, ?, ?)",
-            rows,
-        )
-
-    def _origin(self, subject: Subject) -> int:
-        # ASCII: a name in it may be no Unicode.
-        whole = json.dumps(subject, sort_keys=True)
-        told = (subject.get("host"), subject.get("digest"), commit_of(subject))
-        short = [one if isinstance(one, str) else "" for one in told]
-        self._connection.execute(
-            "INSERT OR IGNORE INTO origins (host, subject, commits, whole) VALUES (?, ?, ?, ?)",
-            (*short, whole),
-        )
-        [number] = self._connection.execute(
-            "SELECT id FROM origins WHERE whole = ?", (whole,)
-        ).fetchone()
-        return number
-
-    def _test(self, name: str) -> int:
-        if name not in self._tests:
-            self._connection.execute("INSERT OR IGNORE INTO test_names (test) VALUES (?)", (name,))
-            [self._tests[name]] = self._connection.execute(
-                "SELECT id FROM test_names WHERE test = ?", (name,)
-            ).fetchone()
-        return self._tests[name]
-
-    def _names(self, test: int, wanted: Iterable[str]) -> Mapping[str, int]:
-        """Return the ids of a test's entries; make those that are wanted and missing."""
-        known = self._entries.get(test)
-        if known is None:
-            known = self._remember(test)
-        new = [(test, name) for name in wanted if name not in known]
-        if new:
-            self._connection.executemany(
-                "INSERT OR IGNORE INTO entry_names (test_id, entry) VALUES (?, ?)", new
-            )
-            known = self._remember(test)
-        return known
-
-    def _remember(self, test: int) -> dict[str, int]:
-        rows = self._connection.execute(
-            "SELECT entry, id FROM entry_names WHERE test_id = ?", (test,)
-        )
-        if sum(map(len, self._entries.values())) > _REMEMBERED:
-            self._entries.clear()
-        self._entries[test] = dict(rows)
-        return self._entries[test]
+def _origin(connection: sqlite3.Connection, subject: Subject) -> int:
+    # ASCII: a name in it may be no Unicode.
+    whole = json.dumps(subject, sort_keys=True)
+    told = (subject.get("host"), subject.get("digest"), commit_of(subject))
+    short = [one if isinstance(one, str) else "" for one in told]
+    connection.execute(
+        "INSERT OR IGNORE INTO origins (host, subject, commits, whole) VALUES (?, ?, ?, ?)",
+        (*short, whole),
+    )
+    [number] = connection.execute("SELECT id FROM origins WHERE whole = ?", (whole,)).fetchone()
+    return number
 
 
 class LocalSink:
@@ -149,7 +104,8 @@ class LocalSink:
     def __init__(self, file: Path) -> None:
         self._file = file
         self._lock = threading.Lock()
-        self._open: tuple[sqlite3.Connection, TableWriter, tuple[int, int]] | None = None
+        self._open: sqlite3.Connection | None = None
+        self._inode = (0, 0)
 
     @classmethod
     def at(cls, detail: str) -> "LocalSink":
@@ -179,23 +135,19 @@ class LocalSink:
 
     def _put(self, document: Document, info: bytes) -> None:
         try:
-            connection, writer = self._connected()
-            with explaining(self._file), database.transaction(connection):
-                writer.put(document, info)
+            # Somebody may have moved the file away: what is written to the old one would be lost.
+            if self._open and self._inode != database.inode(self._file):
+                self._drop()
+            if self._open is None:
+                self._open = connect_to_write(self._file)
+                self._inode = database.inode(self._file)
+            with explaining(self._file), database.transaction(self._open):
+                _put(self._open, document, info)
         except BaseException:
             self._drop()
             raise
 
-    def _connected(self) -> tuple[sqlite3.Connection, TableWriter]:
-        # Somebody may have moved the file away: what is written to the old one would be lost.
-        if self._open and self._open[2] != database.inode(self._file):
-            self._drop()
-        if self._open is None:
-            connection = connect_to_write(self._file)
-            self._open = connection, TableWriter(connection), database.inode(self._file)
-        return self._open[0], self._open[1]
-
     def _drop(self) -> None:
         if self._open:
-            self._open[0].close()
+            self._open.close()
         self._open = None

@@ -9,7 +9,7 @@ import pytest
 from benchyard import __version__
 from benchyard.core.model import Json, Outcome
 from benchyard.host.facts import environment
-from benchyard.publish.packs.differences import differences_here, other_packages
+from benchyard.publish.packs.packages import differences_here, other_packages
 from benchyard.results.folders import DONE
 from benchyard.results.record import RunRecord, write_record
 from benchyard.results.subject import digested

@@ -12,11 +12,10 @@ from pathlib import Path
 import pytest
 
 from benchyard.core.errors import BenchyardError, InputError, SinkUnavailableError
-from benchyard.publish.sinks.local import connection as store
-from benchyard.publish.sinks.local.connection import connect_to_write
+from benchyard.publish.sinks.local import store
 from benchyard.publish.sinks.local.reader import LocalReader
-from benchyard.publish.sinks.local.schema import SCHEMA
 from benchyard.publish.sinks.local.sink import LocalSink
+from benchyard.publish.sinks.local.store import SCHEMA, connect_to_write
 from tests.benchyard.publish.sinks.local.conftest import day, document, spooled
 
 ONE = document({"load": 1.0})

@@ -20,10 +20,10 @@ ENTRIES = 40
 PROGRAM = f"""
 import sys
 from pathlib import Path
-from benchyard.publish.sinks.local import connection
+from benchyard.publish.sinks.local import store
 from benchyard.publish.sinks.local.sink import LocalSink
 from tests.benchyard.publish.sinks.local.conftest import document, spooled
-connection.PATIENCE = 60.0  # on a busy host one writer may keep the other waiting for long
+store.PATIENCE = 60.0  # on a busy host one writer may keep the other waiting for long
 sink = LocalSink(Path(sys.argv[1]))
 for number in range(int(sys.argv[2])):
     for host in sys.argv[3:]:

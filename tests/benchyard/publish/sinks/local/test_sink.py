@@ -21,8 +21,8 @@ from benchyard.core.places import HOME
 from benchyard.publish.sinks import open_reader, open_sink
 from benchyard.publish.sinks.contract import DocumentKind, Timing
 from benchyard.publish.sinks.local.reader import LocalReader
-from benchyard.publish.sinks.local.schema import BLOCK
 from benchyard.publish.sinks.local.sink import LocalSink
+from benchyard.publish.sinks.local.store import BLOCK
 from benchyard.statistics.measures import median
 from tests.benchyard.publish.sinks.local.conftest import day, document, spooled
 
@@ -299,7 +299,7 @@ def test_a_failed_document_leaves_nothing(
         raise sqlite3.OperationalError("broken")
 
     with monkeypatch.context() as patch:
-        patch.setattr("benchyard.publish.sinks.local.sink.TableWriter._put_timings", broken)
+        patch.setattr("benchyard.publish.sinks.local.sink._put_timings", broken)
         with pytest.raises(SinkUnavailableError, match=r"results\.sqlite: .*\(broken\)"):
             put(sink, {"sort": 1.0}, start=1)
     assert list(reader.starts("words")) == [day(0)]

@@ -1,4 +1,10 @@
-"""Opening and making the file of the local store, and explaining what is wrong with it."""
+"""The file of the local store: its tables, opening and making it, and what is wrong with it.
+
+``timings`` is ordered by block, entry and document, where a block is so many consecutive documents
+of a test. Ordered by document alone, a document is written to few pages, and one entry is read from
+as many places as there are documents; ordered by entry alone, it is the other way round. Blocks of
+16 cost writing next to nothing, and reading then takes a sixteenth of the places.
+"""
 
 import os
 import sqlite3
@@ -6,6 +12,7 @@ import stat
 import zlib
 from collections.abc import Generator
 from contextlib import closing, contextmanager
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from benchyard.core import database
@@ -13,8 +20,77 @@ from benchyard.core.errors import DocumentRejectedError, InputError, SinkUnavail
 from benchyard.core.files import shown
 from benchyard.core.places import local_store
 from benchyard.publish.claims import make_folder
-from benchyard.publish.sinks.local.schema import SCHEMA, problem
 
+#: Documents of a test whose timings lie together.
+BLOCK = 16
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
+#: ``number``: how many documents of its test were there before. ``info``: its JSON, zlib.
+#: ``ordinal``: how many entries of this name are before it in the document.
+#: ``timing``: seconds; null is NaN, since SQLite has none.
+#: ``host``, ``subject`` (digest) and ``commits``: what was measured, in short; empty if unknown.
+#: ``whole``: all of it, as JSON.
+#: ``suspect``: why a timing is not to be trusted; null is right.
+_SCRIPT = """
+CREATE TABLE IF NOT EXISTS test_names (id INTEGER PRIMARY KEY, test TEXT NOT NULL UNIQUE);
+CREATE TABLE IF NOT EXISTS entry_names (
+    id INTEGER PRIMARY KEY,
+    test_id INTEGER NOT NULL REFERENCES test_names,
+    entry TEXT NOT NULL,
+    UNIQUE (test_id, entry)
+);
+CREATE TABLE IF NOT EXISTS origins (
+    id INTEGER PRIMARY KEY,
+    host TEXT NOT NULL,
+    subject TEXT NOT NULL,
+    commits TEXT NOT NULL,
+    whole TEXT NOT NULL UNIQUE
+);
+CREATE TABLE IF NOT EXISTS documents (
+    id INTEGER PRIMARY KEY,
+    test_id INTEGER NOT NULL REFERENCES test_names,
+    number INTEGER NOT NULL,
+    start INTEGER NOT NULL,
+    identity BLOB NOT NULL UNIQUE,
+    info BLOB NOT NULL,
+    origin INTEGER NOT NULL REFERENCES origins,
+    UNIQUE (test_id, number)
+);
+CREATE INDEX IF NOT EXISTS documents_by_start ON documents (test_id, start, number);
+CREATE TABLE IF NOT EXISTS timings (
+    block INTEGER NOT NULL,
+    entry_id INTEGER NOT NULL REFERENCES entry_names,
+    number INTEGER NOT NULL,
+    ordinal INTEGER NOT NULL,
+    timing REAL,
+    suspect TEXT,
+    PRIMARY KEY (block, entry_id, number, ordinal)
+) WITHOUT ROWID;
+CREATE VIEW IF NOT EXISTS moments AS
+    SELECT id, strftime('%Y-%m-%dT%H:%M:%S', (start - fraction) / 1000000, 'unixepoch')
+        || printf('.%06dZ', fraction) AS moment
+    FROM (SELECT id, start, (start % 1000000 + 1000000) % 1000000 AS fraction
+          FROM documents);
+CREATE VIEW IF NOT EXISTS tests AS
+    SELECT n.test, m.moment AS start, d.info, o.host, o.subject, o.commits
+    FROM documents d
+    JOIN test_names n ON n.id = d.test_id
+    JOIN moments m ON m.id = d.id
+    JOIN origins o ON o.id = d.origin;
+CREATE VIEW IF NOT EXISTS entries AS
+    SELECT n.test, e.entry, m.moment AS start, t.timing, o.host, o.subject, o.commits,
+        t.suspect
+    FROM timings t
+    JOIN entry_names e ON e.id = t.entry_id
+    JOIN test_names n ON n.id = e.test_id
+    JOIN documents d ON d.test_id = e.test_id AND d.number = t.number
+    JOIN moments m ON m.id = d.id
+    JOIN origins o ON o.id = d.origin
+"""
+#: "byls" in ASCII; the version is raised with each change of the tables.
+SCHEMA = database.Schema(application=0x62796C73, version=2, script=_SCRIPT)
 #: How long to wait for other writers, in seconds; each needs milliseconds.
 PATIENCE = 10.0
 #: How long to look whether the store can be used, in seconds: nobody is to wait for that.
@@ -43,6 +119,29 @@ _REASONS = {
     sqlite3.SQLITE_CANTOPEN: "the local store cannot be opened; look at the rights of the file "
     "and of its folder",
 }
+
+
+def _problem(connection: sqlite3.Connection) -> str | None:
+    """Return why the tables of this file cannot be used; None if they can, or it has none."""
+    application, version = database.marks(connection) or (SCHEMA.application, SCHEMA.version)
+    if application != SCHEMA.application:
+        return "is a database, but no local store of Benchyard; name another file"
+    if version != SCHEMA.version:
+        return (
+            f"is a local store of version {version}, and this Benchyard knows version "
+            f"{SCHEMA.version}; use the Benchyard that made it, or name another file"
+        )
+    return None
+
+
+def microseconds(moment: datetime) -> int:
+    """Return a moment as microseconds since 1970; one without an offset is taken as UTC."""
+    return ((moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - _EPOCH) // _MICROSECOND
+
+
+def moment_of(start: int) -> datetime:
+    """Return a moment from its microseconds since 1970, UTC."""
+    return _EPOCH + timedelta(0, 0, start)  # by position: this is done for each timing
 
 
 def file_of(detail: str) -> Path:
@@ -98,7 +197,7 @@ def connect_to_write(file: Path) -> sqlite3.Connection:
             if database.marks(connection) is None:
                 database.write_ahead(connection, PATIENCE)
                 SCHEMA.create(connection)
-            if wrong := problem(connection):
+            if wrong := _problem(connection):
                 raise SinkUnavailableError(f"{shown(file)} {wrong}")
         return connection
 
@@ -129,7 +228,7 @@ def connect_to_read(file: Path) -> sqlite3.Connection:
         if not file.exists():
             raise InputError(f"there is no local store {shown(file)} yet; publishing makes it")
         with database.closed_on_failure(_readable(file, PATIENCE)) as connection:
-            if wrong := problem(connection):
+            if wrong := _problem(connection):
                 raise InputError(f"{shown(file)} {wrong}")
             if database.marks(connection) is None:
                 raise InputError(f"{shown(file)} is empty: nothing was published to it yet")
@@ -164,7 +263,7 @@ def check(file: Path) -> None:
     with explaining(file):
         if file.exists():
             with closing(_readable(file, _GLANCE)) as connection:
-                if wrong := problem(connection):
+                if wrong := _problem(connection):
                     raise SinkUnavailableError(f"{shown(file)} {wrong}")
         nearest = next(path for path in (file, *file.parents) if path.exists())
     if nearest != file and not nearest.is_dir():

@@ -1,6 +1,8 @@
-"""What differs between this host and the one on which a pack was measured, before executing."""
+"""The packages of Python that a pack lists, and what differs here from where it was measured."""
 
-from collections.abc import Iterator, Mapping
+import importlib.metadata
+import platform
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,10 +12,35 @@ from benchyard.analysis.comparison.run_sets import RunSet
 from benchyard.case.testbeds import this_testbed, unmet
 from benchyard.core.model import Case, Json
 from benchyard.host.facts import environment
-from benchyard.publish.packs.installed import installed_packages
+from benchyard.publish.packs.manifest import LOCK
 from benchyard.results.campaigns import read_campaign
 from benchyard.results.record import RunRecord
 from benchyard.results.subject import Subject, differences, subject_of
+
+
+def python_version() -> str:
+    """Return which Python this is, as records have it."""
+    return f"{platform.python_implementation()} {platform.python_version()}"
+
+
+def installed_packages() -> dict[str, str]:
+    """Return the version of each Python package that is installed here."""
+    found = {
+        str(one.metadata["Name"]): one.version
+        for one in importlib.metadata.distributions()
+        if one.metadata["Name"]
+    }
+    return dict(sorted(found.items(), key=lambda item: item[0].lower()))
+
+
+def other_environment(records: Iterable[RunRecord]) -> Iterator[str]:
+    """Yield in what the packages that are locked differ from those that measured."""
+    for record in records:
+        then = {"Benchyard": record.benchyard_version or None, "Python": record.fact("python")}
+        now = {"Benchyard": __version__, "Python": python_version()}
+        told = [f"{name} {then[name]}" for name in now if then[name] not in (None, now[name])]
+        if told:
+            yield f"measured with {', '.join(told)}, and {LOCK} lists what is installed here now"
 
 
 def differences_here(title: str, results: Path, subject: Subject | None) -> list[str]:

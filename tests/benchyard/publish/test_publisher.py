@@ -290,46 +290,33 @@ def test_what_a_sink_must_not_raise_leaves_that_file_and_is_said(
     assert not outcome.is_clean
 
 
-def test_unforeseen_errors_in_a_row_are_enough(run: Publish, fill: Fill, sink: FolderSink) -> None:
-    fill(*(f"{number}.json" for number in range(9)))
-    sink.before = failing = Failing(RuntimeError("mistake"))
-    outcome = run()
-    assert failing.calls == 3
-    assert outcome.error == "sink fake: unexpected RuntimeError: mistake"
-    assert len(outcome.waiting) == 9
-
-
-def test_wrong_credentials_are_enough_at_once(run: Publish, fill: Fill, sink: FolderSink) -> None:
-    fill("a.json", "b.json")
-    sink.before = failing = Failing(InputError("no permission; log in"))
-    outcome = run()
-    assert failing.calls == 1
-    assert outcome.error == "no permission; log in"
-    assert len(outcome.waiting) == 2
-
-
-@pytest.mark.parametrize("parallel", [1, 8])
-def test_without_retries_a_sink_is_asked_once(
-    run: Publish, fill: Fill, sink: FolderSink, parallel: int
+@pytest.mark.parametrize(
+    ("error", "policy", "calls", "says"),
+    [
+        (RuntimeError("mistake"), HASTY, 3, "sink fake: unexpected RuntimeError: mistake"),
+        (InputError("no permission; log in"), HASTY, 1, "no permission; log in"),
+        (DOWN, RetryPolicy(retries=0), 1, str(DOWN)),
+        # Never reached, so not waited for.
+        (UnreachableError("nobody"), RetryPolicy(5, first_s=1000, longest_s=1000), 1, "nobody"),
+    ],
+)
+def test_after_what_nothing_more_is_tried(
+    run: Publish,
+    fill: Fill,
+    sink: FolderSink,
+    error: Exception,
+    policy: RetryPolicy,
+    calls: int,
+    says: str,
 ) -> None:
     fill(*(f"{number}.json" for number in range(9)))
-    sink.before, sink.parallel = (failing := Failing(DOWN)), parallel
+    sink.before, sink.parallel = (failing := Failing(error)), 8 if calls == 1 else 1
     told: list[Happening] = []
-    outcome = run(policy=RetryPolicy(retries=0), listener=told.append)
-    assert failing.calls == 1
-    assert [one for one in told if isinstance(one, Retrying)] == []
+    outcome = run(policy=policy, listener=told.append)
+    assert failing.calls == calls
+    assert not any(isinstance(one, Retrying) for one in told)
+    assert outcome.error == says
     assert len(outcome.waiting) == 9
-
-
-def test_a_sink_that_was_never_reached_is_not_waited_for(
-    run: Publish, fill: Fill, sink: FolderSink
-) -> None:
-    fill("a.json", "b.json")
-    sink.before = failing = Failing(UnreachableError("nobody is there"))
-    outcome = run(policy=RetryPolicy(5, first_s=1000, longest_s=1000))
-    assert failing.calls == 1
-    assert outcome.error == "nobody is there"
-    assert len(outcome.waiting) == 2
 
 
 def test_a_sink_that_was_reached_once_is_waited_for(

@@ -24,7 +24,6 @@ from benchyard.publish.sinks import open_reader
 from benchyard.publish.sinks.contract import DocumentKind, Sink
 from benchyard.publish.sinks.sending import RetryPolicy
 from benchyard.publish.spool import kind_of
-from benchyard.publish.testresults import parse
 from benchyard.results.events import load
 from tests.benchyard.publish.conftest import names, write
 from tests.benchyard.publish.fake_sinks import Failing, FolderSink, NotingSink
@@ -270,15 +269,6 @@ def to(tmp_path: Path) -> LocalArchive:
 @pytest.fixture
 def put_run(spool: Path, to: LocalArchive) -> Spool:
     return lambda run: spool_run(run, DocumentKind.RESULTS, spool, to)
-
-
-def test_a_finished_run_is_put_once(put_run: Spool, spool: Path, tmp_path: Path) -> None:
-    run = finished_run(tmp_path / "results")
-    first = put_run(run)
-    assert first is not None
-    assert names(spool) == [first]
-    assert put_run(run) == first
-    assert parse((spool / first).read_bytes()).test == "words"
 
 
 @pytest.mark.parametrize("how", Compression)

@@ -77,19 +77,6 @@ def test_it_is_on_disk_before_it_has_its_name(spool: Path, monkeypatch: pytest.M
     assert done == ["sync", "name", "sync"]
 
 
-def test_where_there_are_no_links_it_is_renamed(
-    spool: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refused(*_: object, **__: object) -> None:
-        raise PermissionError(1, "Operation not permitted")
-
-    monkeypatch.setattr(os, "link", refused)
-    assert put(spool, "a.json", b"first")
-    assert not put(spool, "a.json", b"second")
-    assert (spool / "a.json").read_bytes() == b"first"
-    assert names(spool) == ["a.json"]
-
-
 @pytest.mark.requires("mount")
 def test_a_full_disk_leaves_nothing_half(small_disk: Path) -> None:
     put(small_disk, "a.json", b"a" * 8192)
@@ -131,13 +118,6 @@ def test_events_are_left_alone_where_only_results_are_wanted(spool: Path, fill: 
 def test_a_folder_that_is_not_there_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         listing(tmp_path / "absent")
-
-
-@pytest.mark.slow
-def test_a_large_spool_is_listed_quickly(spool: Path) -> None:
-    for number in range(5000):
-        (spool / f"{number}.json").touch()
-    assert len(listing(spool).waiting) == 5000
 
 
 @given(st.text())

@@ -69,11 +69,6 @@ def test_events_of_one_instant_keep_their_order() -> None:
     assert len({row["RowKey"] for row in rows}) == 250
 
 
-def test_two_documents_of_one_instant_have_different_keys() -> None:
-    [one], [other] = rows_of([event(run=1)], "a$b"), rows_of([event(run=2)], "a$b")
-    assert one["RowKey"] != other["RowKey"]
-
-
 def test_a_message_that_fits_is_not_touched() -> None:
     message = {"text": "x" * (LIMIT - 5)}
     assert fitting(message) == write_message(message)
@@ -126,11 +121,6 @@ def test_transactions_hold_all_rows_in_order_within_the_limits(sizes: list[int])
     for batch in batches:
         assert 1 <= len(batch) <= MOST_ROWS
         assert len(json.dumps(batch)) + 800 * len(batch) <= MOST_BYTES
-
-
-def test_no_rows_are_no_transaction() -> None:
-    # Azure answers an empty one with 500.
-    assert list(transactions([])) == []
 
 
 def test_batch_shipyards_rows_are_read() -> None:

@@ -90,11 +90,6 @@ def test_messages_that_fill_a_transaction_by_their_bytes(
     assert list(events(found)) == told
 
 
-def test_messages_that_are_too_long_are_cut(found: Access, impatient: EventTable) -> None:
-    impatient.upsert(rows_of(some_events(2, text="x" * 100_000), found.partition))
-    assert [event.message["text"] for event in events(found)] == ["x" * 4000 + "…[cut]"] * 2
-
-
 @pytest.mark.parametrize(
     "name", ["a/b\\c#d?e", "%2F~2f 'x' \"y\" $|&+;", "\x00\x1f\x7f\x85", "é😀"]
 )

@@ -87,39 +87,6 @@ def test_keys_are_named_are_of_one_place_and_are_the_same_each_time() -> None:
     assert [key.kind for key in keys] == ["Test", "Entry", "Entry", "Entry"]
 
 
-def test_other_formatting_is_the_same_document() -> None:
-    other = parse(json.dumps(BODY, indent=4).encode())
-    assert [e.key for e in entries(other)] == [e.key for e in entries(document())]
-    assert whole(other).key == whole(document()).key
-
-
-def test_an_entry_that_is_too_large_is_cut_and_says_where_the_whole_is() -> None:
-    body = json.loads(json.dumps(BODY))
-    body["entries"]["entry"][1]["extras"]["log"] = {"stringValue": "ä" * 1_000_000}
-    made = entries(document(body), "gs://archive/x.json")
-    assert len(made[1]["info"].encode()) <= INFO_BYTES
-    info = json.loads(made[1]["info"])
-    assert info["name"] == "BM_b"
-    assert info["wallTime"] == 0.25
-    assert info["extras"]["k"] == {"stringValue": "ä"}
-    assert info[MARKER]["archive"] == "gs://archive/x.json"
-    assert info[MARKER]["bytes"] > 2_000_000
-    assert made[0]["info"] == json.dumps(BODY["entries"]["entry"][0])
-
-
-def test_a_document_that_is_too_large_keeps_its_entries_names() -> None:
-    body = json.loads(json.dumps(BODY))
-    body["entries"]["entry"] = [
-        {"name": f"BM_{n}", "wallTime": float(n), "extras": {"log": {"stringValue": "x" * 200}}}
-        for n in range(5000)
-    ]
-    info = json.loads(whole(document(body))["info"])
-    assert [entry["name"] for entry in info["entries"]["entry"]] == [f"BM_{n}" for n in range(5000)]
-    assert info["name"] == "//t:x"
-    assert info[MARKER]["archive"] == "a"
-    assert len(entries(document(body))) == 5000
-
-
 def test_what_just_fits_is_not_cut() -> None:
     body = {**BODY, "x": ""}
     room = INFO_BYTES - len(json.dumps(body))

@@ -76,16 +76,6 @@ def test_a_connection_that_breaks_leaves_one_copy(
     assert stored(emulator) == (1, 3)
 
 
-def test_many_faults_by_chance_leave_one_copy_of_each(
-    emulator: Emulator, sink: DatastoreSink, spooled: MakeSpooled
-) -> None:
-    emulator.faults.fail("UNAVAILABLE", probability=0.3, seed=7, times=None)
-    for number in range(10):
-        insist(sink, spooled(start=number))
-    emulator.faults.clear()
-    assert stored(emulator) == (10, 30)
-
-
 # -- whose fault a refusal is
 
 

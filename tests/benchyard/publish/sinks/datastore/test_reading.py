@@ -89,22 +89,6 @@ def test_tests_and_entries_are_sorted_and_each_once(
     assert list(reader.entries("a")) == ["BM_a", "BM_b"]
 
 
-def test_microseconds_are_kept(
-    sink: DatastoreSink, reader: DatastoreReader, spooled: MakeSpooled
-) -> None:
-    sink.store(spooled(start=1_700_000_000.123456))
-    (start,) = reader.starts("//t:x")
-    assert abs((start - START).total_seconds() - 0.123456) < 2e-6
-    assert len(list(reader.stored("//t:x", start))) == 3
-
-
-def test_a_time_without_a_zone_is_utc(
-    sink: DatastoreSink, reader: DatastoreReader, spooled: MakeSpooled
-) -> None:
-    sink.store(spooled())
-    assert list(reader.starts("//t:x", since=START.replace(tzinfo=None))) == [START]
-
-
 def test_what_the_original_uploaded_is_read(emulator: Emulator, reader: DatastoreReader) -> None:
     upload_as_the_original(emulator, 3)
     upload_as_the_original(emulator, 2.5)

@@ -35,17 +35,6 @@ def test_is_json_and_never_longer_than_the_limit(
         assert json.loads(text)[MARKER]["bytes"] == len(json.dumps(body))
 
 
-def test_what_fits_is_whole_and_unmarked() -> None:
-    body = document(3, "x")
-    assert json.loads(fitted(body, 10_000, "archive/a.json")) == body
-
-
-def test_says_where_the_whole_is() -> None:
-    cut = json.loads(fitted(document(1, "x" * 5000), 2000, "gs://archive/a.json"))
-    assert cut[MARKER]["archive"] == "gs://archive/a.json"
-    assert cut[MARKER]["bytes"] > 5000
-
-
 def test_keeps_names_and_times_of_all_entries_before_any_of_their_details() -> None:
     cut = json.loads(fitted(document(5000, "x" * 300), 1_000_000, "a"))
     assert cut["name"] == "//t:x"

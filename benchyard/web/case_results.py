@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
 from threading import Lock
-from typing import Any, TypeAlias
+from typing import Any
 
 from cachetools import LRUCache, cached
 
@@ -25,13 +25,8 @@ from benchyard.results.record import RunRecord
 from benchyard.results.subject import differences, subject_of
 from benchyard.results.summary import summarize
 
-#: Executions of steps that are kept, of single runs and of cases, which share them; each takes one
-#: kilobyte.
+#: Executions of steps that are kept; each takes one kilobyte.
 _STEPS_KEPT = 40_000
-Signature: TypeAlias = tuple[int, int, int]
-#: The cases that were looked at last, with what was computed of them.
-_CASES: LRUCache[Any, "CaseResults"] = LRUCache(_STEPS_KEPT, lambda case: case.steps)
-_LOCK = Lock()
 
 
 def reader(*metrics: str) -> Reader:
@@ -45,22 +40,15 @@ def reader(*metrics: str) -> Reader:
 
 
 def _read(metrics: tuple[str, ...], folder: Path) -> RunRecord:
-    signature = _signature(folder / RUN_FILE)
-    return _kept(folder, metrics, signature) if signature else read_excerpt(folder, metrics)
-
-
-def _signature(file: Path) -> Signature | None:
-    """Return what tells one state of a file from another; None if it is not there."""
     try:
-        status = file.stat()
+        status = (folder / RUN_FILE).stat()
     except OSError:
-        return None
-    return status.st_mtime_ns, status.st_size, status.st_ino
+        return read_excerpt(folder, metrics)
+    return _kept(folder, metrics, (status.st_mtime_ns, status.st_size, status.st_ino))
 
 
 @cached(LRUCache[Any, RunRecord](_STEPS_KEPT, lambda record: len(record.steps) + 1), lock=Lock())
-def _kept(folder: Path, metrics: tuple[str, ...], signature: Signature) -> RunRecord:
-    del signature  # only the cache asks for it
+def _kept(folder: Path, metrics: tuple[str, ...], _signature: object) -> RunRecord:
     return read_excerpt(folder, metrics)
 
 
@@ -81,7 +69,7 @@ class CaseResults:
         campaigns: Newest first; at least the newest, which may be without runs.
         failed: Records of the runs of the newest campaign that failed.
         notes: What was left out, and why.
-        tried: State of each campaign's log of tries, to tell one state from another.
+        folders: Of all campaigns, also of those without a record.
         metrics: Those that were read beside the duration.
     """
 
@@ -89,14 +77,8 @@ class CaseResults:
     campaigns: tuple[Campaign, ...]
     failed: tuple[RunRecord, ...] = ()
     notes: tuple[str, ...] = ()
-    tried: tuple[tuple[Path, Signature | None], ...] = ()
+    folders: tuple[Path, ...] = ()
     metrics: tuple[str, ...] = ()
-
-    @cached_property
-    def steps(self) -> int:
-        """How many executions of steps it holds; case and runs count as one more each."""
-        records = (record for one in self.campaigns for record in one.records.values())
-        return 1 + sum(len(record.steps) + 1 for record in records)
 
     @cached_property
     def newest(self) -> RunRecord | None:
@@ -154,30 +136,17 @@ class CaseResults:
     @cached_property
     def fragile(self) -> tuple[list[Fragile], Sequence[str]]:
         """Each step with what failed of it, in all campaigns, and what could not be read."""
-        collected = collect((folder for folder, _ in self.tried), reader(*self.metrics))
+        collected = collect(self.folders, reader(*self.metrics))
         return by_fragility(executions(collected.tries)), collected.problems
 
 
 def read_case(case: CaseEntry, *metrics: str) -> CaseResults:
     """Read the runs of a case, with some metrics; what cannot be read is told in the notes."""
-    made, key = _read_case(case, metrics), (case.results, metrics)
-    with _LOCK:
-        # As long as nothing changed, these are the same records, and their figures stay.
-        known = _CASES.get(key)
-        if known is not None and known == made:
-            return known
-        if made.steps <= _STEPS_KEPT:
-            _CASES[key] = made
-    return made
-
-
-def _read_case(case: CaseEntry, metrics: tuple[str, ...]) -> CaseResults:
     read = reader(*metrics)
     folders = [case.results, *campaigns_before(case.results)]
     campaigns = [read_campaign(folder, read) for folder in folders]
-    tried = tuple((folder, _signature(Results(folder).tries)) for folder in folders)
     if not campaigns[0].records and campaigns[0].krown:
-        return replace(_krowns(case, campaigns), tried=tried)
+        return replace(_krowns(case, campaigns), folders=tuple(folders))
     found = [campaigns[0], *(one for one in campaigns[1:] if one.records)]
     failed, unreadable = _failed(case.results, read)
     subject = found[0].subject
@@ -186,7 +155,7 @@ def _read_case(case: CaseEntry, metrics: tuple[str, ...]) -> CaseResults:
         tuple(found),
         tuple(one for one in failed if not subject or not differences(subject_of(one), subject)),
         (*_unreadable(campaigns), *unreadable),
-        tried,
+        tuple(folders),
         metrics,
     )
 

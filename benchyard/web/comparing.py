@@ -3,7 +3,6 @@
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from benchyard.analysis.comparison.request import (
     Answer,
@@ -12,7 +11,7 @@ from benchyard.analysis.comparison.request import (
     told_findings,
     told_remarks,
 )
-from benchyard.analysis.comparison.rows import CasePair, Comparison
+from benchyard.analysis.comparison.rows import Comparison
 from benchyard.analysis.comparison.run_sets import RunSet
 from benchyard.analysis.comparison.sides import Side, means_several
 from benchyard.analysis.comparison.tables import MARKS, table
@@ -29,7 +28,6 @@ from benchyard.web.report.comparisons import sides_of
 from benchyard.web.sides import Chosen, choose, labels, read_chosen
 from benchyard.web.tables import DataTable
 
-_REMARK_MARKS = {"warning": "doubtful"}
 #: A page has a row for each step of each two sides.
 _MOST_PAIRS = 400
 #: How a comparison calls the campaign before, where one side was chosen.
@@ -150,38 +148,35 @@ _SIDE_COLUMNS = (
 def sides_table(shown: Compared) -> DataTable:
     """Return what is compared: which runs, on which host, of which versions."""
     first = shown.answer.comparison.pairs[0].baseline_side
-    rows = [
-        _side_row(shown, name, runs, "baseline" if name == first else "candidate")
-        for name, runs in shown.run_sets
-    ]
+    rows: list[Row] = []
+    for name, runs in shown.run_sets:
+        newest = max(runs.everything, key=lambda record: record.began)
+        numbers = f"{len(runs.records)} ({in_short(runs.numbers)})" if runs.records else "none"
+        rows.append(
+            [
+                "baseline" if name == first else "candidate",
+                Cell(name, shown.label(name), shown.hrefs.get(name)),
+                numbers,
+                Cell(len(runs.failed), mark="bad" if runs.failed else ""),
+                about(subject_of(newest)),
+                newest.started_at,
+            ]
+        )
     return DataTable("sides", "What is compared", _SIDE_COLUMNS, rows)
-
-
-def _side_row(shown: Compared, name: str, runs: RunSet, role: str) -> Row:
-    newest = max(runs.everything, key=lambda record: record.began)
-    numbers = f"{len(runs.records)} ({in_short(runs.numbers)})" if runs.records else "none"
-    return [
-        role,
-        Cell(name, shown.label(name), shown.hrefs.get(name)),
-        numbers,
-        Cell(len(runs.failed), mark="bad" if runs.failed else ""),
-        about(subject_of(newest)),
-        newest.started_at,
-    ]
 
 
 def remarks_of(shown: Compared) -> list[tuple[str, str, str]]:
     """Return what differs: a word (such as ``warning``), a sentence and a mark."""
-    told = told_remarks(
+    found = told_remarks(
         shown.answer.comparison, lambda sides: some(list(map(shown.label, sides)), _MOST_NAMES)
     )
-    return [(word, text, _REMARK_MARKS.get(word, "")) for word, text in told]
+    return [(word, text, "doubtful" if word == "warning" else "") for word, text in found]
 
 
-def findings_of(shown: Compared) -> Iterator[tuple[str, str]]:
-    """Yield what there is beside numbers: a sentence and a mark."""
-    for verdict, text in told_findings(shown.answer.comparison, shown.label):
-        yield text, MARKS.get(verdict, "")
+def findings_of(shown: Compared) -> list[tuple[str, str]]:
+    """Return what there is beside numbers: a sentence and a mark."""
+    found = told_findings(shown.answer.comparison, shown.label)
+    return [(text, MARKS.get(verdict, "")) for verdict, text in found]
 
 
 def reversed_words(shown: Compared) -> Iterator[str]:
@@ -225,10 +220,10 @@ def command_of(shown: Compared, asked: ComparisonRequest) -> str:
         *_repeated("--pair", [f"{one}={other}" for one, other in asked.pairs.items()]),
         *_unless("--against", asked.against, ComparisonRequest().against),
         *_unless("--sort", asked.order, ComparisonRequest().order),
-        *_unless("--threshold", percent(rule.threshold), percent(usual.threshold)),
-        *_unless("--level", percent(rule.level), percent(usual.level)),
+        *_unless("--threshold", _percent(rule.threshold), _percent(usual.threshold)),
+        *_unless("--level", _percent(rule.level), _percent(usual.level)),
         *_unless("--suspect", rule.suspect, usual.suspect),
-        *_repeated("--session-sd", [] if rule.session_sd is None else [percent(rule.session_sd)]),
+        *_repeated("--session-sd", [] if rule.session_sd is None else [_percent(rule.session_sd)]),
         *(["--in-turns"] if rule.in_turns else []),
     ]
     return shlex.join(["benchyard", "compare", *_command_sides(shown, asked), *options])
@@ -240,13 +235,10 @@ def _command_sides(shown: Compared, asked: ComparisonRequest) -> list[str]:
     sides = [*chosen[:1], *(side for side in sides if side not in chosen[:1])]
     first = shown.answer.comparison.pairs[0]
     # Alone, the command takes the newest campaign before, of whichever host.
-    if not shown.is_with_before or first.baseline.folder == _newest_before(first):
+    newest = next(iter(campaigns_before(first.candidate.folder)), None)
+    if not shown.is_with_before or first.baseline.folder == newest:
         return sides
     return [str(first.baseline.folder), *sides]
-
-
-def _newest_before(pair: CasePair) -> Path | None:
-    return next(iter(campaigns_before(pair.candidate.folder)), None)
 
 
 def _repeated(option: str, values: Sequence[str]) -> Iterator[str]:
@@ -254,7 +246,7 @@ def _repeated(option: str, values: Sequence[str]) -> Iterator[str]:
         yield from (option, value)
 
 
-def percent(value: float) -> str:
+def _percent(value: float) -> str:
     """Write a share as an option has it."""
     return f"{100 * value:.10g}%"
 

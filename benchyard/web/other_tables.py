@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
 from typing import Any, cast
 
 from benchyard.catalogue.formats.measurements import Measurement, Measurements, facts, number
@@ -28,7 +27,7 @@ _MEASUREMENTS = (
     Column("max", "Max", NUMBER),
     Column("note", "Note", LONG),
 )
-_SINGLE_VALUES = (
+_SINGLES = (
     Column("benchmark", "Benchmark", LONG),
     Column("metric", "Metric"),
     Column("unit", "Unit"),
@@ -54,7 +53,7 @@ def measurements_table(measured: Measurements, href: str, part: Part) -> DataTab
         "measurements",
         f"Measurements of {plural(benchmarks, 'benchmark')}",
         _MEASUREMENTS,
-        [_measurement(row) for row in part.among(measured.rows)],
+        [_measurement(row) for row in part.of(measured.rows)],
         f"{href}/measurements",
         empty="The file holds no measurement.",
     )
@@ -67,7 +66,7 @@ def _measurement(row: Measurement) -> Row:
         row.name,
         Cell(dict(row.parameters), _pairs(row.parameters)),
         row.metric,
-        Cell(row.unit, row.unit or "not told"),
+        _unit(row),
         Cell(count, None if count is None else f"{count:,.0f}"),
         *(
             _amount(row.statistic(name), row.unit)
@@ -79,31 +78,18 @@ def _measurement(row: Measurement) -> Row:
 
 def values_table(measured: Measurements, href: str, part: Part) -> DataTable:
     """Return a row for each single value, in the order of measuring."""
+    every = ((row, place) for row in measured.rows for place in range(len(row.values)))
     rows = [
-        (
-            row.name,
-            row.metric,
-            Cell(row.unit, row.unit or "not told"),
-            at + 1,
-            _amount(row.values[at], row.unit),
-        )
-        for row, at in _some_values(measured.rows, part)
+        (row.name, row.metric, _unit(row), place + 1, _amount(row.values[place], row.unit))
+        for row, place in part.of(every)
     ]
     empty = "The file tells statistics only, and no single value."
-    table = DataTable(
-        "values", "Single values", _SINGLE_VALUES, rows, f"{href}/values", empty=empty
-    )
+    table = DataTable("values", "Single values", _SINGLES, rows, f"{href}/values", empty=empty)
     return part.told(table, sum(len(row.values) for row in measured.rows))
 
 
-def _some_values(rows: Sequence[Measurement], part: Part) -> Iterator[tuple[Measurement, int]]:
-    """Yield measurement and position of each value that is asked for, of perhaps millions."""
-    offset, left = part.offset, part.limit
-    for row in rows:
-        for at in range(offset, min(len(row.values), offset + left)):
-            yield row, at
-            left -= 1
-        offset = max(0, offset - len(row.values))
+def _unit(row: Measurement) -> Cell:
+    return Cell(row.unit, row.unit or "not told")
 
 
 def _amount(value: float | None, unit: str) -> Cell:
@@ -120,7 +106,7 @@ def results_table(document: Document, href: str, part: Part) -> DataTable:
         "results",
         "Entries",
         _RESULTS,
-        [_result(one.name, one.wall_time, one.body) for one in part.among(document.entries)],
+        [_result(one.name, one.wall_time, one.body) for one in part.of(document.entries)],
         f"{href}/results",
         empty="The document has no entry.",
         notes=("Wall and CPU time as the document has them; by its schema they are seconds.",),
@@ -144,14 +130,12 @@ def _result(name: str, wall_time: float, body: Mapping[str, Any]) -> Row:
 
 
 def _told(body: Mapping[str, Any], *names: str) -> float | None:
-    for name in names:
-        value = body.get(name)
-        try:
-            # int64 are texts in proto3's JSON.
-            return number(float(value) if isinstance(value, str) else value) if value else None
-        except ValueError:
-            return None
-    return None
+    value = next((body[name] for name in names if name in body), None)
+    try:
+        # int64 are texts in proto3's JSON.
+        return number(float(value) if isinstance(value, str) else value)
+    except ValueError:
+        return None
 
 
 def _extras(told: Any) -> dict[str, Json]:
@@ -190,7 +174,7 @@ _VALUES = (
 
 def scalars_table(training: Training, href: str, part: Part) -> DataTable:
     """Return a row for each tag."""
-    rows = [list(_tag(*one)) for one in part.among([*training.scalars.items()])]
+    rows = [list(_tag(*one)) for one in part.of([*training.scalars.items()])]
     empty = "The summary holds no scalars."
     table = DataTable("scalars", "Scalars", _SCALARS, rows, f"{href}/scalars", empty=empty)
     return part.told(table, len(training.scalars))
@@ -212,23 +196,9 @@ def _scalar(value: float) -> Cell:
 def scalar_values_table(training: Training, href: str, part: Part) -> DataTable:
     """Return a row for each value, tag by tag in the order of the file."""
     all_values = ((tag, one) for tag, values in training.scalars.items() for one in values)
-    rows = [
-        [
-            tag,
-            one.step,
-            one.time_s,
-            _scalar(one.value),
-        ]
-        for tag, one in islice(all_values, part.offset, part.offset + part.limit)
-    ]
+    rows = [[tag, one.step, one.time_s, _scalar(one.value)] for tag, one in part.of(all_values)]
     table = DataTable("scalar-values", "Values", _VALUES, rows, f"{href}/scalar-values")
     return part.told(table, sum(map(len, training.scalars.values())))
-
-
-def training_tables(training: Training, href: str) -> list[DataTable]:
-    """Return the tables of a page."""
-    values = scalar_values_table(training, href, Part(0, 20))
-    return [scalars_table(training, href, Part()), *([values] if values.rows else [])]
 
 
 def training_facts(training: Training) -> dict[str, str]:
@@ -257,15 +227,17 @@ _COUNTERS = (
 
 def job_facts(job: Profile) -> Mapping[str, str]:
     """Return what its descriptor tells."""
-    told = job.descriptor
-    return facts(
-        job=told.id if told else None,
-        name=told.name if told else None,
-        rows_read_at_once=told.io_packet_size if told else None,
-        rows_computed_at_once=told.work_packet_size if told else None,
-        nodes_alive_at_its_end=told.num_nodes if told else None,
-        total_time=duration(job.statistics().total_time),
-    )
+    known: dict[str, object] = {"total_time": duration(job.statistics().total_time)}
+    if told := job.descriptor:
+        known = {
+            "job": told.id,
+            "name": told.name,
+            "rows_read_at_once": told.io_packet_size,
+            "rows_computed_at_once": told.work_packet_size,
+            "nodes_alive_at_its_end": told.num_nodes,
+            **known,
+        }
+    return facts(**known)
 
 
 def job_tables(job: Profile) -> list[DataTable]:

@@ -1,7 +1,8 @@
 """Tables of a page, which are also served alone: as HTML, CSV and JSON at the same address."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Annotated, Any, TypeVar
 from urllib.parse import urlencode
 
@@ -116,9 +117,9 @@ class Part:
     offset: int = 0
     limit: int = 100
 
-    def among(self, things: Sequence[T]) -> Sequence[T]:
+    def of(self, things: Iterable[T]) -> list[T]:
         """Return this part of what rows are made of."""
-        return things[self.offset : self.offset + self.limit]
+        return list(islice(things, self.offset, self.offset + self.limit))
 
     def told(
         self, table: DataTable, total: int, query: Mapping[str, Any] | None = None

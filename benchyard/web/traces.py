@@ -181,7 +181,7 @@ _MOST_BOXES = 6_000
 def names_table(source: TraceSource, part: Part) -> DataTable:
     """Return how long each name took, the longest self time first."""
     found = source.figures()
-    table = report.names_table(found.unit, part.among(found.rows), found.self_sum)
+    table = report.names_table(found.unit, part.of(found.rows), found.self_sum)
     if found.names > len(found.rows):
         more = f"Only the heaviest {len(found.rows):,} of {found.names:,} names are listed."
         table = replace(table, notes=[*table.notes, more])
@@ -191,14 +191,14 @@ def names_table(source: TraceSource, part: Part) -> DataTable:
 def tracks_table(source: TraceSource, part: Part) -> DataTable:
     """Return how busy each track was, the busiest first."""
     found = source.figures()
-    table = report.tracks_table(part.among(found.tracks), found.span_ns, found.unit)
+    table = report.tracks_table(part.of(found.tracks), found.span_ns, found.unit)
     return part.told(DataTable.of(table, f"{source.href}/tracks"), len(found.tracks))
 
 
 def counters_table(source: TraceSource, part: Part) -> DataTable:
     """Return the range of each counter."""
     found = source.figures().counters
-    table = report.counters_table(part.among(found))
+    table = report.counters_table(part.of(found))
     return part.told(DataTable.of(table, f"{source.href}/counters"), len(found))
 
 

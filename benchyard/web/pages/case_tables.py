@@ -139,7 +139,7 @@ def values_table(shown: Shown, offset: _Offset = 0) -> DataTable:
     rows = [row for step in known for row in _value_rows(step)]
     part, case = Part(offset, _VALUES), shown.entry
     title, href = f"Values of {case.title}", address(case, "values")
-    table = DataTable("values", title, _VALUE_COLUMNS, part.among(rows), href)
+    table = DataTable("values", title, _VALUE_COLUMNS, part.of(rows), href)
     query = {} if shown.metric == DURATION else {"metric": shown.metric}
     return part.told(table, len(rows), query)
 

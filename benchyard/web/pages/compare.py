@@ -1,9 +1,10 @@
 """Sides against a reference, as ``benchyard compare`` has it."""
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
+from itertools import chain
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Depends, Response
 from fastapi import Request as HttpRequest
 from fastapi.responses import RedirectResponse
 
@@ -26,7 +27,7 @@ from benchyard.core.table import LONG, MOMENT, NUMBER, Cell, Column, Row
 from benchyard.show.drawing import Drawing
 from benchyard.show.results_plot.chart import PlotKind
 from benchyard.show.results_plot.choice import PlotRequest
-from benchyard.web.cases import name_of
+from benchyard.web.cases import address, name_of
 from benchyard.web.comparing import (
     Compared,
     command_of,
@@ -51,29 +52,35 @@ router = APIRouter()
 _OFFERED = 50
 #: Sides that have a colour each in a picture.
 _MOST_DRAWN = 24
+
+
+def _compared(explorer: Current, asked: AskedFor) -> Compared:
+    return compared(explorer.catalogue, asked.sides, asked.request)
+
+
+Made = Annotated[Compared, Depends(_compared)]
+
 # -- as documents
 
 
 @router.get("/compare.json", summary="A comparison, the document of benchyard compare --json")
-def as_json(explorer: Current, asked: AskedFor) -> Response:
+def as_json(made: Made) -> Response:
     """Return the document of ``benchyard compare --json``."""
-    made = compared(explorer.catalogue, asked.sides, asked.request).answer
-    return json_answer(document(made.comparison, made.names))
+    return json_answer(document(made.answer.comparison, made.answer.names))
 
 
 @router.get("/compare.csv", summary="A comparison as CSV, a line for each step, metric and side")
-def as_csv(explorer: Current, asked: AskedFor) -> Response:
+def as_csv(made: Made) -> Response:
     """Return what ``benchyard compare --csv`` prints."""
-    made = compared(explorer.catalogue, asked.sides, asked.request).answer
-    return csv_answer(comparison_csv(made.comparison))
+    return csv_answer(comparison_csv(made.answer.comparison))
 
 
 @router.get("/compare.md", summary="A comparison as Markdown, for a pull request")
-def as_markdown(explorer: Current, asked: AskedFor) -> Response:
+def as_markdown(made: Made) -> Response:
     """Return what ``benchyard compare --markdown`` prints."""
-    made = compared(explorer.catalogue, asked.sides, asked.request).answer
-    text = markdown(made.comparison, *made.names).encode("utf-8", "backslashreplace")
-    return Response(text, media_type="text/markdown; charset=utf-8")
+    text = markdown(made.answer.comparison, *made.answer.names)
+    content = text.encode("utf-8", "backslashreplace")
+    return Response(content, media_type="text/markdown; charset=utf-8")
 
 
 # -- as pictures
@@ -82,7 +89,11 @@ def as_markdown(explorer: Current, asked: AskedFor) -> Response:
 def _picture(kind: PlotKind, caption: str, alt: str) -> Callable[..., Picture]:
     def picture(explorer: Current, asked: AskedFor) -> Picture:
         def draw(width: Width) -> Drawing:
-            return _drawn(explorer.catalogue, asked, kind, width)
+            shown, rule = _compared(explorer, asked), asked.request.rule
+            pairs = ((row.baseline.id, row.candidate.id) for row in shown.answer.comparison.rows)
+            steps = tuple(dict.fromkeys(chain.from_iterable(pairs)))
+            wish = PlotRequest(kind, rule.main_metric, steps)
+            return draw_sides(_each_once(shown), wish, width, suspect=rule.suspect)
 
         query = {"side": asked.sides, **asked.values}
         return Picture(kind.value, caption, alt, f"/compare/{kind.value}", draw, query)
@@ -90,24 +101,12 @@ def _picture(kind: PlotKind, caption: str, alt: str) -> Callable[..., Picture]:
     return picture
 
 
-def _drawn(
-    catalogue: Catalogue, asked: AddressedComparison, plot: PlotKind, width: Width
-) -> Drawing:
-    rule = asked.request.rule
-    shown = compared(catalogue, asked.sides, asked.request)
-    rows = shown.answer.comparison.rows
-    steps = dict.fromkeys(step for row in rows for step in (row.baseline.id, row.candidate.id))
-    wish = PlotRequest(plot, rule.main_metric, tuple(steps))
-    return draw_sides(_each_once(shown), wish, width, suspect=rule.suspect)
-
-
 def _each_once(shown: Compared) -> list[tuple[str, RunSet]]:
     """Return each set of runs once, though several steps of it may be sides."""
-    found = {
-        (runs.folder, runs.numbers): (shown.label(name), runs)
-        for name, runs in reversed(shown.run_sets)
-    }
-    return list(reversed(found.values()))
+    found: dict[object, tuple[str, RunSet]] = {}
+    for name, runs in shown.run_sets:
+        found.setdefault((runs.folder, runs.numbers), (shown.label(name), runs))
+    return list(found.values())
 
 
 _ratios = _picture(
@@ -141,7 +140,7 @@ def page(request: HttpRequest, explorer: Current, asked: AskedFor, q: str = "") 
         offered = _offered(explorer.catalogue, q)
         return render(request, "compare_choice.html", **common, table=offered, problem="")
     try:
-        shown = compared(explorer.catalogue, asked.sides, asked.request)
+        shown = _compared(explorer, asked)
     except InputError as error:
         others = _others(explorer.catalogue, asked)
         told = {"problem": str(error), "table": others}
@@ -197,6 +196,19 @@ _CASE_COLUMNS = (
 )
 
 
+def _cases(cases: Iterable[CaseEntry], href: Callable[[CaseEntry], str]) -> list[Row]:
+    return [
+        [
+            Cell(case.id, name_of(case), href(case)),
+            case.runs,
+            case.newest_s,
+            ", ".join(case.hosts),
+            case.path,
+        ]
+        for case in cases
+    ]
+
+
 def _offered(catalogue: Catalogue, text: str) -> DataTable:
     query = EntryQuery(text=text)
     more = catalogue.count_cases(query) - _OFFERED
@@ -205,9 +217,8 @@ def _offered(catalogue: Catalogue, text: str) -> DataTable:
     notes.append(
         "The one measured first is the reference. One alone is compared with its campaign before."
     )
-    rows = [[Cell(case.id, name_of(case), f"/case/{case.id}"), *_about(case)] for case in found]
     return DataTable(
-        *("choice", "Cases", _CASE_COLUMNS, rows),
+        *("choice", "Cases", _CASE_COLUMNS, _cases(found, address)),
         empty="There is no such case.",
         notes=notes,
         ticks=Ticks([case.id for case in found]),
@@ -223,27 +234,14 @@ def _others(catalogue: Catalogue, asked: AddressedComparison) -> DataTable | Non
         return None
     if one.step:
         return None
+
+    def together(case: CaseEntry) -> str:
+        """Return the address of both; what was measured first is the baseline."""
+        ids = [one.id for one in by_time((own, case))]
+        return f"/compare{AddressedComparison(ids, asked.values).query()}"
+
     cases = catalogue.cases(EntryQuery(cases=(own.case,)), limit=_OFFERED + 1)
-    found = [case for case in cases if case.id != own.id]
-    rows = [
-        [Cell(case.id, name_of(case), _both(asked, own, case)), *_about(case)]
-        for case in found[:_OFFERED]
-    ]
+    found = [case for case in cases if case.id != own.id][:_OFFERED]
     notes = ["Of sides that are both named, other work is compared too, and said."]
+    rows = _cases(found, together)
     return DataTable("others", "Compare it with", _CASE_COLUMNS, rows, notes=notes)
-
-
-def _both(asked: AddressedComparison, *cases: CaseEntry) -> str:
-    """Return the address of a comparison of two cases: what was measured first is the baseline."""
-    return (
-        f"/compare{AddressedComparison([one.id for one in by_time(cases)], asked.values).query()}"
-    )
-
-
-def _about(case: CaseEntry) -> Row:
-    return [
-        case.runs,
-        case.newest_s,
-        ", ".join(case.hosts),
-        case.path,
-    ]

@@ -1,6 +1,6 @@
 """Results of other programs: the list of them, and each by itself."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any, TypeAlias
 from urllib.parse import quote
 
@@ -19,7 +19,6 @@ from benchyard.core.errors import BenchyardError, NotFoundError
 from benchyard.core.model import Json
 from benchyard.core.quantity import day_and_time, plural
 from benchyard.core.table import LONG, MOMENT, Cell, Column, Row
-from benchyard.publish.testresults.document import Document
 from benchyard.traces.scanner.profile import Profile
 from benchyard.web.explorer import Current, Explorer
 from benchyard.web.other_tables import (
@@ -30,7 +29,6 @@ from benchyard.web.other_tables import (
     scalar_values_table,
     scalars_table,
     training_facts,
-    training_tables,
     values_table,
 )
 from benchyard.web.rendering import json_answer, render
@@ -194,14 +192,16 @@ def trace_source(entry: Entry) -> TraceSource:
     return TraceSource(entry.title, f"/entry/{entry.id}", entry.place)
 
 
-_TABLES: tuple[tuple[str, type[_Loading], str, Callable[[Any, str, Part], DataTable]], ...] = (
-    ("measurements", BenchmarkFile, "holds no measurements", measurements_table),
-    ("values", BenchmarkFile, "holds no measurements", values_table),
-    ("results", TestResultsFile, "is no TestResults document", results_table),
-    ("scalars", MindsporeSummary, "is no training", scalars_table),
-    ("scalar-values", MindsporeSummary, "is no training", scalar_values_table),
+#: Name of a table, kind of the formats that have it, what is said of others, what makes it, and how
+#: many rows the page shows.
+_TABLES: tuple[tuple[str, type[_Loading], str, Callable[[Any, str, Part], DataTable], int], ...] = (
+    ("measurements", BenchmarkFile, "holds no measurements", measurements_table, 100),
+    ("values", BenchmarkFile, "holds no measurements", values_table, 20),
+    ("results", TestResultsFile, "is no TestResults document", results_table, 100),
+    ("scalars", MindsporeSummary, "is no training", scalars_table, 100),
+    ("scalar-values", MindsporeSummary, "is no training", scalar_values_table, 20),
 )
-for _name, _kind, _otherwise, _table in _TABLES:
+for _name, _kind, _otherwise, _table, _ in _TABLES:
     add_table(router, f"/entry/{{entry_id}}/{_name}", _of_kind(_kind, _otherwise, _table))
 add_trace_views(router, "/entry/{entry_id}", _source)
 
@@ -266,22 +266,21 @@ def _content(entry: Entry) -> dict[str, Any]:
     if isinstance(known, TraceFile):
         return _trace(trace_source(entry))
     content = known.load(entry) if known else None
-    href = f"/entry/{entry.id}"
-    if isinstance(content, Measurements):
-        tables = [
-            measurements_table(content, href, Part()),
-            values_table(content, href, Part(0, 20)),
-        ]
-        return {"tables": tables, "about": dict(content.about)}
-    if isinstance(content, Document):
-        return {"tables": [results_table(content, href, Part())]}
-    if isinstance(content, Training):
-        return {"about": training_facts(content), "tables": training_tables(content, href)}
     if isinstance(content, Profile):
-        of_job = {"about": job_facts(content), "remarks": content.problems}
-        shown = _trace(trace_source(entry))
-        return {**shown, **of_job, "tables": [*job_tables(content), *shown["tables"]]}
-    return {}
+        shown = {**_trace(trace_source(entry)), "remarks": content.problems}
+        tables = [*job_tables(content), *shown["tables"]]
+        return {**shown, "about": job_facts(content), "tables": tables}
+    tables = [
+        table(content, f"/entry/{entry.id}", Part(0, rows))
+        for _, kind, _, table, rows in _TABLES
+        if isinstance(known, kind)
+    ]
+    about: Mapping[str, str] = {}
+    if isinstance(content, Training):
+        about = training_facts(content)
+    elif isinstance(content, Measurements):
+        about = content.about
+    return {"about": about, "tables": tables}
 
 
 def _trace(source: TraceSource) -> dict[str, Any]:

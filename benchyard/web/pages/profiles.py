@@ -196,7 +196,7 @@ def difference_table(sides: AskedSides, part: AskedPart) -> DataTable:
     """Return what differs, the surest first."""
     found, _ = sides.compared(by_path=sides.by_path)
     table = replace(
-        difference_report.differences_table(part.among(found)),
+        difference_report.differences_table(part.of(found)),
         title="Differences by path" if sides.by_path else "Differences by name",
         empty="Neither side has a slice.",
         notes=_notes(found),

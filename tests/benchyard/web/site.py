@@ -24,21 +24,22 @@ class Site:
         [found] = [case.id for case in self.catalogue.cases() if part in case.path]
         return found
 
-    def page(self, address: str, status: int = 200) -> str:
-        """Return a page."""
+    def get(self, address: str, status: int = 200) -> Any:
+        """Return an answer."""
         answer = self.client.get(address)
         assert answer.status_code == status, answer.text
+        return answer
+
+    def page(self, address: str, status: int = 200) -> str:
+        """Return a page."""
+        answer = self.get(address, status)
         assert answer.headers["content-type"].startswith("text/html")
         return answer.text
 
-    def json(self, address: str) -> Any:
+    def json(self, address: str, status: int = 200) -> Any:
         """Return a document."""
-        answer = self.client.get(address)
-        assert answer.status_code == 200, answer.text
-        return answer.json()
+        return self.get(address, status).json()
 
     def text(self, address: str, status: int = 200) -> str:
         """Return an answer of any kind."""
-        answer = self.client.get(address)
-        assert answer.status_code == status, answer.text
-        return answer.text
+        return self.get(address, status).text

@@ -36,34 +36,6 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-REFUSED = [
-    "../../secret.txt",
-    "process/../../../secret.txt",
-    "process/away",
-    "process/up/secret.txt",
-    "process/to-work",
-    "process/loop",
-    "process/pipe",
-    "process",
-    "",
-    ".",
-    "..",
-    "/etc/passwd",
-    ".work/secret.txt",
-    "./.work/secret.txt",
-    "process/bytes\0.txt",
-    "not/there",
-    "x" * 5000,
-    "process/bytes/more",
-]
-
-
-@pytest.mark.parametrize("path", REFUSED)
-def test_what_lies_elsewhere_is_refused(run: Path, path: str) -> None:
-    with pytest.raises(InputError, match="has no file"):
-        open_in(run, path)
-
-
 _PARTS = st.sampled_from(
     ["..", ".", "", "process", "up", "away", "secret.txt", ".work", "link", "pipe", "results", "\0"]
 )
@@ -111,6 +83,13 @@ def test_markup_is_sent_as_text_and_bytes_as_a_download(run: Path) -> None:
         "process/bytes%00.txt",
         ".work/secret.txt",
         "process/pipe",
+        "process/loop",
+        "process/to-work",
+        "process",
+        "./.work/secret.txt",
+        "not/there",
+        "x" * 5000,
+        "process/bytes/more",
     ],
 )
 def test_addresses_that_lead_out_are_not_found(run: Path, path: str) -> None:

@@ -35,9 +35,6 @@ class Shown(Site):
         [found] = [one for one in self.catalogue.cases() if one.path.endswith(ending)]
         return f"/case/{found.id}"
 
-    def rows(self, address: str) -> list[dict[str, Any]]:
-        return self.json(address)
-
 
 @pytest.fixture
 def shown(tmp_path: Path) -> Shown:
@@ -65,7 +62,7 @@ def test_page_shows_all_that_there_is(shown: Shown) -> None:
 
 
 def test_steps_have_medians_with_intervals(shown: Shown) -> None:
-    [row] = shown.rows(f"{shown.path()}/steps.json")
+    [row] = shown.json(f"{shown.path()}/steps.json")
     assert row["step"] == "load"
     assert row["runs"] == len(BASE)
     assert row["median"] == pytest.approx(1.0, abs=0.01)
@@ -75,7 +72,7 @@ def test_steps_have_medians_with_intervals(shown: Shown) -> None:
 
 
 def test_other_metrics_are_shown_by_name_and_glob(shown: Shown) -> None:
-    rows = shown.rows(f"{shown.path()}/steps.json?metric=resource_*")
+    rows = shown.json(f"{shown.path()}/steps.json?metric=resource_*")
     assert {row["metric"] for row in rows} == {"resource_cpu_s", "resource_memory_peak_bytes"}
     assert "resource_cpu_s" in shown.text(f"{shown.path()}?metric=resource_cpu_s")
     for part in ("", "/steps.json", "/history.csv"):
@@ -84,7 +81,7 @@ def test_other_metrics_are_shown_by_name_and_glob(shown: Shown) -> None:
 
 
 def test_history_tells_what_changed(shown: Shown) -> None:
-    new, old = shown.rows(f"{shown.path()}/history.json?step=load")
+    new, old = shown.json(f"{shown.path()}/history.json?step=load")
     assert new["changed"] == "SQLite 3.45 and 3.46"
     assert new["change"] == pytest.approx(1 / 1.5)
     assert old["campaign"] == EARLIER.partition("/")[2]
@@ -100,7 +97,7 @@ def test_hosts_are_compared_with_themselves(shown: Shown, tmp_path: Path) -> Non
     facts = {"subject": subject(host="big"), "environment": {"host": "big"}}
     place(folder, [replace(one, started_at="2026-01-20T00:00:00+00:00", **facts) for one in other])
     shown.catalogue.refresh()
-    rows = shown.rows(f"{shown.path()}/history.json")
+    rows = shown.json(f"{shown.path()}/history.json")
     assert [(row["host"], row["change"]) for row in rows if row["host"] == "big"] == [("big", None)]
     assert rows[0]["change"] == pytest.approx(1 / 1.5)
 
@@ -115,10 +112,10 @@ def test_unknown_steps_and_cases_are_refused(shown: Shown) -> None:
 def test_runs_come_in_pages(tmp_path: Path) -> None:
     place(tmp_path / "results", runs(*[1.0] * 60, subject=subject()))
     shown = Shown(tmp_path)
-    first = shown.rows(f"{shown.path()}/runs.json")
+    first = shown.json(f"{shown.path()}/runs.json")
     assert all(len(row["id"]) == 16 for row in first)
     assert ">Id</th>" not in shown.text(f"{shown.path()}/runs")
-    rest = shown.rows(f"{shown.path()}/runs.json?offset={len(first)}")
+    rest = shown.json(f"{shown.path()}/runs.json?offset={len(first)}")
     assert len(first) + len(rest) == 60
     assert not {row["run"] for row in first} & {row["run"] for row in rest}
     assert f"{shown.path()}/runs?offset={len(first)}" in shown.text(f"{shown.path()}/runs")
@@ -131,14 +128,14 @@ def test_what_is_left_out_is_said(tmp_path: Path) -> None:
     results = place(tmp_path / "results", made)
     (results / "run_2" / "run.json").write_text("{}")
     shown = Shown(tmp_path)
-    [row] = shown.rows(f"{shown.path()}/steps.json")
+    [row] = shown.json(f"{shown.path()}/steps.json")
     assert (row["runs"], row["left_out"]) == (6, "1 suspect, 1 failed")
     page = shown.text(shown.path())
     assert "run 2 is left out" in page
     assert "1 run failed" in page
-    [trouble] = shown.rows(f"{shown.path()}/failures.json")
+    [trouble] = shown.json(f"{shown.path()}/failures.json")
     assert (trouble["troubled"], trouble["executions"]) == (1, 8)
-    by_run = {row["run"]: row for row in shown.rows(f"{shown.path()}/runs.json")}
+    by_run = {row["run"]: row for row in shown.json(f"{shown.path()}/runs.json")}
     assert by_run[1]["suspect_steps"] == 1
     assert by_run[9]["outcome"] == Outcome.FAILED
 
@@ -163,7 +160,7 @@ def test_the_command_that_measures_again_is_told(shown: Shown) -> None:
 
 
 def test_each_run_has_a_row_of_values(shown: Shown) -> None:
-    rows = shown.rows(f"{shown.path()}/values.json?metric=*_s")
+    rows = shown.json(f"{shown.path()}/values.json?metric=*_s")
     times = [row for row in rows if row["metric"] == "duration_s"]
     newest = [row for row in times if row["campaign"] == "results"]
     assert [(row["run"], row["value"]) for row in newest] == list(enumerate(BASE, 1))
@@ -171,7 +168,7 @@ def test_each_run_has_a_row_of_values(shown: Shown) -> None:
     assert {row["metric"] for row in rows} == {"duration_s", "resource_cpu_s"}
     assert (newest[0]["unit"], newest[0]["suspect"], newest[0]["host"]) == ("s", False, "bench1")
     assert f'{shown.path()}/values"' in shown.text(shown.path())
-    assert shown.rows(f"{shown.path()}/values.json?offset=3") == times[3:]
+    assert shown.json(f"{shown.path()}/values.json?offset=3") == times[3:]
     shown.text(f"{shown.path()}/values.csv?metric=nothing", 422)
 
 
@@ -198,7 +195,7 @@ def test_points_of_a_matrix_are_drawn_over_their_number(tmp_path: Path) -> None:
         place(tmp_path / "results" / f"threads={threads}", made)
     shown = Shown(tmp_path)
     case = shown.path("threads=2")
-    rows = shown.rows(f"{case}/points.json")
+    rows = shown.json(f"{case}/points.json")
     assert [row["point.threads"] for row in rows] == [1, 2, 10]
     words = " ".join(fromstring(shown.text(f"{case}/points.svg")).itertext())  # noqa: S314
     assert "threads" in words
@@ -228,11 +225,11 @@ def test_hostile_names_are_texts(tmp_path: Path) -> None:
 def test_what_changes_is_read_again(tmp_path: Path) -> None:
     results = place(tmp_path / "results", runs(1.0, 1.0, 1.0, subject=subject()))
     shown = Shown(tmp_path)
-    assert shown.rows(f"{shown.path()}/steps.json")[0]["median"] == 1.0
+    assert shown.json(f"{shown.path()}/steps.json")[0]["median"] == 1.0
     for one in runs(2.0, 2.0, 2.0, first=4, subject=subject()):
         place(results, [one])
     shown.catalogue.refresh()
-    [row] = shown.rows(f"{shown.path()}/steps.json")
+    [row] = shown.json(f"{shown.path()}/steps.json")
     assert (row["runs"], row["median"]) == (6, 1.5)
 
 
@@ -258,7 +255,7 @@ def test_krowns_runs_are_read_from_their_samples(tmp_path: Path) -> None:
     )
     (folder / ".done").write_text("2024-06-06T18:44:01\n")
     shown = Shown(tmp_path)
-    rows = shown.rows(f"{shown.path()}/steps.json")
+    rows = shown.json(f"{shown.path()}/steps.json")
     assert [row["median"] for row in rows] == [4.0, 4.0]
     page = shown.text(shown.path())
     assert "measured by KROWN" in page

@@ -4,6 +4,7 @@ import csv
 import gzip
 import io
 import json
+import struct
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 from benchyard.catalogue.query import EntryQuery
 from benchyard.web import traces as trace_figures
 from tests.benchyard.catalogue.formats.samples import HYPERFINE, SAMPLES, write, write_all
+from tests.benchyard.catalogue.mindspore.writing import event, records
 from tests.benchyard.web.site import Site as Explored
 
 HOSTILE = '<script>alert("x")</script> $x^$ \x1b[31m'
@@ -29,11 +31,6 @@ class Site(Explored):
         entries = self.catalogue.page(EntryQuery(limit=None)).entries
         (found,) = (one.id for one in entries if wanted in (one.format, one.path))
         return found
-
-    def get(self, address: str, code: int = 200) -> Any:
-        answer = self.client.get(address, follow_redirects=False)
-        assert answer.status_code == code, answer.text
-        return answer
 
     def entry(self, wanted: str) -> str:
         return self.page(f"/entry/{self.id_of(wanted)}")
@@ -211,6 +208,57 @@ def test_a_scanner_job_has_its_tables(tmp_path: Path) -> None:
     assert "<h1>job_7</h1>" in page
     assert "Counters by kind of worker" in page
     assert "max_memory_used" in page
+
+
+# -- trainings
+
+
+def scalars(number: int, time_s: float | str, **told: float | str) -> bytes:
+    values = [{"tag": tag, "scalar_value": value} for tag, value in told.items()]
+    return event(step=number, wall_time=time_s, summary={"value": values})
+
+
+def training(folder: Path, *events: bytes) -> Site:
+    """Write a training, and explore it."""
+    write(folder, "job/a.summary.1700000000", records(events))
+    return Site(folder)
+
+
+def test_scalars_are_tables(tmp_path: Path) -> None:
+    events = [scalars(n, 1.7e9 + n, loss=1 / 2**n, **{"<b>acc</b>": 0.1}) for n in range(4)]
+    site = training(tmp_path, *events)
+    assert "&lt;b&gt;acc&lt;/b&gt;" in site.entry("mindspore-summary")
+    loss, accuracy = site.rows("mindspore-summary", "scalars")
+    steps = {"values": 4, "first_step": 0, "last_step": 3}
+    assert loss == {"tag": "loss", **steps, "first": 1.0, "last": 0.125, "min": 0.125, "max": 1.0}
+    assert accuracy["first"] == 0.1
+    address = f"/entry/{site.id_of('mindspore-summary')}/scalar-values.csv?offset=1&limit=2"
+    assert site.text(address).splitlines() == [
+        "tag,step,time_s,value",
+        "loss,1,1700000001.0,0.5",
+        "loss,2,1700000002.0,0.25",
+    ]
+
+
+def test_odd_numbers_of_a_training_do_no_harm(tmp_path: Path) -> None:
+    odd = [scalars(0, 1e300, loss="NaN"), scalars(1, -1, loss=1)]
+    site = training(tmp_path, *odd, scalars(2, "Infinity", loss="Infinity"))
+    site.entry("mindspore-summary")
+    (loss,) = site.rows("mindspore-summary", "scalars")
+    assert (loss["first"], loss["min"], loss["max"]) == ("NaN", 1.0, "Infinity")
+    values = site.rows("mindspore-summary", "scalar-values")
+    assert [one["time_s"] for one in values] == [None, None, None]
+
+
+def test_what_cannot_be_read_of_a_training_is_told(tmp_path: Path) -> None:
+    site = training(tmp_path, scalars(0, 1, loss=1), scalars(1, 2, loss=2))
+    file = tmp_path / "job" / "a.summary.1700000000"
+    content = bytearray(file.read_bytes())
+    content[20] ^= 1
+    file.write_bytes(content + struct.pack("<Q", 5))
+    page = site.entry("mindspore-summary")
+    assert "byte 0: the checksum of a record is wrong" in page
+    assert "being written" in page
 
 
 # -- broken, hostile, gone

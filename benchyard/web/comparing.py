@@ -25,7 +25,7 @@ from benchyard.results.campaigns import campaigns_before
 from benchyard.results.subject import about, subject_of
 from benchyard.statistics.comparison import Verdict
 from benchyard.web.report.comparisons import sides_of
-from benchyard.web.sides import Chosen, choose, labels, read_chosen
+from benchyard.web.sides import AddressedComparison, Chosen, choose, labels, read_chosen
 from benchyard.web.tables import DataTable
 
 #: A page has a row for each step of each two sides.
@@ -211,45 +211,24 @@ def exact_sides(catalogue: Catalogue, shown: Compared, reference: str | None) ->
 # -- for a terminal
 
 
-def command_of(shown: Compared, asked: ComparisonRequest) -> str:
-    """Return the command that makes the same comparison."""
-    rule, usual = asked.rule, ComparisonRequest().rule
-    options = [
-        *_repeated("--metric", rule.metrics if rule.metrics != usual.metrics else ()),
-        *_repeated("--step", rule.steps),
-        *_repeated("--pair", [f"{one}={other}" for one, other in asked.pairs.items()]),
-        *_unless("--against", asked.against, ComparisonRequest().against),
-        *_unless("--sort", asked.order, ComparisonRequest().order),
-        *_unless("--threshold", _percent(rule.threshold), _percent(usual.threshold)),
-        *_unless("--level", _percent(rule.level), _percent(usual.level)),
-        *_unless("--suspect", rule.suspect, usual.suspect),
-        *_repeated("--session-sd", [] if rule.session_sd is None else [_percent(rule.session_sd)]),
-        *(["--in-turns"] if rule.in_turns else []),
-    ]
-    return shlex.join(["benchyard", "compare", *_command_sides(shown, asked), *options])
+def command_of(shown: Compared, asked: AddressedComparison) -> str:
+    """Return the command that makes the same comparison: its options have the address's names."""
+    words = ["benchyard", "compare", *_command_sides(shown, asked.request.reference)]
+    for name, texts in asked.values.items():
+        option = f"--{name.replace('_', '-')}"
+        if name == "in_turns":
+            words.append(option)
+        elif name != "reference":  # it is the first side
+            words += [word for text in texts for word in (option, text)]
+    return shlex.join(words)
 
 
-def _command_sides(shown: Compared, asked: ComparisonRequest) -> list[str]:
-    sides = [one.command for one in shown.chosen]
-    chosen = [one.command for one in shown.chosen if asked.reference in (one.text, one.given)]
-    sides = [*chosen[:1], *(side for side in sides if side not in chosen[:1])]
+def _command_sides(shown: Compared, reference: str | None) -> list[str]:
+    chosen = sorted(shown.chosen, key=lambda one: reference not in (one.text, one.given))
+    sides = [one.command for one in chosen]
     first = shown.answer.comparison.pairs[0]
     # Alone, the command takes the newest campaign before, of whichever host.
     newest = next(iter(campaigns_before(first.candidate.folder)), None)
     if not shown.is_with_before or first.baseline.folder == newest:
         return sides
     return [str(first.baseline.folder), *sides]
-
-
-def _repeated(option: str, values: Sequence[str]) -> Iterator[str]:
-    for value in values:
-        yield from (option, value)
-
-
-def _percent(value: float) -> str:
-    """Write a share as an option has it."""
-    return f"{100 * value:.10g}%"
-
-
-def _unless(option: str, value: str, usual: str) -> list[str]:
-    return [] if value == usual else [option, value]

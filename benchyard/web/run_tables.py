@@ -1,7 +1,6 @@
 """What a record tells, as tables."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from urllib.parse import quote as quoted
 
 from benchyard.core.model import Json, Outcome
@@ -38,6 +37,10 @@ def outcome_cell(outcome: Outcome) -> Cell:
 
 def _figure(value: float | None, metric: str) -> Cell:
     return Cell(value, None if value is None else amount(value, unit_and_direction(metric)[0]))
+
+
+def _said(text: str | None) -> Cell:
+    return Cell(text, text or "")
 
 
 def _median(values: Iterable[float | None]) -> float | None:
@@ -132,8 +135,8 @@ def _attempt(step: StepRecord, one: Attempt) -> Row:
         _figure(one.start_s, "start_s"),
         _figure(one.end_s - one.start_s, "duration_s"),
         len(one.repetitions),
-        Cell(one.error.type if one.error else None, None if one.error else ""),
-        Cell(one.error.message if one.error else None, None if one.error else ""),
+        _said(one.error and one.error.type),
+        _said(one.error and one.error.message),
     ]
 
 
@@ -156,7 +159,7 @@ def phases_table(shown: Shown) -> DataTable:
             outcome_cell(one.outcome),
             _figure(one.start_s, "start_s"),
             _figure(one.duration_s, "duration_s"),
-            Cell(one.error.message if one.error else None, None if one.error else ""),
+            _said(one.error and one.error.message),
         ]
         for one in (shown.record.phases if shown.record else ())
     ]
@@ -274,33 +277,10 @@ TABLES = {
 
 
 def tables_on_page(shown: ShownRun, most: int) -> dict[str, DataTable]:
-    """Return the tables for the page of their run: the first rows, columns that tell anything.
-
-    Args:
-        most: So many rows of each.
-    """
-    record, counts = shown.record, dict[str, int]()
-    if record is not None:
-        counts["steps"] = len(record.steps)
-        counts["attempts"] = sum(len(step.attempts) for step in record.steps)
-        # A run may have thousands of steps: what is not shown is not made.
-        shown = replace(shown, record=replace(record, steps=record.steps[:most]))
-    made = {name: make(shown) for name, make in TABLES.items()}
-    return {name: on_page(table, most, counts.get(name)) for name, table in made.items()}
+    """Return the tables for the page of their run, with so many rows at most."""
+    return {name: on_page(make(shown), most) for name, make in TABLES.items()}
 
 
-def on_page(table: DataTable, most: int, rows: int | None = None) -> DataTable:
-    """Return the first rows of a table, and the columns that tell anything.
-
-    Args:
-        most: So many rows.
-        rows: How many the whole table has, if this one has not all of them.
-    """
-    rows = len(table.rows) if rows is None else rows
-    notes = [*table.notes, f"{rows - most:,} more rows are in the whole table: CSV or JSON."]
-    known = table.hiding_unknown()
-    return replace(
-        known,
-        rows=known.rows[:most],
-        notes=notes if rows > most else table.notes,
-    )
+def on_page(table: DataTable, most: int) -> DataTable:
+    """Return the first rows of a table, and the columns that tell anything."""
+    return table.hiding_unknown().first(most, " rows are in the whole table: CSV or JSON.")

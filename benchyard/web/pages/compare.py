@@ -169,7 +169,7 @@ def page(request: HttpRequest, explorer: Current, asked: AskedFor, q: str = "") 
         unpaired=list(told_unpaired(comparison, shown.label)),
         lacks_suspect=lacks_suspect(comparison),
         has_values=any(row.baseline.values or row.candidate.values for row in comparison.rows),
-        command=command_of(shown, asked.request),
+        command=command_of(shown, asked),
         reversed=list(reversed_words(shown)),
         swapped=asked.swapped if len(shown.chosen) == 2 else None,
         exact=asked.with_sides(exact_sides(explorer.catalogue, shown, asked.request.reference)),

@@ -1,7 +1,7 @@
 """The first page: what changed, what got worse first."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Annotated
 from urllib.parse import urlencode
 
@@ -12,7 +12,6 @@ from benchyard.analysis.comparison.wording import change, change_between
 from benchyard.analysis.regressions import Looked
 from benchyard.catalogue.entry import RUNS, CaseEntry, identified
 from benchyard.catalogue.query import EntryQuery as Asked
-from benchyard.catalogue.query import Page
 from benchyard.core.model import Json, Outcome
 from benchyard.core.quantity import amount, plural
 from benchyard.core.table import LONG, MOMENT, NUMBER, Cell, Column, Row
@@ -33,13 +32,13 @@ _BROKEN = (Outcome.FAILED.value, Outcome.TIMED_OUT.value)
 _FAILURES, _NEWEST = 10, 20
 _DEFAULT = "7d"
 _PERIODS = ("24h", "7d", "30d", "52w")
+Since = Annotated[str, Query(max_length=40, description="2026-11-01, or 30d, 12h, 2w ago")]
 
 
-@dataclass(frozen=True, slots=True)
 class Changes:
     """What changed since a time.
 
-    Args:
+    Attributes:
         since: As it was written.
         cases: With new runs, those that are looked at; the one with the newest run first.
         left_out: How many more there are.
@@ -48,13 +47,19 @@ class Changes:
         failures: Among them.
     """
 
-    since: str
-    since_s: float
-    cases: Sequence[CaseEntry]
-    left_out: int
-    looks: Mapping[str, Looked]
-    runs: Page
-    failures: Page
+    def __init__(self, request: Request, explorer: Current, since: Since = "") -> None:
+        catalogue = explorer.catalogue
+        self.since = since or _DEFAULT
+        self.since_s = moment(self.since) or 0
+        new = Asked(since_s=self.since_s, formats=RUNS)
+        found = catalogue.changed_since(self.since_s, limit=MOST_CASES)
+        self.left_out = catalogue.count_cases(new) - len(found)
+        self.cases = [case for case in found if not is_earlier(case.results)]
+        self.looks = explorer.looks.of(self.cases, _PATIENCE)
+        self.runs = catalogue.page(replace(new, limit=_NEWEST))
+        self.failures = catalogue.page(replace(new, outcomes=_BROKEN, limit=_FAILURES))
+        if self.pending:
+            keep_fresh(request)
 
     @property
     def pending(self) -> int:
@@ -73,32 +78,7 @@ class Changes:
                 yield from ((case, looked, regression) for regression in looked.regressions)
 
 
-def _changes(
-    request: Request,
-    explorer: Current,
-    since: Annotated[str, Query(max_length=40, description="2026-11-01, or 30d, 12h, 2w ago")] = "",
-) -> Changes:
-    since = since or _DEFAULT
-    since_s = moment(since) or 0
-    catalogue = explorer.catalogue
-    found = catalogue.changed_since(since_s, limit=MOST_CASES)
-    left_out = catalogue.count_cases(Asked(since_s=since_s, formats=RUNS)) - len(found)
-    cases = [case for case in found if not is_earlier(case.results)]
-    made = Changes(
-        since,
-        since_s,
-        cases,
-        left_out,
-        explorer.looks.of(cases, _PATIENCE),
-        catalogue.page(Asked(since_s=since_s, formats=RUNS, limit=_NEWEST)),
-        catalogue.page(Asked(since_s=since_s, formats=RUNS, outcomes=_BROKEN, limit=_FAILURES)),
-    )
-    if made.pending:
-        keep_fresh(request)
-    return made
-
-
-_Changed = Annotated[Changes, Depends(_changes)]
+_Changed = Annotated[Changes, Depends()]
 
 
 @router.get(

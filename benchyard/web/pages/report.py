@@ -47,7 +47,7 @@ def comparison_report(explorer: Current, asked: AskedFor) -> Response:
     request = asked.request
     _refuse_many(sum(one.count for one in choose(explorer.catalogue, asked.sides)))
     shown = compared(explorer.catalogue, asked.sides, request)
-    command = command_of(shown, request)
+    command = command_of(shown, asked)
     wish = ReportRequest(request.rule, shown.answer, shown.labels, command=command)
     return _sent(report_of(request=wish))
 

@@ -205,21 +205,16 @@ def test_tries_of_a_run_are_told(tmp_path: Path) -> None:
 # -- curves
 
 
-@pytest.mark.parametrize("points", [2, 10, 1000])
-def test_curves_are_thinned_to_the_points_asked_for(tmp_path: Path, points: int) -> None:
+def test_curves_are_thinned_to_the_points_asked_for(tmp_path: Path) -> None:
     folder = make_run(tmp_path / "results", 1, seconds=30)
     client, ident = client_of(folder)
-    told = client.get(f"/run/{ident}/curves.json?points={points}").json()
-    assert told["samples"] == 300
-    assert len(told["at_s"]) <= max(points + 2, 2)
-    cpu = next(panel for panel in told["panels"] if panel["name"] == "CPU")["lines"][0]
-    known = [value for value in cpu["mean"] if value is not None]
-    assert known == pytest.approx([0.5] * len(known), rel=0.05)
-
-
-def test_a_window_has_its_samples_alone(tmp_path: Path) -> None:
-    folder = make_run(tmp_path / "results", 1, seconds=30)
-    client, ident = client_of(folder)
+    for points in (2, 10, 1000):
+        told = client.get(f"/run/{ident}/curves.json?points={points}").json()
+        assert told["samples"] == 300
+        assert len(told["at_s"]) <= points + 2
+        cpu = next(panel for panel in told["panels"] if panel["name"] == "CPU")["lines"][0]
+        known = [value for value in cpu["mean"] if value is not None]
+        assert known == pytest.approx([0.5] * len(known), rel=0.05)
     told = client.get(f"/run/{ident}/curves.json?from=10&to=11").json()
     assert told["exact"]
     assert (told["at_s"][0], told["at_s"][-1]) == (9.9, 11.1)

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 import schemathesis
-from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from hypothesis import HealthCheck, given, settings
 from schemathesis.specs.openapi import checks as conformance
@@ -27,8 +26,8 @@ def test_what_is_not_there_is_a_page_or_a_document(tmp_path: Path) -> None:
     assert site.text("/nowhere.csv", 404) == "there is nothing at this address\n"
 
 
-def broken_app(root: Path) -> FastAPI:
-    app = make_app(Explorer(Catalogue([root], root / "index.sqlite")))
+def test_a_fault_of_ours_tells_nothing_of_the_inside(tmp_path: Path) -> None:
+    app = make_app(Explorer(Catalogue([tmp_path], tmp_path / "index.sqlite")))
 
     def fails(kind: str) -> None:
         if kind == "record":
@@ -36,23 +35,15 @@ def broken_app(root: Path) -> FastAPI:
         raise RuntimeError("a secret of the program")
 
     app.add_api_route("/fails/{kind}", fails, methods=["GET"])
-    return app
-
-
-def test_a_fault_of_ours_tells_nothing_of_the_inside(tmp_path: Path) -> None:
-    asking: Any = TestClient(broken_app(tmp_path), raise_server_exceptions=False)
+    asking: Any = TestClient(app, raise_server_exceptions=False)
     answer = asking.get("/fails/program")
     assert answer.status_code == 500
     assert "fault of Benchyard" in answer.text
     assert "secret" not in answer.text
     assert "default-src 'none'" in answer.headers["content-security-policy"]
-
-
-def test_a_deliberate_error_is_its_sentence(tmp_path: Path) -> None:
-    asking: Any = TestClient(broken_app(tmp_path))
-    answer = asking.get("/fails/record")
-    assert answer.status_code == 404
-    assert "Run.json is &lt;damaged&gt;." in answer.text
+    deliberate = asking.get("/fails/record")
+    assert deliberate.status_code == 404
+    assert "Run.json is &lt;damaged&gt;." in deliberate.text
 
 
 def test_the_api_page_lists_what_openapi_offers(tmp_path: Path) -> None:

@@ -75,12 +75,6 @@ def test_steps_reasons_executions_and_days_are_told(site: Site) -> None:
     assert [(one["executions"], one["troubled"]) for one in days] == [(3, 2), (3, 2)]
 
 
-def test_rates_have_intervals(site: Site) -> None:
-    [row] = [one for one in site.json("/failures/steps.json") if one["case"] == "graph"]
-    assert (row["executions"], row["troubled"], row["rate"], row["most_rate"]) == (2, 2, 1.0, 1.0)
-    assert row["least_rate"] == pytest.approx(0.342, abs=1e-3)
-
-
 def test_what_is_older_is_not_even_read(site: Site, tmp_path: Path) -> None:
     assert "the old one" not in site.page("/failures")
     assert "the old one" in site.page("/failures?since=100d")
@@ -133,16 +127,12 @@ def test_what_is_not_looked_at_is_said(tmp_path: Path, monkeypatch: pytest.Monke
     assert "1 run of which no log tells not looked at: only the records of 1 are read" in page
 
 
-def test_a_wrong_time_is_refused(site: Site) -> None:
-    assert "is no date" in site.page("/failures?since=soon", 422)
-    assert "is no date" in site.text("/failures/steps.csv?since=soon", 422)
-
-
 def test_nothing_failed(tmp_path: Path) -> None:
     lab(tmp_path / "words", [began(run(1, tried("load")), 1)])
     page = Site(tmp_path).page("/failures")
     assert "nothing failed in 1 execution of steps" in page
     assert '<p class="notice good">' in page
+    assert "is no date" in Site(tmp_path).text("/failures/steps.csv?since=soon", 422)
     assert "nothing failed in 0 executions" in Site(tmp_path).page("/failures?since=2100-01-01")
 
 

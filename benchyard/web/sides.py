@@ -122,8 +122,9 @@ def _chosen(catalogue: Catalogue, text: str) -> Chosen:
             "0123456789abcdef, 0123456789abcdef@1-5 or 0123456789abcdef:step"
         )
     ids = found["ids"].split(",")
-    case = _case(catalogue, ids[0])
-    if case is None:
+    try:
+        case = catalogue.case(ids[0])
+    except NotFoundError:
         return _of_runs(text, [catalogue.entry(one) for one in ids], found)
     if len(ids) > 1:
         raise InputError(f"'{quote(text)}' joins cases; give each case as a side of its own")
@@ -138,13 +139,6 @@ def _chosen(catalogue: Catalogue, text: str) -> Chosen:
         count=case.runs if runs is None else len(runs),
         step=found["step"],
     )
-
-
-def _case(catalogue: Catalogue, case_id: str) -> CaseEntry | None:
-    try:
-        return catalogue.case(case_id)
-    except NotFoundError:
-        return None
 
 
 def _of_runs(text: str, entries: Sequence[Entry], found: re.Match[str]) -> Chosen:

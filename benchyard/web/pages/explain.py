@@ -1,11 +1,11 @@
 """Explain jobs of MindSpore: as documents, and as a page with their pictures."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Annotated, Any
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Depends, Query, Request, Response
+from pydantic import BaseModel
 
 from benchyard.catalogue.entry import Entry
 from benchyard.catalogue.explain import explain_jobs, train_id
@@ -74,8 +74,7 @@ def _job(explorer: Current, entry: _Found) -> ExplainJob:
 _Loaded = Annotated[ExplainJob, Depends(_job)]
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class SampleFilter(BaseModel):
     """Which samples of a job, and in what order.
 
     Args:
@@ -98,12 +97,11 @@ class Asked:
 
     def at(self, offset: int) -> str:
         """Return the part of the address that asks for the same from elsewhere."""
-        asked = {"label": self.label, "method": self.method, "kind": self.kind, "sort": self.sort}
-        numbers = {"offset": offset, "limit": self.limit}
-        return "?" + urlencode({name: text for name, text in asked.items() if text} | numbers)
+        place = {"offset": offset, "limit": self.limit}
+        return "?" + urlencode(self.model_dump(exclude_defaults=True) | place)
 
 
-_Asked = Annotated[Asked, Depends()]
+_Asked = Annotated[SampleFilter, Query()]
 
 
 @router.get(
@@ -286,20 +284,14 @@ def _shown(
 def _row(entry: Entry, label: Prediction, explainers: Sequence[str]) -> dict[str, Any]:
     paths = {one.explainer: image_address(entry.id, one.path) for one in label.saliency if one.path}
     layers = label.occlusion.layers if label.occlusion else ()
+    spread = "" if label.deviation is None else f"± {label.deviation:.4f}"
+    interval = " [{:.4f}, {:.4f}]".format(*label.interval) if label.interval else ""
     return {
         "label": label.name,
         "kind": label.kind or "",
         "mark": _KINDS.get(label.kind or "", "quiet"),
         "confidence": _figure(label.confidence).shown(),
-        "deviation": _deviation(label),
+        "deviation": f"{spread}{interval}",
         "maps": [paths.get(name) for name in explainers],
         "layers": [f"{one.confidence:.4f} with {plural(len(one.boxes), 'part')}" for one in layers],
     }
-
-
-def _deviation(label: Prediction) -> str:
-    spread = "" if label.deviation is None else f"± {label.deviation:.4f}"
-    if label.interval is None:
-        return spread
-    low, high = label.interval
-    return f"{spread} [{low:.4f}, {high:.4f}]"

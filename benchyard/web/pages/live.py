@@ -18,8 +18,7 @@ from starlette.types import Receive, Scope, Send
 
 from benchyard.core.errors import InputError, RecordError
 from benchyard.core.json_text import encoded
-from benchyard.core.quantity import duration
-from benchyard.core.table import NUMBER, SECONDS, Cell, Column
+from benchyard.core.table import NUMBER, SECONDS, Column
 from benchyard.core.wording import printable
 from benchyard.results.attempts import RunAttempt, read_tries
 from benchyard.results.folders import LOG_FILE, RunFolder
@@ -182,16 +181,8 @@ def live_steps_table(folder: Path) -> DataTable:
         Column("start_s", "Began after", SECONDS),
         Column("failed_attempts", "Failed attempts", NUMBER),
     ]
-    rows = [
-        [
-            one["index"],
-            one["name"],
-            one["outcome"],
-            Cell(one["start_s"], duration(one["start_s"])),
-            one["failed_attempts"],
-        ]
-        for one in log.steps.values()
-    ]
+    keys = ("index", "name", "outcome", "start_s", "failed_attempts")
+    rows = [[one[key] for key in keys] for one in log.steps.values()]
     return DataTable("live-steps", "Steps so far", columns, rows, empty="No step has begun.")
 
 

@@ -26,8 +26,8 @@ from benchyard.show.traces.flame import draw_flame
 from benchyard.statistics.comparison import Verdict
 from benchyard.traces.critical_path import CriticalPath, critical_path
 from benchyard.traces.difference import Profiled, differences, mean_totals, profiled
-from benchyard.traces.merging import side_by_side
 from benchyard.traces.model import Trace
+from benchyard.traces.sources import side_by_side
 from benchyard.traces.statistics import TraceStatistics, statistics_of
 
 _AGAINST = "--against"

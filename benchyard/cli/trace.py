@@ -23,9 +23,9 @@ from benchyard.process.files import temporary_folder
 from benchyard.show.traces.timeline import timeline_drawing
 from benchyard.show.traces.viewer import PATIENCE_MINUTES, serve_once, viewer_folder
 from benchyard.traces.chrome.writing import write_chrome
-from benchyard.traces.merging import side_by_side
 from benchyard.traces.model import Trace
 from benchyard.traces.nesting import arranged
+from benchyard.traces.sources import side_by_side
 
 _PICTURES = (".png", ".svg")
 

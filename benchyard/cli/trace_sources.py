@@ -23,9 +23,8 @@ from benchyard.core.errors import InputError
 from benchyard.core.files import shown
 from benchyard.results.folders import RUN_FILE, Results
 from benchyard.show.curves import run_to_draw
-from benchyard.traces.left_profiles import trace_with_profiles
 from benchyard.traces.model import Trace
-from benchyard.traces.sources import read_trace
+from benchyard.traces.sources import read_trace, trace_with_profiles
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,8 @@ from benchyard.statistics.comparison import (
     judge,
 )
 from benchyard.traces.model import Trace
+from benchyard.traces.nesting import PathSums, lanes_of, totals_of_names
 from benchyard.traces.statistics import names_on
-from benchyard.traces.totals import PathSums, lanes_of, totals_of_names
 
 #: The names that lead to a slice, the outermost first; a single one if paths do not count.
 Names = tuple[str, ...]

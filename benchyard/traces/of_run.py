@@ -18,7 +18,7 @@ from benchyard.traces.building import TraceBuilder
 from benchyard.traces.model import Details, Trace
 from benchyard.traces.nesting import arranged
 from benchyard.traces.run_counters import counters_of_run
-from benchyard.traces.run_slices import LAB, tell_record
+from benchyard.traces.run_slices import LAB, RunTelling
 
 #: The process where nobody knows which testbed it was.
 UNKNOWN_HOST = "unknown testbed"
@@ -55,7 +55,7 @@ def trace_of_run(folder: Path) -> Trace:
     tried = None if record else _tried(folder, builder)
     process = _host(record, tried)
     if record is not None:
-        tell_record(record, builder, process)
+        RunTelling(record, builder, process).tell()
     elif not _tell_unfinished(folder, tried, builder, process):
         _refuse_foreign(folder)
     builder.zero = _moment(record, tried)

@@ -1,17 +1,87 @@
-"""What a file of others begins with, and of which format of traces it is."""
+"""Files of others: unpacked, how they begin, and of which format of traces they are."""
 
+import gzip
 import re
+import zlib
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from io import BytesIO
 from pathlib import Path
+from typing import IO, cast
 
 import msgspec
 
 from benchyard.core.errors import InputError
-from benchyard.core.files import shown
+from benchyard.core.files import opened, shown
 from benchyard.traces.protobuf import WireError, fields
 from benchyard.traces.stacks import looks_collapsed
-from benchyard.traces.unpacking import unpacked
+
+_GZIP = b"\x1f\x8b"
+_BOM = b"\xef\xbb\xbf"
+#: What a file in another encoding begins with: its byte order mark, or JSON without one.
+_ENCODINGS = {
+    b"\xff\xfe": "utf-16",
+    b"\xfe\xff": "utf-16",
+    b"{\0": "utf-16-le",
+    b"[\0": "utf-16-le",
+    b"\0{": "utf-16-be",
+    b"\0[": "utf-16-be",
+}
+#: What compressed data raise that are damaged or cut off.
+DAMAGE = (EOFError, zlib.error, gzip.BadGzipFile)
+#: What is not read piece by piece is read whole, so it must be smaller.
+WHOLE_BYTES = 1 << 30
+
+
+@contextmanager
+def unpacked_stream(path: Path) -> Generator[IO[bytes]]:
+    """Open a file, gzipped or not; UTF-16 becomes UTF-8, a byte order mark is passed over.
+
+    Reading it raises one of ``DAMAGE`` where compressed data break.
+
+    Raises:
+        OSError: If it cannot be read.
+    """
+    with opened(path) as file:
+        packed = file.read(len(_GZIP)) == _GZIP
+        file.seek(0)
+        stream = cast("IO[bytes]", gzip.GzipFile(fileobj=file) if packed else file)
+        try:
+            start = stream.read(len(_BOM))
+        except DAMAGE:
+            start = b""
+        stream.seek(len(_BOM) if start == _BOM else 0)
+        encoding = _ENCODINGS.get(start[:2])
+        if encoding:
+            stream = BytesIO(stream.read(WHOLE_BYTES).decode(encoding, "replace").encode())
+        yield stream
+
+
+def unpacked(path: Path, most: int, *, partly: bool = False) -> bytes:
+    """Read so many bytes at most of a file, gzipped or not.
+
+    Args:
+        path: Of the file.
+        most: Bytes of what is unpacked.
+        partly: Whether compressed data that break are read up to there.
+
+    Raises:
+        InputError: If it cannot be read.
+    """
+    parts: list[bytes] = []
+    try:
+        with unpacked_stream(path) as stream:
+            while most > 0 and (part := cast("BytesIO", stream).read1(most)):
+                parts.append(part)
+                most -= len(part)
+    except (OSError, *DAMAGE) as error:
+        if not (partly and parts):
+            said = getattr(error, "strerror", None) or error
+            raise InputError(f"{shown(path)} cannot be read: {said}") from error
+    return b"".join(parts)
+
 
 CHROME, SPEEDSCOPE = "chrome-trace", "speedscope"
 PPROF, COLLAPSED = "pprof", "collapsed-stacks"

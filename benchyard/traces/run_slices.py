@@ -1,14 +1,14 @@
 """The slices, instants and arrows of a run, out of its record."""
 
 import re
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import count, pairwise
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from itertools import accumulate, count, pairwise
+from math import isfinite
 from typing import NamedTuple
 
 from benchyard.core.errors import RecordError
-from benchyard.core.model import Outcome
+from benchyard.core.model import Json, Outcome
 from benchyard.results.events import Event, events_of
 from benchyard.results.record import (
     Attempt,
@@ -21,14 +21,19 @@ from benchyard.results.record import (
 from benchyard.traces.building import TraceBuilder
 from benchyard.traces.critical_path import critical_path
 from benchyard.traces.model import Details, Flow
-from benchyard.traces.run_details import about_repetition, about_run, about_step, ended
 
 #: The thread of what the lab itself does.
 LAB = "lab"
 #: No run lasts longer, and none begins so long before its zero (s, 30 years).
 _LATEST = 1e9
 _KILLED = re.compile(r"killed by (SIG[A-Z0-9+]+|signal [0-9]+)")
-_OUT_OF_MEMORY = re.compile(r"out of memory: the kernel killed it")
+#: What a repetition used that is worth a look beside its length.
+_USED = (
+    "resource_cpu_s",
+    "resource_memory_peak_bytes",
+    "resource_disk_read_bytes",
+    "resource_disk_write_bytes",
+)
 _FAILED = {Outcome.FAILED: "failed", Outcome.TIMED_OUT: "timed out", Outcome.CANCELLED: "cancelled"}
 
 
@@ -39,21 +44,7 @@ class _Span(NamedTuple):
     end: int
 
 
-def tell_record(record: RunRecord, builder: TraceBuilder, process: str) -> None:
-    """Add what a record says: the lab's thread, and one for each resource.
-
-    A resource that executes several steps at once has more threads, ``Process (2)``: steps side by
-    side never share one, even where one lasts as long as the other at least.
-
-    Args:
-        record: Of the run.
-        builder: It is added to; its zero is the run's start.
-        process: The testbed.
-    """
-    _Telling.of(record, builder, process).tell()
-
-
-def spanned(builder: TraceBuilder, start_s: float, end_s: float, where: str) -> _Span | None:
+def _spanned(builder: TraceBuilder, start_s: float, end_s: float, where: str) -> _Span | None:
     """Return a span in nanoseconds; none, and a loss, of times that cannot be."""
     if not (-_LATEST <= start_s <= _LATEST and -_LATEST <= end_s <= _LATEST):
         builder.lose("times that no run can have", where)
@@ -64,33 +55,47 @@ def spanned(builder: TraceBuilder, start_s: float, end_s: float, where: str) -> 
     return _Span(start, max(start, end))
 
 
-@dataclass(frozen=True, slots=True)
-class _Telling:
-    record: RunRecord
-    builder: TraceBuilder
-    process: str
-    lab: int
-    #: First thread of each resource.
-    tracks: Mapping[str, int]
-    #: Thread and span of each step that began, by index.
-    places: Mapping[int, tuple[int, _Span]] = field(default_factory=dict[int, tuple[int, _Span]])
+class RunTelling:
+    """What a record says: the lab's thread, and one for each resource.
 
-    @classmethod
-    def of(cls, record: RunRecord, builder: TraceBuilder, process: str) -> "_Telling":
-        lab = builder.track(process, LAB)
-        named = [phase.resource for phase in record.phases]
-        lanes = _Lanes()
-        spans = sorted(_steps(record, builder), key=_by_start)
-        on_lanes = [(step, span, lanes.place(step.resource, span)) for step, span in spans]
+    A resource that executes several steps at once has more threads, ``Process (2)``: steps side by
+    side never share one, even where one lasts as long as the other at least.
+
+    Args:
+        record: Of the run.
+        builder: It is added to; its zero is the run's start.
+        process: The testbed.
+    """
+
+    def __init__(self, record: RunRecord, builder: TraceBuilder, process: str) -> None:
+        self.record, self.builder, self.process = record, builder, process
+        self.lab = builder.track(process, LAB)
+        #: First thread of each resource.
+        self.tracks: dict[str, int] = {}
+        #: Thread and span of each step that began, by index.
+        self.places: dict[int, tuple[int, _Span]] = {}
+        began = _steps(record, builder)
+        order = sorted(began, key=lambda one: (one[1].start, -one[1].end, one[0].index))
+        self._place(order)
+
+    def _place(self, steps: Sequence[tuple[StepRecord, _Span]]) -> None:
+        """Make threads for steps by their starts, so that what overlaps is on different ones."""
+        ends = defaultdict[str, list[int]](list)
+        lanes: list[int] = []
+        for step, span in steps:
+            own = ends[step.resource]
+            lanes.append(next((n for n, end in enumerate(own) if end <= span.start), len(own)))
+            own[lanes[-1] : lanes[-1] + 1] = [span.end]
         threads: dict[tuple[str, int], int] = {}
         taken = {LAB}
-        for resource in dict.fromkeys([*(step.resource for step in record.steps), *named]):
-            for lane in range(lanes.count(resource)):
-                name = _free(resource, lane, taken)
-                threads[resource, lane] = builder.track(process, name)
-        places = {s.index: (threads[s.resource, lane], span) for s, span, lane in on_lanes}
-        first = {resource: track for (resource, lane), track in threads.items() if not lane}
-        return cls(record, builder, process, lab, first, places)
+        for one in (*self.record.steps, *self.record.phases):
+            if one.resource not in self.tracks:
+                for lane in range(max(len(ends[one.resource]), 1)):
+                    name = _free(one.resource, lane, taken)
+                    threads[one.resource, lane] = self.builder.track(self.process, name)
+                self.tracks[one.resource] = threads[one.resource, 0]
+        for (step, span), lane in zip(steps, lanes, strict=True):
+            self.places[step.index] = threads[step.resource, lane], span
 
     def tell(self) -> None:
         """Add everything."""
@@ -109,10 +114,9 @@ class _Telling:
     # -- the lab
 
     def _lab(self) -> None:
-        record = self.record
-        whole = spanned(self.builder, 0.0, record.duration_s, "the run") or _Span(0, 0)
-        attempts = sorted(self._attempts())
-        self._slice(self.lab, "run", whole, about_run(record))
+        record, attempts = self.record, sorted(self._attempts())
+        whole = _spanned(self.builder, 0.0, record.duration_s, "the run") or _Span(0, 0)
+        self._slice(self.lab, "run", whole, _about_run(record))
         if record.tries:
             again: Details = {"earlier": [dict(one) for one in record.tries]}
             self.builder.instant(self.lab, "run tried again", 0, again)
@@ -133,10 +137,9 @@ class _Telling:
                     yield _Span(round(one.start_s * 1e9), round(one.end_s * 1e9))
 
     def _never_began(self, step: StepRecord) -> None:
-        ended = [span.end for _, span in self.places.values()]
-        name = step.outcome.value.replace("_", " ")
+        last = max((span.end for _, span in self.places.values()), default=0)
         details: Details = {"step": step.name, "reason": step.reason}
-        self.builder.instant(self.lab, name, max(ended, default=0), details)
+        self.builder.instant(self.lab, step.outcome.value.replace("_", " "), last, details)
 
     def _sampling(self) -> None:
         facts = self.record.collector
@@ -156,18 +159,18 @@ class _Telling:
     def _phase(self, phase: PhaseRecord) -> None:
         end_s = phase.start_s + phase.duration_s
         where = f"phase {phase.phase} of {phase.resource}"
-        span = spanned(self.builder, phase.start_s, end_s, where)
+        span = _spanned(self.builder, phase.start_s, end_s, where)
         if span is None:
             return
         track = self.tracks[phase.resource]
         if phase.step is not None and phase.step in self.places:
             track, _ = self.places[phase.step]
-        details = {"resource": phase.resource, **ended(phase.outcome, phase.error)}
+        details = {"resource": phase.resource, **_ended(phase.outcome, phase.error)}
         self._slice(track, phase.phase, span, details)
         self._failure(track, span.end, phase.outcome, phase.error, {"phase": phase.phase})
 
     def _step(self, step: StepRecord, track: int, span: _Span) -> None:
-        self._slice(track, step.name, span, about_step(step))
+        self._slice(track, step.name, span, _about_step(step))
         spans = [(one, self._attempt(step, one, track)) for one in step.attempts]
         for (failed, before), (again, after) in pairwise(spans):
             if before is None or after is None:
@@ -179,26 +182,25 @@ class _Telling:
             self.builder.instant(track, "retry", after.start, details)
 
     def _attempt(self, step: StepRecord, attempt: Attempt, track: int) -> _Span | None:
-        where = f"attempt {attempt.number} of step {step.index}"
-        span = spanned(self.builder, attempt.start_s, attempt.end_s, where)
-        if span is None:
-            return None
         name = f"attempt {attempt.number}"
-        self._slice(track, name, span, ended(attempt.outcome, attempt.error))
-        counts = Counter[str]()
-        for made in attempt.repetitions:
-            counts[made.kind] += 1
-            self._repetition(step, made, counts[made.kind], track)
-        whose: Details = {"step": step.name, "attempt": attempt.number}
-        self._failure(track, span.end, attempt.outcome, attempt.error, whose)
+        where = f"{name} of step {step.index}"
+        span = _spanned(self.builder, attempt.start_s, attempt.end_s, where)
+        if span is not None:
+            self._slice(track, name, span, _ended(attempt.outcome, attempt.error))
+            counts = Counter[str]()
+            for made in attempt.repetitions:
+                counts[made.kind] += 1
+                self._repetition(step, made, counts[made.kind], track)
+            whose: Details = {"step": step.name, "attempt": attempt.number}
+            self._failure(track, span.end, attempt.outcome, attempt.error, whose)
         return span
 
     def _repetition(self, step: StepRecord, made: Repetition, number: int, track: int) -> None:
         where = f"an execution of step {step.index}"
-        span = spanned(self.builder, made.start_s, made.start_s + made.duration_s, where)
+        span = _spanned(self.builder, made.start_s, made.start_s + made.duration_s, where)
         if span is None:
             return
-        self._slice(track, made.kind, span, about_repetition(made, number))
+        self._slice(track, made.kind, span, _about_repetition(made, number))
         whose: Details = {"step": step.name, "execution": number}
         if made.suspect:
             details: Details = {**whose, "reasons": list(made.suspect)}
@@ -217,7 +219,7 @@ class _Telling:
         if name is None:
             return
         message = error.message if error else ""
-        if _OUT_OF_MEMORY.search(message):
+        if "out of memory: the kernel killed it" in message:
             name = "out of memory"
         elif outcome is Outcome.FAILED and _KILLED.search(message):
             name = "killed"
@@ -245,7 +247,7 @@ class _Telling:
         if not isinstance(length_s, int | float) or not 0 <= length_s <= _LATEST:
             self.builder.lose("pulls of images without a length", f"resource {resource}")
             return
-        span = spanned(self.builder, end_s - length_s, end_s, f"a pull of {resource}")
+        span = _spanned(self.builder, end_s - length_s, end_s, f"a pull of {resource}")
         if span is not None:
             # Its times are those of another clock: it need not lie inside of a phase.
             track = self.builder.track(self.process, f"{resource}: pulls")
@@ -265,32 +267,6 @@ class _Telling:
         self.builder.slice(track, name, span.start, span.end - span.start, details)
 
 
-class _Lanes:
-    """Threads of resources, so that what overlaps is on different ones."""
-
-    def __init__(self) -> None:
-        self._ends: dict[str, list[int]] = {}
-
-    def place(self, resource: str, span: _Span) -> int:
-        """Return the first lane that is free; spans come by their starts."""
-        ends = self._ends.setdefault(resource, [])
-        for lane, end in enumerate(ends):
-            if end <= span.start:
-                ends[lane] = span.end
-                return lane
-        ends.append(span.end)
-        return len(ends) - 1
-
-    def count(self, resource: str) -> int:
-        """Return how many lanes there are, one at least."""
-        return max(len(self._ends.get(resource, ())), 1)
-
-
-def _by_start(one: tuple[StepRecord, _Span]) -> tuple[int, int, int]:
-    step, span = one
-    return span.start, -span.end, step.index
-
-
 def _free(resource: str, lane: int, taken: set[str]) -> str:
     names = (f"{resource} ({number})" if number > 1 else resource for number in count(lane + 1))
     name = next(name for name in names if name not in taken)
@@ -308,15 +284,66 @@ def _steps(record: RunRecord, builder: TraceBuilder) -> Iterator[tuple[StepRecor
             seen.add(step.index)
             start_s = min(one.start_s for one in step.attempts)
             end_s = max(one.end_s for one in step.attempts)
-            span = spanned(builder, start_s, end_s, f"step {step.index}")
+            span = _spanned(builder, start_s, end_s, f"step {step.index}")
             if span is not None:
                 yield step, span
 
 
 def _pauses(spans: Sequence[_Span]) -> Iterator[_Span]:
     """Yield when no attempt was under way, between spans by their starts."""
-    end = spans[0].end
-    for span in spans[1:]:
+    ends = accumulate((span.end for span in spans), max)
+    for end, span in zip(ends, spans[1:], strict=False):
         if span.start > end:
             yield _Span(end, span.start)
-        end = max(end, span.end)
+
+
+# -- what is known beside times
+
+
+def _ended(outcome: Outcome, error: ErrorRecord | None) -> dict[str, Json]:
+    """Return how something ended, and why."""
+    told: dict[str, Json] = {"outcome": outcome.value}
+    return told if error is None else {**told, "error": error.message, "error_type": error.type}
+
+
+def _about_run(record: RunRecord) -> Details:
+    """Return what a viewer shows of a run."""
+    commit, changes = record.commit or (None, None)
+    told: dict[str, Json] = {
+        "case": record.case.get("title") or record.case.get("name"),
+        "run": record.run,
+        **_ended(record.outcome, record.error),
+        "started_at": record.started_at or None,
+        "commit": commit,
+        "changes": changes,
+        "benchyard": record.benchyard_version or None,
+        "warnings": list(record.warnings),
+    }
+    return {name: value for name, value in told.items() if value not in (None, [])}
+
+
+def _about_step(step: StepRecord) -> Details:
+    """Return what a viewer shows of a step."""
+    told: dict[str, Json] = {
+        name: getattr(step, name) for name in ("index", "id", "resource", "command")
+    }
+    told |= {"parameters": dict(step.parameters), "outcome": step.outcome.value}
+    told["measured"] = step.measure
+    return {**told, "suspect": list(step.suspect)} if step.suspect else told
+
+
+def _about_repetition(made: Repetition, number: int) -> Details:
+    """Return what a viewer shows of one execution of a command.
+
+    Args:
+        made: The execution.
+        number: Its place among those of its kind, from 1.
+    """
+    told: dict[str, Json] = {"number": number, **_ended(made.outcome, made.error)}
+    if made.values:
+        told["values"] = dict(made.values)
+    used = {name: made.used.get(name) for name in _USED}
+    told |= {name: one for name, one in used.items() if one is not None and isfinite(one)}
+    if made.suspect:
+        told["suspect"] = list(made.suspect)
+    return told

@@ -10,8 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchyard.traces.model import TIME, Counter, Loss, Trace, Track, Unit
-from benchyard.traces.nesting import Path
-from benchyard.traces.totals import Lane, PathSums, Totals, lanes_of, names_of, totals_of_names
+from benchyard.traces.nesting import (
+    Lane,
+    Path,
+    PathSums,
+    Totals,
+    lanes_of,
+    names_of,
+    totals_of_names,
+)
 
 #: A sign takes the last of an integer's 64 bits.
 _BITS = 63

@@ -9,8 +9,7 @@ from typing import Any, Protocol
 from benchyard.catalogue.entry import Entry
 from benchyard.core.errors import InputError
 from benchyard.core.files import shown
-from benchyard.traces.recognising import MOST_BYTES
-from benchyard.traces.unpacking import unpacked
+from benchyard.traces.recognising import MOST_BYTES, unpacked
 
 
 @dataclass(frozen=True, slots=True)

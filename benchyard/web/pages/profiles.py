@@ -29,8 +29,8 @@ from benchyard.traces.difference import (
     mean_totals,
     profiled,
 )
-from benchyard.traces.left_profiles import LeftProfile, left_profiles, trace_with_profiles
 from benchyard.traces.model import Trace
+from benchyard.traces.sources import LeftProfile, left_profiles, trace_with_profiles
 from benchyard.web.explorer import Current, Explorer
 from benchyard.web.pages.entries import address_of, trace_source
 from benchyard.web.pictures import Picture, Width, add_picture

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from benchyard.traces.left_profiles import left_profiles, trace_with_profiles
 from benchyard.traces.model import Trace
+from benchyard.traces.sources import left_profiles, trace_with_profiles
 from tests.conftest import MakeCase, process
 from tests.here import RunHere, runner
 

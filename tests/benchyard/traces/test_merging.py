@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 from benchyard.traces.building import TraceBuilder
-from benchyard.traces.merging import merged, side_by_side
 from benchyard.traces.model import Flow, Trace
+from benchyard.traces.sources import merged, side_by_side
 
 
 def sample(start: int, *names: str) -> Trace:

@@ -258,7 +258,7 @@ def test_what_cannot_be_opened_is_told(tmp_path: Path) -> None:
 
 
 def test_what_is_read_whole_has_a_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sources, "MOST_BYTES", 10)
+    monkeypatch.setattr(sources, "WHOLE_BYTES", 10)
     with pytest.raises(InputError, match="larger than"):
         read(tmp_path, b"main;sort 2\n")
 

@@ -1,115 +1,27 @@
 """A job of Scanner: its profiles together, counted and written, under the original's names."""
 
-import gzip
-import io
 import random
 import tarfile
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain
 from pathlib import Path
-from tempfile import TemporaryFile
-from typing import IO, TypeVar, cast
+from tempfile import TemporaryDirectory
+from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from benchyard.core.errors import InputError
 from benchyard.core.files import content, writing_atomically
-from benchyard.core.json_text import encoded
 from benchyard.traces.building import TraceBuilder
-from benchyard.traces.model import MOST_NS, Loss, Slices, Trace, Track, joined, microseconds
+from benchyard.traces.chrome.writing import write_chrome
+from benchyard.traces.model import MOST_NS, Loss, Slices, Trace, Track, joined
 from benchyard.traces.nesting import summed
 from benchyard.traces.protobuf import WireError, integer, message, text
 from benchyard.traces.scanner.blocks import KEYS, FormatError, NodeFile, ScannerWorker, read_node
 
-ENDINGS = (".trace", ".json", ".json.gz", ".tar.gz")
-#: Intervals that are Python's numbers at the same time.
-_AT_ONCE = 1 << 12
-_COLOURS = {"idle": '"cname":"grey",'}
-_GZIP_LEVEL = 1
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ThreadOfTrace:
-    """A thread and its intervals.
-
-    Args:
-        process: Its process's name.
-        pid: Its process's number in the trace.
-        tid: Its own number.
-        name: Its own name.
-        category: Of its events.
-        names: Of intervals, one for each of the 256 keys.
-        intervals: Columns ``key``, ``start``, ``end``; nanoseconds.
-    """
-
-    process: str
-    pid: int
-    tid: int
-    name: str
-    category: str
-    names: Sequence[str]
-    intervals: NDArray[np.void]
-
-
-def write_threads(threads: Iterable[ThreadOfTrace], path: Path) -> Path:
-    """Write threads as one array of events.
-
-    Raises:
-        InputError: If the path does not end in one of ``ENDINGS``.
-        OSError: If it cannot be written; what was there is then as it was.
-    """
-    ending = next((one for one in ENDINGS if path.name.endswith(one)), None)
-    if ending is None:
-        raise InputError(f"{path}: a trace must end in {', '.join(ENDINGS)}")
-    with ExitStack() as stack:
-        out: IO[bytes] = stack.enter_context(writing_atomically(path))
-        if ending == ".tar.gz":
-            _write_tar(threads, out, path.name.removesuffix(ending) + ".trace")
-            return path
-        if ending == ".json.gz":
-            packed = gzip.GzipFile("", "wb", _GZIP_LEVEL, out, mtime=0)
-            out = cast("IO[bytes]", stack.enter_context(packed))
-        _write(threads, out)
-    return path
-
-
-def _write_tar(threads: Iterable[ThreadOfTrace], out: IO[bytes], name: str) -> None:
-    with TemporaryFile() as whole:
-        _write(threads, cast("IO[bytes]", whole))
-        entry = tarfile.TarInfo(name)
-        entry.size = whole.tell()
-        whole.seek(0)
-        with tarfile.open(fileobj=out, mode="w:gz", compresslevel=_GZIP_LEVEL) as tar:
-            tar.addfile(entry, cast("io.BufferedIOBase", whole))
-
-
-def _write(threads: Iterable[ThreadOfTrace], out: IO[bytes]) -> None:
-    out.write(b"[")
-    between = "\n"
-    for event in chain.from_iterable(map(_events, threads)):
-        out.write(f"{between}{event}".encode())
-        between = ",\n"
-    out.write(b"\n]\n")
-
-
-def _events(thread: ThreadOfTrace) -> Iterator[str]:
-    place = f'"pid":{thread.pid},"tid":{thread.tid}'
-    yield f'{{"name":"thread_name","ph":"M",{place},"args":{{"name":{encoded(thread.name)}}}}}'
-    heads = [
-        f'{{"name":{encoded(name)},{_COLOURS.get(name, "")}"cat":{encoded(thread.category)},'
-        f'"ph":"X",{place},"ts":'
-        for name in thread.names
-    ]
-    for first in range(0, len(thread.intervals), _AT_ONCE):
-        for key, start, end in thread.intervals[first : first + _AT_ONCE].tolist():
-            yield f'{heads[key]}{microseconds(start)},"dur":{microseconds(end - start)}}}'
-
-
+_ENDINGS = (".trace", ".json", ".json.gz", ".tar.gz")
 _Decoded = TypeVar("_Decoded")
 _KINDS = ("process_job", "load", "decode", "eval", "save")
 _NS_PER_S = 1e9
@@ -208,7 +120,7 @@ class Profile:
         return ProfileStatistics(dict(seconds), dict(counters), self._total_time())
 
     def write_trace(self, path: str | Path) -> Path:
-        """Write a trace for Perfetto and chrome://tracing, as Scanner names threads.
+        """Write a trace for Perfetto and chrome://tracing; threads are called as Scanner does.
 
         Args:
             path: It ends in ``.trace``, ``.json``, ``.json.gz`` or ``.tar.gz``; the last one
@@ -218,7 +130,18 @@ class Profile:
             InputError: If it ends in anything else.
             OSError: If it cannot be written.
         """
-        return write_threads(self._threads(), Path(path))
+        path = Path(path)
+        if not path.name.endswith(_ENDINGS):
+            raise InputError(f"{path}: a trace must end in {', '.join(_ENDINGS)}")
+        if not path.name.endswith(".tar.gz"):
+            write_chrome(self.trace(), path)
+            return path
+        with TemporaryDirectory() as folder, writing_atomically(path) as out:
+            inside = Path(folder) / f"{path.name.removesuffix('.tar.gz')}.trace"
+            write_chrome(self.trace(), inside)
+            with tarfile.open(fileobj=out, mode="w:gz") as tar:
+                tar.add(inside, inside.name)
+        return path
 
     def trace(self) -> Trace:
         """Return the job in the model that all other traces have."""
@@ -226,9 +149,9 @@ class Profile:
         names: dict[str, int] = {}
         parts = [TraceBuilder().trace().slices]
         backwards = absurd = 0
-        for thread in self._threads():
-            columns = thread.intervals
-            numbers = [names.setdefault(name, len(names)) for name in thread.names]
+        for track, worker in self._threads():
+            columns = worker.intervals
+            numbers = [names.setdefault(_name(worker, key), len(names)) for key in range(KEYS)]
             start, end = columns["start"], columns["end"]
             sane = np.minimum(start, end) > -MOST_NS
             sane &= np.maximum(start, end) < MOST_NS
@@ -243,20 +166,19 @@ class Profile:
                     (end - start)[sound],
                 )
             )
-            tracks.append(Track(thread.process, thread.name))
+            tracks.append(track)
         losses = [Loss(problem, 1, "the file") for problem in self.problems]
         told = {"ends before it begins": backwards, "has a time that is out of range": absurd}
         losses += [Loss(f"an interval that {why}", n, "any file") for why, n in told.items() if n]
         return Trace(tracks, [*names], joined(parts), losses=losses)
 
-    def _threads(self) -> Iterator[ThreadOfTrace]:
-        for found in [self.master] if self.master else []:
-            for worker in found.workers:
-                yield _thread(worker, "master", -1, 0, "master")
-        for tid, (node, worker) in enumerate(self.workers()):
-            name = f"{worker.kind}_{node:02d}_{worker.number:02d}"
-            name += f"_{worker.tag}" if worker.tag else ""
-            yield _thread(worker, f"node {node}", node, tid, name)
+    def _threads(self) -> Iterator[tuple[Track, ScannerWorker]]:
+        for worker in self.master.workers if self.master else ():
+            yield Track("master", "master"), worker
+        for node, worker in self.workers():
+            tag = f"_{worker.tag}" if worker.tag else ""
+            name = f"{worker.kind}_{node:02d}_{worker.number:02d}{tag}"
+            yield Track(f"node {node}", name), worker
 
     def _total_time(self) -> float:
         if not self.nodes:
@@ -286,11 +208,6 @@ class Profile:
         except (OSError, FormatError) as error:
             self.problems.append(f"{name}: {error}")
             return None
-
-
-def _thread(worker: ScannerWorker, process: str, pid: int, tid: int, name: str) -> ThreadOfTrace:
-    names = [_name(worker, key) for key in range(KEYS)]
-    return ThreadOfTrace(process, pid, tid, name, worker.kind, names, worker.intervals)
 
 
 def _name(worker: ScannerWorker, key: int) -> str:

@@ -19,7 +19,7 @@ from benchyard.catalogue.catalogue import Catalogue, index_of
 from benchyard.catalogue.entry import Entry, identified
 from benchyard.catalogue.formats import FORMATS
 from benchyard.catalogue.formats.contract import Candidate, FolderListing
-from benchyard.catalogue.formats.record import Record, read_facts
+from benchyard.catalogue.formats.run import Record, read_facts
 from benchyard.catalogue.query import EntryQuery
 from benchyard.results.attempts import note_began
 from benchyard.results.campaigns import set_aside
@@ -274,8 +274,7 @@ from pathlib import Path
 from benchyard.catalogue.catalogue import Catalogue
 from benchyard.catalogue.formats import FORMATS
 from benchyard.catalogue.formats.contract import Candidate, FolderListing
-from benchyard.catalogue.formats.record import Record, read_facts
-from benchyard.catalogue.opening import index_of
+from benchyard.catalogue.formats.run import Record, read_facts
 from benchyard.catalogue.catalogue import index_of
 from benchyard.catalogue.query import EntryQuery
 if os.getuid() == 0:

@@ -4,7 +4,7 @@ import os
 import re
 import stat
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -201,13 +201,7 @@ def _files_of(name: str, listing: FolderListing, *, is_run: bool) -> Sequence[st
 
 
 def _described(formats: Sequence[Format], found: Candidate) -> Entry | None:
-    """Return what the first format that knows it says of it."""
-    for entry in _descriptions(formats, found):
-        return None if entry.broken and not os.path.lexists(found.place) else entry
-    return None
-
-
-def _descriptions(formats: Sequence[Format], found: Candidate) -> Iterator[Entry]:
+    """Return what the first format that knows it says of it; None also of what is gone by now."""
     for one in formats:
         try:
             entry = one.describe(found)
@@ -215,7 +209,8 @@ def _descriptions(formats: Sequence[Format], found: Candidate) -> Iterator[Entry
             why = f"{found.place.name}: {type(error).__name__}: {error}"
             entry = _unreadable(found, one.name, why)
         if entry is not None:
-            yield entry
+            return None if entry.broken and not os.path.lexists(found.place) else entry
+    return None
 
 
 def _closed(folder: str, root: str, error: OSError) -> Seen:

@@ -9,20 +9,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from benchyard.catalogue.entry import RUNS, Entry, StepEntry, identified
+from benchyard.catalogue.entry import RUNS, Entry, identified
 from benchyard.catalogue.index import document_of, number_of, raw, text, text_of
 from benchyard.catalogue.seeing import Signature, signature_of
 from benchyard.core.model import Json
 from benchyard.results.folders import run_number
 
-_COLUMNS = (
-    "id, place, record, folder, name, format, root, path, created_s, updated_s, title, broken, "
-    "under_way, case_name, run, outcome, began, started_s, duration_s, host, commit_id, "
-    "host_quality, results, label_set, parameter_set, counts"
-)
-_MARKS = ", ".join("?" for _ in _COLUMNS.split(","))
-_INSERT = f"INSERT INTO entries ({_COLUMNS}) VALUES ({_MARKS})"  # noqa: S608
-_READ = f"SELECT {_COLUMNS} FROM entries WHERE n = ?"  # noqa: S608
 #: SQLite keeps no larger numbers.
 _LARGEST = 2**62
 #: Sets that are remembered with their numbers.
@@ -68,26 +60,22 @@ class Writer:
             row, steps = self._row(entry, place), []
         asked = "SELECT n FROM entries WHERE place = ?"
         found = self.connection.execute(asked, (entry.id,)).fetchone()
-        if found and self._is(found[0], row, steps):
-            self._put_files(place, found[0])
-            return
-        if found:
-            self._delete(found[0])
-        number = self._insert(row, steps, _words(entry))
+        number = found[0] if found else 0
+        if not found or not self._is(number, row, steps):
+            self._delete(number)
+            number = self._insert(row, steps, _words(entry))
+            self._note(row["results"])
         self._put_files(place, number)
-        self._note(row[_COLUMNS.split(", ").index("results")])
 
-    def _is(self, number: int, row: tuple[Any, ...], steps: list[tuple[Any, ...]]) -> bool:
-        known = self.connection.execute(_READ, (number,)).fetchone()
-        asked = "SELECT step, name, measure, outcome, median_s, attempts, suspect, position FROM"
-        return (
-            known == row
-            and steps
-            == self.connection.execute(
-                f"{asked} steps WHERE entry = ? ORDER BY position",
-                (number,),
-            ).fetchall()
-        )
+    def _is(self, number: int, row: Mapping[str, Any], steps: list[tuple[Any, ...]]) -> bool:
+        for columns, table, known in (
+            (", ".join(row), "entries WHERE n = ?", [tuple(row.values())]),
+            (_STEP_COLUMNS, "steps WHERE entry = ? ORDER BY position", steps),
+        ):
+            asked = f"SELECT {columns} FROM {table}"  # noqa: S608
+            if self.connection.execute(asked, (number,)).fetchall() != known:
+                return False
+        return True
 
     def _id_of(self, entry: Entry) -> str:
         """Return the id of an entry: that of its record, or of its place if it is a copy.
@@ -107,8 +95,10 @@ class Writer:
                 self._note(results)
         return entry.identity or entry.id
 
-    def _insert(self, row: tuple[Any, ...], steps: list[tuple[Any, ...]], words: str) -> int:
-        number = self.connection.execute(_INSERT, row).lastrowid or 0
+    def _insert(self, row: Mapping[str, Any], steps: list[tuple[Any, ...]], words: str) -> int:
+        values = ", ".join(f":{column}" for column in row)
+        insert = f"INSERT INTO entries ({', '.join(row)}) VALUES ({values})"  # noqa: S608
+        number = self.connection.execute(insert, row).lastrowid or 0
         self.connection.executemany(
             f"INSERT OR REPLACE INTO steps (entry, {_STEP_COLUMNS}) VALUES ({number}, "  # noqa: S608
             "?, ?, ?, ?, ?, ?, ?, ?)",
@@ -178,37 +168,36 @@ class Writer:
 
     # -- what several entries share
 
-    def _row(self, entry: Entry, place: EntryPlace) -> tuple[Any, ...]:
+    def _row(self, entry: Entry, place: EntryPlace) -> dict[str, Any]:
         began = entry.started_s if entry.started_s is not None else entry.updated_s
-        is_run = entry.format in RUNS
-        return (
-            self._id_of(entry),
-            entry.id,
-            entry.identity,
-            place.folder,
-            raw(place.name),
-            entry.format,
-            self.roots.index(entry.root),
-            raw(entry.path),
-            _finite(entry.created_s),
-            _finite(entry.updated_s),
-            text(entry.title),
-            text(entry.broken),
-            int(entry.under_way),
-            text(entry.case),
-            -1 if entry.run is None else min(entry.run, _LARGEST),
-            text(entry.outcome or ""),
-            _finite(began),
-            -1.0 if entry.started_s is None else _finite(entry.started_s),
-            -1.0 if entry.duration_s is None else _finite(entry.duration_s),
-            text(entry.host),
-            text(entry.commit),
-            text(entry.host_quality),
-            identified(entry.place.parent) if is_run else "",
-            self._label_set(entry),
-            self._parameter_set(entry.parameters),
-            document_of(dict(entry.counts)),
-        )
+        return {
+            "id": self._id_of(entry),
+            "place": entry.id,
+            "record": entry.identity,
+            "folder": place.folder,
+            "name": raw(place.name),
+            "format": entry.format,
+            "root": self.roots.index(entry.root),
+            "path": raw(entry.path),
+            "created_s": _finite(entry.created_s),
+            "updated_s": _finite(entry.updated_s),
+            "title": text(entry.title),
+            "broken": text(entry.broken),
+            "under_way": int(entry.under_way),
+            "case_name": text(entry.case),
+            "run": -1 if entry.run is None else min(entry.run, _LARGEST),
+            "outcome": text(entry.outcome or ""),
+            "began": _finite(began),
+            "started_s": _finite(entry.started_s),
+            "duration_s": _finite(entry.duration_s),
+            "host": text(entry.host),
+            "commit_id": text(entry.commit),
+            "host_quality": text(entry.host_quality),
+            "results": identified(entry.place.parent) if entry.format in RUNS else "",
+            "label_set": self._label_set(entry),
+            "parameter_set": self._parameter_set(entry.parameters),
+            "counts": document_of(dict(entry.counts)),
+        }
 
     def _label_set(self, entry: Entry) -> int:
         tags, versions = list(entry.tags), dict(entry.versions)
@@ -239,19 +228,14 @@ class Writer:
         known = self._sets.get((table, digest))
         if known is not None:
             return known, False
-        number, is_new = self._look_up(table, digest, document)
+        insert = f"INSERT OR IGNORE INTO {table} (digest, document) VALUES (?, ?)"  # noqa: S608
+        is_new = bool(self.connection.execute(insert, (digest, document)).rowcount)
+        asked = f"SELECT id FROM {table} WHERE digest = ?"  # noqa: S608
+        number = self.connection.execute(asked, (digest,)).fetchone()[0]
         if len(self._sets) >= _MOST_SETS:
             self._sets.clear()
         self._sets[table, digest] = number
         return number, is_new
-
-    def _look_up(self, table: str, digest: bytes, document: bytes) -> tuple[int, bool]:
-        asked = f"SELECT id FROM {table} WHERE digest = ?"  # noqa: S608
-        found = self.connection.execute(asked, (digest,)).fetchone()
-        if found:
-            return found[0], False
-        insert = f"INSERT INTO {table} (digest, document) VALUES (?, ?)"  # noqa: S608
-        return self.connection.execute(insert, (digest, document)).lastrowid or 0, True
 
     def remove_unused(self) -> None:
         """Remove the sets that no entry has any more; to be called outside of batches."""
@@ -295,29 +279,25 @@ def _odd(entry: Entry, error: Exception) -> Entry:
     return Entry(*place, title=name, run=run_number(name), broken=why)
 
 
-def _finite(value: float) -> float:
-    if not math.isfinite(value):
+def _finite(value: float | None) -> float:
+    """Return a time; -1 if it is not known."""
+    known = -1.0 if value is None else float(value)
+    if not math.isfinite(known):
         raise ValueError(f"{value} is no time")
-    return float(value)
+    return known
 
 
 def _step_rows(entry: Entry) -> list[tuple[Any, ...]]:
     if any(abs(step.index) > _LARGEST for step in entry.steps):
         raise ValueError("a step has a number that no step has")
-    return [_step_row(step) for step in entry.steps]
-
-
-def _step_row(step: StepEntry) -> tuple[Any, ...]:
-    return (
-        text(step.step),
-        text(step.name),
-        int(step.measure),
-        text(step.outcome),
-        None if step.median_s is None else float(step.median_s),
-        step.attempts,
-        int(step.suspect),
-        step.index,
-    )
+    return [
+        (
+            *(text(step.step), text(step.name), int(step.measure), text(step.outcome)),
+            None if step.median_s is None else float(step.median_s),
+            *(step.attempts, int(step.suspect), step.index),
+        )
+        for step in entry.steps
+    ]
 
 
 def _words(entry: Entry) -> str:

@@ -15,8 +15,7 @@ from benchyard.traces import sources
 from benchyard.traces.model import BYTES, SAMPLES, Trace
 from benchyard.traces.nesting import arranged, nest
 from benchyard.traces.sources import read_trace
-
-Row = tuple[str, str, int, int]
+from tests.benchyard.traces.rows import Row, damaged, rows
 
 
 def varint(value: int) -> bytes:
@@ -98,12 +97,8 @@ def read(tmp_path: Path, content: bytes) -> Trace:
     return read_trace(file)
 
 
-def rows(trace: Trace) -> list[Row]:
-    columns = trace.slices
-    tracks = [trace.tracks[int(one)].thread for one in columns.track]
-    names = [trace.names[int(one)] for one in columns.name]
-    times = (map(int, columns.start), map(int, columns.duration))
-    return sorted(zip(tracks, names, *times, strict=True), key=lambda row: (row[2], -row[3], row))
+def by_start(trace: Trace) -> list[Row]:
+    return sorted(rows(trace), key=lambda row: (row[2], -row[3], row))
 
 
 def paths(trace: Trace) -> list[str]:
@@ -121,7 +116,7 @@ def losses(trace: Trace) -> list[tuple[str, int, str]]:
 
 def test_collapsed_stacks_lie_side_by_side(tmp_path: Path) -> None:
     trace = read(tmp_path, b"main;sort 2\nmain;load data 1\nnonsense\nmain;sort 1\n\n")
-    assert rows(trace) == [
+    assert by_start(trace) == [
         ("samples", "main", 0, 4 * MS),
         ("samples", "load data", 0, MS),
         ("samples", "sort", MS, 3 * MS),
@@ -131,7 +126,7 @@ def test_collapsed_stacks_lie_side_by_side(tmp_path: Path) -> None:
 
 def test_speedscopes_profiles_are_tracks(tmp_path: Path) -> None:
     trace = read(tmp_path, speedscope(SAMPLED, EVENTED))
-    assert rows(trace) == [
+    assert by_start(trace) == [
         ("wall", "main", 0, 9_000),
         ("wall", "sort", 2_000, 1_000),
         ("cpu", "main", 5 * MS, 4 * MS),
@@ -158,7 +153,7 @@ def test_closing_closes_the_innermost_frame_of_its_name(tmp_path: Path) -> None:
     steps = [("O", 0, 0), ("O", 1, 1), ("O", 2, 2), ("C", 1, 3), ("C", 0, 4)]
     events = [{"type": kind, "frame": frame, "at": at} for kind, frame, at in steps]
     trace = read(tmp_path, speedscope({**EVENTED, "events": events}))
-    assert [row[1:] for row in rows(trace)] == [
+    assert [row[1:] for row in by_start(trace)] == [
         ("main", 0, 4_000),
         ("sort", 1_000, 2_000),
         ("load", 2_000, 1_000),
@@ -175,31 +170,31 @@ def test_bytes_are_no_time_and_are_added_to_none(tmp_path: Path) -> None:
     both = speedscope(SAMPLED, HEAP)
     trace = read(tmp_path, both)
     assert trace.unit.name == "s"
-    assert {row[0] for row in rows(trace)} == {"cpu"}
+    assert {row[0] for row in by_start(trace)} == {"cpu"}
     why = "a profile in bytes, which is not added to others: --type shows it"
     assert losses(trace) == [(why, 1, "profile 2")]
     heap = read_trace(tmp_path / "profile", "bytes")
     assert heap.unit == replace(BYTES, sampled=True)
-    assert rows(heap)[0] == ("heap", "main", 0, 4)
+    assert by_start(heap)[0] == ("heap", "main", 0, 4)
     with pytest.raises(InputError, match="no profile of type 'seconds'; it has milliseconds"):
         read_trace(tmp_path / "profile", "seconds")
 
 
 def test_epoch_times_of_speedscope_keep_their_nanoseconds(tmp_path: Path) -> None:
     text = speedscope(EVENTED).replace(b'"at": ', b'"at": 1666382280874284.00')
-    assert rows(read(tmp_path, text))[1] == ("wall", "sort", 1666382280874284002, 1)
+    assert by_start(read(tmp_path, text))[1] == ("wall", "sort", 1666382280874284002, 1)
 
 
 def test_pprof_takes_the_default_type_else_the_last(tmp_path: Path) -> None:
     content = pprof(([1], [7, 5 * MS]))
     assert read(tmp_path, content).unit.name == "s"
     counted = read(tmp_path, content + number(14, 1))
-    assert (counted.unit.name, rows(counted)) == ("1", [("samples", "main", 0, 7 * MS)])
+    assert (counted.unit.name, by_start(counted)) == ("1", [("samples", "main", 0, 7 * MS)])
     assert read_trace(tmp_path / "profile", "cpu").unit.name == "s"
     with pytest.raises(InputError, match="no sample type 'wall'; it has samples, cpu"):
         read_trace(tmp_path / "profile", "wall")
     size = content.replace(message(6, b"nanoseconds"), message(6, b"kilobytes"))
-    assert (read(tmp_path, size).unit.name, rows(read(tmp_path, size))[0][3]) == (
+    assert (read(tmp_path, size).unit.name, by_start(read(tmp_path, size))[0][3]) == (
         "B",
         5 * MS * 1024,
     )
@@ -208,7 +203,7 @@ def test_pprof_takes_the_default_type_else_the_last(tmp_path: Path) -> None:
 def test_collapsed_stacks_have_comments_and_parts_of_samples(tmp_path: Path) -> None:
     lines = b"\xef\xbb\xbf# austin: 3\r\n\r\nmain;sort 1.5\r\nmain;a\xe2\x80\xa8b 2.25\r\n"
     trace = read(tmp_path, lines)
-    assert rows(trace)[0] == ("samples", "main", 0, 3_750_000)
+    assert by_start(trace)[0] == ("samples", "main", 0, 3_750_000)
     assert (trace.unit, losses(trace)) == (replace(SAMPLES, sampled=True), [])
 
 
@@ -221,7 +216,7 @@ def test_profiles_of_one_name_are_told_apart(tmp_path: Path) -> None:
 def test_pprof_takes_cpu_time_and_shows_inlined_functions(tmp_path: Path, *, packed: bool) -> None:
     content = pprof(([2, 1], [1, 5 * MS]), ([1], [1, MS]), ([3, 1], [1, 2 * MS]), ([1], [1]))
     trace = read(tmp_path, gzip.compress(content) if packed else content)
-    assert rows(trace) == [
+    assert by_start(trace) == [
         ("cpu", "main", 0, 8 * MS),
         ("cpu", "0xab", MS, 2 * MS),
         ("cpu", "inlined", 3 * MS, 5 * MS),
@@ -281,13 +276,8 @@ def test_damaged_profiles_are_read_or_refused(tmp_path: Path, kind: str, trials:
     rng = random.Random(trials)  # noqa: S311 - no secret
     refused = 0
     for _ in range(trials):
-        content = bytearray(WHOLE[kind])
-        for _ in range(rng.randint(1, 3)):
-            content[rng.randrange(len(content))] = rng.randrange(256)
-        if rng.random() < 0.3:
-            del content[rng.randrange(len(content)) :]
         try:
-            trace = read(tmp_path, bytes(content))
+            trace = read(tmp_path, damaged(WHOLE[kind], rng))
         except InputError:
             refused += 1
         else:

@@ -130,10 +130,28 @@ def test_google_benchmark_has_units_of_its_own(tmp_path: Path) -> None:
     assert found["BM_bad", "wall"].statistic("mean") is None
 
 
-def test_pyperf_leaves_calibration_out(tmp_path: Path) -> None:
-    entry = sample(tmp_path, "pyperf")
-    assert entry.host == "box"
-    assert rows(entry)["timeit", "wall"].values == [9e-8, 8e-8, 7e-8]
+@pytest.mark.parametrize(
+    ("kind", "name", "metric", "values", "unit", "note"),
+    [
+        ("pyperf", "timeit", "wall", [9e-8, 8e-8, 7e-8], "s", ""),
+        ("bencher", "bench::a", "latency", [1.5e-6], "s", None),
+        ("bencher", "bench::a", "own", None, "", None),
+        ("benchyard-time", "a", "wall", [0.1, 0.3], "s", "1 of 2 executions failed"),
+        ("benchyard-time", "a", "peak memory", [900], "B", None),
+    ],
+)
+def test_values_units_and_notes(
+    tmp_path: Path,
+    kind: str,
+    name: str,
+    metric: str,
+    values: list[float] | None,
+    unit: str,
+    note: str | None,
+) -> None:
+    row = rows(sample(tmp_path, kind))[name, metric]
+    assert values in (None, row.values)
+    assert (row.unit, note in (None, row.note)) == (unit, True)
 
 
 def test_asv_tells_failed_from_skipped(tmp_path: Path) -> None:
@@ -176,22 +194,6 @@ def test_asv_of_old(tmp_path: Path) -> None:
     assert (bad.note, second.note) == ("failed", "failed")
     assert (first.values, first.statistic("n")) == ([0.5, 0.75], 10)
     assert first.parameters == {"param1": "1"}
-
-
-def test_bencher_counts_latency_in_nanoseconds(tmp_path: Path) -> None:
-    found = rows(sample(tmp_path, "bencher"))
-    assert (found["bench::a", "latency"].values, found["bench::a", "latency"].unit) == (
-        [1.5e-6],
-        "s",
-    )
-    assert found["bench::a", "own"].unit == ""
-
-
-def test_our_timing(tmp_path: Path) -> None:
-    found = rows(sample(tmp_path, "benchyard-time"))
-    assert found["a", "wall"].values == [0.1, 0.3]
-    assert found["a", "wall"].note == "1 of 2 executions failed"
-    assert found["a", "peak memory"].values == [900]
 
 
 def test_testresults(tmp_path: Path) -> None:

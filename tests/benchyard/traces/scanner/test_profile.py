@@ -18,12 +18,12 @@ from benchmarks.scanner_profiles import (
     synthetic_job,
 )
 from benchyard.core.errors import InputError
-from benchyard.traces.model import Trace
 from benchyard.traces.scanner import Profile
 from benchyard.traces.scanner.blocks import FormatError, ScannerWorker, read_node
 from benchyard.traces.scanner.profile import JobDescriptor, read_descriptor
 from benchyard.traces.sources import read_trace
 from benchyard.traces.statistics import statistics_of
+from tests.benchyard.traces.rows import damaged, rows
 
 SAMPLES = Path(__file__).resolve().parents[5] / "shared" / "samples" / "scanner"
 Interval = tuple[str, int, int]
@@ -241,14 +241,7 @@ def test_what_is_written_is_read_as_the_same_trace(tmp_path: Path, ending: str) 
         out = tmp_path / "trace.of.job.trace"
     written, made = read_trace(out), profile.trace()
     assert written.tracks == made.tracks
-    assert sorted(_rows(written)) == sorted(_rows(made))
-
-
-def _rows(trace: Trace) -> list[tuple[Any, ...]]:
-    slices = trace.slices
-    columns = (slices.track, slices.name, slices.start, slices.duration)
-    rows = zip(*(one.tolist() for one in columns), strict=True)
-    return [(track, trace.names[name], start, took) for track, name, start, took in rows]
+    assert rows(written) == rows(made)
 
 
 def test_times_that_cannot_be_are_counted(tmp_path: Path) -> None:
@@ -293,14 +286,9 @@ def test_a_damaged_file_is_read_or_refused_with_its_byte(trials: int) -> None:
     whole = synthetic_job(1, 1, 60, 1, {"rows": 3})["profile_0.bin"]
     refused = 0
     for _ in range(trials):
-        content = bytearray(whole)
-        for _ in range(rng.randint(1, 4)):
-            place = rng.randrange(len(content))
-            content[place : place + 8] = rng.randbytes(rng.choice([1, 8]))
-        if rng.random() < 0.4:
-            del content[rng.randrange(len(content)) :]
+        content = damaged(whole, rng)
         try:
-            found = read_node(bytes(content))
+            found = read_node(content)
         except FormatError as error:
             refused += "byte" in str(error)
         else:

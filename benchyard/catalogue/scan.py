@@ -11,7 +11,6 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from benchyard.catalogue.formats.contract import Format
 from benchyard.catalogue.index import NEVER, raw
@@ -29,7 +28,6 @@ from benchyard.core import database
 
 #: Seconds of work between two commits: others may write, and readers see what was found.
 _BATCH_SECONDS = 0.5
-_ROWS = 5_000
 
 
 class FolderScan:
@@ -66,7 +64,8 @@ class FolderScan:
         with database.transaction(self._connection):
             self._writer.remove_unused()
             if not self._stopped():
-                self._note_look(began)
+                told = "UPDATE facts SET value = ? WHERE name = 'looked_s'"
+                self._connection.execute(told, (began,))
 
     def in_folders(self) -> None:
         """Look at the folders that changed, runs left out, and where it is due."""
@@ -111,26 +110,19 @@ class FolderScan:
 
     def _changed_folders(self, asked: str) -> set[bytes]:
         return {
-            path for path, *known in self._rows(asked) if _folder_signature(path) != tuple(known)
+            path
+            for path, *known in self._connection.execute(asked)
+            if _folder_signature(path) != tuple(known)
         }
 
     def _changed_files(self) -> set[bytes]:
         """Return the folders in which a file of an entry changed."""
         now_ns, changed = time.time_ns(), set[bytes]()
-        for path, name, *known in self._rows(_FILES):
+        for path, name, *known in self._connection.execute(_FILES):
             told = signature_of(path + b"/" + name, now_ns)
             if told != tuple(known):
                 changed.add(path)
         return changed
-
-    def _rows(self, asked: str) -> Iterator[tuple[Any, ...]]:
-        cursor = self._connection.execute(asked)
-        while rows := cursor.fetchmany(_ROWS):
-            yield from rows
-
-    def _note_look(self, began: float) -> None:
-        told = "UPDATE facts SET value = ? WHERE name = 'looked_s'"
-        self._connection.execute(told, (began,))
 
     # -- what is in them
 

@@ -3,7 +3,7 @@
 import heapq
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchyard.results.folders import RunFolder
-from benchyard.results.record import RunRecord, interval_of
+from benchyard.results.record import PhaseRecord, Repetition, RunRecord, interval_of
 from benchyard.results.samples import SampleTable, Times, Values, read_samples
 from benchyard.traces.model import Counter, Loss
 
@@ -206,50 +206,43 @@ def _counter(process: str, name: str, course: _Course, unit: str) -> Iterator[Co
 
 
 class _Pressed(NamedTuple):
+    """When a command or phase was under way, in nanoseconds, and what it used."""
+
     start: int
     end: int
     used: Mapping[str, float | None]
 
 
 def _pressures(record: RunRecord, process: str) -> Iterator[Counter]:
-    spans = [*_spans(record)]
-    of_each: dict[str, list[_Pressed]] = defaultdict(list)
-    for resource, span in spans:
-        of_each[resource].append(span)
-    yield from _pressures_of(HOST, "host", [span for _, span in spans], process)
-    for resource, own in of_each.items():
-        yield from _pressures_of(resource, "resource", own, process)
+    spans: dict[tuple[str, str], list[_Pressed]] = defaultdict(list)
+    for resource, span in sorted(_spans(record), key=lambda one: one[1].start):
+        spans[HOST, "host"].append(span)
+        spans[resource, "resource"].append(span)
+    for (whose, prefix), own in spans.items():
+        for kind, name in _PRESSURES.items():
+            metric = f"{prefix}_psi_{kind}_some_s"
+            known = [
+                (span.start, span.end, min(100 * value / ((span.end - span.start) / 1e9), 100.0))
+                for span in own
+                if (value := span.used.get(metric)) is not None and value >= 0
+            ]
+            yield from _counter(process, f"{name} of {whose}", _of_latest(known), "%")
 
 
 def _spans(record: RunRecord) -> Iterator[tuple[str, _Pressed]]:
-    for phase in record.phases:
-        yield from _span(phase.resource, phase.start_s, phase.duration_s, phase.used)
-    for step in record.steps:
-        for attempt in step.attempts:
-            for made in attempt.repetitions:
-                yield from _span(step.resource, made.start_s, made.duration_s, made.used)
-
-
-def _span(
-    resource: str, start_s: float, length_s: float, used: Mapping[str, float | None]
-) -> Iterator[tuple[str, _Pressed]]:
-    if 0 <= start_s <= 1e9 and _SHORTEST_NS / 1e9 <= length_s <= 1e9:
-        start = round(start_s * 1e9)
-        yield resource, _Pressed(start, start + round(length_s * 1e9), used)
-
-
-def _pressures_of(
-    whose: str, prefix: str, spans: Iterable[_Pressed], process: str
-) -> Iterator[Counter]:
-    spans = sorted(spans, key=lambda span: span.start)
-    for kind, name in _PRESSURES.items():
-        metric = f"{prefix}_psi_{kind}_some_s"
-        known = [
-            (span.start, span.end, min(100 * value / ((span.end - span.start) / 1e9), 100.0))
-            for span in spans
-            if (value := span.used.get(metric)) is not None and value >= 0
-        ]
-        yield from _counter(process, f"{name} of {whose}", _of_latest(known), "%")
+    executed: list[tuple[str, PhaseRecord | Repetition]] = [
+        *((phase.resource, phase) for phase in record.phases),
+        *(
+            (step.resource, made)
+            for step in record.steps
+            for attempt in step.attempts
+            for made in attempt.repetitions
+        ),
+    ]
+    for resource, one in executed:
+        if 0 <= one.start_s <= 1e9 and _SHORTEST_NS / 1e9 <= one.duration_s <= 1e9:
+            start = round(one.start_s * 1e9)
+            yield resource, _Pressed(start, start + round(one.duration_s * 1e9), one.used)
 
 
 def _of_latest(spans: Sequence[tuple[int, int, float]]) -> _Course:

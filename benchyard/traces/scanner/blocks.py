@@ -16,7 +16,7 @@ INTERVAL = np.dtype([("key", "u1"), ("start", "<i8"), ("end", "<i8")])
 KEYS = 256
 #: A file with more has lost its place; so the original reads none of them.
 MOST_COUNTERS = 1_000_000
-_LONG, _BYTE = struct.Struct("<q"), struct.Struct("B")
+_LONG = struct.Struct("<q")
 _LEAST_KEY_BYTES, _LEAST_COUNTER_BYTES = 2, 9
 _TOLD_NAMES = 3
 
@@ -99,8 +99,8 @@ def _worker(reader: "_Reader") -> ScannerWorker:
     number = reader.long("worker's number")
     names = _names(reader)
     count = reader.count("intervals", INTERVAL.itemsize)
-    intervals = np.frombuffer(reader.content, INTERVAL, count, reader.place)
-    reader.skip(count * INTERVAL.itemsize)
+    place = reader.take(count * INTERVAL.itemsize, "intervals")
+    intervals = np.frombuffer(reader.content, INTERVAL, count, place)
     counters = _counters(reader, f"block at byte {start:,}")
     return ScannerWorker(node, kind, tag, number, names, intervals, counters)
 
@@ -152,21 +152,20 @@ class _Reader:
         """How many bytes are left."""
         return len(self.content) - self.place
 
-    def skip(self, size: int) -> int:
-        """Return the place, and go on behind the next bytes, which must be there."""
-        place = self.place
+    def take(self, size: int, what: str) -> int:
+        """Go on behind the next bytes; return where they begin."""
+        if size > self.left:
+            raise FormatError(f"cut off at byte {len(self.content):,}, within the {what}")
         self.place += size
-        return place
+        return self.place - size
 
     def long(self, what: str) -> int:
         """Take an integer of 8 bytes."""
-        self._need(_LONG.size, what)
-        return int(_LONG.unpack_from(self.content, self.skip(_LONG.size))[0])
+        return int(_LONG.unpack_from(self.content, self.take(_LONG.size, what))[0])
 
     def byte(self, what: str) -> int:
         """Take an integer of one byte."""
-        self._need(_BYTE.size, what)
-        return self.content[self.skip(1)]
+        return self.content[self.take(1, what)]
 
     def text(self, what: str) -> str:
         """Take a text that ends with a zero; what is no UTF-8 is read byte by byte."""
@@ -174,7 +173,7 @@ class _Reader:
         if end < 0:
             raise FormatError(f"the {what} at byte {self.place:,} has no end")
         raw = self.content[self.place : end]
-        start = self.skip(end + 1 - self.place)
+        start = self.take(end + 1 - self.place, what)
         try:
             return raw.decode()
         except UnicodeDecodeError:
@@ -196,7 +195,3 @@ class _Reader:
             raise FormatError(
                 f"{number:,} {what} are announced at byte {start:,}, and {self.left:,} bytes left"
             )
-
-    def _need(self, size: int, what: str) -> None:
-        if size > self.left:
-            raise FormatError(f"cut off at byte {len(self.content):,}, within the {what}")

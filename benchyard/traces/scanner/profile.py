@@ -16,7 +16,7 @@ from benchyard.core.errors import InputError
 from benchyard.core.files import content, writing_atomically
 from benchyard.traces.building import TraceBuilder
 from benchyard.traces.chrome.writing import write_chrome
-from benchyard.traces.model import MOST_NS, Loss, Slices, Trace, Track, joined
+from benchyard.traces.model import MOST_NS, Trace
 from benchyard.traces.nesting import summed
 from benchyard.traces.protobuf import WireError, integer, message, text
 from benchyard.traces.scanner.blocks import KEYS, FormatError, NodeFile, ScannerWorker, read_node
@@ -145,40 +145,31 @@ class Profile:
 
     def trace(self) -> Trace:
         """Return the job in the model that all other traces have."""
-        tracks: list[Track] = []
-        names: dict[str, int] = {}
-        parts = [TraceBuilder().trace().slices]
-        backwards = absurd = 0
-        for track, worker in self._threads():
-            columns = worker.intervals
-            numbers = [names.setdefault(_name(worker, key), len(names)) for key in range(KEYS)]
-            start, end = columns["start"], columns["end"]
-            sane = np.minimum(start, end) > -MOST_NS
-            sane &= np.maximum(start, end) < MOST_NS
+        builder = TraceBuilder()
+        for problem in self.problems:
+            builder.lose(problem, "the file")
+        for process, thread, worker in self._threads():
+            track = builder.track(process, thread)
+            names = builder.numbers([_name(worker, key) for key in range(KEYS)])
+            key, start, end = (worker.intervals[name] for name in ("key", "start", "end"))
+            sane = (np.minimum(start, end) > -MOST_NS) & (np.maximum(start, end) < MOST_NS)
             sound = sane & (start <= end)
-            absurd += int((~sane).sum())
-            backwards += int((sane & (start > end)).sum())
-            parts.append(
-                Slices(
-                    np.full(int(sound.sum()), len(tracks), np.int32),
-                    np.array(numbers, np.int32)[columns["key"][sound]],
-                    start[sound],
-                    (end - start)[sound],
-                )
-            )
-            tracks.append(track)
-        losses = [Loss(problem, 1, "the file") for problem in self.problems]
-        told = {"ends before it begins": backwards, "has a time that is out of range": absurd}
-        losses += [Loss(f"an interval that {why}", n, "any file") for why, n in told.items() if n]
-        return Trace(tracks, [*names], joined(parts), losses=losses)
+            for why, odd in (
+                ("ends before it begins", sane & ~sound),
+                ("has a time that is out of range", ~sane),
+            ):
+                if odd.any():
+                    builder.lose(f"an interval that {why}", "any file", int(odd.sum()))
+            tracks = np.full(int(sound.sum()), track, np.int32)
+            builder.slices(tracks, names[key[sound]], start[sound], (end - start)[sound])
+        return builder.trace()
 
-    def _threads(self) -> Iterator[tuple[Track, ScannerWorker]]:
+    def _threads(self) -> Iterator[tuple[str, str, ScannerWorker]]:
         for worker in self.master.workers if self.master else ():
-            yield Track("master", "master"), worker
+            yield "master", "master", worker
         for node, worker in self.workers():
             tag = f"_{worker.tag}" if worker.tag else ""
-            name = f"{worker.kind}_{node:02d}_{worker.number:02d}{tag}"
-            yield Track(f"node {node}", name), worker
+            yield f"node {node}", f"{worker.kind}_{node:02d}_{worker.number:02d}{tag}", worker
 
     def _total_time(self) -> float:
         if not self.nodes:

@@ -24,9 +24,9 @@ from benchyard.core.model import Json, Outcome
 from benchyard.results.attempts import note_began, note_ended
 from benchyard.results.metrics_csv import COLUMNS
 from benchyard.results.record import Attempt, ErrorRecord, RunRecord, StepRecord, write_record
-from benchyard.show.curves import Curves, draw, read_curves
-from benchyard.show.pages import board_of, retries_page
-from benchyard.show.pages.retries import metadata_of, table_of
+from benchyard.show.curves.panels import Curves, read_curves
+from benchyard.show.curves.plot import draw
+from benchyard.show.pages.retries import board_of, metadata_of, retries_page, table_of
 
 _NOW = datetime(2026, 11, 21, tzinfo=UTC)
 

@@ -17,7 +17,7 @@ from benchyard.run.interrupts import reraise_interrupt
 from benchyard.run.progress import Notice, current_listener, tell
 from benchyard.run.request import Request
 from benchyard.run.run_context import RunContext
-from benchyard.show.pages import key_of
+from benchyard.show.pages.result import key_of
 from benchyard.suite.turn_records import NO_FAILURE, CaseReport, failure_after
 from tasks.artifacts import Showcase
 from tasks.caller import current_caller, remember_end

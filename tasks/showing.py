@@ -21,6 +21,7 @@ from benchyard.core.errors import RecordError
 from benchyard.core.files import content
 from benchyard.core.json_text import decoded
 from benchyard.core.model import Json, Step
+from benchyard.core.wording import cell
 from benchyard.results.campaigns import with_earlier
 from benchyard.results.folders import Results, RunFolder, run_folder
 from benchyard.results.record import RunRecord, read_record
@@ -28,10 +29,19 @@ from benchyard.run.request import Request
 from benchyard.run.run_context import RunContext
 from benchyard.run.session import Session
 from benchyard.run.stages import INITIALIZE, RECORD, STEP, SUMMARIZE
-from benchyard.show.curves import draw, read_curves, run_to_draw
-from benchyard.show.pages import Board, board_of, cell, key_of, merged, result_page, retries_page
-from benchyard.show.pages.result import state_of
-from benchyard.show.pages.retries import DAYS, board_from, metadata_of, table_of
+from benchyard.show.curves.panels import read_curves, run_to_draw
+from benchyard.show.curves.plot import draw
+from benchyard.show.pages.result import key_of, result_page, state_of
+from benchyard.show.pages.retries import (
+    DAYS,
+    Board,
+    board_from,
+    board_of,
+    merged,
+    metadata_of,
+    retries_page,
+    table_of,
+)
 from tasks.artifacts import LARGEST, Showcase
 from tasks.names import EXPLORER
 from tasks.stages import PrefectStages, watched_stages

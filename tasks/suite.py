@@ -20,11 +20,12 @@ from benchyard.analysis.regressions import Baseline, check_baseline
 from benchyard.case.testbeds import this_testbed
 from benchyard.core.errors import CaseFailedError
 from benchyard.core.files import shown
+from benchyard.core.wording import cell
 from benchyard.host.testbed import hold_testbed
 from benchyard.run.interrupts import reraise_interrupt, two_stage_ctrl_c
 from benchyard.run.progress import Notice, current_listener, tell
 from benchyard.run.request import Request
-from benchyard.show.pages import cell, suite_table
+from benchyard.show.pages.result import suite_table
 from benchyard.suite.course import SuiteCourse, limits_of
 from benchyard.suite.driver import TurnEnd, execute_turns
 from benchyard.suite.foreseeing import foresee

@@ -29,7 +29,8 @@ from benchyard.core.wording import printable, some
 from benchyard.results.folders import Results, RunFolder, run_number
 from benchyard.results.krown import krown_runs, read_results
 from benchyard.results.trust import Suspect
-from benchyard.show import curves
+from benchyard.show.curves.panels import read_curves
+from benchyard.show.curves.plot import draw
 from benchyard.show.results_plot.cells import tell_apart
 from benchyard.show.results_plot.chart import Chart, PlotKind
 from benchyard.show.results_plot.choice import PlotRequest, make_chart
@@ -180,7 +181,7 @@ def _draw_curves(sources: Sequence[str], where: CasePlaces, files: Sequence[Path
     number = run_number(place.name)
     name = place.name if number is None else f"run {number}"
     written = files or [Path(f"curves-{slug(name)}.svg")]
-    drawn = curves.draw(curves.read_curves(place))
+    drawn = draw(read_curves(place))
     for file in written:
         drawn.write(file)
     for file in filterfalse(failed, written):

@@ -22,7 +22,7 @@ from benchyard.cli.outcome import read_summary
 from benchyard.core.errors import InputError
 from benchyard.core.files import shown
 from benchyard.results.folders import RUN_FILE, Results
-from benchyard.show.curves import run_to_draw
+from benchyard.show.curves.panels import run_to_draw
 from benchyard.traces.model import Trace
 from benchyard.traces.sources import read_trace, trace_with_profiles
 

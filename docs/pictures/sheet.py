@@ -7,8 +7,8 @@ import math
 from pathlib import Path
 
 from benchyard.core.model import Outcome
-from benchyard.show.curves import Bar, CurvePanel, Curves, Phase, RunCurve
-from benchyard.show.curves import draw as draw_curves
+from benchyard.show.curves.panels import Bar, CurvePanel, Curves, Phase, RunCurve
+from benchyard.show.curves.plot import draw as draw_curves
 from benchyard.show.drawing import Dots, Drawing
 from benchyard.show.drawing import Line as Stroke
 from benchyard.show.history import plot

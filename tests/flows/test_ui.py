@@ -16,7 +16,7 @@ from typing import Any, cast
 import pytest
 
 from benchyard.lab.server import SPARING
-from benchyard.show.pages import key_of
+from benchyard.show.pages.result import key_of
 from tests.browsing import Browser
 from tests.conftest import MakeCase, process
 from tests.servers import PrefectServer

@@ -24,7 +24,7 @@ from benchyard.analysis.executions import collect, executions
 from benchyard.catalogue.catalogue import Catalogue
 from benchyard.core.errors import RecordError
 from benchyard.run.progress import Event, StepEnded, StepStarted, listening
-from benchyard.show.pages import key_of
+from benchyard.show.pages.result import key_of
 from flows.execute_case import execute_case
 from tasks.artifacts import Showcase
 from tests.conftest import RECORDED, MakeCase, eventually, process

@@ -7,8 +7,7 @@ import pytest
 from benchyard.core.errors import RecordError
 from benchyard.core.model import Outcome
 from benchyard.results.record import PhaseRecord
-from benchyard.show.curves import read_curves, run_to_draw
-from benchyard.show.curves.panels import CurvePanel
+from benchyard.show.curves.panels import CurvePanel, read_curves, run_to_draw
 from tests.benchyard.show.curves.conftest import MakeRun, host_rows, step
 
 

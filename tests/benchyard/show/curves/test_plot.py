@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from benchyard.core.model import Outcome
 from benchyard.show.axes import Axis, seconds
-from benchyard.show.curves import Bar, CurvePanel, Curves, Phase, RunCurve, read_curves
-from benchyard.show.curves import draw as drawing
+from benchyard.show.curves.panels import Bar, CurvePanel, Curves, Phase, RunCurve, read_curves
+from benchyard.show.curves.plot import draw as drawing
 from tests.benchyard.show.curves.conftest import MakeRun, host_rows, step
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchyard.core.wording import LONGEST, cell, code, inline
-from benchyard.show.pages import key_of
-from benchyard.show.pages.result import embedded, link
+from benchyard.show.pages.result import embedded, key_of, link
 
 HOSTILE = [
     "<img src=x onerror=alert(1)>",

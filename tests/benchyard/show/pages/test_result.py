@@ -8,7 +8,7 @@ from typing import Any, cast
 from benchyard.core.model import Json, Outcome
 from benchyard.results.record import Attempt, ErrorRecord, Repetition, RunRecord, StepRecord
 from benchyard.results.summary import summarize
-from benchyard.show.pages import result_page, suite_table
+from benchyard.show.pages.result import result_page, suite_table
 
 BEGAN = "2026-11-20T08:00:00+00:00"
 PLACE = Path("/results")

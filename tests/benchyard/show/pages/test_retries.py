@@ -9,8 +9,17 @@ import pytest
 from benchyard.analysis.executions import Collected
 from benchyard.analysis.failure_tables import place_of
 from benchyard.core.model import Json, Outcome
-from benchyard.show.pages import Board, board_of, merged, retries_page
-from benchyard.show.pages.retries import HEAD, Counts, board_from, metadata_of, table_of
+from benchyard.show.pages.retries import (
+    HEAD,
+    Board,
+    Counts,
+    board_from,
+    board_of,
+    merged,
+    metadata_of,
+    retries_page,
+    table_of,
+)
 from tests.benchyard.analysis.conftest import START, MakeTry, step
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)

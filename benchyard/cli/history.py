@@ -14,21 +14,22 @@ from benchyard.core.errors import InputError
 from benchyard.core.wording import printable
 from benchyard.publish.sinks import open_reader
 from benchyard.publish.sinks.contract import Reader
-from benchyard.show.history.document import entries_document, tests_document
 from benchyard.show.history.plot import draw
-from benchyard.show.history.series import Series, Window, read_entries, read_entry, read_tests
-from benchyard.show.history.wording import (
+from benchyard.show.history.report import (
     ASCII,
     BLOCKS,
     changes,
     cut,
+    entries_document,
     entries_table,
     line,
     on,
     summary,
+    tests_document,
     tests_table,
     timings_table,
 )
+from benchyard.show.history.series import Series, Window, read_entries, read_entry, read_tests
 
 #: How many of the newest are looked at, unless the user says otherwise.
 LIMIT = 100

@@ -97,28 +97,26 @@ def checks_of(outcome: CaseOutcome, *, strict: bool = False) -> CheckedCase:
     for record in outcome.failed:
         for step in record.steps:
             tried.setdefault(step.id, {})[record.run] = step
-    found = [
-        *(
-            _of_step(known.get(i, {}), tried.get(i, {}), _worse(outcome, i))
-            for i in _ordered(known, tried)
-        ),
-        *_of_runs(outcome),
-        *_of_comparison(outcome, strict=strict),
-    ]
-    subject: Mapping[str, Json] = outcome.summary.get("subject") or _tried_subject(outcome)
+    found = list[StepCheck]()
+    for step_id in _ordered(known, tried):
+        worse = [one for one in outcome.regressions if one.step == step_id]
+        found.append(_of_step(known.get(step_id, {}), tried.get(step_id, {}), worse))
+    found += [*_of_runs(outcome), *_of_comparison(outcome, strict=strict)]
+    if not found:
+        why = outcome.why or "there is no finished run"
+        found.append(StepCheck("runs", state=State.SKIPPED, text=why))
+    tried_subject = subject_of(outcome.failed[-1]) if outcome.failed else dict[str, Json]()
+    subject: Mapping[str, Json] = outcome.summary.get("subject") or tried_subject
     runs: list[Document] = outcome.summary.get("runs") or []
+    starts = [str(run.get("started_at") or "") for run in runs]
     return CheckedCase(
         title=outcome.title,
-        checks=_named_apart(found) or (_without_runs(outcome),),
-        began=_utc([*(str(run.get("started_at") or "") for run in runs), *_starts(outcome)]),
+        checks=_named_apart(found),
+        began=_utc([*starts, *(record.started_at for record in outcome.failed)]),
         host=str(subject.get("host") or ""),
         notes=tuple(map(str, outcome.summary.get("warnings") or ())),
         facts=_facts_of(outcome),
     )
-
-
-def _tried_subject(outcome: CaseOutcome) -> Mapping[str, Json]:
-    return subject_of(outcome.failed[-1]) if outcome.failed else {}
 
 
 def _ordered(
@@ -127,10 +125,6 @@ def _ordered(
     index = {i: next(iter(steps.values())).index for i, steps in tried.items()}
     index |= {i: int(step["index"]) for i, step in known.items()}
     return sorted(index, key=lambda i: index[i])
-
-
-def _worse(outcome: CaseOutcome, step: str) -> list[Regression]:
-    return [one for one in outcome.regressions if one.step == step]
 
 
 def _of_step(
@@ -240,10 +234,6 @@ def _error(name: str, why: Sequence[str]) -> StepCheck:
     return StepCheck(name, state=State.ERROR, kind=CANNOT_TELL, text="\n".join(why))
 
 
-def _without_runs(outcome: CaseOutcome) -> StepCheck:
-    return StepCheck("runs", state=State.SKIPPED, text=outcome.why or "there is no finished run")
-
-
 def _named_apart(checks: Sequence[StepCheck]) -> tuple[StepCheck, ...]:
     """Number the checks that have a name twice: readers know a check by its name alone."""
     seen: dict[str, int] = {}
@@ -253,10 +243,6 @@ def _named_apart(checks: Sequence[StepCheck]) -> tuple[StepCheck, ...]:
         number = seen[check.name]
         named.append(check if number == 1 else replace(check, name=f"{check.name} ({number})"))
     return tuple(named)
-
-
-def _starts(outcome: CaseOutcome) -> list[str]:
-    return [record.started_at for record in outcome.failed]
 
 
 def _utc(moments: Sequence[str]) -> str:
@@ -287,28 +273,20 @@ def compared_checks(compared: Comparison, *, strict: bool = False) -> list[Check
         strict: Whether it is an error, a check of its own, that something could not be judged.
     """
     cases = [_compared(pair, compared) for pair in compared.pairs]
-    why = unjudged(compared) if strict else []
-    return (
-        [*cases, CheckedCase("comparison", (_error("everything is judged", why),))]
-        if why
-        else cases
-    )
+    if strict and (why := unjudged(compared)):
+        cases.append(CheckedCase("comparison", (_error("everything is judged", why),)))
+    return cases
 
 
 def _compared(pair: CasePair, compared: Comparison) -> CheckedCase:
     checks = [_of_row(row, compared) for row in compared.rows if row.pair is pair]
-    checks += [
-        StepCheck(
-            f"failures of step {one.step}" if one.step else "failures",
-            None,
-            State.FAILED,
-            REGRESSION,
-            one.text,
-        )
-        for one in pair.findings
-        if one.verdict is Verdict.REGRESSION
-    ]
-    other = [one.text for one in pair.findings if one.verdict is not Verdict.REGRESSION]
+    other = list[str]()
+    for one in pair.findings:
+        if one.verdict is Verdict.REGRESSION:
+            name = f"failures of step {one.step}" if one.step else "failures"
+            checks.append(StepCheck(name, None, State.FAILED, REGRESSION, one.text))
+        else:
+            other.append(one.text)
     first: RunRecord = pair.candidate.everything[0]
     sides = f": {pair.candidate_side} against {pair.baseline_side}"
     return CheckedCase(

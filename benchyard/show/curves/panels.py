@@ -145,34 +145,28 @@ def _lines(panel: "ThinPanel") -> Iterator[RunCurve]:
 
 
 def steps_alone(record: RunRecord) -> Curves:
-    """Return what a record alone tells of a run: its steps and phases, without any curve."""
-    bars, phases = bars_of(record), phases_of(record)
-    length = max([record.duration_s, *(one.end_s for one in (*bars, *phases))])
-    title = f"{record.case.get('title')}, run {record.run}"
-    return Curves(title, length, (), (), bars, 0, phases)
+    """Return what a record alone tells of a run: its attempts and phases, without any curve.
 
-
-def bars_of(record: RunRecord) -> tuple[Bar, ...]:
-    """Return the attempts; one that started its resource begins when that was ready."""
-    return tuple(
+    An attempt that started its resource begins when that was ready.
+    """
+    bars = tuple(
         Bar(step.index, step.name, _begin(record, step.index, one), one.end_s, one.outcome)
         for step in record.steps
         for one in step.attempts
     )
+    phases = tuple(
+        Phase(one.phase, one.resource, one.start_s, one.start_s + one.duration_s, one.outcome)
+        for one in record.phases
+    )
+    length = max([record.duration_s, *(one.end_s for one in (*bars, *phases))])
+    title = f"{record.case.get('title')}, run {record.run}"
+    return Curves(title, length, (), (), bars, 0, phases)
 
 
 def _begin(record: RunRecord, step: int, attempt: Attempt) -> float:
     ends = (one.start_s + one.duration_s for one in record.phases if one.step == step)
     within = (end for end in ends if attempt.start_s <= end <= attempt.end_s)
     return max(within, default=attempt.start_s)
-
-
-def phases_of(record: RunRecord) -> tuple[Phase, ...]:
-    """Return the phases of the resources."""
-    return tuple(
-        Phase(one.phase, one.resource, one.start_s, one.start_s + one.duration_s, one.outcome)
-        for one in record.phases
-    )
 
 
 def run_to_draw(results: Path, summary: Mapping[str, object]) -> int | None:

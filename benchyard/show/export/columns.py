@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from fnmatch import fnmatchcase
-from operator import itemgetter
 from typing import Any, TypeAlias
 
 from benchyard.core.errors import InputError
@@ -57,14 +56,8 @@ class Rows:
         known = {column.name: place for place, column in enumerate(self.columns)}
         refuse_unknown(names, known)
         places = [known[name] for name in names]
-        take: Callable[[Cells], Cells] = itemgetter(*places)
-        if len(places) == 1:
-            take = _alone(places[0])
-        return Rows([self.columns[place] for place in places], lambda: map(take, self.read()))
-
-
-def _alone(place: int) -> Callable[[Cells], Cells]:
-    return lambda cells: (cells[place],)
+        columns = [self.columns[place] for place in places]
+        return Rows(columns, lambda: (tuple(cells[at] for at in places) for cells in self.read()))
 
 
 def refuse_unknown(names: Sequence[str], known: Mapping[str, object]) -> None:

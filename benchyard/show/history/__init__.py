@@ -2,5 +2,5 @@
 
 series: the timings of an entry from any sink's reader, and where what was measured changed.
 steps: a metric of a case's steps from the records, campaign by campaign.
-wording, document, plot, steps_plot: how both look.
+report, plot: how both look.
 """

@@ -13,9 +13,9 @@ from benchyard.core.quantity import amount, duration, plural, shorten, tick
 from benchyard.publish.sinks.contract import Timing
 from benchyard.show.axes import GRID, INK, LETTER, Axis, Frame, SeriesLook, short
 from benchyard.show.drawing import Dots, Drawing, Line, Shape, Text
+from benchyard.show.history.report import LEAST_RANGE, host_names, several_hosts, short_name
 from benchyard.show.history.series import Series
 from benchyard.show.history.steps import Group, StepHistory, Value
-from benchyard.show.history.wording import LEAST_RANGE, host_names, several_hosts, short_name
 
 #: Panels that one picture has room for.
 MOST = 24

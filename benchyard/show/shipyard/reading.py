@@ -51,7 +51,11 @@ def read_source(source: str, intake: Intake) -> None:
     elif path.is_dir():
         _read_folder(path, intake)
     elif path.is_file():
-        _read_file(path, intake)
+        try:
+            with opened(path) as file, _unpacked(file, path.suffix) as stream:
+                _read_stream(stream, shown(path), intake)
+        except (EOFError, gzip.BadGzipFile, zlib.error, ZstdError) as error:
+            raise InputError(f"{shown(path)}: not readable as {path.suffix}: {error}") from error
     else:
         raise InputError(f"{source}: there is no such file or folder; name a table's rows or runs")
 
@@ -69,14 +73,6 @@ def read_rows(rows: Iterable[Any], where: str, intake: Intake) -> None:
 # -- files
 
 
-def _read_file(path: Path, intake: Intake) -> None:
-    try:
-        with opened(path) as file, _unpacked(file, path.suffix) as stream:
-            _read_stream(stream, shown(path), intake)
-    except (EOFError, gzip.BadGzipFile, zlib.error, ZstdError) as error:
-        raise InputError(f"{shown(path)}: not readable as {path.suffix}: {error}") from error
-
-
 def _unpacked(file: IO[bytes], ending: str) -> IO[bytes]:
     if ending == ".gz":
         return cast("IO[bytes]", gzip.open(file))
@@ -88,12 +84,23 @@ def _unpacked(file: IO[bytes], ending: str) -> IO[bytes]:
 def _read_stream(stream: IO[bytes], where: str, intake: Intake) -> None:
     first = stream.readline().removeprefix(_MARK)
     start = first.lstrip()[:1]
-    if start not in (b"{", b"[", b"") and b"RowKey" in first:
-        _read_csv(first + stream.read(_LARGEST_DOCUMENT), where, intake)
-    elif start == b"[" or (start == b"{" and _is_document(first)):
-        _read_document(first + stream.read(_LARGEST_DOCUMENT), where, intake)
-    else:
+    is_table = start not in (b"{", b"[", b"") and b"RowKey" in first
+    if not (is_table or start == b"[" or (start == b"{" and _is_document(first))):
         _read_lines(chain((first,), stream), f"{where} line", intake)
+        return
+    content = first + stream.read(_LARGEST_DOCUMENT)
+    try:
+        rows = _table(content) if is_table else _rows_of(decoded(content, exact=False))
+    except (ValueError, RecursionError, csv.Error) as error:
+        what = "a CSV that cannot be read" if is_table else "no JSON lines and no JSON document"
+        raise InputError(f"{where}: {what}: {error}") from error
+    if rows is None:
+        raise InputError(f"{where}: a JSON document without rows; export them as a list")
+    read_rows(rows, where, intake)
+
+
+def _table(content: bytes) -> list[Any]:
+    return [*csv.DictReader(io.StringIO(content.decode(errors="replace"), newline=""))]
 
 
 def _is_document(line: bytes) -> bool:
@@ -109,24 +116,6 @@ def _rows_of(document: Any) -> list[Any] | None:
         members = cast("dict[str, Any]", document)
         document = next((members[name] for name in _ROWS if name in members), None)
     return cast("list[Any]", document) if isinstance(document, list) else None
-
-
-def _read_document(content: bytes, where: str, intake: Intake) -> None:
-    try:
-        rows = _rows_of(decoded(content, exact=False))
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{where}: neither JSON lines nor one JSON document: {error}") from error
-    if rows is None:
-        raise InputError(f"{where}: a JSON document without rows; export them as a list")
-    read_rows(rows, where, intake)
-
-
-def _read_csv(content: bytes, where: str, intake: Intake) -> None:
-    text = io.StringIO(content.decode(errors="replace"), newline="")
-    try:
-        read_rows(csv.DictReader(text, strict=False), where, intake)
-    except csv.Error as error:
-        raise InputError(f"{where}: a CSV that cannot be read: {error}") from error
 
 
 def _read_lines(lines: Iterable[bytes], where: str, intake: Intake, pool: str = "") -> None:

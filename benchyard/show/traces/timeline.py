@@ -117,7 +117,7 @@ def _head(layout: Layout, title: str, looks: Mapping[str, "_Mark"]) -> Iterator[
     yield Text(12, 18, shorten(printable(text), 120), 14, bold=True)
     yield Text(12, 34, _summary(layout))
     x = 17.0
-    for label, look in {mark.label: mark.look for mark in looks.values()}.items():
+    for label, look in dict(looks.values()).items():
         yield Dots([(x, 47)], look.shape, look.colour)
         yield Text(x + 7, 50, label)
         x += 20 + len(label) * _LETTER * 1.1
@@ -186,10 +186,8 @@ def _boxes(layout: Layout, places: _Places) -> Iterator[Box | Text]:
     yield from names
 
 
-@dataclass(frozen=True, slots=True)
-class _Mark:
-    label: str
-    look: SeriesLook
+#: A label and its look.
+_Mark = tuple[str, SeriesLook]
 
 
 def _looks(instants: Sequence[Instant]) -> dict[str, _Mark]:
@@ -198,11 +196,11 @@ def _looks(instants: Sequence[Instant]) -> dict[str, _Mark]:
     ordered = sorted(counts, key=lambda name: (-counts[name], name))
     own = ordered if len(ordered) <= _MOST_MARKS else ordered[: _MOST_MARKS - 1]
     marks = {
-        name: _Mark(f"{shorten(printable(name), 24)} ({counts[name]:,})", SeriesLook(place))
+        name: (f"{shorten(printable(name), 24)} ({counts[name]:,})", SeriesLook(place))
         for place, name in enumerate(own)
     }
     others = ordered[len(own) :]
-    rest = _Mark(f"others ({sum(counts[name] for name in others):,})", SeriesLook(len(own)))
+    rest = f"others ({sum(counts[name] for name in others):,})", SeriesLook(len(own))
     return marks | dict.fromkeys(others, rest)
 
 
@@ -212,7 +210,8 @@ def _instants(layout: Layout, places: _Places, looks: Mapping[str, _Mark]) -> It
     for one, x in zip(layout.marks, times, strict=True):
         points.setdefault(one.name, []).append((x, places.tracks[one.track] - 6))
     for name, several in points.items():
-        yield Dots(several, looks[name].look.shape, looks[name].look.colour)
+        _, look = looks[name]
+        yield Dots(several, look.shape, look.colour)
 
 
 # -- counters

@@ -77,11 +77,6 @@ def test_only_the_busiest_resources_are_drawn(make_run: MakeRun) -> None:
     assert names == ["R8", "R7", "R6", "R5", "R4"]
 
 
-def test_each_attempt_is_a_bar(make_run: MakeRun) -> None:
-    folder = make_run(host_rows(2), steps=[step(1, 0.1, 0.9), step(2, 1.0, 1.5, "ask")], length=2.0)
-    assert [(bar.index, bar.name) for bar in read_curves(folder).bars] == [(1, "load"), (2, "ask")]
-
-
 def test_many_samples_are_few_points(make_run: MakeRun) -> None:
     assert len(read_curves(make_run(host_rows(10)), points=7).at_s) == 7
 

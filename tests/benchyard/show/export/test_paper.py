@@ -6,7 +6,6 @@ from statistics import median as median_of
 
 import pytest
 
-from benchyard.core.errors import InputError
 from benchyard.core.model import Json, Outcome
 from benchyard.core.wording import cell
 from benchyard.show.export.columns import Cell, Cells, Rows
@@ -123,12 +122,6 @@ def test_markdown_escapes_names(write_run: WriteRun) -> None:
     made = markdown(tables(results), cell)
     assert made.startswith("**a\\|b**\n\n| step | duration (s) |\n| --- | ---: |\n")
     assert "| \\<b\\>\\|\\*x\\* | 1.00 |" in made
-
-
-def test_metrics_that_are_not_there_are_told(write_run: WriteRun) -> None:
-    results = write_run(1, took(1.0))
-    with pytest.raises(InputError, match="no metric is 'durations'; did you mean 'duration_s'"):
-        tables(results, "durations")
 
 
 def test_the_summarized_form_has_what_the_summary_says(write_run: WriteRun) -> None:

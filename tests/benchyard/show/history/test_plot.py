@@ -25,14 +25,6 @@ def test_a_picture_of_one_entry(tmp_path: Path) -> None:
     assert {"words", "load", "200.0 ms  +100.0 %"} <= set(found)
     assert "2026-01-01" in " ".join(found)
     assert [path.name for path in tmp_path.iterdir()] == ["a.svg"]
-    first = file.read_bytes()
-    draw([series(0.1, 0.11, 0.09, 0.2)], "words", file)
-    assert file.read_bytes() == first
-
-
-def test_a_png(tmp_path: Path) -> None:
-    draw([series(1.0, 2.0)], "words", tmp_path / "a.PNG")
-    assert (tmp_path / "a.PNG").read_bytes().startswith(PNG)
 
 
 def test_those_that_changed_most_are_drawn(tmp_path: Path) -> None:

@@ -101,6 +101,7 @@ def test_thinned_values_keep_the_ends(count: int) -> None:
         [campaign("a", made(0.0, 1))],
         [campaign("a", made(1.0, 9, version="$2^3$")), campaign("b", made(1.2, 1))],
         [campaign(f"{n}", made(1.0 + n, 9 - n, host="h" * n)) for n in range(8)],
+        [campaign("a", [replace(one, started_at=WHEN.isoformat()) for one in made(1.0, 1)])],
     ],
 )
 def test_every_history_is_drawn(campaigns: Sequence[Campaign]) -> None:
@@ -108,13 +109,6 @@ def test_every_history_is_drawn(campaigns: Sequence[Campaign]) -> None:
         first, second = (history_drawing(histories(campaigns), width) for _ in range(2))
         assert first.svg() == second.svg()
         assert "nan" not in first.svg()
-
-
-def test_runs_of_one_moment_are_drawn() -> None:
-    records = [replace(one, started_at=WHEN.isoformat()) for one in made(1.0, 1)]
-    changed = [replace(one, started_at=WHEN.isoformat()) for one in made(1.0, 1, version="2")]
-    found = histories([campaign("a", records), campaign("b", changed)])
-    assert "nan" not in history_drawing(found, 820).svg()
 
 
 def test_steps_without_room_are_told() -> None:

@@ -5,7 +5,7 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchyard.show.history.wording import ASCII, BLOCKS, sparkline
+from benchyard.show.history.report import ASCII, BLOCKS, sparkline
 
 
 def test_least_and_largest_are_the_ends() -> None:

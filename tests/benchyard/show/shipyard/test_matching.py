@@ -1,9 +1,9 @@
 """Ends find their starts."""
 
-import random
 from collections.abc import Sequence
 from itertools import permutations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -21,30 +21,28 @@ def matched(starts: Sequence[float], ends: Sequence[End], name: str = "") -> tup
     return match([Edge(at, name) for at in starts], ended)
 
 
-def spans(starts: Sequence[float], ends: Sequence[End]) -> list[tuple[float, float | None]]:
+@pytest.mark.parametrize(
+    ("starts", "ends", "expected"),
+    [
+        ([0.0, 400.0], [(30.0, None, None), (430.0, 428.0, None)], [(0, 30), (400, 428)]),
+        ([0.0, 400.0], [(430.0, 428.0, None), (440.0, 39.0, None)], [(0, 428), (400, 39)]),
+        ([0.0], [(31.5, 30.0, None)], [(0, 30)]),
+        ([12345.6], [(12345.0, None, None)], [(12345.6, 0)]),
+        ([0.0, 400.0], [(30.0, None, None)], [(0, 30), (400, None)]),
+    ],
+    ids=["turns", "its-length-tells-its-start", "told-length-holds", "whole-seconds", "last-open"],
+)
+def test_an_end_belongs_to(
+    starts: list[float], ends: list[End], expected: list[tuple[float, float | None]]
+) -> None:
     found, _ = matched(starts, ends)
-    return [(span.start, span.duration) for span in found]
-
-
-def test_a_pull_again_has_the_end_that_followed_it() -> None:
-    starts, ends = [0.0, 400.0], [(30.0, None, None), (430.0, None, None)]
-    assert spans(starts, ends) == [(0, 30), (400, 30)]
-
-
-def test_what_takes_turns_stays_so_whatever_the_ends_tell() -> None:
-    ends: list[End] = [(30.0, None, None), (430.0, 428.0, None)]
-    assert spans([0.0, 400.0], ends) == [(0, 30), (400, 428)]
+    assert [(span.start, span.duration) for span in found] == expected
 
 
 def test_of_two_tries_the_end_is_the_later_ones_and_the_first_was_given_up() -> None:
     found, strays = matched([0.0, 400.0], [(430.0, None, 7)], "img")
     assert found == [Span("img", 0, None, None, superseded=True), Span("img", 400, 30, 7)]
     assert (found[0].is_open, strays) == (False, 0)
-
-
-def test_the_last_try_without_an_end_is_unfinished() -> None:
-    found, _ = matched([0.0, 400.0], [(30.0, None, None)])
-    assert [span.is_open for span in found] == [False, True]
 
 
 def test_what_began_beside_it_under_another_name_gives_nothing_up() -> None:
@@ -55,40 +53,13 @@ def test_what_began_beside_it_under_another_name_gives_nothing_up() -> None:
     ]
 
 
-def test_an_end_that_tells_its_length_knows_its_start() -> None:
-    ends: list[End] = [(430.0, 428.0, None), (440.0, 39.0, None)]
-    assert spans([0.0, 400.0], ends) == [(0, 428), (400, 39)]
-
-
-def test_the_told_length_holds_against_the_difference_of_the_times() -> None:
-    assert spans([0.0], [(31.5, 30.0, None)]) == [(0, 30)]
-
-
 def test_an_end_before_its_start_is_of_another() -> None:
     found, strays = matched([100.0], [(50.0, None, None)])
     assert ([span.duration for span in found], strays) == ([None], 1)
 
 
-def test_whole_seconds_of_old_nodes_may_seem_to_end_too_early() -> None:
-    assert spans([12345.6], [(12345.0, None, None)]) == [(12345.6, 0)]
-
-
 def test_an_end_that_lost_its_start_but_tells_its_length_is_kept() -> None:
     assert matched([], [(50.0, 20.0, 3)], "i") == ([Span("i", 30, 20, 3)], 0)
-
-
-def test_what_was_told_twice_happened_once() -> None:
-    assert spans([5.0, 5.0], [(9.0, None, 1), (9.0, None, 1)]) == [(5, 4)]
-
-
-@given(st.lists(MOMENTS, max_size=5), st.lists(ENDS, max_size=5), st.randoms())
-def test_the_order_of_arrival_does_not_matter(
-    starts: list[float], ends: list[End], chance: random.Random
-) -> None:
-    expected = matched(sorted(starts), sorted(ends, key=str))
-    chance.shuffle(starts)
-    chance.shuffle(ends)
-    assert matched(starts, ends) == expected
 
 
 @given(st.lists(MOMENTS, max_size=8), st.lists(ENDS, max_size=8))

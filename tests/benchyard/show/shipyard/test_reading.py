@@ -87,7 +87,7 @@ def test_a_broken_line_is_named_by_its_number(
         ("a.gz", gzip.compress(lines(ROWS) * 50, mtime=0)[:-30], "not readable as .gz"),
         ("a.gz", gzip.compress(lines(ROWS), mtime=0)[:12] + b"\xff" * 50, "not readable as .gz"),
         ("a.zst", b"no zstandard", "not readable as .zst"),
-        ("a.json", b"[1, 2", "neither JSON lines nor one JSON document"),
+        ("a.json", b"[1, 2", "no JSON lines and no JSON document"),
         ("a.json", b'{\n"items": 5\n}', "a JSON document without rows"),
     ],
     ids=["no-gzip", "cut", "damaged", "no-zstandard", "half-a-list", "no-rows"],

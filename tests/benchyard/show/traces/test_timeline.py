@@ -62,7 +62,7 @@ def boxes(rows: Rows) -> Boxes:
 # -- pictures
 
 
-def test_all_names_are_in_the_picture_and_it_is_always_the_same() -> None:
+def test_all_names_are_in_the_picture() -> None:
     drawing = timeline_drawing(small(), "words, run 1")
     found = texts(drawing)
     assert {"words, run 1", "bench1", "bench2", "lab", "PostgreSQL", "worker"} <= {*found}
@@ -71,7 +71,6 @@ def test_all_names_are_in_the_picture_and_it_is_always_the_same() -> None:
     assert "time since the start (s)" in found
     assert "4 slices on 3 tracks; 9 s; from 2026-11-20 08:00:00 UTC; red edge: failed" in found
     assert "zero throughout: swap of the host" in found
-    assert timeline_drawing(small(), "words, run 1").svg() == drawing.svg()
     assert drawing.picture("png").startswith(PNG)
 
 

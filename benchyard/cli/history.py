@@ -16,13 +16,10 @@ from benchyard.publish.sinks import open_reader
 from benchyard.publish.sinks.contract import Reader
 from benchyard.show.history.plot import draw
 from benchyard.show.history.report import (
-    ASCII,
-    BLOCKS,
     changes,
     cut,
     entries_document,
     entries_table,
-    line,
     on,
     summary,
     tests_document,
@@ -33,8 +30,6 @@ from benchyard.show.history.series import Series, Window, read_entries, read_ent
 
 #: How many of the newest are looked at, unless the user says otherwise.
 LIMIT = 100
-#: Characters of the sparkline of a single entry.
-_WIDTH = 72
 
 
 @click.command("history")
@@ -138,7 +133,7 @@ def _show_entries(test: str, found: list[Series], window: Window) -> None:
     if not found:
         say("no timings in this time")
         return
-    print_table(entries_table(found, _marks()))
+    print_table(entries_table(found, unicode=has_unicode()))
     for text in changes(found):
         say(text)
     _tell_of_cut(found, window)
@@ -150,8 +145,8 @@ def _show_timings(series: Series, *, newest_first: bool) -> None:
     if series.timings:
         print_table(timings_table(series, newest_first=newest_first))
         say()
-        say(line(series, _WIDTH, _marks()))
-    say(summary(series))
+    for text in summary(series, unicode=has_unicode()):
+        say(text)
 
 
 def _tell_of_cut(found: list[Series], window: Window) -> None:
@@ -168,8 +163,3 @@ def _draw(found: list[Series], test: str, file: Path) -> None:
     if drawn < len(shown):
         text = f"{file} shows the {drawn} entries that changed most, of {len(shown):,}"
         say(text, err=True)
-
-
-def _marks() -> str:
-    """Return the characters of sparklines: blocks where the terminal has them."""
-    return BLOCKS if has_unicode() else ASCII

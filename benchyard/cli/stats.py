@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from benchyard.analysis.comparison.samples import DURATION
 from benchyard.case.loading import Loaded
 from benchyard.cli.common import (
     Selection,
@@ -25,7 +26,6 @@ from benchyard.core.quantity import plural, shorten
 from benchyard.core.wording import cell
 from benchyard.results.trust import Suspect
 from benchyard.run.summarize import summarize
-from benchyard.show.export.columns import DURATION
 from benchyard.show.export.files import csv_pieces
 from benchyard.show.export.sources import source_of
 from benchyard.show.export.summarized import summarized

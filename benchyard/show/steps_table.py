@@ -7,12 +7,13 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
+from benchyard.analysis.comparison.samples import DURATION
 from benchyard.core.quantity import amount, number
 from benchyard.core.table import BYTES, LONG, NUMBER, SECONDS, SHARE, Cell, Column, Table, Value
 from benchyard.core.wording import in_short, quote
 from benchyard.results.summary_metrics import own_time
 from benchyard.results.trust import BUSY
-from benchyard.show.export.columns import DURATION, Metrics, refuse_unknown
+from benchyard.show.export.columns import Metrics, refuse_unknown
 
 Document = Mapping[str, Any]
 CPU = "resource_cpu_s"

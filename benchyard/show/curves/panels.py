@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from benchyard.results.samples import SampledSource
     from benchyard.show.curves.thinning import ThinPanel
 
-#: Fewer samples make no curve.
-LEAST_SAMPLES = 4
+#: Fewer samples, or points of them within the run, make no curve.
+_LEAST_SAMPLES = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,9 +117,10 @@ def read_curves(folder: Path, points: int = 480) -> Curves:
     except OSError as error:
         raise RecordError(f"{folder}: its curves cannot be read: {error}") from error
     samples = len(sources[0].at_s)
-    if samples < LEAST_SAMPLES:
+    curves = with_samples(steps, sources, points)
+    if min(samples, len(curves.at_s)) < _LEAST_SAMPLES:
         raise RecordError(f"{folder}: {samples} samples make no curves; use a shorter --interval")
-    return with_samples(steps, sources, points)
+    return curves
 
 
 def with_samples(steps: Curves, sources: "Sequence[SampledSource]", points: int) -> Curves:

@@ -13,8 +13,6 @@ from benchyard.core.wording import hint, printable, quote
 #: A moment is a text in ISO 8601, UTC; None is unknown.
 Cell: TypeAlias = str | int | float | bool | None
 Cells: TypeAlias = tuple[Cell, ...]
-#: The metric that every execution has.
-DURATION = "duration_s"
 _LARGEST_WHOLE = 2**63 - 1
 
 

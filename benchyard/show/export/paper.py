@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from decimal import ROUND_HALF_EVEN, Decimal
 from typing import Any
 
+from benchyard.analysis.comparison.samples import DURATION
 from benchyard.core import quantity
 from benchyard.core.model import JsonObject, plain, point_suffix
 from benchyard.core.table import text_table
 from benchyard.results.summary_metrics import unit_and_direction
-from benchyard.show.export.columns import DURATION, Metrics
+from benchyard.show.export.columns import Metrics
 from benchyard.show.export.sources import CaseFolder
 from benchyard.show.export.summarized import summaries
 from benchyard.show.export.tidy import Choice, Tally, refuse_nothing

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import chain
 
+from benchyard.analysis.comparison.samples import DURATION
 from benchyard.core.errors import InputError
 from benchyard.core.model import Outcome
 from benchyard.core.wording import some
@@ -24,7 +25,6 @@ from benchyard.results.summary_metrics import (
 )
 from benchyard.results.trust import Suspect, counts_suspect, host_quality
 from benchyard.show.export.columns import (
-    DURATION,
     Cells,
     CellType,
     ExportColumn,

@@ -40,8 +40,8 @@ from benchyard.results.subject import commit_of
 from benchyard.show.history.series import Change, Series, TestSummary, Window, ratio
 from benchyard.statistics import median
 
-#: Characters of a sparkline in a table.
-_WIDTH = 30
+#: Characters of a sparkline in a table, and of that of a single entry.
+_WIDTH, _WIDE = 30, 72
 #: Longest name in a table; the middle of a longer one is left out.
 _NAME = 60
 #: Changes of the subject that are listed below a table; the newest.
@@ -68,11 +68,11 @@ def tests_table(tests: Sequence[TestSummary]) -> Table:
     return text_table(("TEST", "RUNS", "LAST"), rows, ("RUNS",))
 
 
-def entries_table(found: Sequence[Series], marks: str = BLOCKS) -> Table:
+def entries_table(found: Sequence[Series], *, unicode: bool = True) -> Table:
     """Return the table of a test's entries; columns that say nothing are left out.
 
     Args:
-        marks: What sparklines are drawn with.
+        unicode: Whether sparklines may be of blocks.
     """
     rows = [
         (
@@ -83,7 +83,7 @@ def entries_table(found: Sequence[Series], marks: str = BLOCKS) -> Table:
             duration(series.last),
             duration(series.median_before),
             change(series.change),
-            line(series, _WIDTH, marks),
+            _line(series, _WIDTH, unicode=unicode),
         )
         for series in found
     ]
@@ -160,10 +160,14 @@ def changes(found: Sequence[Series]) -> list[str]:
     return ["what was measured changed:", *more, *ordered[-_CHANGES:]]
 
 
-def summary(series: Series) -> str:
-    """Return the sentence below the timings of one entry."""
+def summary(series: Series, *, unicode: bool = True) -> list[str]:
+    """Return what stands below the timings of one entry: a sparkline, and a sentence.
+
+    Args:
+        unicode: Whether the sparkline may be of blocks.
+    """
     if not series.timings:
-        return "no timings in this time"
+        return ["no timings in this time"]
     suspect = f" ({len(series.suspect)} suspect, not counted)" if series.suspect else ""
     parts = [plural(len(series.timings), "timing") + suspect]
     if series.finite:
@@ -173,13 +177,13 @@ def summary(series: Series) -> str:
         parts.append(f"the last {change(series.change)} against the median before it")
     if series.changes:
         parts.append(f"what was measured changed {plural(len(series.changes), 'time')}")
-    return ", ".join(parts)
+    return [_line(series, _WIDE, unicode=unicode), ", ".join(parts)]
 
 
-def line(series: Series, width: int, marks: str = BLOCKS) -> str:
+def _line(series: Series, width: int, *, unicode: bool) -> str:
     """Return a sparkline of a series; what is suspect is a gap."""
     values = [math.nan if one.suspect else one.wall_time for one in series.timings]
-    return sparkline(values, width, marks)
+    return sparkline(values, width, BLOCKS if unicode else ASCII)
 
 
 def cut(found: Sequence[Series], window: Window) -> str | None:

@@ -12,7 +12,7 @@ from benchyard.analysis.comparison.run_sets import RunSet
 from benchyard.core.errors import BenchyardError, RecordError
 from benchyard.core.wording import printable
 from benchyard.results.folders import run_folder
-from benchyard.show.curves.panels import LEAST_SAMPLES, read_curves, steps_alone
+from benchyard.show.curves.panels import read_curves, steps_alone
 from benchyard.show.curves.plot import draw
 from benchyard.show.drawing import Drawing
 from benchyard.show.results_plot.cells import tell_apart
@@ -96,8 +96,6 @@ def _timeline(case: CasePart, prefix: str) -> DrawnPicture | None:
     try:
         curves = read_curves(run_folder(runs.folder, chosen[0].run), _POINTS)
     except RecordError:
-        curves = steps_alone(chosen[0])
-    if len(curves.at_s) < LEAST_SAMPLES:  # a run so short that its curves are points
         curves = steps_alone(chosen[0])
     if not (curves.bars and curves.length_s > 0):
         return None

@@ -1,4 +1,4 @@
-"""Draw the sheet of ``docs/pictures.md``: one example of each picture, light and dark.
+"""Draw the sheet of ``docs/pictures.md``: one example of each picture, light, dark and in print.
 
 python docs/pictures/sheet.py
 """
@@ -14,7 +14,7 @@ from benchyard.show.drawing import Line as Stroke
 from benchyard.show.history import plot
 from benchyard.show.results_plot.chart import Chart, Mark, PlotKind, PlotPanel
 from benchyard.show.results_plot.figure import Size, chart_drawing
-from benchyard.show.themes import DARK, LIGHT, Theme
+from benchyard.show.themes import DARK, LIGHT, PRINT, Theme
 from benchyard.show.traces.flame import flame_drawing
 from benchyard.show.traces.timeline import timeline_drawing
 from benchyard.traces.building import TraceBuilder
@@ -25,9 +25,9 @@ _RUNS = (0.93, 0.98, 1.0, 1.01, 1.04, 1.1)
 
 
 def main() -> None:
-    """Write ``sheet.svg`` and ``sheet-dark.svg`` beside this program."""
+    """Write ``sheet.svg``, ``sheet-dark.svg`` and ``sheet-print.svg`` beside this program."""
     folder = Path(__file__).parent
-    for name, theme in (("sheet", LIGHT), ("sheet-dark", DARK)):
+    for name, theme in (("sheet", LIGHT), ("sheet-dark", DARK), ("sheet-print", PRINT)):
         (folder / f"{name}.svg").write_text(_sheet(theme))
 
 

@@ -47,12 +47,12 @@ from pathlib import Path
 from benchyard.show.shipyard.events import Intake
 from benchyard.show.shipyard.nodes import assemble
 from benchyard.show.shipyard.reading import read_source
-from benchyard.show.shipyard.totals import column_figures
+from benchyard.show.shipyard.document import node_totals
 start = time.perf_counter()
 intake = Intake()
 read_source(sys.argv[1], intake)
 graph = assemble(intake)
-column_figures(graph.nodes)
+dict(node_totals(graph.nodes))
 took = time.perf_counter() - start
 # Not getrusage: that begins with what the parent had.
 [peak] = [line for line in Path("/proc/self/status").read_text().splitlines() if "VmHWM" in line]

@@ -8,6 +8,7 @@ characters. What cannot be read back is left out: somebody else may have written
 """
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
@@ -98,7 +99,9 @@ def board_of(collected: Collected, address: Link, now: datetime) -> Board:
     recent = collected.since(now - timedelta(days=DAYS))
     found = list(executions(recent.tries))
     steps = _added(((one.host, one.case, one.step), _counts(one)) for one in found)
-    days = _added(((one.host, _day(one)), _counts(one)) for one in found)
+    days = _added(
+        ((one.host, f"{one.began.astimezone(UTC):%Y-%m-%d}"), _counts(one)) for one in found
+    )
     rows = [_row(one, address) for one in troubled(by_fragility(found))]
     return Board(tuple(rows[:MOST_ROWS]), _of_whole_runs(recent, steps), days)
 
@@ -111,10 +114,6 @@ def _added(parts: Iterable[tuple[KeyT, Counts]]) -> dict[KeyT, Counts]:
     return found
 
 
-def _day(execution: StepTry) -> str:
-    return execution.began.astimezone(UTC).date().isoformat()
-
-
 def _counts(one: StepTry) -> Counts:
     return Counts(1, int(one.in_trouble), one.attempts, len(one.failed))
 
@@ -123,14 +122,11 @@ def _of_whole_runs(
     collected: Collected, steps: Mapping[tuple[str, str, str], Counts]
 ) -> dict[tuple[str, str, str], Counts]:
     """Relate the failures of whole runs to the number of tries of a run."""
+    tries = Counter((one.host, one.case) for one in collected.tries)
     return {
-        key: Counts(_tries(collected, *key[:2]), counts.troubled) if key[2] == WHOLE_RUN else counts
+        key: Counts(tries[key[:2]], counts.troubled) if key[2] == WHOLE_RUN else counts
         for key, counts in steps.items()
     }
-
-
-def _tries(collected: Collected, host: str, case: str) -> int:
-    return sum(1 for one in collected.tries if (one.host, one.case) == (host, case))
 
 
 def _row(one: StepTry, address: Link) -> Row:
@@ -218,15 +214,12 @@ def _failed(counts: Counts) -> str:
 
 
 def _rows_table(rows: Sequence[Row]) -> str:
-    shown = rows[:_MOST_ON_PAGE]
-    several = len({row.get("Case") for row in shown}) > 1
-    rest = len(rows) - len(shown)
-    more = f"\n{rest:,} more are in the table.\n" if rest > 0 else ""
-    cells = [[row.get(name, "") for name in HEAD] for row in shown]
+    several = len({row.get("Case") for row in rows[:_MOST_ON_PAGE]}) > 1
+    cells = [[row.get(name, "") for name in HEAD] for row in rows]
     right = ("Run", "Attempts", "Took")
     columns = [Column(name, name, replace(MARKDOWN, right=name in right)) for name in HEAD]
-    whole = Table("", "", columns, cells)
-    return whole.without(() if several else ("Case",)).markdown() + more
+    shown = Table("", "", columns, cells).first(_MOST_ON_PAGE, " are in the table.")
+    return shown.without(() if several else ("Case",)).markdown()
 
 
 def _days_table(days: Mapping[tuple[str, str], Counts]) -> str:

@@ -41,12 +41,9 @@ def page(
         cases: The checks of the outcomes.
         command: The words of the command that made it.
     """
-    parts = [f"**{verdict(cases)}**\n", *map(_case, outcomes), _repeat(command)]
+    about = ("\n".join(_parts(outcome)) for outcome in outcomes)
+    parts = [f"**{verdict(cases)}**\n", *about, _repeat(command)]
     return "\n".join(parts)
-
-
-def _case(outcome: CaseOutcome) -> str:
-    return "\n".join(_parts(outcome))
 
 
 def _parts(outcome: CaseOutcome) -> Iterator[str]:

@@ -154,18 +154,14 @@ def _fill(book: Any, rows: Rows) -> None:
     last = 0
     for last, cells in enumerate(rows.read(), 1):
         if last >= _MOST_ROWS:
-            raise InputError(_too_many())
+            raise InputError(
+                f"a worksheet has {_MOST_ROWS:,} rows at most, and these are more; choose with "
+                "--metric or --counted, or write .csv or .parquet"
+            )
         for at, (kind, cell) in enumerate(zip(kinds, cells, strict=True)):
             if cell is not None:
                 writers[kind](last, at, cell)
     sheet.autofilter(0, 0, last, len(kinds) - 1)
-
-
-def _too_many() -> str:
-    return (
-        f"a worksheet has {_MOST_ROWS:,} rows at most, and these are more; choose with --metric or "
-        "--counted, or write .csv or .parquet"
-    )
 
 
 def _cell_writers(sheet: Any, moment: Any) -> Mapping[CellType, Callable[[int, int, Any], object]]:

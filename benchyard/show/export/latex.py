@@ -89,8 +89,9 @@ def _cell(figure: Figure | None) -> str:
 def _column(figures: Sequence[Figure | None]) -> str:
     """Return a column of siunitx that is as wide as its widest figure."""
     known = [figure for figure in figures if figure is not None]
-    whole = max((len(_whole(abs(figure.value))) for figure in known), default=1)
-    decimals = max((_decimals(figure.value) for figure in known), default=0)
+    parts = [f"{abs(figure.value):f}".partition(".") for figure in known]
+    whole = max((len(before) for before, _, _ in parts), default=1)
+    decimals = max((len(after) for _, _, after in parts), default=0)
     sign = "-" if any(figure.value < 0 for figure in known) else ""
     form = f"{sign}{whole}.{decimals}" if decimals else f"{sign}{whole}.0"
     # As digits in brackets, 12.3 ± 4.5 is 12.3(45).
@@ -98,14 +99,6 @@ def _column(figures: Sequence[Figure | None]) -> str:
     if widths:
         form += f"({max(widths)}), separate-uncertainty=true, table-align-uncertainty=false"
     return f"S[table-format={form}]"
-
-
-def _whole(value: Decimal) -> str:
-    return f"{value:f}".partition(".")[0]
-
-
-def _decimals(value: Decimal) -> int:
-    return len(f"{value:f}".partition(".")[2])
 
 
 def _digits(value: Decimal) -> str:

@@ -1,6 +1,6 @@
 """Flame graphs: how long each path took, and in a second colour scale what differs."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -176,8 +176,5 @@ def _look(
     said += f"; self time {signed(one.difference.shift, unit)} ({change(ratio)})"
     strength = min(1.0, abs((ratio or 2.0) - 1) / _FULL)
     full = _SLOWER if (one.difference.shift or 0) > 0 else _FASTER
-    return _hex(_PALE + (shade - _PALE) * (0.3 + 0.7 * strength) for shade in full), said
-
-
-def _hex(shades: Iterable[float]) -> str:
-    return f"#{''.join(f'{round(shade):02x}' for shade in shades)}"
+    shades = (round(_PALE + (shade - _PALE) * (0.3 + 0.7 * strength)) for shade in full)
+    return f"#{''.join(f'{shade:02x}' for shade in shades)}", said

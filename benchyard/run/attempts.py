@@ -19,7 +19,7 @@ from benchyard.core.errors import (
 )
 from benchyard.core.files import remove_tree
 from benchyard.core.model import Json, Outcome, Step
-from benchyard.host.collector import Collector, Reading
+from benchyard.host.collector import Collector
 from benchyard.process.orphans import Leftovers
 from benchyard.results.record import ErrorRecord, Repetition
 from benchyard.run.checks import Checks, Deadline
@@ -166,31 +166,10 @@ def _execute_once(
     after = bench.collector.boundary(owned_by(resource, step.label), begins=False)
     bench.leftovers.end(f"the step '{step.name}'", resource.programs(step.label), there)
     beside = resource.works_beside or bool(step.ports_of)
-    timed = _timed(step, kind, (start, end), (before, after), bench, beside=beside)
-    return _judge(step, resource, timed, bench, _Answer(answer, error, deadline.passed))
-
-
-def _forget_outputs(step: Step, resource: Resource[Any]) -> None:
-    """Remove what an earlier execution made: it must not pass for the answer of this one."""
-    for name in declared_files(step, type(resource)):
-        output = resource.workspace.shared / name
-        if not output.is_symlink():
-            remove_tree(output)
-
-
-def _timed(
-    step: Step,
-    kind: str,
-    span: tuple[int, int],
-    readings: tuple[Reading, Reading],
-    bench: AttemptKit,
-    *,
-    beside: bool,
-) -> Repetition:
-    start, end = span
-    before, after = readings
     used = bench.collector.used(before, after, step=step.index, beside=beside)
-    return Repetition(
+    if deadline.passed:
+        error = CommandTimedOutError(f"stopped after {step.timeout} s (timeout)")
+    timed = Repetition(
         kind=kind,
         start_s=bench.timeline.since_start(start),
         duration_s=seconds(end - start),
@@ -201,26 +180,30 @@ def _timed(
         harness=used.harness,
         suspect=used.suspect,
     )
+    return _judge(step, resource, timed, bench, answer, error)
 
 
-@dataclass(frozen=True, slots=True)
-class _Answer:
-    value: object
-    error: Exception | None
-    late: bool
+def _forget_outputs(step: Step, resource: Resource[Any]) -> None:
+    """Remove what an earlier execution made: it must not pass for the answer of this one."""
+    for name in declared_files(step, type(resource)):
+        output = resource.workspace.shared / name
+        if not output.is_symlink():
+            remove_tree(output)
 
 
 def _judge(
-    step: Step, resource: Resource[Any], timed: Repetition, bench: AttemptKit, answer: _Answer
+    step: Step,
+    resource: Resource[Any],
+    timed: Repetition,
+    bench: AttemptKit,
+    answer: object,
+    error: Exception | None,
 ) -> Repetition:
     """Decide how an execution ended; its measurements stay as they are."""
-    error = answer.error
-    if answer.late:
-        error = CommandTimedOutError(f"stopped after {step.timeout} s (timeout)")
     result = CommandResult()
     if error is None:
         try:
-            result = _result(step, answer.value)
+            result = _result(step, answer)
             if timed.kind == "measured" and not step.expect_failure:
                 _look_at_answer(step, resource, result, bench)
         except Exception as raised:  # noqa: BLE001 - as in _execute_once

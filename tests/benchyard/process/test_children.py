@@ -33,6 +33,7 @@ FAMILY = "setsid sh -c 'echo $$; exec sleep 300' & sh -c 'echo $$; exec sleep 30
 #: The same, deaf to a polite request.
 STUBBORN = f"trap '' TERM; {FAMILY}; wait; wait"
 
+SIGNALS = ((9, "SIGKILL"), (11, "SIGSEGV"), (15, "SIGTERM"))
 Spawn = Callable[..., tuple[Child, list[int]]]
 
 
@@ -56,23 +57,19 @@ def descriptors() -> set[str]:
     return {entry.name for entry in os.scandir("/proc/self/fd")}
 
 
-@pytest.mark.parametrize("status", [0, 1, 3, 137, 255])
-def test_defect_01_the_exit_code_is_the_childs_own(shell: Spawn, status: int) -> None:
-    ended = shell(f"exit {status}")[0].wait()
-
-    assert ended.exit_status == status
-    assert ended.describe() == f"exit code {status}"
-
-
 @pytest.mark.parametrize(
-    ("number", "name"),
-    [(signal.SIGKILL, "SIGKILL"), (signal.SIGSEGV, "SIGSEGV"), (signal.SIGTERM, "SIGTERM")],
+    ("program", "status", "words"),
+    [
+        *((f"exit {status}", status, f"exit code {status}") for status in (0, 1, 3, 137, 255)),
+        *((f"kill -{number} $$", -number, f"killed by {name}") for number, name in SIGNALS),
+    ],
 )
-def test_defect_01_a_signal_is_not_an_exit_code(shell: Spawn, number: int, name: str) -> None:
-    ended = shell(f"kill -{int(number)} $$")[0].wait()
+def test_defect_01_exit_codes_and_signals_are_told_apart(
+    shell: Spawn, program: str, status: int, words: str
+) -> None:
+    ended = shell(program)[0].wait()
 
-    assert ended.exit_status == -number
-    assert ended.describe() == f"killed by {name}"
+    assert (ended.exit_status, ended.describe()) == (status, words)
 
 
 def test_a_signal_without_a_name_is_told_by_its_number() -> None:

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from benchyard.core.errors import InputError
-from benchyard.run.request import Request
+from benchyard.run.request import Request, default_runs
+from benchyard.statistics.comparison import LEVEL, Verdict, compare_samples, judge
 from benchyard.suite.request import SuiteRequest
 
 
@@ -42,3 +43,23 @@ def test_all_of_them_at_once() -> None:
 
 def test_what_people_mean() -> None:
     Request("any", runs=1, interval=0.001, cooldown=0, only=(1, 7)).check()
+
+
+@pytest.mark.parametrize(
+    ("comparisons", "runs"),
+    [(0, 6), (1, 6), (4, 6), (5, 7), (17, 7), (18, 8), (20, 8), (64, 8), (65, 9), (1000, 11)],
+)
+def test_the_number_of_runs_follows_from_the_comparisons(comparisons: int, runs: int) -> None:
+    assert default_runs(comparisons) == runs
+    assert 2 / math.comb(2 * runs, runs) <= LEVEL / max(1, comparisons)
+
+
+@pytest.mark.parametrize("comparisons", [1, 20, 64, 65])
+def test_so_many_runs_tell_one_step_that_differs_among_all(comparisons: int) -> None:
+    runs = default_runs(comparisons)
+    alike = [1.0 + at / 1000 for at in range(runs)]
+    equal = compare_samples(alike, alike)
+    slower = compare_samples(alike, [7 * value for value in alike])
+    [verdict, *others] = judge([slower, *[equal] * (comparisons - 1)])
+    assert verdict.verdict is Verdict.REGRESSION
+    assert {one.verdict for one in others} <= {Verdict.NO_CHANGE_SHOWN}

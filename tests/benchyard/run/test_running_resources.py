@@ -56,16 +56,6 @@ def test_what_never_started_is_not_stopped_and_may_know_its_version(lab: Lab) ->
     assert record.resources["Beta"] == {"version": "1.2.3", "settings": {}}
 
 
-def test_each_run_has_instances_of_its_own(lab: Lab) -> None:
-    """Defect 20: nothing passes from one run to the next."""
-    lab.execute(lab.case(step("a")), (1, 2))
-
-    workers = [call.resource for call in lab.script.calls if call.key == "Alpha.work"]
-    assert workers[0] is not workers[1]
-    assert workers[0].workspace.own != workers[1].workspace.own
-    assert lab.script.count("Alpha.stop") == 2
-
-
 # -- half-finished starts
 
 
@@ -209,14 +199,6 @@ def test_an_aborted_instance_is_stopped_and_a_new_one_takes_over(lab: Lab) -> No
     first, second = workers(lab)
     assert first is not second
     assert first.workspace == second.workspace, "a database's files outlive its server"
-
-
-def test_an_aborted_instance_is_stopped_even_if_no_step_follows(lab: Lab) -> None:
-    after_timeout(lab)
-
-    lab.one(step("a", timeout=0.02))
-
-    assert lab.script.count("Alpha.stop") == 1
 
 
 @pytest.mark.parametrize("expect_failure", [False, True])

@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchyard.host.counters import groups, parsing
-from benchyard.host.counters.host import real_disks
 
 CPU_STAT_V2 = b"""usage_usec 516169
 user_usec 124035
@@ -82,17 +81,6 @@ def test_swap_counts_pages() -> None:
 def test_a_longer_name_is_another_counter() -> None:
     assert amount_in(b"oom_kill_disable 7\nunder_oom 8\noom_kill 9\n", "oom_kill_count") == 9
     assert amount_in(b"oom 1\noom_kill_disable 7\n", "oom_kill_count") is None
-
-
-@pytest.mark.skipif(not real_disks(), reason="this host has no disk")
-def test_both_files_tell_the_same_of_a_disk() -> None:
-    name = real_disks()[0]
-    first = parsing.disk(read(f"/sys/block/{name}/stat"))
-    lines = map(bytes.split, read("/proc/diskstats").splitlines())
-    then = next(parsing.disk(b" ".join(f[3:])) for f in lines if f[2] == name.encode())
-    last = parsing.disk(read(f"/sys/block/{name}/stat"))
-    assert None not in first
-    assert all(a <= b <= c for a, b, c in zip(first, then, last, strict=True) if a and b and c)
 
 
 def test_a_disk_counts_sectors_of_512_bytes() -> None:

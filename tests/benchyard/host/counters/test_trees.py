@@ -85,16 +85,6 @@ def test_a_child_smaller_than_its_launcher_has_no_peak() -> None:
     assert "that starts them" in account.reasons[PEAK]
 
 
-def test_a_child_smaller_than_the_lab_has_its_own_peak() -> None:
-    held = bytearray(b"1") * (128 * MIB)
-    window = Window(TreeBook(), Owned())
-    one = run(touching(32 * MIB))
-    assert window.used(Owned(ended=(one,))).values[PEAK] == one.peak_rss_bytes
-    assert one.peak_rss_bytes is not None
-    assert 32 * MIB < one.peak_rss_bytes < 48 * MIB
-    del held
-
-
 def test_a_large_child_is_told_exactly_beside_small_ones() -> None:
     window = Window(TreeBook(), Owned())
     large = run(touching(64 * MIB))

@@ -86,14 +86,6 @@ def sampling(folder: Path, interval: float) -> Generator[Started]:
 # -- deadlines
 
 
-@pytest.mark.parametrize(
-    ("now", "expected"),
-    [(0, (100, 0)), (99, (100, 0)), (100, (200, 1)), (250, (300, 2)), (-5, (100, 0))],
-)
-def test_the_next_deadline_is_in_the_future(now: int, expected: tuple[int, int]) -> None:
-    assert process.next_deadline(0, now, 100) == expected
-
-
 @given(st.lists(st.integers(0, 10**12), min_size=1), st.integers(1, 10**10))
 def test_defect_07_what_a_sample_costs_shifts_no_deadline(costs: list[int], interval: int) -> None:
     due = missed = 0

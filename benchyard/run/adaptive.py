@@ -180,7 +180,8 @@ def _why(rule: Adaptive, look: int, wide: Mapping[str, float | None], steps: int
     wanted = f"±{percent(rule.until, 6)}"
     if not wide:
         return f"after {look} runs every step is known to {wanted}"
-    step, half_width = max(wide.items(), key=lambda item: _or_infinite(item[1]))
+    # What is not known at all is the widest.
+    step, half_width = max(wide.items(), key=lambda item: (item[1] is None, item[1]))
     start = f"after {look} runs" + (", the most that were allowed," * (look >= rule.maximum))
     if len(wide) > 1:
         known = "not at all" if half_width is None else f"to ±{percent(half_width)}"
@@ -189,10 +190,6 @@ def _why(rule: Adaptive, look: int, wide: Mapping[str, float | None], steps: int
     if half_width is None:
         return f"{start} step {step} is not known at all"
     return f"{start} step {step} is known to ±{percent(half_width)}, not to {wanted}"
-
-
-def _or_infinite(half_width: float | None) -> float:
-    return float("inf") if half_width is None else half_width
 
 
 def _durations(records: Sequence[RunRecord]) -> dict[str, list[float]]:

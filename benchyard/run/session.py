@@ -13,7 +13,6 @@ from dataclasses import replace
 from typing import cast
 
 from benchyard import __version__
-from benchyard.case.resource import Workspace
 from benchyard.case.subject.current import with_told
 from benchyard.core.clock import Timeline, now
 from benchyard.core.errors import RecordError, ResourceError
@@ -128,7 +127,10 @@ class Session:
             setting.resolve({k: dict(v) for k, v in self.case.settings.items()}),
         )
         try:
-            resources = LiveResources(self._classes, settings, self._workspace, self._phases)
+            places = (self.case, self.folder, self._shared, self._label)
+            resources = LiveResources(
+                self._classes, settings, lambda name: workspace_of(name, *places), self._phases
+            )
             self._resources = resources
             resources.initialize()
         except Exception as error:
@@ -139,9 +141,6 @@ class Session:
         answers = KeptAnswers(self.case.steps, work_folder(self.folder), setting.answers)
         kit = AttemptKit(*measuring, self._leftovers, self._checks, answers)
         self._context = StepContext(resources, kit, self._keeper)
-
-    def _workspace(self, resource: str) -> Workspace:
-        return workspace_of(resource, self.case, self.folder, self._shared, self._label)
 
     def start_collector(self) -> None:
         """Begin to sample."""

@@ -83,12 +83,9 @@ def busy_processes(context: CheckContext) -> Judgement | None:
     busy = sorted((pid for pid in shares if shares[pid] > BUSY_SHARE), key=lambda pid: -shares[pid])
     if not busy:
         return ok(f"none above {percent(BUSY_SHARE)} of a core in {look.seconds:.1f} s")
-    named = [f"{_name(context, pid)} (pid {pid}) {percent(shares[pid])}" for pid in busy]
+    names = {pid: context.host.text(f"proc/{pid}/comm") or "ended" for pid in busy}
+    named = [f"{name} (pid {pid}) {percent(shares[pid])}" for pid, name in names.items()]
     return warn(f"{some(named)} of a core", "stop them, or wait until they are done")
-
-
-def _name(context: CheckContext, pid: int) -> str:
-    return context.host.text(f"proc/{pid}/comm") or "ended"
 
 
 def steal(context: CheckContext) -> Judgement | None:
@@ -129,7 +126,8 @@ def other_containers(context: CheckContext) -> Judgement:
     """
     listed = [*_listed(context.engine)]
     unnamed = {i: how for i, how in _by_cgroup(context.host).items() if i not in dict(listed)}
-    own = _own_path(context.host)
+    # The lab's own cgroups, as text that contains the id of its container.
+    own = context.host.text("proc/self/cgroup") or ""
     names = [name for ident, name in listed if ident not in own]
     names += [f"{how} {ident[:12]}" for ident, how in unnamed.items() if ident not in own]
     if names:
@@ -152,17 +150,13 @@ def _listed(engine: EngineFacts) -> Iterator[tuple[str, str]]:
             yield ident, first or ident[:12]
 
 
-def _own_path(host: Host) -> str:
-    """Return the lab's own cgroups, as text that contains the id of its container."""
-    return host.text("proc/self/cgroup") or ""
-
-
 def _by_cgroup(host: Host) -> dict[str, str]:
     """Return id and engine of each container that has a cgroup with processes."""
     found: dict[str, str] = {}
     for folder in _cgroups(host, _hierarchy(host)):
         told = _CONTAINER.fullmatch(PurePosixPath(folder).name)
-        if told and _is_populated(host, folder):
+        events = host.text(f"{folder}/cgroup.events") if told else None
+        if told and "populated 1" in (events or "").splitlines():
             found[told[2] or told[4]] = told[1] or told[3] or PurePosixPath(folder).parent.name
     return found
 
@@ -197,11 +191,6 @@ def _folders(host: Host, folder: str) -> list[str]:
             return [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
     except OSError:
         return []
-
-
-def _is_populated(host: Host, folder: str) -> bool:
-    """Tell whether processes are in a cgroup or below it."""
-    return "populated 1" in (host.text(f"{folder}/cgroup.events") or "").splitlines()
 
 
 def other_labs(context: CheckContext) -> Judgement | None:

@@ -140,7 +140,8 @@ def _waiting(
     shown: Sequence[_Shown], cores: int, lab_s: float | None, share: float
 ) -> Iterator[str]:
     duration_s, _, used = shown[0]
-    own_s, busy_s = used.get("resource_cpu_s", 0.0), _busy(used)
+    own_s = used.get("resource_cpu_s", 0.0)
+    busy_s = sum_of(used.get(f"host_cpu_{kind}_s") for kind in ("user", "system", "nice"))
     if share >= 1 or (own_s is not None and (lab_s is None or busy_s is None)):
         return
     others_s = math.inf if busy_s is None else busy_s - (own_s or 0.0) - (lab_s or 0.0)
@@ -173,11 +174,6 @@ def _waited(used: _Metrics) -> tuple[str, float | None]:
         # What its own quota made wait is what the case asked for.
         return "it", group - _more(used, "resource_throttled_s")
     return "somebody on this host", used.get("host_psi_cpu_some_s")
-
-
-def _busy(used: _Metrics) -> float | None:
-    """Return the CPU seconds of all programs on this host; None if the kernel does not tell."""
-    return sum_of(used.get(f"host_cpu_{kind}_s") for kind in ("user", "system", "nice"))
 
 
 def _oom(used: _Metrics) -> Iterator[str]:

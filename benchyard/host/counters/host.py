@@ -99,7 +99,8 @@ class HostFiles:
         if end["energy"] and end["energy"][0] is not None:
             used[ENERGY] = _joules(start["energy"], end["energy"], self._ranges, seconds)
             reasons |= {} if used[ENERGY] is not None else {ENERGY: "the counter ran round"}
-        used |= (levels := _levels(end))
+        memory = parsing.memory(_content(end, "meminfo"))
+        used |= (levels := dict(zip(_MEMORY, memory, strict=True)))
         reasons |= {name: self._reason(name, None) for name in levels if levels[name] is None}
         return used, reasons
 
@@ -186,10 +187,6 @@ def disk_numbers(block: Path = Path("/sys/block")) -> frozenset[str]:
 def _content(reading: HostReading, kind: str) -> bytes:
     """Return what the only file of a kind held."""
     return reading[kind][0] or b""
-
-
-def _levels(reading: HostReading) -> Values:
-    return dict(zip(_MEMORY, parsing.memory(_content(reading, "meminfo")), strict=True))
 
 
 def _disk(reading: HostReading) -> Disk:

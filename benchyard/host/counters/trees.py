@@ -201,7 +201,9 @@ def _peak(start: TreesReading, end: TreesReading, ended: Sequence[Ended]) -> int
         raise UnknownUsageError("there was no process")
     known = max((_of_one(start.peaks.get(key), end.peaks[key]) for key in after), default=0)
     told = [one.peak_rss_bytes for one in ended if one.peak_rss_bytes is not None]
-    from_before = max((_peak_before(start.peaks[life.key]) for life in lost), default=0)
+    # A peak told at the end of a process happened in the interval if it is above these.
+    earlier = [start.peaks[life.key] for life in lost]
+    from_before = max((0 if e.book.may_reset else e.peak or 0 for e in earlier), default=0)
     known = max([known, *(peak for peak in told if peak > from_before)])
     if known < max(told, default=0):
         raise UnknownUsageError(_CANNOT_BEGIN_ANEW)
@@ -219,8 +221,3 @@ def _of_one(start: PeakMark | None, end: PeakMark) -> int:
         why = end.book.problem
         raise UnknownUsageError(f"{_CANNOT_BEGIN_ANEW} ({why})" if why else _CANNOT_BEGIN_ANEW)
     return peak
-
-
-def _peak_before(start: PeakMark) -> int:
-    """Return from which bytes on a peak told at the end of a process happened in the interval."""
-    return 0 if start.book.may_reset else start.peak or 0

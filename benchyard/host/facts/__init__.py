@@ -66,11 +66,6 @@ def _os(_: Host) -> Json:
     return {"name": release.get("NAME"), "version": release.get("VERSION")}
 
 
-def _packages(_: Host) -> Json:
-    """Return name to version, null for what is not installed; nothing is imported."""
-    return {name: or_null(partial(metadata.version, name)) for name in PACKAGES}
-
-
 _FACTS: Mapping[str, Callable[[Host], Json]] = {
     "host": lambda _: platform.node(),
     "kernel": lambda _: platform.platform(),
@@ -92,7 +87,8 @@ _FACTS: Mapping[str, Callable[[Host], Json]] = {
     "timezone": timezone,
     "power": power,
     "docker": docker,
-    "packages": _packages,
+    # Null for what is not installed; nothing is imported.
+    "packages": lambda _: {name: or_null(partial(metadata.version, name)) for name in PACKAGES},
     "python": lambda _: f"{platform.python_implementation()} {platform.python_version()}",
 }
 

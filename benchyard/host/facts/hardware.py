@@ -1,6 +1,7 @@
 """CPUs, memory, power, network, disks: what there is, and what decides how fast it is."""
 
 import os
+import shutil
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -262,13 +263,9 @@ def mounts(host: Host) -> tuple[MountPoint, ...]:
 
 def mount_of(host: Host, path: str) -> MountPoint | None:
     """Return the mount that ``path``, absolute and without links, lies on."""
-    above = [mount for mount in mounts(host) if _is_above(mount.point, path)]
+    above = [mount for mount in mounts(host) if Path(path).is_relative_to(mount.point)]
     # Of two at one place the later one covers the earlier.
     return max(reversed(above), key=lambda mount: len(mount.point), default=None)
-
-
-def _is_above(point: str, path: str) -> bool:
-    return path == point or path.startswith(point.rstrip("/") + "/")
 
 
 def disks(host: Host) -> list[Json]:
@@ -290,14 +287,9 @@ def _disk(host: Host, mount: MountPoint) -> JsonObject:
         "device": mount.source,
         "fstype": mount.fstype,
         "options": ",".join(mount.options),
-        "total_bytes": or_null(lambda: _size(host.at(mount.point))),
+        "total_bytes": or_null(lambda: shutil.disk_usage(host.at(mount.point)).total),
         **block_device(host, mount),
     }
-
-
-def _size(folder: Path) -> int:
-    state = os.statvfs(folder)
-    return state.f_blocks * state.f_frsize
 
 
 def block_device(host: Host, mount: MountPoint) -> JsonObject:

@@ -1,6 +1,5 @@
 """The guard: whatever ends the lab, what it started ends with it."""
 
-import os
 import signal
 import subprocess
 import sys
@@ -12,7 +11,7 @@ import pytest
 
 from benchyard.process import guard
 from benchyard.process.guard import ensure_guard
-from benchyard.process.labels import OWNER, labelled, this_owner
+from benchyard.process.labels import OWNER, labelled
 from tests.children import ending
 from tests.conftest import eventually, is_gone
 
@@ -112,22 +111,6 @@ def test_a_process_has_one_guard(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(guard, "_start", another)
     ensure_guard()
-
-
-def test_a_forked_process_is_an_owner_of_its_own() -> None:
-    """Else the guard of the parent would answer for what the fork starts."""
-    reader, writer = os.pipe()
-    pid = os.fork()
-    if not pid:
-        os.write(writer, this_owner().encode())
-        os._exit(0)
-    os.waitpid(pid, 0)
-    os.close(writer)
-    with os.fdopen(reader) as stream:
-        theirs = stream.read()
-
-    assert theirs.startswith(f"{pid}:")
-    assert theirs != this_owner()
 
 
 def _pids() -> list[int]:

@@ -39,15 +39,13 @@ def test_quiet_steps_give_no_warning() -> None:
     assert disturbances([step(lab=0.019, own=1.9), step(2)]) == []
 
 
-def test_more_than_a_hundredth_of_a_core() -> None:
-    (warning,) = disturbances([step(lab=0.05), step(2)])
+@pytest.mark.parametrize(("lab", "own", "share"), [(0.05, None, "2.5 %"), (0.01, 0.1, "0.5 %")])
+def test_more_than_a_share_of_a_core_or_of_the_step(
+    lab: float, own: float | None, share: str
+) -> None:
+    (warning,) = disturbances([step(lab=lab, own=own), step(2)])
     assert "more than 1 % of a core" in warning
-    assert "step 1 Step 1 (2.5 %)" in warning
-
-
-def test_more_than_a_twentieth_of_what_the_step_used() -> None:
-    (warning,) = disturbances([step(lab=0.01, own=0.1)])
-    assert "1 Step 1 (0.5 %)" in warning
+    assert f"step 1 Step 1 ({share})" in warning
 
 
 def test_many_steps_are_one_warning() -> None:

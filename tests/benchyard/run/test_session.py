@@ -381,13 +381,6 @@ def test_abandoning_what_was_never_prepared_is_harmless(lab: Lab) -> None:
         _ = session.written
 
 
-def test_a_wish_to_stop_ends_the_rest(lab: Lab) -> None:
-    session = Session(lab.setting(lab.case(step("a"))), 1)
-    session.stopping.set()
-
-    session.rest(3600)
-
-
 def test_a_wish_to_stop_during_the_delay_keeps_the_next_attempt_from_beginning(lab: Lab) -> None:
     """Prefect waits for the delay to end, and only then calls again."""
     lab.script.on("Alpha.work", always=CommandFailedError("no"))

@@ -143,12 +143,6 @@ def test_the_start_of_a_process_lies_between_two_readings_of_the_clock() -> None
 # -- accounts
 
 
-def test_an_id_that_is_used_again_is_another_process() -> None:
-    before = by_key(life(7, is_root=True, started=100))
-    with pytest.raises(UnknownUsageError, match="nobody told"):
-        used_by(before, by_key(life(7, is_root=True, started=200)), 150)
-
-
 def test_a_descendant_must_have_been_waited_for() -> None:
     before = by_key(life(7, is_root=True), life(8, parent=7, minor_faults=50, waited_faults=20))
     with pytest.raises(UnknownUsageError, match="left the process tree"):
@@ -157,21 +151,30 @@ def test_a_descendant_must_have_been_waited_for() -> None:
     assert used_by(before, after, 0).minor_faults == 10
 
 
-def test_whose_parent_ended_too_may_have_left_whatever_the_sums_say() -> None:
-    before = by_key(
-        life(7, is_root=True),
-        life(8, parent=7, minor_faults=5),
-        life(9, parent=8, minor_faults=5),
-    )
-    after = by_key(life(7, is_root=True, minor_faults=1001, waited_faults=1000))
-    with pytest.raises(UnknownUsageError, match="which one first"):
-        used_by(before, after, 0)
+ROOT, CHILD = life(7, is_root=True), life(8, parent=7, minor_faults=5)
 
 
-def test_an_ended_root_may_have_left_its_children_to_others() -> None:
-    before = by_key(life(7, is_root=True), life(8, parent=7, minor_faults=5))
-    with pytest.raises(UnknownUsageError, match="which one first"):
-        used_by(before, {}, 0, ended_roots=[7])
+@pytest.mark.parametrize(
+    ("before", "after", "ended_roots", "why"),
+    [
+        # An id that is used again is another process.
+        ([ROOT], [life(7, is_root=True, started=200)], [], "nobody told"),
+        # Of whose parent ended too nobody knows what he left, whatever the sums say.
+        (
+            [ROOT, CHILD, life(9, parent=8, minor_faults=5)],
+            [life(7, is_root=True, minor_faults=1001, waited_faults=1000)],
+            [],
+            "which one first",
+        ),
+        # A root that ended may have left its children to others.
+        ([ROOT, CHILD], [], [7], "which one first"),
+    ],
+)
+def test_what_nobody_kept_account_of_is_not_known(
+    before: list[ProcessLife], after: list[ProcessLife], ended_roots: list[int], why: str
+) -> None:
+    with pytest.raises(UnknownUsageError, match=why):
+        used_by(by_key(*before), by_key(*after), 0, ended_roots=ended_roots)
 
 
 @pytest.mark.parametrize("since", ["start", "end"])

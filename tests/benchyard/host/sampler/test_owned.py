@@ -60,11 +60,6 @@ def test_a_version_1_group() -> None:
     assert used == OwnedUsage(1.5, 1.0, 0.0, 4096, None, None, 7)
 
 
-def test_without_hardware_disks_all_devices_of_a_group_count() -> None:
-    used = filled(CgroupCurve("db", "cgroup:/a", None), {"io": b"7:0 rbytes=5 wbytes=6\n"})
-    assert (used.disk_read_bytes, used.disk_write_bytes) == (5, 6)
-
-
 def test_defect_25_what_a_group_does_not_tell_is_unknown() -> None:
     assert filled(CgroupCurve("db", "cgroup:/a", ()), {"memory": b"5"}) == OwnedUsage(
         memory_bytes=5
@@ -167,7 +162,3 @@ def test_files_of_one_thing_are_one_curve_until_all_are_gone() -> None:
         first.update(name, b"5")
         first.update(name, None)
     assert curves.curve("db", "tree:1", "1/stat") is not first
-
-
-def test_what_is_no_curve() -> None:
-    assert RunCurves(()).curve("o", "nothing:x", "name") is None

@@ -14,7 +14,6 @@ from benchyard.host.sampler.rows import (
     Boundary,
     HostColumns,
     MetricsRows,
-    StepLevels,
     StepSpan,
     Values,
     cells,
@@ -121,21 +120,6 @@ def test_any_title_is_one_cell(title: str) -> None:
 def test_cells_read_back_exactly(values: list[float | None]) -> None:
     found = cells(values).split(",") if values else []
     assert [number(cell) for cell in found] == values
-
-
-def test_levels_of_a_step() -> None:
-    levels = StepLevels()
-    for memory in ((7, 2), (5, 9), (None, 1)):
-        levels.add(memory)
-    assert levels.to_json() == {
-        "samples": 3,
-        "levels": {
-            "memory_ram": {"min": 5, "max": 7},
-            "memory_swap": {"min": 1, "max": 9},
-            "memory_ram_swap": {"min": 9, "max": 14},
-        },
-    }
-    assert StepLevels().to_json()["samples"] == 0
 
 
 DISK = b"1 0 2 10 3 0 4 20 0 30 50\n"

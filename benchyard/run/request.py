@@ -37,7 +37,8 @@ def comparisons_of(case: Case, compared: Sequence[Case] = ()) -> int:
         case: Compared alone, all points of its matrix together.
         compared: Points of cases that are one family of tests with it; empty without others.
     """
-    return sum(map(_measured, compared)) if compared else case.points * _measured(case)
+    measured = [sum(step.measure for step in each.steps) for each in (case, *compared)]
+    return sum(measured[1:]) if compared else case.points * measured[0]
 
 
 def default_runs(comparisons: int) -> int:
@@ -46,10 +47,6 @@ def default_runs(comparisons: int) -> int:
     Holm's correction asks the first of them for level / comparisons.
     """
     return max(FEWEST, fewest_values(LEVEL / max(1, comparisons)))
-
-
-def _measured(case: Case) -> int:
-    return sum(step.measure for step in case.steps)
 
 
 #: Shorter uses a CPU up, longer shows nothing.

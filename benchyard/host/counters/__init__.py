@@ -53,17 +53,10 @@ def used_by_owned(
     is_alone = not parts and not lives
     trees = _used_by_trees(start.trees, end.trees, began_ticks, is_alone=is_alone)
     whole = together([*parts, trees] if trees else parts)
-    if lives:
-        _prefer(whole, lives, began_ticks, devices)
+    # What programs used that ended stands in the place of what is known of those beside them.
+    ended = in_turn([MetricBook(*life.told(began_ticks, devices)) for life in lives])
+    whole.take(ended, ended.values)
     return whole
-
-
-def _prefer(
-    whole: MetricBook, lives: Sequence[Life], began_ticks: int, devices: Collection[str] | None
-) -> None:
-    """Put what programs used that ended in the place of what is known of those beside them."""
-    told = in_turn([MetricBook(*life.told(began_ticks, devices)) for life in lives])
-    whole.take(told, told.values)
 
 
 def _used_by_trees(

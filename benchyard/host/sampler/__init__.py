@@ -18,7 +18,6 @@ from typing import IO, NamedTuple
 from urllib.parse import quote
 
 from benchyard.core.errors import CommandFailedError, MeasurementError
-from benchyard.core.model import Json
 from benchyard.host.counters.groups import FILES, Places, find_file
 from benchyard.host.counters.host import packages, real_disks
 from benchyard.host.counters.kernel import read_once
@@ -305,9 +304,6 @@ def _first_line(stream: IO[bytes], timeout: float) -> bytes:
 def _account(said: bytes) -> dict[str, int]:
     """Find the account in what the process said; empty if it did not get that far."""
     try:
-        told: Json = json.loads(said)
+        return json.loads(said)
     except ValueError:
         return {}
-    if not isinstance(told, dict):
-        return {}
-    return {name: value for name, value in told.items() if isinstance(value, int)}

@@ -112,14 +112,6 @@ def test_a_sampler_that_says_nothing_is_killed(
         started(tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("said", "expected"),
-    [(b"", {}), (b"[1]", {}), (b'{"samples": 3, "x": "y"}', {"samples": 3}), (b"{", {})],
-)
-def test_an_account_is_taken_as_it_is(said: bytes, expected: dict[str, int]) -> None:
-    assert sampler._account(said) == expected
-
-
 def test_sigkill_of_the_parent_leaves_samples_and_no_sampler(tmp_path: Path) -> None:
     code = (
         "import sys, time; from pathlib import Path\n"

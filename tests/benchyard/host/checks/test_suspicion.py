@@ -74,36 +74,32 @@ def test_all_of_them_are_told() -> None:
     assert len(suspicions(moved, 1.0, 2)) == 5
 
 
-@pytest.mark.parametrize("ticks", [0.01, 0.02, 0.09 - 0.07])
-def test_two_ticks_of_steal_may_be_rounding(ticks: float) -> None:
-    assert suspicions({**QUIET, "host_cpu_steal_s": ticks}, 0.02, 2) == ()
+STOLEN = {"host_cpu_user_s": 1.0, "host_cpu_system_s": 0.0, "host_cpu_steal_s": 0.5}
 
 
-def test_three_ticks_of_steal_in_a_short_step_are_suspect() -> None:
-    assert suspicions({**QUIET, "host_cpu_steal_s": 0.03}, 0.02, 2)
-
-
-def test_steal_is_held_against_what_was_wanted() -> None:
-    # A program on one of 64 cores lost 5 % of its time: it is 0.08 % of all cores' time.
-    one = {"host_cpu_user_s": 9.5, "host_cpu_system_s": 0.0, "host_cpu_steal_s": 0.5}
-    assert suspicions(one, 10.0, 64)
-    # The same amount is nothing where all of them work.
-    assert suspicions({**one, "host_cpu_user_s": 630.0}, 10.0, 64) == ()
-    # Nor is a little of it anything to a step that sleeps.
-    asleep = {"host_cpu_user_s": 0.1, "host_cpu_system_s": 0.0, "host_cpu_steal_s": 0.09}
-    assert suspicions(asleep, 10.0, 64) == ()
-
-
-def test_time_of_nice_programs_and_interrupts_is_wanted_too() -> None:
-    stolen = {"host_cpu_user_s": 1.0, "host_cpu_system_s": 0.0, "host_cpu_steal_s": 0.5}
-    assert suspicions(stolen, 1.0, 64)
-    for kind in ("nice", "irq"):
-        assert suspicions({**stolen, f"host_cpu_{kind}_s": 60.0}, 1.0, 64) == ()
-
-
-def test_without_the_rest_steal_is_held_against_all_cores() -> None:
-    assert suspicions({"host_cpu_steal_s": 0.5}, 10.0, 2)
-    assert suspicions({"host_cpu_steal_s": 0.5}, 10.0, 64) == ()
+@pytest.mark.parametrize(
+    ("used", "seconds", "cores", "suspect"),
+    [
+        # Two ticks may be rounding, three are not.
+        *((QUIET | {"host_cpu_steal_s": s}, 0.02, 2, False) for s in (0.01, 0.02, 0.09 - 0.07)),
+        (QUIET | {"host_cpu_steal_s": 0.03}, 0.02, 2, True),
+        # A program on one of 64 cores lost 5 % of its time: it is 0.08 % of all cores' time.
+        (STOLEN | {"host_cpu_user_s": 9.5}, 10.0, 64, True),
+        # The same amount is nothing where all of them work, nor a little to a step that sleeps.
+        (STOLEN | {"host_cpu_user_s": 630.0}, 10.0, 64, False),
+        (STOLEN | {"host_cpu_user_s": 0.1, "host_cpu_steal_s": 0.09}, 10.0, 64, False),
+        # Time of nice programs and of interrupts is wanted, too.
+        (STOLEN, 1.0, 64, True),
+        *((STOLEN | {f"host_cpu_{kind}_s": 60.0}, 1.0, 64, False) for kind in ("nice", "irq")),
+        # Without the rest it is held against all cores.
+        ({"host_cpu_steal_s": 0.5}, 10.0, 2, True),
+        ({"host_cpu_steal_s": 0.5}, 10.0, 64, False),
+    ],
+)
+def test_steal_is_held_against_what_was_wanted(
+    used: dict[str, float | None], seconds: float, cores: int, suspect: bool
+) -> None:
+    assert bool(suspicions(used, seconds, cores)) is suspect
 
 
 @pytest.mark.parametrize("value", [None, math.nan, math.inf, -5.0, 0])

@@ -191,9 +191,10 @@ class _Writing:
         self._row(boundary.at_ns, step, boundary.parts)
 
     def _row(self, at_ns: int, step: int, parts: Sequence[Values]) -> None:
-        self._stream.write(self._rows.line(at_ns, step, parts).encode(errors="replace"))
+        line = self._rows.line(at_ns, step, parts)
+        self._stream.write(line.encode(errors="replace"))
         window = self._windows.get(step)
-        if window is not None and window.decisive_ns <= at_ns:
+        if line and window is not None and window.decisive_ns <= at_ns:
             self._levels[step].add(parts[1])
 
     def _account(self) -> CurvesAccount:

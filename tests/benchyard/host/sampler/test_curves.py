@@ -125,6 +125,19 @@ def test_levels_of_the_attempt_that_decided(tmp_path: Path) -> None:
     assert made.sampled[3]["samples"] == 0
 
 
+def test_a_row_that_is_left_out_is_no_sample(tmp_path: Path) -> None:
+    line = b"eth0: %d 1 0 0 0 0 0 0 9 1 0 0 0 0 0 0\n"
+    raw = written(tmp_path, opened(0, b"host columns network"), tick(10, (0, line % 90)))
+    # At the end of the command an interface was gone whose counters the sample still has.
+    known = {"network_received_bytes": 1}
+    ends = Boundary(20, tuple(known.get(name) for name in COLUMNS))
+    begins = Boundary(5, ends.values)
+    made = write_curves(
+        raw, measured(tmp_path), [StepSpan(1, begins, ends)], [StepWindow(1, 0, 20, 0)]
+    )
+    assert made.sampled[1]["samples"] == len(read(tmp_path)) == 2
+
+
 def test_what_did_not_change_is_as_it_was_and_what_was_not_read_is_no_row(tmp_path: Path) -> None:
     raw = written(
         tmp_path,

@@ -90,15 +90,11 @@ def executions(tries: Iterable[RunAttempt]) -> Iterator[StepTry]:
     for one in tries:
         if one.under_way:
             continue
-        steps = [_of_step(one, step) for step in one.steps if _began(step)]
+        steps = [_of_step(one, s) for s in one.steps if s.attempts > 0 or s.outcome in _BROKEN]
         yield from steps
         broke = one.error is not None and not any(step.in_trouble for step in steps)
         if one.outcome is None or broke:
             yield _of_run(one)
-
-
-def _began(step: TriedStep) -> bool:
-    return step.attempts > 0 or step.outcome in _BROKEN
 
 
 def _of_step(one: RunAttempt, step: TriedStep) -> StepTry:

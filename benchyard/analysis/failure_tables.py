@@ -210,6 +210,12 @@ def place_of(flow_run: Mapping[str, Json]) -> str | None:
     return f"/runs/flow-run/{identity}" if identity else None
 
 
+def link_of(flow_run: Mapping[str, Json], ui: str | None) -> str | None:
+    """Return the address of a flow run in Prefect's UI; None for none, or without a known UI."""
+    place = place_of(flow_run)
+    return f"{ui}{place}" if ui and place else None
+
+
 def retry_command(flow_run: Mapping[str, Json]) -> str:
     """Return the command that goes on where a flow run of a lab ended; empty for any other."""
     identity = _identity(flow_run.get("retry"))
@@ -238,15 +244,16 @@ def summary(steps: Sequence[Fragile]) -> str:
 FORMAT = "benchyard-failures"
 VERSION = 1
 
+
 Link = Callable[[Mapping[str, Json]], str | None]
 
 
-def document(collected: Collected, since: str | None, link: Link) -> JsonObject:
+def document(collected: Collected, since: str | None, ui: str | None) -> JsonObject:
     """Return the document.
 
     Args:
         since: Nothing that began before it is in ``collected``.
-        link: Returns the address of a flow run in the UI.
+        ui: Address of Prefect's UI, for links to flow runs; None if it is not known.
     """
     found = list(executions(collected.tries))
     steps = by_fragility(found)
@@ -258,7 +265,7 @@ def document(collected: Collected, since: str | None, link: Link) -> JsonObject:
         "problems": list[Json](collected.problems),
         "executed": {**_sums(steps), "broken_off": _broken_off(steps)},
         "steps": [_step(step) for step in steps if step.troubled],
-        "executions": [_execution(one, link) for one in troubled(steps)],
+        "executions": [_execution(one, ui) for one in troubled(steps)],
         "rates": {every: [_bucket(one) for one in rates(found, every)] for every in (DAY, WEEK)},
     }
 
@@ -290,7 +297,7 @@ def _step(step: Fragile) -> JsonObject:
     }
 
 
-def _execution(one: StepTry, link: Link) -> JsonObject:
+def _execution(one: StepTry, ui: str | None) -> JsonObject:
     fields = cast("JsonObject", asdict(one))
     del fields["error"]
     return {
@@ -299,7 +306,7 @@ def _execution(one: StepTry, link: Link) -> JsonObject:
         "failed": [cast("Json", asdict(failed)) for failed in one.failed],
         "first_error": _error(one.first_error),
         "last_error": _error(one.last_error),
-        "link": link(one.flow_run),
+        "link": link_of(one.flow_run, ui),
     }
 
 

@@ -46,12 +46,8 @@ def command(folder: Path, template: str, lines: tuple[str, ...], *, shell: bool)
         save_case(folder, make_commands(lines, (), Surroundings(), {}, in_shell=shell), None)
     else:
         new_case(folder, template)
-    more = f" --resources {shown(folder / 'resources')}" if _has_class(folder) else ""
+    more = f" --resources {shown(folder / 'resources')}" if (folder / "resources").is_dir() else ""
     say(f"{shown(folder / 'metadata.json')}: change it; then: benchyard run {shown(folder)}{more}")
-
-
-def _has_class(folder: Path) -> bool:
-    return (folder / "resources").is_dir()
 
 
 _UNFIT = re.compile(r"[^a-z0-9]+")

@@ -45,14 +45,18 @@ class PlainDisplay:
         return
 
     def hear(self, event: Event) -> None:
-        """Print an event."""
-        if _told_again(event) or (self._turns and _is_small(event)):
-            return
-        if self._verbose or not isinstance(event, StepStarted | RunStarted):
+        """Show an event."""
+        if not (self._turns and _is_small(event)):
+            self._take(event)
+
+    def _take(self, event: Event) -> None:
+        # The end of the step repeats what its last attempt failed of.
+        again = isinstance(event, AttemptFailed) and not event.left
+        if not again and (self._verbose or not isinstance(event, StepStarted | RunStarted)):
             terminal.say(say(event), err=True)
 
 
-class LiveDisplay:
+class LiveDisplay(PlainDisplay):
     """Prints a line for what has finished, and a live line below.
 
     It redraws once a second: a lab that burns CPU for its own display measures itself.
@@ -62,10 +66,9 @@ class LiveDisplay:
         turns: As in ``PlainDisplay``.
     """
 
-    def __init__(self, *, runs: int, verbose: bool, turns: bool = False) -> None:
-        self._runs, self._turns = runs, turns
-        self._rest = 0.0
-        self._verbose = verbose
+    def __init__(self, *, runs: int, turns: bool = False) -> None:
+        super().__init__(verbose=False, turns=turns)
+        self._runs, self._rest = runs, 0.0
         self._seconds: list[float] = []
         self._run_began = time.monotonic()
         self._steps = 0
@@ -86,11 +89,6 @@ class LiveDisplay:
 
     def __exit__(self, *_: object) -> None:
         self._progress.stop()
-
-    def hear(self, event: Event) -> None:
-        """Show an event."""
-        if not (self._turns and _is_small(event)):
-            self._take(event)
 
     def _take(self, event: Event) -> None:
         match event:
@@ -136,11 +134,6 @@ class LiveDisplay:
         return f"about {_roughly(rest)} left" if rest > 1 else "nearly done"
 
 
-def _told_again(event: Event) -> bool:
-    """Tell whether the end of the step repeats this event: after its last attempt."""
-    return isinstance(event, AttemptFailed) and not event.left
-
-
 def _is_small(event: Event) -> bool:
     """Tell whether runs in turns, a line each, do not show an event."""
     fine = isinstance(event, StepEnded) and event.outcome is Outcome.COMPLETED
@@ -151,12 +144,9 @@ def _roughly(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds < 120 else duration(seconds)
 
 
-Display = PlainDisplay | LiveDisplay
-
-
-def make_display(*, runs: int, verbose: bool, terminal: bool, turns: bool = False) -> Display:
+def make_display(*, runs: int, verbose: bool, terminal: bool, turns: bool = False) -> PlainDisplay:
     """Return a live display for a terminal, else a plain one."""
     turns = turns and not verbose
     if terminal:
-        return LiveDisplay(runs=runs, verbose=verbose, turns=turns)
+        return LiveDisplay(runs=runs, turns=turns)
     return PlainDisplay(verbose=verbose, turns=turns)

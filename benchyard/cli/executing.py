@@ -7,7 +7,7 @@ from threading import Event
 
 import click
 
-from benchyard.cli.display import Display
+from benchyard.cli.display import PlainDisplay
 from benchyard.cli.terminal import say
 from benchyard.core.errors import CaseFailedError, InputError, RunInterruptedError
 from benchyard.core.model import Case
@@ -57,7 +57,7 @@ def _needs_prefect(case: Case) -> bool:
 
 
 def execute(
-    plan: SuitePlan, base: Request, display: Display, *, direct: bool
+    plan: SuitePlan, base: Request, display: PlainDisplay, *, direct: bool
 ) -> CaseFailedError | RunInterruptedError | None:
     """Execute all turns of a plan, one after another.
 

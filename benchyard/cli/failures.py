@@ -1,6 +1,6 @@
 """``benchyard failures``: what failed and was retried, the most fragile steps first."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -10,10 +10,9 @@ import click
 from benchyard.analysis.executions import Collected, StepTry, collect, executions, results_below
 from benchyard.analysis.failure_rates import by_fragility, troubled
 from benchyard.analysis.failure_tables import (
-    Link,
     document,
     executions_table,
-    place_of,
+    link_of,
     rates_table,
     retries_table,
     steps_table,
@@ -24,7 +23,7 @@ from benchyard.cli.common import Selection, results_option, selection
 from benchyard.cli.option_types import since_option
 from benchyard.cli.terminal import print_json, print_table, say
 from benchyard.core.clock import iso_utc
-from benchyard.core.model import Case, Json
+from benchyard.core.model import Case
 from benchyard.core.quantity import plural
 from benchyard.core.table import text_table
 from benchyard.core.wording import printable
@@ -57,7 +56,7 @@ def command(
     folders = [folder for item in loaded for folder in _results(item, selection)]
     collected = collect(dict.fromkeys(folders)).since(since)
     if as_json:
-        print_json(document(collected, iso_utc(since) if since else None, _link()))
+        print_json(document(collected, iso_utc(since) if since else None, server.ui_address()))
         return
     _print(collected, every=every)
 
@@ -105,17 +104,6 @@ def _print_tables(found: Sequence[StepTry], tries: Sequence[RunAttempt], *, ever
 
 
 def _links(listed: Sequence[StepTry]) -> list[tuple[str, str]]:
-    link = _link()
-    links = {str(one.flow_run.get("name")): link(one.flow_run) for one in listed}
-    return [(name, address) for name, address in links.items() if address]
-
-
-def _link() -> Link:
-    """Return a function that makes the address of a flow run, None without a known UI."""
     ui = server.ui_address()
-
-    def link(flow_run: Mapping[str, Json]) -> str | None:
-        place = place_of(flow_run)
-        return f"{ui}{place}" if ui and place else None
-
-    return link
+    links = {str(one.flow_run.get("name")): link_of(one.flow_run, ui) for one in listed}
+    return [(name, address) for name, address in links.items() if address]

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from benchyard.cli.common import gathered, json_option
-from benchyard.cli.option_types import OutputFile, Whole, since_option
+from benchyard.cli.option_types import Whole, output_option, since_option
 from benchyard.cli.terminal import has_unicode, print_json, print_table, say, styled
 from benchyard.core.errors import InputError
 from benchyard.core.wording import printable
@@ -57,10 +57,9 @@ LIMIT = 100
     help="Put the timings of all hosts into one series; else each host has its own.",
 )
 @click.option("--newest-first", is_flag=True, help="List the newest timing first.")
-@click.option(
-    "--plot",
-    type=OutputFile(".png", ".svg"),
-    metavar="FILE",
+@output_option(
+    *("plot", ".png", ".svg"),
+    old="--plot",
     help="Draw what is shown into a picture, .png or .svg.",
 )
 @json_option
@@ -86,7 +85,7 @@ def command(
     if window.pooled and window.host is not None:
         raise click.UsageError("--host takes one host, --all-hosts takes every one: leave one out")
     if plot is not None and test is None:
-        raise click.UsageError("--plot draws a TEST, or one ENTRY of it; name one")
+        raise click.UsageError("--output draws a TEST, or one ENTRY of it; name one")
     with _reading(sink) as reader:
         if test is None:
             _show_tests(reader, sink, window, as_json=as_json)

@@ -249,7 +249,27 @@ class Cooldown(click.ParamType):  # pyright: ignore[reportMissingTypeArgument]
         return None if value == AUTO else self._seconds.convert(value, param, ctx)
 
 
-class Percent(click.ParamType):  # pyright: ignore[reportMissingTypeArgument]
+class Read(click.ParamType):  # pyright: ignore[reportMissingTypeArgument]
+    """A text as a function reads it.
+
+    Args:
+        read: Raises an ``InputError`` for what cannot be meant.
+    """
+
+    name = "text"
+
+    def __init__(self, read: Callable[[str], Any]) -> None:
+        self._read = read
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return what the function makes of it; fails with its sentence."""
+        try:
+            return self._read(str(value))
+        except InputError as error:
+            self.fail(str(error), param, ctx)
+
+
+class Percent(Read):
     """A share, written as a percentage such as ``1%``.
 
     Args:
@@ -259,27 +279,20 @@ class Percent(click.ParamType):  # pyright: ignore[reportMissingTypeArgument]
     name = "percent"
 
     def __init__(self, *, inside: bool = False) -> None:
+        super().__init__(parse_percent)
         self._inside = inside
 
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> float:
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the share; fails, in a sentence, for what is no percentage."""
-        try:
-            share = parse_percent(str(value))
-        except InputError as error:
-            self.fail(str(error), param, ctx)
+        share = super().convert(value, param, ctx)
         if self._inside and not 0 < share < 1:
             self.fail(f"{value} does not lie between 0% and 100%", param, ctx)
         return share
 
 
-def _since(_: click.Context, __: click.Parameter, text: str | None) -> datetime | None:
-    return None if text is None else parse_since(text, datetime.now(UTC))
-
-
-def _columns(_: click.Context, __: click.Parameter, text: str | None) -> tuple[str, ...] | None:
-    return None if text is None else tuple(filter(None, map(str.strip, text.split(","))))
+def names_in(text: str) -> tuple[str, ...]:
+    """Read names with commas between them."""
+    return tuple(filter(None, map(str.strip, text.split(","))))
 
 
 allow_option = click.option(
@@ -290,7 +303,7 @@ allow_option = click.option(
     help="Folder that flow runs here may name beside the checkout; several times for several.",
 )
 columns_option = click.option(
-    "--columns", callback=_columns, metavar="NAME,...", help="Only these columns, in this order."
+    "--columns", type=Read(names_in), metavar="NAME,...", help="Only these columns, in this order."
 )
 grace_option = click.option(
     "--grace",
@@ -299,7 +312,7 @@ grace_option = click.option(
 )
 since_option = click.option(
     "--since",
-    callback=_since,
+    type=Read(lambda text: parse_since(text, datetime.now(UTC))),
     metavar="DATE",
     help="Nothing older: a date such as 2026-11-01 (UTC), or 30d, 12h, 2w.",
 )

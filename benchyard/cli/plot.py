@@ -17,7 +17,7 @@ from benchyard.analysis.comparison.run_sets import (
 from benchyard.analysis.comparison.samples import DURATION
 from benchyard.case.loading import likely_title, raise_problems
 from benchyard.cli.common import cases_of, gathered, suspect_option
-from benchyard.cli.option_types import OneOf, output_option
+from benchyard.cli.option_types import OneOf, Read, names_in, output_option
 from benchyard.cli.terminal import say
 from benchyard.cli.trace_sources import CasePlaces, sources_of, where_options
 from benchyard.core.amounts import parse_inches
@@ -37,15 +37,8 @@ from benchyard.show.results_plot.choice import PlotRequest, make_chart
 from benchyard.show.results_plot.figure import PAPER, Size, chart_drawing
 
 
-def _inches(context: click.Context, parameter: click.Parameter, text: str | None) -> float | None:
-    try:
-        return None if text is None else parse_inches(text)
-    except InputError as error:
-        raise click.BadParameter(str(error), context, parameter) from error
-
-
 def _names(_: click.Context, __: click.Parameter, texts: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(name.strip() for text in texts for name in text.split(",") if name.strip())
+    return tuple(name for text in texts for name in names_in(text))
 
 
 @click.command("plot")
@@ -79,8 +72,12 @@ def _names(_: click.Context, __: click.Parameter, texts: tuple[str, ...]) -> tup
 @click.option(
     "--paper", type=click.Choice(list(PAPER)), help="As wide as a paper's column or page."
 )
-@click.option("--width", callback=_inches, metavar="LENGTH", help="Such as 85mm, 8.5cm, 3.3in.")
-@click.option("--height", callback=_inches, metavar="LENGTH", help="Without it what is needed.")
+@click.option(
+    "--width", type=Read(parse_inches), metavar="LENGTH", help="Such as 85mm, 8.5cm, 3.3in."
+)
+@click.option(
+    "--height", type=Read(parse_inches), metavar="LENGTH", help="Without it what is needed."
+)
 @click.option(
     "--curves",
     "wants_curves",

@@ -1,12 +1,13 @@
 """``benchyard profile``: what is in traces, and in what two sets of them differ."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import click
 
-from benchyard.cli.common import json_option
-from benchyard.cli.option_types import OutputFile, Whole, stdout_flag
+from benchyard.cli.common import gathered, json_option
+from benchyard.cli.option_types import Whole, output_option, stdout_flag
 from benchyard.cli.terminal import print_json, print_table, say
 from benchyard.cli.trace_sources import (
     CasePlaces,
@@ -55,6 +56,101 @@ def _repeated(args: Sequence[str]) -> Iterator[str]:
         yield one
 
 
+@dataclass(frozen=True, slots=True)
+class _View:
+    """How what is in traces is shown; ``by_path`` is None where only runs are told apart so."""
+
+    limit: int
+    by_path: bool | None
+    as_csv: bool
+    as_json: bool
+
+    def describe(self, sources: Sequence[TraceSelection], flame: Path | None) -> None:
+        traces = [source.load() for source in sources]
+        trace = traces[0]
+        if len(traces) > 1:
+            trace = side_by_side(traces, [one.title for one in sources])
+        if flame:
+            title = ", ".join(source.title for source in sources)
+            draw_flame(profiled(trace, by_path=True).total_s, flame, title, unit=trace.unit.name)
+        found = statistics_of(trace)
+        critical = _critical(sources[0]) if len(sources) == 1 else None
+        rows = report.rows_of(found, by_path=bool(self.by_path))
+        if self.as_json:
+            print_json(report.statistics_document(found, rows, critical))
+        elif self.as_csv:
+            say(report.statistics_csv(found.unit, rows).removesuffix("\n"))
+        else:
+            self._print(rows, found, critical)
+        _tell_losses(trace)
+        _tell_file(flame)
+
+    def _print(
+        self,
+        rows: Sequence[Mapping[str, Json]],
+        found: TraceStatistics,
+        critical: CriticalPath | None,
+    ) -> None:
+        whole = report.self_sum(found)
+        names = report.names_table(found.unit, rows[: self.limit], whole, report.LONGEST_NAME)
+        self._table(names, len(rows), "name")
+        say("")
+        first, last = found.span
+        busiest = sorted(found.tracks, key=lambda track: -track.busy)[: self.limit]
+        tracks = report.tracks_table(busiest, last - first, found.unit)
+        hidden = ("slices",) if found.unit.sampled else ()
+        self._table(tracks.without(hidden), len(found.tracks), "track")
+        if found.counters:
+            say("")
+            counters = report.counters_table(found.counters[: self.limit])
+            self._table(counters, len(found.counters), "counter")
+        if critical and critical.steps:
+            say("")
+            print_table(report.critical_table(critical))
+            waited, after = duration(critical.waited_s), duration(critical.after_s)
+            say(f"waited {waited} before steps; {after} from the last one to the end")
+
+    def compare(
+        self,
+        baseline: Sequence[TraceSelection],
+        candidate: Sequence[TraceSelection],
+        flame: Path | None,
+    ) -> None:
+        # One after the other: only the sums of each trace stay in memory.
+        by_path = bool(self.by_path) or flame is not None
+        sides = [[_summed(one, by_path=by_path) for one in side] for side in (baseline, candidate)]
+        found = differences(*sides)
+        if flame:
+            totals = mean_totals(sides[1])
+            title = f"{candidate[0].title} against {baseline[0].title}"
+            draw_flame(totals, flame, title, found, sides[1][0].unit)
+            if not self.by_path:
+                sides = [
+                    [_summed(one, by_path=False) for one in side] for side in (baseline, candidate)
+                ]
+                found = differences(*sides)
+        if self.as_json:
+            print_json({"differences": [*difference_report.differences_document(found)]})
+        elif self.as_csv:
+            say(difference_report.differences_csv(found).removesuffix("\n"))
+        else:
+            say(f"baseline {plural(len(sides[0]), 'trace')}, candidate {len(sides[1]):,}\n")
+            self._table(
+                difference_report.differences_table(found[: self.limit], report.LONGEST_NAME),
+                len(found),
+                "row",
+            )
+            say(f"\n{difference_report.differences_summary(found)}")
+            if any(one.judgement.verdict is Verdict.CANNOT_TELL for one in found):
+                say("cannot tell: so few traces cannot show any difference among so many names")
+        _tell_file(flame)
+
+    def _table(self, table: Table, count: int, noun: str) -> None:
+        print_table(table)
+        if count > self.limit:
+            say(f"and {plural(count - self.limit, noun)} more; --limit {count} shows all")
+
+
 @click.command("profile", cls=_ManyAgainst)
 @click.argument("sources", nargs=-1, required=True)
 @click.option(
@@ -71,23 +167,20 @@ def _repeated(args: Sequence[str]) -> Iterator[str]:
     help="Tell apart what stands below different names, or not; without either, only of runs.",
 )
 @click.option("--limit", default=30, show_default=True, type=Whole(1), help="Rows of each table.")
-@click.option(
-    "--flame", type=OutputFile(".svg", ".png"), help="Draw a flame graph into this .svg or .png."
+@output_option(
+    *("flame", ".svg", ".png"), old="--flame", help="Draw a flame graph into this .svg or .png."
 )
 @stdout_flag("--csv", "as_csv", "All rows as CSV.")
 @json_option
 @sample_type_option
 @where_options
+@gathered("view", _View)
 def command(
     sources: tuple[str, ...],
     candidates: tuple[str, ...],
-    limit: int,
     flame: Path | None,
     where: CasePlaces,
-    *,
-    by_path: bool | None,
-    as_csv: bool,
-    as_json: bool,
+    view: _View,
 ) -> None:
     """Count what is in traces and profiles: per name how often, how long, how long by itself.
 
@@ -95,106 +188,12 @@ def command(
     the candidate: each name is compared, with intervals, corrected for all names together.
     """
     found = sources_of(sources, where, every_run=bool(candidates))
-    if by_path is None:
-        by_path = found[0].run is not None
-    view = _View(limit, by_path=by_path, as_csv=as_csv, as_json=as_json)
+    if view.by_path is None:
+        view = replace(view, by_path=found[0].run is not None)
     if candidates:
         view.compare(found, sources_of(candidates, where, every_run=True), flame)
     else:
         view.describe(found, flame)
-
-
-class _View:
-    def __init__(self, limit: int, *, by_path: bool, as_csv: bool, as_json: bool) -> None:
-        self._limit = limit
-        self._by_path = by_path
-        self._as_csv = as_csv
-        self._as_json = as_json
-
-    def describe(self, sources: Sequence[TraceSelection], flame: Path | None) -> None:
-        traces = [source.load() for source in sources]
-        trace = traces[0]
-        if len(traces) > 1:
-            trace = side_by_side(traces, [one.title for one in sources])
-        if flame:
-            title = ", ".join(source.title for source in sources)
-            draw_flame(profiled(trace, by_path=True).total_s, flame, title, unit=trace.unit.name)
-        found = statistics_of(trace)
-        critical = _critical(sources[0]) if len(sources) == 1 else None
-        rows = report.rows_of(found, by_path=self._by_path)
-        if self._as_json:
-            print_json(report.statistics_document(found, rows, critical))
-        elif self._as_csv:
-            say(report.statistics_csv(found.unit, rows).removesuffix("\n"))
-        else:
-            self._print(rows, found, critical)
-        _tell_losses(trace)
-        _tell_file(flame)
-
-    def _print(
-        self,
-        rows: Sequence[Mapping[str, Json]],
-        found: TraceStatistics,
-        critical: CriticalPath | None,
-    ) -> None:
-        whole = report.self_sum(found)
-        names = report.names_table(found.unit, rows[: self._limit], whole, report.LONGEST_NAME)
-        self._table(names, len(rows), "name")
-        say("")
-        first, last = found.span
-        busiest = sorted(found.tracks, key=lambda track: -track.busy)[: self._limit]
-        tracks = report.tracks_table(busiest, last - first, found.unit)
-        hidden = ("slices",) if found.unit.sampled else ()
-        self._table(tracks.without(hidden), len(found.tracks), "track")
-        if found.counters:
-            say("")
-            counters = report.counters_table(found.counters[: self._limit])
-            self._table(counters, len(found.counters), "counter")
-        if critical and critical.steps:
-            say("")
-            print_table(report.critical_table(critical))
-            waited, after = duration(critical.waited_s), duration(critical.after_s)
-            say(f"waited {waited} before steps; {after} from the last one to the end")
-
-    def compare(
-        self,
-        baseline: Sequence[TraceSelection],
-        candidate: Sequence[TraceSelection],
-        flame: Path | None,
-    ) -> None:
-        # One after the other: only the sums of each trace stay in memory.
-        by_path = self._by_path or flame is not None
-        sides = [[_summed(one, by_path=by_path) for one in side] for side in (baseline, candidate)]
-        found = differences(*sides)
-        if flame:
-            totals = mean_totals(sides[1])
-            title = f"{candidate[0].title} against {baseline[0].title}"
-            draw_flame(totals, flame, title, found, sides[1][0].unit)
-            if not self._by_path:
-                sides = [
-                    [_summed(one, by_path=False) for one in side] for side in (baseline, candidate)
-                ]
-                found = differences(*sides)
-        if self._as_json:
-            print_json({"differences": [*difference_report.differences_document(found)]})
-        elif self._as_csv:
-            say(difference_report.differences_csv(found).removesuffix("\n"))
-        else:
-            say(f"baseline {plural(len(sides[0]), 'trace')}, candidate {len(sides[1]):,}\n")
-            self._table(
-                difference_report.differences_table(found[: self._limit], report.LONGEST_NAME),
-                len(found),
-                "row",
-            )
-            say(f"\n{difference_report.differences_summary(found)}")
-            if any(one.judgement.verdict is Verdict.CANNOT_TELL for one in found):
-                say("cannot tell: so few traces cannot show any difference among so many names")
-        _tell_file(flame)
-
-    def _table(self, table: Table, count: int, noun: str) -> None:
-        print_table(table)
-        if count > self._limit:
-            say(f"and {plural(count - self._limit, noun)} more; --limit {count} shows all")
 
 
 def _summed(source: TraceSelection, *, by_path: bool) -> Profiled:

@@ -9,14 +9,14 @@ from pathlib import Path
 import click
 
 from benchyard.cli.common import json_option
-from benchyard.cli.option_types import NamedPath, Whole
+from benchyard.cli.option_types import NamedPath, OneOf, Whole
 from benchyard.cli.terminal import console, print_json, print_table, say
 from benchyard.core.errors import ExitCode
 from benchyard.core.model import Json
 from benchyard.core.quantity import plural
 from benchyard.core.table import text_table
 from benchyard.core.wording import printable
-from benchyard.publish import Compression, Manner, PublishResult, RetryPolicy, publish_all
+from benchyard.publish import Compression, Manner, RetryPolicy, publish_all
 from benchyard.publish.outcome import (
     Begun,
     Confirmed,
@@ -65,7 +65,7 @@ from benchyard.run.interrupts import two_stage_ctrl_c
 )
 @click.option(
     "--compress",
-    type=click.Choice([how.value for how in Compression]),
+    type=OneOf(Compression),
     default=Compression.NONE.value,
     show_default="as they lie",
     help="How files are compressed on their way to the archive.",
@@ -85,7 +85,7 @@ def command(
     datadir: Path | None,
     archivedir: str | None,
     sinks: tuple[str, ...],
-    compress: str,
+    compress: Compression,
     retries: int,
     *,
     again: bool,
@@ -110,7 +110,7 @@ def command(
         raise click.UsageError(
             "--archivedir: an empty text names nothing; give a folder, or leave it out"
         )
-    wanted = routes(sinks, datadir, archivedir, Compression(compress), again=again)
+    wanted = routes(sinks, datadir, archivedir, compress, again=again)
     if dry_run:
         _print_backlog([backlog(one) for one in wanted], as_json=as_json)
         return ExitCode.DONE
@@ -123,22 +123,13 @@ def command(
     if as_json:
         print_json({"sinks": [outcome.to_json() for outcome in outcomes]})
     else:
-        _print(outcomes)
-    return _exit_code(outcomes)
-
-
-def _exit_code(outcomes: Sequence[PublishResult]) -> ExitCode:
+        for text in (text for outcome in outcomes for text in problems(outcome)):
+            say(text, fg="red", err=True)
+        say("\n".join(map(summary, outcomes)))
     if any(outcome.interrupted for outcome in outcomes):
         return ExitCode.INTERRUPTED
     clean = all(outcome.is_clean for outcome in outcomes)
     return ExitCode.DONE if clean else ExitCode.CASE_FAILED
-
-
-def _print(outcomes: Sequence[PublishResult]) -> None:
-    for outcome in outcomes:
-        for problem in problems(outcome):
-            say(problem, fg="red", err=True)
-        say(summary(outcome))
 
 
 def _print_backlog(found: Sequence[Backlog], *, as_json: bool) -> None:
@@ -161,28 +152,16 @@ def _print_backlog(found: Sequence[Backlog], *, as_json: bool) -> None:
         )
 
 
+def _retrying(told: Retrying) -> str:
+    return printable(f"{told.name}: {told.reason}; again in {told.seconds:.1f} s")
+
+
 @contextmanager
 def _display() -> Generator[Listener]:
-    if sys.stderr.isatty():
-        with _bar() as listener:
-            yield listener
-    else:
-        yield _say
-
-
-def _say(happening: Happening) -> None:
-    if isinstance(happening, Retrying):
-        say(_retrying(happening), err=True)
-
-
-def _retrying(happening: Retrying) -> str:
-    what = f"{happening.name}: {happening.reason}; again in {happening.seconds:.1f} s"
-    return printable(what)
-
-
-@contextmanager
-def _bar() -> Generator[Listener]:
-    # Only for a terminal.
+    """Show how far it is on a terminal; elsewhere say what is tried again."""
+    if not sys.stderr.isatty():
+        yield lambda told: say(_retrying(told), err=True) if isinstance(told, Retrying) else None
+        return
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn  # noqa: PLC0415
 
     progress = Progress(

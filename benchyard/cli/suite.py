@@ -12,6 +12,7 @@ import resources
 from benchyard.analysis.regressions import check_baseline
 from benchyard.cli.ci import ReportingCommand, Reports, exit_code_after_runs
 from benchyard.cli.display import make_display
+from benchyard.cli.option_types import Read
 from benchyard.cli.options import HEADINGS, asked_for, execution_options
 from benchyard.cli.terminal import print_json, print_table, say
 from benchyard.core.amounts import parse_length
@@ -33,14 +34,15 @@ from benchyard.suite.request import SuiteRequest
 @execution_options(
     SuiteRequest,
     *("runs", "order", "seed", "budget", "changed", "stale", "pool"),
-    budget={"type": str, "metavar": "LENGTH"},
-    stale={"type": str, "metavar": "LENGTH"},
+    budget={
+        "type": Read(lambda text: parse_length(text) / timedelta(hours=1)),
+        "metavar": "LENGTH",
+    },
+    stale={"type": Read(lambda text: parse_length(text) / timedelta(days=1)), "metavar": "LENGTH"},
     pool={"metavar": "NAME"},
 )
 @click.option("--dry-run", is_flag=True, help="Print what would be executed and why, and stop.")
 def command(
-    budget: str | None,
-    stale: str | None,
     *,
     as_json: bool,
     dry_run: bool,
@@ -54,11 +56,7 @@ def command(
     no testbed is fit for are told at the end; the others are executed all the same.
     """
     report = Reports.taken_from(given)
-    request = SuiteRequest(
-        budget=None if budget is None else _hours("--budget", budget),
-        stale=None if stale is None else _hours("--stale", stale) / 24,
-        **asked_for(**given, elsewhere=given["pool"] is not None),
-    )
+    request = SuiteRequest(**asked_for(**given, elsewhere=given["pool"] is not None))
     request.check()
     check_sinks(request.publish)
     if not request.pool:  # else it lies where the suite is executed
@@ -72,13 +70,6 @@ def command(
         _print_plan(plan, request.cooldown, said, as_json=as_json)
         return ExitCode.DONE
     return _execute(request, report, as_json=as_json, verbose=verbose)
-
-
-def _hours(option: str, text: str) -> float:
-    try:
-        return parse_length(text) / timedelta(hours=1)
-    except InputError as error:
-        raise InputError(f"{option} {error}") from error
 
 
 # -- executing

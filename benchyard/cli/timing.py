@@ -19,11 +19,12 @@ from benchyard.cli.option_types import (
     NamedPath,
     OutputFile,
     Percent,
+    Read,
     Renamed,
     Seconds,
 )
 from benchyard.cli.terminal import console, print_json, print_table, safe, say
-from benchyard.core.errors import CommandFailedError, ExitCode
+from benchyard.core.errors import CommandFailedError, ExitCode, InputError
 from benchyard.core.outputs import Output, write
 from benchyard.core.quantity import duration, plural, shorten
 from benchyard.statistics.measures import median
@@ -46,20 +47,14 @@ _LONGEST_NAME = 48
 _NULL, _PIPE = "null", "pipe"
 
 
-def _runs(
-    context: click.Context, parameter: click.Parameter, text: str | None
-) -> tuple[int, int] | None:
-    if text is None:
-        return None
+def _runs(text: str) -> tuple[int, int]:
     least, _, most = text.partition("..")
     try:
         found = int(least), int(most or least)
     except ValueError:
         found = (0, 0)
     if not 1 <= found[0] <= found[1] <= MOST:
-        raise click.BadParameter(
-            f"'{text}': write 20 or 10..50, at most {MOST:,}", context, parameter
-        )
+        raise InputError(f"'{text}': write 20 or 10..50, at most {MOST:,}")
     return found
 
 
@@ -94,7 +89,9 @@ def _export_options(command: CommandT) -> CommandT:
 @click.option("--prepare", multiple=True, help="Executed before each execution, unmeasured.")
 @click.option("--setup", default="", help="Executed once before a command's first execution.")
 @click.option("--cleanup", default="", help="Executed once after a command's last execution.")
-@click.option("--parameter", "parameters", multiple=True, metavar="NAME=1,2,4")
+@click.option(
+    "--parameter", "parameters", multiple=True, type=Read(parse_parameter), metavar="NAME=1,2,4"
+)
 @click.option("--parameter-range", "ranges", nargs=2, multiple=True, metavar="NAME FIRST..LAST")
 @click.option("--input", "input_", type=InputFile(null=True), help="What each execution reads.")
 @click.option(
@@ -107,7 +104,7 @@ def _export_options(command: CommandT) -> CommandT:
 )
 @click.option("--stderr", type=OutputFile(), help="File that each execution writes errors to.")
 @click.option("--show-output", is_flag=True, help="Let the commands write to the terminal.")
-@click.option("--runs", callback=_runs, metavar="N|N..M", help="How many executions of each.")
+@click.option("--runs", type=Read(_runs), metavar="N|N..M", help="How many executions of each.")
 @click.option(
     "--min-time", "min_s", type=Seconds(0), default=0.0, help="Seconds of each, at least."
 )
@@ -137,7 +134,7 @@ def command(
     plan: Plan,
     around: Surroundings,
     options: Options,
-    parameters: tuple[str, ...],
+    parameters: tuple[tuple[str, list[str]], ...],
     ranges: tuple[tuple[str, str], ...],
     input_: Path | None,
     stdout: Output | str | None,
@@ -183,11 +180,10 @@ def command(
 
 
 def _points(
-    parameters: Sequence[str], ranges: Sequence[tuple[str, str]]
+    parameters: Sequence[tuple[str, Sequence[str]]], ranges: Sequence[tuple[str, str]]
 ) -> Mapping[str, Sequence[str]]:
     points: dict[str, list[str]] = {}
-    read = [parse_range(name, text) for name, text in ranges]
-    for name, values in (*map(parse_parameter, parameters), *read):
+    for name, values in (*parameters, *(parse_range(*one) for one in ranges)):
         points.setdefault(name, []).extend(values)
     return points
 

@@ -93,7 +93,10 @@ def command(
     from benchyard.lab import up  # noqa: PLC0415 - imports Prefect, which help can do without
 
     if no_server:
-        _refuse_for_others({"--port": port, "--database-url": database_url})
+        for name, value in (("--port", port), ("--database-url", database_url)):
+            if value is not None:
+                what = "is for the lab's own server, which --no-server leaves out"
+                raise InputError(f"{name} {what}")
     options = up.LabOptions(
         port=port,
         database_url=database_url,
@@ -110,12 +113,6 @@ def command(
 
     if not up.up(options, lambda text: say(text, err=True), ready):
         raise RunInterruptedError("the run in progress was stopped; a retry goes on there")
-
-
-def _refuse_for_others(given: dict[str, object]) -> None:
-    for name, value in given.items():
-        if value is not None:
-            raise InputError(f"{name} is for the lab's own server, which --no-server leaves out")
 
 
 @click.command("worker")

@@ -200,11 +200,8 @@ def _by_leaf(
     """Yield each name with its values on both sides; one that is not set has a value too."""
     keys = dict.fromkeys(key for side in sides for leaves in side for key in leaves)
     for key in keys:
-        yield key, [_values(_or_not_set(leaves.get(key)) for leaves in side) for side in sides]
-
-
-def _or_not_set(value: Json) -> Json:
-    return "not set" if value is None else value
+        told = ([leaves.get(key) for leaves in side] for side in sides)
+        yield key, [_values("not set" if v is None else v for v in side) for side in told]
 
 
 def leaves_of(value: Json, path: str = "") -> dict[str, Json]:

@@ -195,7 +195,8 @@ def read_run_set(
     if not records and not broken:
         return None
     # Runs that were named are wanted as they are: the check of comparability speaks of them.
-    subject = None if wanted is not None else _newest_subject([*records, *broken])
+    newest = max([*records, *broken], key=lambda record: record.began)
+    subject = None if wanted is not None else subject_of(newest)
     return RunSet(
         title=str((records or broken)[-1].case.get("title")),
         folder=results,
@@ -239,10 +240,6 @@ def _record(folder: Path, read: Reader) -> RunRecord:
         raise InputError(str(error)) from error
 
 
-def _newest_subject(records: Sequence[RunRecord]) -> Subject:
-    return subject_of(max(records, key=lambda record: record.began))
-
-
 def _is_of(record: RunRecord, subject: Subject | None) -> bool:
     return subject is None or not differences(subject_of(record), subject)
 
@@ -261,8 +258,8 @@ def read_before(candidate: Mapping[str, RunSet]) -> dict[str, RunSet]:
             found[title] = before
     if not found:
         raise InputError(
-            f"{_listed(candidate)}: no earlier campaign to compare with; give a CANDIDATE, or "
-            "make one with benchyard run --new"
+            f"{printable(some(candidate, 5))}: no earlier campaign to compare with; give a "
+            "CANDIDATE, or make one with benchyard run --new"
         )
     return found
 
@@ -284,10 +281,6 @@ def previous_of_host(candidate: RunSet) -> RunSet | None:
 def host_of(run_set: RunSet) -> Json:
     """Return the name of the host that the runs were measured on."""
     return subject_of(run_set.everything[-1]).get("host")
-
-
-def _listed(titles: Mapping[str, object]) -> str:
-    return printable(some(titles, 5))
 
 
 def place_of(about: Mapping[str, Json], results: Path) -> tuple[object, ...]:

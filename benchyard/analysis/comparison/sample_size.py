@@ -14,7 +14,8 @@ Versions of the format:
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import cast
 
 from benchyard.analysis.comparison.run_sets import RunSet
 from benchyard.analysis.comparison.samples import StepSample, sampled
@@ -43,23 +44,25 @@ class Demand:
     """What one step and metric takes.
 
     Args:
+        step: Its id.
         runs: How many there are.
         unit: Of the median.
         spread: Relative standard deviation; None below two runs, and for a median of 0.
-        smallest: Smallest relative change that as many runs on both sides show; None if they
+        smallest_change: Smallest relative change that as many runs on both sides show; None if they
             cannot reach the level.
-        needed: Runs of each side; None if unknown, or more than can be planned.
+        needed_runs: Runs of each side; None if unknown, or more than can be planned.
     """
 
     case: str
-    step: StepSample
+    step: str
+    name: str
     metric: str
     runs: int
     median: float
     unit: str | None
     spread: float | None
-    smallest: float | None
-    needed: int | None
+    smallest_change: float | None
+    needed_runs: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +82,7 @@ class SamplePlan:
     @property
     def needed(self) -> int | None:
         """Runs of each side for every step; None if one of them cannot be told."""
-        every = [demand.needed for demand in self.demands]
+        every = [demand.needed_runs for demand in self.demands]
         known = [needed for needed in every if needed is not None]
         return max(known) if len(known) == len(every) else None
 
@@ -126,14 +129,15 @@ def _demand(
     if spread is not None:
         smallest = smallest_change(spread, n, n, level)
         needed = runs_for_change(spread, sensitivity, level)
-    return Demand(case, step, metric, n, median(values), unit, spread, smallest, needed)
+    known = (n, median(values), unit, spread, smallest, needed)
+    return Demand(case, step.id, step.name, metric, *known)
 
 
 def _ease(demand: Demand) -> tuple[int, float]:
     """Sort what cannot be told first, then what takes most runs."""
-    if demand.needed is None:
+    if demand.needed_runs is None:
         return (0, -(demand.spread or 0.0))
-    return (1, -demand.needed)
+    return (1, -demand.needed_runs)
 
 
 # -- in words
@@ -149,12 +153,12 @@ def plan_table(plan: SamplePlan) -> Table:
 def _cells(demand: Demand) -> tuple[str, ...]:
     return (
         printable(demand.case),
-        printable(demand.step.name),
+        printable(demand.name),
         printable(demand.metric),
         str(demand.runs),
         amount(demand.median, demand.unit),
         _relative(demand.spread),
-        _relative(demand.smallest),
+        _relative(demand.smallest_change),
         _needed(demand),
     )
 
@@ -166,8 +170,8 @@ def _relative(value: float | None) -> str:
 
 
 def _needed(demand: Demand) -> str:
-    if demand.needed is not None:
-        return str(demand.needed)
+    if demand.needed_runs is not None:
+        return str(demand.needed_runs)
     return UNKNOWN if demand.spread is None else f"> {MOST_RUNS:,}"
 
 
@@ -208,20 +212,5 @@ def plan_document(plan: SamplePlan, baseline: str) -> JsonObject:
         "power": POWER,
         "needed_runs": plan.needed,
         "summary": plan_summary(plan),
-        "steps": [_step(demand) for demand in plan.demands],
-    }
-
-
-def _step(demand: Demand) -> Json:
-    return {
-        "case": demand.case,
-        "step": demand.step.id,
-        "name": demand.step.name,
-        "metric": demand.metric,
-        "runs": demand.runs,
-        "median": demand.median,
-        "unit": demand.unit,
-        "spread": demand.spread,
-        "smallest_change": demand.smallest,
-        "needed_runs": demand.needed,
+        "steps": [cast("Json", asdict(demand)) for demand in plan.demands],
     }

@@ -117,16 +117,14 @@ def judged_together(comparisons: Sequence[Comparison]) -> tuple[Comparison, ...]
     return tuple(
         replace(
             one,
-            rows=tuple(_rejudged(row, judged) for row in one.rows),
+            rows=tuple(
+                replace(row, judgement=next(judged)) if row.tested else row for row in one.rows
+            ),
             tested=explains.count(False),
             explaining=explains.count(True),
         )
         for one in comparisons
     )
-
-
-def _rejudged(row: Row, judged: Iterator[Judgement]) -> Row:
-    return replace(row, judgement=next(judged)) if row.tested else row
 
 
 def joined(comparisons: Sequence[Comparison]) -> Comparison | None:
@@ -223,13 +221,11 @@ def _counting(drafts: Sequence[_Draft], rule: Rule) -> list[_Draft]:
     )
     each = {family: rule.level / many for family, many in families.items()}
     return [
-        _trusted(one) if _suffices(one, each.get(one.explains, rule.level)) else one
+        replace(one, baseline=one.trusted[0], candidate=one.trusted[1])
+        if _suffices(one, each.get(one.explains, rule.level))
+        else one
         for one in drafts
     ]
-
-
-def _trusted(draft: _Draft) -> _Draft:
-    return replace(draft, baseline=draft.trusted[0], candidate=draft.trusted[1])
 
 
 def _suffices(draft: _Draft, level: float) -> bool:

@@ -143,7 +143,9 @@ def reason(row: Row, comparisons: int) -> str:
     if row.verdict is not Verdict.CANNOT_TELL:
         return ""
     sides = (("baseline", row.baseline), ("candidate", row.candidate))
-    empty = [_without(name, side, row.metric) for name, side in sides if not _n(side, row.metric)]
+    empty = [
+        _without(name, side, row.metric) for name, side in sides if not side.values.get(row.metric)
+    ]
     if empty:
         return "; ".join(empty)
     if row.between is not None and not row.between.spreads:
@@ -156,10 +158,6 @@ def reason(row: Row, comparisons: int) -> str:
     if row.pair.of_same_runs:
         return pairs_cannot_tell(one.baseline_n, one.level, comparisons)
     return cannot_tell(one.baseline_n, one.candidate_n, one.level, comparisons)
-
-
-def _n(side: StepSample, metric: str) -> int:
-    return len(side.values.get(metric, ()))
 
 
 def _without(name: str, side: StepSample, metric: str) -> str:

@@ -1,7 +1,6 @@
 """Failures in words, in tables and as a document."""
 
 import json
-from collections.abc import Mapping
 from typing import Any, cast
 
 import pytest
@@ -21,6 +20,7 @@ from benchyard.results.record import ErrorRecord
 from tests.benchyard.analysis.conftest import MakeTry, step
 
 SH = "'sh' failed: exit code 1; on stderr: "
+FLOW_RUN = "97aa7af2-52ce-4686-82e0-615de07efa2d"
 LONG = "cannot open the connection to database 10.0.0.1:5432/benchmark as user ana: "
 
 
@@ -56,23 +56,20 @@ def test_a_step_shows_both_ends_of_its_last_error(make_try: MakeTry) -> None:
     assert told.endswith(" as user ana: refused")
 
 
-def link(flow_run: Mapping[str, Json]) -> str | None:
-    return f"http://lab/{flow_run['id']}" if flow_run else None
-
-
 def test_document_counts_what_was_injected(make_try: MakeTry) -> None:
     tries = (
         make_try(
             step("twice", "a", "b"),
             step("never", "x", "y", "z", outcome=Outcome.TOLERATED, index=2),
             step("fine", index=3),
-            flow_run={"id": "f", "name": "bat", "attempt": 1},
+            flow_run={"id": FLOW_RUN, "name": "bat", "attempt": 1},
         ),
         make_try(step("hard", "h", outcome=Outcome.FAILED, index=4), outcome=Outcome.FAILED, run=2),
         make_try(outcome=None, run=3),
     )
     made = cast(
-        "dict[str, Any]", document(Collected(tries, ("bad line",)), "2026-11-01T00:00:00Z", link)
+        "dict[str, Any]",
+        document(Collected(tries, ("bad line",)), "2026-11-01T00:00:00Z", "http://lab"),
     )
     assert json.loads(json.dumps(made, allow_nan=False)) == made
     assert made["executed"] == {
@@ -89,7 +86,7 @@ def test_document_counts_what_was_injected(make_try: MakeTry) -> None:
     assert (twice["attempts"], twice["outcome"], twice["recovered"]) == (3, "completed", True)
     assert (twice["first_error"]["message"], twice["last_error"]["message"]) == ("a", "b")
     assert [one["error"]["message"] for one in twice["failed"]] == ["a", "b"]
-    assert twice["link"] == "http://lab/f"
+    assert twice["link"] == f"http://lab/runs/flow-run/{FLOW_RUN}"
     assert by_step["02-never"]["outcome"] == "tolerated"
     assert by_step["04-hard"]["outcome"] == "failed"
     assert by_step["the run"]["outcome"] is None

@@ -147,7 +147,7 @@ def test_a_picture(reader: FakeReader, tmp_path: Path, cli: Cli) -> None:
         (["--sink", "datastor"], "there is no sink 'datastor'; there are local, datastore"),
         (["--since", "yesterday"], "'yesterday' is no date; write one such as 2026-11-01"),
         (["--limit", "-1"], "-1 is not in the range"),
-        (["--plot", "a.png"], "--plot draws a TEST, or one ENTRY of it; name one"),
+        (["--plot", "a.png"], "--output draws a TEST, or one ENTRY of it; name one"),
         (["words", "--plot", "a.gif"], "a.gif: it must end in .png or .svg"),
         ([], "there is no local store"),
     ],

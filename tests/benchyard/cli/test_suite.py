@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 
 from benchyard.cli.suite import command as suite
@@ -35,9 +36,9 @@ def test_a_dry_run_tells_what_and_why(
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (["--budget", "8"], "--budget '8': write a length of time such as 90m, 8h"),
+        (["--budget", "8"], "'8': write a length of time such as 90m, 8h"),
         (["--budget", "0h"], "budget 0.0: write hours, more than 0"),
-        (["--stale", "a week"], "--stale 'a week': write a length of time"),
+        (["--stale", "a week"], "'a week': write a length of time"),
         (["--stale", "9" * 100 + "d"], "write a length of time"),
         (["--force", "--changed"], "leave out changed and stale, or force"),
         (["--publish", "nowhere"], "nowhere"),
@@ -46,7 +47,7 @@ def test_a_dry_run_tells_what_and_why(
 def test_what_cannot_be_meant_is_a_sentence(
     tmp_path: Path, options: list[str], sentence: str
 ) -> None:
-    with pytest.raises(InputError, match=sentence.replace("(", r"\(")):
+    with pytest.raises((InputError, click.BadParameter), match=sentence):
         suite(["--root", str(tmp_path), *options], standalone_mode=False)
 
 

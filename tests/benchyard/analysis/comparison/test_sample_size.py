@@ -37,10 +37,10 @@ def test_more_noise_and_smaller_changes_take_more_runs() -> None:
 def test_what_the_present_runs_could_show_is_told() -> None:
     few, many = (planned(noisy(0.01, count), 0.02).demands[0] for count in (8, 30))
     assert few.runs == 8
-    assert few.smallest is not None
-    assert many.smallest is not None
-    assert many.smallest < few.smallest
-    assert planned(noisy(0.01, 4), 0.02).demands[0].smallest is None
+    assert few.smallest_change is not None
+    assert many.smallest_change is not None
+    assert many.smallest_change < few.smallest_change
+    assert planned(noisy(0.01, 4), 0.02).demands[0].smallest_change is None
 
 
 def test_more_comparisons_take_more_runs_and_the_most_demanding_comes_first() -> None:
@@ -50,8 +50,8 @@ def test_more_comparisons_take_more_runs_and_the_most_demanding_comes_first() ->
         for n in range(1, 31)
     ]
     plan = planned(records, 0.02)
-    assert [demand.step.id for demand in plan.demands] == ["b", "a"]
-    assert plan.needed == plan.demands[0].needed
+    assert [demand.step for demand in plan.demands] == ["b", "a"]
+    assert plan.needed == plan.demands[0].needed_runs
     assert plan.level_of_each == 0.005
 
 

@@ -104,24 +104,13 @@ def _told(error: Exception) -> tuple[ExitCode, str]:
     trouble = trouble_with_server(error)
     if trouble is not None:
         return ExitCode.CASE_FAILED, trouble
-    if isinstance(error, BenchyardError | OSError):
-        return _deliberate(error)
-    if os.environ.get(DEBUG):
-        raise error
-    return ExitCode.INTERNAL, _internal(error)
-
-
-def _deliberate(error: BenchyardError | OSError) -> tuple[ExitCode, str]:
     if isinstance(error, BenchyardError):
         return error.exit_code, str(error)
-    return ExitCode.CASE_FAILED, _sentence(error)
-
-
-def _internal(error: Exception) -> str:
+    if isinstance(error, OSError):
+        where = f"{error.filename}: " if error.filename else ""
+        return ExitCode.CASE_FAILED, f"{where}{error.strerror or error}"
+    if os.environ.get(DEBUG):
+        raise error
     what = f"{type(error).__name__}: {error}".partition("\n")[0]
-    return f"internal error, not your fault: {what}; {DEBUG}=1 shows where, please report it"
-
-
-def _sentence(error: OSError) -> str:
-    where = f"{error.filename}: " if error.filename else ""
-    return f"{where}{error.strerror or error}"
+    told = f"internal error, not your fault: {what}; {DEBUG}=1 shows where, please report it"
+    return ExitCode.INTERNAL, told

@@ -141,30 +141,29 @@ class Reports:
 
     Args:
         markdown: ``-`` is stdout.
-        provider: Whose job it is: ``github``, ``gitlab`` or ``none``.
+        ci: Whose job it is: ``github``, ``gitlab``, ``none``, or ``auto``.
         strict: Whether what could not be judged is an error.
     """
 
     junit: Path | None
     markdown: Path | None
-    metrics: Path | None
-    provider: str
+    ci: str
+    metrics: Path | None = None
     strict: bool = False
 
-    @classmethod
-    def taken_from(cls, given: dict[str, Any]) -> "Reports":
-        """Take the values of the options out of all that were given.
+    def check(self, baseline: str | None) -> None:
+        """Refuse to be strict where nothing is compared.
 
         Raises:
-            UsageError: If nothing is compared.
+            UsageError: If that is so.
         """
-        ci, metrics = given.pop("ci"), given.pop("metrics", None)
-        provider = provider_of(os.environ) if ci == "auto" else ci
-        strict = given.pop("strict", False)
-        made = cls(given.pop("junit"), given.pop("markdown"), metrics, provider, strict)
-        if strict and given.get("baseline", "") is None:
+        if self.strict and baseline is None:
             raise click.UsageError("--strict needs --baseline: without one nothing is compared")
-        return made
+
+    @property
+    def provider(self) -> str:
+        """Whose job it is, by the environment where nobody says it."""
+        return provider_of(os.environ) if self.ci == "auto" else self.ci
 
     @property
     def prints(self) -> bool:

@@ -140,17 +140,17 @@ def _step_pairs(
 @stdout_flag("--csv", "as_csv", "CSV, a line for each comparison.")
 @json_option
 @gathered("asked", ComparisonRequest)
+@gathered("report", Reports)
 def command(
     sides: tuple[str, ...],
     places: Places,
     asked: ComparisonRequest,
+    report: Reports,
     sensitivity: float,
     *,
     planning: bool,
     as_csv: bool,
     as_json: bool,
-    strict: bool,
-    **given: Any,
 ) -> int:
     """Compare candidates with a baseline: runs, cases, systems, steps, points of a matrix.
 
@@ -161,7 +161,6 @@ def command(
     before. Exits with 3 if a candidate is worse at the same work, with 2 if nothing is comparable,
     and with --strict with 5 if nothing can be judged, or a step or metric is missing.
     """
-    report = Reports.taken_from({**given, "strict": strict})
     found = read_sides(sides, places)
     if planning:
         if len(found) != 1 or as_csv or report.junit or report.markdown:
@@ -175,7 +174,9 @@ def command(
         _show(made.comparison, made.names, as_json=as_json, as_csv=as_csv)
     report.of_comparison(made.comparison, markdown(made.comparison, *made.names))
     return exit_code(
-        worse=made.comparison.regressions > 0, unjudged=unjudged(made.comparison), strict=strict
+        worse=made.comparison.regressions > 0,
+        unjudged=unjudged(made.comparison),
+        strict=asked.rule.strict,
     )
 
 

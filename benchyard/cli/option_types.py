@@ -170,13 +170,13 @@ class Renamed(click.Option):
 
     def __init__(self, *given: Any, old: Sequence[str] = (), **more: Any) -> None:
         super().__init__(*given, **more)
-        self._old = list(old)
+        self.old = list(old)
 
     def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
         """Take the old name, too."""
         super().add_to_parser(parser, ctx)
         action = "append" if self.multiple else "store"
-        parser.add_option(self, self._old, self.name, action)
+        parser.add_option(self, self.old, self.name, action)
 
 
 def output_option(

@@ -151,7 +151,8 @@ def defaults_for(
     """Return the defaults that a file gives to a command, and what is wrong with them."""
     options, found, wrong = options_of(command), list[Default](), list[str]()
     for key, option_name, given in _keys_for(file, name):
-        option = options.get(option_name)
+        renamed = (o for o in options.values() if f"--{option_name}" in getattr(o, "old", ()))
+        option = options.get(option_name) or next(renamed, None)
         if option is None:
             if key != option_name:
                 told = hint(option_name, options)

@@ -14,7 +14,7 @@ from benchyard.case.registry import Registry
 from benchyard.case.testbeds import refuse_unfit
 from benchyard.cli import executing
 from benchyard.cli.ci import ReportingCommand, Reports, exit_code_after_runs
-from benchyard.cli.common import Selection, cases_of
+from benchyard.cli.common import Selection, cases_of, gathered
 from benchyard.cli.display import make_display
 from benchyard.cli.fields import field_options
 from benchyard.cli.options import HEADINGS, asked_for, execution_options, parse_runs
@@ -77,7 +77,9 @@ from benchyard.suite.request import SuiteRequest
     is_flag=True,
     help="Execute through Prefect, on a temporary server if there is no other.",
 )
+@gathered("report", Reports)
 def command(
+    report: Reports,
     cases: tuple[str, ...],
     tags: tuple[str, ...],
     runs: str | None,
@@ -102,7 +104,7 @@ def command(
     command goes on where an interrupted one ended. Where the case, its classes, versions, commit or
     host differ from those of the finished runs, a new campaign begins; the earlier one is kept.
     """
-    report = Reports.taken_from(given)
+    report.check(given["baseline"])
     most, rule = parse_runs(runs, until)
     places = Selection(cases, tags, given["resource_folders"], given["root"], given["results"])
     registry, loaded = places.load(accepting=accepts)

@@ -11,6 +11,7 @@ import click
 import resources
 from benchyard.analysis.regressions import check_baseline
 from benchyard.cli.ci import ReportingCommand, Reports, exit_code_after_runs
+from benchyard.cli.common import gathered
 from benchyard.cli.display import make_display
 from benchyard.cli.option_types import Read
 from benchyard.cli.options import HEADINGS, asked_for, execution_options
@@ -42,7 +43,9 @@ from benchyard.suite.request import SuiteRequest
     pool={"metavar": "NAME"},
 )
 @click.option("--dry-run", is_flag=True, help="Print what would be executed and why, and stop.")
+@gathered("report", Reports)
 def command(
+    report: Reports,
     *,
     as_json: bool,
     dry_run: bool,
@@ -55,7 +58,7 @@ def command(
     point of a matrix; all below --root if left out. Cases that are not valid, that fail, or that
     no testbed is fit for are told at the end; the others are executed all the same.
     """
-    report = Reports.taken_from(given)
+    report.check(given["baseline"])
     request = SuiteRequest(**asked_for(**given, elsewhere=given["pool"] is not None))
     request.check()
     check_sinks(request.publish)

@@ -37,6 +37,23 @@ def cli(capsys: pytest.CaptureFixture[str]) -> Cli:
     return called
 
 
+class Ends(Protocol):
+    """Calls ``benchyard`` and returns its exit code and what it printed."""
+
+    def __call__(self, *arguments: str | Path) -> tuple[int, str, str]: ...
+
+
+@pytest.fixture
+def ends(capsys: pytest.CaptureFixture[str]) -> Ends:
+    def called(*arguments: str | Path) -> tuple[int, str, str]:
+        code = call([*map(str, arguments)])
+        printed = capsys.readouterr()
+        assert "Traceback" not in printed.err
+        return code, printed.out, printed.err
+
+    return called
+
+
 @pytest.fixture
 def run_here(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path

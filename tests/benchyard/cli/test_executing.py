@@ -2,33 +2,29 @@
 
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 import pytest
 
-from benchyard.cli import call, executing
+from benchyard.cli import executing
 from benchyard.core.model import Case, Step
 from benchyard.lab import server
 from benchyard.results.folders import Results
 from benchyard.results.record import read_record
+from tests.benchyard.cli.conftest import Ends
 from tests.conftest import MakeCase, process
 
 Run = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ends: Ends) -> Run:
     """Call ``benchyard run`` here; give exit code, stdout and stderr."""
     monkeypatch.chdir(tmp_path)
-
-    def execute(*arguments: str | Path) -> tuple[int, str, str]:
-        code = call(["run", "--publish", "none", *map(str, arguments)])
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
-
-    return execute
+    return partial(ends, "run", "--publish", "none")
 
 
 # -- through Prefect, or not

@@ -8,6 +8,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ from benchyard.publish.sinks import open_reader
 from benchyard.publish.sinks.contract import Sink
 from benchyard.publish.spool import put
 from benchyard.run.interrupts import at_first_ctrl_c
+from tests.benchyard.cli.conftest import Ends
 from tests.benchyard.publish.conftest import names, write
 from tests.benchyard.publish.fake_sinks import Failing, FolderSink
 
@@ -48,14 +50,8 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def publish(capsys: pytest.CaptureFixture[str]) -> Publish:
-    def act(*arguments: str | Path) -> tuple[int, str, str]:
-        code = call(["publish", *map(str, arguments)])
-        said = capsys.readouterr()
-        assert "Traceback" not in said.err
-        return code, said.out, said.err
-
-    return act
+def publish(ends: Ends) -> Publish:
+    return partial(ends, "publish")
 
 
 @pytest.fixture

@@ -9,12 +9,13 @@ import sys
 import time
 from collections.abc import Callable, Generator
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from benchyard.cli import call
 from benchyard.publish.sinks.datastore.connection import INDEX_FILE
+from tests.benchyard.cli.conftest import Ends
 from tests.benchyard.publish.conftest import names, write
 from tests.benchyard.publish.sinks.azure.proxy import Answers, between
 from tests.emulators.azurite.server import ACCOUNT, Azurite
@@ -68,13 +69,8 @@ Publish = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture
-def publish(folder: Path, capsys: pytest.CaptureFixture[str]) -> Publish:
-    def act(*arguments: str) -> tuple[int, str, str]:
-        code = call(["publish", "--datadir", str(folder), *arguments])
-        said = capsys.readouterr()
-        return code, said.out, said.err
-
-    return act
+def publish(folder: Path, ends: Ends) -> Publish:
+    return partial(ends, "publish", "--datadir", folder)
 
 
 # -- Datastore

@@ -6,33 +6,29 @@ import platform
 import subprocess
 import sys
 from collections.abc import Callable, Generator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from benchyard.cli import call, executing
+from benchyard.cli import executing
 from benchyard.host.testbed import hold_testbed
 from benchyard.process.children import Child, spawn
 from benchyard.process.labels import RUN, labelled
 from benchyard.results.folders import Results
 from benchyard.results.record import read_record
+from tests.benchyard.cli.conftest import Ends
 from tests.conftest import MakeCase, RunBenchyard, ctrl_c, process, tree
 
 Run = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ends: Ends) -> Run:
     """Call ``benchyard run --direct`` here; give exit code, stdout and stderr."""
     monkeypatch.chdir(tmp_path)
-
-    def execute(*arguments: str | Path) -> tuple[int, str, str]:
-        code = call(["run", "--direct", "--cooldown", "0", *map(str, arguments)])
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
-
-    return execute
+    return partial(ends, "run", "--direct", "--cooldown", "0")
 
 
 def command(name: str, program: str = "true") -> Mapping[str, Any]:

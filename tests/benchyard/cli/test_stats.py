@@ -4,6 +4,7 @@ import csv
 import json
 import shutil
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,8 @@ import pytest
 from benchyard.core.model import Json, Outcome
 from benchyard.results.layout import run_folder
 from benchyard.results.metrics_csv import COLUMNS
-from benchyard.results.record import Attempt, Repetition, RunRecord, StepRecord, write_record
+from tests.benchyard.analysis.comparison.conftest import place, step, titled
+from tests.benchyard.analysis.comparison.conftest import run as run_of
 from tests.benchyard.cli.conftest import Cli
 
 MakeCase = Callable[..., Path]
@@ -38,27 +40,10 @@ def record(
 ) -> None:
     """Write a run of one step."""
     outcome = Outcome.COMPLETED if done else Outcome.FAILED
-    made = Repetition(
-        "measured", 0.0, seconds, outcome, values=values or {}, suspect=tuple(suspect)
-    )
-    attempt = Attempt(1, WHEN, 0.0, seconds, outcome, (made,))
-    step = StepRecord(
-        1,
-        "a",
-        "first",
-        "Process",
-        "execute",
-        {},
-        measure=True,
-        outcome=outcome,
-        attempts=(attempt,),
-    )
-    place = run_folder(folder / "results", run)
-    place.mkdir(parents=True)
-    case = {"title": "case", "hash": "0"}
-    write_record(place, RunRecord(case, run, outcome, WHEN, WHEN, seconds, (step,)))
-    if done:
-        (place / ".done").touch()
+    told = step(seconds, name="a", outcome=outcome, values=values, suspect=suspect)
+    told = replace(told, name="first", resource="Process", parameters={})
+    facts: dict[str, Any] = {"resources": {}, "environment": {}, "benchyard_version": ""}
+    place(folder / "results", [run_of(run, told, **titled("case", hash="0"), **facts)])
 
 
 def krown(folder: Path, run: int, *, steps: int = 2) -> Path:

@@ -200,7 +200,7 @@ for _name, _make in _TABLES.items():
 @router.get("/failures.json", summary="Failures, the document of benchyard failures --json")
 def as_json(found: Found) -> Response:
     """Return the document of ``benchyard failures --json``."""
-    return json_answer(document(found.collected, iso_utc(found.since), lambda _: None))
+    return json_answer(document(found.collected, iso_utc(found.since), None))
 
 
 @router.get("/failures", include_in_schema=False)

@@ -1,4 +1,4 @@
-"""The resource classes that come with Benchyard, one a module, and their finder."""
+"""The resource classes that come with Benchyard, and their finder."""
 
 import sys
 from collections.abc import Iterable

@@ -6,8 +6,6 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, field
-from pathlib import Path
 from signal import Signals
 
 from benchyard.core.errors import CommandFailedError, NotReadyError
@@ -16,42 +14,27 @@ from benchyard.process.files import kept_output
 from benchyard.process.usage import Ended
 from benchyard.run.checks import PatternSearch
 from resources._readiness import LOOPBACK, PATIENCE, PAUSE
+from resources.process import Call
 
 _PIECE = 1 << 16
-
-
-@dataclass(frozen=True, slots=True)
-class ServerProgram:
-    """What is started to serve.
-
-    Args:
-        title: What errors call it, such as ``the service 'web'``.
-        arguments: Program and arguments.
-        folder: Its working folder.
-        log: Where its output and its messages go.
-        environment: Added to the one that children get.
-        labels: By which its processes are found when the lab is gone.
-    """
-
-    title: str
-    arguments: Sequence[str]
-    folder: Path
-    log: Path
-    environment: Mapping[str, str] = field(default_factory=dict[str, str])
-    labels: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 class ServerProcess:
     """A server of this host; thread-safe once it was started.
 
     Args:
-        program: What is started.
+        title: What errors call it, such as ``the service 'web'``.
+        program: What is started; its log is where both its streams go.
+        labels: By which its processes are found when the lab is gone.
         hear_end: Called, in another thread, when it ended.
     """
 
-    def __init__(self, program: ServerProgram, hear_end: Callable[[], None]) -> None:
+    def __init__(
+        self, title: str, program: Call, labels: Mapping[str, str], hear_end: Callable[[], None]
+    ) -> None:
+        self.title = title
         self._program = program
-        self.title = program.title
+        self._labels = labels
         self._hear_end = hear_end
         self._files = ExitStack()
         self._search: PatternSearch | None = None
@@ -67,17 +50,17 @@ class ServerProcess:
             CommandFailedError: If the program cannot be started.
         """
         program = self._program
-        log = self._files.enter_context(kept_output(program.log))
+        log = self._files.enter_context(kept_output(program.stdout))
         self._child = child = spawn(
             program.arguments,
             folder=program.folder,
             environment=program.environment,
             stdout=log,
             stderr=subprocess.STDOUT,
-            labels=program.labels,
+            labels=self._labels,
         )
         threading.Thread(
-            target=self._attend, args=(child,), name=f"wait for {program.title}", daemon=True
+            target=self._attend, args=(child,), name=f"wait for {self.title}", daemon=True
         ).start()
 
     def _attend(self, child: Child) -> None:
@@ -139,7 +122,7 @@ class ServerProcess:
             command,
             folder=program.folder,
             environment=program.environment,
-            labels=program.labels,
+            labels=self._labels,
         )
         killer = threading.Timer(PATIENCE, child.kill)
         killer.start()
@@ -162,7 +145,7 @@ class ServerProcess:
         search = self._search
         if search is None:
             return False
-        with self._program.log.open("rb") as log:
+        with self._program.stdout.open("rb") as log:
             while time.monotonic() < deadline:
                 running = self.running
                 piece = log.read(_PIECE)
@@ -178,7 +161,7 @@ class ServerProcess:
 
     def said(self) -> str:
         """Return the end of its log."""
-        return tail(self._program.log) or "nothing"
+        return tail(self._program.stdout) or "nothing"
 
     def died(self, doing: str) -> NotReadyError:
         """Return the error for one that died before it was ready."""

@@ -21,13 +21,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from typing import IO, Any, NamedTuple
 from xml.parsers import expat
 
-from benchyard.core.errors import CommandFailedError
+from pyoxigraph import RdfFormat, parse
 
-if TYPE_CHECKING:
-    from pyoxigraph import RdfFormat
+from benchyard.core.errors import CommandFailedError
 
 #: Bytes that are read at once.
 _CHUNK = 1 << 20
@@ -76,8 +75,6 @@ def count(answer: Path, content_type: str) -> Count:
 
 
 def _reader(media_type: str) -> Callable[[IO[bytes]], Count]:
-    from pyoxigraph import RdfFormat  # noqa: PLC0415 - 11 MB, for few cases
-
     kind = media_type.rpartition("/")[2].removeprefix("x-")
     if kind in _READERS:
         return _READERS[kind]
@@ -89,9 +86,7 @@ def _reader(media_type: str) -> Callable[[IO[bytes]], Count]:
     )
 
 
-def _statements(stream: IO[bytes], rdf: "RdfFormat") -> Count:
-    from pyoxigraph import parse  # noqa: PLC0415 - as above
-
+def _statements(stream: IO[bytes], rdf: RdfFormat) -> Count:
     # Lenient, for endpoints write the IRIs that were loaded into them, right or wrong.
     results = sum(1 for _ in parse(stream, rdf, base_iri="http://answer.invalid/", lenient=True))
     return Count(not results, results)

@@ -1,16 +1,19 @@
-"""Child processes that take one request at a time, and resources that live in one."""
+"""Child processes that take one request at a time, resources in one, and their interpreters."""
 
 import json
+import os
+import shutil
 import subprocess
 import sys
 import threading
 from abc import ABC, abstractmethod
 from contextlib import ExitStack, suppress
+from functools import cache
 from pathlib import Path
 from typing import IO, Any, ClassVar
 
 from benchyard.case.resource import Resource, SettingsT, Workspace
-from benchyard.core.errors import CommandFailedError, NotReadyError, ProgramFailedError
+from benchyard.core.errors import CommandFailedError, InputError, NotReadyError, ProgramFailedError
 from benchyard.core.model import JsonObject
 from benchyard.process.children import pipe, spawn, tail
 from benchyard.process.files import kept_output
@@ -49,7 +52,7 @@ class Worker:
         self._files = ExitStack()
         try:
             stderr = self._files.enter_context(kept_output(self._stderr))
-            self._child = spawn(
+            self.child = spawn(
                 [python or sys.executable, str(program)],
                 folder=workspace.own,
                 environment={"PYTHONSAFEPATH": ""},
@@ -61,27 +64,12 @@ class Worker:
         except BaseException:
             self._files.close()
             raise
-        self._requests = pipe(self._child.stdin)
-        self._answers = pipe(self._child.stdout)
+        self._requests = pipe(self.child.stdin)
+        self._answers = pipe(self.child.stdout)
         self._owes_an_answer = True
         if options is not None:
             with suppress(OSError):  # it is dead already, and the first answer tells why
                 self._say(options)
-
-    @property
-    def pid(self) -> int:
-        """Its process id."""
-        return self._child.pid
-
-    @property
-    def running(self) -> bool:
-        """Whether it takes requests."""
-        return self._child.running
-
-    @property
-    def ended(self) -> Ended | None:
-        """How it ended, once it did."""
-        return self._child.ended
 
     def first(self, seconds: float) -> JsonObject:
         """Wait for the line that says that it is ready; kill it if that takes too long.
@@ -89,7 +77,7 @@ class Worker:
         Raises:
             DiedError: If it ended before.
         """
-        killer = threading.Timer(seconds, self.kill)
+        killer = threading.Timer(seconds, self.child.kill)
         killer.start()
         try:
             return self._answer()
@@ -121,27 +109,23 @@ class Worker:
         return json.loads(line)
 
     def _death(self) -> DiedError:
-        ended = self._child.wait()
+        ended = self.child.wait()
         self._files.close()
         said = tail(self._stderr) or "nothing"
         return DiedError(
             f"{self._whose} process died ({ended.describe()}); on stderr: {said}", ended.exit_status
         )
 
-    def kill(self) -> None:
-        """Kill it; the request under way fails at once."""
-        self._child.kill()
-
     def close(self, seconds: float = 0.0) -> None:
         """Let it end by itself; kill it if it is still at work or takes longer than that."""
         if self._owes_an_answer or not seconds:
-            self._child.kill()
-        killer = threading.Timer(seconds, self._child.kill)
+            self.child.kill()
+        killer = threading.Timer(seconds, self.child.kill)
         if seconds:
             killer.start()
         try:
             _close(self._requests)
-            self._child.wait()
+            self.child.wait()
         finally:
             killer.cancel()
             _close(self._answers)
@@ -203,24 +187,24 @@ class WorkerResource(Resource[SettingsT], ABC):
         del step  # one command at a time: it is the one
         worker = self._worker
         if worker is not None:
-            worker.kill()
+            worker.child.kill()
 
     def alive(self) -> bool:
         """Tell whether the process still runs."""
         worker = self._worker
-        return worker is not None and worker.running
+        return worker is not None and worker.child.running
 
     def pids(self, step: str | None = None) -> list[int]:
         """Return the process."""
         del step  # as in ``abort``
         worker = self._latest
-        return [] if worker is None or worker.ended else [worker.pid]
+        return [] if worker is None or worker.child.ended else [worker.child.pid]
 
     def ended(self, step: str | None = None) -> list[Ended]:
         """Return what the kernel accounted for the process, once it ended."""
         del step
         worker = self._latest
-        return [] if worker is None or worker.ended is None else [worker.ended]
+        return [] if worker is None or worker.child.ended is None else [worker.child.ended]
 
     def _ask(self, request: JsonObject) -> dict[str, Any]:
         """Return the values that the process answers with.
@@ -239,3 +223,81 @@ class WorkerResource(Resource[SettingsT], ABC):
         if self._worker is None:
             raise NotReadyError(f"{self._what} was not started")
         return self._worker
+
+
+#: Seconds that an interpreter may take to say which version of a library it loads.
+_SECONDS = 60.0
+#: Letters of an interpreter's messages that an error tells.
+_TOLD = 500
+
+
+def refuse_relative(what: str, python: str | None) -> None:
+    """Refuse what names no interpreter wherever the lab is started.
+
+    Args:
+        what: The resource, for the message.
+        python: As the case has it: a path from / or ~ on, or a program on the PATH.
+
+    Raises:
+        InputError: If it is empty, or a path from the current folder on.
+    """
+    if python is not None and (not python or ("/" in python and python[0] not in "/~")):
+        raise InputError(
+            f"{what}: python is '{python}'; it must be a path from / on, of an interpreter or a "
+            "virtual environment, or a program on the PATH"
+        )
+
+
+def interpreter(python: str | None) -> str:
+    """Return the path of an interpreter; the lab's own where the case names none.
+
+    Raises:
+        NotReadyError: If there is none.
+    """
+    if python is None:
+        return sys.executable
+    place = Path(os.path.expanduser(python))  # noqa: PTH111 - Path's own raises for a user who is none
+    found = shutil.which(place / "bin" / "python" if place.is_dir() else place)
+    if found is None:
+        where = f"in the folder '{place}'" if place.is_dir() else f"'{place}'"
+        raise NotReadyError(
+            f"there is no Python interpreter {where}; 'python' of the resource must name one, or "
+            f"a virtual environment: {sys.executable} -m venv FOLDER"
+        )
+    return os.fspath(found)
+
+
+@cache
+def version_in(python: str, worker: Path, engine: str) -> str:
+    """Return the version of an engine's library as an interpreter loads it.
+
+    Asked once: an answer takes the tenth of a second in which Python and the library start.
+
+    Args:
+        python: Path of the interpreter.
+        worker: The program that holds databases.
+        engine: As the worker calls it.
+
+    Raises:
+        NotReadyError: If it cannot load the library; the text says why and what to do.
+    """
+    try:
+        said = subprocess.run(
+            [python, worker],
+            input=json.dumps({"engine": engine, "database": None}).encode(),
+            cwd="/",
+            env={**os.environ, "PYTHONSAFEPATH": ""},
+            capture_output=True,
+            timeout=_SECONDS,
+            check=False,
+        )
+        answer = dict(json.loads(said.stdout or b"{}"))
+    except (OSError, TypeError, ValueError, subprocess.SubprocessError) as error:
+        raise NotReadyError(f"{python} cannot be asked for {engine}: {error}") from error
+    if "values" in answer:
+        return str(answer["values"]["version"])
+    said_last = said.stderr.decode(errors="replace").strip()[-_TOLD:]
+    why = answer.get("error") or said_last or f"it ended with {said.returncode}"
+    lacks = answer.get("lacks")
+    how = f"; install it there: {python} -m pip install {lacks}" if lacks else ""
+    raise NotReadyError(f"{python} cannot load {engine}: {why}{how}")

@@ -3,7 +3,7 @@
 from resources._containers.base import ProgramContainer, ServerContainer
 from resources._containers.settings import ContainerSettings, heap_arguments
 from resources._http_store import HttpStore
-from resources._mapping.commands import Database, Mapping, MappingEngine
+from resources._mapping import Database, Mapping, MappingEngine
 from resources._mapping.folder import ConfiguredEngine
 from resources._readiness import Readiness
 

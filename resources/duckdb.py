@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from benchyard.core.errors import InputError
 from benchyard.core.model import JsonObject
-from resources._interpreters import refuse_relative
+from resources._workers import refuse_relative
 from resources.embedded import EmbeddedDatabase
 
 if importlib.util.find_spec("duckdb") is None:

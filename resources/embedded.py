@@ -1,16 +1,24 @@
-"""The base of databases that live inside a process: each gets a child process to live in."""
+"""The base of databases that live inside a process, each in a child of its own; SQLite."""
 
+import sqlite3
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, cast
 
 from benchyard.case.resource import CommandResult, SettingsT, Workspace
-from benchyard.core.errors import CommandFailedError, NotReadyError, retold
+from benchyard.core.errors import CommandFailedError, InputError, NotReadyError, retold
 from benchyard.core.model import Json, JsonObject
-from resources._databases.commands import SqlDatabase
-from resources._interpreters import interpreter, version_in
-from resources._workers import DiedError, Worker, WorkerResource
+from resources._databases import SqlDatabase
+from resources._workers import (
+    DiedError,
+    Worker,
+    WorkerResource,
+    interpreter,
+    refuse_relative,
+    version_in,
+)
 
 WORKER = Path(__file__).with_name("_embedded") / "embedded_worker.py"
 
@@ -117,3 +125,37 @@ class EmbeddedDatabase(SqlDatabase[SettingsT], WorkerResource[SettingsT], ABC):
             raise CommandFailedError(f"{self._what} did not answer: {error}") from error
         except CommandFailedError as error:
             raise retold(error, f"{self._what}: {error}") from error
+
+
+@dataclass(frozen=True, slots=True)
+class SQLiteSettings:
+    """What a case may set.
+
+    Args:
+        pragmas: Name to value, set in this order when the database is opened.
+        python: Interpreter, or virtual environment, whose library is used; the lab's own if None.
+    """
+
+    pragmas: Mapping[str, str | int] = field(default_factory=dict[str, str | int])
+    python: str | None = None
+
+    def __post_init__(self) -> None:
+        refuse_relative("SQLite", self.python)
+        for name in self.pragmas:
+            if not name.isidentifier():
+                raise InputError(f"SQLite: '{name}' is not the name of a pragma; see pragma.html")
+
+
+class SQLite(EmbeddedDatabase[SQLiteSettings]):
+    """SQLite with its database in a file."""
+
+    Settings: ClassVar[type[SQLiteSettings]] = SQLiteSettings
+    _what: ClassVar[str] = "SQLite"
+    _database: ClassVar[str] = "database.sqlite"
+
+    @classmethod
+    def _own_version(cls) -> str:
+        return sqlite3.sqlite_version
+
+    def _worker_settings(self) -> JsonObject:
+        return {"pragmas": dict(self.settings.pragmas)}

@@ -13,7 +13,7 @@ from resources._containers.engine import EngineError
 from resources._containers.settings import ContainerSettings, Wrong
 from resources._databases import mysql_client
 from resources._databases.dialog import NOT_EXECUTABLE, Dialog, DialogClient, DialogEndedError
-from resources._databases.files import Catalogue, Source, catalogue_of
+from resources._databases.files import Source
 from resources._databases.mysql_client import XmlAnswer
 from resources._databases.server import OWN, DatabaseServer
 from resources._files import named_or_kept, put, read_text
@@ -135,12 +135,8 @@ class MySQL(DatabaseServer[MySQLSettings]):
         return CommandResult({}, target)
 
     def _maintain(self, what: str, tables: list[str] | None) -> CommandResult:
-        known = self._catalogue([name.lower() for name in tables or ()])
-        missing = [name for name in tables or () if name.lower() not in known]
-        if missing:
-            raise CommandFailedError(f"MySQL: there is no table '{missing[0]}'")
-        if known:
-            chosen = ", ".join(mysql_client.quoted(name) for name, _ in known.values())
+        chosen = ", ".join(map(mysql_client.quoted, self._real_names(tables or ())))
+        if chosen:
             for _, _, kind, said in self._asked(f"{what} TABLE {chosen};\n"):
                 if kind.lower() == "error":
                     raise ProgramFailedError(f"MySQL: {said}")
@@ -178,13 +174,12 @@ class MySQL(DatabaseServer[MySQLSettings]):
             self._tell("ROLLBACK;\n")
             said = warning[2] if warning else f"{warnings} warnings"
             row = mysql_client.row_of(said)
-            line = source.line_of(row) if row else None
+            line = source.line_of_row(row) if row else None
             raise ProgramFailedError(f"MySQL: {source.refused(len(columns), said, line)}")
         return int(rows)
 
-    def _catalogue(self, tables: Sequence[str]) -> Catalogue:
-        """Return what is known of tables, or of all of them if none is named."""
-        return catalogue_of(self._asked(mysql_client.ask_catalogue(tables)))
+    def _catalogue_query(self, tables: Sequence[str]) -> str:
+        return mysql_client.ask_catalogue(tables)
 
     # -- queries
 
@@ -218,7 +213,6 @@ class MySQL(DatabaseServer[MySQLSettings]):
         return rows[0] if rows else []
 
     def _asked(self, query: str) -> list[list[str]]:
-        """Return the rows of a query, without the header."""
         told = StringIO(newline="")
         self._tell(query, stream=told)
         return _csv(told)[1:]

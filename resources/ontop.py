@@ -8,8 +8,9 @@ from benchyard.case.resource import CommandResult, InputFile, OutputFile, comman
 from resources._containers import Specification
 from resources._containers.base import ContainerSettingsT, ProgramContainer, ServerContainer
 from resources._containers.settings import ContainerSettings, heap_arguments
-from resources._mapping.commands import Database, DatabaseType
-from resources._mapping.folder import WithFolder, properties, shared, with_classes
+from resources._mapping import Database, DatabaseType
+from resources._mapping.folder import WithFolder, properties, shared
+from resources._mapping.mappings import with_classes
 from resources._readiness import LogPattern, Readiness, wait_until_ready
 
 IMAGE = "kgconstruct/ontop:v5.0.0"

@@ -1,5 +1,7 @@
 """PostgreSQL in a container."""
 
+import csv
+import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,7 +15,7 @@ from resources._databases.dialog import Dialog, DialogClient, DialogEndedError
 from resources._databases.files import Source, strip_last_bars
 from resources._databases.psql import Statement, statements
 from resources._databases.server import OWN, DatabaseServer
-from resources._embedded.embedded_file import quoted
+from resources._embedded.embedded_file import Failure, quoted
 from resources._files import named_or_kept, put, read_text
 
 #: User, password and name of the database, as KROWN's cases have them.
@@ -136,15 +138,8 @@ class PostgreSQL(DatabaseServer[PostgreSQLSettings]):
         return CommandResult({}, target)
 
     def _maintain(self, what: str, tables: list[str] | None) -> CommandResult:
-        chosen = ""
-        if tables:
-            wanted = [name.lower() for name in tables]
-            known = psql.catalogue(self._tell(psql.ask_catalogue(wanted)))
-            missing = [name for name in wanted if name not in known]
-            if missing:
-                raise CommandFailedError(f"PostgreSQL: there is no table '{missing[0]}'")
-            chosen = " " + ", ".join(quoted(known[name][0]) for name in wanted)
-        self._tell(f"{what}{chosen};\n")
+        chosen = ", ".join(map(quoted, self._real_names(tables))) if tables else ""
+        self._tell(f"{what} {chosen};\n")
         return CommandResult({})
 
     # -- loading
@@ -157,6 +152,12 @@ class PostgreSQL(DatabaseServer[PostgreSQLSettings]):
         self._tell("COMMIT;\n")
         return rows
 
+    def _asked(self, query: str) -> list[list[str]]:
+        return list(csv.reader(io.StringIO(self._tell(query).decode(), newline="")))[1:]
+
+    def _catalogue_query(self, tables: Sequence[str]) -> str:
+        return psql.ask_catalogue(tables)
+
     def _schema(self, name: str) -> None:
         inside = self._source(name, "").inside
         self._tell(f"\\o /dev/null\n\\i {psql.argument(inside)}\n", name)
@@ -165,10 +166,9 @@ class PostgreSQL(DatabaseServer[PostgreSQLSettings]):
         """Return the table and the columns that a file goes to; make them if there is no schema."""
         try:
             if schema_file is not None:
-                answer = self._tell(psql.ask_catalogue([source.table]))
-                return source.columns_of(psql.catalogue(answer))
+                return source.columns_of(self._catalogue([source.table]))
             columns = source.new_columns("key")
-        except CommandFailedError:
+        except Failure:
             self._roll_back()
             raise
         self._tell(psql.make_table(source.table, columns))
@@ -186,7 +186,7 @@ class PostgreSQL(DatabaseServer[PostgreSQLSettings]):
             error = self._copy_failed(source, len(columns), ended)
             self._resume()
             raise error from ended
-        except CommandFailedError:
+        except (CommandFailedError, Failure):
             self._roll_back()
             raise
         finally:

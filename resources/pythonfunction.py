@@ -1,8 +1,10 @@
 """A function of Python, called until its time is known."""
 
 import json
+import os
 import re
 import subprocess
+import tarfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -19,8 +21,9 @@ from benchyard.core.errors import (
     SettingsError,
 )
 from benchyard.core.model import Json, JsonObject
-from resources._commits import check_out, commit_of
-from resources._interpreters import interpreter
+from benchyard.core.wording import quote
+from benchyard.host.facts import ask_git
+from resources._workers import interpreter
 from resources.process import ProgramResource
 
 WORKER = Path(__file__).parent / "_python_function" / "function_worker.py"
@@ -258,3 +261,55 @@ def _version_of(python: str) -> str:
     except (OSError, subprocess.SubprocessError) as error:
         raise ResourceError(f"'{python}' does not tell its version of Python: {error}") from error
     return said.stdout.strip()
+
+
+#: Seconds for one question to git; an archive of a large repository takes some.
+_SECONDS = 120.0
+
+
+def commit_of(repository: str, name: str) -> str:
+    """Return the digest of a commit.
+
+    Args:
+        repository: Folder of the repository, or one inside it.
+        name: Of a commit, as git knows it: a digest, a tag, ``main~3``.
+
+    Raises:
+        ResourceError: If there is no such repository or commit, or no git.
+    """
+    return _git(repository, "rev-parse", "--verify", "--quiet", f"{name}^{{commit}}", of=name)
+
+
+def check_out(repository: str, commit: str, folder: Path) -> None:
+    """Write the files of a commit into a folder; the repository's working tree stays as it is.
+
+    Args:
+        commit: Its digest.
+        folder: Made by this function.
+
+    Raises:
+        ResourceError: If git fails, or a file of the commit would lead out of the folder.
+    """
+    folder.mkdir(parents=True)
+    archive = folder.with_suffix(".tar")
+    _git(repository, "archive", "--format=tar", f"--output={archive}", commit, of=commit)
+    try:
+        with tarfile.open(archive) as files:
+            files.extractall(folder, filter="data")
+    except tarfile.TarError as error:
+        raise ResourceError(f"commit {commit[:12]} of {quote(repository)}: {error}") from error
+    finally:
+        archive.unlink()
+
+
+def _git(repository: str, *arguments: str, of: str) -> str:
+    place = Path(os.path.expanduser(repository))  # noqa: PTH111 - Path's own raises for a user who is none
+    if not place.is_dir():
+        raise ResourceError(f"the repository {quote(repository)}: there is no such folder")
+    try:
+        return ask_git(place, *arguments, seconds=_SECONDS)
+    except subprocess.CalledProcessError as error:
+        said = quote(error.stderr.decode(errors="replace").strip() or "it is not there")
+        raise ResourceError(f"no commit '{quote(of)}' in {quote(repository)}: {said}") from error
+    except (OSError, ValueError, subprocess.SubprocessError) as error:
+        raise ResourceError(f"the repository {quote(repository)}: {error}") from error

@@ -45,6 +45,15 @@ Test: TypeAlias = Literal[
     "mset",
 ]
 
+#: Parameter of a load to the program's option.
+_OPTIONS = {
+    "requests": "-n",
+    "clients": "-c",
+    "data_size": "-d",
+    "pipeline": "-P",
+    "keys": "-r",
+    "threads": "--threads",
+}
 #: Column of the program to the end of a value's name; all but the first are milliseconds.
 _COLUMNS = {
     "rps": "requests_per_s",
@@ -57,48 +66,23 @@ _COLUMNS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class RedisLoad:
-    """What the program is to do.
+def load_arguments(tests: Sequence[Test], **numbers: int | None) -> list[str]:
+    """Return the program of a load and its arguments.
 
     Args:
-        requests: How many, for each test.
-        clients: How many connections at once.
-        data_size: Bytes of a value.
         tests: Which; the program's own choice if empty.
-        keys: How many different keys; one if None.
-        pipeline: Requests that are sent at once.
-        threads: Threads of the program; one if None.
+        numbers: As ``Redis.load`` has them; None leaves one to the program.
+
+    Raises:
+        CommandFailedError: If a number makes no sense.
     """
-
-    requests: int
-    clients: int
-    data_size: int
-    tests: Sequence[Test] = ()
-    keys: int | None = None
-    pipeline: int = 1
-    threads: int | None = None
-
-    def arguments(self, port: int) -> list[str]:
-        """Return program and arguments.
-
-        Raises:
-            CommandFailedError: If a number makes no sense.
-        """
-        given = {
-            "-n": ("requests", self.requests),
-            "-c": ("clients", self.clients),
-            "-d": ("data_size", self.data_size),
-            "-P": ("pipeline", self.pipeline),
-            "-r": ("keys", self.keys),
-            "--threads": ("threads", self.threads),
-        }
-        options = ["redis-benchmark", "-p", str(port), "--csv", "--precision", "6"]
-        for option, (name, number) in given.items():
-            if number is not None and number < 1:
-                raise CommandFailedError(f"Redis: {name} is {number}; it must be 1 or more")
-            options += [] if number is None else [option, str(number)]
-        return [*options, "-t", ",".join(self.tests)] if self.tests else options
+    options = ["redis-benchmark", "-p", str(PORT), "--csv", "--precision", "6"]
+    for name, option in _OPTIONS.items():
+        number = numbers[name]
+        if number is not None and number < 1:
+            raise CommandFailedError(f"Redis: {name} is {number}; it must be 1 or more")
+        options += [] if number is None else [option, str(number)]
+    return [*options, "-t", ",".join(tests)] if tests else options
 
 
 def values(said: str) -> dict[str, Json]:
@@ -209,8 +193,15 @@ class Redis(ServerContainer[RedisSettings]):
             threads: Threads of the program.
             results_file: What the program says, as CSV; by default a file among the results.
         """
-        load = RedisLoad(requests, clients, data_size, tests or (), keys, pipeline, threads)
-        arguments = load.arguments(PORT)
+        arguments = load_arguments(
+            tests or (),
+            requests=requests,
+            clients=clients,
+            data_size=data_size,
+            pipeline=pipeline,
+            keys=keys,
+            threads=threads,
+        )
         stdout = emptied(named_or_kept(self.workspace, results_file, "csv"))
         said = kept_file(self.workspace, "stderr.txt")
         self._execute(self._up(), arguments, Follower(stdout, said))

@@ -15,8 +15,9 @@ from resources._containers.base import SHARED, ProgramContainer
 from resources._containers.network import addresses
 from resources._containers.settings import ContainerSettings, heap_arguments
 from resources._files import refuse_missing
-from resources._mapping.commands import Database, Mapping, MappingEngine
-from resources._mapping.folder import load, properties, shared, with_moved_sources, write_private
+from resources._mapping import Database, Mapping, MappingEngine
+from resources._mapping.folder import properties, shared, write_private
+from resources._mapping.mappings import with_moved_sources
 from resources.process import Call, ProgramResource, usage
 
 #: Name of the file that a secret password is handed over in.
@@ -136,7 +137,6 @@ class RMLMapperJar(MappingEngine, ProgramResource[RMLMapperJarSettings]):
     def initialize(self) -> None:
         """See that the jar is there."""
         _ = self._jar
-        load()
 
     def begin(self, step: str) -> None:
         """Find out where the run's containers are, before anything is measured."""

@@ -2,18 +2,107 @@
 
 import signal
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Literal, TypedDict, cast
 
-from benchyard.case.resource import Workspace, name_of
-from benchyard.core.errors import CommandFailedError, ResourceError
-from benchyard.core.model import Json
+from benchyard.case.resource import InputFolder, Workspace, name_of
+from benchyard.core.errors import CommandFailedError, InputError, ResourceError, SettingsError
+from benchyard.core.model import Json, JsonObject, mapped
 from benchyard.process.usage import Ended
-from resources._readiness import free_port, is_free, wait_until_ready
-from resources._server_process import ServerProcess, ServerProgram
-from resources._service_settings import PORT, ServiceSettings, with_port
+from resources._readiness import Readiness, TcpPort, free_port, is_free, wait_until_ready, ways_of
+from resources._server_process import ServerProcess
 from resources.process import Call, HostProgram, run_label, usage
+
+#: What stands for the port in texts of the case.
+PORT = "${port}"
+#: Stands for a port that is not known yet.
+_SOME_PORT = 1
+
+
+class ServiceReadySettings(TypedDict, total=False):
+    """When a service is ready: each way that is given must say so.
+
+    ``log`` is a regular expression for a line; ``tcp`` is a port; ``http`` is port and path
+    (``8080/path``), or a path alone at its own port; ``command`` is executed on this host.
+    """
+
+    log: str
+    tcp: int | str
+    http: str
+    command: list[str]
+
+
+StopSignal = Literal["SIGTERM", "SIGINT", "SIGQUIT", "SIGHUP", "SIGUSR1", "SIGUSR2", "SIGKILL"]
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceSettings:
+    """What a case may set; ``${port}`` in a text stands for the port.
+
+    Args:
+        arguments: Program and arguments; it must stay in the foreground.
+        working_folder: Folder inside ``data/shared``; by default ``data/shared`` itself.
+        environment: Variables added to the lab's own.
+        port: Of this host's loopback; 0 lets the kernel choose one.
+        ready: When it takes commands; by default when its port takes connections.
+        ready_seconds: So long it may take until it is ready.
+        stop_signal: By what it is asked to end.
+        stop_seconds: So long it may take to end then; after that it is killed.
+    """
+
+    arguments: list[str] = field(default_factory=list[str])
+    working_folder: InputFolder = ""
+    environment: dict[str, str] = field(default_factory=dict[str, str])
+    port: int = 0
+    ready: ServiceReadySettings = field(default_factory=ServiceReadySettings)
+    ready_seconds: float = 120.0
+    stop_signal: StopSignal = "SIGTERM"
+    stop_seconds: float = 10.0
+
+    def __post_init__(self) -> None:
+        wrong = [*self._wrong()]
+        if wrong:
+            raise SettingsError(wrong)
+
+    def _wrong(self) -> Iterator[tuple[str, str]]:
+        if not self.arguments:
+            yield "arguments", "arguments is empty; its first item must be the program"
+        if not 0 <= self.port < 65536:
+            yield "port", f"port is {self.port}; ports are 1 to 65535, and 0 lets the kernel choose"
+        if self.ready_seconds <= 0:
+            yield "ready_seconds", f"ready_seconds is {self.ready_seconds:g}; it must be above 0"
+        if self.stop_seconds < 0:
+            yield "stop_seconds", f"stop_seconds is {self.stop_seconds:g}; it must be 0 or more"
+        try:
+            self.ways(_SOME_PORT)
+        except InputError as error:
+            yield "ready", str(error)
+
+    def ways(self, port: int) -> list[Readiness]:
+        """Return the ways in which it must be ready.
+
+        Raises:
+            InputError: If one is no way.
+        """
+        if not self.ready:
+            return [TcpPort(port)] if self.names_port else []
+        ready = cast("JsonObject", self.ready)
+        given = {name: mapped(way, partial(with_port, port=port)) for name, way in ready.items()}
+        if str(given.get("http")).startswith("/"):
+            given["http"] = f"{port}{given['http']}"
+        return ways_of(given)
+
+    @property
+    def names_port(self) -> bool:
+        """Whether the program is told its port."""
+        return any(PORT in text for text in (*self.arguments, *self.environment.values()))
+
+
+def with_port(text: str, port: int) -> str:
+    """Put the port into a text."""
+    return text.replace(PORT, str(port))
 
 
 class Service(HostProgram[ServiceSettings]):
@@ -64,14 +153,14 @@ class Service(HostProgram[ServiceSettings]):
         settings = self.settings
         self._port = port = settings.port or free_port()
         self._server = server = ServerProcess(
-            ServerProgram(
-                title=f"the service '{name_of(self)}'",
-                arguments=[with_port(word, port) for word in settings.arguments],
-                folder=self._folder(settings.working_folder),
-                log=self._log(),
+            f"the service '{name_of(self)}'",
+            Call(
+                [with_port(word, port) for word in settings.arguments],
+                self._folder(settings.working_folder),
+                *([self._log()] * 2),
                 environment=self._with_port(settings.environment),
-                labels=run_label(self.workspace),
             ),
+            run_label(self.workspace),
             self._hear_end,
         )
         for way in settings.ways(port):

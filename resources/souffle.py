@@ -9,7 +9,7 @@ from benchyard.case.resource import CommandResult, current_step
 from benchyard.core.errors import CommandFailedError
 from resources._containers.base import SHARED, ProgramContainer
 from resources._containers.settings import ContainerSettings, heap_arguments
-from resources._mapping.commands import Database, Mapping, MappingEngine
+from resources._mapping import Database, Mapping, MappingEngine
 from resources._mapping.folder import shared
 
 

@@ -25,7 +25,7 @@ class Follower:
 
     Args:
         stdout: Where standard output goes; appended to.
-        stderr: The same for standard error; the same file to have both in one.
+        stderr: The same for standard error.
     """
 
     def __init__(self, stdout: Path, stderr: Path) -> None:
@@ -49,7 +49,7 @@ class Follower:
         try:
             with ExitStack() as files:
                 out = self._opened(files, self.stdout)
-                err = out if self.stdout == self.stderr else self._opened(files, self.stderr)
+                err = self._opened(files, self.stderr)
                 for said, complained in pieces:
                     for number, (file, piece) in enumerate(((out, said), (err, complained))):
                         if piece:

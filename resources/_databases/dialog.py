@@ -5,11 +5,11 @@ it said is whole when its streams end, and what follows an error is never execut
 """
 
 import uuid
-from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 
-from benchyard.core.errors import CommandFailedError, ResourceError
+from benchyard.core.errors import ResourceError
 from benchyard.core.redaction import longest_known, redacted_end
 from resources._containers.container import LiveContainer, ProgramCall
 from resources._containers.engine import EngineError, telling
@@ -86,24 +86,23 @@ class Dialog:
             CommandFailedError: If what it answers cannot be written.
             EngineError: If the engine went away.
         """
-        answer = bytearray()
         self._complaints = b""
-        told, mark = self._client.end(f"end-{uuid.uuid4().hex}")
-        with self._closing_after_errors(), telling("the client in the container went away"):
-            # A client that takes no input has ended; its output says why.
-            with suppress(BrokenPipeError, ConnectionResetError):
-                self._program.send((script + told).encode())
-            self._until(mark, _telling_of_disk(take) if take else answer.extend)
-        return bytes(answer)
+        return self._execute(script, take)
 
-    @contextmanager
-    def _closing_after_errors(self) -> Generator[None]:
+    def _execute(self, script: str, take: Take | None = None) -> bytes:
+        answer = bytearray()
+        told, mark = self._client.end(f"end-{uuid.uuid4().hex}")
         try:
-            yield
+            with telling("the client in the container went away"):
+                # A client that takes no input has ended; its output says why.
+                with suppress(BrokenPipeError, ConnectionResetError):
+                    self._program.send((script + told).encode())
+                self._until(mark, take or answer.extend)
         except BaseException:
             # Nobody knows how much of the answer is still to come.
             self.close()
             raise
+        return bytes(answer)
 
     def _until(self, mark: bytes, take: Take) -> None:
         """Hand over what comes before the mark, which may come in parts itself."""
@@ -129,12 +128,11 @@ class Dialog:
             farewell: What it ends at.
         """
         try:
-            with self._closing_after_errors(), telling("the client in the container went away"):
-                self._program.send(farewell.encode())
-                self._until(uuid.uuid4().hex.encode(), _drop)
-        except (DialogEndedError, EngineError) as error:
-            if isinstance(error, DialogEndedError):
-                return error
+            self._execute(farewell)
+        except DialogEndedError as error:
+            return error
+        except EngineError:
+            pass
         return DialogEndedError(None, "")
 
     def _exit_code(self) -> int | None:
@@ -147,17 +145,3 @@ class Dialog:
         """Let the client go: its input is over."""
         self.open = False
         self._life.close()
-
-
-def _telling_of_disk(take: Take) -> Take:
-    def taking(piece: bytes) -> None:
-        try:
-            take(piece)
-        except OSError as error:
-            raise CommandFailedError(f"the answer cannot be written: {error}") from error
-
-    return taking
-
-
-def _drop(piece: bytes) -> None:
-    del piece

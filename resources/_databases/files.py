@@ -3,8 +3,7 @@
 A file is read once here only if the server refused it, so that the error names the line.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from benchyard.core.errors import CommandFailedError
@@ -26,84 +25,39 @@ def catalogue_of(rows: Iterable[Sequence[str]]) -> Catalogue:
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
-    """A file to load.
-
-    Args:
-        path: On this host.
-        name: What the case calls it.
-        table: What the case calls the table, in lower case.
-    """
-
-    path: Path
-    name: str
-    table: str
+class Source(DataFile):
+    """A file to load into a server."""
 
     @property
     def inside(self) -> str:
         """Where the container sees it."""
         return f"{SHARED}/{self.name}"
 
-    @property
-    def is_tbl(self) -> bool:
-        """Whether it has the form of TPC-H's dbgen: a bar after each value, no header."""
-        return self._data.is_tbl
+    def header(self) -> list[str]:
+        """Return the column names in the first line, lower-cased."""
+        names = super().header()
+        if any("\n" in name or "\r" in name for name in names):
+            raise Failure(f"{self.name}:1: a column name has a line break; rename it")
+        return names
 
-    @property
-    def _data(self) -> DataFile:
-        return DataFile(str(self.path), self.name, self.table)
-
-    def new_columns(self, key: str) -> list[str]:
-        """Return the columns of the table that is made for it, from the header.
+    def new_columns(self, key: str = "") -> list[str]:
+        """Return the columns of the table that is made for it.
 
         Args:
             key: The column that the table has besides.
-
-        Raises:
-            CommandFailedError: If there is no such header.
         """
-        if self.is_tbl:
-            raise CommandFailedError(
-                f"{self.name}: a .tbl file names no columns; give a schema_file"
-            )
-        names = self._header()
+        names = super().new_columns()
         if key in names:
-            raise CommandFailedError(
+            raise Failure(
                 f"{self.name}:1: a column is named '{key}', as the table's own key is; rename it, "
                 "or make the table with a schema_file"
             )
         return names
 
     def columns_of(self, catalogue: Catalogue) -> tuple[str, list[str]]:
-        """Return real names of table and columns that it fills.
-
-        Raises:
-            CommandFailedError: If one of them is not there.
-        """
-        if self.table not in catalogue:
-            raise CommandFailedError(f"{self.name}: the schema_file makes no table '{self.table}'")
-        table, columns = catalogue[self.table]
-        if self.is_tbl:
-            return table, list(columns)
-        known = {column.lower(): column for column in columns}
-        names = self._header()
-        strange = [name for name in names if name not in known]
-        if strange:
-            raise CommandFailedError(
-                f"{self.name}:1: the table '{table}' has no column '{strange[0]}'"
-            )
-        return table, [known[name] for name in names]
-
-    def _header(self) -> list[str]:
-        try:
-            names = self._data.header()
-        except Failure as failure:
-            raise CommandFailedError(str(failure)) from failure
-        broken = [name for name in names if "\n" in name or "\r" in name]
-        if broken:
-            raise CommandFailedError(f"{self.name}:1: a column name has a line break; rename it")
-        return names
+        """Return real names of table and columns that it fills."""
+        table, columns = catalogue.get(self.table, (self.table, ()))
+        return table, self.chosen({column.lower(): column for column in columns})
 
     def refused(self, width: int, said: str, line: int | None = None) -> CommandFailedError:
         """Return the error for a file that the server refused.
@@ -114,40 +68,28 @@ class Source:
             line: Where the server sees it.
         """
         try:
-            for _ in self._rows(width):
-                pass
-        except CommandFailedError as error:
-            return error
+            self.check(width)
+        except Failure as failure:
+            return CommandFailedError(str(failure))
         return CommandFailedError(f"{self.name}{f':{line}' if line else ''}: {said}")
 
     def refuse_open_quote(self, width: int) -> None:
-        """Refuse a file whose last quoted value has no end, which MySQL takes for a text.
-
-        Raises:
-            CommandFailedError: If it is one.
-        """
+        """Refuse a file whose last quoted value has no end, which MySQL takes for a text."""
         quotes = 0
-        with self.path.open("rb") as stream:
+        with Path(self.path).open("rb") as stream:
             while chunk := stream.read(PIECE):
                 quotes += chunk.count(b'"')
         if quotes % 2:
             # Also so if a value without quotes around it has one inside, which is no fault.
-            for _ in self._rows(width):
-                pass
+            self.check(width)
 
-    def _rows(self, width: int) -> Iterator[object]:
-        try:
-            yield from self._data.rows(width)
-        except Failure as failure:
-            raise CommandFailedError(str(failure)) from failure
-
-    def line_of(self, row: int) -> int:
+    def line_of_row(self, row: int) -> int:
         """Return the line where a row begins; the first after the header is 1."""
-        return self._data.line_of(row + (0 if self.is_tbl else 1))
+        return self.line_of(row + (0 if self.is_tbl else 1))
 
     def has_windows_lines(self) -> bool:
         """Tell whether its lines end with a carriage return and a line feed."""
-        with self.path.open("rb") as stream:
+        with Path(self.path).open("rb") as stream:
             return stream.readline().endswith(b"\r\n")
 
 
@@ -158,7 +100,7 @@ def strip_last_bars(source: Source, target: Path, width: int) -> None:
         CommandFailedError: If a line does not end with a bar.
     """
     pending = b""
-    with source.path.open("rb") as stream, target.open("wb") as copy:
+    with Path(source.path).open("rb") as stream, target.open("wb") as copy:
         while chunk := stream.read(PIECE):
             text = pending + chunk
             # A bar at the end may be one before a line break that is still to come.

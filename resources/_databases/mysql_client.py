@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 from typing import TextIO
 
+from benchyard.core.errors import CommandFailedError
 from resources._databases.dialog import DialogClient
 from resources._databases.files import Source
 
@@ -51,9 +52,12 @@ class XmlAnswer:
         """Read the next piece."""
         text = self._rest + piece
         end = 0
-        for token in _TOKEN.finditer(text):
-            end = token.end()
-            self._read(token)
+        try:
+            for token in _TOKEN.finditer(text):
+                end = token.end()
+                self._read(token)
+        except OSError as error:
+            raise CommandFailedError(f"the answer cannot be written: {error}") from error
         self._rest = text[end:]
 
     def _read(self, token: re.Match[bytes]) -> None:

@@ -7,8 +7,6 @@ Source: PostgreSQL's documentation, "psql" and 4.1 "Lexical Structure"; its code
 src/bin/psql/copy.c, and src/fe_utils/psqlscan.l.
 """
 
-import csv
-import io
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -16,7 +14,7 @@ from pathlib import PurePosixPath
 
 from benchyard.core.errors import CommandFailedError, ProgramFailedError
 from resources._databases.dialog import DialogClient
-from resources._databases.files import Catalogue, Source, catalogue_of
+from resources._databases.files import Source
 from resources._embedded.embedded_file import literal, quoted
 
 #: In the words of an error, in English whatever the image speaks.
@@ -94,13 +92,6 @@ def ask_catalogue(tables: Sequence[str]) -> str:
         f"AND a.attgenerated = '' AND lower(c.relname) IN ({names}) "
         "AND c.relkind IN ('r', 'p', 'f', 'v') ORDER BY c.oid, a.attnum;\n"
     )
-
-
-def catalogue(answer: bytes) -> Catalogue:
-    """Read the answer to that query."""
-    rows = csv.reader(io.StringIO(answer.decode(), newline=""))
-    next(rows, None)
-    return catalogue_of(rows)
 
 
 class Complaint:

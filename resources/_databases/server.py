@@ -12,10 +12,10 @@ from benchyard.core.errors import CommandFailedError, NotReadyError, ResourceErr
 from resources._containers import Mount, Specification
 from resources._containers.base import ContainerSettingsT, ServerContainer
 from resources._containers.engine import EngineError
-from resources._databases.commands import SqlDatabase
+from resources._databases import SqlDatabase
 from resources._databases.dialog import NOT_EXECUTABLE, Dialog, DialogClient, DialogEndedError
-from resources._databases.files import Source
-from resources._embedded.embedded_file import quote_empty_lines
+from resources._databases.files import Catalogue, Source, catalogue_of
+from resources._embedded.embedded_file import Failure, quote_empty_lines
 from resources._files import put, read_text
 from resources._readiness import Asking, Awaited, Readiness, TcpPort
 
@@ -176,7 +176,11 @@ class DatabaseServer(SqlDatabase[ContainerSettingsT], ServerContainer[ContainerS
                 f"two files are loaded into the table '{doubled[0]}', which each makes anew; "
                 "make the table with a schema_file"
             )
-        return CommandResult({"rows": self._fill(sources, schema_file), "files": len(sources)})
+        try:
+            rows = self._fill(sources, schema_file)
+        except Failure as failure:
+            raise CommandFailedError(str(failure)) from failure
+        return CommandResult({"rows": rows, "files": len(sources)})
 
     def _execute_sql(self, sql: str) -> int | None:
         return self._query("sql", sql, None)
@@ -197,6 +201,31 @@ class DatabaseServer(SqlDatabase[ContainerSettingsT], ServerContainer[ContainerS
         """Load all the files or none; return how many rows they have."""
 
     @abstractmethod
+    def _asked(self, query: str) -> list[list[str]]:
+        """Return the rows of a query of our own, without the header."""
+
+    @abstractmethod
+    def _catalogue_query(self, tables: Sequence[str]) -> str:
+        """Return the query for the columns of tables, named in lower case."""
+
+    def _catalogue(self, tables: Sequence[str]) -> Catalogue:
+        """Return what the server knows of tables."""
+        wanted = [name.lower() for name in tables]
+        return catalogue_of(self._asked(self._catalogue_query(wanted)))
+
+    def _real_names(self, tables: Sequence[str]) -> list[str]:
+        """Return the names of tables as the server has them.
+
+        Raises:
+            CommandFailedError: If one is not there.
+        """
+        known = self._catalogue(tables)
+        for name in tables:
+            if name.lower() not in known:
+                raise CommandFailedError(f"{type(self).__name__}: there is no table '{name}'")
+        return [table for table, _ in known.values()]
+
+    @abstractmethod
     def _query(self, name: str, sql: str, answer: Path | None) -> int | None:
         """Execute statements.
 
@@ -212,4 +241,4 @@ class DatabaseServer(SqlDatabase[ContainerSettingsT], ServerContainer[ContainerS
     def _source(self, name: str, table: str) -> Source:
         if "\n" in name or "\r" in name:
             raise CommandFailedError(f"the name of the file '{name}' has a line break; rename it")
-        return Source(self.workspace.file(name), name, table.lower())
+        return Source(str(self.workspace.file(name)), name, table.lower())

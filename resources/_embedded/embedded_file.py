@@ -2,11 +2,11 @@
 
 import csv
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 #: How a null is written in a file, as KROWN's databases read it.
 NULL = "NULL"
@@ -15,6 +15,9 @@ BATCH = 10_000
 
 # The csv module stops at 128 KiB a value; the engines have limits of their own.
 csv.field_size_limit(2**31 - 1)
+
+
+AnyColumn = TypeVar("AnyColumn")
 
 
 class Failure(Exception):  # noqa: N818 - the answer to a request, not a defect
@@ -84,6 +87,31 @@ class DataFile:
                         f"values, and {width} are expected"
                     )
                 yield [None if value == NULL else value for value in row] if NULL in row else row
+
+    def check(self, width: int) -> None:
+        """Read all of it; raise a Failure at the first row that is wrong."""
+        for _ in self.rows(width):
+            pass
+
+    def new_columns(self) -> list[str]:
+        """Return the columns of the table that is made for it, from the header."""
+        if self.is_tbl:
+            raise Failure(f"{self.name}: a .tbl file names no columns; give a schema_file")
+        return self.header()
+
+    def chosen(self, columns: Mapping[str, AnyColumn]) -> list[AnyColumn]:
+        """Return the columns that it fills.
+
+        Args:
+            columns: Those of its table by their names in lower case; none if there is no table.
+        """
+        if not columns:
+            raise Failure(f"{self.name}: the schema_file makes no table '{self.table}'")
+        names = list(columns) if self.is_tbl else self.header()
+        strange = [name for name in names if name not in columns]
+        if strange:
+            raise Failure(f"{self.name}:1: the table '{self.table}' has no column '{strange[0]}'")
+        return [columns[name] for name in names]
 
     def line_of(self, record: int) -> int:
         """Return the line where a record begins; the two differ once a value spans lines."""
@@ -226,26 +254,18 @@ class Engine(ABC):
             self.script(*schema, None)
         rows = 0
         for file in files:
-            columns = self._make_table(file) if schema is None else self._choose(file)
+            if schema is None:
+                columns = self._make_table(file)
+            else:
+                known = self.columns(file.table)
+                columns = file.chosen({name.lower(): (name, kind) for name, kind in known})
             rows += self.fill(file, columns)
         self.execute("COMMIT")
         return rows
 
     def _make_table(self, file: DataFile) -> list[Column]:
-        if file.is_tbl:
-            raise Failure(f"{file.name}: a .tbl file names no columns; give a schema_file")
-        columns = [(name, "VARCHAR") for name in file.header()]
+        columns = [(name, "VARCHAR") for name in file.new_columns()]
         declared = ", ".join(f"{quoted(name)} {kind}" for name, kind in columns)
         self.execute(f"DROP TABLE IF EXISTS {quoted(file.table)}")
         self.execute(f"CREATE TABLE {quoted(file.table)} ({declared})")
         return columns
-
-    def _choose(self, file: DataFile) -> list[Column]:
-        known = {name.lower(): (name, kind) for name, kind in self.columns(file.table)}
-        if not known:
-            raise Failure(f"{file.name}: the schema_file makes no table '{file.table}'")
-        names = list(known) if file.is_tbl else file.header()
-        strange = [name for name in names if name not in known]
-        if strange:
-            raise Failure(f"{file.name}:1: the table '{file.table}' has no column '{strange[0]}'")
-        return [known[name] for name in names]

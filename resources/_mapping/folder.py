@@ -1,10 +1,8 @@
 """Engines in containers, and the files that they are handed beside the run's shared folder.
 
-Those are configurations with passwords and converted mappings. What reads and writes mappings is
-loaded late: listing cases must not wait for it, and commands should not either.
+Those are configurations with passwords and converted mappings.
 """
 
-import importlib
 import os
 import shutil
 import uuid
@@ -24,7 +22,6 @@ from resources._containers.base import (
     ProgramContainer,
 )
 from resources._containers.settings import ContainerSettings
-from resources._mapping.commands import Database
 
 #: Who may read and write what holds a password.
 PRIVATE = 0o600
@@ -96,62 +93,6 @@ def _unwritable(name: str) -> CommandFailedError:
     )
 
 
-def load() -> None:
-    """Load what converts, where nothing is measured."""
-    importlib.import_module("resources._mapping.mappings")
-
-
-def in_rml(mapping: Path, name: str, database: Database, *, formulations: bool = False) -> str:
-    """Return a mapping as RML that names its database.
-
-    Args:
-        name: Of the file, for errors.
-        formulations: Whether it tells how databases are referred to.
-
-    Raises:
-        CommandFailedError: If it is not well-formed.
-    """
-    from resources._mapping import mappings  # noqa: PLC0415 - see above
-
-    graph = mappings.read_mapping(mapping, name)
-    mappings.connect(graph, database)
-    if formulations:
-        mappings.name_formulations(graph)
-    return mappings.turtle(graph)
-
-
-def with_classes(mapping: Path, name: str) -> str:
-    """Return a mapping with ``rr:class`` in the place of what maps to a constant ``rdf:type``.
-
-    Args:
-        name: Of the file, for errors.
-
-    Raises:
-        CommandFailedError: If it is not well-formed, or a type is no constant.
-    """
-    from resources._mapping import mappings  # noqa: PLC0415 - see above
-
-    graph = mappings.read_mapping(mapping, name)
-    mappings.name_classes(graph, name)
-    return mappings.turtle(graph)
-
-
-def with_moved_sources(mapping: Path, name: str, old: str, new: str) -> str:
-    """Return a mapping whose sources begin with ``new`` where they begin with ``old``.
-
-    Args:
-        name: Of the file, for errors.
-
-    Raises:
-        CommandFailedError: If it is not well-formed.
-    """
-    from resources._mapping import mappings  # noqa: PLC0415 - see above
-
-    graph = mappings.read_mapping(mapping, name)
-    mappings.move_sources(graph, old, new)
-    return mappings.turtle(graph)
-
-
 #: Bytes that are copied at a time.
 _CHUNK = 1 << 20
 
@@ -199,11 +140,6 @@ class WithFolder(ContainerResource[ContainerSettingsT]):
 
     They lie in the resource's scratch folder: in the shared one they would be results.
     """
-
-    def initialize(self) -> None:
-        """Fetch the image, and load what converts mappings."""
-        super().initialize()
-        load()
 
     def _prepare(self) -> None:
         # Below a folder that is mounted read-only, the engine cannot make these.

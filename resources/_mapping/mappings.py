@@ -20,7 +20,7 @@ from pyoxigraph import (
 )
 
 from benchyard.core.errors import CommandFailedError
-from resources._mapping.commands import Database
+from resources._mapping import Database
 
 _NAMES = {
     "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
@@ -76,6 +76,48 @@ def turtle(mapping: Dataset) -> str:
     ordered = sorted((quad.triple for quad in mapping), key=str)
     content = serialize(ordered, format=RdfFormat.TURTLE, prefixes=_NAMES)
     return (content or b"").decode()
+
+
+# -- whole files
+
+
+def in_rml(path: Path, name: str, database: Database, *, formulations: bool = False) -> str:
+    """Return a mapping as RML that names its database.
+
+    Args:
+        name: Of the file, for errors.
+        formulations: Whether it tells how databases are referred to.
+
+    Raises:
+        CommandFailedError: If it is not well-formed.
+    """
+    mapping = read_mapping(path, name)
+    connect(mapping, database)
+    if formulations:
+        name_formulations(mapping)
+    return turtle(mapping)
+
+
+def with_classes(path: Path, name: str) -> str:
+    """Return a mapping with ``rr:class`` in the place of what maps to a constant ``rdf:type``.
+
+    Raises:
+        CommandFailedError: If it is not well-formed, or a type is no constant.
+    """
+    mapping = read_mapping(path, name)
+    name_classes(mapping, name)
+    return turtle(mapping)
+
+
+def with_moved_sources(path: Path, name: str, old: str, new: str) -> str:
+    """Return a mapping whose sources begin with ``new`` where they begin with ``old``.
+
+    Raises:
+        CommandFailedError: If it is not well-formed.
+    """
+    mapping = read_mapping(path, name)
+    move_sources(mapping, old, new)
+    return turtle(mapping)
 
 
 # -- RML

@@ -12,10 +12,11 @@ from typing import Any
 
 import pytest
 
-from benchyard.case.resource import CommandResult, Workspace, step_context
+from benchyard.case.resource import CommandResult, NoSettings, Workspace, step_context
 from benchyard.core.errors import CommandFailedError
 from benchyard.process.labels import this_owner
 from resources.container import AnyContainerSettings, Container
+from resources.query import Query
 
 #: Debian with perl and a shell, and nothing that runs.
 BASE = "benchyard-test/base:bookworm"
@@ -69,17 +70,48 @@ def workspace_in(folder: Path) -> Workspace:
 
 
 @contextmanager
+def brought_up(resource: Any) -> Generator[Any]:
+    """Bring a resource up, and have it stopped."""
+    resource.initialize()
+    try:
+        resource.start()
+        resource.wait_until_ready()
+        yield resource
+    finally:
+        resource.stop()
+
+
+@contextmanager
 def container_in(workspace: Workspace, **settings: Any) -> Generator[Container]:
     """Bring a container up, and have it stopped."""
     given = dict[str, Any](image=BASE, command=WAITS) | settings
-    made = Container(AnyContainerSettings(**given), workspace)
-    made.initialize()
-    try:
-        made.start()
-        made.wait_until_ready()
+    with brought_up(Container(AnyContainerSettings(**given), workspace)) as made:
         yield made
-    finally:
-        made.stop()
+
+
+@contextmanager
+def asking(workspace: Workspace) -> Generator[Query]:
+    """Start a client for SPARQL that knows the containers of the run."""
+    with brought_up(Query(NoSettings(), workspace)) as query:
+        query.begin("02-ask")
+        yield query
+
+
+def put(workspace: Workspace, *names: str, text: str = "<a:a> <a:b> <a:c> .\n") -> None:
+    """Write inputs, and link to them as the lab does."""
+    for name in names:
+        for folder in (workspace.inputs, workspace.shared):
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (workspace.inputs / name).write_text(text)
+        if not (workspace.shared / name).is_symlink():
+            (workspace.shared / name).symlink_to(workspace.inputs / name)
+
+
+def refusal(call: Callable[[], object]) -> str:
+    """Return why a command fails."""
+    with pytest.raises(CommandFailedError) as caught:
+        call()
+    return str(caught.value)
 
 
 @contextmanager

@@ -12,10 +12,11 @@ import pytest
 
 import resources
 from benchyard.case.resource import Workspace
-from benchyard.core.errors import CommandFailedError, NotReadyError
+from benchyard.core.errors import NotReadyError
 from benchyard.host.counters.parsing import TICKS_PER_S, process_stat
 from resources.embedded import EmbeddedDatabase
 from tests.conftest import eventually, is_gone
+from tests.resources.containers import refusal
 
 Database = EmbeddedDatabase[Any]
 Put = Callable[[str, str], str]
@@ -34,18 +35,12 @@ def cpu_s(pid: int) -> float:
     return (stat.user_ticks + stat.system_ticks) / TICKS_PER_S if stat else 0.0
 
 
-def fail(call: Callable[[], object]) -> str:
-    with pytest.raises(CommandFailedError) as caught:
-        call()
-    return str(caught.value)
-
-
 def test_abort_ends_the_query_at_once(database: Database) -> None:
     (pid,) = database.pids()
     timer = threading.Timer(0.2, database.abort)
     timer.start()
     began = time.monotonic()
-    said = fail(lambda: database.execute(ENDLESS))
+    said = refusal(lambda: database.execute(ENDLESS))
     timer.join()
     assert time.monotonic() - began < 60
     assert "SIGKILL" in said
@@ -56,11 +51,11 @@ def test_a_killed_process_is_told_now_and_afterwards(database: Database) -> None
     (pid,) = database.pids()
     timer = threading.Timer(0.2, os.kill, (pid, signal.SIGKILL))
     timer.start()
-    said = fail(lambda: database.execute(ENDLESS))
+    said = refusal(lambda: database.execute(ENDLESS))
     timer.join()
     assert said.startswith(f"{type(database).__name__} did not answer")
     assert "SIGKILL" in said
-    assert "SIGKILL" in fail(lambda: database.execute("SELECT 1"))
+    assert "SIGKILL" in refusal(lambda: database.execute("SELECT 1"))
 
 
 def test_what_was_loaded_survives_an_abort(
@@ -85,7 +80,9 @@ def test_stop_lets_the_process_go(database: Database) -> None:
 
 def test_stop_does_not_wait_for_a_query(database: Database) -> None:
     failed: list[str] = []
-    asking = threading.Thread(target=lambda: failed.append(fail(lambda: database.execute(ENDLESS))))
+    asking = threading.Thread(
+        target=lambda: failed.append(refusal(lambda: database.execute(ENDLESS)))
+    )
     (pid,) = database.pids()
     idle = cpu_s(pid)
     asking.start()

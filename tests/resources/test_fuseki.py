@@ -3,7 +3,7 @@
 import json
 import threading
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from http.client import HTTPConnection
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
@@ -11,34 +11,21 @@ from typing import Any
 
 import pytest
 
-from benchyard.case.resource import NoSettings, Workspace, commands_of, step_context
-from benchyard.core.errors import CommandFailedError
+from benchyard.case.resource import Workspace, commands_of, step_context
 from resources._containers import Mount
 from resources._containers.settings import ContainerSettings
 from resources._http_store import Upload, content_type
-from resources.fuseki import Fuseki
-from resources.oxigraph import Oxigraph
 from resources.query import Query
+from resources.stores import Fuseki, Oxigraph
 from tests.answering import Quiet, serving
 from tests.conftest import eventually
+from tests.resources.containers import asking, brought_up, put, refusal
 
 TRIPLES = '<a:a> <a:b> "Empty" .\n<a:a> <a:b> "ä" .\n'
 
 
 def made(kind: Any, workspace: Workspace, **settings: Any) -> Any:
     return kind(ContainerSettings(**settings), workspace)
-
-
-def fail(call: Callable[[], object]) -> str:
-    with pytest.raises(CommandFailedError) as caught:
-        call()
-    return str(caught.value)
-
-
-def put(workspace: Workspace, name: str, text: str = TRIPLES) -> str:
-    (workspace.inputs / name).write_text(text)
-    (workspace.shared / name).symlink_to(workspace.inputs / name)
-    return name
 
 
 # -- what they are made from
@@ -105,7 +92,7 @@ def test_the_suffix_says_the_type(name: str, kind: str) -> None:
 
 
 def test_a_file_that_is_not_there(workspace: Workspace) -> None:
-    assert "there is no file 'a.nt'" in fail(lambda: made(Fuseki, workspace).load("a.nt"))
+    assert "there is no file 'a.nt'" in refusal(lambda: made(Fuseki, workspace).load("a.nt"))
 
 
 # -- sending a file
@@ -175,7 +162,7 @@ def test_a_refusal_is_told_even_if_it_comes_early(
     file = tmp_path / "a.nt"
     # So much that the sender has more to say when the store hangs up.
     file.write_bytes(b"x" * 30_000_000)
-    said = fail(lambda: Upload("127.0.0.1", port, "/ds").send(file, "text/turtle"))
+    said = refusal(lambda: Upload("127.0.0.1", port, "/ds").send(file, "text/turtle"))
     assert "refuses it: HTTP 400 Bad Request" in said or (early and "does not answer" in said)
     assert early or "Expected BNode or IRI" in said
 
@@ -183,7 +170,7 @@ def test_a_refusal_is_told_even_if_it_comes_early(
 def test_a_store_that_is_gone(tmp_path: Path) -> None:
     file = tmp_path / "a.nt"
     file.write_text("")
-    said = fail(lambda: Upload("127.0.0.1", 9, "/ds").send(file, "text/turtle"))
+    said = refusal(lambda: Upload("127.0.0.1", 9, "/ds").send(file, "text/turtle"))
     assert said.startswith("the store does not answer: ")
 
 
@@ -196,23 +183,12 @@ def test_sending_can_be_broken_off(store: tuple[type[_Store], int], tmp_path: Pa
     timer = threading.Timer(0.2, upload.cancel)
     timer.start()
     began = time.monotonic()
-    assert "aborted" in fail(lambda: upload.send(file, "text/turtle"))
+    assert "aborted" in refusal(lambda: upload.send(file, "text/turtle"))
     timer.join()
     assert time.monotonic() - began < 60
 
 
 # -- on a real engine
-
-
-def started(resource: Any) -> Generator[Any]:
-    with step_context("01-load"):
-        resource.initialize()
-        resource.start()
-        try:
-            resource.wait_until_ready()
-            yield resource
-        finally:
-            resource.stop()
 
 
 @pytest.fixture
@@ -222,20 +198,22 @@ def fuseki(workspace: Workspace) -> Generator[Any]:
         "RECORDER_READY": "[2022-10-07 12:00:00] INFO  Server          :: Start Fuseki (http=3030)",
         "RECORDER_ANSWER": '{"count": 2}',
     }
-    yield from started(
-        made(Fuseki, workspace, image="benchyard-test/recorder", environment=environment)
-    )
+    settings = {"image": "benchyard-test/recorder", "environment": environment}
+    with step_context("01-load"), brought_up(made(Fuseki, workspace, **settings)) as resource:
+        yield resource
 
 
 @pytest.fixture
 def oxigraph(workspace: Workspace) -> Generator[Any]:
-    yield from started(made(Oxigraph, workspace, image="benchyard-test/oxigraph"))
+    store = made(Oxigraph, workspace, image="benchyard-test/oxigraph")
+    with step_context("01-load"), brought_up(store):
+        yield store
 
 
 @pytest.mark.requires("docker", "image:recorder")
 @pytest.mark.slow
 def test_fuseki_is_called_as_krown_calls_it(fuseki: Any, workspace: Workspace) -> None:
-    put(workspace, "a.nt")
+    put(workspace, "a.nt", text=TRIPLES)
     assert fuseki.load("a.nt").values == {"bytes": len(TRIPLES.encode()), "triples": 2}
 
     # Not yet: the stream to this file is a moment behind the answer.
@@ -265,15 +243,11 @@ def _recorded(file: Path, number: int) -> list[Any]:
 @pytest.mark.slow
 class TestOxigraph:
     def test_load_and_query(self, oxigraph: Any, workspace: Workspace) -> None:
-        put(workspace, "a.nt")
-        put(workspace, "ask.rq", "SELECT ?o { <a:a> <a:b> ?o } ORDER BY ?o")
+        put(workspace, "a.nt", text=TRIPLES)
+        put(workspace, "ask.rq", text="SELECT ?o { <a:a> <a:b> ?o } ORDER BY ?o")
         assert oxigraph.load("a.nt").values == {"bytes": len(TRIPLES.encode())}
 
-        query = Query(NoSettings(), workspace)
-        query.start()
-        query.wait_until_ready()
-        query.begin("02-ask")
-        try:
+        with asking(workspace) as query:
             for accept in (
                 "application/sparql-results+json",
                 "application/sparql-results+xml",
@@ -295,8 +269,6 @@ class TestOxigraph:
             ).verified()
             assert graph.values["results"] == 2
             self._refusals(query)
-        finally:
-            query.stop()
 
     def _refusals(self, query: Query) -> None:
         url = "http://Oxigraph:7878/query"
@@ -304,26 +276,26 @@ class TestOxigraph:
         result = query.execute_and_save(none, url, "none.json", expect_empty=True).verified()
         assert result.values["results"] == 0
         empty = query.execute_and_save(none, url, "x")
-        assert "without any result" in fail(empty.verified)
-        assert "HTTP 400" in fail(lambda: query.execute_and_save("SELEKT", url, "x"))
-        assert "HTTP 404" in fail(lambda: query.execute_and_save(none, f"{url}/x", "x"))
+        assert "without any result" in refusal(empty.verified)
+        assert "HTTP 400" in refusal(lambda: query.execute_and_save("SELEKT", url, "x"))
+        assert "HTTP 404" in refusal(lambda: query.execute_and_save(none, f"{url}/x", "x"))
         ask = query.execute_and_save("ASK {}", url, "ask.json").verified()
         assert ask.values["boolean"] is True
 
     def test_what_is_no_rdf_is_refused(self, oxigraph: Any, workspace: Workspace) -> None:
-        put(workspace, "a.nt", "<a:a> <a:b> nonsense .\n")
-        said = fail(lambda: oxigraph.load("a.nt"))
+        put(workspace, "a.nt", text="<a:a> <a:b> nonsense .\n")
+        said = refusal(lambda: oxigraph.load("a.nt"))
         assert said.startswith("Oxigraph, 'a.nt': the store refuses it: HTTP 400")
         assert oxigraph.alive()
 
     def test_a_container_that_dies_while_it_is_loaded(
         self, oxigraph: Any, workspace: Workspace
     ) -> None:
-        put(workspace, "a.nt", TRIPLES * 400_000)
+        put(workspace, "a.nt", text=TRIPLES * 400_000)
         timer = threading.Timer(0.3, oxigraph.abort)
         timer.start()
         began = time.monotonic()
-        assert "does not answer" in fail(lambda: oxigraph.load("a.nt"))
+        assert "does not answer" in refusal(lambda: oxigraph.load("a.nt"))
         timer.join()
         assert time.monotonic() - began < 30
 

@@ -13,8 +13,7 @@ import pytest
 from benchyard.case.resource import Workspace
 from benchyard.core.errors import InputError, NotReadyError
 from resources.duckdb import DuckDB, DuckDBSettings
-from resources.embedded import EmbeddedDatabase
-from resources.sqlite import SQLite, SQLiteSettings
+from resources.embedded import EmbeddedDatabase, SQLite, SQLiteSettings
 from tests.conftest import MakeCase, RunBenchyard
 
 Open = Callable[..., EmbeddedDatabase[Any]]

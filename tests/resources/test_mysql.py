@@ -9,8 +9,8 @@ import pytest
 from benchyard.core.errors import InputError
 from resources._databases import mysql_client
 from resources.mysql import MySQLSettings
-from tests.resources._databases.conftest import Database, fail, made, put, query, running
-from tests.resources.containers import workspace_in
+from tests.resources._databases.conftest import Database, made, put, query, running
+from tests.resources.containers import refusal, workspace_in
 
 real = pytest.mark.requires("docker", "image:mysql")
 
@@ -78,7 +78,7 @@ def test_a_wrong_file_leaves_no_row(database: Database) -> None:
     put(database, "k.csv", "a\n1\n")
     database.load("k.csv", "kept", "s.sql")
     put(database, "k.csv", "a\n2\nthree\n")
-    assert "k.csv:3: Incorrect integer value: 'three'" in fail(
+    assert "k.csv:3: Incorrect integer value: 'three'" in refusal(
         lambda: database.load("k.csv", "kept", "s.sql")
     )
     assert query(database, "SELECT a FROM kept") == [["a"], ["1"]]
@@ -89,7 +89,7 @@ def test_a_wrong_file_leaves_no_row(database: Database) -> None:
 def test_two_files_for_one_new_table_are_told(database: Database) -> None:
     put(database, "k.csv", "a\n1\n")
     twice: Any = [{"file": "k.csv", "table": "t"}, {"file": "k.csv", "table": "T"}]
-    assert "two files" in fail(lambda: database.load_multiple(twice))
+    assert "two files" in refusal(lambda: database.load_multiple(twice))
 
 
 @real

@@ -8,9 +8,9 @@ import pytest
 
 from benchyard.case.resource import step_context
 from benchyard.core.errors import CommandFailedError, InputError
-from resources.redis import RedisLoad, RedisSettings, values
-from tests.resources._databases.conftest import Database, fail, made, running
-from tests.resources.containers import workspace_in
+from resources.redis import RedisSettings, load_arguments, values
+from tests.resources._databases.conftest import Database, made, running
+from tests.resources.containers import refusal, workspace_in
 
 real = pytest.mark.requires("docker", "image:redis")
 
@@ -49,19 +49,19 @@ def test_settings_become_arguments_of_the_server(tmp_path: Path) -> None:
 
 
 def test_the_load_becomes_arguments() -> None:
-    load = RedisLoad(1000, 5, 64, ("set", "lrange_100"), keys=10, pipeline=4, threads=2)
-    assert load.arguments(6379) == [
+    numbers: dict[str, Any] = {"requests": 1000, "clients": 5, "data_size": 64, "pipeline": 4}
+    assert load_arguments(("set", "lrange_100"), **numbers, keys=10, threads=2) == [
         "redis-benchmark", "-p", "6379", "--csv", "--precision", "6", "-n", "1000", "-c", "5",
         "-d", "64", "-P", "4", "-r", "10", "--threads", "2", "-t", "set,lrange_100",
     ]  # fmt: skip
-    assert "-t" not in RedisLoad(1, 1, 1).arguments(1)
+    assert "-t" not in load_arguments((), **numbers, keys=None, threads=None)
 
 
 @pytest.mark.parametrize("wrong", ["requests", "clients", "data_size", "pipeline", "keys"])
 def test_a_number_below_one_is_refused(wrong: str) -> None:
-    numbers: dict[str, Any] = {"requests": 1, "clients": 1, "data_size": 1, wrong: 0}
+    names = ("requests", "clients", "data_size", "pipeline", "keys", "threads")
     with pytest.raises(CommandFailedError, match=f"{wrong} is 0"):
-        RedisLoad(**numbers).arguments(1)
+        load_arguments((), **dict.fromkeys(names, 1) | {wrong: 0})
 
 
 def test_what_the_program_says_becomes_seconds() -> None:
@@ -92,7 +92,7 @@ def test_a_load_is_measured(redis: Database) -> None:
 @real
 @pytest.mark.slow
 def test_a_load_that_the_server_refuses_is_an_error(redis: Database) -> None:
-    said = fail(lambda: redis.load(2000, 4, 100_000, tests=["set"], keys=100_000))
+    said = refusal(lambda: redis.load(2000, 4, 100_000, tests=["set"], keys=100_000))
     assert "maxmemory" in said
     redis.load(200, 2, tests=["ping"])
 

@@ -19,8 +19,7 @@ from benchyard.core.errors import (
     ResourceError,
     SettingsError,
 )
-from resources._service_settings import ServiceSettings
-from resources.service import Service
+from resources.service import Service, ServiceSettings
 from tests.conftest import eventually, is_gone
 
 Start = Callable[..., Service]

@@ -8,8 +8,7 @@ import pytest
 
 from benchyard.case.resource import Workspace
 from benchyard.core.errors import CommandFailedError, InputError, NotReadyError
-from resources.embedded import EmbeddedDatabase
-from resources.sqlite import SQLite, SQLiteSettings
+from resources.embedded import EmbeddedDatabase, SQLite, SQLiteSettings
 
 Open = Callable[..., EmbeddedDatabase[Any]]
 Query = Callable[[EmbeddedDatabase[Any], str], list[list[str]]]

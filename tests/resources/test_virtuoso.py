@@ -4,17 +4,17 @@ import json
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from benchyard.case.resource import Workspace, commands_of, step_context
-from benchyard.core.errors import CommandFailedError
 from resources._containers import Mount
 from resources._containers.settings import ContainerSettings
 from resources.virtuoso import FINISH, Virtuoso, isql, refuse_errors, refuse_unloaded, register
+from tests.resources.containers import brought_up, put, refusal
 
 RECORDER = "benchyard-test/recorder"
 STAND_IN = Path(__file__).with_name("_sparql") / "isql_stand_in.py"
@@ -36,12 +36,6 @@ class StandIn(Virtuoso):
 
 def made(workspace: Workspace, kind: type[Virtuoso] = Virtuoso, **settings: Any) -> Any:
     return kind(ContainerSettings(**settings), workspace)
-
-
-def fail(call: Callable[[], object]) -> str:
-    with pytest.raises(CommandFailedError) as caught:
-        call()
-    return str(caught.value)
 
 
 # -- what it is made from
@@ -124,14 +118,14 @@ def test_what_isql_is_told() -> None:
 
 @pytest.mark.parametrize("name", ["a'b.nt", "a;b.nt", "$U{a}.nt", "a\\b.nt", 'a"b', "a\nb", "%"])
 def test_defect_40_a_name_that_isql_would_misread_is_refused(name: str) -> None:
-    assert "rename it" in fail(lambda: register("/usr/share/proj", name))
-    assert "rename it" in fail(lambda: register(f"/usr/share/proj/{name}", "a.nt"))
+    assert "rename it" in refusal(lambda: register("/usr/share/proj", name))
+    assert "rename it" in refusal(lambda: register(f"/usr/share/proj/{name}", "a.nt"))
 
 
 def test_an_error_that_the_exit_code_hides() -> None:
     refuse_errors(["Connected to OpenLink Virtuoso\n\nDone. -- 12 msec.\n", ""])
     said = "\n*** Error 28000: [Virtuoso Driver]CL034: Bad login\nat line 0 of Top-Level:\n"
-    assert "Virtuoso: *** Error 28000" in fail(lambda: refuse_errors(["", said]))
+    assert "Virtuoso: *** Error 28000" in refusal(lambda: refuse_errors(["", said]))
 
 
 @pytest.mark.parametrize(
@@ -148,7 +142,7 @@ def test_an_error_that_the_exit_code_hides() -> None:
     ],
 )
 def test_defect_04_the_list_of_the_loader_is_read(said: str, why: str) -> None:
-    assert why in fail(lambda: refuse_unloaded(said, 2))
+    assert why in refusal(lambda: refuse_unloaded(said, 2))
 
 
 def test_a_list_without_errors() -> None:
@@ -158,11 +152,11 @@ def test_a_list_without_errors() -> None:
 def test_cores_and_files_are_looked_at_first(workspace: Workspace) -> None:
     resource = made(workspace)
     (workspace.shared / "rdf").mkdir()
-    assert "cores is 0" in fail(lambda: resource.load_parallel("a.nt", 0))
-    assert "there is no file 'a.nt'" in fail(lambda: resource.load("a.nt"))
-    assert "there is no file 'rdf/a.nt'" in fail(lambda: resource.load("a.nt", "rdf"))
-    assert "is named like '*.nt'" in fail(lambda: resource.load("*.nt", "rdf"))
-    assert "outside of data/shared" in fail(lambda: resource.load("../../a.nt"))
+    assert "cores is 0" in refusal(lambda: resource.load_parallel("a.nt", 0))
+    assert "there is no file 'a.nt'" in refusal(lambda: resource.load("a.nt"))
+    assert "there is no file 'rdf/a.nt'" in refusal(lambda: resource.load("a.nt", "rdf"))
+    assert "is named like '*.nt'" in refusal(lambda: resource.load("*.nt", "rdf"))
+    assert "outside of data/shared" in refusal(lambda: resource.load("../../a.nt"))
 
 
 # -- on a real engine, with a stand-in
@@ -175,24 +169,8 @@ def virtuoso(workspace: Workspace) -> Generator[Virtuoso]:
     program.chmod(0o755)
     environment = {"RECORDER_PORTS": "8890,1111", "RECORDER_READY": "Server online at 1111"}
     resource = made(workspace, StandIn, image=RECORDER, environment=environment, stop_seconds=2)
-    with step_context("01-load"):
-        resource.initialize()
-        resource.start()
-        try:
-            resource.wait_until_ready()
-            yield resource
-        finally:
-            resource.stop()
-
-
-def put(workspace: Workspace, *files: str, text: str = "<a:a> <a:b> <a:c> .\n") -> None:
-    """Write inputs, and link to them as the lab does."""
-    for name in files:
-        file = workspace.inputs / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text)
-        (workspace.shared / name).parent.mkdir(parents=True, exist_ok=True)
-        (workspace.shared / name).symlink_to(file)
+    with step_context("01-load"), brought_up(resource):
+        yield resource
 
 
 def isql_calls(virtuoso: Any) -> list[list[str]]:
@@ -244,7 +222,7 @@ class TestStandIn:
     ) -> None:
         put(workspace, "a.nt", "c.nt")
         put(workspace, "b.nt", text=text)
-        assert why in fail(lambda: virtuoso.load_parallel("*.nt", 2))
+        assert why in refusal(lambda: virtuoso.load_parallel("*.nt", 2))
         assert virtuoso.alive()
 
     def test_abort_ends_a_load(self, virtuoso: Virtuoso, workspace: Workspace) -> None:
@@ -252,7 +230,7 @@ class TestStandIn:
         timer = threading.Timer(0.5, virtuoso.abort)
         timer.start()
         began = time.monotonic()
-        fail(lambda: virtuoso.load_parallel("a.nt", 2))
+        refusal(lambda: virtuoso.load_parallel("a.nt", 2))
         timer.join()
         assert time.monotonic() - began < 20
         assert not virtuoso.alive()

@@ -1,20 +1,20 @@
 """The network of a run, and the accounts of its containers."""
 
 import os
-from collections.abc import Generator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from benchyard.case.resource import NoSettings, Workspace
+from benchyard.case.resource import Workspace
 from benchyard.core.errors import CommandFailedError
 from benchyard.process.cgroups import Cgroup
 from resources._containers import expected_place, network, oom_kills, own_group
 from resources._containers.engine import EngineError
 from resources._containers.settings import ContainerSettings
-from resources.oxigraph import Oxigraph
-from resources.query import Query
+from resources.stores import Oxigraph
+from tests.resources.containers import asking, brought_up
 
 
 @pytest.mark.parametrize("content", ["oom_kill 3\n", "low 0\noom_kill 3\n", "a b c\n", ""])
@@ -93,43 +93,17 @@ def test_other_hosts_are_left_alone(url: str) -> None:
     assert network.address_of(url, {"virtuoso": "10.0.0.2"}) is None
 
 
-@pytest.fixture
-def published(workspace: Workspace) -> Generator[Workspace]:
-    """Give the workspace of a case that says ``localhost:7878``, with a store that runs."""
-    asking = Workspace(
-        workspace.inputs,
-        workspace.shared,
-        workspace.own,
-        workspace.kept,
-        labels=workspace.labels,
-        ports=frozenset({7878}),
-    )
-    store = Oxigraph(ContainerSettings(image="benchyard-test/oxigraph"), asking)
-    try:
-        store.initialize()
-        store.start()
-        store.wait_until_ready()
-        yield asking
-    finally:
-        store.stop()
-
-
 @pytest.mark.requires("docker", "image:oxigraph")
 @pytest.mark.slow
-def test_a_case_may_name_a_port_of_this_host(published: Workspace) -> None:
-    query = Query(NoSettings(), published)
-    query.start()
-    query.wait_until_ready()
-    try:
-        query.begin("01-ask")
+def test_a_case_may_name_a_port_of_this_host(workspace: Workspace) -> None:
+    place = replace(workspace, ports=frozenset({7878}))
+    store = Oxigraph(ContainerSettings(image="benchyard-test/oxigraph"), place)
+    with brought_up(store), asking(place) as query:
         for host in ("localhost", "Oxigraph", "127.0.0.1"):
             asked = query.execute_and_save("ASK {}", f"http://{host}:7878/query", "a.json")
-            result = asked.verified()
-            assert result.values["boolean"] is True
+            assert asked.verified().values["boolean"] is True
         with pytest.raises(CommandFailedError, match="does not answer"):
             query.execute_and_save("ASK {}", "http://Fuseki:7878/query", "a.json")
-    finally:
-        query.stop()
 
 
 class Api:

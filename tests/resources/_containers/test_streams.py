@@ -30,19 +30,6 @@ def soon() -> float:
     return time.monotonic() + 10
 
 
-def test_each_stream_goes_to_its_file(follower: Follower) -> None:
-    follower.follow([(b"a", None), (None, b"b"), (b"c", b"d")])
-    assert (follower.stdout.read_bytes(), follower.stderr.read_bytes()) == (b"ac", b"bd")
-    follower.refuse_lost()
-    assert follower.said() == "bd"
-
-
-def test_both_may_share_a_file(tmp_path: Path) -> None:
-    follower = Follower(tmp_path / "both", tmp_path / "both")
-    follower.follow([(b"a", None), (None, b"b"), (b"c", None)])
-    assert follower.stdout.read_bytes() == b"abc"
-
-
 def test_a_pattern_is_heard_while_it_runs_on(follower: Follower) -> None:
     go = threading.Event()
 
@@ -58,17 +45,6 @@ def test_a_pattern_is_heard_while_it_runs_on(follower: Follower) -> None:
     assert follower.wait(soon())
     go.set()
     thread.join()
-
-
-def test_an_end_without_the_pattern_is_told_at_once(follower: Follower) -> None:
-    follower.expect("never")
-    follower.follow([(b"some", None)])
-    assert not follower.wait(soon())
-
-
-def test_the_deadline_holds(follower: Follower) -> None:
-    follower.expect("never")
-    assert not follower.wait(time.monotonic() + 0.01)
 
 
 SLOW = "(a|aa)+$"

@@ -1,7 +1,7 @@
 """Databases in containers, their files, and what they answer."""
 
 import csv
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -10,8 +10,7 @@ import pytest
 
 import resources
 from benchyard.case.resource import Workspace
-from benchyard.core.errors import CommandFailedError
-from tests.resources.containers import NOTHING, left_of, workspace_in
+from tests.resources.containers import NOTHING, brought_up, left_of, workspace_in
 
 #: Class to the image that stands in for its own.
 IMAGES = {
@@ -47,13 +46,8 @@ def made(name: str, workspace: Workspace, **settings: Any) -> Database:
 def running(name: str, folder: Path, **settings: Any) -> Generator[Database]:
     """Bring a database up; see that nothing of it stays at the engine."""
     database = made(name, workspace_in(folder), **settings)
-    database.initialize()
-    try:
-        database.start()
-        database.wait_until_ready()
+    with brought_up(database):
         yield database
-    finally:
-        database.stop()
     assert name not in IMAGES or left_of(folder) == NOTHING
 
 
@@ -69,9 +63,3 @@ def query(database: Database, sql: str) -> list[list[str]]:
     database.execute_query_file(put(database, "query.sql", sql), "answer.csv")
     with database.workspace.file("answer.csv").open(newline="", encoding="utf-8") as stream:
         return list(csv.reader(stream))
-
-
-def fail(call: Callable[[], object]) -> str:
-    with pytest.raises(CommandFailedError) as caught:
-        call()
-    return str(caught.value)

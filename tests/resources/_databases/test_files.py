@@ -7,11 +7,12 @@ import pytest
 from benchyard.core.errors import CommandFailedError
 from resources._databases import mysql_client, psql
 from resources._databases.files import Source, strip_last_bars
+from resources._embedded.embedded_file import Failure
 
 
 def source(folder: Path, name: str, text: str) -> Source:
     (folder / name).write_bytes(text.encode())
-    return Source(folder / name, name, "t")
+    return Source(str(folder / name), name, "t")
 
 
 def test_psql_is_told_names_as_they_are(tmp_path: Path) -> None:
@@ -86,5 +87,5 @@ def test_a_line_without_a_last_bar_is_named(tmp_path: Path) -> None:
 
 def test_an_odd_quote_inside_of_a_value_is_no_fault(tmp_path: Path) -> None:
     source(tmp_path, "a.csv", 'x,y\n5" disk,1\n').refuse_open_quote(2)
-    with pytest.raises(CommandFailedError, match=r"a\.csv:"):
+    with pytest.raises(Failure, match=r"a\.csv:"):
         source(tmp_path, "a.csv", 'x,y\n1,"open\n').refuse_open_quote(2)

@@ -10,8 +10,8 @@ import pytest
 from benchyard.core.errors import CommandFailedError, ProgramFailedError
 from resources._databases.dialog import Dialog, DialogEndedError
 from tests.conftest import eventually
-from tests.resources._databases.conftest import SERVERS, Database, fail, put, query, running
-from tests.resources.containers import docker, inspected
+from tests.resources._databases.conftest import SERVERS, Database, put, query, running
+from tests.resources.containers import docker, inspected, refusal
 
 #: For tests that need a server of their own, to see what is the work of neither's class.
 ONE_OF_BOTH = [SERVERS[0], pytest.param("MySQL", marks=[*SERVERS[1].marks, pytest.mark.long])]
@@ -40,10 +40,10 @@ def test_nothing_is_left_in_the_scratch_folder(database: Database) -> None:
     put(database, "own.sql", "DROP TABLE IF EXISTS own; CREATE TABLE own (a INTEGER);")
     database.load("own.tbl", "own", "own.sql")
     put(database, "own.csv", "a\nx\n")
-    fail(lambda: database.load("own.csv", "own", "own.sql"))
+    refusal(lambda: database.load("own.csv", "own", "own.sql"))
     query(database, "SELECT a FROM own")
     put(database, "half.sql", "SELECT 1 AS a;\nSELECT * FROM nowhere;")
-    fail(lambda: database.execute_query_file("half.sql", "half.csv"))
+    refusal(lambda: database.execute_query_file("half.sql", "half.csv"))
     assert list(database.workspace.own.iterdir()) == []
 
 
@@ -54,12 +54,12 @@ def container_of(database: Database) -> str:
 def test_a_value_that_no_column_takes_is_an_error(database: Database) -> None:
     put(database, "s.sql", "DROP TABLE IF EXISTS t; CREATE TABLE t (a INTEGER, b VARCHAR(3));")
     put(database, "t.csv", "a,b\n1,x\ntwo,y\n")
-    assert "t.csv:3:" in fail(lambda: database.load("t.csv", "t", "s.sql"))
+    assert "t.csv:3:" in refusal(lambda: database.load("t.csv", "t", "s.sql"))
     put(database, "t.csv", "a,b\n1,x\n2,long\n")
-    assert "t.csv:3:" in fail(lambda: database.load("t.csv", "t", "s.sql"))
+    assert "t.csv:3:" in refusal(lambda: database.load("t.csv", "t", "s.sql"))
     put(database, "k.sql", "DROP TABLE IF EXISTS t; CREATE TABLE t (a INTEGER PRIMARY KEY);")
     put(database, "k.csv", "a\n1\n1\n")
-    assert "k.csv" in fail(lambda: database.load("k.csv", "t", "k.sql"))
+    assert "k.csv" in refusal(lambda: database.load("k.csv", "t", "k.sql"))
 
 
 def test_defect_16_and_48_only_rows_are_counted_and_no_file_is_left(
@@ -97,7 +97,7 @@ def test_defect_15_the_second_step_is_served_by_the_same_server(database: Databa
 
 def test_defect_42_what_a_client_says_is_its_own(database: Database) -> None:
     assert query(database, "SELECT 'the answer' AS a") == [["a"], ["the answer"]]
-    assert "nowhere" in fail(lambda: database.execute("SELECT * FROM nowhere"))
+    assert "nowhere" in refusal(lambda: database.execute("SELECT * FROM nowhere"))
 
 
 def test_defect_43_ports_are_on_loopback_and_free_ones(database: Database) -> None:
@@ -142,7 +142,7 @@ def test_defect_20_nothing_of_one_run_is_in_the_next_and_one_that_died_refused_n
 ) -> None:
     database.execute("DROP TABLE IF EXISTS state; CREATE TABLE state (a INTEGER)")
     with running(type(database).__name__, tmp_path / "other") as other:
-        assert "state" in fail(lambda: other.execute("SELECT * FROM state"))
+        assert "state" in refusal(lambda: other.execute("SELECT * FROM state"))
         other.execute("SELECT 1")
         docker("kill", container_of(other))
         for _ in range(2):
@@ -181,7 +181,7 @@ def test_statistics_and_plans(database: Database) -> None:
     database.load("p.csv", "planned")
     database.analyze()
     database.analyze(["Planned"])
-    assert "'nowhere'" in fail(lambda: database.analyze(["nowhere"]))
+    assert "'nowhere'" in refusal(lambda: database.analyze(["nowhere"]))
     put(database, "plan.sql", "-- of this;\nSELECT * FROM planned;\n")
     result = database.explain_query_file("plan.sql")
     assert "planned" in result.output.read_text()

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchyard.core.errors import CommandFailedError
-from resources._mapping.commands import Database, database_of
+from resources._mapping import Database, database_of
 
 WHOLE: tuple[Any, ...] = ("me", "secret", "PostgreSQL", 5432, "db", "PostgreSQL")
 

@@ -6,7 +6,7 @@ import pytest
 from pyoxigraph import Dataset
 
 from benchyard.core.errors import CommandFailedError
-from resources._mapping.commands import Database
+from resources._mapping import Database
 from resources._mapping.mappings import (
     connect,
     move_sources,

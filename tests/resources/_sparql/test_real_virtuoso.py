@@ -5,11 +5,10 @@ from typing import Any
 
 import pytest
 
-from benchyard.case.resource import NoSettings, Workspace, step_context
-from benchyard.core.errors import CommandFailedError
+from benchyard.case.resource import Workspace, step_context
 from resources._containers.settings import ContainerSettings
-from resources.query import Query
 from resources.virtuoso import GRAPH, Virtuoso
+from tests.resources.containers import asking, brought_up, put, refusal
 
 pytestmark = [pytest.mark.requires("docker", "image:virtuoso"), pytest.mark.slow]
 
@@ -31,14 +30,8 @@ def running(place: Workspace) -> Generator[Any]:
     """Start it once, for it takes seconds."""
     settings = ContainerSettings(image="benchyard-test/virtuoso", memory="500MB")
     resource = Virtuoso(settings, place)
-    with step_context("00-start"):
-        resource.initialize()
-        resource.start()
-        try:
-            resource.wait_until_ready()
-            yield resource
-        finally:
-            resource.stop()
+    with step_context("00-start"), brought_up(resource):
+        yield resource
 
 
 @pytest.fixture
@@ -53,24 +46,11 @@ def virtuoso(running: Any, request: pytest.FixtureRequest) -> Generator[Any]:
 def ask(place: Workspace, virtuoso: Any) -> Generator[Callable[[str], Any]]:
     """Ask over HTTP, as a case does: ``ask("ASK {…}")``."""
     assert virtuoso.alive()
-    query = Query(NoSettings(), place)
-    query.start()
-    query.wait_until_ready()
-    query.begin("ask")
     headers = {"Accept": "application/sparql-results+json"}
-    yield lambda text: query.execute_and_save(
-        text, ENDPOINT, "answer.json", headers=headers
-    ).verified()
-    query.stop()
-
-
-def put(place: Workspace, name: str, text: str) -> None:
-    """Write an input, and link to it as the lab does."""
-    for folder in (place.inputs, place.shared):
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-    (place.inputs / name).write_text(text)
-    if not (place.shared / name).is_symlink():
-        (place.shared / name).symlink_to(place.inputs / name)
+    with asking(place) as query:
+        yield lambda text: query.execute_and_save(
+            text, ENDPOINT, "answer.json", headers=headers
+        ).verified()
 
 
 def triples(first: int, number: int) -> str:
@@ -82,14 +62,8 @@ def stored(ask: Callable[[str], Any]) -> int:
     return ask(f"SELECT * {{ GRAPH <{GRAPH}> {{ ?s <a:p> ?o }} }}").values["results"]
 
 
-def fail(call: Callable[[], object]) -> str:
-    with pytest.raises(CommandFailedError) as caught:
-        call()
-    return str(caught.value)
-
-
 def test_load(virtuoso: Any, place: Workspace, ask: Callable[[str], Any]) -> None:
-    put(place, "a.nt", triples(0, 1000))
+    put(place, "a.nt", text=triples(0, 1000))
 
     assert virtuoso.load("a.nt").values == {"files": 1}
 
@@ -101,8 +75,8 @@ def test_load_in_parallel_from_a_folder(
     virtuoso: Any, place: Workspace, ask: Callable[[str], Any]
 ) -> None:
     for number in range(4):
-        put(place, f"several/{number}.nt", triples(1000 * number, 1000))
-    put(place, "several/other.ttl", triples(4000, 1))
+        put(place, f"several/{number}.nt", text=triples(1000 * number, 1000))
+    put(place, "several/other.ttl", text=triples(4000, 1))
 
     assert virtuoso.load_parallel("*.nt", 2, "several").values == {"files": 4}
 
@@ -112,7 +86,7 @@ def test_load_in_parallel_from_a_folder(
 def test_a_step_that_is_repeated_loads_again(
     virtuoso: Any, place: Workspace, ask: Callable[[str], Any]
 ) -> None:
-    put(place, "again.nt", triples(0, 10))
+    put(place, "again.nt", text=triples(0, 10))
     assert virtuoso.load("again.nt").values == virtuoso.load("again.nt").values
     assert stored(ask) == 10
 
@@ -128,9 +102,9 @@ def test_a_file_that_a_step_made(
 def test_defect_04_what_is_no_rdf_fails_with_the_loaders_words(
     virtuoso: Any, place: Workspace
 ) -> None:
-    put(place, "broken/good.nt", triples(0, 10))
-    put(place, "broken/bad.nt", '<a:s> <a:p> "no end .\n')
-    said = fail(lambda: virtuoso.load_parallel("*.nt", 2, "broken"))
+    put(place, "broken/good.nt", text=triples(0, 10))
+    put(place, "broken/bad.nt", text='<a:s> <a:p> "no end .\n')
+    said = refusal(lambda: virtuoso.load_parallel("*.nt", 2, "broken"))
     assert said.startswith("Virtuoso could not load /usr/share/proj/broken/bad.nt: 37000")
     assert virtuoso.alive()
 
@@ -142,21 +116,21 @@ def test_defect_04_what_is_no_rdf_fails_with_the_loaders_words(
 def test_what_the_suffix_does_not_fit(
     virtuoso: Any, place: Workspace, name: str, text: str
 ) -> None:
-    put(place, name, text)
-    said = fail(lambda: virtuoso.load(name))
+    put(place, name, text=text)
+    said = refusal(lambda: virtuoso.load(name))
     assert said.startswith(f"Virtuoso could not load /usr/share/proj/{name}: ")
 
 
 def test_its_loader_takes_a_bare_word_for_an_object(
     virtuoso: Any, place: Workspace, ask: Callable[[str], Any]
 ) -> None:
-    put(place, "lenient.nt", "<a:s> <a:p> word .\n")
+    put(place, "lenient.nt", text="<a:s> <a:p> word .\n")
     assert virtuoso.load("lenient.nt").values == {"files": 1}
     assert stored(ask) == 1
 
 
 def test_an_error_that_isqls_exit_code_hides(virtuoso: Any) -> None:
-    assert "*** Error 37000" in fail(lambda: virtuoso._sql("nonsense", "no such statement;"))
+    assert "*** Error 37000" in refusal(lambda: virtuoso._sql("nonsense", "no such statement;"))
 
 
 def test_settings_reach_the_server(virtuoso: Any) -> None:
@@ -169,7 +143,7 @@ def test_a_scheduler_that_can_be_set_is_set(
     virtuoso: Any, place: Workspace, ask: Callable[[str], Any]
 ) -> None:
     """Newer versions switch it off while they load; this one does not have the function."""
-    put(place, "a.nt", triples(0, 1))
+    put(place, "a.nt", text=triples(0, 1))
     note = f"sparql insert in graph <{GRAPH}> {{ <a:set> <a:p> 1 }};"
     body = f"{{ exec('{note.removesuffix(';')}'); }};"
     virtuoso._sql("create", f"create procedure scheduler_interval (in seconds integer) {body}")

@@ -1,4 +1,4 @@
-"""Apache Jena Fuseki, a SPARQL server with its database on disk."""
+"""SPARQL servers that are loaded over HTTP: Fuseki and Oxigraph."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -7,7 +7,7 @@ from typing import ClassVar
 from resources._containers import Mount, Specification
 from resources._containers.settings import usable_memory
 from resources._http_store import HttpStore
-from resources._readiness import LogPattern, Readiness, TcpPort
+from resources._readiness import HttpUrl, LogPattern, Readiness, TcpPort
 
 #: Where the database is; the image has no such folder, and Fuseki makes none.
 DATABASE = "/fuseki/databases/DB"
@@ -44,3 +44,21 @@ class Fuseki(HttpStore):
     def _readiness(self) -> Sequence[Readiness]:
         # It says so when it begins to start; only then does it listen.
         return LogPattern(":: Start Fuseki "), TcpPort(self._port)
+
+
+class Oxigraph(HttpStore):
+    """Oxigraph with its database on disk: ``http://Oxigraph:7878/query`` answers queries."""
+
+    _image: ClassVar[str] = "oxigraph/oxigraph:0.5.13"
+    _serves: ClassVar[Sequence[int]] = (7878,)
+    _data: ClassVar[str] = "/data"
+    _port: ClassVar[int] = 7878
+    _load_path: ClassVar[str] = "/store?default"
+
+    def _specification(self) -> Specification:
+        spec = super()._specification()
+        bind = f"0.0.0.0:{self._port}"
+        return replace(spec, command=("serve", "--location", self._data, "--bind", bind))
+
+    def _readiness(self) -> Sequence[Readiness]:
+        return (HttpUrl(self._port, "/query?query=ASK%7B%7D"),)

@@ -1,13 +1,16 @@
 """What all databases of SQL do alike, embedded or served from a container."""
 
 from collections.abc import Generator
+from contextlib import ExitStack
+from functools import cache
 from typing import Any
 
 import pytest
 
 from benchyard.case.resource import step_context
 from benchyard.core.errors import CommandFailedError, ProgramFailedError
-from tests.resources._databases.conftest import SERVERS, Database, fail, put, query, running
+from tests.resources._databases.conftest import SERVERS, Database, put, query, running
+from tests.resources.containers import refusal
 
 EMBEDDED = ("SQLite", "DuckDB")
 
@@ -91,12 +94,12 @@ def test_what_a_schema_lacks_is_told(database: Database) -> None:
     put(database, "s.sql", "DROP TABLE IF EXISTS t; CREATE TABLE t (a INTEGER);")
     put(database, "t.csv", "a,zz\n1,2\n")
     put(database, "t.tbl", "1|\n")
-    assert "'zz'" in fail(lambda: database.load("t.csv", "t", "s.sql"))
-    assert "'other'" in fail(lambda: database.load("t.csv", "other", "s.sql"))
-    assert "schema_file" in fail(lambda: database.load("t.tbl", "t"))
+    assert "'zz'" in refusal(lambda: database.load("t.csv", "t", "s.sql"))
+    assert "'other'" in refusal(lambda: database.load("t.csv", "other", "s.sql"))
+    assert "schema_file" in refusal(lambda: database.load("t.tbl", "t"))
     put(database, "wrong.sql", "SELECT 1;\n\nCREATE TABEL t (a INTEGER);\n")
     where = "wrong.sql: " if kind(database) == "DuckDB" else "wrong.sql:3: "
-    assert where in fail(lambda: database.load("t.csv", "t", "wrong.sql"))
+    assert where in refusal(lambda: database.load("t.csv", "t", "wrong.sql"))
 
 
 @pytest.mark.parametrize(
@@ -117,27 +120,32 @@ def test_a_malformed_file_is_named_with_its_line(
 ) -> None:
     put(database, "sub/bad.csv", text)
     where = "sub/bad.csv" if line is None else f"sub/bad.csv:{line}:"
-    assert where in fail(lambda: database.load("sub/bad.csv", "bad"))
+    assert where in refusal(lambda: database.load("sub/bad.csv", "bad"))
 
 
 @pytest.mark.parametrize("text", ["1|2|\n3|\n", "1|2|\n3|4|5|\n", "1|2|\n3|4\n"])
 def test_a_malformed_tbl_is_named_with_its_line(database: Database, text: str) -> None:
     put(database, "s.sql", "DROP TABLE IF EXISTS t; CREATE TABLE t (a INTEGER, b INTEGER);")
     put(database, "t.tbl", text)
-    assert "t.tbl:2" in fail(lambda: database.load("t.tbl", "t", "s.sql"))
+    assert "t.tbl:2" in refusal(lambda: database.load("t.tbl", "t", "s.sql"))
 
 
-def test_a_failed_load_leaves_a_database_that_goes_on(database: Database) -> None:
+def test_a_failed_load_is_undone_and_leaves_a_database_that_goes_on(database: Database) -> None:
+    put(database, "one.csv", "x\n0\n")
+    database.load("one.csv", "one")
     put(database, "one.csv", "x\n1\n")
     put(database, "two.csv", "x,y\n1\n")
     pairs: Any = [{"file": "one.csv", "table": "one"}, {"file": "two.csv", "table": "two"}]
-    assert "two.csv:2:" in fail(lambda: database.load_multiple(pairs))
+    assert "two.csv:2:" in refusal(lambda: database.load_multiple(pairs))
     assert database.alive()
+    # Making a table ends MySQL's transactions.
+    if kind(database) != "MySQL":
+        assert query(database, "SELECT x FROM one") == [["x"], ["0"]]
     put(database, "two.csv", "x,y\n1,2\n")
     assert database.load_multiple(pairs).values == {"rows": 2, "files": 2}
     put(database, "k.sql", "DROP TABLE IF EXISTS t; CREATE TABLE t (a INTEGER PRIMARY KEY);")
     put(database, "k.csv", "a\n1\n1\n")
-    assert "k.csv" in fail(lambda: database.load("k.csv", "t", "k.sql"))
+    assert "k.csv" in refusal(lambda: database.load("k.csv", "t", "k.sql"))
     put(database, "k.csv", "a\n1\n2\n")
     assert database.load("k.csv", "t", "k.sql").values["rows"] == 2
 
@@ -181,7 +189,7 @@ def test_a_file_without_a_query_has_no_rows_to_save(database: Database) -> None:
     assert (result.values, result.output) == ({"rows": None}, None)
     assert not list(database.workspace.kept.glob("05-make*"))
     put(database, "q.sql", "DROP TABLE none_yet;")
-    assert "results_file" in fail(lambda: database.execute_query_file("q.sql", "r.csv"))
+    assert "results_file" in refusal(lambda: database.execute_query_file("q.sql", "r.csv"))
 
 
 def test_execute_counts_the_rows_and_keeps_none(database: Database) -> None:
@@ -193,7 +201,7 @@ def test_execute_counts_the_rows_and_keeps_none(database: Database) -> None:
 
 def test_no_half_answer_is_left(database: Database) -> None:
     put(database, "half.sql", "SELECT 1 AS a;\nSELECT * FROM nowhere;")
-    said = fail(lambda: database.execute_query_file("half.sql", "half.csv"))
+    said = refusal(lambda: database.execute_query_file("half.sql", "half.csv"))
     where = "half.sql: " if kind(database) == "DuckDB" else "half.sql:2: "
     assert said.startswith(f"{kind(database)}: {where}")
     assert "nowhere" in said
@@ -217,8 +225,8 @@ def test_a_refused_statement_is_the_databases_own_answer(database: Database) -> 
 
 def test_files_outside_of_the_case_are_refused(database: Database) -> None:
     put(database, "q.sql", "SELECT 1")
-    assert "outside" in fail(lambda: database.load("../../etc/passwd", "t"))
-    assert "outside" in fail(lambda: database.execute_query_file("q.sql", "../r.csv"))
+    assert "outside" in refusal(lambda: database.load("../../etc/passwd", "t"))
+    assert "outside" in refusal(lambda: database.execute_query_file("q.sql", "../r.csv"))
 
 
 def test_long_values_and_many_rows_come_back_whole(database: Database) -> None:
@@ -232,3 +240,69 @@ def test_long_values_and_many_rows_come_back_whole(database: Database) -> None:
         [str(i), f"<v&{i}>"] for i in range(20_000)
     ]
     assert database.execute("SELECT x FROM rows_back").values == {"rows": 20_000}
+
+
+# -- embedded
+
+
+@pytest.fixture(params=EMBEDDED)
+def embedded(request: pytest.FixtureRequest, database_of: Any) -> Database:
+    return database_of(request.param)
+
+
+@pytest.fixture(scope="module")
+def database_of(tmp_path_factory: Any) -> Generator[Any]:
+    """Start each embedded database once: to import an engine takes longer than these tests."""
+    with ExitStack() as stack:
+
+        @cache
+        def start(name: str) -> Database:
+            return stack.enter_context(running(name, tmp_path_factory.mktemp(name)))
+
+        yield start
+
+
+@pytest.mark.parametrize(
+    ("text", "line"), [('x,y\n1,2\n3,"4"5\n', 3), ("x,y\r\n1,2\r\n\r\n3\r\n", 4)]
+)
+def test_lines_are_counted_as_editors_do(embedded: Database, text: str, line: int) -> None:
+    put(embedded, "bad.csv", text)
+    assert f"bad.csv:{line}:" in refusal(lambda: embedded.load("bad.csv", "bad"))
+
+
+def test_values_are_written_the_same_way(embedded: Database) -> None:
+    rows = query(
+        embedded,
+        "SELECT 1.0 / 4 AS a, NULL AS b, '' AS c, 'x,y' AS d, 1e20 AS e, 'p#q' AS f, "
+        "CAST('2020-01-31' AS VARCHAR) AS g",
+    )[1]
+    assert float(rows[0]) == 0.25
+    assert float(rows[4]) == 1e20
+    assert rows[1:4] + rows[5:] == ["", "", "x,y", "p#q", "2020-01-31"]
+
+
+def test_an_error_in_a_transaction_leaves_none_behind(embedded: Database) -> None:
+    embedded.execute("CREATE TABLE begun (a INTEGER)")
+    begun = "BEGIN; INSERT INTO begun VALUES (1); SELECT * FROM nowhere"
+    refusal(lambda: embedded.execute(begun))
+    assert query(embedded, "SELECT count(*) AS n FROM begun") == [["n"], ["0"]]
+
+
+def test_both_engines_agree(database_of: Any) -> None:
+    lines = [f"{i}|1995-01-{i % 28 + 1:02d}|{i * 7}.{i % 100:02d}|s{i % 7}|\n" for i in range(1000)]
+    answers: list[list[list[str]]] = []
+    for engine in map(database_of, EMBEDDED):
+        schema = "CREATE TABLE agreed (k INTEGER, d DATE, m DECIMAL(15, 2), s VARCHAR(20));"
+        put(engine, "agreed.sql", schema)
+        put(engine, "agreed.tbl", "".join(lines))
+        engine.load_sql_schema("agreed.sql", [("agreed.tbl", "agreed")])
+        asked = (
+            "SELECT s, min(d) AS first, sum(m * (1 - 0.05)) AS total, avg(m) AS mean, "
+            "count(*) AS n FROM agreed GROUP BY s ORDER BY s;"
+        )
+        answers.append(query(engine, asked))
+    assert len(answers[0]) == 8
+    assert answers[0][0] == answers[1][0]
+    for ours, theirs in zip(answers[0][1:], answers[1][1:], strict=True):
+        assert ours[:2] == theirs[:2]
+        assert [*map(float, ours[2:])] == pytest.approx([*map(float, theirs[2:])])

@@ -1,10 +1,10 @@
 """The data of TPC-H, made by the program of the PyPI package ``tpchgen-cli``."""
 
-import importlib.metadata
+import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
@@ -74,26 +74,14 @@ def find_program() -> Path:
     Raises:
         CommandFailedError: If it is not installed.
     """
-    for path in _candidates():
-        if path.is_file():
-            return path
-    raise CommandFailedError(
-        f"there is no program '{PROGRAM}' beside {sys.executable} or on the PATH; "
-        f"install it with: pip install {PROGRAM}"
-    )
-
-
-def _candidates() -> Iterator[Path]:
-    """Yield likely places; the PATH comes last, since it says least about this installation."""
-    yield Path(sys.executable).with_name(PROGRAM)
-    try:
-        files = importlib.metadata.files(PROGRAM) or []
-    except importlib.metadata.PackageNotFoundError:
-        files = []
-    yield from (Path(str(file.locate())) for file in files if file.name == PROGRAM)
-    found = shutil.which(PROGRAM)
-    if found:
-        yield Path(found).resolve()
+    beside = os.fspath(Path(sys.executable).parent)
+    found = shutil.which(PROGRAM, path=f"{beside}{os.pathsep}{os.environ.get('PATH', '')}")
+    if found is None:
+        raise CommandFailedError(
+            f"there is no program '{PROGRAM}' beside {sys.executable} or on the PATH; "
+            f"install it with: pip install {PROGRAM}"
+        )
+    return Path(found).resolve()
 
 
 def _size(file: Path) -> int:

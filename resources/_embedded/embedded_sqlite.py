@@ -31,23 +31,12 @@ def _set(connection: sqlite3.Connection, name: str, value: str | int) -> None:
         raise Failure(f"the pragma '{name}' cannot be {value!r}; SQLite keeps {kept[0]!r}")
 
 
-#: The words that pragmas read back as numbers: https://www.sqlite.org/pragma.html.
-_WORDS: Mapping[str, tuple[int, ...]] = {
-    "off": (0,),
-    "false": (0,),
-    "no": (0,),
-    "none": (0,),
-    "default": (0,),
-    "on": (1,),
-    "true": (1,),
-    "yes": (1,),
-    "normal": (1,),
-    "file": (1,),
-    "full": (1, 2),
-    "memory": (2,),
-    "incremental": (2,),
-    "fast": (2,),
-    "extra": (3,),
+#: Numbers that pragmas read back, to the words for them: https://www.sqlite.org/pragma.html.
+_WORDS = {
+    0: ("off", "false", "no", "none", "default"),
+    1: ("on", "true", "yes", "normal", "file", "full"),
+    2: ("full", "memory", "incremental"),
+    3: ("fast", "extra"),
 }
 
 
@@ -55,7 +44,7 @@ def _means(kept: object, value: str | int) -> bool:
     """Tell whether SQLite took a value, whichever way it writes it."""
     if not isinstance(kept, int):
         return str(kept).lower() == str(value).lower()
-    return kept in _WORDS.get(str(value).lower(), ()) or str(kept) == str(value)
+    return str(value).lower() in (str(kept), *_WORDS.get(kept, ()))
 
 
 class _SQLite(Engine):

@@ -12,7 +12,7 @@ import pytest
 from benchyard.case.resource import step_context
 from benchyard.core.errors import CommandFailedError, ResourceError
 from benchyard.core.redaction import Redaction
-from resources import rmlmapper
+from resources import argument_engines
 
 JAVA = f"""\
 #!{sys.executable} -IS
@@ -93,7 +93,7 @@ def test_a_database_of_the_case_is_named_by_its_address(
         assert labels == mapper.workspace.labels
         return {"postgresql": "172.18.0.2"}
 
-    monkeypatch.setattr(rmlmapper, "addresses", addresses)
+    monkeypatch.setattr(argument_engines, "addresses", addresses)
     mapper.begin("01-map")
     mapper.execute_mapping("mapping.ttl", "out.nt", "ntriples", **database)
     assert said(mapper)["arguments"][-1] == "jdbc:postgresql://172.18.0.2:5432/db"

@@ -58,6 +58,12 @@ def perl(code: str) -> list[str]:
     return ["perl", "-e", code]
 
 
+def never_up(kind: type[Exception], why: str, space: Workspace, **settings: Any) -> None:
+    """See that a container does not come up, and is told with its reason."""
+    with pytest.raises(kind, match=why), container_in(space, **settings):
+        raise AssertionError
+
+
 # -- to the end
 
 
@@ -331,20 +337,26 @@ def test_defect_21_one_that_dies_while_it_starts_is_an_error_at_once(
     space: Workspace, ready: Any
 ) -> None:
     dies = shell("sleep 0.2; echo no luck >&2; exit 7")
-    with (
-        pytest.raises(NotReadyError, match=r"(?s)died while.*exit code 7.*no luck"),
-        container_in(space, command=dies, ready=ready, ready_seconds=100),
-    ):
-        raise AssertionError
+    never_up(
+        NotReadyError,
+        r"(?s)died while.*exit code 7.*no luck",
+        space,
+        command=dies,
+        ready=ready,
+        ready_seconds=100,
+    )
 
 
 def test_defect_21_the_deadline_of_readiness_holds(space: Workspace) -> None:
     says = shell('echo waiting; trap "exit 0" TERM; sleep 300 & wait $!')
-    with (
-        pytest.raises(NotReadyError, match=r"(?s)not ready after 1 s.*waiting"),
-        container_in(space, command=says, ready=WAYS[0], ready_seconds=1),
-    ):
-        raise AssertionError
+    never_up(
+        NotReadyError,
+        r"(?s)not ready after 1 s.*waiting",
+        space,
+        command=says,
+        ready=WAYS[0],
+        ready_seconds=1,
+    )
 
 
 @pytest.mark.parametrize("ready", WAYS[1:], ids=["tcp", "http", "command"])
@@ -356,16 +368,8 @@ def test_defect_21_the_deadline_of_each_question_holds(plain: Container, ready: 
 
 def test_an_unhealthy_one_is_told_with_what_its_check_said(space: Workspace) -> None:
     check: Any = {"command": shell("echo sick; exit 1"), "interval": 0.1, "retries": 2}
-    with (
-        pytest.raises(NotReadyError, match="unhealthy: sick"),
-        container_in(space, ready={"healthy": True}, health_check=check),
-    ):
-        raise AssertionError
-    with (
-        pytest.raises(NotReadyError, match="no health check"),
-        container_in(space, ready={"healthy": True}),
-    ):
-        raise AssertionError
+    never_up(NotReadyError, "unhealthy: sick", space, ready={"healthy": True}, health_check=check)
+    never_up(NotReadyError, "no health check", space, ready={"healthy": True})
 
 
 # -- what a case may set
@@ -480,11 +484,12 @@ def test_a_variable_s_value_is_in_no_error_and_in_no_fact(space: Workspace) -> N
 
 
 def test_defect_41_an_image_that_is_not_to_be_had_is_named(space: Workspace) -> None:
-    with (
-        pytest.raises(EngineError, match=r"image 'localhost:1/none:1' is not here and cannot be"),
-        container_in(space, image="localhost:1/none:1"),
-    ):
-        raise AssertionError
+    never_up(
+        EngineError,
+        r"image 'localhost:1/none:1' is not here and cannot be",
+        space,
+        image="localhost:1/none:1",
+    )
 
 
 def test_no_engine_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -519,9 +524,11 @@ def test_a_second_stop_and_a_stop_without_a_start_do_nothing(space: Workspace) -
 
 
 def test_defect_35_a_start_that_fails_leaves_nothing(tmp_path: Path) -> None:
-    with (
-        pytest.raises(EngineError, match="no-such-program"),
-        container_in(workspace_in(tmp_path), command=["no-such-program"], volumes=["/x"]),
-    ):
-        raise AssertionError
+    never_up(
+        EngineError,
+        "no-such-program",
+        workspace_in(tmp_path),
+        command=["no-such-program"],
+        volumes=["/x"],
+    )
     assert left_of(tmp_path) == NOTHING

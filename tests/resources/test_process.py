@@ -2,7 +2,6 @@
 
 import sys
 import threading
-import time
 from collections.abc import Callable, Generator
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from benchyard.core.errors import CommandFailedError, ProgramFailedError
 from benchyard.core.model import Json
 from benchyard.process.labels import start_time
 from resources.process import Process
+from tests.conftest import eventually
 
 Put = Callable[[str, str], str]
 
@@ -41,14 +41,6 @@ def fail(call: Callable[[], object]) -> CommandFailedError:
     return caught.value
 
 
-def wait_for(path: Path) -> str:
-    deadline = time.monotonic() + 10
-    while not path.exists() or not path.read_text().endswith("\n"):
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-    return path.read_text()
-
-
 #: Waits until a process has left its execve: before that the kernel shows no environment of it,
 #: and so no label.
 SETTLED = """
@@ -60,23 +52,23 @@ def settled(pid):
 
 def ends(pid: int) -> bool:
     """Wait for a process's end; an orphan may stay a zombie until init looks for it."""
-    deadline = time.monotonic() + 5
-    while start_time(pid) is not None and time.monotonic() < deadline:
-        time.sleep(0.005)
-    return start_time(pid) is None
+    return eventually(lambda: start_time(pid) is None)
 
 
 def test_a_program_runs_in_the_shared_folder_and_is_accounted_for(
     process: Process, workspace: Workspace
 ) -> None:
+    hostile = "pa$HOME`echo X`; hostname > stolen"
+    process.execute(["echo", "first"])
     with step_context("02-hello"):
         result = process.execute(
             python("import os; sum(range(10**6)); print(os.getcwd(), os.environ['X'])"),
-            environment={"X": "y"},
+            environment={"X": hostile},
         )
     assert result.output == workspace.kept / "02-hello.stdout.txt"
-    assert said(result) == f"{workspace.shared} y\n"
+    assert said(result) == f"{workspace.shared} {hostile}\n"
     assert not (workspace.kept / "02-hello.stderr.txt").exists()
+    assert not (workspace.shared / "stolen").exists()
     assert result.values["exit_code"] == 0
     assert float(str(result.values["cpu_user_s"])) > 0
     assert float(str(result.values["cpu_system_s"])) >= 0
@@ -202,7 +194,9 @@ def test_abort_kills_grandchildren_too(process: Process, workspace: Workspace) -
         target=lambda: errors.append(fail(lambda: process.execute(python(code))))
     )
     running.start()
-    grandchildren = [int(pid) for pid in wait_for(workspace.shared / "pids.txt").split()]
+    told = workspace.shared / "pids.txt"
+    assert eventually(lambda: told.exists() and told.read_text().endswith("\n"))
+    grandchildren = [int(pid) for pid in told.read_text().split()]
     (child,) = process.pids()
     process.abort()
     running.join(10)
@@ -223,9 +217,7 @@ def test_abort_kills_every_program_under_way(process: Process, label: str) -> No
     threads = [threading.Thread(target=execute, args=(number,)) for number in range(3)]
     for thread in threads:
         thread.start()
-    deadline = time.monotonic() + 10
-    while len(process.pids()) < 3 and time.monotonic() < deadline:
-        time.sleep(0.01)
+    assert eventually(lambda: len(process.pids()) == 3)
     pids = process.pids()
     process.abort()
     for thread in threads:

@@ -79,14 +79,8 @@ def endpoint() -> Generator[Endpoint]:
 class Looking(Query):
     """Looks at each answer at once, as the lab does when nothing is measured any more."""
 
-    def execute_and_save(self, *args: Any, **keys: Any) -> CommandResult:
-        return super().execute_and_save(*args, **keys).verified()
-
-    def execute_from_file(self, *args: Any, **keys: Any) -> CommandResult:
-        return super().execute_from_file(*args, **keys).verified()
-
-    def execute_from_file_and_save(self, *args: Any, **keys: Any) -> CommandResult:
-        return super().execute_from_file_and_save(*args, **keys).verified()
+    def _execute(self, *args: Any, **keys: Any) -> CommandResult:
+        return super()._execute(*args, **keys).verified()
 
 
 @pytest.fixture

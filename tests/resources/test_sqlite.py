@@ -67,13 +67,6 @@ def test_triggers_are_one_statement(open_database: Open, query: Query) -> None:
     assert rows == [["a"], ["1"], ["2"]]
 
 
-def test_values_of_several_megabytes(open_database: Open, put: Put, query: Query) -> None:
-    database = open_database("SQLite")
-    put("a.csv", "x\n" + "z" * 5_000_000 + "\n")
-    database.load("a.csv", "a")
-    assert query(database, "SELECT length(x) AS n FROM a")[1] == ["5000000"]
-
-
 def test_a_comma_too_many_is_an_error(open_database: Open, put: Put) -> None:
     """Not for DuckDB: its versions before 2.0 let one pass."""
     put("a.csv", "x,y\n1,2\n3,4,\n")

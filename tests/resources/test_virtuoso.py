@@ -205,10 +205,6 @@ class TestStandIn:
         assert told.count("exec=rdf_loader_run();") == 3
         assert told[0] == f"exec={register('/usr/share/proj/rdf', '*.nt')}"
 
-    def test_the_same_file_again(self, virtuoso: Virtuoso, workspace: Workspace) -> None:
-        put(workspace, "a.nt")
-        assert virtuoso.load("a.nt").values == virtuoso.load("a.nt").values
-
     @pytest.mark.parametrize(
         ("text", "why"),
         [

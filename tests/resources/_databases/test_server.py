@@ -100,14 +100,6 @@ def test_defect_42_what_a_client_says_is_its_own(database: Database) -> None:
     assert "nowhere" in refusal(lambda: database.execute("SELECT * FROM nowhere"))
 
 
-def test_defect_43_ports_are_on_loopback_and_free_ones(database: Database) -> None:
-    ports = inspected(container_of(database))["NetworkSettings"]["Ports"]
-    bound = [binding for bindings in ports.values() for binding in bindings or ()]
-    assert bound
-    assert {binding["HostIp"] for binding in bound} == {"127.0.0.1"}
-    assert not {binding["HostPort"] for binding in bound} & {"5432", "3306"}
-
-
 def test_the_password_is_on_no_command_line(database: Database) -> None:
     listed = docker("top", container_of(database), "-eo", "pid,args")
     assert "psql" in listed or "mysql" in listed or "mariadb" in listed

@@ -15,7 +15,6 @@ pytestmark = [pytest.mark.requires("docker"), pytest.mark.slow]
 morph_kgc = pytest.mark.requires("image:morph-kgc")
 sdm_rdfizer = pytest.mark.requires("image:sdm-rdfizer")
 yarrrml = pytest.mark.requires("image:yarrrml")
-mysql = pytest.mark.requires("image:mysql")
 postgresql = pytest.mark.requires("image:postgresql")
 
 MORPH = {"image": "benchyard-test/morph-kgc"}
@@ -99,33 +98,6 @@ def test_sdm_rdfizer_on_files(started: Callable[..., Any]) -> None:
     engine = started("SDMRDFizer", **SDM)
     result = engine.execute_mapping(put(engine, "files.ttl", RML), "sub/out.rdf", "ntriples")
     assert statements(result.output) == P1 | P2
-
-
-@pytest.mark.long  # test_joins asks for more, and each takes eight seconds
-@pytest.mark.parametrize(
-    ("kind", "port"),
-    [
-        pytest.param("PostgreSQL", 5432, marks=postgresql),
-        pytest.param("MySQL", 3306, marks=mysql),
-    ],
-)
-@pytest.mark.parametrize(
-    ("name", "settings"),
-    [
-        pytest.param("MorphKGC", MORPH, marks=morph_kgc),
-        pytest.param("SDMRDFizer", SDM, marks=sdm_rdfizer),
-    ],
-)
-def test_a_database(
-    started: Callable[..., Any], name: str, settings: dict[str, str], kind: str, port: int
-) -> None:
-    started(kind, image=IMAGES[kind], **QUICK[kind]).load("data.csv", "data")
-    engine = started(name, **settings)
-    access = DATABASE | {"rdb_type": kind, "rdb_host": kind, "rdb_port": port}
-    result = engine.execute_mapping("mapping.ttl", "out.nt", "ntriples", **access)
-    assert statements(result.output) == P1
-    left = {path.name for path in engine.workspace.shared.iterdir()}
-    assert left == {"mapping.ttl", "data.csv", "out.nt"}
 
 
 @postgresql

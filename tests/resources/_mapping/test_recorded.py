@@ -11,7 +11,6 @@ import pytest
 
 from benchyard.core.errors import CommandFailedError, NotReadyError, ResourceError
 from resources._containers.engine import connect
-from resources._containers.network import addresses
 
 pytestmark = [pytest.mark.requires("docker", "image:recorder"), pytest.mark.slow]
 
@@ -93,13 +92,6 @@ def test_souffle_runs_two_containers_and_keeps_what_both_say(
     assert said(engine, "01-map-rules")["arguments"][0] == "java"
     assert said(engine)["arguments"][0] == "./bin/souffle"
     assert result.output.read_text() == "<a> <b> <c> .\n"
-
-
-def test_yarrrml(recorded: Callable[..., Any]) -> None:
-    engine = recorded("YARRRML")
-    engine.transform_mapping("data.csv", "out.ttl")
-    files = ["-i", "/data/shared/data.csv", "-o", "/data/shared/out.ttl", "-p"]
-    assert said(engine)["arguments"] == files
 
 
 @pytest.mark.parametrize(
@@ -215,18 +207,6 @@ def test_defect_21_an_endpoint_that_dies_is_told_at_once(
     with pytest.raises(NotReadyError, match=r"exit code 1.*no such driver"):
         engine.execute_mapping(**without_output(database))
     assert not engine.alive()
-
-
-def test_this_host_finds_a_container_by_its_class_name(
-    recorded: Callable[..., Any], database: dict[str, Any]
-) -> None:
-    engine = recorded("OntopVirtualize", READY=READY, **SERVES)
-    engine.execute_mapping(**without_output(database))
-    known = addresses(engine.workspace.labels)
-    assert "postgresql" not in known
-    address = known["ontopvirtualize"]
-    with urllib.request.urlopen(f"http://{address}:8888/", timeout=10) as answer:
-        assert answer.status == 200
 
 
 # -- through the lab

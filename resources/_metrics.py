@@ -284,10 +284,8 @@ def _tell(stream: Any, content: bytes) -> None:
         questions.write(content)
 
 
-#: What stands between digits of one number.
-BETWEEN = (
-    ".,'_\N{RIGHT SINGLE QUOTATION MARK}\N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}\N{THIN SPACE}"
-)
+#: What stands between digits of one number, spaces of several widths among it.
+BETWEEN = ".,'_\N{RIGHT SINGLE QUOTATION MARK}\xa0\u202f\u2009"
 _SIGN = "[-+\N{MINUS SIGN}]"
 #: A number with its thousands separated; Indian ones have groups of two as well.
 _GROUPED = r"[-+]?\d{{1,3}}({0}\d{{2,3}})*{0}\d{{3}}([.,]\d*)?([eE][-+]?\d+)?"
@@ -314,7 +312,7 @@ def whole_number(before: str, raw: str, after: str, unit: str | None, thousands:
         thousands: What separates thousands; where it is a point, a comma is the decimal point.
 
     Returns:
-        A text that ``float`` reads, or else the ``MissingError`` that says why there is no number.
+        A text that ``float`` reads, or the ``MissingError`` that says why there is none.
     """
     value = raw.strip()
     lead, trail = raw[: len(raw) - len(raw.lstrip())], raw[len(raw.rstrip()) :]

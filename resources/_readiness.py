@@ -10,16 +10,21 @@ import time
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException
+from pathlib import Path
 from typing import Any, Protocol
 
 from benchyard.core.errors import InputError, NotReadyError, ResourceError
+from benchyard.run.checks import PatternSearch
 
 #: Servers that a case starts are there for this host alone.
 LOOPBACK = "127.0.0.1"
 #: Seconds between two questions.
 PAUSE = 0.02
+#: The same between two looks at what a server says, and bytes that are read at once.
+_LOG_PAUSE, _PIECE = 0.005, 1 << 16
 #: Seconds after which the end of what is waited for is known.
 NOTICE_SECONDS = 1.0
 #: Seconds that one question may take.
@@ -72,12 +77,8 @@ class Awaited(Protocol):
         """Execute a program where it is, and tell whether that ended well."""
         ...
 
-    def expect(self, pattern: str) -> None:
-        """Look for a pattern in what it says; called before it starts."""
-        ...
-
-    def has_said(self, deadline: float) -> bool:
-        """Wait for the pattern; False if it died or the time is over."""
+    def logs(self) -> Sequence[Path]:
+        """Return the files with what it says, whole as soon as it does not run any more."""
         ...
 
     def said(self) -> str:
@@ -91,10 +92,6 @@ class Awaited(Protocol):
 
 class Readiness(ABC):
     """A way to know that a server takes commands."""
-
-    def prepare(self, awaited: Awaited) -> None:
-        """Called before it starts."""
-        del awaited
 
     @abstractmethod
     def wait(self, awaited: Awaited, deadline: float) -> bool:
@@ -138,13 +135,28 @@ class LogPattern(Readiness):
 
     pattern: str
 
-    def prepare(self, awaited: Awaited) -> None:
-        """Look for the pattern from the first line on."""
-        awaited.expect(self.pattern)
-
     def wait(self, awaited: Awaited, deadline: float) -> bool:
-        """Wait for the line."""
-        return awaited.has_said(deadline)
+        """Wait for the line.
+
+        Raises:
+            NotReadyError: If looking for it takes too long.
+        """
+        search = PatternSearch(self.pattern)
+        with ExitStack() as files:
+            files.callback(search.give_up)
+            logs = [files.enter_context(path.open("rb")) for path in awaited.logs()]
+            while time.monotonic() < deadline:
+                running = awaited.running
+                pieces = [log.read(_PIECE) for log in logs]
+                # It takes no more once it was found, or cannot be looked for.
+                if not all(search.feed(number, piece) for number, piece in enumerate(pieces)):
+                    return search.wait(deadline)
+                if not any(pieces) and not running:
+                    search.finish()
+                    return search.wait(deadline)
+                if not any(pieces):
+                    awaited.wait(_LOG_PAUSE)
+        return False
 
     def __str__(self) -> str:
         return f"its output has '{self.pattern}'"
@@ -183,12 +195,10 @@ class HttpUrl(Asking):
     Args:
         port: Of the server; see ``TcpPort``.
         path: With the query, if there is one.
-        statuses: Answers that mean that it is ready.
     """
 
     port: int
     path: str = "/"
-    statuses: Sequence[int] = (200,)
 
     def is_ready(self, awaited: Awaited) -> bool:
         """Ask for the path."""
@@ -198,14 +208,14 @@ class HttpUrl(Asking):
         connection = HTTPConnection(address, self.port, timeout=PATIENCE)
         try:
             connection.request("GET", self.path)
-            return connection.getresponse().status in self.statuses
+            return connection.getresponse().status == 200
         except (OSError, HTTPException):
             return False
         finally:
             connection.close()
 
     def __str__(self) -> str:
-        return f"http://…:{self.port}{self.path} answers {' or '.join(map(str, self.statuses))}"
+        return f"http://…:{self.port}{self.path} answers 200"
 
 
 @dataclass(frozen=True, slots=True)

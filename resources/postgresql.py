@@ -147,7 +147,8 @@ class PostgreSQL(DatabaseServer[PostgreSQLSettings]):
     def _fill(self, sources: Sequence[Source], schema_file: str | None) -> int:
         self._tell("BEGIN;\n")
         if schema_file is not None:
-            self._schema(schema_file)
+            inside = self._source(schema_file, "").inside
+            self._tell(f"\\o /dev/null\n\\i {psql.argument(inside)}\n", schema_file)
         rows = sum(self._load_one(s, *self._place(s, schema_file)) for s in sources)
         self._tell("COMMIT;\n")
         return rows
@@ -158,10 +159,6 @@ class PostgreSQL(DatabaseServer[PostgreSQLSettings]):
     def _catalogue_query(self, tables: Sequence[str]) -> str:
         return psql.ask_catalogue(tables)
 
-    def _schema(self, name: str) -> None:
-        inside = self._source(name, "").inside
-        self._tell(f"\\o /dev/null\n\\i {psql.argument(inside)}\n", name)
-
     def _place(self, source: Source, schema_file: str | None) -> tuple[str, list[str]]:
         """Return the table and the columns that a file goes to; make them if there is no schema."""
         try:
@@ -169,7 +166,7 @@ class PostgreSQL(DatabaseServer[PostgreSQLSettings]):
                 return source.columns_of(self._catalogue([source.table]))
             columns = source.new_columns("key")
         except Failure:
-            self._roll_back()
+            self._tell("ROLLBACK;\n")
             raise
         self._tell(psql.make_table(source.table, columns))
         return source.table, columns
@@ -187,7 +184,7 @@ class PostgreSQL(DatabaseServer[PostgreSQLSettings]):
             self._resume()
             raise error from ended
         except (CommandFailedError, Failure):
-            self._roll_back()
+            self._tell("ROLLBACK;\n")
             raise
         finally:
             stripped.unlink(missing_ok=True)
@@ -200,9 +197,6 @@ class PostgreSQL(DatabaseServer[PostgreSQLSettings]):
             return self._refused(ended)
         error = source.refused(width, complaint.said, complaint.copy_line)
         return complaint.error(f"PostgreSQL: {error}")
-
-    def _roll_back(self) -> None:
-        self._tell("ROLLBACK;\n")
 
     # -- queries
 

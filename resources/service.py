@@ -152,20 +152,19 @@ class Service(HostProgram[ServiceSettings]):
         self._refuse_taken_port()
         settings = self.settings
         self._port = port = settings.port or free_port()
-        self._server = server = ServerProcess(
+        log = self._log()
+        self._server = ServerProcess(
             f"the service '{name_of(self)}'",
             Call(
                 [with_port(word, port) for word in settings.arguments],
                 self._folder(settings.working_folder),
-                *([self._log()] * 2),
+                log,
+                log,
                 environment=self._with_port(settings.environment),
             ),
             run_label(self.workspace),
             self._hear_end,
         )
-        for way in settings.ways(port):
-            way.prepare(server)
-        server.start()
         self.changed()
 
     def _log(self) -> Path:

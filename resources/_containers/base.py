@@ -320,8 +320,6 @@ class ServerContainer(ContainerResource[ContainerSettingsT]):
         """
         container = self._created(spec, name)
         self._server = container
-        for way in self._readiness():
-            way.prepare(container)
         self._container_set.start(container)
         return container
 

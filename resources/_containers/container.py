@@ -192,19 +192,14 @@ class LiveContainer:
         """
         with suppress(NotThereError), telling(f"cannot remove the container '{self.name}'"):
             self._api.remove_container(self.id, v=True, force=True)
-        self.follower.forget()
         if self._thread is not None:
             self._thread.join(STOP_SECONDS)
 
     # -- what is asked of it while it is waited for
 
-    def expect(self, pattern: str) -> None:
-        """Look for a pattern in what it says; called before it starts."""
-        self.follower.expect(pattern)
-
-    def has_said(self, deadline: float) -> bool:
-        """Wait for the pattern; False if it died or the time is over."""
-        return self.follower.wait(deadline)
+    def logs(self) -> Sequence[Path]:
+        """Return the files with what it says."""
+        return self.follower.stdout, self.follower.stderr
 
     def said(self) -> str:
         """Return the end of what it said."""

@@ -11,8 +11,6 @@ from typing import IO, Any
 from benchyard.core.errors import CommandFailedError
 from benchyard.core.redaction import Stream, known_forms
 from benchyard.process.children import tail
-from benchyard.run.checks import PatternSearch
-from benchyard.run.judging import USUAL, SearchLimits
 from resources._containers.engine import telling
 from resources._files import remove_if_empty
 
@@ -21,7 +19,7 @@ Pieces = Iterable[tuple[bytes | None, bytes | None]]
 
 
 class Follower:
-    """Writes what comes to files, and lets others wait for what it says; thread-safe.
+    """Writes what comes to files.
 
     Args:
         stdout: Where standard output goes; appended to.
@@ -33,8 +31,6 @@ class Follower:
         self.stderr = stderr
         forms = known_forms()
         self._redactors = [Stream(forms), Stream(forms)] if forms else []
-        self._search: PatternSearch | None = None
-        self._looking = False
         #: Why the files are not whole, if so.
         self.problem: str | None = None
 
@@ -60,10 +56,6 @@ class Follower:
         except OSError as error:
             self.problem = self.problem or f"the engine broke off ({error})"
             raise
-        finally:
-            self._looking = False
-            if self._search is not None:
-                self._search.finish()
 
     def refuse_lost(self) -> None:
         """Raise if not all output was kept.
@@ -97,36 +89,9 @@ class Follower:
             except OSError as error:
                 # The stream is read on: a program must not wait until its output is taken.
                 self._lose(Path(file.name), error)
-        if self._looking and self._search is not None:
-            self._looking = self._search.feed(number, piece)
 
     def _lose(self, path: Path, error: OSError) -> None:
         self.problem = f"{path}: {error.strerror}"
-
-    def expect(self, pattern: str, limits: SearchLimits = USUAL) -> None:
-        """Look for a pattern from now on; call it before the stream begins.
-
-        Raises:
-            CommandFailedError: If nothing can be started that looks for it.
-        """
-        self.forget()
-        self._search, self._looking = PatternSearch(pattern, limits), True
-
-    def forget(self) -> None:
-        """Look for no pattern any more."""
-        if self._search is not None:
-            self._search.give_up()
-
-    def wait(self, deadline: float) -> bool:
-        """Wait for the pattern; False if the stream ended without it or the time is over.
-
-        Args:
-            deadline: On the monotonic clock, in seconds.
-
-        Raises:
-            NotReadyError: If looking for it takes too long, or fails.
-        """
-        return self._search is not None and self._search.wait(deadline)
 
     def said(self) -> str:
         """Return the end of what came, for an error."""

@@ -2,16 +2,13 @@
 
 import socket
 import struct
-import threading
-import time
 from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from benchyard.core.errors import CommandFailedError, NotReadyError
-from benchyard.run.judging import SearchLimits
+from benchyard.core.errors import CommandFailedError
 from resources._containers.streams import Follower, Streams
 
 
@@ -24,51 +21,6 @@ def no_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def follower(tmp_path: Path) -> Follower:
     return Follower(tmp_path / "out", tmp_path / "err")
-
-
-def soon() -> float:
-    return time.monotonic() + 10
-
-
-def test_a_pattern_is_heard_while_it_runs_on(follower: Follower) -> None:
-    go = threading.Event()
-
-    def pieces() -> Iterator[tuple[bytes | None, bytes | None]]:
-        yield b"one\nre", None
-        yield None, b"ady\n"
-        yield b"ady\n", None
-        go.wait(10)
-
-    follower.expect("^ready$")
-    thread = threading.Thread(target=follower.follow, args=(pieces(),))
-    thread.start()
-    assert follower.wait(soon())
-    go.set()
-    thread.join()
-
-
-SLOW = "(a|aa)+$"
-
-
-@pytest.mark.slow
-def test_a_pattern_that_takes_for_ever_is_told_of(follower: Follower) -> None:
-    follower.expect(SLOW, SearchLimits(search_seconds=0.2))
-    follower.follow([(b"a" * 60 + b"!", None), (b"more", None)])
-    with pytest.raises(NotReadyError, match=r"takes more than 0\.2 s; let its repetitions not"):
-        follower.wait(time.monotonic() + 60)
-    assert follower.stdout.read_bytes() == b"a" * 60 + b"!more"
-
-
-@pytest.mark.slow
-def test_it_holds_nobody_up_beyond_the_deadline(follower: Follower) -> None:
-    follower.expect(SLOW, SearchLimits(search_seconds=1000))
-    much = [(b"a" * 60 + b"!", None), *[(b"." * 60_000, None)] * 4]
-    thread = threading.Thread(target=follower.follow, args=(much,))
-    thread.start()
-    assert not follower.wait(time.monotonic() + 0.5)
-    thread.join(60)
-    assert not thread.is_alive()
-    assert follower.stdout.stat().st_size == 61 + 4 * 60_000
 
 
 def test_a_stream_that_breaks_loses_output(follower: Follower) -> None:

@@ -1,6 +1,5 @@
 """A workspace as the lab makes one, embedded databases and containers on it."""
 
-import csv
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import closing
 from dataclasses import replace
@@ -65,20 +64,6 @@ def open_database(workspace: Workspace) -> Generator[Callable[..., Database]]:
 def database(request: pytest.FixtureRequest, open_database: Callable[[str], Database]) -> Database:
     """Give each embedded database in turn, ready."""
     return open_database(request.param)
-
-
-@pytest.fixture
-def query(
-    workspace: Workspace, put: Callable[[str, str], str]
-) -> Callable[[Database, str], list[list[str]]]:
-    """Execute SQL through a query file and return the saved rows, the header first."""
-
-    def ask(database: Database, sql: str) -> list[list[str]]:
-        database.execute_query_file(put("query.sql", sql), "answer.csv")
-        with workspace.file("answer.csv").open(newline="") as stream:
-            return list(csv.reader(stream))
-
-    return ask
 
 
 @pytest.fixture(scope="module")

@@ -129,6 +129,12 @@ def folder_of(user: int) -> Generator[Path]:
     shutil.rmtree(folder)
 
 
+def step_of(name: str, command: str, arguments: list[str], **more: Any) -> dict[str, Any]:
+    """Return a step of a case that executes a program in a container."""
+    step = {"@id": name, "name": name, "resource": "Container", "command": command}
+    return {**step, "parameters": {"arguments": arguments}, **more}
+
+
 def said(result: CommandResult) -> str:
     assert result.output is not None
     return result.output.read_text()

@@ -14,21 +14,21 @@ from benchyard.core.errors import CommandFailedError, InputError, NotReadyError
 from resources.duckdb import DuckDB, DuckDBSettings
 from resources.embedded import EmbeddedDatabase
 from tests.conftest import MakeCase, RunBenchyard, process
+from tests.resources._databases.conftest import query
 
 Open = Callable[..., EmbeddedDatabase[Any]]
-Query = Callable[[EmbeddedDatabase[Any], str], list[list[str]]]
 Put = Callable[[str, str], str]
 
 ROOT = Path(__file__).parents[2]
 
 
-def test_version_is_the_library_s(workspace: Workspace, open_database: Open, query: Query) -> None:
+def test_version_is_the_library_s(workspace: Workspace, open_database: Open) -> None:
     version = DuckDB(DuckDBSettings(), workspace).version()
     assert version == importlib.metadata.version("duckdb")
     assert query(open_database("DuckDB"), "SELECT version() AS v")[1] == [f"v{version}"]
 
 
-def test_settings_reach_the_engine(open_database: Open, query: Query) -> None:
+def test_settings_reach_the_engine(open_database: Open) -> None:
     database = open_database("DuckDB", {"threads": 1, "memory_limit": "256MiB"})
     rows = query(
         database,
@@ -57,7 +57,7 @@ def test_a_value_of_the_wrong_type_is_named_with_its_line(open_database: Open, p
 
 
 def test_statements_that_describe_are_queries_and_changes_are_not(
-    open_database: Open, query: Query, put: Put
+    open_database: Open, put: Put
 ) -> None:
     database = open_database("DuckDB")
     database.execute("CREATE TABLE t (a INTEGER)")
@@ -90,7 +90,7 @@ def test_without_the_package_the_class_is_unavailable_with_the_reason() -> None:
 
 @pytest.mark.parametrize(("name", "text"), [("t.csv", "a,b\n1,x\n"), ("t.tbl", "x|1|\n")])
 def test_an_equals_sign_in_a_path_is_no_column(
-    open_database: Open, query: Query, put: Put, name: str, text: str
+    open_database: Open, put: Put, name: str, text: str
 ) -> None:
     """DuckDB 1.3 could load no CSV from below such a folder."""
     database = open_database("DuckDB")

@@ -16,11 +16,11 @@ from benchyard.core.errors import NotReadyError
 from benchyard.host.counters.parsing import TICKS_PER_S, process_stat
 from resources.embedded import EmbeddedDatabase
 from tests.conftest import eventually, is_gone
+from tests.resources._databases.conftest import query
 from tests.resources.containers import refusal
 
 Database = EmbeddedDatabase[Any]
 Put = Callable[[str, str], str]
-Query = Callable[[Database, str], list[list[str]]]
 Open = Callable[..., Database]
 
 #: Works for minutes in both engines unless it is stopped.
@@ -59,7 +59,7 @@ def test_a_killed_process_is_told_now_and_afterwards(database: Database) -> None
 
 
 def test_what_was_loaded_survives_an_abort(
-    database: Database, open_database: Open, put: Put, query: Query
+    database: Database, open_database: Open, put: Put
 ) -> None:
     put("a.csv", "x\n1\n")
     database.load("a.csv", "a")

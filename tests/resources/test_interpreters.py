@@ -15,9 +15,9 @@ from benchyard.core.errors import InputError, NotReadyError
 from resources.duckdb import DuckDB, DuckDBSettings
 from resources.embedded import EmbeddedDatabase, SQLite, SQLiteSettings
 from tests.conftest import MakeCase, RunBenchyard
+from tests.resources._databases.conftest import query
 
 Open = Callable[..., EmbeddedDatabase[Any]]
-Query = Callable[[EmbeddedDatabase[Any], str], list[list[str]]]
 
 #: An engine that can do nothing but say which it is.
 FAKE = "__version__ = '{version}'"
@@ -32,9 +32,7 @@ def environment(folder: Path, version: str | None = None) -> Path:
     return folder
 
 
-def test_the_process_is_that_of_the_environment(
-    tmp_path: Path, open_database: Open, query: Query
-) -> None:
+def test_the_process_is_that_of_the_environment(tmp_path: Path, open_database: Open) -> None:
     place = environment(tmp_path / "other place")
     database = open_database("SQLite", {"python": str(place)})
     [pid] = database.pids()

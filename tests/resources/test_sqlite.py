@@ -9,9 +9,9 @@ import pytest
 from benchyard.case.resource import Workspace
 from benchyard.core.errors import CommandFailedError, InputError, NotReadyError
 from resources.embedded import EmbeddedDatabase, SQLite, SQLiteSettings
+from tests.resources._databases.conftest import query
 
 Open = Callable[..., EmbeddedDatabase[Any]]
-Query = Callable[[EmbeddedDatabase[Any], str], list[list[str]]]
 Put = Callable[[str, str], str]
 
 
@@ -19,7 +19,7 @@ def test_version_is_the_library_s(workspace: Workspace) -> None:
     assert SQLite(SQLiteSettings(), workspace).version() == sqlite3.sqlite_version
 
 
-def test_pragmas_are_set(open_database: Open, query: Query) -> None:
+def test_pragmas_are_set(open_database: Open) -> None:
     pragmas = {"journal_mode": "WAL", "synchronous": "off", "cache_size": -4000}
     database = open_database("SQLite", {"pragmas": pragmas})
     assert query(database, "PRAGMA journal_mode")[1] == ["wal"]
@@ -55,7 +55,7 @@ def test_an_error_points_at_the_line_of_its_statement(open_database: Open, put: 
         database.execute_query_file("q.sql")
 
 
-def test_triggers_are_one_statement(open_database: Open, query: Query) -> None:
+def test_triggers_are_one_statement(open_database: Open) -> None:
     database = open_database("SQLite")
     rows = query(
         database,

@@ -2,14 +2,13 @@
 
 import json
 import platform
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.conftest import MakeCase, RunBenchyard
-from tests.resources.containers import BASE, WAITS
+from tests.resources.containers import BASE, WAITS, step_of
 
 pytestmark = [pytest.mark.slow, pytest.mark.requires("docker")]
 
@@ -34,27 +33,6 @@ for my $who (0, -1) {{
 }}
 printf '"cpu_s": %.6f}}', $t;
 """
-#: Sends 50 MB to whoever connects.
-SENDS = """
-use IO::Socket::INET;
-my $s = IO::Socket::INET->new(LocalPort => 8080, Listen => 9) or die; $SIG{TERM} = sub { exit };
-while (my $c = $s->accept) { print $c 'x' x 1e6 for 1 .. 50; close $c }
-"""
-TAKES = """
-use IO::Socket::INET; my $n = 0;
-my $s = IO::Socket::INET->new('Container:8080') or die;
-while (my $got = sysread $s, my $piece, 65536) { $n += $got } print $n;
-"""
-
-
-def step(name: str, command: str, code: str, **more: Any) -> Mapping[str, Any]:
-    return {
-        "@id": name,
-        "name": name,
-        "resource": "Container",
-        "command": command,
-        "parameters": {"arguments": ["perl", "-e", code], **more},
-    }
 
 
 @pytest.fixture
@@ -86,7 +64,7 @@ def test_defect_12_a_program_is_accounted_for_to_its_end(
 ) -> None:
     folder = case_folder(
         "burns",
-        step("burn", command, BURNS),
+        step_of("burn", command, ["perl", "-e", BURNS]),
         resources={"Container": {"image": BASE, "command": WAITS, "runs": runs}},
     )
     document = record(folder)
@@ -98,30 +76,13 @@ def test_defect_12_a_program_is_accounted_for_to_its_end(
     assert found["resource_disk_write_bytes"] is None or found["resource_disk_write_bytes"] >= 0
 
 
-def test_the_traffic_of_a_container_that_ended_is_its_own(
-    case_folder: MakeCase, record: Any
-) -> None:
-    folder = case_folder(
-        "sends",
-        step("take", "run_to_end", TAKES),
-        resources={
-            "Container": {"image": BASE, "command": ["perl", "-e", SENDS], "ready": {"tcp": 8080}}
-        },
-    )
-    found = used(record(folder), 0)
-    assert told(folder, "01-take") == 50_000_000
-    # Packets have headers, of up to 66 bytes for 1,448; the server beside it sends as much.
-    assert 50e6 <= found["resource_network_received_bytes"] <= 50e6 * 1.05
-    assert found["resource_network_sent_bytes"] < 5e6
-
-
 def test_limits_and_image_are_in_the_record_and_no_secret(
     case_folder: MakeCase, record: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("A_SECRET", "s3cret")
     folder = case_folder(
         "facts",
-        step("nothing", "execute", "1"),
+        step_of("nothing", "execute", ["true"]),
         resources={
             "Container": {
                 "image": BASE,
@@ -144,7 +105,7 @@ def test_throttling_that_the_group_around_does_not_see_is_never_told_as_zero(
 ) -> None:
     folder = case_folder(
         "slowed",
-        step("burn", "run_to_end", "1 while (times)[0] < 0.05"),
+        step_of("burn", "run_to_end", ["perl", "-e", "1 while (times)[0] < 0.05"]),
         # Less than what a busy host gives it: who gets no more than its limit is not throttled.
         resources={"Container": {"image": BASE, "runs": False, "cpus": 0.1}},
     )
@@ -157,7 +118,7 @@ def test_a_kill_for_want_of_memory_is_never_told_as_zero(
     code = "my $x = 'x' x (300 << 20)"
     folder = case_folder(
         "killed",
-        {**step("grow", "run_to_end", code), "may_fail": True, "retries": 0},
+        step_of("grow", "run_to_end", ["perl", "-e", code], may_fail=True, retries=0),
         resources={"Container": {"image": BASE, "runs": False, "memory": "64MB"}},
     )
     assert used(record(folder), 0)["resource_oom_kill_count"] != 0

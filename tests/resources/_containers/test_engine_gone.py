@@ -16,7 +16,7 @@ import pytest
 
 from benchyard.process.labels import OWNER, labelled
 from tests.conftest import MakeCase, eventually
-from tests.resources.containers import BASE, DOCKER, WAITS, shell
+from tests.resources.containers import BASE, DOCKER, WAITS, shell, step_of
 
 pytestmark = [
     pytest.mark.slow,
@@ -134,14 +134,8 @@ def cases_of(make: MakeCase, **more: Any) -> list[Path]:
     """Make a case for each way to execute a program."""
 
     def case_of(command: str) -> Path:
-        step = {
-            "@id": "waits",
-            "name": "waits",
-            "resource": "Container",
-            "command": command,
-            "parameters": {"arguments": shell("test -e /data/shared/quick || sleep 300")},
-            **more,
-        }
+        waits = shell("test -e /data/shared/quick || sleep 300")
+        step = step_of("waits", command, waits, **more)
         settings = {"image": IMAGE, "command": WAITS, "volumes": ["/x"]}
         return make(command, step, resources={"Container": settings})
 

@@ -9,7 +9,6 @@ import uuid
 from collections.abc import Generator
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -18,7 +17,7 @@ from resources._containers.network import OWNER_LABEL
 from resources.container import Container
 from tests.children import ending
 from tests.conftest import MakeCase, RunBenchyard, eventually
-from tests.resources.containers import BASE, WAITS, docker, shell
+from tests.resources.containers import BASE, WAITS, docker, shell, step_of
 
 pytestmark = [pytest.mark.slow, pytest.mark.requires("docker")]
 
@@ -63,21 +62,12 @@ def strangers() -> Generator[None]:
 
 
 def container_case(make: MakeCase, name: str = "killed") -> Path:
-    def step(number: int, command: str, script: str) -> dict[str, Any]:
-        return {
-            "@id": f"s{number}",
-            "name": f"s{number}",
-            "resource": "Container",
-            "command": command,
-            "parameters": {"arguments": shell(script)},
-        }
-
     return make(
         name,
-        step(1, "execute", "setsid sleep 300 & sleep 0.2"),
-        step(2, "run_to_end", "sleep 0.2"),
-        step(3, "execute", "sleep 0.2"),
-        step(4, "run_to_end", "setsid sleep 300 & sleep 0.2"),
+        step_of("s1", "execute", shell("setsid sleep 300 & sleep 0.2")),
+        step_of("s2", "run_to_end", ["sleep", "0.2"]),
+        step_of("s3", "execute", ["sleep", "0.2"]),
+        step_of("s4", "run_to_end", shell("setsid sleep 300 & sleep 0.2")),
         resources={"Container": {"image": BASE, "command": WAITS, "volumes": ["/store"]}},
     )
 

@@ -12,20 +12,14 @@ import pytest
 
 from tests.conftest import MakeCase
 from tests.ports import free_port
-from tests.resources.containers import BASE, WAITS, docker, shell
+from tests.resources.containers import BASE, WAITS, docker, shell, step_of
 
 pytestmark = [pytest.mark.slow, pytest.mark.requires("docker")]
 
 
 def case_of(make: MakeCase, name: str, port: int) -> Path:
     script = "test ! -e /store/x && touch /store/x && sleep 0.5 && hostname"
-    step = {
-        "@id": "a",
-        "name": "a",
-        "resource": "Container",
-        "command": "execute",
-        "parameters": {"arguments": shell(script)},
-    }
+    step = step_of("a", "execute", shell(script))
     settings = {"image": BASE, "command": WAITS, "volumes": ["/store"], "ports": {"80": port}}
     return make(name, step, resources={"Container": settings})
 

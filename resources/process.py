@@ -177,13 +177,13 @@ class HostProgram(ProgramResource[SettingsT], ABC):
 
     def version(self) -> str:
         """Return the kernel's name, release and build."""
-        return kernel()
+        return str(self.installed({})["version"])
 
     @classmethod
     def installed(cls, settings: Mapping[str, Json]) -> Mapping[str, Json]:
         """Return the kernel, as ``version`` does."""
         del settings
-        return {"version": kernel()}
+        return {"version": f"{platform.system()} {platform.release()} {platform.version()}"}
 
     @classmethod
     def refusals(
@@ -280,11 +280,6 @@ class Process(HostProgram[NoSettings]):
         if isinstance(path, str):
             program = shutil.which(program, path=path) or program
         return [program, *rest]
-
-
-def kernel() -> str:
-    """Return the kernel's name, release and build."""
-    return f"{platform.system()} {platform.release()} {platform.version()}"
 
 
 def usage(ended: Ended) -> dict[str, Json]:

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from benchyard.case.resource import CommandResult, InputFile, NoSettings, OutputFile, command
 from benchyard.core.errors import CommandFailedError, retold
 from benchyard.core.model import Json, JsonObject
-from resources._containers.network import address_of, addresses
+from resources._containers.network import addresses
 from resources._files import named_or_kept, read_text
 from resources._sparql_answers import Count, count
 from resources._workers import Worker, WorkerResource
@@ -57,7 +57,7 @@ class Query(WorkerResource[NoSettings]):
 
     def version(self) -> str:
         """Return the version of Python, whose HTTP client sends the queries."""
-        return f"Python {platform.python_version()}"
+        return str(self.installed({})["version"])
 
     # -- life
 
@@ -166,7 +166,7 @@ class Query(WorkerResource[NoSettings]):
         part = saved.with_name(f".{saved.name}.part")
         request: JsonObject = {
             "url": endpoint,
-            "address": address_of(endpoint, self._known),
+            "address": self._known.get(urlsplit(endpoint).hostname or ""),
             "query": query,
             "headers": {**(headers or {})},
             "auth": {**cast("Mapping[str, Json]", auth or {})},

@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping
 from contextlib import closing, suppress
 from functools import partial
 from typing import Any
-from urllib.parse import urlsplit
 
 from benchyard.process.labels import owner_is_alive
 from resources._containers.engine import Client, EngineError, connect, telling
@@ -91,15 +90,6 @@ def addresses(labels: Mapping[str, str]) -> dict[str, str]:
             names: list[str] = joined.get("Aliases") or []
             found |= {name.lower(): joined["IPAddress"] for name in names}
     return found
-
-
-def address_of(url: str, known: Mapping[str, str]) -> str | None:
-    """Return where the host of a URL is to be found, or None if its name says it.
-
-    Args:
-        known: As ``addresses`` returns it.
-    """
-    return known.get(urlsplit(url).hostname or "")
 
 
 def remove_leftovers() -> list[str]:

@@ -81,18 +81,6 @@ def test_without_an_engine_there_are_none(monkeypatch: pytest.MonkeyPatch) -> No
     assert network.addresses(LABELS) == {}
 
 
-@pytest.mark.parametrize(
-    "url", ["http://Virtuoso:8890/sparql", "http://virtuoso/", "HTTP://VIRTUOSO"]
-)
-def test_letters_are_alike_in_a_host(url: str) -> None:
-    assert network.address_of(url, {"virtuoso": "10.0.0.2"}) == "10.0.0.2"
-
-
-@pytest.mark.parametrize("url", ["http://localhost:8890/sparql", "http://virtuoso.org/", ""])
-def test_other_hosts_are_left_alone(url: str) -> None:
-    assert network.address_of(url, {"virtuoso": "10.0.0.2"}) is None
-
-
 @pytest.mark.requires("docker", "image:oxigraph")
 @pytest.mark.slow
 def test_a_case_may_name_a_port_of_this_host(workspace: Workspace) -> None:

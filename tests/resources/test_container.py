@@ -70,6 +70,9 @@ def never_up(kind: type[Exception], why: str, space: Workspace, **settings: Any)
 def test_a_container_runs_to_its_end_with_both_streams_apart(space: Workspace) -> None:
     with container_in(space, runs=False) as made, step_context("02-run"):
         code = "echo out; echo err >&2; pwd; hostname; sleep 0.2"
+        with step_context("01-silent"):
+            assert made.run_to_end(["true"]).output is None
+        assert list(space.kept.iterdir()) == []
         result = made.run_to_end(shell(code), working_folder="/")
     assert result.output == space.kept / "02-run.stdout.txt"
     assert said(result) == "out\n/\nContainer\n"
@@ -77,12 +80,6 @@ def test_a_container_runs_to_its_end_with_both_streams_apart(space: Workspace) -
     assert result.values["exit_code"] == 0
     assert result.values["out_of_memory"] is False
     assert 0 < float(str(result.values["run_s"])) < 60
-
-
-def test_files_of_streams_that_say_nothing_are_not_kept(space: Workspace) -> None:
-    with container_in(space, runs=False) as made:
-        assert made.run_to_end(["true"]).output is None
-    assert list(space.kept.iterdir()) == []
 
 
 def test_defect_01_a_container_that_exits_3_fails_with_3_and_its_words(space: Workspace) -> None:

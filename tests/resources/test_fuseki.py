@@ -3,7 +3,8 @@
 import json
 import threading
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator
+from functools import partial
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
@@ -127,18 +128,18 @@ def store() -> Generator[tuple[type[_Store], int]]:
         Store.hold.set()
 
 
+def sending(folder: Path, port: int, content: bytes = b"") -> Callable[[], object]:
+    """Write a file, and return what sends it."""
+    (folder / "a.nt").write_bytes(content)
+    return partial(Upload("127.0.0.1", port, "/ds").send, folder / "a.nt", "text/turtle")
+
+
 def test_a_file_is_sent_as_it_is(store: tuple[type[_Store], int], tmp_path: Path) -> None:
     told, port = store
-    file = tmp_path / "a.nt"
-    file.write_bytes(content := TRIPLES.encode() * 50_000)
-
-    values = Upload("127.0.0.1", port, "/ds").send(file, "application/n-triples")
-
-    assert values == {"bytes": len(content), "triples": 2}
+    content = TRIPLES.encode() * 50_000
+    assert sending(tmp_path, port, content)() == {"bytes": len(content), "triples": 2}
     ((path, headers, body),) = told.got
-    assert path == "/ds"
-    assert headers["Content-Type"] == "application/n-triples"
-    assert body == content
+    assert (path, headers["Content-Type"], body) == ("/ds", "text/turtle", content)
 
 
 @pytest.mark.parametrize("says", [b"", b"<html/>", b"[]", b'{"count": "x"}'])
@@ -147,9 +148,7 @@ def test_a_store_that_says_no_number(
 ) -> None:
     told, port = store
     told.says, told.status = says, 204 if not says else 200
-    file = tmp_path / "a.nt"
-    file.write_text("")
-    assert Upload("127.0.0.1", port, "/ds").send(file, "text/turtle") == {"bytes": 0}
+    assert sending(tmp_path, port)() == {"bytes": 0}
 
 
 @pytest.mark.parametrize("early", [False, True])
@@ -158,19 +157,14 @@ def test_a_refusal_is_told_even_if_it_comes_early(
 ) -> None:
     told, port = store
     told.status, told.says, told.early = 400, b"[line: 1] Expected BNode or IRI", early
-    file = tmp_path / "a.nt"
     # So much that the sender has more to say when the store hangs up.
-    file.write_bytes(b"x" * 30_000_000)
-    said = refusal(lambda: Upload("127.0.0.1", port, "/ds").send(file, "text/turtle"))
+    said = refusal(sending(tmp_path, port, b"x" * 30_000_000))
     assert "refuses it: HTTP 400 Bad Request" in said or (early and "does not answer" in said)
     assert early or "Expected BNode or IRI" in said
 
 
 def test_a_store_that_is_gone(tmp_path: Path) -> None:
-    file = tmp_path / "a.nt"
-    file.write_text("")
-    said = refusal(lambda: Upload("127.0.0.1", 9, "/ds").send(file, "text/turtle"))
-    assert said.startswith("the store does not answer: ")
+    assert refusal(sending(tmp_path, 9)).startswith("the store does not answer: ")
 
 
 def test_sending_can_be_broken_off(store: tuple[type[_Store], int], tmp_path: Path) -> None:

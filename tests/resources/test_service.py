@@ -76,6 +76,12 @@ def start(workspace: Workspace) -> Generator[Start]:
     assert all(is_gone(pid) for pid in pids)
 
 
+def up(start: Start, arguments: list[str], **settings: Any) -> Service:
+    service = start(arguments, **settings)
+    service.wait_until_ready()
+    return service
+
+
 def said(result: CommandResult) -> str:
     assert result.output is not None
     return result.output.read_text()
@@ -101,8 +107,7 @@ def test_each_way_to_be_ready(start: Start, ready: dict[str, Any]) -> None:
 
 
 def test_a_program_asks_the_service(start: Start, workspace: Workspace) -> None:
-    service = start(echo())
-    service.wait_until_ready()
+    service = up(start, echo())
     with step_context("01-ask"):
         result = service.execute(asking("ping"))
     assert said(result) == "pong\n"
@@ -165,14 +170,12 @@ def test_a_fixed_port_is_the_service_s(start: Start) -> None:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    service = start(echo(), port=port)
-    service.wait_until_ready()
+    service = up(start, echo(), port=port)
     assert service.port() == port
 
 
 def test_a_crash_during_a_step_fails_it_with_the_log(start: Start) -> None:
-    service = start(echo())
-    service.wait_until_ready()
+    service = up(start, echo())
     with pytest.raises(
         CommandFailedError, match=r"(?s)ended: exit code 7; it said: .*asked to die"
     ) as caught:
@@ -187,8 +190,7 @@ def test_a_crash_during_a_step_fails_it_with_the_log(start: Start) -> None:
 
 
 def test_who_asks_a_dead_service_does_not_hang(start: Start) -> None:
-    service = start(echo())
-    service.wait_until_ready()
+    service = up(start, echo())
     (pid,) = service.pids()
     killer = threading.Timer(0.3, os.kill, (pid, signal.SIGKILL))
     killer.start()
@@ -198,8 +200,7 @@ def test_who_asks_a_dead_service_does_not_hang(start: Start) -> None:
 
 
 def test_the_asking_program_s_own_failure_is_its_own(start: Start) -> None:
-    service = start(echo())
-    service.wait_until_ready()
+    service = up(start, echo())
     with pytest.raises(ProgramFailedError, match="exit code 3"):
         service.execute(["sh", "-c", "exit 3"])
     assert service.alive()
@@ -207,8 +208,7 @@ def test_the_asking_program_s_own_failure_is_its_own(start: Start) -> None:
 
 
 def test_abort_ends_both(start: Start) -> None:
-    service = start(echo())
-    service.wait_until_ready()
+    service = up(start, echo())
     pids = list(service.pids())
     timer = threading.Timer(0.3, service.abort)
     timer.start()
@@ -219,8 +219,7 @@ def test_abort_ends_both(start: Start) -> None:
 
 
 def test_the_signal_that_the_case_names(start: Start, workspace: Workspace) -> None:
-    service = start(echo(), stop_signal="SIGUSR1")
-    service.wait_until_ready()
+    service = up(start, echo(), stop_signal="SIGUSR1")
     service.stop()
     assert (workspace.kept / "service.log").read_text() == "listening\nbye\n"
     assert service.ended()[0].exit_status == 0

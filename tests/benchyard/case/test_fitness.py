@@ -123,11 +123,6 @@ def test_parameters_inside_of_parameters_are_checked(shared: Path) -> None:
     ]
 
 
-def test_a_step_may_have_no_parameters_at_all(shared: Path) -> None:
-    assert found(shared, {"resource": "Toy", "command": "play"}) == []
-    assert found(shared, {"resource": "Toy", "command": "load"}) != []
-
-
 def test_settings_are_checked_by_the_class(shared: Path) -> None:
     settings: JsonObject = {"threads": "2", "image": "x", "environment": {"A": 1}}
     assert sorted(found(shared, step(), resources={"Toy": settings, "Toi": {}})) == [
@@ -225,12 +220,6 @@ def test_what_cannot_be_a_file_name(shared: Path, name: str) -> None:
         assert len(message) < 400
 
 
-def test_a_case_without_shared_has_no_inputs(tmp_path: Path) -> None:
-    nowhere = tmp_path / "data" / "shared"
-    assert found(nowhere, step(makes="out.nt"), step(reads="out.nt")) == []
-    assert found(nowhere, step(reads="a")) != []
-
-
 @pytest.mark.parametrize("role", ["makes", "fills", "scratch"])
 @pytest.mark.parametrize("name", ["words.csv", "sub", "sub/inner.csv", "./words.csv"])
 def test_an_output_never_overwrites_an_input(shared: Path, role: str, name: str) -> None:
@@ -287,13 +276,6 @@ def test_the_expected_file_of_a_check_must_be_there(shared: Path) -> None:
     assert "there is no file" in message
 
 
-def test_a_check_names_an_output_of_its_step(shared: Path) -> None:
-    assert check(shared, {"rows": 1, "file": "out"}, makes="out") == []
-    assert check(shared, {"rows": 1, "file": "uot"}, makes="out") == [
-        ("steps.0.check.file", "the step makes no output 'uot'; did you mean 'out'?")
-    ]
-
-
 def test_a_check_of_several_outputs_says_which(shared: Path) -> None:
     assert check(shared, {"rows": 1}, makes="a", also_makes="b") == [
         ("steps.0.check.file", "is needed here: the step makes a and b")
@@ -302,24 +284,6 @@ def test_a_check_of_several_outputs_says_which(shared: Path) -> None:
 
 
 # -- everything
-
-
-def test_everything_wrong_is_found_at_once(shared: Path) -> None:
-    steps: list[JsonObject] = [
-        {**step(), "resource": "Toi"},
-        step("plai"),
-        step("load", csv_file="absent", table=1),
-        step(makes="words.csv"),
-        {**step(makes="out"), "check": {"equal": "absent", "rows": 1}},
-    ]
-    assert [place for place, _ in found(shared, *steps)] == [
-        "steps.0.resource",
-        "steps.1.command",
-        "steps.2.parameters.table",
-        "steps.2.parameters.csv_file",
-        "steps.3.parameters.makes",
-        "steps.4.check.equal",
-    ]
 
 
 def test_looking_changes_nothing(shared: Path) -> None:

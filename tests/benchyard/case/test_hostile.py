@@ -259,12 +259,6 @@ def test_any_json(place: Callable[[bytes], Path], document: Any) -> None:
 
 
 @HOSTILE
-@given(document=st.dictionaries(KEYS, ANYTHING, max_size=8))
-def test_any_object(place: Callable[[bytes], Path], document: Any) -> None:
-    loads_or_says_why(place(encoded(document)))
-
-
-@HOSTILE
 @given(document=mutated())
 def test_any_case_with_mutations(place: Callable[[bytes], Path], document: Any) -> None:
     loads_or_says_why(place(encoded(document)))

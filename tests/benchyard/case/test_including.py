@@ -82,19 +82,6 @@ def test_included_steps_use_the_matrix_and_the_inputs_of_the_case(tmp_path: Path
     assert [case.steps[0].parameters["text"] for case in loaded.cases] == ["p", "q"]
 
 
-def test_a_file_may_be_included_twice(tmp_path: Path) -> None:
-    write(tmp_path / "group/shared/a.json", [PLAY])
-    assert ids(made(tmp_path, included("../shared/a.json", "../shared/a.json"))) == [
-        "step1",
-        "step2",
-    ]
-
-
-def test_without_includes_nothing_changes(tmp_path: Path) -> None:
-    loaded = made(tmp_path, [named("a")])
-    assert loaded.cases[0].included == ()
-
-
 # -- what it belongs to
 
 
@@ -106,15 +93,6 @@ def test_its_content_is_part_of_the_case(tmp_path: Path) -> None:
     assert before != content_hash(case.folder)
     write(file, [named("b")])
     assert content_hash(case.folder, case.included) != before
-
-
-def test_the_same_files_elsewhere_are_the_same_case(tmp_path: Path) -> None:
-    found: list[str] = []
-    for name in ("one", "two"):
-        write(tmp_path / name / "group/shared/a.json", [named("a")])
-        [case] = made(tmp_path / name, included("../shared/a.json")).cases
-        found.append(content_hash(case.folder, case.included))
-    assert found[0] == found[1]
 
 
 def test_a_change_of_it_begins_a_new_campaign(

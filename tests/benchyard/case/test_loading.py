@@ -1,7 +1,6 @@
 """From files to cases: everything at once, nothing hidden, defaults, points of a matrix."""
 
 import json
-import time
 from pathlib import Path
 from typing import Any
 
@@ -71,13 +70,6 @@ def test_the_smallest_case(tmp_path: Path) -> None:
     )
     assert case.shared == tmp_path / "data" / "shared"
     assert case.title == "toys"
-
-
-def test_defaults_of_a_step(tmp_path: Path) -> None:
-    [step] = one(tmp_path).steps
-    assert (step.timeout, step.retries, step.retry_delay) == (None, 0, 0.0)
-    assert (step.may_fail, step.expect_failure, step.measure) == (False, False, True)
-    assert (step.warmup, step.repeat, step.check, step.needs) == (0, 1, None, ())
 
 
 def test_all_that_a_case_can_say(tmp_path: Path) -> None:
@@ -240,12 +232,6 @@ def test_a_problem_of_all_points_is_said_once(tmp_path: Path) -> None:
     ]
 
 
-def test_an_undefined_matrix_name_is_a_problem(tmp_path: Path) -> None:
-    [(path, message)] = problems(load_case(tmp_path, step(text="${matrix.scal}")))
-    assert path == "$.steps[0].parameters.text"
-    assert message == "'${matrix.scal}' is not defined; the case has no matrix"
-
-
 @pytest.mark.parametrize("key", ["repeat", "warmup", "timeout"])
 def test_an_undefined_matrix_name_for_a_number_is_a_problem(tmp_path: Path, key: str) -> None:
     [problem] = load_case(tmp_path, {**STEP, key: "${matrix.scal}"}).problems
@@ -265,13 +251,6 @@ def test_points_of_a_case_never_share_their_results(tmp_path: Path) -> None:
     assert len({point_slug(case.point) for case in cases}) == len(cases) == 2 * len(values)
 
 
-def test_a_large_matrix_is_loaded_at_once(tmp_path: Path) -> None:
-    began = time.monotonic()
-    cases = load_case(tmp_path, step(count="${matrix.n}"), matrix={"n": [*range(2_000)]}).cases
-    assert len(cases) == 2_000
-    assert time.monotonic() - began < 5
-
-
 # -- problems
 
 
@@ -282,23 +261,6 @@ def test_a_problem_says_file_path_and_the_nearest_name(tmp_path: Path) -> None:
         "$.steps[0].paramters",
         "unknown key 'paramters'; did you mean 'parameters'?",
     )
-
-
-def test_all_problems_of_a_case_are_found_at_once(tmp_path: Path) -> None:
-    wrong = [
-        {**STEP, "command": "pay"},
-        {**STEP, "resource": "Toi"},
-        step(reads="absent", count="x", makess="y"),
-        step(makes="../out"),
-    ]
-    assert [path for path, _ in problems(load_case(tmp_path, *wrong))] == [
-        "$.steps[0].command",
-        "$.steps[1].resource",
-        "$.steps[2].parameters.count",
-        "$.steps[2].parameters.makess",
-        "$.steps[2].parameters.reads",
-        "$.steps[3].parameters.makes",
-    ]
 
 
 @pytest.mark.parametrize("key", ["matrix", "steps", "resources", "requires", "subject"])
@@ -327,19 +289,8 @@ def test_all_problems_of_all_cases_are_one_error(tmp_path: Path) -> None:
     assert lines[2].endswith("$.step: unknown key 'step'; did you mean 'steps'?")
 
 
-def test_no_problems_raise_nothing(tmp_path: Path) -> None:
-    raise_problems([load_case(tmp_path)])
-    raise_problems([])
-
-
 def test_defect_27_a_step_without_parameters_is_a_step(tmp_path: Path) -> None:
     assert one(tmp_path, STEP).steps[0].parameters == {}
-
-
-def test_defect_27_the_reason_is_told(tmp_path: Path) -> None:
-    file = write(tmp_path, {"name": "x", "steps": [{"resource": "Toy"}]})
-    [problem] = load(file, REGISTRY).problems
-    assert str(problem) == f"{file}: $.steps[0]: lacks 'command'"
 
 
 @pytest.mark.parametrize(

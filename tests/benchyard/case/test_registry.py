@@ -14,7 +14,7 @@ import resources
 from benchyard.case import registry
 from benchyard.case.loading import load
 from benchyard.case.registry import ENTRY_POINTS, Registry
-from benchyard.case.resource import NoSettings, Resource, command, commands_of
+from benchyard.case.resource import NoSettings, Resource, commands_of
 from benchyard.core.errors import InputError
 
 HEAD = """
@@ -75,15 +75,6 @@ def toy(name: str) -> str:
 # -- what is found
 
 
-def test_classes_of_a_folder_come_with_their_origin(
-    find: Callable[..., Registry], tmp_path: Path
-) -> None:
-    found = find(one=toy("One"), two=toy("Two") + TOY.format(name="Three"))
-    assert sorted(found.classes) == ["One", "Three", "Two"]
-    assert found.origins["Three"] == str(tmp_path / "mine" / "two.py")
-    assert found.unavailable == {}
-
-
 def test_shipped_classes_are_all_available() -> None:
     found = resources.find()
     assert {"Process", "SQLite", "DuckDB", "TPCH"} <= set(found.classes)
@@ -135,30 +126,8 @@ def test_defect_46_only_marked_methods_are_commands(find: Callable[..., Registry
         assert not {"start", "stop", "version", "initialize"} & set(commands_of(resource))
 
 
-def test_commands_are_inherited() -> None:
-    class Base(Resource[NoSettings]):
-        def version(self) -> str:
-            return "1"
-
-        @command
-        def play(self) -> None:
-            """Play."""
-
-    class Derived(Base):
-        @command
-        def sing(self) -> None:
-            """Sing."""
-
-    assert list(commands_of(Derived)) == ["play", "sing"]
-
-
 def test_modules_with_a_leading_underscore_are_not_loaded(find: Callable[..., Registry]) -> None:
     assert find(_helper="raise RuntimeError", one=toy("One")).unavailable == {}
-
-
-def test_a_folder_may_be_given_twice(empty: ModuleType, tmp_path: Path) -> None:
-    (tmp_path / "toy.py").write_text(toy("Twice"))
-    assert "Twice" in registry.find(empty, [tmp_path, tmp_path]).classes
 
 
 def test_two_folders_may_have_modules_of_one_name(empty: ModuleType, tmp_path: Path) -> None:
@@ -230,15 +199,6 @@ def test_a_file_that_is_no_text_is_unavailable_under_its_own_name(
     (tmp_path / "dangling.py").symlink_to("nowhere")
     found = registry.find(empty, [tmp_path])
     assert {"binary", "folder", "dangling"} <= set(found.unavailable)
-
-
-def test_annotations_that_cannot_be_read_make_a_class_unavailable(
-    find: Callable[..., Registry],
-) -> None:
-    module = "from __future__ import annotations\n" + toy("Odd").replace("text: str", "text: Nope")
-    found = find(odd=module, fine=toy("Fine"))
-    assert list(found.classes) == ["Fine"]
-    assert "NameError" in found.unavailable["Odd"]
 
 
 def test_a_module_that_failed_is_tried_again(find: Callable[..., Registry]) -> None:

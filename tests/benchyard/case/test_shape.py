@@ -114,16 +114,6 @@ def test_an_undefined_matrix_name_is_named_with_the_nearest() -> None:
     ]
 
 
-def test_a_template_in_a_case_without_a_matrix_is_undefined() -> None:
-    wrong = case(step(parameters={"deep": [{"x": "a-${matrix.scale}"}]}))
-    assert list(matrix_findings(wrong)) == [
-        (
-            ("steps", 0, "parameters", "deep", 0, "x"),
-            "'${matrix.scale}' is not defined; the case has no matrix",
-        )
-    ]
-
-
 def test_a_matrix_that_is_too_large_is_refused_before_it_is_multiplied() -> None:
     wide: list[Json] = [*range(100)]
     assert list(matrix_findings(case(matrix={"a": wide, "b": wide}))) == []
@@ -238,15 +228,3 @@ def test_a_check_that_cannot_be(
 )
 def test_a_check_that_can_be(check: JsonObject) -> None:
     assert between(step(check=check, expect_failure=False)) == []
-
-
-def test_everything_wrong_between_steps_is_found_at_once() -> None:
-    found = between(
-        step(**{"@id": "a", "needs": ["a"]}), step(**{"@id": "a"}, check={}), step(needs=["x"])
-    )
-    assert [path for path, _ in found] == [
-        ("steps", 1, "@id"),
-        ("steps", 2, "needs", 0),
-        ("steps",),
-        ("steps", 1, "check"),
-    ]

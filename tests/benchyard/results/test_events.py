@@ -84,7 +84,6 @@ def test_not_a_number_becomes_null() -> None:
         (b"[" * 100_000, "no JSON"),
         (b"NaN", "no JSON"),
         (b"[]", "must be an object"),
-        (b"null", "must be an object"),
         (b"{}", "must be an object"),
         (GOOD.replace(b'"n"', b"3"), "must be an object"),
         (GOOD.replace(b"{}", b"[]"), "must be an object"),
@@ -183,12 +182,7 @@ def test_events_are_in_order_of_time_and_between_start_and_end() -> None:
     assert events[0].at == BEGAN
     assert events[-1].at == BEGAN + timedelta(seconds=9.5)
     assert all(event.at.tzinfo is UTC for event in events)
-
-
-def test_every_message_names_case_and_run() -> None:
-    for event in events_of(record()):
-        assert event.message["case"] == "c[scale=1]"
-        assert event.message["run"] == 7
+    assert all((e.message["case"], e.message["run"]) == ("c[scale=1]", 7) for e in events)
 
 
 def test_start_and_end_of_the_run() -> None:
@@ -216,10 +210,7 @@ def test_the_wall_time_is_the_median_of_what_was_measured() -> None:
     assert second["wall"] == 0.2
     assert second["repetitions"] == 3
     assert (second["step"], second["name"], second["index"]) == ("s1", "Step 1", 1)
-
-
-def test_a_step_that_is_not_measured_has_no_wall_time() -> None:
-    assert "wall" not in named(events_of(record()), "attempt-end")[2].message
+    assert "wall" not in named(events_of(record()), "attempt-end")[2].message  # not measured
 
 
 def test_a_pull_stands_where_the_resource_says() -> None:
@@ -228,11 +219,6 @@ def test_a_pull_stands_where_the_resource_says() -> None:
     assert end.message["img"] == "postgres:17"
     assert end.message["resource"] == "PostgreSQL"
     assert (end.message["size"], end.message["diff"]) == (438000000, 0.2)
-
-
-def test_an_image_that_was_there_is_no_pull() -> None:
-    events = events_of(record(resources={"PostgreSQL": {"pulls": []}, "Other": {"version": None}}))
-    assert not named(events, "pull-start")
 
 
 @pytest.mark.parametrize(
@@ -251,10 +237,6 @@ def test_the_same_record_gives_the_same_events(tmp_path: Path) -> None:
 
 def test_a_run_that_does_not_know_when_it_started_has_none() -> None:
     assert events_of(record(started_at="")) == []
-
-
-def test_an_unknown_host_is_called_so() -> None:
-    assert {event.node for event in events_of(record(environment={}))} == {"unknown"}
 
 
 @pytest.mark.parametrize(

@@ -51,13 +51,6 @@ def test_defect_32_beginning_a_run_removes_no_other(tmp_path: Path) -> None:
     assert (tmp_path / "run_2" / "run.json").read_text() == '{"run": 2}'
 
 
-def test_what_an_unfinished_try_left_is_removed(tmp_path: Path) -> None:
-    folder = begin_run(tmp_path, 1)
-    (folder / WORK / "shared").mkdir(parents=True)
-    (folder / "log.txt").touch()
-    assert tree(begin_run(tmp_path, 1)) == [MARK]
-
-
 def test_the_work_folder_goes_with_the_end_of_the_run(tmp_path: Path) -> None:
     folder = begin_run(tmp_path, 1)
     (folder / WORK / "own").mkdir(parents=True)
@@ -161,12 +154,6 @@ def test_clean_follows_no_links(tmp_path: Path) -> None:
     assert tree(results) == ["run_1", "run_2", "run_2/link", "summary.json"]
 
 
-def test_clean_removes_a_folder_that_it_leaves_empty(tmp_path: Path) -> None:
-    execute(tmp_path / "results", 1)
-    clean(tmp_path / "results")
-    assert tree(tmp_path) == []
-
-
 @pytest.mark.parametrize("place", ["absent", "file"])
 def test_clean_of_nothing_removes_nothing(tmp_path: Path, place: str) -> None:
     (tmp_path / "file").touch()
@@ -236,18 +223,6 @@ def test_cases_of_one_folder_name_outside_of_the_root_share_nothing(tmp_path: Pa
     assert all(folder.parent == tmp_path / "out" for folder in folders)
 
 
-@pytest.mark.parametrize(
-    ("point", "slug"),
-    [
-        ({"scale": 0.01, "threads": 2}, "scale=0.01,threads=2"),
-        ({"fast": True, "key": "-n"}, "fast=true,key=-n"),
-        ({"n": -1}, "n=-1"),
-    ],
-)
-def test_a_plain_point_is_readable(point: dict[str, Json], slug: str) -> None:
-    assert point_slug(point) == slug
-
-
 SAFE = set(string.ascii_letters + string.digits + "._=,+-~")
 VALUES = (
     st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
@@ -277,10 +252,3 @@ def test_no_value_can_be_written_like_the_slug_of_another(value: str) -> None:
     taken = point_slug({"x": value})
     imitation = {"x": taken.removeprefix("x=")}
     assert point_slug(imitation) != taken or imitation == {"x": value}
-
-
-def test_long_values_that_differ_at_their_end_differ(tmp_path: Path) -> None:
-    slugs = {point_slug({"x": "v" * 200 + end}) for end in ("a", "b", "")}
-    assert len(slugs) == 3
-    for slug in slugs:
-        (tmp_path / slug).mkdir()

@@ -3,8 +3,6 @@
 import csv
 import io
 
-import pytest
-
 from benchyard.results.metrics_csv import (
     COLUMNS,
     COUNTERS,
@@ -61,21 +59,6 @@ def test_the_columns_are_krowns() -> None:
     assert set(COUNTERS) < set(COLUMNS)
 
 
-def test_defect_06_a_step_without_samples_is_kept() -> None:
-    steps = [StepSamples("c", 1, 1, 0.25, samples=0), StepSamples("c", 1, 2, 0.5)]
-    for text in (summary_csv(steps), stats_csv(steps)):
-        assert [row["step"] for row in parsed(text)] == ["1", "2"]
-    assert parsed(summary_csv(steps))[0]["number_of_samples"] == "0"
-    assert parsed(summary_csv(steps))[1]["number_of_samples"] == ""
-
-
-def test_defect_23_an_even_number_of_runs_is_described() -> None:
-    row = parsed(stats_csv([step(1, 1.0), step(2, 2.0)]))[0]
-    assert row["duration_median"] == "1.5"
-    assert row["duration_values"] == "[1.0, 2.0]"
-    assert float(row["duration_stdev"]) == pytest.approx(0.5**0.5)
-
-
 def test_defect_24_one_run_loses_only_the_stdev() -> None:
     row = parsed(stats_csv([step(1, 1.0)]))[0]
     assert row["duration_stdev"] == ""
@@ -106,12 +89,6 @@ def test_a_step_that_failed_is_shown_without_figures() -> None:
     assert (row["step"], row["duration"], row["cpu_user_diff"]) == ("1", "", "")
     assert parsed(stats_csv([step(1, None), step(2, 3.0)]))[0]["duration_values"] == "[3.0]"
     assert parsed(stats_csv([step(1, None)])) == []
-
-
-def test_steps_stand_in_their_order() -> None:
-    steps = [step(1, 1.0, 2), step(1, 1.0, 1), step(1, 1.0, 10)]
-    assert [row["step"] for row in parsed(summary_csv(steps))] == ["1", "2", "10"]
-    assert [row["step"] for row in parsed(stats_csv(steps))] == ["1", "2", "10"]
 
 
 def test_sums_and_milliseconds_carry_no_binary_noise() -> None:

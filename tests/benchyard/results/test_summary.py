@@ -11,7 +11,6 @@ from benchyard.results.record import RunRecord
 from benchyard.results.summary import FORMAT, VERSION, median_run, summarize
 from benchyard.results.summary_metrics import unit_and_direction
 from benchyard.results.trust import Suspect
-from benchyard.statistics.advice import advise
 
 FAILED = Outcome.FAILED
 
@@ -258,35 +257,11 @@ def test_a_run_with_a_suspect_step_is_no_median_run(make: Any) -> None:
     assert median_run(records, {1: True}) == 2
 
 
-def test_an_unmeasured_step_is_never_suspect(make: Any) -> None:
-    about = summed(make.run(1, make.took(1.0, measure=False, suspect=["steal"])))["steps"][0]
-    assert "left_out" not in about
-    assert "metrics" not in about
-
-
 def test_levels_of_the_samples_are_metrics_of_their_own(make: Any) -> None:
     metrics = summed(make.run(1, make.took(1.0)), make.run(2, make.took(1.0)))["steps"][0]
     most = metrics["metrics"]["host_memory_sampled_max_bytes"]
     assert (most["source"], most["unit"], most["values"]) == ("samples", "B", [8192, 8192])
     assert "host_swap_sampled_max_bytes" not in metrics["metrics"]
-
-
-def test_records_without_samples_are_summed_up(make: Any) -> None:
-    made = make.run(1, make.took(1.0))
-    huge = {"min": 1, "max": 10**400}
-    for sampled in (
-        {},
-        {"levels": 3},
-        {"levels": {"memory_ram": None}},
-        {"levels": {"memory_ram": huge}},
-    ):
-        record = replace(made, steps=(replace(made.steps[0], sampled=sampled),))
-        assert "host_memory_sampled_max_bytes" not in summed(record)["steps"][0]["metrics"]
-
-
-def test_advice_is_about_the_durations(make: Any) -> None:
-    document = summed(*(make.run(n, make.took(d)) for n, d in enumerate((9.0, 1.0, 1.1), 1)))
-    assert document["steps"][0]["advice"] == list(advise([9.0, 1.0, 1.1]))
 
 
 def test_where_suspect_runs_leave_too_few_the_advice_is_a_quiet_host(make: Any) -> None:

@@ -70,15 +70,6 @@ def test_defect_11_the_median_run_is_named_by_its_true_number(
     assert read(tmp_path / "stats.csv")[0]["duration_values"] == "[1.0, 2.0, 3.0]"
 
 
-def test_defect_05_step_duration_is_not_taken_from_samples(
-    make: Any, placed: Any, tmp_path: Path
-) -> None:
-    write_summary(tmp_path, "c", placed(make.run(1, make.took(0.125))))
-    assert read(tmp_path / "summary.csv")[0]["duration"] == "0.125"
-    assert read(tmp_path / "stats.csv")[0]["duration_median"] == "0.125"
-    assert read(tmp_path / "summary.csv")[0]["number_of_samples"] == "2"
-
-
 def test_defect_06_a_step_without_samples_keeps_its_row(
     make: Any, placed: Any, tmp_path: Path
 ) -> None:

@@ -30,7 +30,6 @@ from benchyard.case.shape import (
 from benchyard.case.templates import MATRIX, Template, points
 from benchyard.core.amounts import parse_memory
 from benchyard.core.model import (
-    RETRIES_OF_MAY_FAIL,
     Case,
     Check,
     Json,
@@ -43,6 +42,9 @@ from benchyard.core.model import (
     point_suffix,
 )
 from benchyard.core.wording import Sentence, quote
+
+#: How often ``may_fail`` alone tries again.
+_RETRIES_OF_MAY_FAIL = 2
 
 
 def build_case(folder: Path, document: JsonObject, point: JsonObject) -> Case:
@@ -116,7 +118,7 @@ def _step(fields: dict[str, Any], index: int, ids: list[str]) -> Step:
         needs=tuple(dict.fromkeys(needs)),
         timeout=fields.get("timeout"),
         # 2.0 is an integer to JSON Schema; counting needs a real one.
-        retries=int(fields.get("retries", RETRIES_OF_MAY_FAIL if may_fail else 0)),
+        retries=int(fields.get("retries", _RETRIES_OF_MAY_FAIL if may_fail else 0)),
         retry_delay=fields.get("retry_delay", 0.0),
         may_fail=may_fail,
         expect_failure=fields.get("expect_failure", False),

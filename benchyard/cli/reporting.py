@@ -22,10 +22,10 @@ from benchyard.core.model import slug
 from benchyard.core.outputs import failed, size_of, write
 from benchyard.core.quantity import amount, plural
 from benchyard.core.wording import printable
+from benchyard.results.excerpt import is_report
 from benchyard.results.folders import DONE, run_folder
 from benchyard.results.layout import case_place, distinct_slug
 from benchyard.results.record import write_record
-from benchyard.results.report_data import is_report
 
 if TYPE_CHECKING:
     from benchyard.web.report.document import Report

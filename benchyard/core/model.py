@@ -15,8 +15,6 @@ JsonObject: TypeAlias = dict[str, Json]
 
 #: Names of which a project's folder has one.
 PROJECT_MARKS = (".git", "benchyard.toml")
-#: How often ``may_fail`` alone tries again.
-RETRIES_OF_MAY_FAIL = 2
 
 
 class Outcome(StrEnum):

@@ -1,19 +1,51 @@
-"""Excerpts of records: what statistics of a few metrics need, kept in a small part of the memory.
+"""Excerpts of records: what statistics of a few metrics need, in memory and in a report.
 
 Most of a record is what each repetition used. An excerpt is a ``RunRecord`` too, so that whatever
 takes records takes excerpts; what it leaves out is empty in it.
+
+A report holds the records of its runs, from which results are made again, in one JSON document in a
+``script`` element of the type ``application/json``, which no browser executes. Format
+``benchyard-report``:
+
+sides: what the report is about, each with ``name``, ``step`` (id of the only step that it is about,
+  or null) and ``runs``, places in the list below.
+runs: of each run its number (``run``), whether it is finished (``done``), and ``sha256`` of the
+  run.json that it was reduced from.
+records: the reduced records, one a line in the order of the runs, compressed (gzip), in base64.
+digest: SHA-256 of all of the above. It finds damage and careless changes; who changes the digest
+  too is found only by a digest that was kept elsewhere.
+
+Versions of the format:
+1: the first.
 """
 
-from collections.abc import Mapping
-from dataclasses import replace
+import base64
+import gzip
+import hashlib
+import json
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar, cast
 
-from benchyard.core.json_text import decoded, encoded
-from benchyard.core.model import Json
-from benchyard.results.record import Attempt, Repetition, RunRecord, StepRecord, read_record
+from benchyard.core.errors import InputError, RecordError
+from benchyard.core.files import opened, shown
+from benchyard.core.json_text import decoded, encoded, read_as
+from benchyard.core.model import Json, JsonObject
+from benchyard.core.quantity import amount
+from benchyard.results.folders import RUN_FILE
+from benchyard.results.record import (
+    Attempt,
+    Count,
+    Repetition,
+    RunRecord,
+    StepRecord,
+    parse_record,
+    read_record,
+)
 
 T = TypeVar("T")
 
@@ -89,3 +121,167 @@ def _is_wanted(name: str, metrics: tuple[str, ...]) -> bool:
 
 def _wants_samples(metrics: tuple[str, ...]) -> bool:
     return any("_sampled_" in metric or {*"*?["} & {*metric} for metric in metrics)
+
+
+FORMAT = "benchyard-report"
+VERSION = 1
+BEGIN = b'<script type="application/json" id="benchyard-report">'
+END = b"</script>"
+#: No report that Benchyard makes comes near: bytes of a file, and of its records unpacked.
+_LARGEST_FILE, _LARGEST_RECORDS = 4_000_000, 100_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A run in a report.
+
+    Args:
+        done: Whether it is finished.
+        sha256: Of its run.json, before that was reduced; hexadecimal.
+    """
+
+    run: Count
+    done: bool
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReportSide:
+    """One of those that a report is about.
+
+    Args:
+        step: Id of the step that it is about; None is about all.
+        runs: Places in the list of runs.
+    """
+
+    name: str
+    runs: tuple[Count, ...]
+    step: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReportData:
+    """All that is read from a report.
+
+    Args:
+        records: In the order of ``runs``.
+        digest: Of all, ``sha256:`` before it.
+    """
+
+    sides: tuple[ReportSide, ...]
+    runs: tuple[Run, ...]
+    records: tuple[RunRecord, ...]
+    digest: str
+
+
+def is_report(path: Path) -> bool:
+    """Tell whether a path is a report by its name: a file that ends in ``.html``."""
+    try:
+        return path.suffix.lower() in (".html", ".htm") and path.is_file()
+    except (OSError, ValueError):  # a name that is too long, or has a null byte
+        return False
+
+
+# -- writing
+
+
+def data_document(
+    sides: Sequence[ReportSide], runs: Sequence[Run], records: Iterable[str]
+) -> JsonObject:
+    """Return the document, with its digest.
+
+    Args:
+        records: The reduced record of each run, on a line.
+    """
+    packed = gzip.compress("".join(records).encode(errors="backslashreplace"), 9, mtime=0)
+    body: JsonObject = {
+        "format": FORMAT,
+        "version": VERSION,
+        "sides": [{"name": s.name, "step": s.step, "runs": list(s.runs)} for s in sides],
+        "runs": [{"run": r.run, "done": r.done, "sha256": r.sha256} for r in runs],
+        "records": base64.b64encode(packed).decode(),
+    }
+    return {**body, "digest": _digest(body)}
+
+
+def in_script(document: JsonObject) -> str:
+    """Write the document so that nothing in it ends the ``script`` element, or begins another."""
+    return json.dumps(document, separators=(",", ":")).replace("<", "\\u003c")
+
+
+def _digest(body: Mapping[str, Json]) -> str:
+    text = json.dumps(body, sort_keys=True, separators=(",", ":"))
+    return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
+
+
+# -- reading
+
+
+def read_report(path: Path) -> ReportData:
+    """Read the data of a report, and check it.
+
+    Raises:
+        InputError: If it is no report, was changed, or is too large.
+    """
+    document = _document(path)
+    digest = document.pop("digest", None)
+    if document.get("version") != VERSION or document.get("format") != FORMAT:
+        raise _wrong(path, "its data are of another version; read it with a newer Benchyard")
+    if digest != _digest(document):
+        raise _wrong(path, "its data do not match their digest: they were changed, or damaged")
+    try:
+        runs = read_as(_Listed, {n: document[n] for n in ("sides", "runs")})
+        lines = _unpacked(path, str(document["records"])).splitlines(keepends=True)
+        return _checked(path, runs, lines, digest)
+    except (KeyError, ValueError, RecordError, zlib.error) as error:
+        raise _wrong(path, f"its data cannot be read: {error}") from error
+
+
+@dataclass(frozen=True, slots=True)
+class _Listed:
+    sides: tuple[ReportSide, ...]
+    runs: tuple[Run, ...]
+
+
+def _wrong(path: Path, what: str) -> InputError:
+    return InputError(f"{shown(path)}: {what}")
+
+
+def _document(path: Path) -> dict[str, Any]:
+    try:
+        with opened(path) as stream:
+            content = stream.read(_LARGEST_FILE + 1)
+    except OSError as error:
+        raise _wrong(path, f"it cannot be read: {error.strerror}") from error
+    if len(content) > _LARGEST_FILE:
+        raise _wrong(path, f"it is larger than {amount(_LARGEST_FILE, 'B')}, as no report is")
+    begin = content.find(BEGIN)
+    end = content.find(END, begin)
+    if begin < 0 or end < 0 or BEGIN in content[end:]:
+        raise _wrong(path, "it is no report of Benchyard: the data of one are not in it")
+    try:
+        document = decoded(content[begin + len(BEGIN) : end])
+    except (ValueError, RecursionError) as error:
+        raise _wrong(path, f"its data cannot be read: {error}") from error
+    if not isinstance(document, dict):
+        raise _wrong(path, "it is no report of Benchyard: its data are no object")
+    return cast("dict[str, Any]", document)
+
+
+def _unpacked(path: Path, text: str) -> bytes:
+    """Unpack records, but never more than fits: a few bytes may stand for gigabytes."""
+    unpacking = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
+    content = unpacking.decompress(base64.b64decode(text, validate=True), _LARGEST_RECORDS)
+    if not unpacking.eof or unpacking.unused_data:
+        raise _wrong(path, "its records are cut off, or larger than any report's")
+    return content
+
+
+def _checked(path: Path, listed: _Listed, lines: Sequence[bytes], digest: str) -> ReportData:
+    # Not the report's own folder: that may be called as the folder of a run.
+    records = tuple(parse_record(line, path / RUN_FILE) for line in lines)
+    if [run.run for run in listed.runs] != [record.run for record in records]:
+        raise ValueError("its list of runs and its records differ")
+    if any(place >= len(records) for side in listed.sides for place in side.runs):
+        raise ValueError("a side names a run that is not there")
+    return ReportData(listed.sides, listed.runs, records, digest)

@@ -9,9 +9,9 @@ from pathlib import Path
 from benchyard.core.errors import RecordError
 from benchyard.core.model import JsonObject
 from benchyard.core.wording import runs_and
-from benchyard.results.folders import Results, RunFolder
+from benchyard.results.folders import RUN_FILE, Results, RunFolder
 from benchyard.results.krown import krown_runs, read_results, runs_without_record, surely_krowns
-from benchyard.results.record import RUN_FILE, RunRecord, read_record
+from benchyard.results.record import RunRecord, read_record
 from benchyard.results.subject import Subject, by_subject, differences, in_words, subject_of
 from benchyard.results.summary import summarize as describe
 from benchyard.results.summary_files import Remarks, write_summary

@@ -24,8 +24,8 @@ from benchyard.core.errors import InputError
 from benchyard.core.files import shown
 from benchyard.core.model import Case, Json, plain, point_suffix
 from benchyard.core.wording import hint, in_short, parse_runs, printable
+from benchyard.results.excerpt import ReportData, ReportSide, is_report, read_report
 from benchyard.results.layout import case_place, results_folder
-from benchyard.results.report_data import ReportData, ReportSide, is_report, read_report
 
 _PARTS = re.compile(
     r"(?P<place>.+?)(?:\[(?P<point>[^\[\]]*)\])?(?:@(?P<runs>[^@:/\[\]]*))?(?::(?P<step>[^:/\]]+))?",

@@ -19,8 +19,8 @@ from benchyard.analysis.comparison.verdicts import ALL_METRICS
 from benchyard.core.errors import InputError
 from benchyard.core.quantity import amount, moment, plural
 from benchyard.core.wording import named_runs, printable
+from benchyard.results.excerpt import in_script
 from benchyard.results.record import RunRecord
-from benchyard.results.report_data import in_script
 from benchyard.show.export.columns import Metrics
 from benchyard.web.report.cases import CasePart, case_part, patterns
 from benchyard.web.report.comparisons import (

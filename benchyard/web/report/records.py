@@ -10,10 +10,10 @@ from benchyard.analysis.comparison.verdicts import ALL_METRICS
 from benchyard.core.files import sha256
 from benchyard.core.json_text import encoded
 from benchyard.core.model import JsonObject
+from benchyard.results.excerpt import ReportSide, Run, data_document
 from benchyard.results.folders import RUN_FILE, run_folder
 from benchyard.results.layout import case_place
 from benchyard.results.record import Repetition, RunRecord, StepRecord
-from benchyard.results.report_data import ReportSide, Run, data_document
 from benchyard.web.report.comparisons import ReportRequest
 
 

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from benchyard.core.errors import InputError
-from benchyard.results.record import RunRecord
-from benchyard.results.report_data import (
+from benchyard.results.excerpt import (
     BEGIN,
     END,
     ReportSide,
@@ -21,7 +20,8 @@ from benchyard.results.report_data import (
     is_report,
     read_report,
 )
-from benchyard.results.report_data import _digest as digest_of  # pyright: ignore[reportPrivateUsage]
+from benchyard.results.excerpt import _digest as digest_of  # pyright: ignore[reportPrivateUsage]
+from benchyard.results.record import RunRecord
 from tests.benchyard.analysis.comparison.conftest import runs
 
 DIGEST = "0" * 64

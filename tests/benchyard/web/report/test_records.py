@@ -11,8 +11,8 @@ from benchyard.analysis.comparison.run_sets import RunSelection, RunSet
 from benchyard.analysis.comparison.sides import Places, read_selected, read_sides
 from benchyard.analysis.comparison.verdicts import compare
 from benchyard.core.model import Json
+from benchyard.results.excerpt import in_script, read_report
 from benchyard.results.record import ErrorRecord, PhaseRecord, Repetition, RunRecord
-from benchyard.results.report_data import in_script, read_report
 from benchyard.web.report.comparisons import ReportRequest
 from benchyard.web.report.document import report_of
 from benchyard.web.report.records import records_of

@@ -1,6 +1,5 @@
 """Which resource classes there are: found in folders and entry points, checked, named."""
 
-import ast
 import importlib.metadata
 import importlib.util
 import inspect
@@ -22,7 +21,7 @@ from benchyard.core.files import content, shown
 ENTRY_POINTS = "benchyard.resources"
 #: Begin of the module names that files outside of a package are given.
 _PRIVATE = "benchyard_resources_"
-#: A class with bases in a file that is no Python.
+#: A class with bases in a file that cannot be imported.
 _CLASS = re.compile(r"^class\s+(\w+)\s*\(", re.MULTILINE)
 
 
@@ -181,16 +180,10 @@ def _lacks(value: Any) -> str:
 def _class_names(file: Path) -> list[str]:
     """Read the public class names of a module that cannot be imported."""
     try:
-        content = file.read_bytes()
+        text = file.read_bytes().decode(errors="replace")
     except OSError:
-        return [file.stem]
-    try:
-        tree = ast.parse(content)
-    except (SyntaxError, ValueError):
-        names = _CLASS.findall(content.decode(errors="replace")) or [file.stem]
-    else:
-        names = [node.name for node in tree.body if isinstance(node, ast.ClassDef) and node.bases]
-    return [name for name in names if not name.startswith("_")]
+        text = ""
+    return [name for name in _CLASS.findall(text) or [file.stem] if not name.startswith("_")]
 
 
 _FOLDER = "resources"

@@ -260,57 +260,17 @@ def read_sources(folder: Path, interval_s: float) -> list[SampledSource]:
         OSError: If the host's cannot be opened.
     """
     run = RunFolder(folder)
-    at_s, columns = _host(run.metrics, [*(krowns for krowns, _ in COUNTERS.values()), "memory_ram"])
-    counters = dict(zip(COUNTERS, columns, strict=False))
+    host = read_samples(run.metrics, [*(krowns for krowns, _ in COUNTERS.values()), "memory_ram"])
+    *columns, held = host.values
+    counters = dict(zip(COUNTERS, columns, strict=True))
     # KROWN's first row has zeros for what it did not read: no host uses no memory.
-    memory = np.where(columns[-1] > 0, columns[-1], np.nan)
-    sources = [make_source(HOST, at_s, counters, memory, interval_s)]
+    memory = np.where(held > 0, held, np.nan)
+    sources = [make_source(HOST, host.times / 1e9, counters, memory, interval_s)]
     if run.resources.is_file():
         names = [*(name for _, name in COUNTERS.values() if name), "memory_bytes"]
         owned = read_samples(run.resources, names, ("resource", "what", "name"))
         sources += sources_of_resources(owned, interval_s)
     return sources
-
-
-def _host(file: Path, names: Sequence[str]) -> tuple[Values, Values]:
-    try:
-        return _plain(file, names)
-    except (ValueError, csv.Error):
-        # Something is cut off, damaged or out of order: slower, and all that can be read.
-        read = read_samples(file, names)
-        return read.times / 1e9, read.values
-
-
-def _plain(file: Path, names: Sequence[str]) -> tuple[Values, Values]:
-    """Read a file of complete rows, whose columns are filled in every row or in none.
-
-    Raises:
-        ValueError: If it is not like that.
-    """
-    with TextIOWrapper(opened(file), encoding="utf-8", errors="replace", newline="") as stream:
-        head = next(csv.reader([stream.readline()]), list[str]())
-        start = stream.tell()
-        first = next(csv.reader([stream.readline()]), list[str]())
-        stream.seek(start)
-        known = {name for name, text in zip(head, first, strict=True) if text}
-        places = {name: head.index(name) for name in ("timestamp", *names) if name in known}
-        if "timestamp" not in places:
-            raise ValueError("there are no times")
-        read = np.loadtxt(
-            stream,
-            delimiter=",",
-            usecols=list(places.values()),
-            comments=None,
-            quotechar='"',
-            unpack=True,
-            ndmin=2,
-        )
-    at_s = read[0]
-    if not (at_s[0] >= 0 and at_s[-1] <= _LATEST and (np.diff(at_s) >= 0).all()):
-        raise ValueError("the times are not in order")
-    columns = dict(zip(places, read, strict=True))
-    unknown = np.full(len(at_s), np.nan)
-    return at_s, np.array([columns.get(name, unknown) for name in names])
 
 
 def sources_of_resources(read: SampleTable, interval_s: float) -> list[SampledSource]:

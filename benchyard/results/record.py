@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, TypeAlias, cast
+from typing import Annotated, TypeAlias, TypeVar, cast
 
 from msgspec import Meta, Struct
 from msgspec.json import Decoder
@@ -36,6 +36,8 @@ Number: TypeAlias = (
 )
 Length: TypeAlias = Annotated[float, Meta(ge=0, le=1e100)]
 Count: TypeAlias = Annotated[int, Meta(ge=0, le=10**9)]
+
+T = TypeVar("T")
 
 FORMAT = "benchyard-run"
 VERSION = 6
@@ -279,13 +281,13 @@ def parse_record(content: bytes, path: Path) -> RunRecord:
         RecordError: If it is damaged or of a later version.
     """
     try:
-        head = _HEAD.decode(content)
+        head = _decoded(content, _HEAD)
         if head.format != FORMAT or not 1 <= head.version <= VERSION:
             raise RecordError(
                 f"{path}: format {head.format} version {head.version} is not {FORMAT} version "
                 f"{VERSION}; read it with the Benchyard that wrote it"
             )
-        record = _decoded(content)
+        record = _decoded(content, _RECORD)
         _check_place(path.parent, record)
     except (ValueError, TypeError, RecursionError) as error:
         why = str(error).replace("`", "'")
@@ -293,12 +295,12 @@ def parse_record(content: bytes, path: Path) -> RunRecord:
     return record
 
 
-def _decoded(content: bytes) -> RunRecord:
+def _decoded(content: bytes, decoder: Decoder[T]) -> T:
     try:
-        return _RECORD.decode(content)
+        return decoder.decode(content)
     except ValueError:
         # Half surrogates, which stand for bytes in names of files, are Python's business.
-        return read_as(RunRecord, decoded(content))
+        return read_as(decoder.type, decoded(content))
 
 
 def _check_place(folder: Path, record: RunRecord) -> None:

@@ -30,9 +30,8 @@ from benchyard.publish.publisher import publish
 from benchyard.publish.routes import open_archive, route
 from benchyard.publish.sinks.contract import Spooled
 from benchyard.publish.sinks.datastore.connection import INDEX_FILE, Connection
-from benchyard.publish.sinks.datastore.entities import document_mutation, entry_mutations
 from benchyard.publish.sinks.datastore.settings import Settings
-from benchyard.publish.sinks.datastore.sink import DatastoreSink
+from benchyard.publish.sinks.datastore.sink import DatastoreSink, document_mutation, entry_mutations
 from benchyard.publish.sinks.sending import batches
 from benchyard.publish.testresults import parse
 from tests.emulators.datastore.fixture import Emulator, running

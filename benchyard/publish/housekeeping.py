@@ -3,6 +3,7 @@
 Only ``remove`` changes anything: it removes the runs that a report has named.
 """
 
+import json
 import os
 import shutil
 import stat
@@ -10,11 +11,10 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, cast
 
 from benchyard.core import places
 from benchyard.core.errors import InputError, TestbedBusyError
-from benchyard.core.model import Json, JsonObject
+from benchyard.core.model import JsonObject
 from benchyard.host.testbed import hold_results
 from benchyard.publish.spool import REASON, REJECTED, listing
 from benchyard.results.campaigns import is_earlier, refuse_unremovable, with_earlier
@@ -121,17 +121,7 @@ class HousekeepingReport:
 
     def to_json(self) -> JsonObject:
         """Return it as JSON; sizes in bytes, ages in days."""
-        return asdict(self, dict_factory=_plain)
-
-
-def _plain(fields: Iterable[tuple[str, Any]]) -> JsonObject:
-    return {name: _json(value) for name, value in fields}
-
-
-def _json(value: Any) -> Json:
-    if isinstance(value, Path):
-        return str(value)
-    return list(cast("tuple[Json, ...]", value)) if isinstance(value, tuple) else value
+        return json.loads(json.dumps(asdict(self), default=str))
 
 
 def spools(now: float | None = None) -> tuple[Spool, ...]:
@@ -187,12 +177,9 @@ def _old_of_case(results: Path, policy: Policy, now: float) -> Iterator[Old]:
     kept = {*newest[: policy.keep_newest], *[run for run in newest if run in done][:1]}
     for run in newest:
         aged_out = run not in kept and aged[run] > policy.younger_than_days
-        if aged_out and run.record.is_file() and _is_wholly_ours(run.path):
+        ours = run.record.is_file() and is_own_run(run.path) and not foreign_in(run.path)
+        if aged_out and ours:
             yield Old(run.path, aged[run], size_of(run.path))
-
-
-def _is_wholly_ours(folder: Path) -> bool:
-    return is_own_run(folder) and not foreign_in(folder)
 
 
 def _age_days(run: RunFolder, now: float) -> float:

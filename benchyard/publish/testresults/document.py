@@ -6,8 +6,10 @@ names of fields. Fields that no sink needs are not checked.
 
 import hashlib
 import json
+import math
+import re
 import struct
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, cast
@@ -16,16 +18,6 @@ import orjson
 
 from benchyard.core.errors import DocumentRejectedError
 from benchyard.core.model import Json, JsonObject
-from benchyard.publish.testresults.fields import (
-    Message,
-    field,
-    items,
-    message,
-    names_of,
-    number,
-    refused,
-    text,
-)
 from benchyard.results.subject import Subject
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -35,6 +27,22 @@ _TOO_LATE = 253_402_300_800
 _DIGITS, DIGITS_OF_DOCUMENT = 40, 32
 #: Arguments of our own documents: the exact start, and what was measured, as JSON.
 STARTED_AT, SUBJECT = "started-at", "subject"
+#: What a field is called where the names of test_log.proto are preserved, or in its first version.
+_ALSO = {
+    "argument": "arguments",
+    "commitId": "commit_id",
+    "envVars": "env_vars",
+    "machineConfiguration": "machine_configuration",
+    "runConfiguration": "run_configuration",
+    "runTime": "run_time",
+    "startTime": "start_time",
+    "wallTime": "wall_time",
+}
+_NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|-?Infinity|NaN")
+_SHOWN = 40
+_KINDS: Mapping[type, str] = {dict: "an object", list: "a list", str: "a text"}
+
+_Message = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,10 +98,10 @@ class Document:
         Source: tensorflow/tools/test/run_and_gather_logs.py.
         """
         body: JsonObject = dict(self.body)
-        for name in names_of("runConfiguration"):
+        for name in _names_of("runConfiguration"):
             run = body.get(name)
             if isinstance(run, dict):
-                body[name] = {k: v for k, v in run.items() if k not in names_of("envVars")}
+                body[name] = {k: v for k, v in run.items() if k not in _names_of("envVars")}
         return self.text if body == self.body else json.dumps(body, ensure_ascii=False)
 
 
@@ -117,7 +125,10 @@ def _loaded(decoded: str) -> Any:
     except orjson.JSONDecodeError as error:
         if "NaN" not in decoded and "Infinity" not in decoded:
             raise DocumentRejectedError(f"it is no JSON: {error}") from error
-        body = _loaded_slowly(decoded)
+        try:
+            body = json.loads(decoded)
+        except (ValueError, RecursionError) as slow:
+            raise DocumentRejectedError(f"it is no JSON: {slow}") from slow
     try:
         # Refuses what is nested too deeply to be written again, and surrogates without a partner.
         orjson.dumps(body)
@@ -126,23 +137,16 @@ def _loaded(decoded: str) -> Any:
     return body
 
 
-def _loaded_slowly(decoded: str) -> Any:
-    try:
-        return json.loads(decoded)
-    except (ValueError, RecursionError) as error:
-        raise DocumentRejectedError(f"it is no JSON: {error}") from error
-
-
 def _document(loaded: Any, decoded: str) -> Document:
-    body = message(loaded, "all of it")
-    test = text(body.get("name"), "name") or text(body.get("target"), "target")
+    body = _typed(dict, loaded, "all of it")
+    test = _typed(str, body.get("name"), "name") or _typed(str, body.get("target"), "target")
     if not test:
-        raise refused("it has neither a name nor a target")
+        raise _refused("it has neither a name nor a target")
     started_at = _started_at(body)
     if body.get("entries") is None:
-        raise refused("it has no entries")
-    listed = message(body["entries"], "entries").get("entry")
-    found = [_entry(one, at) for at, one in enumerate(items(listed, "entries.entry"))]
+        raise _refused("it has no entries")
+    listed = _typed(dict, body["entries"], "entries").get("entry")
+    found = [_entry(one, at) for at, one in enumerate(_typed(list, listed, "entries.entry"))]
     arguments = _arguments(body)
     # Of the field's second: what was published before keeps its identity.
     identity = _identity(test, started_at, body, arguments, found)
@@ -151,13 +155,13 @@ def _document(loaded: Any, decoded: str) -> Document:
     return Document(test, began, entries, decoded, cast("JsonObject", body), identity)
 
 
-def _started_at(body: Message) -> datetime:
-    value = field(body, "startTime")
+def _started_at(body: _Message) -> datetime:
+    value = _field(body, "startTime")
     if value is None:
-        raise refused("it has no startTime")
-    seconds = number(value, "startTime")
+        raise _refused("it has no startTime")
+    seconds = _number(value, "startTime")
     if not 0 <= seconds < _TOO_LATE:
-        raise refused(f"startTime is {seconds:.15g}, and no time in seconds from 1970 to 9999")
+        raise _refused(f"startTime is {seconds:.15g}, and no time in seconds from 1970 to 9999")
     return datetime.fromtimestamp(seconds, UTC)
 
 
@@ -175,18 +179,18 @@ _Found = tuple[str, float, JsonObject]
 
 def _entry(value: Any, position: int) -> _Found:
     where = f"entries.entry[{position}]"
-    body = message(value, where)
-    name = text(body.get("name"), f"{where}.name")
+    body = _typed(dict, value, where)
+    name = _typed(str, body.get("name"), f"{where}.name")
     if not name:
-        raise refused(f"{where} has no name")
-    wall_time = number(field(body, "wallTime"), f"{where}.wallTime")
+        raise _refused(f"{where} has no name")
+    wall_time = _number(_field(body, "wallTime"), f"{where}.wallTime")
     return name, wall_time, cast("JsonObject", body)
 
 
-def _arguments(body: Message) -> list[str]:
-    run = message(field(body, "runConfiguration"), "runConfiguration")
-    found = items(field(run, "argument"), "runConfiguration.argument")
-    return [text(one, "runConfiguration.argument") for one in found]
+def _arguments(body: _Message) -> list[str]:
+    run = _typed(dict, _field(body, "runConfiguration"), "runConfiguration")
+    found = _typed(list, _field(run, "argument"), "runConfiguration.argument")
+    return [_typed(str, one, "runConfiguration.argument") for one in found]
 
 
 def _named(arguments: Sequence[str]) -> dict[str, str]:
@@ -197,18 +201,18 @@ def _named(arguments: Sequence[str]) -> dict[str, str]:
 def _identity(
     test: str,
     started_at: datetime,
-    body: Message,
+    body: _Message,
     arguments: Sequence[str],
     found: Sequence[_Found],
 ) -> str:
-    machine = message(field(body, "machineConfiguration"), "machineConfiguration")
+    machine = _typed(dict, _field(body, "machineConfiguration"), "machineConfiguration")
     names = (
         test,
-        text(machine.get("hostname"), "machineConfiguration.hostname"),
+        _typed(str, machine.get("hostname"), "machineConfiguration.hostname"),
         list(arguments),
         [name for name, _, _ in found],
     )
-    times = [number(field(body, "runTime"), "runTime"), *(time for _, time, _ in found)]
+    times = [_number(_field(body, "runTime"), "runTime"), *(time for _, time, _ in found)]
     microseconds = (started_at - _EPOCH) // timedelta(microseconds=1)
     told = json.dumps([microseconds, *names]).encode()
     # A text holds no zero byte, so what follows it cannot be taken for a part of it.
@@ -268,6 +272,67 @@ def suspect_in(entry: JsonObject) -> str:
 
 
 def _inside(body: JsonObject, name: str, member: str) -> str | None:
-    found = field(body, name)
+    found = _field(body, name)
     value = cast("JsonObject", found).get(member) if isinstance(found, dict) else None
     return value if isinstance(value, str) and value else None
+
+
+# -- fields of proto3's JSON, read as protobuf's parser does; null is a field that is not set
+# Source: https://protobuf.dev/programming-guides/json (JSON Mapping).
+
+
+def _field(message: _Message, name: str) -> Any:
+    """Return the value of a field under any of its names; None if it is not set."""
+    value = message.get(name)
+    return message.get(_ALSO.get(name, name)) if value is None else value
+
+
+def _names_of(name: str) -> tuple[str, ...]:
+    """Return all names that a field may have."""
+    return (name, _ALSO[name]) if name in _ALSO else (name,)
+
+
+def _typed(kind: type, value: Any, where: str) -> Any:
+    """Read a message, a repeated field or a text; one that is not set is empty.
+
+    Raises:
+        DocumentRejectedError: If it is something else.
+    """
+    if value is None:
+        return kind()
+    if isinstance(value, kind):
+        return value
+    raise _refused(f"{where} is {_kind(value)}, and no {_KINDS[kind].split()[1]}")
+
+
+def _number(value: Any, where: str) -> float:
+    """Read a number, NaN and infinity among them; one that is not set is 0.
+
+    Raises:
+        DocumentRejectedError: If it is something else, or too large for a double.
+    """
+    if isinstance(value, float):
+        return value
+    if value is None:
+        return 0.0
+    if isinstance(value, str) and not _NUMBER.fullmatch(value):
+        short = repr(value) if len(value) <= _SHOWN else f"{value[:_SHOWN]!r}…"
+        raise _refused(f"{where} is {short}, and no number")
+    if isinstance(value, bool) or not isinstance(value, int | str):
+        raise _refused(f"{where} is {_kind(value)}, and no number")
+    try:
+        converted = float(value)
+    except OverflowError:
+        converted = math.inf
+    if math.isinf(converted) and not str(value).endswith("Infinity"):
+        raise _refused(f"{where} is {str(value)[:_SHOWN]}…, which is larger than any double")
+    return converted
+
+
+def _refused(reason: str) -> DocumentRejectedError:
+    """Return the error for JSON that is no TestResults document."""
+    return DocumentRejectedError(f"it is no TestResults document: {reason}")
+
+
+def _kind(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else _KINDS.get(type(value), "a number")

@@ -20,8 +20,13 @@ from benchyard.core.errors import (
     UnreachableError,
 )
 from benchyard.core.quantity import shorten
-from benchyard.publish.sinks.datastore.entities import TYPES, Message
-from benchyard.publish.sinks.datastore.settings import Credentials, Settings, find_credentials
+from benchyard.publish.sinks.datastore.settings import (
+    TYPES,
+    Credentials,
+    Message,
+    Settings,
+    find_credentials,
+)
 from benchyard.publish.sinks.sending import READING, retried
 
 #: gRPC would wait up to two minutes before it looks again whether a server is back, and 20 s for a

@@ -11,14 +11,13 @@ from benchyard.core.errors import DocumentRejectedError
 from benchyard.core.model import JsonObject
 from benchyard.publish.sinks.contract import Stored, Timing, TimingWindow, timings_of_documents
 from benchyard.publish.sinks.datastore.connection import Connection
-from benchyard.publish.sinks.datastore.entities import (
+from benchyard.publish.sinks.datastore.settings import TYPES, Message
+from benchyard.publish.sinks.datastore.sink import (
     COMMIT,
     ENTRY,
     HOST,
     SUBJECT,
     TEST,
-    TYPES,
-    Message,
     indexed,
     moment,
     number,

@@ -10,6 +10,7 @@ from typing import Any, Self, TypeAlias, cast
 import google.auth
 import google.auth.transport.requests
 from google.auth.exceptions import DefaultCredentialsError, GoogleAuthError
+from google.cloud.datastore_v1 import types
 
 from benchyard.core.errors import InputError
 
@@ -33,6 +34,10 @@ _ADDRESS = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\s:/\[\]]+):[0-9]{1,5}")
 SCOPE = "https://www.googleapis.com/auth/datastore"
 KEY_VARIABLE = "GOOGLE_APPLICATION_CREDENTIALS"
 Credentials: TypeAlias = Any
+#: Google's messages, whose library has no types that a checker could follow.
+TYPES: Any = types
+#: A message of protobuf itself, not Google's wrapper around it, which costs ten times as much.
+Message: TypeAlias = Any
 #: The library has no types that a checker could follow.
 _AUTH: Any = google.auth
 #: What the library raises for files that are JSON and of another shape.

@@ -2,12 +2,13 @@
 
 import hashlib
 import json
+import random
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
 from benchyard.core.model import JsonObject, Outcome
-from benchyard.publish.sinks.contract import Reader, Sink, Spooled
+from benchyard.publish.sinks.contract import Reader, Sink, Spooled, TimingWindow
 from benchyard.publish.testresults import text_of
 from benchyard.results.events import dump, events_of
 from benchyard.results.record import Attempt, Repetition, RunRecord, StepRecord
@@ -99,6 +100,8 @@ class SubjectTests:
 
     #: Makes what the sink takes.
     spooled: Callable[[RunRecord], Spooled] = staticmethod(results)
+    #: Of a history.
+    runs = 5
 
     def test_runs_of_one_second_keep_their_order_and_their_subject(
         self, sink: Sink, reader: Reader
@@ -115,6 +118,30 @@ class SubjectTests:
         assert [one.suspect for one in found] == ["", "the host swapped", ""]
         assert [one.versions["DuckDB"] for one in found] == ["1.2.2", "1.2.2", "2.0.0"]
         assert {one.host for one in found} == {"h1"}
+
+    def test_a_part_of_a_history(self, sink: Sink, reader: Reader) -> None:
+        walls = [number + 0.5 for number in range(self.runs)]
+        starts = [FIRST + timedelta(days=number) for number in range(self.runs)]
+        for number in random.Random(1).sample(range(self.runs), self.runs):  # noqa: S311
+            sink.store(self.spooled(record(number + 1, number * 86_400.0, walls[number])))
+        second, later = starts[1], starts[1] + timedelta(microseconds=1)
+        parts: list[tuple[TimingWindow, slice]] = [
+            ({}, slice(None)),
+            ({"newest_first": True}, slice(None, None, -1)),
+            ({"limit": 1000}, slice(None)),
+            ({"since": second.astimezone(timezone(timedelta(hours=5)))}, slice(1, None)),
+            ({"since": later, "limit": 2}, slice(2, 4)),
+            ({"since": second, "newest_first": True, "limit": 3}, slice(-1, -4, -1)),
+        ]
+        for window, part in parts:
+            found = list(reader.timings("words", "load", **window))
+            assert [one.wall_time for one in found] == walls[part]
+            assert [one.started_at for one in found] == starts[part]
+            assert list(reader.starts("words", **window)) == starts[part]
+        assert (list(reader.tests()), list(reader.entries("words"))) == (["words"], ["load"])
+        for test, entry in (("words", "sort"), ("others", "load")):
+            assert list(reader.timings(test, entry)) == []
+        assert list(reader.starts("others")) == list(reader.entries("others")) == []
 
     def test_two_campaigns_have_runs_of_the_same_numbers(self, sink: Sink, reader: Reader) -> None:
         campaigns = [

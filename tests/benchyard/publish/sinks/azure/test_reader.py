@@ -63,22 +63,9 @@ def test_entries_are_measured_steps_and_entries(reader: Reader) -> None:
     assert list(reader.entries("none")) == []
 
 
-def test_starts(reader: Reader) -> None:
-    later = AT + timedelta(hours=1)
-    assert list(reader.starts("tpch")) == [AT, later]
-    assert list(reader.starts("tpch", newest_first=True)) == [later, AT]
-    assert list(reader.starts("tpch", limit=1)) == [AT]
-    assert list(reader.starts("tpch", newest_first=True, limit=1)) == [later]
-    assert list(reader.starts("tpch", since=AT + timedelta(microseconds=1))) == [later]
-    assert list(reader.starts("tpch", since=later)) == [later]
-    assert list(reader.starts("//t:x")) == [DOCUMENT_AT]
-
-
 def test_timings_are_of_the_runs_start(reader: Reader) -> None:
     both = [Timing(AT, 8.0, VM), Timing(AT + timedelta(hours=1), 9.0, VM)]
     assert list(reader.timings("tpch", "load")) == both
-    assert list(reader.timings("tpch", "load", newest_first=True)) == both[::-1]
-    assert list(reader.timings("tpch", "load", since=AT + timedelta(seconds=1))) == both[1:]
     assert list(reader.timings("tpch", "ask")) == [Timing(AT, 0.5, VM)]
     assert list(reader.timings("//t:x", "BM_x")) == [Timing(DOCUMENT_AT, 3.4, BENCH)]
 

@@ -8,7 +8,8 @@ from google.cloud.datastore import helpers
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchyard.publish.sinks.datastore.entities import (
+from benchyard.publish.sinks.datastore.settings import Settings
+from benchyard.publish.sinks.datastore.sink import (
     INFO_BYTES,
     MARKER,
     TYPES,
@@ -19,7 +20,6 @@ from benchyard.publish.sinks.datastore.entities import (
     number,
     set_moment,
 )
-from benchyard.publish.sinks.datastore.settings import Settings
 from benchyard.publish.testresults import Document, parse
 
 #: The library has no types.

@@ -8,9 +8,8 @@ import pytest
 from benchyard.core.errors import DocumentRejectedError
 from benchyard.publish.sinks import open_reader, open_sink
 from benchyard.publish.sinks.contract import Spooled
-from benchyard.publish.sinks.datastore.entities import MARKER
 from benchyard.publish.sinks.datastore.reader import DatastoreReader
-from benchyard.publish.sinks.datastore.sink import DatastoreSink
+from benchyard.publish.sinks.datastore.sink import MARKER, DatastoreSink
 from tests.benchyard.publish.sinks.datastore.conftest import Connect, MakeSpooled
 from tests.emulators.datastore.fixture import Emulator, running
 
@@ -55,24 +54,6 @@ def test_the_environment_says_where(
     reader.close()
     assert len(found(emulator, "Test", namespace="team")) == 1
     assert not found(emulator, "Test")
-
-
-def test_twice_leaves_one_copy(
-    emulator: Emulator, sink: DatastoreSink, spooled: MakeSpooled
-) -> None:
-    for _ in range(2):
-        sink.store(spooled(entries=7))
-    assert len(found(emulator, "Test")) == 1
-    assert len(found(emulator, "Entry")) == 7
-
-
-def test_two_runs_of_one_second_are_two(
-    emulator: Emulator, sink: DatastoreSink, spooled: MakeSpooled
-) -> None:
-    for run in ("1", "2"):
-        sink.store(spooled(runConfiguration={"argument": [run]}))
-    assert len(found(emulator, "Test")) == 2
-    assert len(found(emulator, "Entry")) == 6
 
 
 @pytest.mark.parametrize("name", ["a.json", "a.events.jsonl"])

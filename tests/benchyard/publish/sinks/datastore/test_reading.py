@@ -40,44 +40,11 @@ def upload_as_the_original(emulator: Emulator, timing: Any, entry: str = "BM_a")
     client.put_multi(made)
 
 
-@pytest.fixture
-def days(sink: DatastoreSink, spooled: MakeSpooled) -> None:
-    store_days(sink, spooled, 5)
-
-
 @pytest.fixture(scope="module")
 def original() -> Iterator[Emulator]:
     """A server with the indexes that TensorFlow's uploader asks for."""
     with running(index=INDEX) as emulator:
         yield emulator
-
-
-@pytest.mark.usefixtures("days")
-def test_starts_in_both_orders_since_a_day_and_only_so_many(reader: DatastoreReader) -> None:
-    every = [START + day * DAY for day in range(5)]
-    assert list(reader.starts("//t:x")) == every
-    assert list(reader.starts("//t:x", newest_first=True)) == every[::-1]
-    assert list(reader.starts("//t:x", since=every[3])) == every[3:]
-    assert list(reader.starts("//t:x", since=every[1], newest_first=True, limit=2)) == [
-        every[4],
-        every[3],
-    ]
-    assert list(reader.starts("//t:x", limit=2)) == every[:2]
-    assert not list(reader.starts("//t:none"))
-
-
-@pytest.mark.usefixtures("days")
-def test_timings_in_both_orders_since_a_day_and_only_so_many(reader: DatastoreReader) -> None:
-    def values(**wanted: Any) -> list[float]:
-        return [timing.wall_time for timing in reader.timings("//t:x", "BM_a", **wanted)]
-
-    assert values() == [0, 1, 2, 3, 4]
-    assert values(newest_first=True) == [4, 3, 2, 1, 0]
-    assert values(since=START + 3 * DAY) == [3, 4]
-    assert values(since=START + timedelta(microseconds=1), limit=2) == [1, 2]
-    assert values(since=START + DAY, newest_first=True, limit=3) == [4, 3, 2]
-    assert [t.started_at for t in reader.timings("//t:x", "BM_a", limit=1)] == [START]
-    assert not list(reader.timings("//t:x", "BM_none"))
 
 
 def test_tests_and_entries_are_sorted_and_each_once(

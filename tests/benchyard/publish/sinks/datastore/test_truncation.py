@@ -4,7 +4,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchyard.publish.sinks.datastore.entities import MARKER, fitted
+from benchyard.publish.sinks.datastore.sink import MARKER, fitted
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),

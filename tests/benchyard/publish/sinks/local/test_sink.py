@@ -2,14 +2,12 @@
 
 import json
 import math
-import random
 import sqlite3
 import zlib
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -21,7 +19,6 @@ from benchyard.publish.sinks import open_reader, open_sink
 from benchyard.publish.sinks.contract import DocumentKind, Timing
 from benchyard.publish.sinks.local.reader import LocalReader
 from benchyard.publish.sinks.local.sink import LocalSink
-from benchyard.publish.sinks.local.store import BLOCK
 from benchyard.statistics.measures import median
 from tests.benchyard.publish.sinks.local.conftest import day, document, spooled
 
@@ -59,15 +56,6 @@ def test_a_document_is_read_back(sink: LocalSink, reader: LocalReader) -> None:
     assert sort.entry == "sort"
 
 
-def test_what_is_not_there_is_empty(sink: LocalSink, reader: LocalReader) -> None:
-    put(sink, {"load": 1.0})
-    assert list(reader.entries("others")) == []
-    assert list(reader.starts("others")) == []
-    assert list(reader.timings("others", "load")) == []
-    assert list(reader.timings("words", "sort")) == []
-    assert list(reader.stored("words", day(1))) == []
-
-
 def test_the_sink_is_opened_by_name(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv(HOME, str(tmp_path / "home"))
     sink = open_sink("local")
@@ -93,65 +81,7 @@ def test_the_views_are_for_everybody(file: Path, sink: LocalSink) -> None:
     ]
 
 
-def test_order_since_limit_and_newest_first(sink: LocalSink, reader: LocalReader) -> None:
-    days = list(range(4 * BLOCK + 5))
-    random.Random(1).shuffle(days)  # noqa: S311
-    for start in days:
-        put(sink, {"load": float(start), **({"rare": 1.0} if start % 20 == 0 else {})}, start)
-    ordered = [float(start) for start in sorted(days)]
-
-    def read(entry: str = "load", **window: Any) -> list[float]:
-        found = list(reader.timings("words", entry, **window))
-        assert all(one.started_at == day(one.wall_time) for one in found if entry == "load")
-        return [one.wall_time for one in found]
-
-    assert read() == ordered
-    assert read(newest_first=True) == ordered[::-1]
-    assert read(since=day(10)) == ordered[10:]
-    assert read(since=day(10), limit=3) == ordered[10:13]
-    assert read(since=day(10), limit=3, newest_first=True) == ordered[:-4:-1]
-    assert read(limit=0) == []
-    assert read(limit=1000) == ordered
-    assert len(read("rare", limit=2, newest_first=True)) == 2
-    assert len(read("rare")) == 4
-    assert list(reader.starts("words", limit=2)) == [day(0), day(1)]
-    assert list(reader.starts("words", limit=2, newest_first=True)) == [
-        day(ordered[-1]),
-        day(ordered[-2]),
-    ]
-    assert list(reader.starts("words", since=day(ordered[-1]))) == [day(ordered[-1])]
-    elsewhere = day(3).astimezone(timezone(timedelta(hours=5)))
-    assert read(since=elsewhere, limit=1) == [3.0]
-
-
 # -- identity
-
-
-def test_twice_is_once(file: Path, sink: LocalSink, reader: LocalReader) -> None:
-    content = document({"load": 1.0, "sort": 2.0})
-    sink.store(spooled(content))
-    sink.store(spooled(content, "other-name.json"))
-    other = LocalSink(file)
-    other.store(spooled(content))
-    other.close()
-    assert list(reader.starts("words")) == [day(0)]
-    assert len(list(reader.timings("words", "load"))) == 1
-
-
-def test_entries_of_one_name_are_all_kept(sink: LocalSink, reader: LocalReader) -> None:
-    entries = [{"name": "load", "wallTime": time} for time in (3.0, 1.0, 2.0)]
-    for _ in range(2):
-        sink.store(spooled(document(entries)))
-    assert [one.wall_time for one in reader.timings("words", "load")] == [2.0]
-    assert [one.wall_time for one in reader.stored("words", day(0))] == [3.0, 1.0, 2.0]
-
-
-def test_two_runs_of_one_second_are_two(sink: LocalSink, reader: LocalReader) -> None:
-    put(sink, {"load": 1.0})
-    put(sink, {"load": 5.0, "sort": 3.0})
-    assert [one.wall_time for one in reader.timings("words", "load")] == [1.0, 5.0]
-    found = [(one.entry, one.wall_time) for one in reader.stored("words", day(0))]
-    assert found == [("load", 1.0), ("load", 5.0), ("sort", 3.0)]
 
 
 def test_the_environment_of_the_test_is_not_stored(

@@ -5,6 +5,7 @@ from contextlib import closing
 from pathlib import Path
 
 from benchyard.publish.sinks.local.sink import LocalSink
+from benchyard.publish.sinks.local.store import BLOCK
 from tests.benchyard.publish.sinks.records import (
     NEIGHBOURS,
     SubjectTests,
@@ -14,6 +15,8 @@ from tests.benchyard.publish.sinks.records import (
 
 class TestSubjects(SubjectTests):
     """Of the local store."""
+
+    runs = 4 * BLOCK + 5
 
 
 def test_what_is_suspect_is_in_the_views(file: Path, sink: LocalSink) -> None:

@@ -5,8 +5,9 @@ import os
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -25,22 +26,24 @@ from tests.benchyard.publish.fake_sinks import Failing, FolderSink, NotingSink
 HASTY = RetryPolicy(retries=2, first_s=0.001)
 DOWN = SinkUnavailableError("the sink is down; start it")
 
-Publish = Callable[..., PublishResult]
+
+@dataclass
+class Lab:
+    """A spool, a sink and an archive."""
+
+    spool: Path
+    sink: FolderSink
+    to: LocalArchive
+    fill: Fill
+
+    def run(self, **manner: Any) -> PublishResult:
+        """Publish without patience."""
+        return publish(self.spool, self.sink, self.to, replace(Manner(HASTY), **manner))
 
 
 @pytest.fixture
-def to(tmp_path: Path) -> LocalArchive:
-    return LocalArchive(tmp_path / "archive")
-
-
-@pytest.fixture
-def run(spool: Path, sink: FolderSink, to: LocalArchive) -> Publish:
-    """Publish without patience."""
-
-    def act(**manner: object) -> PublishResult:
-        return publish(spool, sink, to, replace(Manner(HASTY), **manner))
-
-    return act
+def lab(tmp_path: Path, spool: Path, sink: FolderSink, fill: Fill) -> Lab:
+    return Lab(spool, sink, LocalArchive(tmp_path / "archive"), fill)
 
 
 def published(outcome: PublishResult) -> list[str]:
@@ -50,56 +53,50 @@ def published(outcome: PublishResult) -> list[str]:
 # -- as it should be
 
 
-def test_files_go_oldest_first_to_the_sink_and_the_archive(
-    run: Publish, fill: Fill, sink: FolderSink, spool: Path, to: LocalArchive
-) -> None:
-    fill("c.json", "a.json", "b.json")
-    outcome = run()
-    assert sink.stored == published(outcome) == ["c.json", "a.json", "b.json"]
-    assert sink.pointers == [str(to.folder / name) for name in sink.stored]
-    assert names(to.folder) == ["a.json", "b.json", "c.json"]
-    assert names(spool) == []
+def test_files_go_oldest_first_to_the_sink_and_the_archive(lab: Lab) -> None:
+    lab.fill("c.json", "a.json", "b.json")
+    outcome = lab.run()
+    assert lab.sink.stored == published(outcome) == ["c.json", "a.json", "b.json"]
+    assert lab.sink.pointers == [str(lab.to.folder / name) for name in lab.sink.stored]
+    assert names(lab.to.folder) == ["a.json", "b.json", "c.json"]
+    assert names(lab.spool) == []
     assert outcome.is_clean
-    assert run() == PublishResult("fake")
+    assert lab.run() == PublishResult("fake")
 
 
-def test_a_compressed_file_is_stored_plain_and_archived_as_it_lies(
-    run: Publish, spool: Path, sink: FolderSink, to: LocalArchive
-) -> None:
+def test_a_compressed_file_is_stored_plain_and_archived_as_it_lies(lab: Lab) -> None:
     seen: list[Spooled] = []
-    sink.before = seen.append
-    write(spool / "a.json.zst", compress(b'{"a": 1}', Compression.ZST))
-    run()
+    lab.sink.before = seen.append
+    write(lab.spool / "a.json.zst", compress(b'{"a": 1}', Compression.ZST))
+    lab.run()
     assert [(one.name, one.content) for one in seen] == [("a.json", b'{"a": 1}')]
-    assert seen[0].archived_as == str(to.folder / "a.json.zst")
-    assert names(to.folder) == ["a.json.zst"]
+    assert seen[0].archived_as == str(lab.to.folder / "a.json.zst")
+    assert names(lab.to.folder) == ["a.json.zst"]
 
 
-def test_the_lock_is_held_until_it_is_archived(
-    run: Publish, fill: Fill, spool: Path, sink: FolderSink
-) -> None:
-    fill("a.json")
+def test_the_lock_is_held_until_it_is_archived(lab: Lab) -> None:
+    lab.fill("a.json")
     held: list[object] = []
 
     def look(_: Spooled) -> None:
-        with claimed(spool / "a.json") as claim:
+        with claimed(lab.spool / "a.json") as claim:
             held.append(claim)
 
-    sink.before = sink.after = look
-    assert run().is_clean
+    lab.sink.before = lab.sink.after = look
+    assert lab.run().is_clean
     assert held == ["another publisher is at it"] * 2
 
 
-def test_nothing_waits(run: Publish, spool: Path, to: LocalArchive) -> None:
-    assert run() == PublishResult("fake")
-    spool.rmdir()
-    assert run() == PublishResult("fake")
-    assert not to.folder.exists(), "nothing is made for nothing"
+def test_nothing_waits(lab: Lab) -> None:
+    assert lab.run() == PublishResult("fake")
+    lab.spool.rmdir()
+    assert lab.run() == PublishResult("fake")
+    assert not lab.to.folder.exists(), "nothing is made for nothing"
 
 
-def test_what_is_told_while_it_goes_on(run: Publish, fill: Fill, sink: FolderSink) -> None:
-    fill("a.json", "b.json")
-    sink.before = Failing(DOWN, times=1)
+def test_what_is_told_while_it_goes_on(lab: Lab) -> None:
+    lab.fill("a.json", "b.json")
+    lab.sink.before = Failing(DOWN, times=1)
     told: list[Happening] = []
     me = threading.current_thread()
 
@@ -107,7 +104,7 @@ def test_what_is_told_while_it_goes_on(run: Publish, fill: Fill, sink: FolderSin
         assert threading.current_thread() is me
         told.append(happening)
 
-    run(listener=listen)
+    lab.run(listener=listen)
     begun, retrying, *rest = told
     assert begun == Begun("fake", files=2)
     assert isinstance(retrying, Retrying)
@@ -115,58 +112,52 @@ def test_what_is_told_while_it_goes_on(run: Publish, fill: Fill, sink: FolderSin
     assert [type(one) for one in rest] == [Published, Published]
 
 
-def test_events_are_for_sinks_that_take_them(
-    run: Publish, fill: Fill, sink: FolderSink, spool: Path
-) -> None:
-    fill("a.json", "a.events.jsonl")
-    outcome = run()
+def test_events_are_for_sinks_that_take_them(lab: Lab) -> None:
+    lab.fill("a.json", "a.events.jsonl")
+    outcome = lab.run()
     assert published(outcome) == ["a.json"]
     assert outcome.left_alone == 1
-    sink.kind = DocumentKind.EVENTS
-    assert published(run()) == ["a.events.jsonl"]
-    assert names(spool) == []
+    lab.sink.kind = DocumentKind.EVENTS
+    assert published(lab.run()) == ["a.events.jsonl"]
+    assert names(lab.spool) == []
 
 
-def test_a_sink_is_told_of_archiving(fill: Fill, spool: Path, to: LocalArchive) -> None:
-    fill("a.json", "b.json")
-    sink = NotingSink(to.folder.parent / "sink")
-    assert publish(spool, sink, to).is_clean
+def test_a_sink_is_told_of_archiving(lab: Lab) -> None:
+    lab.fill("a.json", "b.json")
+    sink = NotingSink(lab.to.folder.parent / "sink")
+    assert publish(lab.spool, sink, lab.to).is_clean
     assert sink.noted == ["a.json", "b.json"]
 
 
-def test_a_sink_that_cannot_be_told_of_archiving_is_a_warning(
-    fill: Fill, spool: Path, to: LocalArchive
-) -> None:
-    fill("a.json")
-    sink = NotingSink(to.folder.parent / "sink", deaf=True)
-    outcome = publish(spool, sink, to, Manner(HASTY))
+def test_a_sink_that_cannot_be_told_of_archiving_is_a_warning(lab: Lab) -> None:
+    lab.fill("a.json")
+    sink = NotingSink(lab.to.folder.parent / "sink", deaf=True)
+    outcome = publish(lab.spool, sink, lab.to, Manner(HASTY))
     assert outcome.published[0].warning == "the table is away"
     assert outcome.is_clean
-    assert names(spool) == []
+    assert names(lab.spool) == []
 
 
 # -- in parallel
 
 
-def test_a_sink_is_called_as_often_at_once_as_it_likes_once_the_first_file_went(
-    run: Publish, fill: Fill, sink: FolderSink
-) -> None:
-    wanted = fill(*(f"{number:02}.json" for number in range(21)))
-    sink.parallel = 4
+def test_a_sink_is_called_as_often_at_once_as_it_likes_once_the_first_file_went(lab: Lab) -> None:
+    wanted = lab.fill(*(f"{number:02}.json" for number in range(21)))
+    lab.sink.parallel = 4
     together = threading.Barrier(4, timeout=60)
-    sink.before = lambda one: one.name == "00.json" or together.wait()
-    assert sorted(published(run())) == wanted
-    assert {name[:2] for name in sink.stored[:5]} == {"00", "01", "02", "03", "04"}
+    lab.sink.before = lambda one: one.name == "00.json" or together.wait()
+    assert sorted(published(lab.run())) == wanted
+    assert {name[:2] for name in lab.sink.stored[:5]} == {"00", "01", "02", "03", "04"}
 
 
 @pytest.mark.parametrize("large", [True, False])
 def test_large_files_and_sinks_that_take_one_at_a_time_get_one_at_a_time(
-    run: Publish, fill: Fill, sink: FolderSink, monkeypatch: pytest.MonkeyPatch, large: bool
+    lab: Lab, monkeypatch: pytest.MonkeyPatch, large: bool
 ) -> None:
     if large:
-        sink.parallel = 4
+        lab.sink.parallel = 4
         monkeypatch.setattr(publisher, "_LARGE", 0)
-    fill(*(f"{number:02}.json" for number in range(20)))
+    lab.fill(*(f"{number:02}.json" for number in range(20)))
     at_once = 0
 
     def begin(_: Spooled) -> None:
@@ -179,24 +170,23 @@ def test_large_files_and_sinks_that_take_one_at_a_time_get_one_at_a_time(
         nonlocal at_once
         at_once -= 1
 
-    sink.before, sink.after = begin, end
-    assert run().is_clean
+    lab.sink.before, lab.sink.after = begin, end
+    assert lab.run().is_clean
 
 
-def test_publishers_at_once_store_each_file_once(
-    spool: Path, fill: Fill, sink: FolderSink, to: LocalArchive
-) -> None:
-    wanted = fill(*(f"{number:02}.json" for number in range(60)))
-    sink.parallel = 2
+def test_publishers_at_once_store_each_file_once(lab: Lab) -> None:
+    wanted = lab.fill(*(f"{number:02}.json" for number in range(60)))
+    lab.sink.parallel = 2
     outcomes: list[PublishResult] = []
     threads = [
-        threading.Thread(target=lambda: outcomes.append(publish(spool, sink, to))) for _ in range(3)
+        threading.Thread(target=lambda: outcomes.append(publish(lab.spool, lab.sink, lab.to)))
+        for _ in range(3)
     ]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert sorted(sink.stored) == wanted
+    assert sorted(lab.sink.stored) == wanted
     assert sorted(name for one in outcomes for name in published(one)) == wanted
     assert all(outcome.is_clean for outcome in outcomes)
     assert sum(len(one.published) + one.elsewhere for one in outcomes) >= 60
@@ -205,83 +195,75 @@ def test_publishers_at_once_store_each_file_once(
 # -- the sink
 
 
-def test_a_sink_that_comes_back_gets_everything(run: Publish, fill: Fill, sink: FolderSink) -> None:
-    fill("a.json", "b.json")
-    sink.before = Failing(DOWN, times=2)
-    assert run().is_clean
-    assert sink.stored == ["a.json", "b.json"]
+def test_a_sink_that_comes_back_gets_everything(lab: Lab) -> None:
+    lab.fill("a.json", "b.json")
+    lab.sink.before = Failing(DOWN, times=2)
+    assert lab.run().is_clean
+    assert lab.sink.stored == ["a.json", "b.json"]
 
 
 @pytest.mark.parametrize("parallel", [1, 4])
-def test_a_sink_that_is_down_leaves_everything(
-    run: Publish, fill: Fill, sink: FolderSink, spool: Path, to: LocalArchive, parallel: int
-) -> None:
-    wanted = fill(*(f"{number:02}.json" for number in range(10)))
-    sink.before = failing = Failing(DOWN)
-    sink.parallel = parallel
-    outcome = run()
+def test_a_sink_that_is_down_leaves_everything(lab: Lab, parallel: int) -> None:
+    wanted = lab.fill(*(f"{number:02}.json" for number in range(10)))
+    lab.sink.before = failing = Failing(DOWN)
+    lab.sink.parallel = parallel
+    outcome = lab.run()
     assert outcome.error == str(DOWN)
-    assert sorted(left.name for left in outcome.waiting) == names(spool) == wanted
+    assert sorted(left.name for left in outcome.waiting) == names(lab.spool) == wanted
     assert outcome.waiting[0].reason == str(DOWN)
     assert outcome.waiting[-1] == Left("09.json")
     assert not outcome.is_clean
-    assert names(to.folder) == []
+    assert names(lab.to.folder) == []
     assert failing.calls == 3
-    sink.before = lambda _: None
-    assert sorted(published(run())) == wanted
+    lab.sink.before = lambda _: None
+    assert sorted(published(lab.run())) == wanted
 
 
-def test_a_sink_that_goes_down_on_the_way(run: Publish, fill: Fill, sink: FolderSink) -> None:
-    fill("a.json", "b.json", "c.json")
+def test_a_sink_that_goes_down_on_the_way(lab: Lab) -> None:
+    lab.fill("a.json", "b.json", "c.json")
 
     def down_from_b(spooled: Spooled) -> None:
         if spooled.name != "a.json":
             raise DOWN
 
-    sink.before = down_from_b
-    outcome = run()
+    lab.sink.before = down_from_b
+    outcome = lab.run()
     assert published(outcome) == ["a.json"]
     assert [left.name for left in outcome.waiting] == ["b.json", "c.json"]
 
 
-def test_an_answer_that_was_lost_is_asked_for_again(
-    run: Publish, fill: Fill, sink: FolderSink, to: LocalArchive
-) -> None:
-    fill("a.json")
-    sink.after = Failing(DOWN, times=1)
-    assert run().is_clean
-    assert sink.stored == ["a.json", "a.json"], "the sink is told the same twice and keeps one"
-    assert names(to.folder) == ["a.json"]
+def test_an_answer_that_was_lost_is_asked_for_again(lab: Lab) -> None:
+    lab.fill("a.json")
+    lab.sink.after = Failing(DOWN, times=1)
+    assert lab.run().is_clean
+    assert lab.sink.stored == ["a.json", "a.json"], "the sink is told the same twice and keeps one"
+    assert names(lab.to.folder) == ["a.json"]
 
 
-def test_what_is_rejected_is_put_aside_and_the_rest_goes_on(
-    run: Publish, fill: Fill, spool: Path
-) -> None:
-    fill("a.json", "b.json.gz", "d.json")
-    fill("c.json", content="reject me")
-    outcome = run()
+def test_what_is_rejected_is_put_aside_and_the_rest_goes_on(lab: Lab) -> None:
+    lab.fill("a.json", "b.json.gz", "d.json")
+    lab.fill("c.json", content="reject me")
+    outcome = lab.run()
     assert {one.name: one.reason for one in outcome.rejected} == {
         "b.json.gz": "its compression is damaged: Not a gzipped file (b'{\"')",
         "c.json": "it says so itself",
     }
     assert sorted(published(outcome)) == ["a.json", "d.json"]
-    assert names(spool) == ["rejected"]
-    assert names(spool / "rejected") == [
+    assert names(lab.spool) == ["rejected"]
+    assert names(lab.spool / "rejected") == [
         "b.json.gz",
         "b.json.gz.reason.txt",
         "c.json",
         "c.json.reason.txt",
     ]
     assert not outcome.is_clean
-    assert run() == PublishResult("fake")
+    assert lab.run() == PublishResult("fake")
 
 
-def test_what_a_sink_must_not_raise_leaves_that_file_and_is_said(
-    run: Publish, fill: Fill, sink: FolderSink
-) -> None:
-    fill("a.json", "b.json")
-    sink.before = Failing(ZeroDivisionError("by zero\nand more"), times=1)
-    outcome = run()
+def test_what_a_sink_must_not_raise_leaves_that_file_and_is_said(lab: Lab) -> None:
+    lab.fill("a.json", "b.json")
+    lab.sink.before = Failing(ZeroDivisionError("by zero\nand more"), times=1)
+    outcome = lab.run()
     assert outcome.waiting == (
         Left("a.json", "sink fake: unexpected ZeroDivisionError: by zero and more"),
     )
@@ -301,50 +283,38 @@ def test_what_a_sink_must_not_raise_leaves_that_file_and_is_said(
     ],
 )
 def test_after_what_nothing_more_is_tried(
-    run: Publish,
-    fill: Fill,
-    sink: FolderSink,
-    error: Exception,
-    policy: RetryPolicy,
-    calls: int,
-    says: str,
+    lab: Lab, error: Exception, policy: RetryPolicy, calls: int, says: str
 ) -> None:
-    fill(*(f"{number}.json" for number in range(9)))
-    sink.before, sink.parallel = (failing := Failing(error)), 8 if calls == 1 else 1
+    lab.fill(*(f"{number}.json" for number in range(9)))
+    lab.sink.before, lab.sink.parallel = (failing := Failing(error)), 8 if calls == 1 else 1
     told: list[Happening] = []
-    outcome = run(policy=policy, listener=told.append)
+    outcome = lab.run(policy=policy, listener=told.append)
     assert failing.calls == calls
     assert not any(isinstance(one, Retrying) for one in told)
     assert outcome.error == says
     assert len(outcome.waiting) == 9
 
 
-def test_a_sink_that_was_reached_once_is_waited_for(
-    run: Publish, fill: Fill, sink: FolderSink
-) -> None:
-    fill("a.json", "b.json")
+def test_a_sink_that_was_reached_once_is_waited_for(lab: Lab) -> None:
+    lab.fill("a.json", "b.json")
     away = Failing(UnreachableError("nobody is there"), times=2)
-    sink.before = lambda one: one.name == "a.json" or away(one)
-    assert run().is_clean
+    lab.sink.before = lambda one: one.name == "a.json" or away(one)
+    assert lab.run().is_clean
     assert away.calls == 3
 
 
-def test_a_sink_that_says_when_to_come_back_is_obeyed(
-    run: Publish, fill: Fill, sink: FolderSink
-) -> None:
-    fill("a.json")
-    sink.before = Failing(SinkUnavailableError("busy", 0.002), times=1)
+def test_a_sink_that_says_when_to_come_back_is_obeyed(lab: Lab) -> None:
+    lab.fill("a.json")
+    lab.sink.before = Failing(SinkUnavailableError("busy", 0.002), times=1)
     told: list[Happening] = []
-    assert run(policy=RetryPolicy(1, first_s=1000), listener=told.append).is_clean
+    assert lab.run(policy=RetryPolicy(1, first_s=1000), listener=told.append).is_clean
     assert [one.seconds for one in told if isinstance(one, Retrying)] == [0.002]
 
 
-def test_what_is_refused_for_no_known_reason_waits_and_the_others_go_on(
-    run: Publish, fill: Fill, sink: FolderSink
-) -> None:
-    fill("a.json", "b.json")
-    sink.before = Failing(SinkError("refused, who knows why"), times=1)
-    outcome = run()
+def test_what_is_refused_for_no_known_reason_waits_and_the_others_go_on(lab: Lab) -> None:
+    lab.fill("a.json", "b.json")
+    lab.sink.before = Failing(SinkError("refused, who knows why"), times=1)
+    outcome = lab.run()
     assert outcome.waiting == (Left("a.json", "refused, who knows why"),)
     assert published(outcome) == ["b.json"]
 
@@ -360,102 +330,92 @@ def sparse(path: Path, size: int) -> Path:
 
 
 @pytest.mark.parametrize("name", ["large.json", "large.json.gz"])
-def test_what_is_too_large_is_put_aside_unread_and_the_others_go_on(
-    run: Publish, fill: Fill, spool: Path, name: str
-) -> None:
-    sparse(spool / name, 10 * 1024**3)
-    fill("a.json")
-    outcome = run()
+def test_what_is_too_large_is_put_aside_unread_and_the_others_go_on(lab: Lab, name: str) -> None:
+    sparse(lab.spool / name, 10 * 1024**3)
+    lab.fill("a.json")
+    outcome = lab.run()
     assert published(outcome) == ["a.json"]
     [rejected] = outcome.rejected
     assert rejected.name == name
     assert "larger than 64 MiB (10,240 MiB)" in rejected.reason
-    assert (spool / "rejected" / name).stat().st_size == 10 * 1024**3
-    assert names(spool) == ["rejected"]
+    assert (lab.spool / "rejected" / name).stat().st_size == 10 * 1024**3
+    assert names(lab.spool) == ["rejected"]
 
 
-def test_two_too_large_ones_of_a_name_are_two(run: Publish, spool: Path) -> None:
+def test_two_too_large_ones_of_a_name_are_two(lab: Lab) -> None:
     for size in (10, 11):
-        sparse(spool / "large.json", size * 1024**3)
-        assert len(run().rejected) == 1
-    assert [one for one in names(spool / "rejected") if "reason" not in one] == [
+        sparse(lab.spool / "large.json", size * 1024**3)
+        assert len(lab.run().rejected) == 1
+    assert [one for one in names(lab.spool / "rejected") if "reason" not in one] == [
         "large.json",
         "large~2.json",
     ]
 
 
-def test_an_archived_file_of_another_size_is_not_read(
-    run: Publish, fill: Fill, to: LocalArchive
-) -> None:
-    fill("a.json")
-    to.folder.mkdir()
-    sparse(to.folder / "a.json", 10 * 1024**3)
-    sparse(to.folder / "a.json.zst", 10 * 1024**3)
-    assert run().is_clean
-    assert "a~2.json" in names(to.folder)
+def test_an_archived_file_of_another_size_is_not_read(lab: Lab) -> None:
+    lab.fill("a.json")
+    lab.to.folder.mkdir()
+    sparse(lab.to.folder / "a.json", 10 * 1024**3)
+    sparse(lab.to.folder / "a.json.zst", 10 * 1024**3)
+    assert lab.run().is_clean
+    assert "a~2.json" in names(lab.to.folder)
 
 
 # -- the archive
 
 
 @pytest.mark.requires("mount")
-def test_a_full_archive_loses_nothing(
-    run: Publish, fill: Fill, spool: Path, to: LocalArchive, small_disk: Path
-) -> None:
+def test_a_full_archive_loses_nothing(lab: Lab, small_disk: Path) -> None:
     content = "x" * 40_000
-    wanted = fill(*(f"{number}.json" for number in range(8)), content=content)
-    to.folder = small_disk / "archive"
-    to.shown = str(to.folder)
-    outcome = run()
+    wanted = lab.fill(*(f"{number}.json" for number in range(8)), content=content)
+    lab.to.folder = small_disk / "archive"
+    lab.to.shown = str(lab.to.folder)
+    outcome = lab.run()
     assert published(outcome) == ["0.json"]
     assert outcome.error == f"archive {small_disk}/archive: No space left on device"
-    assert sorted(names(spool) + names(to.folder)) == wanted
+    assert sorted(names(lab.spool) + names(lab.to.folder)) == wanted
     assert [left.reason for left in outcome.waiting][:3] == [outcome.error] * 3
-    (to.folder / "0.json").unlink()
-    assert published(run()) == ["1.json"]
+    (lab.to.folder / "0.json").unlink()
+    assert published(lab.run()) == ["1.json"]
 
 
-def test_an_archive_that_cannot_be_made_is_told_before_anything_is_stored(
-    run: Publish, fill: Fill, to: LocalArchive, sink: FolderSink
-) -> None:
-    fill("a.json")
-    write(to.folder, "a file")
-    outcome = run()
-    assert outcome.error == f"archive {to.folder}: File exists"
+def test_an_archive_that_cannot_be_made_is_told_before_anything_is_stored(lab: Lab) -> None:
+    lab.fill("a.json")
+    write(lab.to.folder, "a file")
+    outcome = lab.run()
+    assert outcome.error == f"archive {lab.to.folder}: File exists"
     assert outcome.waiting == (Left("a.json"),)
-    assert sink.stored == []
+    assert lab.sink.stored == []
 
 
-def test_a_name_that_only_the_archive_refuses_does_not_block_the_others(
-    run: Publish, fill: Fill, to: LocalArchive
-) -> None:
-    to.compression = Compression.ZST
+def test_a_name_that_only_the_archive_refuses_does_not_block_the_others(lab: Lab) -> None:
+    lab.to.compression = Compression.ZST
     name = "n" * 249 + ".json"
-    fill(name, "b.json")
-    outcome = run()
+    lab.fill(name, "b.json")
+    outcome = lab.run()
     assert published(outcome) == ["b.json"]
-    assert outcome.waiting == (Left(name, f"archive {to.folder}: File name too long"),)
+    assert outcome.waiting == (Left(name, f"archive {lab.to.folder}: File name too long"),)
 
 
-def test_one_name_from_two_spools(run: Publish, fill: Fill, to: LocalArchive, spool: Path) -> None:
+def test_one_name_from_two_spools(lab: Lab) -> None:
     for number in range(3):
-        fill("a.json", content=f"{{}}{number}")
-        assert run().is_clean
-    fill("a.json", content="{}1")
-    outcome = run()
+        lab.fill("a.json", content=f"{{}}{number}")
+        assert lab.run().is_clean
+    lab.fill("a.json", content="{}1")
+    outcome = lab.run()
     assert outcome.published[0].new is False
     assert outcome.to_json()["already_archived"] == ["a.json"]
-    assert names(to.folder) == ["a.json", "a~2.json", "a~3.json"]
-    assert names(spool) == []
+    assert names(lab.to.folder) == ["a.json", "a~2.json", "a~3.json"]
+    assert names(lab.spool) == []
 
 
 # -- the spool
 
 
 def test_a_file_that_cannot_be_read_waits_and_is_told(
-    run: Publish, fill: Fill, spool: Path, monkeypatch: pytest.MonkeyPatch
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fill("a.json", "b.json")
+    lab.fill("a.json", "b.json")
     real = os.open
 
     def refused(path: Path | str, flags: int, *mode: int, **where: int) -> int:
@@ -464,53 +424,49 @@ def test_a_file_that_cannot_be_read_waits_and_is_told(
         return real(path, flags, *mode, **where)
 
     monkeypatch.setattr(os, "open", refused)
-    outcome = run()
+    outcome = lab.run()
     assert outcome.waiting == (Left("a.json", "Permission denied"),)
     assert published(outcome) == ["b.json"]
-    assert names(spool) == ["a.json"]
+    assert names(lab.spool) == ["a.json"]
 
 
-def test_a_file_that_grows_while_it_is_stored_is_taken_the_next_time(
-    run: Publish, fill: Fill, spool: Path, sink: FolderSink, to: LocalArchive
-) -> None:
-    fill("a.json")
+def test_a_file_that_grows_while_it_is_stored_is_taken_the_next_time(lab: Lab) -> None:
+    lab.fill("a.json")
 
     def grow(_: Spooled) -> None:
-        with (spool / "a.json").open("a") as stream:
+        with (lab.spool / "a.json").open("a") as stream:
             stream.write(" ")
 
-    sink.after = grow
-    outcome = run()
+    lab.sink.after = grow
+    outcome = lab.run()
     assert "written to while" in outcome.waiting[0].reason
-    assert names(to.folder) == []
-    sink.after = lambda _: None
-    assert run().is_clean
-    assert (to.folder / "a.json").read_text() == '{"of": "a.json"} '
+    assert names(lab.to.folder) == []
+    lab.sink.after = lambda _: None
+    assert lab.run().is_clean
+    assert (lab.to.folder / "a.json").read_text() == '{"of": "a.json"} '
 
 
-def test_a_file_that_is_replaced_while_it_is_stored_is_not_lost(
-    run: Publish, fill: Fill, spool: Path, sink: FolderSink, to: LocalArchive
-) -> None:
-    fill("a.json")
+def test_a_file_that_is_replaced_while_it_is_stored_is_not_lost(lab: Lab) -> None:
+    lab.fill("a.json")
     once = Failing(DOWN, times=0)
 
     def replace_it(spooled: Spooled) -> None:
         once(spooled)
         if once.calls == 1:
-            write(spool / ".new", "second").replace(spool / "a.json")
+            write(lab.spool / ".new", "second").replace(lab.spool / "a.json")
 
-    sink.after = replace_it
-    assert [left.name for left in run().waiting] == ["a.json"]
-    assert run().is_clean
-    assert (to.folder / "a.json").read_text() == "second"
-    assert names(spool) == []
+    lab.sink.after = replace_it
+    assert [left.name for left in lab.run().waiting] == ["a.json"]
+    assert lab.run().is_clean
+    assert (lab.to.folder / "a.json").read_text() == "second"
+    assert names(lab.spool) == []
 
 
 def test_a_test_that_is_still_writing_its_result_is_not_rejected(
-    run: Publish, spool: Path, sink: FolderSink, monkeypatch: pytest.MonkeyPatch
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(publisher, "SETTLED_S", 3600)
-    path = write(spool / "a.json", "reject me")
+    path = write(lab.spool / "a.json", "reject me")
 
     def written_meanwhile(_stop: StopSignal, _seconds: float) -> bool:
         write(path, '{"whole": 1}')
@@ -518,154 +474,142 @@ def test_a_test_that_is_still_writing_its_result_is_not_rejected(
 
     with monkeypatch.context() as patch:
         patch.setattr(StopSignal, "wait", written_meanwhile)
-        outcome = run()
+        outcome = lab.run()
     assert "written to while" in outcome.waiting[0].reason
-    assert run().is_clean
-    assert sink.stored == ["a.json"]
+    assert lab.run().is_clean
+    assert lab.sink.stored == ["a.json"]
 
 
 def test_a_fresh_file_is_rejected_once_it_has_settled(
-    run: Publish, spool: Path, monkeypatch: pytest.MonkeyPatch
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(publisher, "SETTLED_S", 0.1)
-    write(spool / "a.json", "reject me")
-    assert run().rejected[0].name == "a.json"
+    write(lab.spool / "a.json", "reject me")
+    assert lab.run().rejected[0].name == "a.json"
 
 
-def test_a_file_from_the_future_is_rejected_at_once(run: Publish, spool: Path) -> None:
-    path = write(spool / "a.json", "reject me")
+def test_a_file_from_the_future_is_rejected_at_once(lab: Lab) -> None:
+    path = write(lab.spool / "a.json", "reject me")
     os.utime(path, (time.time() + 9000, time.time() + 9000))
-    assert run().rejected[0].name == "a.json"
+    assert lab.run().rejected[0].name == "a.json"
 
 
-def test_what_another_publisher_took_meanwhile_is_elsewhere(
-    run: Publish, fill: Fill, spool: Path, sink: FolderSink
-) -> None:
-    fill("a.json", "b.json", "c.json")
-    sink.before = lambda _: (spool / "b.json").unlink(missing_ok=True)
-    with claimed(spool / "c.json"):
-        outcome = run()
+def test_what_another_publisher_took_meanwhile_is_elsewhere(lab: Lab) -> None:
+    lab.fill("a.json", "b.json", "c.json")
+    lab.sink.before = lambda _: (lab.spool / "b.json").unlink(missing_ok=True)
+    with claimed(lab.spool / "c.json"):
+        outcome = lab.run()
     assert published(outcome) == ["a.json"]
     assert outcome.elsewhere == 2
     assert outcome.is_clean
 
 
-def test_a_name_that_is_no_unicode(run: Publish, spool: Path, to: LocalArchive) -> None:
+def test_a_name_that_is_no_unicode(lab: Lab) -> None:
     name = os.fsdecode(b"\xff.json")
-    write(spool / name, "{}")
-    assert published(run()) == [name]
-    assert names(to.folder) == [name]
+    write(lab.spool / name, "{}")
+    assert published(lab.run()) == [name]
+    assert names(lab.to.folder) == [name]
 
 
 # -- stopping
 
 
-def test_who_wants_to_stop_gets_what_is_under_way_finished(
-    run: Publish, fill: Fill, sink: FolderSink, to: LocalArchive
-) -> None:
-    fill("a.json", "b.json", "c.json")
+def test_who_wants_to_stop_gets_what_is_under_way_finished(lab: Lab) -> None:
+    lab.fill("a.json", "b.json", "c.json")
     asked = threading.Event()
-    sink.before = lambda _: asked.set()
-    outcome = run(asked=asked)
-    assert published(outcome) == names(to.folder) == ["a.json"]
+    lab.sink.before = lambda _: asked.set()
+    outcome = lab.run(asked=asked)
+    assert published(outcome) == names(lab.to.folder) == ["a.json"]
     assert outcome.interrupted
     assert outcome.error is None
     assert outcome.waiting == (Left("b.json"), Left("c.json"))
 
 
-def test_who_stops_at_the_last_file_has_stopped_nothing(
-    run: Publish, fill: Fill, sink: FolderSink
-) -> None:
-    fill("a.json")
+def test_who_stops_at_the_last_file_has_stopped_nothing(lab: Lab) -> None:
+    lab.fill("a.json")
     asked = threading.Event()
-    sink.before = lambda _: asked.set()
-    assert not run(asked=asked).interrupted
+    lab.sink.before = lambda _: asked.set()
+    assert not lab.run(asked=asked).interrupted
 
 
-def test_waiting_for_a_retry_ends_when_it_is_to_stop(
-    run: Publish, fill: Fill, sink: FolderSink
-) -> None:
-    fill("a.json", "b.json")
+def test_waiting_for_a_retry_ends_when_it_is_to_stop(lab: Lab) -> None:
+    lab.fill("a.json", "b.json")
     asked = threading.Event()
-    sink.before = Failing(DOWN)
+    lab.sink.before = Failing(DOWN)
 
     def stop(happening: Happening) -> None:
         if isinstance(happening, Retrying):
             asked.set()
 
-    outcome = run(asked=asked, policy=RetryPolicy(5, first_s=1000, longest_s=1000), listener=stop)
+    outcome = lab.run(
+        asked=asked, policy=RetryPolicy(5, first_s=1000, longest_s=1000), listener=stop
+    )
     assert outcome.interrupted
     assert outcome.waiting == (Left("a.json", str(DOWN)), Left("b.json"))
 
 
-def test_an_impatient_user_is_let_go_at_once(run: Publish, fill: Fill, sink: FolderSink) -> None:
-    fill("a.json", "b.json")
+def test_an_impatient_user_is_let_go_at_once(lab: Lab) -> None:
+    lab.fill("a.json", "b.json")
     going = threading.Event()
-    sink.before = lambda _: going.wait(10)
+    lab.sink.before = lambda _: going.wait(10)
 
     def second_ctrl_c(happening: Happening) -> None:
         if isinstance(happening, Begun):
             return
         raise KeyboardInterrupt
 
-    sink.parallel = 2
+    lab.sink.parallel = 2
     threading.Timer(0.05, going.set).start()
     with pytest.raises(KeyboardInterrupt):
-        run(listener=second_ctrl_c)
+        lab.run(listener=second_ctrl_c)
 
 
-def test_a_mistake_of_ours_is_not_hidden(
-    run: Publish, fill: Fill, to: LocalArchive, monkeypatch: pytest.MonkeyPatch, spool: Path
-) -> None:
-    fill("a.json")
+def test_a_mistake_of_ours_is_not_hidden(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    lab.fill("a.json")
 
     def wrong(*_: object) -> None:
         raise AttributeError("a mistake")
 
-    monkeypatch.setattr(to, "keep", wrong)
+    monkeypatch.setattr(lab.to, "keep", wrong)
     with pytest.raises(AttributeError, match="a mistake"):
-        run()
-    assert names(spool) == ["a.json"]
+        lab.run()
+    assert names(lab.spool) == ["a.json"]
 
 
 # -- uploading and archiving apart
 
 
 @pytest.fixture
-def uploaded(
-    spool: Path, fill: Fill, sink: FolderSink, to: LocalArchive
-) -> Callable[[], PublishResult]:
+def uploaded(lab: Lab) -> Callable[[], PublishResult]:
     """Upload a.json and b.json, and return what archives them."""
-    fill("a.json", "b.json", "other.json")
-    files = [spool / "a.json", spool / "b.json"]
-    confirmed = deliver(files, sink, to, archives=False).confirmed
+    lab.fill("a.json", "b.json", "other.json")
+    files = [lab.spool / "a.json", lab.spool / "b.json"]
+    confirmed = deliver(files, lab.sink, lab.to, archives=False).confirmed
     assert [one.name for one in confirmed] == ["a.json", "b.json"]
-    assert names(spool) == ["a.json", "b.json", "other.json"]
+    assert names(lab.spool) == ["a.json", "b.json", "other.json"]
     marks = {one.name: one.mark for one in confirmed}
-    return lambda: deliver(files, sink, to, confirmed=marks)
+    return lambda: deliver(files, lab.sink, lab.to, confirmed=marks)
 
 
-def test_uploaded_first_and_archived_later(
-    uploaded: Callable[[], PublishResult], spool: Path, sink: FolderSink
-) -> None:
+def test_uploaded_first_and_archived_later(lab: Lab, uploaded: Callable[[], PublishResult]) -> None:
     assert published(uploaded()) == ["a.json", "b.json"]
-    assert names(spool) == ["other.json"]
-    assert sink.stored == ["a.json", "b.json"]
+    assert names(lab.spool) == ["other.json"]
+    assert lab.sink.stored == ["a.json", "b.json"]
 
 
 def test_what_was_published_by_another_meanwhile(
-    uploaded: Callable[[], PublishResult], spool: Path, sink: FolderSink, to: LocalArchive
+    lab: Lab, uploaded: Callable[[], PublishResult]
 ) -> None:
-    publish(spool, sink, to)
+    publish(lab.spool, lab.sink, lab.to)
     kept = uploaded()
     assert kept.elsewhere == 2
     assert kept.is_clean
-    assert names(to.folder) == ["a.json", "b.json", "other.json"]
+    assert names(lab.to.folder) == ["a.json", "b.json", "other.json"]
 
 
 def test_what_was_replaced_between_the_two_is_not_archived_unconfirmed(
-    uploaded: Callable[[], PublishResult], spool: Path, to: LocalArchive
+    lab: Lab, uploaded: Callable[[], PublishResult]
 ) -> None:
-    write(spool / ".new", "second").replace(spool / "a.json")
+    write(lab.spool / ".new", "second").replace(lab.spool / "a.json")
     assert [left.name for left in uploaded().waiting] == ["a.json"]
-    assert names(to.folder) == ["b.json"]
+    assert names(lab.to.folder) == ["b.json"]

@@ -11,6 +11,7 @@ import errno
 import logging
 import os
 import platform
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
@@ -40,6 +41,7 @@ _LONGEST_LINE = 16_000_000
 #: Longest text of an error in a try; run.json has the whole.
 _LONGEST_TEXT = 1000
 _BROKEN = (Outcome.FAILED, Outcome.TIMED_OUT)
+_STARTED = re.compile(rb'"started_at":"([^"\\]{1,40})"')
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,8 +243,8 @@ def read_tries(
 
     Args:
         results: Folder with the runs of the case.
-        run: Only of this one.
-        since: Only what began at or after it.
+        run: Only of this one; the lines of the others are not looked into.
+        since: Only what began at or after it, likewise.
 
     Returns:
         The tries, and a sentence for each line that cannot be read.
@@ -250,10 +252,12 @@ def read_tries(
     file = Results(results).tries
     found: dict[tuple[str, int, str], RunAttempt] = {}
     problems: list[str] = []
+    mark = b"" if run is None else f'"run":{run},'.encode()
     try:
         for number, line in enumerate(_lines(file), 1):
             try:
-                _take(found, line)
+                if mark in line and not (since and _began_before(line, since)):
+                    _take(found, line)
             except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
                 problems.append(f"{file} line {number}: not readable: {_said(error)}")
     except FileNotFoundError:
@@ -261,8 +265,19 @@ def read_tries(
     except OSError as error:
         problems.append(f"{file}: not readable: {error.strerror or error}")
     tries = [one for one in found.values() if run in (None, one.run)]
-    tries = [one for one in tries if since is None or one.began >= since]
     return sorted(tries, key=lambda one: one.began), problems
+
+
+def _began_before(line: bytes, moment: datetime) -> bool:
+    """Tell whether a try began before a moment; a line that does not tell is looked into.
+
+    The first member of this name is the try's own, and in no text, where quotes are escaped.
+    """
+    told = _STARTED.search(line)
+    try:
+        return told is not None and datetime.fromisoformat(told[1].decode()) < moment
+    except (ValueError, TypeError):
+        return False
 
 
 def _said(error: Exception) -> str:

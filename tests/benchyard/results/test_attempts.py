@@ -83,6 +83,10 @@ def test_try_tells_of_each_attempt_that_failed() -> None:
     )
 
 
+def test_step_is_named_as_its_task_run_is() -> None:
+    assert try_of(record(FLAKY)).steps[0].label == "03-Load-it"
+
+
 def test_long_texts_are_shortened() -> None:
     long = step(attempt(1, Outcome.FAILED, ErrorRecord("E", "x" * 5000)), outcome=Outcome.FAILED)
     message = try_of(record(long)).steps[0].failed[0].error.message
@@ -129,7 +133,15 @@ def test_tries_are_in_the_order_of_their_beginnings(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "line",
-    ["[]", "{}", '{"version": 2}', "\x00\x01", "{" * 100_000, '{"version":1,"case":1}'],
+    [
+        "[]",
+        "7",
+        "{}",
+        '{"version": 2}',
+        "\x00\x01",
+        "{" * 100_000,
+        '{"version":1,"case":1}',
+    ],
 )
 def test_hostile_lines_are_named_and_left_out(tmp_path: Path, line: str) -> None:
     (tmp_path / TRIES_FILE).write_text(f"{line}\n")
@@ -142,10 +154,21 @@ def test_hostile_lines_are_named_and_left_out(tmp_path: Path, line: str) -> None
 
 WRONG: list[tuple[str, object]] = [
     ("run", -1),
+    ("run", True),
+    ("run", 10**30),
+    ("host", None),
     ("started_at", "2026-11-20T08:00:00"),
     ("started_at", "yesterday"),
+    ("started_at", 5),
+    ("flow_run", []),
+    ("duration_s", -1.0),
+    ("duration_s", "long"),
     ("outcome", "great"),
+    ("tags", 5),
+    ("steps", {"a": 1}),
     ("steps", [None]),
+    ("error", "bad"),
+    ("error", {"type": None, "message": 1}),
 ]
 
 

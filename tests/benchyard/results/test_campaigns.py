@@ -1,7 +1,6 @@
 """Campaigns are kept apart, whole, and whatever is killed when."""
 
 import json
-import shutil
 from pathlib import Path
 
 import pytest
@@ -63,15 +62,6 @@ def test_a_campaign_moves_whole_and_what_is_foreign_stays(tmp_path: Path) -> Non
     assert set_aside(tmp_path) is None
 
 
-def test_earlier_campaigns_are_told_newest_first(tmp_path: Path) -> None:
-    places: list[Path | None] = []
-    for minute in range(3):
-        finish(tmp_path, 1, minute=minute)
-        places.append(set_aside(tmp_path))
-    (tmp_path / "earlier" / "notes").mkdir()
-    assert earlier_campaigns(tmp_path) == places[::-1]
-
-
 def test_two_campaigns_of_one_second_both_stay(tmp_path: Path) -> None:
     for _ in range(3):
         finish(tmp_path, 1)
@@ -125,6 +115,7 @@ def test_a_campaign_is_chosen_by_the_beginning_of_its_date_or_digest(tmp_path: P
     finish(tmp_path, 1, minute=5)
     newer = set_aside(tmp_path)
     finish(tmp_path, 1, minute=9)
+    (tmp_path / "earlier" / "notes").mkdir()
     assert chosen_campaigns(tmp_path, None) == [tmp_path]
     assert chosen_campaigns(tmp_path, "all") == [tmp_path, newer, older]
     assert chosen_campaigns(tmp_path, "20261120T1000") == [older]
@@ -188,12 +179,3 @@ def test_odd_records_of_others_are_set_aside_all_the_same(
     file.write_text(json.dumps({**json.loads(file.read_text()), **changes}))
     place = set_aside(tmp_path)
     assert [place] == earlier_campaigns(tmp_path)
-
-
-def test_a_copy_of_a_campaign_is_a_campaign(tmp_path: Path) -> None:
-    finish(tmp_path / "one", 1)
-    place = set_aside(tmp_path / "one")
-    assert place is not None
-    shutil.copytree(place, tmp_path / "two" / "earlier" / place.name)
-    [copied] = earlier_campaigns(tmp_path / "two")
-    assert json.loads((copied / "run_1" / "run.json").read_text())["run"] == 1

@@ -2,10 +2,8 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from benchyard.core.errors import DocumentRejectedError, RecordError
-from benchyard.core.model import Json, JsonObject, Outcome
+from benchyard.core.model import JsonObject, Outcome
 from benchyard.results.events import Event, dump, events_of, load
 from benchyard.results.record import (
     Attempt,
@@ -22,8 +20,6 @@ from benchyard.results.record import (
     Repetition,
     RunRecord,
     StepRecord,
-    read_record,
-    write_record,
 )
 
 AT = datetime(2026, 11, 21, 19, 30, 0, 123456, tzinfo=UTC)
@@ -185,14 +181,6 @@ def test_events_are_in_order_of_time_and_between_start_and_end() -> None:
     assert all((e.message["case"], e.message["run"]) == ("c[scale=1]", 7) for e in events)
 
 
-def test_start_and_end_of_the_run() -> None:
-    start, *_, end = events_of(record())
-    whose: Mapping[str, Json] = {"case": "c[scale=1]", "run": 7}
-    system = {"offer": "Debian", "sku": "12", "kernel": "L", "benchyard": "0.1.0"}
-    assert start.message == {**whose, **system}
-    assert end.message == {**whose, "outcome": "completed", "diff": 9.5}
-
-
 def test_an_attempt_that_failed_tells_the_class_of_its_error_and_never_its_text() -> None:
     events = events_of(record())
     first = named(events, "attempt-end")[0]
@@ -213,26 +201,12 @@ def test_the_wall_time_is_the_median_of_what_was_measured() -> None:
     assert "wall" not in named(events_of(record()), "attempt-end")[2].message  # not measured
 
 
-def test_a_pull_stands_where_the_resource_says() -> None:
-    [start], [end] = (named(events_of(record()), f"pull-{edge}") for edge in ("start", "end"))
-    assert start.at == BEGAN + timedelta(seconds=0.2)
-    assert end.message["img"] == "postgres:17"
-    assert end.message["resource"] == "PostgreSQL"
-    assert (end.message["size"], end.message["diff"]) == (438000000, 0.2)
-
-
 @pytest.mark.parametrize(
     "told",
     [3, ["postgres"], [{}], [{**PULL, "started_at": "yesterday"}], [{**PULL, "ended_at": None}]],
 )
 def test_what_a_resource_calls_pulls_may_be_something_else(told: Any) -> None:
     assert not named(events_of(record(resources={"X": {"pulls": told}})), "pull-start")
-
-
-def test_the_same_record_gives_the_same_events(tmp_path: Path) -> None:
-    write_record(tmp_path, record())
-    assert dump(events_of(read_record(tmp_path))) == dump(events_of(record()))
-    assert load(dump(events_of(record()))) == events_of(record())
 
 
 def test_a_run_that_does_not_know_when_it_started_has_none() -> None:

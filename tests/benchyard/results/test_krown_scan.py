@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from benchyard.core.errors import RecordError
-from benchyard.results.krown_scan import Scan, number, scan
+from benchyard.results.krown_scan import number, scan
 
 WriteMetrics = Callable[..., Path]
 ROWS = [(1, 0.1, 500), (1, 0.2, 700), (2, 0.3, 600), (3, 0.4, 900), (3, 0.6, 100), (3, 0.7, 400)]
@@ -42,12 +42,6 @@ def test_defect_08_the_row_that_krown_makes_up_is_no_level_and_no_sample(
     assert part.first["cpu_user"] == "0"
 
 
-def test_a_first_row_with_levels_is_a_sample(write_metrics: WriteMetrics) -> None:
-    [part] = scan(write_metrics((1, 0.0, 500), origin=False)).parts
-    assert (part.readings, part.samples) == (1, 1)
-    assert part.levels["memory_ram"] == (500, 500)
-
-
 def test_columns_may_stand_in_another_order(tmp_path: Path) -> None:
     path = tmp_path / "metrics.csv"
     path.write_text("memory_ram,timestamp,extra,step,version\n7,0.5,x,1,3\n9,0.75,,1,3\n")
@@ -68,39 +62,11 @@ def test_defect_25_empty_cells_are_unknown_and_minus_one_is_a_number(tmp_path: P
     assert (part.difference("cpu_iowait"), part.difference("disk_read_bytes")) == (2.5, None)
 
 
-@pytest.mark.parametrize("cut", [1, 20, 60, 100, 118])
-def test_defect_25_a_row_that_was_cut_off_is_left_out_and_counted(
-    write_metrics: WriteMetrics, cut: int
-) -> None:
-    path = write_metrics(*ROWS)
-    whole = told(path)
-    last = path.read_bytes().splitlines(keepends=True)[-1]
-    path.write_bytes(path.read_bytes() + last[: min(cut, last.rindex(b",") + 1)])
-    assert told(path) == whole
-    assert scan(path).damaged == 1
-
-
-def test_what_is_no_row_is_left_out_wherever_it_stands(write_metrics: WriteMetrics) -> None:
-    path = write_metrics(*ROWS)
-    header, *lines = path.read_text().splitlines()
-    odd = [header, "", "x", lines[2].replace("0.2", "", 1), lines[2].replace(",1,", ",one,")]
-    path.write_text("\n".join([header, *lines[:3], *odd, *lines[3:], ""]))
-    assert [part[:2] for part in told(path)] == [(1, 2), (2, 1), (3, 3)]
-    assert scan(path).damaged == 4
-
-
 def test_names_may_hold_commas_and_line_ends_of_csv(write_metrics: WriteMetrics) -> None:
     path = write_metrics(*ROWS)
     whole = told(path)
     path.write_text(path.read_text().replace("case", '"a,""b"", c"'))
     assert told(path) == whole
-
-
-def test_a_file_without_rows_holds_nothing(tmp_path: Path, write_metrics: WriteMetrics) -> None:
-    empty = tmp_path / "empty.csv"
-    empty.touch()
-    assert scan(empty) == Scan()
-    assert scan(write_metrics(origin=False)) == Scan()
 
 
 @pytest.mark.parametrize(
@@ -130,32 +96,6 @@ def test_a_step_that_cannot_be_is_a_damaged_row(write_metrics: WriteMetrics, ste
     assert [part[0] for part in told(path)] == [1, 2]
     assert scan(path).damaged == 1
     assert edges(path) == [(1, False, False), (2, False, False)]
-
-
-def test_steps_go_as_far_as_the_case_declares(write_metrics: WriteMetrics) -> None:
-    path = write_metrics((1, 0.1, 5), (2, 0.2, 5), (3, 0.3, 5))
-    found = scan(path, most=2)
-    assert ([part.step for part in found.parts], found.damaged) == ([1, 2], 1)
-
-
-@pytest.mark.parametrize("at", ["1e300", "-5", "-0.1", "99999999999", "9" * 50])
-def test_a_time_that_cannot_be_is_a_damaged_row(write_metrics: WriteMetrics, at: str) -> None:
-    path = write_metrics((1, 0.1, 5), (1, at, 5), (1, 0.3, 5))
-    found = scan(path)
-    assert found.damaged == 1
-    assert not found.parts[0].backwards
-    assert found.parts[0].end == 0.3
-
-
-@pytest.mark.parametrize("at", ["5000", "0.05"])
-def test_a_clock_that_jumps_and_comes_back_is_seen(write_metrics: WriteMetrics, at: str) -> None:
-    path = write_metrics((1, 0.1, 5), (1, 0.2, 5), (1, at, 5), (1, 0.4, 5), (2, 0.5, 5), (2, 1, 5))
-    assert [part.backwards for part in scan(path).parts] == [True, False]
-
-
-def test_a_damaged_row_is_told_to_the_steps_beside_it(write_metrics: WriteMetrics) -> None:
-    path = write_metrics((1, 0.1, 5), ("x", 0.2, 5), (2, 0.3, 5), (3, 0.4, 5), (3, 0.5, 5))
-    assert edges(path) == [(1, False, True), (2, True, False), (3, False, False)]
 
 
 def test_the_row_before_the_first_one_may_be_damaged(write_metrics: WriteMetrics) -> None:

@@ -73,19 +73,12 @@ def test_force_keeps_the_old_run_until_the_new_one_is_done(tmp_path: Path) -> No
 def test_a_forced_run_that_never_ended_gives_the_old_one_back(tmp_path: Path) -> None:
     execute(tmp_path, 1, '{"is": "old"}')
     execute(tmp_path, 2, '{"is": "other"}')
+    begin_run(tmp_path, 1)
     (begin_run(tmp_path, 1) / "log.txt").touch()
     assert restore_replaced(tmp_path) == [1]
     assert [*Results(tmp_path).done()] == [1, 2]
     assert (tmp_path / "run_1" / "run.json").read_text() == '{"is": "old"}'
     assert restore_replaced(tmp_path) == []
-
-
-def test_a_forced_run_tried_twice_still_gives_the_old_one_back(tmp_path: Path) -> None:
-    execute(tmp_path, 1, '{"is": "old"}')
-    begin_run(tmp_path, 1)
-    begin_run(tmp_path, 1)
-    assert restore_replaced(tmp_path) == [1]
-    assert (tmp_path / "run_1" / "run.json").read_text() == '{"is": "old"}'
 
 
 def test_a_forced_run_that_ended_keeps_the_new_one(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from benchyard.core.model import Json, Outcome
 from benchyard.results.record import RunRecord
-from benchyard.results.summary import FORMAT, VERSION, median_run, summarize
+from benchyard.results.summary import median_run, summarize
 from benchyard.results.summary_metrics import unit_and_direction
 from benchyard.results.trust import Suspect
 
@@ -17,14 +17,6 @@ FAILED = Outcome.FAILED
 
 def summed(*records: RunRecord, **options: Any) -> Any:
     return summarize("c", records, **options)
-
-
-def test_the_document_says_what_it_is(make: Any) -> None:
-    document = summed(make.run(1, make.took(1.0)))
-    assert (document["format"], document["version"]) == (FORMAT, VERSION)
-    assert document["format"] == "benchyard-summary"
-    assert document["case"] == "c"
-    assert document["runs"][0]["run"] == 1
 
 
 def test_defect_24_one_run_is_summed_up(make: Any) -> None:
@@ -182,17 +174,19 @@ def test_what_is_left_out_is_counted_by_its_reason(make: Any) -> None:
     records = [make.run(n, make.ended(outcome)) for n, outcome in enumerate(ends, 1)]
     records += [make.run(n, make.took(1.0, suspect=["steal"])) for n in (5, 6)]
     records += [make.run(7, make.took(3.0)), make.run(8, make.step(make.attempt([])))]
-    about = summed(*records, suspect=Suspect.LEAVE_OUT)["steps"][0]
-    assert about["left_out"] == {
-        "tolerated": 1,
-        "skipped": 1,
-        "cancelled": 1,
-        "timed_out": 1,
-        "suspect": 2,
-        "no_duration": 1,
-    }
-    assert about["runs"] == [7]
-    assert about["suspect"] == [{"run": n, "reasons": ["steal"]} for n in (5, 6)]
+
+    without, included = (
+        summed(*records, suspect=rule) for rule in (Suspect.LEAVE_OUT, Suspect.INCLUDE)
+    )
+
+    assert (without["include_suspect"], included["include_suspect"]) == (False, True)
+    about, of_all = without["steps"][0], included["steps"][0]
+    others = {"tolerated": 1, "skipped": 1, "cancelled": 1, "timed_out": 1, "no_duration": 1}
+    assert (about["left_out"], of_all["left_out"]) == ({**others, "suspect": 2}, others)
+    assert (about["runs"], of_all["runs"]) == ([7], [5, 6, 7])
+    reasons = [{"run": n, "reasons": ["steal"]} for n in (5, 6)]
+    assert about["suspect"] == of_all["suspect"] == reasons
+    assert of_all["metrics"]["duration_s"]["values"] == [1.0, 1.0, 3.0]
 
 
 def test_steps_of_unfinished_runs_are_counted(make: Any) -> None:
@@ -204,19 +198,6 @@ def test_steps_of_unfinished_runs_are_counted(make: Any) -> None:
     ]
     assert [step["runs"] for step in document["steps"]] == [[1], [1]]
     assert document["n_runs"] == 1
-
-
-def test_suspect_executions_are_taken_in_on_demand(make: Any) -> None:
-    records = [make.run(1, make.took(1.0)), make.run(2, make.took(9.0, suspect=["throttled"]))]
-    without, included = (
-        summed(*records, suspect=one) for one in (Suspect.LEAVE_OUT, Suspect.INCLUDE)
-    )
-    assert without["steps"][0]["metrics"]["duration_s"]["values"] == [1.0]
-    assert (without["include_suspect"], included["include_suspect"]) == (False, True)
-    about = included["steps"][0]
-    assert about["metrics"]["duration_s"]["values"] == [1.0, 9.0]
-    assert about["left_out"] == {}
-    assert about["suspect"] == [{"run": 2, "reasons": ["throttled"]}]
 
 
 @pytest.mark.parametrize(("trusted", "counted"), [(5, 3), (6, 0)])
@@ -235,19 +216,17 @@ def test_suspect_runs_count_where_fewer_than_six_others_are_left(
     assert [run["host_quality"] for run in document["runs"]][-4:] == ["quiet", *["suspect"] * 3]
 
 
-def test_a_step_whose_suspect_runs_count_says_why_once(make: Any) -> None:
+@pytest.mark.parametrize("rule", [Suspect.AUTO, Suspect.LEAVE_OUT])
+def test_a_step_whose_runs_are_suspect_says_why_once(make: Any, rule: Suspect) -> None:
     bad = [make.took(1.0, index=2, suspect=[f"it waited for {n} s"]) for n in (1, 2)]
     records = [make.run(n, make.took(1.0), one) for n, one in enumerate(bad, 1)]
-    assert summed(*records)["warnings"] == [
-        "step 2 Step 2: 2 of 2 runs suspect (it waited for 1 s) and counted, so its figures are "
-        "of a busy host; --suspect leave-out leaves them out; quieten the host, and run again"
-    ]
-    document = summed(*records, suspect=Suspect.LEAVE_OUT)
-    assert document["warnings"] == [
-        "step 2 Step 2: 2 of 2 runs suspect (it waited for 1 s) and left out, so nothing is "
-        "described; --suspect include counts them; quieten the host, and run again"
-    ]
-    assert document["steps"][1]["metrics"] == {}
+
+    document = summed(*records, suspect=rule)
+
+    [warning] = document["warnings"]
+    assert warning.startswith("step 2 Step 2: 2 of 2 runs suspect (it waited for 1 s) and ")
+    assert ("left out" in warning) == (rule is Suspect.LEAVE_OUT)
+    assert bool(document["steps"][1]["metrics"]) == (rule is Suspect.AUTO)
 
 
 def test_a_run_with_a_suspect_step_is_no_median_run(make: Any) -> None:

@@ -11,7 +11,6 @@ import pytest
 from benchyard.core.model import Outcome
 from benchyard.results.summary import median_run, summarize
 from benchyard.results.summary_files import rendered, write_summary
-from benchyard.results.trust import Suspect
 
 FAILED = Outcome.FAILED
 
@@ -144,17 +143,6 @@ def test_samples_and_levels_come_from_the_record(make: Any, placed: Any, tmp_pat
     )
 
 
-def test_suspect_runs_are_in_the_files_as_in_the_summary(
-    make: Any, placed: Any, tmp_path: Path
-) -> None:
-    records = placed(make.run(1, make.took(1.0)), make.run(2, make.took(2.0, suspect=["steal"])))
-    write_summary(tmp_path, "c", records, suspect=Suspect.LEAVE_OUT)
-    assert read(tmp_path / "stats.csv")[0]["duration_values"] == "[1.0]"
-    write_summary(tmp_path, "c", records)
-    assert read(tmp_path / "stats.csv")[0]["duration_values"] == "[1.0, 2.0]"
-    assert json.loads((tmp_path / "summary.json").read_text())["include_suspect"] is True
-
-
 def test_files_of_another_program_stay_as_they_are(make: Any, placed: Any, tmp_path: Path) -> None:
     records = placed(make.run(1, make.took(1.0)))
     (tmp_path / "stats.csv").write_text("KROWN's\r\n")
@@ -167,16 +155,6 @@ def test_files_of_another_program_stay_as_they_are(make: Any, placed: Any, tmp_p
     (tmp_path / "summary.csv").write_text("overwritten by KROWN meanwhile")
     write_summary(tmp_path, "c", records, foreign=True)
     assert (tmp_path / "summary.csv").read_text() == "overwritten by KROWN meanwhile"
-
-
-def test_own_files_are_renewed_beside_those_of_another_program(
-    make: Any, placed: Any, tmp_path: Path
-) -> None:
-    first, second = placed(make.run(1, make.took(1.0)), make.run(2, make.took(2.0)))
-    write_summary(tmp_path, "c", [first], foreign=True)
-    write_summary(tmp_path, "c", [second], foreign=True)
-    assert read(tmp_path / "stats.csv")[0]["duration_values"] == "[2.0]"
-    assert read(tmp_path / "aggregated.csv")[0]["run"] == "2"
 
 
 def test_the_document_is_json_with_a_line_for_each_metric(make: Any) -> None:

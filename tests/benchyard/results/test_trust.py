@@ -3,21 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-import pytest
-
-from benchyard.results.trust import HostQuality, Suspect, causes, counts_suspect, host_quality
-
-
-@pytest.mark.parametrize(
-    ("trusted", "suspect", "counted"), [(0, 6, True), (5, 1, True), (6, 1, False), (5, 0, False)]
-)
-def test_suspect_executions_count_where_fewer_than_six_are_trusted(
-    make: Any, trusted: int, suspect: int, counted: bool
-) -> None:
-    steps = [make.took(1.0)] * trusted + [make.took(1.0, suspect=["steal"])] * suspect
-    assert counts_suspect(steps, Suspect.AUTO) is counted
-    assert counts_suspect(steps, Suspect.INCLUDE)
-    assert not counts_suspect(steps, Suspect.LEAVE_OUT)
+from benchyard.results.trust import HostQuality, causes, host_quality
 
 
 def test_reasons_that_differ_in_numbers_are_told_once() -> None:

@@ -10,7 +10,7 @@ from benchyard.catalogue.catalogue import Catalogue
 from benchyard.core.errors import InputError
 from benchyard.web.app import make_app
 from benchyard.web.explorer import Explorer
-from benchyard.web.serving import LOOPBACK, check_token, is_loopback, names_of, read_token
+from benchyard.web.serving import LOOPBACK, check_token, names_of, read_token
 
 TOKEN = "correct horse battery"  # noqa: S105
 
@@ -18,10 +18,6 @@ TOKEN = "correct horse battery"  # noqa: S105
 def client(root: Path, **settings: Any) -> Any:
     made = make_app(Explorer(Catalogue([root], root / "index.sqlite"), **settings))
     return TestClient(made, base_url="http://localhost:8765", follow_redirects=False)
-
-
-def test_without_a_token_everybody_may_look(tmp_path: Path) -> None:
-    assert client(tmp_path).get("/").status_code == 200
 
 
 @pytest.mark.parametrize("path", ["/", "/runs.json", "/openapi.json", "/no/such", "/run/x"])
@@ -39,11 +35,8 @@ def test_without_the_right_token_nobody_sees_anything(tmp_path: Path, path: str)
         assert refused.headers["WWW-Authenticate"] == "Bearer"
         assert str(tmp_path) not in refused.text
     assert asking.get(f"{path}?token=é").status_code == 401
-
-
-def test_the_token_is_taken_as_a_header(tmp_path: Path) -> None:
-    asked = client(tmp_path, token=TOKEN).get("/", headers={"Authorization": f"Bearer {TOKEN}"})
-    assert asked.status_code == 200
+    allowed = asking.get("/", headers={"Authorization": f"Bearer {TOKEN}"})
+    assert allowed.status_code == 200
 
 
 def test_the_token_in_the_address_becomes_a_cookie_and_leaves_the_address(tmp_path: Path) -> None:
@@ -124,8 +117,3 @@ def test_a_token_file_holds_a_token(tmp_path: Path) -> None:
     file.write_bytes(b"\xff" * 20)
     with pytest.raises(InputError, match="cannot read the token"):
         read_token(file)
-
-
-def test_loopback_is_told_from_other_addresses() -> None:
-    assert all(map(is_loopback, ("127.0.0.1", "127.1.2.3", "::1", "localhost")))
-    assert not any(map(is_loopback, ("0.0.0.0", "::", "192.0.2.1", "bench-01")))  # noqa: S104

@@ -91,17 +91,6 @@ def test_history_tells_what_changed(shown: Shown) -> None:
     assert "is no step" not in drawn
 
 
-def test_hosts_are_compared_with_themselves(shown: Shown, tmp_path: Path) -> None:
-    other = runs(*(3 * value for value in BASE))
-    folder = tmp_path / "results" / "earlier" / "20260201T000000Z-0123456789ff"
-    facts = {"subject": subject(host="big"), "environment": {"host": "big"}}
-    place(folder, [replace(one, started_at="2026-01-20T00:00:00+00:00", **facts) for one in other])
-    shown.catalogue.refresh()
-    rows = shown.json(f"{shown.path()}/history.json")
-    assert [(row["host"], row["change"]) for row in rows if row["host"] == "big"] == [("big", None)]
-    assert rows[0]["change"] == pytest.approx(1 / 1.5)
-
-
 def test_unknown_steps_and_cases_are_refused(shown: Shown) -> None:
     assert "o step of the case is" in shown.text(f"{shown.path()}?step=none", 422)
     shown.text(f"/case/{'0' * 16}", 404)
@@ -231,19 +220,6 @@ def test_what_changes_is_read_again(tmp_path: Path) -> None:
     shown.catalogue.refresh()
     [row] = shown.json(f"{shown.path()}/steps.json")
     assert (row["runs"], row["median"]) == (6, 1.5)
-
-
-def test_json_tells_the_case_and_its_summary(shown: Shown) -> None:
-    document = shown.client.get(f"{shown.path()}.json").json()
-    assert document["title"] == "tpch"
-    assert document["campaigns"] == [EARLIER.partition("/")[2]]
-    assert document["summary"]["n_runs"] == len(BASE)
-    assert document["subject"]["versions"] == {"SQLite": {"version": "3.46"}}
-
-
-def test_an_earlier_campaign_is_a_page_below_the_newest(shown: Shown) -> None:
-    page = shown.text(shown.path(EARLIER))
-    assert f'<a href="{shown.path()}">tpch</a>' in page
 
 
 def test_krowns_runs_are_read_from_their_samples(tmp_path: Path) -> None:

@@ -87,12 +87,6 @@ def test_values_that_cannot_be_meant_are_refused(site: Site, address: str) -> No
     site.get(address, 422)
 
 
-def test_a_catalogue_without_any_is_empty(tmp_path: Path) -> None:
-    site = Site(tmp_path)
-    assert site.get("/entries.json").json() == []
-    assert "There is nothing that fits." in site.get("/entries").text
-
-
 # -- benchmark files
 
 
@@ -303,11 +297,6 @@ def test_names_of_others_are_texts(tmp_path: Path) -> None:
         assert "<i>" not in page
         assert "\x1b" not in page
     assert site.rows("hyperfine", "measurements")[0]["benchmark"] == HOSTILE
-
-
-def test_runs_have_their_own_pages(site: Site) -> None:
-    document = site.get(f"/entry/{site.id_of('pprof')}.json").json()
-    assert (document["format"], document["path"]) == ("pprof", "traces/p.pb.gz")
 
 
 _JSON = st.recursive(

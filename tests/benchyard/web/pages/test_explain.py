@@ -221,8 +221,3 @@ def test_a_decimal_means_the_same_float(value: float) -> None:
 def test_an_address_of_a_picture_leads_nowhere_else(path: str) -> None:
     address = urljoin("http://here.invalid/explain/1", image_address("1", path))
     assert address.startswith("http://here.invalid/explain-jobs/1/image/")
-
-
-def test_a_decimal_is_as_short_as_it_was_written() -> None:
-    (stored,) = struct.unpack("<f", struct.pack("<f", 0.9))
-    assert decimal(stored) == 0.9

@@ -170,9 +170,3 @@ def test_a_case_that_cannot_be_compared_says_why(lab: Path) -> None:
     assert "not compared" in looked.summary
     many = replace(case, runs=changes.MOST_RUNS + 1)
     assert "more than 500 runs" in Looks().of([many], 60)[case.id].summary
-
-
-def test_an_empty_catalogue_says_what_to_do(tmp_path: Path) -> None:
-    page = Site(tmp_path).page("/")
-    assert f"No runs lie below {tmp_path}" in page
-    assert "benchyard run" in page

@@ -1,11 +1,9 @@
-import io
 import re
 from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import fromstring
 
 import pytest
-from PIL import Image
 
 from tests.benchyard.analysis.comparison.conftest import BASE, place, runs, titled
 from tests.benchyard.web.pages.test_case import HOSTILE, Shown
@@ -45,11 +43,6 @@ def test_ratios_are_to_the_reference(plots: Plots) -> None:
 
 def test_some_runs_are_drawn(plots: Plots) -> None:
     assert "of 6 runs" in plots.words(side=f"{plots.one}@1-6")
-
-
-def test_png_is_drawn(plots: Plots) -> None:
-    answer = plots.client.get("/plot.png", params={"side": plots.one, "theme": "dark"})
-    assert Image.open(io.BytesIO(answer.content)).format == "PNG"
 
 
 @pytest.mark.parametrize(

@@ -87,10 +87,6 @@ def test_what_is_no_trace_or_too_much_is_refused(
     other.get(f"/profiles/difference.json?a={bencher}&b={bencher}", 404)
 
 
-def test_an_empty_catalogue_has_nothing_to_choose(tmp_path: Path) -> None:
-    assert "no trace or profile to choose" in Site(tmp_path).page("/profiles/difference")
-
-
 # -- what steps left
 
 

@@ -5,13 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fastapi.testclient import TestClient
 
-from benchyard.catalogue.catalogue import Catalogue
-from benchyard.web.app import make_app
-from benchyard.web.explorer import Explorer
 from benchyard.web.pages import report
 from tests.benchyard.analysis.comparison.conftest import BASE, place, runs
+from tests.benchyard.web.site import Site
 
 
 @pytest.fixture
@@ -19,10 +16,8 @@ def served(tmp_path: Path) -> tuple[Any, str, str]:
     """Return a client, and the ids of two cases: the second takes twice as long."""
     place(tmp_path / "old" / "results", runs(*BASE))
     place(tmp_path / "new" / "results", runs(*[2 * value for value in BASE]))
-    catalogue = Catalogue([tmp_path])
-    ids = {case.path: case.id for case in catalogue.cases()}
-    client: Any = TestClient(make_app(Explorer(catalogue)))
-    return client, ids["old/results"], ids["new/results"]
+    site = Site(tmp_path)
+    return site.client, site.case("old"), site.case("new")
 
 
 def test_a_case_has_a_report(served: tuple[Any, str, str]) -> None:

@@ -138,10 +138,13 @@ def test_suspect_and_left_out_executions_are_told() -> None:
 
 
 def test_failures_and_retries_are_told() -> None:
-    broken = run(3, step(name="load", outcome=Outcome.FAILED))
+    doubt = {"check": "turbo", "status": "warn", "finding": "it is on", "advice": "turn it off"}
+    broken = run(3, step(name="load", outcome=Outcome.FAILED), preflight=(doubt,))
     said = text_of(alone([run(1, failing()), run(2, failing()), broken]))
     assert "the disk is full" in said
     assert "1 run failed" in said
+    assert "turbo 1 run it is on turn it off" in said
+    assert "0 finished runs" in text_of(alone([broken]))
     assert "Nothing failed" in text_of(alone(runs(*BASE)))
 
 
@@ -151,12 +154,6 @@ def test_what_differs_between_runs_is_marked() -> None:
     assert "Linux-6.12 (tpch runs 1-2); Linux-6.13 (tpch run 3)" in text_of(report)
     [row] = [line for line in report.html.splitlines() if "Linux-6.13" in line]
     assert row.startswith('<tr><td class="doubtful">')
-
-
-def test_doubts_about_the_testbed_are_told() -> None:
-    doubt = {"check": "turbo", "status": "warn", "finding": "it is on", "advice": "turn it off"}
-    said = text_of(alone(runs(1.0, 2.0, preflight=(doubt,))))
-    assert "turbo 2 runs it is on turn it off" in said
 
 
 def test_a_comparison_begins_with_its_verdict(tmp_path: Path) -> None:
@@ -195,11 +192,6 @@ def test_runs_of_something_else_are_named() -> None:
     )
     said = text_of(report_of([("here", one)]))
     assert "run 20 measured something else (files of the case" in said
-
-
-def test_runs_that_all_failed_have_a_report() -> None:
-    report = alone([run(1, step(name="load", outcome=Outcome.FAILED))])
-    assert "0 finished runs" in text_of(report)
 
 
 # -- safe, and the same

@@ -35,8 +35,3 @@ def test_each_point_of_a_matrix_may_rest_otherwise(tmp_path: Path) -> None:
 def test_what_is_no_cooldown_is_told(tmp_path: Path, wrong: Any) -> None:
     (problem,) = load_with(tmp_path, cooldown=wrong).problems
     assert str(problem.path) == "$.cooldown"
-
-
-def test_a_misspelt_key_is_told(tmp_path: Path) -> None:
-    (problem,) = load_with(tmp_path, coldown=3).problems
-    assert "did you mean 'cooldown'?" in problem.message

@@ -43,20 +43,6 @@ def found(shared: Path, *steps: JsonObject, **keys: Json) -> list[tuple[str, str
 # -- resources, commands, parameters
 
 
-def test_an_unknown_resource_names_the_nearest(shared: Path) -> None:
-    wrong = [{**step(), "resource": "Toi"}, {**step(), "resource": "Postgres"}]
-    assert found(shared, *wrong) == [
-        ("steps.0.resource", "unknown resource 'Toi'; did you mean 'Toy'?"),
-        ("steps.1.resource", f"unknown resource 'Postgres'; known: Toy{_KROWN}"),
-    ]
-
-
-def test_defect_31_an_unavailable_resource_says_why(shared: Path) -> None:
-    assert found(shared, {**step(), "resource": "Gone"}) == [
-        ("steps.0.resource", "the resource 'Gone' is unavailable: gone.py: ImportError: no psycopg")
-    ]
-
-
 @pytest.mark.parametrize(
     ("name", "hint"),
     [
@@ -88,15 +74,8 @@ def test_defect_46_only_commands_can_be_called(shared: Path, name: str) -> None:
 
 
 PARAMETERS: list[tuple[JsonObject, str, str]] = [
-    ({"table": "t"}, "", "Toy.load lacks 'csv_file'"),
     ({}, "", "Toy.load lacks 'csv_file' and 'table'"),
-    ({"csv_file": "words.csv", "table": 5}, ".table", "must be a string, not a number"),
     ({"csv_file": None, "table": "t"}, ".csv_file", "must be a string, not null"),
-    (
-        {"csv_file": "words.csv", "table": "t", "tabel": "u"},
-        ".tabel",
-        "is unknown here; did you mean 'table'?",
-    ),
     (
         {"csv_file": "words.csv", "table": "t", "mode": "xml"},
         ".mode",
@@ -123,32 +102,12 @@ def test_parameters_inside_of_parameters_are_checked(shared: Path) -> None:
     ]
 
 
-def test_settings_are_checked_by_the_class(shared: Path) -> None:
-    settings: JsonObject = {"threads": "2", "image": "x", "environment": {"A": 1}}
-    assert sorted(found(shared, step(), resources={"Toy": settings, "Toi": {}})) == [
-        ("resources.Toi", "unknown resource 'Toi'; did you mean 'Toy'?"),
-        ("resources.Toy.environment.A", "must be a string, not a number"),
-        ("resources.Toy.image", "is unknown here; known: environment, threads"),
-        ("resources.Toy.threads", "must be an integer, not a string"),
-    ]
-    assert found(shared, step(), resources={"Toy": {"threads": 2}}) == []
-
-
 # -- files
 
 
 def test_an_input_that_is_there(shared: Path) -> None:
     for name in ("words.csv", "./words.csv", "sub/inner.csv", "sub//inner.csv", "sub"):
         assert found(shared, step(reads=name)) == [], name
-
-
-def test_an_input_that_is_not_there(shared: Path) -> None:
-    assert found(shared, step(reads="word.csv")) == [
-        (
-            "steps.0.parameters.reads",
-            f"there is no file 'word.csv' in {shared}, and no step makes it",
-        )
-    ]
 
 
 def test_an_input_deep_inside_the_parameters(shared: Path) -> None:

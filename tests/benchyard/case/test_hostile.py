@@ -63,17 +63,8 @@ WEIRD = st.sampled_from(
         *("${matrix.n}", "${matrix.}", "${matrix.zzz}", "${matrix.n", "x${matrix.word}y", "$"),
         *("${env:HOME}", "${secret:x}", "%s%n{0}{x}", "'; rm -rf /", "loop", "dangling", "sub"),
         *("first", "second", "step3", "words.csv", "out.nt", "Toy", "Gone", "play", "stop"),
-        *(
-            "__init__",
-            "__class__",
-            "(",
-            "(a+)+$",
-            "\\",
-            "words.csv/x",
-            "sub/../x",
-            "./",
-            "a/" * 2_100,
-        ),
+        *("__init__", "__class__", "(", "(a+)+$", "\\", "words.csv/x", "sub/../x", "./"),
+        "a/" * 2_100,
     ]
 )
 NUMBERS = st.sampled_from(

@@ -219,11 +219,6 @@ def test_an_entry_that_includes_says_nothing_else(tmp_path: Path) -> None:
     assert message.startswith("stands beside 'command', 'needs', 'resource'")
 
 
-def test_a_misspelt_include_is_told(tmp_path: Path) -> None:
-    messages = [said for _, _, said in told(made(tmp_path, [{"inclde": "a.json"}]))]
-    assert "unknown key 'inclde'; did you mean 'include'?" in messages
-
-
 def test_a_flood_of_includes_ends(tmp_path: Path) -> None:
     """Each file includes the next one a hundred times: 100^16 steps."""
     for level in range(MAX_NESTED):

@@ -15,10 +15,8 @@ from benchyard.case.loading import (
     load_all,
     raise_problems,
 )
-from benchyard.case.problems import Problem
 from benchyard.core.errors import CaseError
 from benchyard.core.model import Case, Check, Step
-from benchyard.results.layout import point_slug
 from tests.benchyard.case.toys import REGISTRY
 
 _KROWN = "; how a class of KROWN's gets here is in docs/krown-classes.md"
@@ -134,23 +132,16 @@ def test_may_fail_alone_means_two_retries(
 
 
 def test_a_step_waits_for_the_one_before_it(tmp_path: Path) -> None:
-    steps: list[dict[str, Any]] = [STEP, {**STEP, "@id": "b"}, {**STEP, "needs": []}, STEP]
-    assert [s.needs for s in one(tmp_path, *steps).steps] == [(), ("step1",), (), ("step3",)]
-
-
-def test_needs_that_say_a_step_twice_say_it_once(tmp_path: Path) -> None:
-    case = one(tmp_path, STEP, {**STEP, "needs": ["step1", "step1"]})
-    assert case.steps[1].needs == ("step1",)
+    twice = {**STEP, "needs": ["step1", "step1"]}
+    steps = [STEP, {**STEP, "@id": "b"}, {**STEP, "needs": []}, STEP, twice]
+    needs = [s.needs for s in one(tmp_path, *steps).steps]
+    assert needs == [(), ("step1",), (), ("step3",), ("step1",)]
 
 
 def test_whole_numbers_are_counted_with(tmp_path: Path) -> None:
     [step] = one(tmp_path, {**STEP, "retries": 2.0, "warmup": 1.0, "repeat": 3.0}).steps
     assert [type(n) for n in (step.retries, step.warmup, step.repeat)] == [int, int, int]
     assert list(range(step.repeat)) == [0, 1, 2]
-
-
-def test_unknown_keys_are_kept_out_of_the_way(tmp_path: Path) -> None:
-    assert one(tmp_path, {**STEP, "comment": "x"}, license="MIT", year={"a": [1]}).name == "toys"
 
 
 # -- matrix
@@ -165,27 +156,6 @@ def test_each_point_of_a_matrix_is_a_case(tmp_path: Path) -> None:
         "toys[scale=1,fast=false]",
     ]
     assert loaded.cases[0].point == {"scale": 0.01, "fast": True}
-
-
-def test_a_lone_template_keeps_its_type(tmp_path: Path) -> None:
-    parameters = {
-        "count": "${matrix.n}",
-        "ratio": "${matrix.r}",
-        "fast": "${matrix.b}",
-        "text": "n=${matrix.n} r=${matrix.r} b=${matrix.b} w=${matrix.w}",
-        "words": ["${matrix.w}", "-${matrix.n}"],
-    }
-    matrix = {"n": [3], "r": [0.5], "b": [True], "w": ["word"]}
-    filled = one(tmp_path, step(**parameters), matrix=matrix).steps[0].parameters
-    assert filled == {
-        "count": 3,
-        "ratio": 0.5,
-        "fast": True,
-        "text": "n=3 r=0.5 b=true w=word",
-        "words": ["word", "-3"],
-    }
-    assert type(filled["count"]) is int
-    assert filled["fast"] is True
 
 
 def test_a_template_may_stand_for_any_key_of_a_step(tmp_path: Path) -> None:
@@ -225,19 +195,6 @@ def test_a_problem_of_one_point_names_the_point(tmp_path: Path) -> None:
     assert message.endswith(" (at [file=b.csv])")
 
 
-def test_a_problem_of_all_points_is_said_once(tmp_path: Path) -> None:
-    loaded = load_case(tmp_path, {**STEP, "command": "pay"}, matrix={"n": [10, 20, 30]})
-    assert problems(loaded) == [
-        ("$.steps[0].command", "Toy has no command 'pay'; did you mean 'play'? (in all 3 points)")
-    ]
-
-
-@pytest.mark.parametrize("key", ["repeat", "warmup", "timeout"])
-def test_an_undefined_matrix_name_for_a_number_is_a_problem(tmp_path: Path, key: str) -> None:
-    [problem] = load_case(tmp_path, {**STEP, key: "${matrix.scal}"}).problems
-    assert "'${matrix.scal}' is not defined" in str(problem)
-
-
 def test_a_reference_without_an_end_is_a_name_like_any_other(tmp_path: Path) -> None:
     loaded = load_case(tmp_path, {**STEP, "resource": "${matrix.n"}, matrix={"n": [1]})
     assert problems(loaded) == [
@@ -245,22 +202,7 @@ def test_a_reference_without_an_end_is_a_name_like_any_other(tmp_path: Path) -> 
     ]
 
 
-def test_points_of_a_case_never_share_their_results(tmp_path: Path) -> None:
-    values = ["a", "a/b", "a-b", "A", "run_1", ".hidden", "é", "", " ", "x" * 100, "x" * 101, 1, -1]
-    cases = load_case(tmp_path, matrix={"v": values, "w": [1, 2]}).cases
-    assert len({point_slug(case.point) for case in cases}) == len(cases) == 2 * len(values)
-
-
 # -- problems
-
-
-def test_a_problem_says_file_path_and_the_nearest_name(tmp_path: Path) -> None:
-    [problem] = load_case(tmp_path, {**STEP, "paramters": {}}).problems
-    assert problem == Problem(
-        tmp_path / METADATA,
-        "$.steps[0].paramters",
-        "unknown key 'paramters'; did you mean 'parameters'?",
-    )
 
 
 @pytest.mark.parametrize("key", ["matrix", "steps", "resources", "requires", "subject"])
@@ -287,10 +229,6 @@ def test_all_problems_of_all_cases_are_one_error(tmp_path: Path) -> None:
     ]
     assert lines[1].endswith("$.steps[0].resource: unknown resource 'Toi'; did you mean 'Toy'?")
     assert lines[2].endswith("$.step: unknown key 'step'; did you mean 'steps'?")
-
-
-def test_defect_27_a_step_without_parameters_is_a_step(tmp_path: Path) -> None:
-    assert one(tmp_path, STEP).steps[0].parameters == {}
 
 
 @pytest.mark.parametrize(

@@ -105,13 +105,6 @@ def test_a_single_point_is_not_named(tmp_path: Path) -> None:
     assert message == "must be an integer, not a string"
 
 
-def test_a_check_that_cannot_be_is_wrong_at_all_points(tmp_path: Path) -> None:
-    step = {"resource": "Toy", "command": "play", "parameters": {"makes": "o"}}
-    document = {"name": "n", "steps": [{**step, "check": {"pattern": "("}}], "matrix": SIXTEEN}
-    [(_, message)] = problems(load(write(tmp_path, document), REGISTRY))
-    assert message.endswith("(in all 16 points)")
-
-
 def test_names_of_points_are_made_printable_and_short(tmp_path: Path) -> None:
     matrix = {"n": ["\x1b[2J" + "y" * 10_000, 1]}
     [(_, message)] = told(tmp_path, matrix, count="${matrix.n}")

@@ -15,6 +15,10 @@ REGISTRY = resources.find()
 TWO: dict[str, Any] = {"old": {"class": "Process"}, "new": {"class": "Process"}}
 
 
+#: A step whose system comes from the matrix.
+QUERY = {"resource": "${matrix.system}", "command": "execute", "parameters": {"sql": "SELECT 1"}}
+
+
 def step(resource: str, command: str = "execute", **parameters: Any) -> dict[str, Any]:
     given = {"arguments": ["echo", resource], **parameters}
     return {"resource": resource, "command": command, "parameters": given}
@@ -57,11 +61,9 @@ def test_settings_are_those_of_the_name(tmp_path: Path) -> None:
 def test_the_class_may_come_from_the_matrix(tmp_path: Path) -> None:
     system = {"system": {"class": "${matrix.class}"}}
     matrix = {"class": ["SQLite", "DuckDB"]}
-    (tmp_path / "data" / "shared").mkdir(parents=True)
-    (tmp_path / "data" / "shared" / "q.sql").write_text("SELECT 1;")
-    query: dict[str, Any] = {"resource": "system", "command": "execute_query_file"}
-    query["parameters"] = {"query_file": "q.sql"}
-    loaded = made(tmp_path, query, resources=system, matrix=matrix)
+
+    loaded = made(tmp_path, {**QUERY, "resource": "system"}, resources=system, matrix=matrix)
+
     assert problems(loaded) == {}
     assert [case.class_of("system") for case in loaded.cases] == ["SQLite", "DuckDB"]
 
@@ -69,14 +71,13 @@ def test_the_class_may_come_from_the_matrix(tmp_path: Path) -> None:
 def test_the_resource_of_a_step_may_come_from_the_matrix(tmp_path: Path) -> None:
     settings = {"SQLite": {"pragmas": {"cache_size": 1}}, "DuckDB": {"threads": 2}}
     matrix = {"system": ["SQLite", "DuckDB"], "what": ["execute"]}
-    query: dict[str, Any] = {"resource": "${matrix.system}", "command": "${matrix.what}"}
-    query["parameters"] = {"sql": "SELECT 1"}
+    query = {**QUERY, "command": "${matrix.what}"}
+
     loaded = made(tmp_path, query, resources=settings, matrix=matrix)
+
     assert problems(loaded) == {}
-    assert [(c.steps[0].resource, c.steps[0].command) for c in loaded.cases] == [
-        ("SQLite", "execute"),
-        ("DuckDB", "execute"),
-    ]
+    found = [(c.steps[0].resource, c.steps[0].command) for c in loaded.cases]
+    assert found == [("SQLite", "execute"), ("DuckDB", "execute")]
     assert all(case.settings == settings for case in loaded.cases)
 
 
@@ -102,25 +103,15 @@ def test_what_is_wrong_at_one_point_is_told_of_it(
 
 
 def test_parameters_must_fit_the_class_of_each_point(tmp_path: Path) -> None:
-    query = {
-        "resource": "${matrix.system}",
-        "command": "execute",
-        "parameters": {"sql": "SELECT 1"},
-    }
-    found = problems(made(tmp_path, query, matrix={"system": ["SQLite", "Process"]}))
+    found = problems(made(tmp_path, QUERY, matrix={"system": ["SQLite", "Process"]}))
     assert found.keys() == {"$.steps[0].parameters", "$.steps[0].parameters.sql"}
 
 
 def test_settings_of_a_class_that_a_point_does_not_use_are_looked_at_too(tmp_path: Path) -> None:
-    query = {
-        "resource": "${matrix.system}",
-        "command": "execute",
-        "parameters": {"sql": "SELECT 1"},
-    }
-    settings = {"DuckDB": {"treads": 2}}
-    found = problems(
-        made(tmp_path, query, resources=settings, matrix={"system": ["SQLite", "DuckDB"]})
-    )
+    matrix, settings = {"system": ["SQLite", "DuckDB"]}, {"DuckDB": {"treads": 2}}
+
+    found = problems(made(tmp_path, QUERY, resources=settings, matrix=matrix))
+
     assert found == {
         "$.resources.DuckDB.treads": "is unknown here; did you mean 'threads'? (in all 2 points)"
     }
@@ -204,11 +195,6 @@ def test_settings_that_cannot_work_are_refused(
     [(place, said)] = told.items()
     assert message in said
     assert place == path or not path
-
-
-def test_a_container_without_any_settings_has_no_image(tmp_path: Path) -> None:
-    told = problems(made(tmp_path, step("Container")))
-    assert told == {"$.resources.Container": "Container: it has no image; name one under 'image'"}
 
 
 def test_all_contradictions_are_told_at_once(tmp_path: Path) -> None:

@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal, NotRequired, Optional, Required, Typ
 
 import pytest
 
-from benchyard.case.parameters import NamedFile, schema_of, signature_of, type_name
-from benchyard.case.resource import FileRole, InputFile, OutputFile, OutputFolder, ScratchFolder
+from benchyard.case.parameters import schema_of, signature_of, type_name
+from benchyard.case.resource import InputFile, OutputFile, OutputFolder, ScratchFolder
 from benchyard.case.shape import Checker
 from benchyard.core.model import Json, JsonObject
 
@@ -74,6 +74,16 @@ class Commands:
         pass
 
 
+def members(*required: str, **properties: Json) -> JsonObject:
+    """Return the schema of an object that has these members and no others."""
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": [*required],
+        "additionalProperties": False,
+    }
+
+
 SCHEMAS: list[tuple[Any, JsonObject]] = [
     (str, {"type": "string"}),
     (int, {"type": "integer"}),
@@ -96,33 +106,9 @@ SCHEMAS: list[tuple[Any, JsonObject]] = [
     (tuple[int, ...], {"type": "array", "items": INTEGER}),
     (Any, {}),
     (object, {}),
-    (
-        Part,
-        {
-            "type": "object",
-            "properties": {"file": STRING, "table": STRING},
-            "required": ["file", "table"],
-            "additionalProperties": False,
-        },
-    ),
-    (
-        Loose,
-        {
-            "type": "object",
-            "properties": {"file": STRING, "rows": INTEGER},
-            "required": ["file"],
-            "additionalProperties": False,
-        },
-    ),
-    (
-        Strict,
-        {
-            "type": "object",
-            "properties": {"table": STRING, "file": STRING, "rows": INTEGER},
-            "required": ["table"],
-            "additionalProperties": False,
-        },
-    ),
+    (Part, members("file", "table", file=STRING, table=STRING)),
+    (Loose, members("file", file=STRING, rows=INTEGER)),
+    (Strict, members("table", table=STRING, file=STRING, rows=INTEGER)),
 ]
 
 
@@ -260,7 +246,3 @@ def test_values_of_a_wrong_type_name_no_files(value: Json) -> None:
     assert files(Commands.all_kinds, **dict.fromkeys(names, value), folder=None) == []
     names = ["pair", "row", "strict", "deep"]
     assert files(Commands.nested, **dict.fromkeys(names, value)) == []
-
-
-def test_a_named_file_is_a_value() -> None:
-    assert NamedFile(FileRole.INPUT, "a", ("x",)) == NamedFile(FileRole.INPUT, "a", ("x",))

@@ -249,16 +249,6 @@ class Plugged(Resource[NoSettings]):
         return "1"
 
 
-class Impostor(Resource[NoSettings]):
-    """Has the name of another."""
-
-    def version(self) -> str:
-        return "1"
-
-
-Impostor.__name__ = "Plugged"
-
-
 @pytest.fixture
 def plug(empty: ModuleType, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Registry]:
     def found(*points: Point) -> Registry:
@@ -301,10 +291,3 @@ def test_an_entry_point_that_cannot_be_loaded_takes_only_itself_away(
 
 def test_one_class_by_two_entry_points_is_one(plug: Callable[..., Registry]) -> None:
     assert len(plug(Point("Plugged", Plugged), Point("again", Plugged)).classes) == 1
-
-
-def test_two_classes_of_one_name_by_entry_points_are_an_error(
-    plug: Callable[..., Registry],
-) -> None:
-    with pytest.raises(InputError, match="two resource classes are named 'Plugged'"):
-        plug(Point("Plugged", Plugged), Point("other", Impostor))

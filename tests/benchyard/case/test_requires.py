@@ -77,10 +77,3 @@ def test_what_another_document_had_right_does_not_hide_what_this_one_has_wrong(
     assert not problems(tmp_path, {"memory": "16GiB", "tags": ["a"]})
     assert problems(tmp_path, {"memory": "16GiX", "tags": ["a"]})
     assert problems(tmp_path, {"memory": "16GiB", "tags": ["a,"]})
-
-
-def test_a_slip_in_the_name_of_the_key_is_found(tmp_path: Path) -> None:
-    file = tmp_path / METADATA
-    file.write_text(json.dumps({"name": "x", "require": {"cores": 1}, "steps": [STEP]}))
-    (problem,) = load(file, REGISTRY).problems
-    assert "did you mean 'requires'?" in problem.message

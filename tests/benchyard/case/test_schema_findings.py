@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator
 
 from benchyard import schemas
 from benchyard.case.schema_findings import explain
-from benchyard.case.shape import Checker, read_schema, shape_findings
+from benchyard.case.shape import read_schema, shape_findings
 from benchyard.core.model import Json, JsonObject
 
 STEP: dict[str, Json] = {"resource": "Toy", "command": "play"}
@@ -115,24 +115,6 @@ def test_keys_of_a_step(key: str, value: Json, message: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("check", "key", "message"),
-    [
-        ({"row": 1}, "row", "is unknown here; did you mean 'rows'?"),
-        ({"rows": -1}, "rows", "must be at least 0, not -1"),
-        ({"sha256": "ABC"}, "sha256", "'ABC' does not have the form"),
-        ({"sha256": "0" * 64 + "\n"}, "sha256", "does not have the form"),
-        ({"equal": ""}, "equal", "must not be empty"),
-        ({"tolerance": 2}, "tolerance", "must be at most 1, not 2"),
-        ({"any_order": "yes"}, "any_order", "must be a boolean, not a string"),
-    ],
-)
-def test_keys_of_a_check(check: dict[str, Json], key: str, message: str) -> None:
-    [(path, said)] = in_step(check=check)
-    assert path == ("steps", 0, "check", key)
-    assert message in said
-
-
-@pytest.mark.parametrize(
     ("matrix", "path", "message"),
     [
         ({"x": []}, ("matrix", "x"), "needs at least 1 element, has 0"),
@@ -148,14 +130,6 @@ def test_keys_of_a_matrix(matrix: Json, path: tuple[str | int, ...], message: st
     [(where, said)] = in_case(matrix=matrix)
     assert where == path
     assert message in said
-
-
-@pytest.mark.parametrize(
-    "key", ["timeout", "retries", "retry_delay", "may_fail", "measure", "warmup", "repeat"]
-)
-def test_a_lone_template_stands_for_a_value_of_any_type(key: str) -> None:
-    assert in_step(**{key: "${matrix.x}"}) == []
-    assert len(in_step(**{key: "a${matrix.x}"})) == 1
 
 
 def test_a_long_value_is_not_quoted_whole() -> None:
@@ -233,12 +207,6 @@ def test_cases_are_accepted_as_by_jsonschema(document: JsonObject) -> None:
     said = shape_findings(document)
     assert said == explain(read_schema(), document)
     assert bool(said) != plainly_valid(read_schema(), document)
-
-
-def test_an_element_of_a_tuple_has_its_own_type() -> None:
-    checker = Checker({"prefixItems": [{"type": "string"}, {"type": "integer"}]})
-    assert checker.findings(["a", 1]) == []
-    assert checker.findings(["a", "b"]) == [((1,), "must be an integer, not a string")]
 
 
 def test_the_shipped_schema_is_a_schema() -> None:

@@ -114,8 +114,3 @@ def test_the_hash_sees_every_change(inputs: Path, change: str) -> None:
         case _:
             (inputs / "sub" / "deep.csv").rename(inputs / "deep.csv")
     assert content_hash(inputs.parent.parent) != first
-
-
-def test_a_case_without_inputs_has_a_hash(tmp_path: Path) -> None:
-    (tmp_path / "metadata.json").touch()
-    assert content_hash(tmp_path).startswith("sha256:")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from benchyard.core.model import Json, Outcome
-from benchyard.results.record import Attempt, Repetition, RunRecord, StepRecord
+from benchyard.results.record import RunRecord
 from benchyard.run.adaptive import (
     Adaptive,
     Enough,
@@ -19,6 +19,7 @@ from benchyard.run.adaptive import (
     stored_rule,
     warnings_of,
 )
+from tests.benchyard.analysis.comparison.conftest import run, runs, step
 
 
 def half_widths(answer: Enough) -> dict[str, float | None]:
@@ -37,29 +38,6 @@ def next_run(
 
 
 RULE = Adaptive(5, 30, 0.01)
-WHEN = "2026-01-01T00:00:00+00:00"
-
-
-def step(
-    duration: float,
-    index: int = 1,
-    outcome: Outcome = Outcome.COMPLETED,
-    *,
-    measure: bool = True,
-    suspect: Sequence[str] = (),
-) -> StepRecord:
-    made = Repetition("measured", 0.0, duration, Outcome.COMPLETED, suspect=tuple(suspect))
-    attempt = Attempt(1, WHEN, 0.0, 1.0, outcome, (made,))
-    return StepRecord(index, f"s{index}", "load", "Fake", "go", {}, measure, outcome, (attempt,))
-
-
-def run(number: int, *steps: StepRecord, minute: int | None = None) -> RunRecord:
-    began = f"2026-01-01T00:{number if minute is None else minute:02d}:00+00:00"
-    return RunRecord({}, number, Outcome.COMPLETED, began, WHEN, 1.0, steps)
-
-
-def runs(values: Sequence[float]) -> list[RunRecord]:
-    return [run(number, step(value)) for number, value in enumerate(values, 1)]
 
 
 def noisy(count: int, spread: float) -> list[float]:
@@ -85,7 +63,7 @@ def test_looks_are_declared_up_front_and_end_at_the_maximum() -> None:
 
 
 def test_quiet_steps_stop_at_the_first_look_that_shows_it() -> None:
-    answer = enough(RULE, runs(noisy(30, 0.001)))
+    answer = enough(RULE, runs(*noisy(30, 0.001)))
     assert (answer.stop, answer.precise) == (True, True)
     assert answer.look in RULE.looks[:2]
     assert answer.why == f"after {answer.look} runs every step is known to ±1 %"
@@ -95,34 +73,34 @@ def test_quiet_steps_stop_at_the_first_look_that_shows_it() -> None:
 
 
 def test_noisy_steps_end_at_the_maximum_and_it_is_said() -> None:
-    answer = enough(RULE, runs(noisy(30, 0.5)))
+    answer = enough(RULE, runs(*noisy(30, 0.5)))
     assert (answer.stop, answer.precise, answer.look) == (True, False, 30)
-    start = "after 30 runs, the most that were allowed, step 1 load is known to ±"
+    start = "after 30 runs, the most that were allowed, step 1 Load is known to ±"
     assert answer.why.startswith(start)
     assert answer.why.endswith("not to ±1 %")
 
 
 def test_before_the_first_look_nothing_is_looked_at() -> None:
-    answer = enough(RULE, runs([1.0] * (RULE.looks[0] - 1)))
+    answer = enough(RULE, runs(*[1.0] * (RULE.looks[0] - 1)))
     assert (answer.stop, answer.look) == (False, None)
     assert answer.why == f"the first look is after {RULE.looks[0]} runs, {answer.done} are done"
 
 
 def test_between_two_looks_nothing_is_decided() -> None:
     wild = noisy(RULE.looks[0], 0.5)
-    first = enough(RULE, runs(wild))
+    first = enough(RULE, runs(*wild))
     assert not first.stop
     # What came since would satisfy anybody; it is not looked at before its time.
-    between = enough(RULE, runs([*wild, *[1.0] * (RULE.looks[1] - RULE.looks[0] - 1)]))
+    between = enough(RULE, runs(*[*wild, *[1.0] * (RULE.looks[1] - RULE.looks[0] - 1)]))
     assert replace(between, done=first.done) == first
 
 
 def test_the_answer_is_that_of_the_first_look_that_sufficed() -> None:
     """More runs, from elsewhere or made later, change nothing that was decided."""
     values = noisy(12, 0.001)
-    answer = enough(RULE, runs(values))
+    answer = enough(RULE, runs(*values))
     assert answer.precise
-    later = enough(RULE, runs([*values, *noisy(18, 0.5)]))
+    later = enough(RULE, runs(*[*values, *noisy(18, 0.5)]))
     assert replace(later, done=answer.done) == answer
 
 
@@ -131,8 +109,8 @@ def test_every_step_has_to_be_precise() -> None:
     records = [run(n, step(1.0), step(v, index=2)) for n, v in enumerate(wild, 1)]
     answer = enough(RULE, records)
     assert not answer.precise
-    assert "step 2 load is known" in answer.why
-    assert set(half_widths(answer)) == {"1 load", "2 load"}
+    assert "step 2 Load is known" in answer.why
+    assert set(half_widths(answer)) == {"1 Load", "2 Load"}
 
 
 def test_set_up_and_steps_that_never_succeed_are_not_waited_for() -> None:
@@ -148,7 +126,7 @@ def test_set_up_and_steps_that_never_succeed_are_not_waited_for() -> None:
     ]
     answer = enough(RULE, records)
     assert answer.precise
-    assert list(half_widths(answer)) == ["1 load"]
+    assert list(half_widths(answer)) == ["1 Load"]
 
 
 def test_suspect_executions_count_as_precision_where_they_count_in_the_summary() -> None:
@@ -159,7 +137,7 @@ def test_suspect_executions_count_as_precision_where_they_count_in_the_summary()
     assert not enough(RULE, odd).precise
     some = [run(n, step(1.0)) if n % 3 else odd[n - 1] for n in range(1, 31)]
     answer = enough(RULE, some)
-    assert (answer.precise, half_widths(answer)) == (True, {"1 load": 0.0})
+    assert (answer.precise, half_widths(answer)) == (True, {"1 Load": 0.0})
 
 
 # -- what is to be executed
@@ -195,13 +173,13 @@ def test_a_run_that_is_done_again_later_changes_no_look() -> None:
     values = noisy(RULE.looks[0] + 1, 0.5)
     records = [run(n, step(v)) for n, v in enumerate(values, 1) if n != 2]
     before = enough(RULE, records)
-    again = enough(RULE, [run(2, step(99.0), minute=50), *records])
+    again = enough(RULE, [run(2, step(99.0), started_at="2026-01-01T00:50:00+00:00"), *records])
     assert before.look == RULE.looks[0]
     assert half_widths(again) == half_widths(before)
 
 
 def test_the_order_of_the_records_does_not_matter() -> None:
-    records = runs(noisy(30, 0.004))
+    records = runs(*noisy(30, 0.004))
     shuffled = Random(3).sample(records, len(records))  # noqa: S311 - an order, no secret
     assert enough(RULE, shuffled) == enough(RULE, records)
 
@@ -286,25 +264,10 @@ def test_of_several_wide_steps_it_is_said_what_they_are() -> None:
     why = enough(RULE, records).why
     assert why.startswith(
         "after 30 runs, the most that were allowed, 2 of 3 steps are not known to ±1 %; "
-        "the least is step 3 load, to ±"
+        "the least is step 3 Load, to ±"
     )
 
 
 def test_a_width_above_100_percent_is_a_plain_number() -> None:
     values = [1.0, 3.4] * 14 + [1.0, 1.0]
-    assert "step 1 load is known to ±240 %, not to ±1 %" in enough(RULE, runs(values)).why
-
-
-def test_an_answer_is_plain_json() -> None:
-    answer = enough(RULE, runs(noisy(30, 0.001)))
-    told: Any = json.loads(json.dumps(answer.to_json(), allow_nan=False))
-    assert {name: told[name] for name in ("stopped", "precise", "runs", "look")} == {
-        "stopped": True,
-        "precise": True,
-        "runs": 30,
-        "look": answer.look,
-    }
-    [step_told] = told["steps"].values()
-    assert step_told["low"] < 1 < step_told["high"]
-    assert step_told["level"] == RULE.to_json()["level_at_each_look"]
-    assert enough(RULE, []).to_json()["steps"] == {}
+    assert "step 1 Load is known to ±240 %, not to ±1 %" in enough(RULE, runs(*values)).why

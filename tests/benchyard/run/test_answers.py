@@ -1,7 +1,7 @@
 """Steps that must give the same answer as an earlier step of their run."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +10,19 @@ import pytest
 from benchyard.cli import call
 from tests.conftest import MakeCase, process
 
+Execute = Callable[..., dict[str, Any]]
 
-def executed(folder: Path) -> dict[str, Any]:
-    call(["run", str(folder), "--direct", "--runs", "1", "--cooldown", "0"])
-    return json.loads((folder / "results" / "run_1" / "run.json").read_text())
+
+@pytest.fixture
+def executed(case_folder: MakeCase) -> Execute:
+    """Execute steps once; return the record of their run."""
+
+    def execute(*steps: Mapping[str, Any]) -> dict[str, Any]:
+        folder = case_folder("answers", *steps)
+        call(["run", str(folder), "--direct", "--runs", "1", "--cooldown", "0"])
+        return json.loads((folder / "results" / "run_1" / "run.json").read_text())
+
+    return execute
 
 
 def outcomes(record: Mapping[str, Any]) -> dict[str, str]:
@@ -36,15 +45,12 @@ def equal_to(other: str, **more: Any) -> dict[str, Any]:
 
 
 def test_the_same_answer_completes_and_another_one_fails_with_the_difference(
-    case_folder: MakeCase,
+    executed: Execute,
 ) -> None:
     record = executed(
-        case_folder(
-            "same",
-            saying("a", "x,y\\n1,2\\n", "a.csv"),
-            saying("b", "x,y\\n1,2\\n", "b.csv", check=equal_to("a")),
-            saying("c", "x,y\\n1,3\\n", "c.csv", check=equal_to("a"), may_fail=True, retries=0),
-        )
+        saying("a", "x,y\\n1,2\\n", "a.csv"),
+        saying("b", "x,y\\n1,2\\n", "b.csv", check=equal_to("a")),
+        saying("c", "x,y\\n1,3\\n", "c.csv", check=equal_to("a"), may_fail=True, retries=0),
     )
     assert outcomes(record) == {"a": "completed", "b": "completed", "c": "tolerated"}
     said = error_of(record, "c")
@@ -52,77 +58,63 @@ def test_the_same_answer_completes_and_another_one_fails_with_the_difference(
     assert said.endswith("-1,2\n+1,3")
 
 
-def test_outputs_of_one_name_are_told_apart(case_folder: MakeCase) -> None:
+def test_outputs_of_one_name_are_told_apart(executed: Execute) -> None:
     """Each is moved away when the next step makes a file of its name."""
     record = executed(
-        case_folder(
-            "one-name",
-            saying("a", "1\\n", "it.csv"),
-            saying("b", "2\\n", "it.csv"),
-            saying("c", "1\\n", "it.csv", check=equal_to("a")),
-            saying("d", "1\\n", "it.csv", check=equal_to("b"), may_fail=True, retries=0),
-        )
+        saying("a", "1\\n", "it.csv"),
+        saying("b", "2\\n", "it.csv"),
+        saying("c", "1\\n", "it.csv", check=equal_to("a")),
+        saying("d", "1\\n", "it.csv", check=equal_to("b"), may_fail=True, retries=0),
     )
     assert list(outcomes(record).values()) == ["completed"] * 3 + ["tolerated"]
 
 
-def test_tolerance_and_order_hold_for_answers_too(case_folder: MakeCase) -> None:
+def test_tolerance_and_order_hold_for_answers_too(executed: Execute) -> None:
     near = equal_to("a", tolerance=0.01, any_order=True)
     record = executed(
-        case_folder(
-            "near",
-            saying("a", "k,v\\np,1.0\\nq,2.0\\n", "a.csv"),
-            saying("b", "k,v\\nq,2.001\\np,1.001\\n", "b.csv", check=near),
-        )
+        saying("a", "k,v\\np,1.0\\nq,2.0\\n", "a.csv"),
+        saying("b", "k,v\\nq,2.001\\np,1.001\\n", "b.csv", check=near),
     )
     assert set(outcomes(record).values()) == {"completed"}
 
 
-def test_what_programs_say_is_an_answer(case_folder: MakeCase) -> None:
+def test_what_programs_say_is_an_answer(executed: Execute) -> None:
     record = executed(
-        case_folder(
-            "said",
-            saying("a", "hello", repeat=2),
-            saying("b", "hello", check=equal_to("a")),
-            saying("c", "hallo", check=equal_to("a"), may_fail=True, retries=0),
-        )
+        saying("a", "hello", repeat=2),
+        saying("b", "hello", check=equal_to("a")),
+        saying("c", "hallo", check=equal_to("a"), may_fail=True, retries=0),
     )
     assert list(outcomes(record).values()) == ["completed", "completed", "tolerated"]
 
 
-def test_a_step_that_failed_has_no_answer(case_folder: MakeCase) -> None:
+def test_a_step_that_failed_has_no_answer(executed: Execute) -> None:
     failing = process("a", "printf x; exit 3", may_fail=True, retries=0)
-    record = executed(case_folder("none", failing, saying("b", "x", check=equal_to("a"))))
+    record = executed(failing, saying("b", "x", check=equal_to("a")))
     assert outcomes(record) == {"a": "tolerated", "b": "failed"}
     assert error_of(record, "b") == "the step 'a' gave no answer to compare with"
 
 
-def test_large_answers_are_compared_by_a_process_of_their_own(case_folder: MakeCase) -> None:
+def test_large_answers_are_compared_by_a_process_of_their_own(executed: Execute) -> None:
     record = executed(
-        case_folder(
-            "large",
-            process("a", "yes | head -c 1500000", parameters={"stdout_file": "a.txt"}),
-            process(
-                "b",
-                "yes | head -c 1500000",
-                parameters={"stdout_file": "b.txt"},
-                check=equal_to("a"),
-            ),
-            process("c", "echo y", check=equal_to("a"), may_fail=True, retries=0),
-        )
+        process("a", "yes | head -c 1500000", parameters={"stdout_file": "a.txt"}),
+        process(
+            "b",
+            "yes | head -c 1500000",
+            parameters={"stdout_file": "b.txt"},
+            check=equal_to("a"),
+        ),
+        process("c", "echo y", check=equal_to("a"), may_fail=True, retries=0),
     )
     assert list(outcomes(record).values()) == ["completed", "completed", "tolerated"]
 
 
-def test_nothing_of_it_stays(case_folder: MakeCase) -> None:
-    folder = case_folder(
-        "clean", saying("a", "1", "a.csv"), saying("b", "1", "b.csv", check=equal_to("a"))
-    )
-    executed(folder)
-    kept = folder / "results" / "run_1" / "process"
-    assert [file.name for file in sorted(kept.iterdir())] == ["a.csv", "b.csv"]
-    assert (kept / "a.csv").stat().st_nlink == 1
-    assert not (folder / "results" / "run_1" / ".work").exists()
+def test_nothing_of_it_stays(executed: Execute, tmp_path: Path) -> None:
+    executed(saying("a", "1", "a.csv"), saying("b", "1", "b.csv", check=equal_to("a")))
+
+    run = tmp_path / "cases" / "answers" / "results" / "run_1"
+    assert [file.name for file in sorted((run / "process").iterdir())] == ["a.csv", "b.csv"]
+    assert (run / "process" / "a.csv").stat().st_nlink == 1
+    assert not (run / ".work").exists()
 
 
 @pytest.mark.parametrize(

@@ -166,15 +166,6 @@ def test_defect_10_may_fail_as_last_step_completes_the_run(lab: Lab) -> None:
     assert (case.folder / "results/run_2/alpha/out.txt").read_text() == "x"
 
 
-def test_may_fail_that_succeeds_later_is_completed_and_its_delay_in_no_duration(lab: Lab) -> None:
-    lab.script.on("Alpha.work", CommandFailedError("no"), 2.0)
-
-    record = lab.one(step("a", may_fail=True, retry_delay=0.01)).steps[0]
-
-    assert record.outcome is DONE
-    assert record.durations_s == [2.0]
-
-
 def test_a_failed_repetition_ends_the_attempt(lab: Lab) -> None:
     lab.script.on("Alpha.work", 1.0, CommandFailedError("no"), 1.0, 1.0, 1.0)
 
@@ -182,15 +173,6 @@ def test_a_failed_repetition_ends_the_attempt(lab: Lab) -> None:
 
     assert [len(a.repetitions) for a in record.attempts] == [2, 3]
     assert record.durations_s == [1.0, 1.0, 1.0], "of the attempt that succeeded, and of no other"
-
-
-def test_a_failed_warmup_fails_the_attempt(lab: Lab) -> None:
-    lab.script.on("Alpha.work", CommandFailedError("cold"))
-
-    record = lab.one(step("a", warmup=1)).steps[0]
-
-    assert record.outcome is FAILED
-    assert [r.kind for r in record.attempts[0].repetitions] == ["warmup"]
 
 
 @pytest.mark.parametrize("error", [ValueError("odd"), KeyError("x"), AssertionError(), OSError(5)])

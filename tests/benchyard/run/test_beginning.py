@@ -5,12 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from benchyard.core.errors import InputError
 from benchyard.core.model import Json
 from benchyard.results.campaigns import earlier_campaigns
 from benchyard.results.folders import Results
 from benchyard.results.layout import run_folder
-from benchyard.run.request import Campaigning, campaigning
 from tests.benchyard.run.conftest import Lab, results, step
 
 
@@ -150,9 +148,3 @@ def test_krowns_results_are_set_aside_and_not_counted(lab: Lab) -> None:
     [earlier] = earlier_campaigns(results(case))
     assert (earlier / "run_1" / "metrics.csv").read_text() == "theirs"
     assert any("run 1 is KROWN's" in text for text in lab.notices)
-
-
-def test_a_campaign_is_one_of_three() -> None:
-    assert campaigning("new") is Campaigning.NEW
-    with pytest.raises(InputError, match="campaign 'old': write auto, new, keep"):
-        campaigning("old")

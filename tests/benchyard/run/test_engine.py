@@ -14,7 +14,7 @@ from benchyard.host.testbed import hold_testbed
 from benchyard.results.folders import Results
 from benchyard.results.record import RunRecord, read_record
 from benchyard.run import engine
-from benchyard.run.progress import CaseStarted, RunEnded, RunStarted, StepEnded, Waiting
+from benchyard.run.progress import RunEnded, RunStarted, StepEnded, Waiting
 from benchyard.run.run_context import RunContext
 from benchyard.run.session import Session
 from tests.benchyard.run.conftest import Call, Lab, named, results, step
@@ -84,17 +84,6 @@ def test_force_does_finished_runs_again_and_keeps_them_until_then(lab: Lab) -> N
     assert read_record(results(case) / "run_2").steps[0].durations_s == [5.0]
 
 
-def test_runs_of_others_are_left_alone(lab: Lab) -> None:
-    case = lab.case(step("a"))
-    other = results(case) / "run_7"
-    other.mkdir(parents=True)
-    (other / "mine.txt").write_text("keep me")
-
-    lab.execute(case, (1,))
-
-    assert (other / "mine.txt").read_text() == "keep me"
-
-
 @pytest.mark.parametrize(
     ("runs", "rest_first", "told"),
     [
@@ -154,19 +143,6 @@ def test_failures_that_differ_or_are_apart_end_nothing(lab: Lab) -> None:
 
     assert len(made.records) == 6
     assert made.done == (4,)
-
-
-def test_what_happens_is_told(lab: Lab) -> None:
-    case = lab.case(step("a"))
-    lab.execute(case, (1,))
-
-    lab.execute(case, (1, 2))
-
-    assert [e for e in lab.events if isinstance(e, CaseStarted)] == [
-        CaseStarted("fake", (1,), ()),
-        CaseStarted("fake", (2,), (1,)),
-    ]
-    assert len([e for e in lab.events if isinstance(e, RunEnded)]) == 2
 
 
 def test_the_testbed_is_held_while_a_case_is_executed(lab: Lab) -> None:
@@ -433,14 +409,6 @@ def test_ctrl_c_while_the_next_run_is_being_made_is_heard(
 
     assert executed.done == (1,)
     assert executed.interrupted
-
-
-def test_after_the_case_ctrl_c_means_what_it_meant_before(lab: Lab) -> None:
-    before = signal.getsignal(signal.SIGINT)
-
-    lab.execute(lab.case(step("a")))
-
-    assert signal.getsignal(signal.SIGINT) is before
 
 
 # -- asking the user

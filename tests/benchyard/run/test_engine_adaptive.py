@@ -7,13 +7,9 @@ from itertools import count
 import pytest
 
 from benchyard.core.errors import InputError
-from benchyard.results.campaigns import read_campaign
-from benchyard.results.layout import run_folder
-from benchyard.results.record import read_record
 from benchyard.run.adaptive import Adaptive
-from benchyard.run.beginning import Precision
 from benchyard.run.request import Request
-from tests.benchyard.run.conftest import Call, Lab, Script, request, results, step
+from tests.benchyard.run.conftest import Call, Lab, Script, results, step
 
 RULE = Adaptive(5, 30, 0.01)
 STEP = step("One", "Alpha")
@@ -49,16 +45,6 @@ def test_stops_at_the_first_look_that_is_precise_and_the_summary_tells_it(
     told = json.loads((results(case) / "summary.json").read_text())["adaptive"]
     assert (told["rule"], told["precise"]) == (RULE.to_json(), True)
     assert told["look"] == len(executed.records)
-
-
-def test_goes_to_the_maximum_where_the_runs_differ_and_each_record_has_the_rule(
-    lab: Lab, script: Script
-) -> None:
-    lasting(script, noisy())
-    rule, case = Adaptive(5, 12, 0.01), lab.case(STEP)
-    executed = lab.execute(case, range(1, 13), rule=under(lab, rule))
-    assert len(executed.records) == 12
-    assert read_record(run_folder(results(case), 1)).adaptive == rule.to_json()
 
 
 def test_a_fixed_number_of_runs_has_no_rule_in_the_summary(lab: Lab) -> None:
@@ -131,16 +117,3 @@ def test_turns_tell_the_same_thing_once(lab: Lab, script: Script) -> None:
         lab.execute(case, [run], rule=rule, rest_first=True, cooldown=0)
     assert sum("another rule" in text for text in lab.notices) == 1
     assert sum("every step is known" in text for text in lab.notices) == 1
-
-
-def test_the_setting_for_the_records_has_the_earlier_rule(lab: Lab, script: Script) -> None:
-    lasting(script, noisy())
-    case = lab.case(STEP)
-    first, second = Adaptive(6, 14, 0.05), Adaptive(6, 16, 0.05)
-    lab.execute(case, range(1, 3), rule=under(lab, first))
-    under(lab, second)
-    setting, plan = lab.setting(case), request(range(1, 17), second)
-    precision = Precision(setting, plan, range(3, 17), read_campaign(setting.results))
-    assert precision.setting.adaptive["earlier_rules"] == [
-        {"rule": first.to_json(), "runs": [1, 2]}
-    ]

@@ -267,17 +267,6 @@ def test_an_error_without_secrets_keeps_its_type_and_cause(lab: Lab) -> None:
     session.abandon()
 
 
-def test_a_missing_variable_of_a_step_is_one_clear_sentence(lab: Lab) -> None:
-    record = lab.one(step("a", parameters={"text": "${env:NOT_SET}"}))
-
-    error = record.steps[0].attempts[0].error
-    assert error is not None
-    assert error.message == (
-        "the environment variable 'NOT_SET' that the case refers to is not there; set it"
-    )
-    assert "Alpha.work" not in lab.script.keys
-
-
 def test_a_missing_variable_of_a_setting_is_one_clear_sentence(lab: Lab) -> None:
     record = lab.one(step("a"), resources={"Alpha": {"password": "${env:NOT_SET}"}})
 

@@ -53,15 +53,6 @@ def test_without_a_finished_run_no_summary_is_made(lab: Lab) -> None:
     assert not results(case).exists()
 
 
-def test_a_summary_without_runs_is_no_error(lab: Lab) -> None:
-    case = lab.case(step("a"))
-    lab.script.on("Alpha.work", NO)
-
-    lab.execute(case)
-
-    assert [*Results(results(case)).done()] == []
-
-
 def _summary(results: Path) -> Any:
     return json.loads((results / "summary.json").read_text())
 

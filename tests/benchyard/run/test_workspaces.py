@@ -71,17 +71,6 @@ def test_no_output_is_written_over_an_input(workspace: Workspace, name: str) -> 
 # -- keeping
 
 
-def test_defect_33_inputs_are_never_stolen(inputs: Path, shared: Path, run: Path) -> None:
-    (shared / "out.nt").write_text("out")
-    before = tree(inputs)
-    named = [declared(name) for name in ("out.nt", "input.nt", "alias.nt")]
-    keep(named, shared, run, {"input.nt", "alias.nt"})
-    assert tree(inputs) == before
-    assert (inputs / "input.nt").read_text() == "in"
-    assert (run / "toy" / "out.nt").read_text() == "out"
-    assert tree(run / "toy") == ["out.nt"]
-
-
 @pytest.mark.parametrize("name", ["out.nq", "out.ttl", "out", "out.csv.gz", ".hidden", "a b-é.x"])
 def test_defect_33_outputs_of_any_suffix_are_kept(shared: Path, run: Path, name: str) -> None:
     (shared / name).write_text("out")

@@ -136,12 +136,8 @@ def test_hostile_text_is_text() -> None:
     assert b"\x00" not in made
     root = ET.fromstring(made)  # noqa: S314 - made here
     assert "\\x1b[31mred\\x1b[0m ]]> <a b='c'>&amp;" in str(root.findtext(".//failure"))
-    assert [len(list(root.iter(tag))) for tag in ("failure", "error", "skipped", "testcase")] == [
-        1,
-        1,
-        1,
-        4,
-    ]
+    tags = ("failure", "error", "skipped", "testcase")
+    assert [len(list(root.iter(tag))) for tag in tags] == [1, 1, 1, 4]
 
 
 @given(st.text(st.characters(codec=None)))

@@ -34,6 +34,14 @@ def host_rows(seconds: int, **rates: float) -> list[dict[str, Any]]:
     ]
 
 
+def owned(
+    at: float, name: str, cpu: float, memory: float | str = "", resource: str = "DB"
+) -> dict[str, Any]:
+    """Return a sample of a process that belongs to a resource."""
+    who = {"resource": resource, "what": "tree", "name": name}
+    return {"timestamp": at, **who, "cpu_s": cpu, "memory_bytes": memory}
+
+
 @pytest.fixture
 def make_run(tmp_path: Path) -> MakeRun:
     def make(

@@ -3,7 +3,6 @@
 import csv
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -12,18 +11,7 @@ from benchyard.core.errors import RecordError
 from benchyard.results.samples import read_sources
 from benchyard.show.curves import sources
 from benchyard.show.curves.sources import sources_of
-from tests.benchyard.show.curves.conftest import MakeRun, host_rows
-
-
-def owned(at: float, name: str, cpu: float, memory: float | str, what: str = "tree") -> Any:
-    return {
-        "timestamp": at,
-        "resource": "DB",
-        "what": what,
-        "name": name,
-        "cpu_s": cpu,
-        "memory_bytes": memory,
-    }
+from tests.benchyard.show.curves.conftest import MakeRun, host_rows, owned
 
 
 def test_host_has_totals_rates_and_memory(make_run: MakeRun) -> None:

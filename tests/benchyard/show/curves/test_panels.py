@@ -8,7 +8,7 @@ from benchyard.core.errors import RecordError
 from benchyard.core.model import Outcome
 from benchyard.results.record import PhaseRecord
 from benchyard.show.curves.panels import CurvePanel, read_curves, run_to_draw
-from tests.benchyard.show.curves.conftest import MakeRun, host_rows, step
+from tests.benchyard.show.curves.conftest import MakeRun, host_rows, owned, step
 
 
 def panel(folder: Path, name: str) -> CurvePanel:
@@ -47,19 +47,12 @@ def test_a_step_begins_when_its_resource_is_ready(make_run: MakeRun) -> None:
 
 
 def test_resources_have_lines_of_their_own_and_the_host_is_none(make_run: MakeRun) -> None:
-    owned = [
-        {
-            "timestamp": n / 10,
-            "resource": resource,
-            "what": "tree",
-            "name": str(pid),
-            "cpu_s": n * 0.05,
-            "memory_bytes": 1000,
-        }
+    rows = [
+        owned(n / 10, str(pid), n * 0.05, 1000, resource)
         for n in range(100)
         for resource, pid in (("Redis", 1), ("Redis", 2), ("host", 3), ("SQLite", 4))
     ]
-    folder = make_run(host_rows(10, cpu_user_system=2.0), owned)
+    folder = make_run(host_rows(10, cpu_user_system=2.0), rows)
     lines = panel(folder, "CPU").lines
     assert [line.name for line in lines] == ["host", "Redis", "SQLite"]
     assert lines[1].most == pytest.approx(1.0)
@@ -67,12 +60,8 @@ def test_resources_have_lines_of_their_own_and_the_host_is_none(make_run: MakeRu
 
 
 def test_only_the_busiest_resources_are_drawn(make_run: MakeRun) -> None:
-    owned = [
-        {"timestamp": n / 10, "resource": f"R{k}", "what": "tree", "name": "1", "cpu_s": n * k}
-        for n in range(20)
-        for k in range(9)
-    ]
-    folder = make_run(host_rows(2), owned, length=2.0)
+    rows = [owned(n / 10, "1", n * k, "", f"R{k}") for n in range(20) for k in range(9)]
+    folder = make_run(host_rows(2), rows, length=2.0)
     names = [line.name for line in panel(folder, "CPU").lines]
     assert names == ["R8", "R7", "R6", "R5", "R4"]
 
@@ -85,13 +74,6 @@ def test_many_samples_are_few_points(make_run: MakeRun) -> None:
 def test_too_few_samples_make_no_curve(make_run: MakeRun, samples: int) -> None:
     with pytest.raises(RecordError, match=f"{samples} samples make no curves"):
         read_curves(make_run(host_rows(1)[:samples]))
-
-
-def test_missing_curves_are_told(make_run: MakeRun) -> None:
-    folder = make_run(host_rows(1))
-    (folder / "metrics.csv").unlink()
-    with pytest.raises(RecordError, match="curves cannot be read"):
-        read_curves(folder)
 
 
 def test_missing_record_is_told(tmp_path: Path) -> None:

@@ -77,23 +77,17 @@ def table(names: list[str]) -> PaperTable:
 
 
 def test_a_table_has_a_row_for_each_step_and_columns_as_wide_as_their_figures() -> None:
-    made = latex([table(["one", "two"])])
-    assert made.splitlines()[2:] == [
-        r"\begin{table}",
-        r"  \centering",
-        r"  \caption{{a\_b: x}. {\ensuremath{\pm} 95 \%}}",
-        r"  \label{tab:a-b-x}",
-        r"  \begin{tabular}{l"
-        r"S[table-format=-2.3(2), separate-uncertainty=true, table-align-uncertainty=false]"
-        r"S[table-format=1.2]}",
-        r"    \toprule",
-        r"    {step} & {{time} (\unit{\micro\second})} & {n} \\",
-        r"    \midrule",
-        r"    {one} & 12.35 \pm 0.25 & 3.14 \\",
-        r"    {two} & -1.234 \pm 0.012 & 3.14 \\",
-        r"    \bottomrule",
-        r"  \end{tabular}",
-        r"\end{table}",
+    lines = [line.strip() for line in latex([table(["one", "two"])]).splitlines()]
+    assert r"\caption{{a\_b: x}. {\ensuremath{\pm} 95 \%}}" in lines
+    assert r"\label{tab:a-b-x}" in lines
+    [columns] = [line for line in lines if line.startswith(r"\begin{tabular}{lS")]
+    assert columns.count("table-format=-2.3(2)") == columns.count("table-format=1.2") == 1
+    middle = lines.index(r"\midrule")
+    assert lines[middle - 1 : middle + 3] == [
+        r"{step} & {{time} (\unit{\micro\second})} & {n} \\",
+        r"\midrule",
+        r"{one} & 12.35 \pm 0.25 & 3.14 \\",
+        r"{two} & -1.234 \pm 0.012 & 3.14 \\",
     ]
 
 

@@ -38,36 +38,18 @@ def told(rows: Sequence[Row], *names: str) -> list[tuple[Cell, ...]]:
 def test_a_row_has_all_that_is_known_of_a_number(write_run: WriteRun) -> None:
     made = repetition(1.5, used={"resource_cpu_s": 0.5, "host_unknown_s": None})
     results = write_run(3, step(attempt(made)), point={"threads": 2})
+
     first, second = read(results)
-    assert first == {
-        "case": "case",
-        "threads": 2,
-        "campaign": None,
-        "run": 3,
-        "step": 1,
-        "step_id": "s1",
-        "step_name": "sort",
-        "attempt": 1,
-        "repetition": 1,
-        "metric": "duration_s",
-        "value": 1.5,
-        "unit": "s",
-        "direction": "smaller is better",
-        "source": "clock",
-        "outcome": "completed",
-        "left_out": None,
-        "suspect": False,
-        "suspect_reasons": None,
-        "began": "2026-01-01T00:00:00.000000Z",
-        "versions": "Process 1.2",
-        "commit": None,
-        "dirty": None,
-        "subject": first["subject"],
-        "host": "bench-1",
-        "benchyard": "0.1.0",
-        "host_quality": "quiet",
-    }
+
     assert len(str(first["subject"])) == 12
+    what = {"case": "case", "threads": 2, "campaign": None, "run": 3}
+    where = {"step": 1, "step_id": "s1", "step_name": "sort", "attempt": 1, "repetition": 1}
+    number = {"metric": "duration_s", "value": 1.5, "unit": "s", "direction": "smaller is better"}
+    trust = {"left_out": None, "suspect": False, "suspect_reasons": None, "host_quality": "quiet"}
+    when = {"began": "2026-01-01T00:00:00.000000Z", "source": "clock", "outcome": "completed"}
+    of_what = {"versions": "Process 1.2", "commit": None, "dirty": None}
+    by = {"subject": first["subject"], "host": "bench-1", "benchyard": "0.1.0"}
+    assert first == {**what, **where, **number, **trust, **when, **of_what, **by}
     assert (second["metric"], second["value"]) == ("resource_cpu_s", 0.5)
 
 

@@ -11,28 +11,15 @@ from benchyard.core.wording import LONGEST, cell, code, inline
 from benchyard.show.pages.result import embedded, key_of, link
 
 HOSTILE = [
-    "<img src=x onerror=alert(1)>",
-    "<script>alert(1)</script>",
-    "[click](javascript:alert(1))",
-    "![x](https://evil.example/x.png)",
-    "<https://evil.example>",
-    "https://evil.example",
-    "www.evil.example",
-    "someone@evil.example",
-    "[a]: javascript:alert(1)",
-    "a | b",
-    "`code`",
-    "**bold** __bold__ *it* _it_ ~~gone~~",
-    "# head",
-    "- item",
-    "+ item",
-    "1. item",
-    "2) item",
-    "> quote",
-    "---",
-    "===",
-    "&lt;b&gt; &#60;",
-    "\\<b>",
+    *("<img src=x onerror=alert(1)>", "<script>alert(1)</script>", "&lt;b&gt; &#60;", "\\<b>"),
+    *(
+        "[click](javascript:alert(1))",
+        "![x](https://evil.example/x.png)",
+        "[a]: javascript:alert(1)",
+    ),
+    *("<https://evil.example>", "https://evil.example", "www.evil.example", "someone@evil.example"),
+    *("a | b", "`code`", "**bold** __bold__ *it* _it_ ~~gone~~", "# head", "- item", "+ item"),
+    *("1. item", "2) item", "> quote", "---", "===", "[a]: javascript:alert(1)"),
 ]
 ACTIVE = re.compile(r"(?<!\\)(?:\\\\)*[`*\[\]<>|~&@]")
 VALID = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")

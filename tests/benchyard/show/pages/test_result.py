@@ -6,20 +6,18 @@ from pathlib import Path
 from typing import Any, cast
 
 from benchyard.core.model import Json, Outcome
-from benchyard.results.record import Attempt, ErrorRecord, Repetition, RunRecord, StepRecord
+from benchyard.results.record import Attempt, ErrorRecord, RunRecord
 from benchyard.results.summary import summarize
 from benchyard.show.pages.result import result_page, suite_table
+from tests.benchyard.analysis.comparison.conftest import WHEN, failed, step
+from tests.benchyard.analysis.comparison.conftest import run as make_run
 
-BEGAN = "2026-11-20T08:00:00+00:00"
 PLACE = Path("/results")
 
 
 def record(run: int, seconds: float, name: str = "load", own: float | None = None) -> RunRecord:
     values: dict[str, Json] = {} if own is None else {"run_s": own}
-    made = Repetition("measured", 0.0, seconds, Outcome.COMPLETED, values=values)
-    attempt = Attempt(1, BEGAN, 0.0, seconds, Outcome.COMPLETED, (made,))
-    step = StepRecord(1, "s", name, "R", "c", {}, True, Outcome.COMPLETED, (attempt,))
-    return RunRecord({"title": "words"}, run, Outcome.COMPLETED, BEGAN, BEGAN, 9.0, (step,))
+    return make_run(run, replace(step(seconds, values=values), name=name))
 
 
 def summary(*seconds: float, name: str = "load") -> dict[str, Any]:
@@ -54,18 +52,13 @@ def test_page_tells_what_was_measured() -> None:
 
 def test_page_says_where_and_why_before_the_numbers() -> None:
     error = ErrorRecord("CommandFailedError", "'sh' failed: exit code 9; on stderr: <b>refused")
-    attempt = Attempt(1, BEGAN, 0.0, 1.0, Outcome.FAILED, (), error)
-    broken = StepRecord(1, "s", "load", "R", "c", {}, True, Outcome.FAILED, (attempt,))
+    attempt = Attempt(1, WHEN, 0.0, 1.0, Outcome.FAILED, (), error)
     flow_run: dict[str, Json] = {"id": "97aa7af2-52ce-4686-82e0-615de07efa2d", "name": "words"}
-    failed = replace(
-        record(4, 1.0),
-        outcome=Outcome.FAILED,
-        steps=(broken,),
-        flow_run=flow_run,
-        environment={"host": "bench1"},
-    )
+    broken = replace(failed(attempts=(attempt,)), name="load")
 
-    page = result_page("words", summary(1.0), [4], PLACE, None, [failed])
+    page = result_page(
+        *("words", summary(1.0), [4], PLACE, None), [make_run(4, broken, flow_run=flow_run)]
+    )
 
     where = "run 4, flow run [words](/runs/flow-run/97aa7af2-52ce-4686-82e0-615de07efa2d)"
     told = f"- {where}, host bench1: step load: exit 9: \\<b\\>refused\n\n|"

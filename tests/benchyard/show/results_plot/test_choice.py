@@ -7,6 +7,7 @@ import pytest
 from benchyard.core.errors import InputError
 from benchyard.results.summary import summarize
 from benchyard.results.trust import Suspect
+from benchyard.show.results_plot.cells import PlotSide
 from benchyard.show.results_plot.chart import Chart, PlotKind
 from benchyard.show.results_plot.choice import PlotRequest, make_chart
 from benchyard.statistics.comparison import compare_samples
@@ -26,19 +27,47 @@ def places(chart: Chart) -> list[tuple[str, str, float, int]]:
 
 
 # -- which kind
-def test_one_case_is_points_over_its_steps() -> None:
-    chart = make_chart(sides(records(STEPS)), PlotRequest())
-    assert chart.kind is PlotKind.POINTS
-    assert [panel.rows for panel in chart.panels] == [("Load", "Ask")]
-    assert chart.title == "tpch"
-    assert places(chart) == [("", "", 0, 6), ("", "", 1, 6)]
+
+MANY = {f"q{n}": SIX for n in range(9)}
 
 
-def test_two_cases_are_grouped_points() -> None:
-    chart = make_chart(sides(records(STEPS, name="a"), records(STEPS, name="b")), PlotRequest())
-    assert chart.kind is PlotKind.POINTS
-    assert chart.series == ("a", "b")
-    assert places(chart) == [("", "a", 0, 6), ("", "a", 1, 6), ("", "b", 0, 6), ("", "b", 1, 6)]
+@pytest.mark.parametrize(
+    ("found", "kind", "panels", "rows", "series"),
+    [
+        (sides(records(STEPS)), None, [""], ("Load", "Ask"), ("",)),
+        (
+            sides(records(STEPS, name="a"), records(STEPS, name="b")),
+            *(None, [""], ("Load", "Ask"), ("a", "b")),
+        ),
+        (
+            sides(records(STEPS), records(STEPS)),
+            *(None, [""], ("Load", "Ask"), ("folder0", "folder1")),
+        ),
+        (matrix(on=[True, False]), None, [""], ("Load", "Ask"), ("on=true", "on=false")),
+        (
+            matrix(n=[*range(9)]),
+            *(PlotKind.POINTS, ["Load", "Ask"], tuple(f"n={n}" for n in range(9)), ("",)),
+        ),
+        (matrix(n=[1, 2]), PlotKind.ECDF, ["Load", "Ask"], None, ("n=1", "n=2")),
+        (
+            sides(records(MANY, {"n": 1}), records(MANY, {"n": 2})),
+            *(PlotKind.LINES, [f"Q{n}" for n in range(9)], None, ("",)),
+        ),
+    ],
+    ids=["case", "cases", "one title", "words", "many cases", "distributions", "many steps"],
+)
+def test_what_is_drawn_has_panels_rows_and_series(
+    found: tuple[PlotSide, ...],
+    kind: PlotKind | None,
+    panels: list[str],
+    rows: tuple[str, ...] | None,
+    series: tuple[str, ...],
+) -> None:
+    chart = make_chart(found, PlotRequest(kind))
+    assert chart.kind is (kind or PlotKind.POINTS)
+    assert [panel.title for panel in chart.panels] == panels
+    assert rows is None or chart.panels[0].rows == rows
+    assert chart.series == series
 
 
 def test_a_parameter_of_numbers_is_lines() -> None:
@@ -58,11 +87,6 @@ def test_lines_take_words_in_the_order_of_the_case() -> None:
     assert [panel.rows for panel in chart.panels] == [("v10", "v9", "v2")]
     assert [place[2] for place in places(chart)] == [0, 1, 2, 0, 1, 2]
     assert not chart.log_parameter
-
-
-def test_a_parameter_of_words_is_points() -> None:
-    assert make_chart(matrix(system=["a", "b"]), PlotRequest()).kind is PlotKind.POINTS
-    assert make_chart(matrix(on=[True, False]), PlotRequest()).kind is PlotKind.POINTS
 
 
 def test_other_parameters_are_colours_and_steps_panels() -> None:
@@ -87,32 +111,6 @@ def test_bars_of_one_parameter_in_colours_of_another() -> None:
     assert chart.panels[0].rows == ("threads=1", "threads=2")
     assert chart.series == ("system=a", "system=b")
     assert chart.title == "tpch, Load"
-
-
-def test_many_cases_have_rows_and_steps_panels() -> None:
-    chart = make_chart(matrix(n=list(range(9))), PlotRequest(PlotKind.POINTS))
-    assert [panel.title for panel in chart.panels] == ["Load", "Ask"]
-    assert len(chart.panels[0].rows) == 9
-    assert chart.series == ("",)
-
-
-def test_many_steps_are_panels_of_lines() -> None:
-    steps = {f"q{n}": SIX for n in range(9)}
-    chart = make_chart(
-        sides(records(steps, {"n": 1}), records(steps, {"n": 2})), PlotRequest(PlotKind.LINES)
-    )
-    assert len(chart.panels) == 9
-
-
-def test_distributions_have_a_panel_for_each_step() -> None:
-    chart = make_chart(matrix(n=[1, 2]), PlotRequest(PlotKind.ECDF))
-    assert [panel.title for panel in chart.panels] == ["Load", "Ask"]
-    assert chart.series == ("n=1", "n=2")
-
-
-def test_results_of_one_title_are_told_apart_by_their_folders() -> None:
-    chart = make_chart(sides(records(STEPS), records(STEPS)), PlotRequest())
-    assert chart.series == ("folder0", "folder1")
 
 
 def test_the_title_is_what_all_have_in_common() -> None:

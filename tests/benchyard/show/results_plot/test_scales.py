@@ -54,17 +54,6 @@ def test_numbers_are_round() -> None:
     assert axis_of(made, made.panels[0], 0, 1).ticks() == [0.01, 0.1, 1.0]
 
 
-def test_a_ratio_shows_where_one_is() -> None:
-    made = chart([7.0, 9.0], log=True, kind=PlotKind.RATIO)
-    assert axis_of(made, made.panels[0], 0, 100)(1.0) >= 0
-
-
-def test_negative_values_have_an_axis() -> None:
-    made = chart([-5.0, -2.0], log=False)
-    axis = axis_of(made, made.panels[0], 0, 100)
-    assert 0 <= axis(-5.0) < axis(-2.0) <= 100
-
-
 def test_series_differ_in_more_than_colour() -> None:
     looks = [SeriesLook(place) for place in range(24)]
     assert len({(look.colour, look.shape) for look in looks}) == 24

@@ -149,14 +149,6 @@ def test_sizes_of_loads_are_of_their_own_start() -> None:
     assert found == {"i0": 111, "i1": 222, "i2": 333}
 
 
-def test_sizes_of_loads_that_are_told_again_are_of_their_start() -> None:
-    rows = prepared("a")
-    for start, end in ((200, 210), (205, 220)):
-        rows.append(row(START + start, "a", "cascade:load-start", "img=i,size=5"))
-        rows.append(row(START + end, "a", "cascade:load-end", "img=i"))
-    assert [span.size for span in only(rows).of(LOAD)] == [5, 5]
-
-
 def test_a_torrent_that_was_pulled_instead_is_not_unfinished() -> None:
     torrents = [
         row(START + 150, "a", "cascade:torrent-start", "img=pulled"),
@@ -212,13 +204,6 @@ def test_a_preparation_that_was_given_up_is_unfinished_and_the_next_one_is_whole
     assert (first.is_finished, first.install, second.install) == (False, None, 120.5)
 
 
-def test_the_same_rows_twice_change_nothing() -> None:
-    rows = pool(2, 3)
-    once, twice = document(graph_of(rows), []), document(graph_of(rows + rows), [])
-    assert once.pop("read") != twice.pop("read")
-    assert once == twice
-
-
 # -- time, names, and the rest of the quirks
 
 
@@ -272,11 +257,6 @@ def test_events_that_are_not_known_are_counted_and_named() -> None:
     graph = graph_of([*rows, row(START, "b", "My:Other")])
     assert graph.read.unknown == {"my:event": 3, "my:other": 1}
     assert [node.name for node in graph.nodes] == ["a"]
-
-
-def test_an_end_without_a_start_is_counted() -> None:
-    graph = graph_of([*prepared("a"), row(START, "a", "cascade:pull-end", "img=i")])
-    assert (graph.strays, [node.is_finished for node in graph.nodes]) == (1, [True])
 
 
 def test_nodes_of_two_pools_are_two() -> None:

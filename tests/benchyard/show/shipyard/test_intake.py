@@ -120,13 +120,8 @@ JSON = st.recursive(
 )
 KNOWN = st.sampled_from(
     [
-        "cascade:pull-start",
-        "cascade:pull-end",
-        "cascade:load-start",
-        "nodeprep:start",
-        "x:y",
-        "benchyard:run-start",
-        "benchyard:attempt-end",
+        *("cascade:pull-start", "cascade:pull-end", "cascade:load-start", "nodeprep:start"),
+        *("x:y", "benchyard:run-start", "benchyard:attempt-end"),
     ]
 )
 ROWS = st.fixed_dictionaries(

@@ -45,23 +45,6 @@ def test_of_two_tries_the_end_is_the_later_ones_and_the_first_was_given_up() -> 
     assert (found[0].is_open, strays) == (False, 0)
 
 
-def test_what_began_beside_it_under_another_name_gives_nothing_up() -> None:
-    found, _ = match([Edge(0.0, "docker"), Edge(1.0, "singularity")], [Edge(5.0, "")])
-    assert [(span.name, span.duration, span.is_open) for span in found] == [
-        ("docker", None, True),
-        ("singularity", 4.0, False),
-    ]
-
-
-def test_an_end_before_its_start_is_of_another() -> None:
-    found, strays = matched([100.0], [(50.0, None, None)])
-    assert ([span.duration for span in found], strays) == ([None], 1)
-
-
-def test_an_end_that_lost_its_start_but_tells_its_length_is_kept() -> None:
-    assert matched([], [(50.0, 20.0, 3)], "i") == ([Span("i", 30, 20, 3)], 0)
-
-
 @given(st.lists(MOMENTS, max_size=8), st.lists(ENDS, max_size=8))
 def test_every_start_is_told_once_and_no_end_twice(starts: list[float], ends: list[End]) -> None:
     found, strays = matched(starts, ends)

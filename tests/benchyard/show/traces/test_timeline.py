@@ -75,13 +75,7 @@ def test_all_names_are_in_the_picture() -> None:
 
 
 ODD = (
-    "$x_1$ costs 5 $",
-    "$\\frac{",
-    "<b>&amp;",
-    "a\x1b[31m\x00b",
-    "\ud800",
-    "x" * 5000,
-    "",
+    *("$x_1$ costs 5 $", "$\\frac{", "<b>&amp;", "a\x1b[31m\x00b", "\ud800", "x" * 5000, ""),
     "数据 🚀",
 )
 

@@ -1,7 +1,7 @@
 """Engines without an engine of containers: what they would run, and what they hand over."""
 
 import stat
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any, TypeAlias
@@ -14,7 +14,7 @@ from resources._containers import Specification, settings
 from resources._containers.base import ContainerResource
 
 #: What KROWN's cases give, with a password that would do harm in a shell, a URL or an ini file.
-DATABASE: Mapping[str, Any] = {
+DATABASE: dict[str, Any] = {
     "rdb_username": "root",
     "rdb_password": "pa$$ w%rd:'\"\\@/#",
     "rdb_host": "PostgreSQL",

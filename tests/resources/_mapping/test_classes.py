@@ -23,6 +23,8 @@ def test_defect_46_commands_are_those_of_krown_alone() -> None:
         "SDMRDFizer": both,
         "Souffle": both,
         "YARRRML": {"transform_mapping"},
+        "Fuseki": {"load"},
+        "Virtuoso": {"load", "load_parallel"},
     }
     classes = resources.find().classes
     assert {name: set(commands_of(classes[name])) for name in wanted} == wanted

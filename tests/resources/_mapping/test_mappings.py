@@ -1,9 +1,10 @@
 """Mappings as engines want them: the same statements in other words."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from pyoxigraph import Dataset
+from pyoxigraph import CanonicalizationAlgorithm, Dataset
 
 from benchyard.core.errors import CommandFailedError
 from resources._mapping import Database
@@ -39,13 +40,23 @@ def graph(file: Path, body: str) -> Dataset:
     return read_mapping(file, file.name)
 
 
+def source(words: str) -> str:
+    return f"<#m> rml:logicalSource [ {words} ; rml:source {DATABASE} ] ."
+
+
 def same(one: Dataset, other: Dataset) -> bool:
     """Tell whether two graphs say the same, whatever their blank nodes are called."""
-    from pyoxigraph import CanonicalizationAlgorithm  # noqa: PLC0415 - needed here alone
-
     for each in (one, other):
         each.canonicalize(CanonicalizationAlgorithm.UNSTABLE)
     return one == other
+
+
+def to_database(mapping: Dataset) -> None:
+    connect(mapping, POSTGRESQL)
+
+
+def to_classes(mapping: Dataset) -> None:
+    name_classes(mapping, "mapping.ttl")
 
 
 DATABASE = """\
@@ -53,36 +64,42 @@ DATABASE = """\
   d2rq:jdbcDriver "jdbc:postgresql" ; d2rq:username "me" ; d2rq:password "secret" ]"""
 
 
-def test_a_logical_table_becomes_a_logical_source(file: Path, tmp_path: Path) -> None:
-    mapping = graph(
-        file,
-        """<#m> a rr:TriplesMap ;
-        rr:logicalTable [ a rr:LogicalTable ; rr:tableName "t" ; rr:sqlVersion rr:SQL2008 ] ;
-        rr:subjectMap [ rr:template "http://ex.com/{id}" ] ;
-        rr:predicateObjectMap [ rr:predicate ex:p ; rr:objectMap [ rr:column "c" ] ] .""",
-    )
-    connect(mapping, POSTGRESQL)
-    wanted = graph(
-        tmp_path / "wanted.ttl",
-        f"""<#m> a rr:TriplesMap ;
-        rml:logicalSource [ a rml:LogicalSource ; rr:sqlVersion rr:SQL2008 ; rr:tableName "t" ;
-            rml:source {DATABASE} ] ;
-        rr:subjectMap [ rr:template "http://ex.com/{{id}}" ] ;
-        rr:predicateObjectMap [ rr:predicate ex:p ; rr:objectMap [ rml:reference "c" ] ] .""",
-    )
-    assert same(mapping, wanted)
+REST = 'rr:predicateObjectMap [ rr:predicate ex:p ; rr:objectMap [ rr:column "c" ] ] .'
+TABLE = f"""<#m> a rr:TriplesMap ; rr:subjectMap [ rr:template "http://ex.com/{{id}}" ] ;
+    rr:logicalTable [ a rr:LogicalTable ; rr:tableName "t" ; rr:sqlVersion rr:SQL2008 ] ; {REST}"""
+SOURCE = f"""<#m> a rr:TriplesMap ; rr:subjectMap [ rr:template "http://ex.com/{{id}}" ] ;
+    rml:logicalSource [ a rml:LogicalSource ; rr:sqlVersion rr:SQL2008 ; rr:tableName "t" ;
+        rml:source {DATABASE} ] ; {REST.replace("rr:column", "rml:reference")}"""
+QUERY = """<#m> a rr:TriplesMap . <#m> rml:logicalSource [ a rml:LogicalSource ;
+    rr:sqlVersion rr:SQL2008 ; rml:query "SELECT 1" ; rml:source """
+TYPES = f"""<#m> rr:subjectMap [ rr:template "x{{id}}" ] ;
+    rr:predicateObjectMap [ a rr:PredicateObjectMap ;
+        rr:predicateMap [ rr:constant rdf:type ] ; rr:objectMap [ rr:constant ex:A ] ] ;
+    rr:predicateObjectMap [ rr:predicate rdf:type ; rr:object ex:B, ex:C ] ; {REST}"""
+CLASSES = f'<#m> rr:subjectMap [ rr:template "x{{id}}" ; rr:class ex:A, ex:B, ex:C ] ; {REST}'
+IN_SQL = 'rr:tableName "t" ; rml:referenceFormulation'
 
 
-def test_a_view_becomes_a_query(file: Path, tmp_path: Path) -> None:
-    mapping = graph(file, '<#m> rr:logicalTable [ rr:sqlQuery "SELECT 1" ] .')
-    connect(mapping, POSTGRESQL)
-    wanted = graph(
-        tmp_path / "wanted.ttl",
-        f"""<#m> a rr:TriplesMap ; rml:logicalSource [
-            a rml:LogicalSource ; rr:sqlVersion rr:SQL2008 ; rml:query "SELECT 1" ;
-            rml:source {DATABASE} ] .""",
-    )
-    assert same(mapping, wanted)
+@pytest.mark.parametrize(
+    ("body", "change", "wanted"),
+    [
+        (TABLE, to_database, SOURCE),
+        (
+            '<#m> rr:logicalTable [ rr:sqlQuery "SELECT 1" ] .',
+            to_database,
+            f"{QUERY} {DATABASE} ] .",
+        ),
+        (source(f"{IN_SQL} rr:SQL2008"), name_formulations, source(f"{IN_SQL} ql:SQL")),
+        (TYPES, to_classes, CLASSES),
+    ],
+    ids=["table", "view", "formulation", "types"],
+)
+def test_what_it_becomes(
+    file: Path, tmp_path: Path, body: str, change: Callable[[Dataset], None], wanted: str
+) -> None:
+    mapping = graph(file, body)
+    change(mapping)
+    assert same(mapping, graph(tmp_path / "wanted.ttl", wanted))
 
 
 def test_two_maps_may_have_one_table(file: Path) -> None:
@@ -96,21 +113,30 @@ def test_two_maps_may_have_one_table(file: Path) -> None:
     assert "logicalTable" not in text
 
 
-def test_a_map_that_reads_a_file_stays(file: Path) -> None:
-    body = '<#m> rml:logicalSource [ rml:source "a.csv" ; rml:referenceFormulation ql:CSV ] .'
+TYPED = '<#m> rr:subjectMap [ rr:template "x{id}" ] ; rr:predicateObjectMap '
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        '<#m> rml:logicalSource [ rml:source "a.csv" ; rml:referenceFormulation ql:CSV ] .',
+        TYPED + "[ rr:predicate rdf:type, ex:p ; rr:object ex:A ] .",
+        TYPED + "[ rr:predicate rdf:type ; rr:object ex:A ; rr:graph ex:g ] .",
+        TYPED + "[ rr:predicate ex:p ; rr:object ex:A ] .",
+    ],
+)
+def test_what_reads_a_file_or_says_more_than_a_type_stays(file: Path, body: str) -> None:
     mapping = graph(file, body)
     before = turtle(mapping)
-    connect(mapping, POSTGRESQL)
-    name_formulations(mapping)
+    for change in (to_database, name_formulations, to_classes):
+        change(mapping)
     assert turtle(mapping) == before
 
 
-def test_each_database_is_referred_to_in_sql(file: Path, tmp_path: Path) -> None:
-    source = f'rr:tableName "t" ; rml:source {DATABASE} ; rml:referenceFormulation'
-    mapping = graph(file, f"<#m> rml:logicalSource [ {source} rr:SQL2008 ] .")
-    name_formulations(mapping)
-    wanted = graph(tmp_path / "wanted.ttl", f"<#m> rml:logicalSource [ {source} ql:SQL ] .")
-    assert same(mapping, wanted)
+def test_a_type_that_is_no_constant_is_an_error(file: Path) -> None:
+    mapping = graph(file, TYPED + '[ rr:predicate rdf:type ; rr:objectMap [ rr:column "c" ] ] .')
+    with pytest.raises(CommandFailedError, match="rdf:type that is not constant"):
+        to_classes(mapping)
 
 
 @pytest.mark.parametrize(
@@ -128,49 +154,6 @@ def test_maps_have_one_database_where_rows_are_the_same(
     )
     connect(mapping, POSTGRESQL)
     assert turtle(mapping).count("a d2rq:Database") == databases
-
-
-def test_types_become_classes(file: Path, tmp_path: Path) -> None:
-    rest = 'rr:predicateObjectMap [ rr:predicate ex:p ; rr:objectMap [ rr:column "c" ] ] .'
-    mapping = graph(
-        file,
-        f"""<#m> rr:subjectMap [ rr:template "x{{id}}" ] ;
-        rr:predicateObjectMap [ a rr:PredicateObjectMap ;
-            rr:predicateMap [ rr:constant rdf:type ] ; rr:objectMap [ rr:constant ex:A ] ] ;
-        rr:predicateObjectMap [ rr:predicate rdf:type ; rr:object ex:B, ex:C ] ; {rest}""",
-    )
-    name_classes(mapping, file.name)
-    wanted = graph(
-        tmp_path / "wanted.ttl",
-        f'<#m> rr:subjectMap [ rr:template "x{{id}}" ; rr:class ex:A, ex:B, ex:C ] ; {rest}',
-    )
-    assert same(mapping, wanted)
-
-
-@pytest.mark.parametrize(
-    "map_",
-    [
-        "rr:predicate rdf:type, ex:p ; rr:object ex:A",
-        "rr:predicate rdf:type ; rr:object ex:A ; rr:graph ex:g",
-        "rr:predicate ex:p ; rr:object ex:A",
-    ],
-)
-def test_what_says_more_than_a_type_stays(file: Path, map_: str) -> None:
-    body = f'<#m> rr:subjectMap [ rr:template "x{{id}}" ] ; rr:predicateObjectMap [ {map_} ] .'
-    mapping = graph(file, body)
-    before = turtle(mapping)
-    name_classes(mapping, file.name)
-    assert turtle(mapping) == before
-
-
-def test_a_type_that_is_no_constant_is_an_error(file: Path) -> None:
-    mapping = graph(
-        file,
-        """<#m> rr:subjectMap [ rr:template "x{id}" ] ;
-        rr:predicateObjectMap [ rr:predicate rdf:type ; rr:objectMap [ rr:column "c" ] ] .""",
-    )
-    with pytest.raises(CommandFailedError, match="rdf:type that is not constant"):
-        name_classes(mapping, file.name)
 
 
 def test_sources_move(file: Path) -> None:

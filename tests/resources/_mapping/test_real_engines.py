@@ -9,6 +9,7 @@ from pyoxigraph import RdfFormat, parse
 
 from benchyard.core.errors import CommandFailedError
 from tests.resources._databases.conftest import IMAGES, QUICK
+from tests.resources._mapping.conftest import DATABASE as PARAMETERS
 
 pytestmark = [pytest.mark.requires("docker"), pytest.mark.slow]
 
@@ -19,14 +20,10 @@ postgresql = pytest.mark.requires("image:postgresql")
 
 MORPH = {"image": "benchyard-test/morph-kgc"}
 SDM = {"image": "benchyard-test/sdm-rdfizer"}
-DATABASE = {
-    "rdb_username": "root",
-    "rdb_password": "root",
-    "rdb_host": "PostgreSQL",
-    "rdb_port": 5432,
-    "rdb_name": "db",
-    "rdb_type": "PostgreSQL",
-}
+
+
+DATABASE = PARAMETERS | {"rdb_password": "root"}
+
 
 RML = """\
 @prefix rr: <http://www.w3.org/ns/r2rml#> .

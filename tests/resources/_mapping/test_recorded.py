@@ -1,16 +1,17 @@
 """Every engine in a real container that writes down how it was called."""
 
 import json
-import threading
 import urllib.request
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from benchyard.core.errors import CommandFailedError, NotReadyError, ResourceError
-from resources._containers.engine import connect
+from tests.conftest import eventually
+from tests.resources.containers import NOTHING, left_of, run_of
 
 pytestmark = [pytest.mark.requires("docker", "image:recorder"), pytest.mark.slow]
 
@@ -36,24 +37,16 @@ def said(resource: Any, name: str = "01-map") -> Any:
     return json.loads(lines[0])
 
 
+MAPPER = ["java", *HALF, "-jar", "/rmlmapper/rmlmapper.jar", "-m", "/data/shared/mapping.ttl"]
+TO_FILE = ["-s", "ntriples", "-o", "/data/shared/out.nt", "-d", "-u", "root", "-p", "PASSWORD"]
+MORPH = ["python3", "-m", "morph_kgc", "/data/config_morphkgc.ini"]
+
+
 @pytest.mark.parametrize(
     ("name", "output", "arguments"),
     [
-        (
-            "RMLMapper",
-            "-o",
-            [
-                *("java", *HALF, "-jar", "/rmlmapper/rmlmapper.jar"),
-                *("-m", "/data/shared/mapping.ttl", "-s", "ntriples"),
-                *("-o", "/data/shared/out.nt", "-d", "-u", "root", "-p", "PASSWORD"),
-                *("-dsn", "jdbc:postgresql://PostgreSQL:5432/db"),
-            ],
-        ),
-        (
-            "MorphKGC",
-            "/data/output/out.nt",
-            ["python3", "-m", "morph_kgc", "/data/config_morphkgc.ini"],
-        ),
+        ("RMLMapper", "-o", [*MAPPER, *TO_FILE, "-dsn", "jdbc:postgresql://PostgreSQL:5432/db"]),
+        ("MorphKGC", "/data/output/out.nt", MORPH),
     ],
 )
 def test_an_engine_gets_its_arguments_and_sees_its_files(
@@ -131,31 +124,14 @@ def test_defect_47_a_step_that_is_stopped_leaves_no_container(
     recorded: Callable[..., Any],
 ) -> None:
     engine = recorded("RMLMapper", READY="working", STAY=1)
-    failures: list[CommandFailedError] = []
-
-    def map_forever() -> None:
-        try:
-            engine.execute_mapping(*FILES)
-        except CommandFailedError as error:
-            failures.append(error)
-
-    thread = threading.Thread(target=map_forever)
-    thread.start()
     output = engine.workspace.kept / "step.stdout.txt"
-    while not (output.exists() and "working" in output.read_text()):
-        thread.join(0.02)
-        assert thread.is_alive()
-    engine.abort()
-    thread.join(30)
-    assert not thread.is_alive()
-    assert len(failures) == 1
+    with ThreadPoolExecutor(1) as pool:
+        mapping = pool.submit(engine.execute_mapping, *FILES)
+        assert eventually(lambda: output.exists() and "working" in output.read_text(), 60)
+        engine.abort()
+        assert isinstance(mapping.exception(30), CommandFailedError)
     engine.stop()
-    label = f"benchyard.run={engine.workspace.labels['benchyard.run']}"
-    client = connect()
-    try:
-        assert client.api.containers(all=True, filters={"label": label}) == []
-    finally:
-        client.close()
+    assert left_of(run_of(engine.workspace)) == NOTHING
 
 
 # -- the endpoint
@@ -213,17 +189,9 @@ def test_defect_21_an_endpoint_that_dies_is_told_at_once(
 
 
 def step(number: int, output: str) -> dict[str, Any]:
-    return {
-        "@id": f"#{number}",
-        "name": f"map {number}",
-        "resource": "RMLMapper",
-        "command": "execute_mapping",
-        "parameters": {
-            "mapping_file": "mapping.ttl",
-            "output_file": output,
-            "serialization": "nquads",
-        },
-    }
+    names = {"mapping_file": "mapping.ttl", "output_file": output, "serialization": "nquads"}
+    step = {"@id": f"#{number}", "name": f"map {number}", "resource": "RMLMapper"}
+    return {**step, "command": "execute_mapping", "parameters": names}
 
 
 def test_defect_33_only_declared_files_are_moved(

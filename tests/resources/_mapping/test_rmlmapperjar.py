@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from benchyard.case.resource import step_context
 from benchyard.core.errors import CommandFailedError, ResourceError
 from benchyard.core.redaction import Redaction
 from resources import argument_engines
@@ -62,15 +61,6 @@ def test_a_mapping_of_files(mapper: Any, jar: Path) -> None:
     }
     assert result.output.read_text() == "<s> <p> <o> .\n"
     assert result.values["exit_code"] == 0
-
-
-def test_a_database_outside_of_the_case_is_named_as_it_is(
-    mapper: Any, database: dict[str, Any]
-) -> None:
-    mapper.execute_mapping("mapping.ttl", "out.nt", "ntriples", **database)
-    url = "jdbc:postgresql://PostgreSQL:5432/db"
-    after = ["-u", "root", "-p", database["rdb_password"], "-dsn", url]
-    assert said(mapper)["arguments"][-6:] == after
 
 
 def test_a_secret_password_is_in_no_argument(mapper: Any, database: dict[str, Any]) -> None:
@@ -133,10 +123,3 @@ def test_the_version_is_the_jars_own(engine: Any, jar: Path, tmp_path: Path) -> 
 def test_a_missing_jar_is_told_before_anything_is_measured(engine: Any) -> None:
     with pytest.raises(ResourceError, match="name RMLMapper's jar under 'jar'"):
         engine("RMLMapperJar", jar="/no/such.jar").initialize()
-
-
-def test_the_heap_is_half_of_what_the_case_gives(mapper: Any, engine: Any, jar: Path) -> None:
-    resource = engine("RMLMapperJar", jar=str(jar), java=mapper.settings.java, memory="2GB")
-    with step_context("01-map"):
-        resource.execute([])
-    assert said(resource)["arguments"][:2] == ["-Xmx1073741824", "-Xms1073741824"]

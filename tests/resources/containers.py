@@ -5,6 +5,8 @@ import os
 import shutil
 import subprocess
 import tempfile
+import threading
+import time
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -144,6 +146,17 @@ def fail(call: Callable[[], object], label: str = "01-step") -> CommandFailedErr
     with pytest.raises(CommandFailedError) as caught, step_context(label):
         call()
     return caught.value
+
+
+def broken_off(call: Callable[[], object], end: Callable[[], object], after: float = 0.2) -> str:
+    """Return why a command fails that somebody ends from outside, and see that it does so soon."""
+    timer = threading.Timer(after, end)
+    timer.start()
+    began = time.monotonic()
+    said = refusal(call)
+    timer.join()
+    assert time.monotonic() - began < 60
+    return said
 
 
 def shell(script: str) -> list[str]:

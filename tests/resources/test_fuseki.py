@@ -2,7 +2,6 @@
 
 import json
 import threading
-import time
 from collections.abc import Callable, Generator
 from functools import partial
 from http.server import BaseHTTPRequestHandler
@@ -11,63 +10,19 @@ from typing import Any
 
 import pytest
 
-from benchyard.case.resource import Workspace, commands_of, step_context
-from resources._containers import Mount
+from benchyard.case.resource import Workspace, step_context
 from resources._containers.settings import ContainerSettings
 from resources._http_store import Upload, content_type
-from resources.query import Query
 from resources.stores import Fuseki, Oxigraph
 from tests.answering import Quiet, serving
 from tests.conftest import eventually
-from tests.resources.containers import asking, brought_up, put, refusal
+from tests.resources.containers import asking, broken_off, brought_up, put, refusal
 
 TRIPLES = '<a:a> <a:b> "Empty" .\n<a:a> <a:b> "ä" .\n'
 
 
 def made(kind: Any, workspace: Workspace, **settings: Any) -> Any:
     return kind(ContainerSettings(**settings), workspace)
-
-
-# -- what they are made from
-
-
-def test_fusekis_container_is_krowns(workspace: Workspace) -> None:
-    spec = made(Fuseki, workspace, memory="2GB")._specification()
-
-    assert spec.image == "kgconstruct/fuseki:v4.6.1"
-    assert spec.command == ("--tdb2", "--update", "--loc", "/fuseki/databases/DB", "/ds")
-    assert spec.entrypoint is None
-    assert spec.environment["JAVA_OPTIONS"] == "-Xmx1073741824 -Xms1073741824"
-    assert spec.aliases == ("Fuseki",)
-    assert spec.ports == {3030: 0}
-    assert spec.mounts == [
-        Mount(workspace.shared, "/data/shared"),
-        Mount(workspace.inputs, str(workspace.inputs), read_only=True),
-        Mount(workspace.own / "database", "/fuseki/databases/DB"),
-    ]
-    assert list(commands_of(Fuseki)) == ["load"]
-
-
-def test_without_a_limit_the_heap_is_half_of_the_host(
-    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pages = {"SC_PAGE_SIZE": 4096, "SC_PHYS_PAGES": 2_000_000}
-    monkeypatch.setattr("os.sysconf", pages.__getitem__)
-    environment = made(Fuseki, workspace)._specification().environment
-    assert environment["JAVA_OPTIONS"] == "-Xmx4096000000 -Xms4096000000"
-
-
-def test_fusekis_readiness(workspace: Workspace) -> None:
-    words = [str(way) for way in made(Fuseki, workspace)._readiness()]
-    assert words == ["its output has ':: Start Fuseki '", "its port 3030 takes connections"]
-
-
-def test_oxigraphs_container(workspace: Workspace) -> None:
-    spec = made(Oxigraph, workspace)._specification()
-    assert spec.image == "oxigraph/oxigraph:0.5.13"
-    assert spec.command == ("serve", "--location", "/data", "--bind", "0.0.0.0:7878")
-    assert spec.aliases == ("Oxigraph",)
-    assert spec.ports == {7878: 0}
 
 
 @pytest.mark.parametrize(
@@ -170,15 +125,11 @@ def test_a_store_that_is_gone(tmp_path: Path) -> None:
 def test_sending_can_be_broken_off(store: tuple[type[_Store], int], tmp_path: Path) -> None:
     told, port = store
     told.hold.clear()
-    file = tmp_path / "a.nt"
-    file.write_text("")
+    (tmp_path / "a.nt").write_text("")
     upload = Upload("127.0.0.1", port, "/ds")
-    timer = threading.Timer(0.2, upload.cancel)
-    timer.start()
-    began = time.monotonic()
-    assert "aborted" in refusal(lambda: upload.send(file, "text/turtle"))
-    timer.join()
-    assert time.monotonic() - began < 60
+    assert "aborted" in broken_off(
+        lambda: upload.send(tmp_path / "a.nt", "text/turtle"), upload.cancel
+    )
 
 
 # -- on a real engine
@@ -232,6 +183,9 @@ def _recorded(file: Path, number: int) -> list[Any]:
     return [json.loads(call) for call in calls]
 
 
+URL = "http://Oxigraph:7878/query"
+
+
 @pytest.mark.requires("docker", "image:oxigraph")
 @pytest.mark.slow
 class TestOxigraph:
@@ -248,32 +202,21 @@ class TestOxigraph:
                 "text/tab-separated-values",
             ):
                 result = query.execute_from_file(
-                    "ask.rq", "http://Oxigraph:7878/query", headers={"Accept": accept}
+                    "ask.rq", URL, headers={"Accept": accept}
                 ).verified()
                 assert result.values["results"] == 2
                 assert str(result.values["content_type"]).startswith(accept)
                 assert result.output is not None
                 assert "ä" in result.output.read_text()
-            graph = query.execute_and_save(
-                "CONSTRUCT WHERE { ?s ?p ?o }",
-                "http://oxigraph:7878/query",
-                "out.nt",
-                headers={"Accept": "application/n-triples"},
-            ).verified()
-            assert graph.values["results"] == 2
-            self._refusals(query)
-
-    def _refusals(self, query: Query) -> None:
-        url = "http://Oxigraph:7878/query"
-        none = "SELECT ?s { ?s <a:none> ?o }"
-        result = query.execute_and_save(none, url, "none.json", expect_empty=True).verified()
-        assert result.values["results"] == 0
-        empty = query.execute_and_save(none, url, "x")
-        assert "without any result" in refusal(empty.verified)
-        assert "HTTP 400" in refusal(lambda: query.execute_and_save("SELEKT", url, "x"))
-        assert "HTTP 404" in refusal(lambda: query.execute_and_save(none, f"{url}/x", "x"))
-        ask = query.execute_and_save("ASK {}", url, "ask.json").verified()
-        assert ask.values["boolean"] is True
+            triples = {"Accept": "application/n-triples"}
+            every = "CONSTRUCT WHERE { ?s ?p ?o }"
+            graph = query.execute_and_save(every, URL.lower(), "out.nt", headers=triples)
+            assert graph.verified().values["results"] == 2
+            none = query.execute_and_save("SELECT ?s { ?s <a:none> ?o }", URL, "x")
+            assert "without any result" in refusal(none.verified)
+            assert "HTTP 400" in refusal(lambda: query.execute_and_save("SELEKT", URL, "x"))
+            ask = query.execute_and_save("ASK {}", URL, "ask.json").verified()
+            assert ask.values["boolean"] is True
 
     def test_what_is_no_rdf_is_refused(self, oxigraph: Any, workspace: Workspace) -> None:
         put(workspace, "a.nt", text="<a:a> <a:b> nonsense .\n")
@@ -285,9 +228,4 @@ class TestOxigraph:
         self, oxigraph: Any, workspace: Workspace
     ) -> None:
         put(workspace, "a.nt", text=TRIPLES * 400_000)
-        timer = threading.Timer(0.3, oxigraph.abort)
-        timer.start()
-        began = time.monotonic()
-        assert "does not answer" in refusal(lambda: oxigraph.load("a.nt"))
-        timer.join()
-        assert time.monotonic() - began < 30
+        assert "does not answer" in broken_off(lambda: oxigraph.load("a.nt"), oxigraph.abort, 0.3)

@@ -6,11 +6,9 @@ from typing import Any
 
 import pytest
 
-from benchyard.core.errors import InputError, NotReadyError
-from resources._databases.server import OWN
-from resources.postgresql import PostgreSQLSettings
-from tests.resources._databases.conftest import Database, made, put, query, running
-from tests.resources.containers import refusal, workspace_in
+from benchyard.core.errors import NotReadyError
+from tests.resources._databases.conftest import Database, put, query, running
+from tests.resources.containers import refusal
 
 real = pytest.mark.requires("docker", "image:postgresql")
 
@@ -23,43 +21,6 @@ def database(tmp_path_factory: Any) -> Generator[Database]:
     parameters = {"work_mem": "8MB", "log_checkpoints": False}
     with running("PostgreSQL", tmp_path_factory.mktemp("run"), parameters=parameters) as up:
         yield up
-
-
-def test_the_container_is_krowns(tmp_path: Path) -> None:
-    spec = made("PostgreSQL", workspace_in(tmp_path), image="")._specification()
-    assert spec.image == "kgconstruct/postgresql:v14.5"
-    assert spec.aliases == ("PostgreSQL",)
-    assert dict(spec.ports) == {5432: 0}
-    assert spec.command == ()
-    assert {mount.target for mount in spec.mounts} >= {"/data/shared", OWN}
-    known = {
-        "POSTGRES_USER": "root",
-        "POSTGRES_PASSWORD": "root",
-        "POSTGRES_DB": "db",
-        "POSTGRES_HOST_AUTH_METHOD": "trust",
-    }
-    assert known.items() <= spec.environment.items()
-
-
-def test_a_password_of_the_cases_own_is_asked_for(tmp_path: Path) -> None:
-    settings: dict[str, Any] = {"environment": {"POSTGRES_PASSWORD": SECRET}}
-    database = made("PostgreSQL", workspace_in(tmp_path), **settings)
-    environment = database._specification().environment
-    assert environment["POSTGRES_PASSWORD"] == SECRET
-    assert "POSTGRES_HOST_AUTH_METHOD" not in environment
-    client = database._client()
-    assert client.environment["PGPASSWORD"] == SECRET
-    assert not [word for word in client.arguments if "secret" in word]
-
-
-def test_parameters_become_arguments_of_the_server(tmp_path: Path) -> None:
-    settings: dict[str, Any] = {"parameters": {"work_mem": "8 MB", "fsync": True, "a.b": 1.5}}
-    spec = made("PostgreSQL", workspace_in(tmp_path), **settings)._specification()
-    assert list(spec.command) == [
-        "postgres", "-c", "work_mem=8 MB", "-c", "fsync=true", "-c", "a.b=1.5",
-    ]  # fmt: skip
-    with pytest.raises(InputError, match="'work mem' is not the name"):
-        PostgreSQLSettings(parameters={"work mem": 1})
 
 
 @real
@@ -131,11 +92,8 @@ def test_a_password_of_ones_own_works(tmp_path: Path) -> None:
 @real
 @pytest.mark.slow
 def test_a_server_that_does_not_start_is_told_with_its_words(tmp_path: Path) -> None:
-    database = made("PostgreSQL", workspace_in(tmp_path), parameters={"no_such_parameter": 1})
-    database.initialize()
-    try:
-        database.start()
-        with pytest.raises(NotReadyError, match="no_such_parameter"):
-            database.wait_until_ready()
-    finally:
-        database.stop()
+    with (
+        pytest.raises(NotReadyError, match="no_such_parameter"),
+        running("PostgreSQL", tmp_path, parameters={"no_such_parameter": 1}),
+    ):
+        raise AssertionError

@@ -3,7 +3,6 @@
 import hashlib
 import json
 import threading
-import time
 from base64 import b64encode
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
@@ -20,11 +19,12 @@ from benchyard.case.resource import CommandResult, NoSettings, Workspace, step_c
 from resources.query import Query
 from tests.answering import Quiet, serving
 from tests.conftest import eventually, is_gone
-from tests.resources.containers import refusal
+from tests.resources.containers import broken_off, refusal
 
 JSON = "application/sparql-results+json"
 TWO = '{"head":{"vars":["x"]},"results":{"bindings":[{"x":{"type":"literal","value":"Empty"}},{}]}}'
 NONE = '{"head":{"vars":["x"]},"results":{"bindings":[]}}'
+XML = '<sparql xmlns="http://www.w3.org/2005/sparql-results#"><boolean>true</boolean></sparql>'
 
 
 @dataclass
@@ -113,25 +113,22 @@ def test_the_answer_is_saved_as_it_came(
     assert json.dumps(dict(result.values))
 
 
-def test_the_request_is_that_of_krown(query: Query, endpoint: Endpoint) -> None:
-    query.execute_and_save("SELECT ?x { ?x ?p 'ä&=' }", endpoint.url + "?a=b", "answer.json")
+def test_the_request_is_that_of_krown_and_headers_of_the_case_win(
+    query: Query, endpoint: Endpoint
+) -> None:
+    own = {"accept": JSON, "Authorization": "Basic x"}
+    for headers in ({}, own):
+        url = endpoint.url + "?a=b"
+        query.execute_and_save("SELECT ?x { ?x ?p 'ä&=' }", url, "answer.json", headers=headers)
 
-    ((path, headers, form),) = endpoint.asked
+    ((path, headers, form), (_, others, _)) = endpoint.asked
     assert path == "/sparql?a=b"
     assert form == {"query": ["SELECT ?x { ?x ?p 'ä&=' }"], "maxrows": ["3000000"]}
     assert headers["Content-Type"] == "application/x-www-form-urlencoded"
     assert headers["Accept"] == "*/*"
     assert headers["Host"] in endpoint.url
-
-
-def test_headers_of_the_case_win(query: Query, endpoint: Endpoint) -> None:
-    query.execute_and_save(
-        "ASK {}", endpoint.url, "a.json", headers={"accept": JSON, "Authorization": "Basic x"}
-    )
-
-    ((_, headers, _),) = endpoint.asked
-    assert [value for name, value in headers.items() if name.lower() == "accept"] == [JSON]
-    assert headers["Authorization"] == "Basic x"
+    assert [value for name, value in others.items() if name.lower() == "accept"] == [JSON]
+    assert others["Authorization"] == "Basic x"
 
 
 def _md5(text: str) -> str:
@@ -193,6 +190,9 @@ def test_an_endpoint_without_digest_is_told(query: Query) -> None:
 def test_a_file_holds_the_query(
     query: Query, endpoint: Endpoint, put: Callable[[str, str], str], workspace: Workspace
 ) -> None:
+    said = refusal(lambda: query.execute_from_file("missing.rq", endpoint.url))
+    assert "there is no file 'missing.rq'" in said
+    assert endpoint.asked == []
     put("ask.rq", "\ufeffSELECT ?x {}\n")
     with step_context("02-ask"):
         kept = query.execute_from_file("ask.rq", endpoint.url)
@@ -201,12 +201,6 @@ def test_a_file_holds_the_query(
     assert [form["query"] for _, _, form in endpoint.asked] == [["SELECT ?x {}\n"]] * 2
     assert kept.output == workspace.kept / "02-ask.json"
     assert saved.output == workspace.shared / "answer.json"
-
-
-def test_a_query_file_that_is_not_there(query: Query, endpoint: Endpoint) -> None:
-    said = refusal(lambda: query.execute_from_file("missing.rq", endpoint.url))
-    assert "there is no file 'missing.rq'" in said
-    assert endpoint.asked == []
 
 
 def test_parameters_are_krowns() -> None:
@@ -223,21 +217,24 @@ def test_parameters_are_krowns() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "suffix"),
+    ("kind", "suffix", "body"),
     [
-        (JSON, ".json"),
-        ("application/sparql-results+xml", ".xml"),
-        ("text/csv; charset=utf-8", ".csv"),
-        ("text/turtle", ".ttl"),
-        ("text/plain", ".txt"),
+        (JSON, ".json", TWO),
+        ("application/sparql-results+xml", ".xml", XML),
+        ("text/csv; charset=utf-8", ".csv", "x\r\n1\r\n"),
+        ("text/turtle", ".ttl", "<a:a> <a:b> 1 ."),
+        ("text/plain", ".txt", "<a:a> <a:b> <a:c> .\n"),
     ],
 )
 def test_an_answer_without_a_name_gets_the_suffix_of_its_type(
-    query: Query, endpoint: Endpoint, put: Callable[[str, str], str], kind: str, suffix: str
+    query: Query,
+    endpoint: Endpoint,
+    put: Callable[[str, str], str],
+    kind: str,
+    suffix: str,
+    body: str,
 ) -> None:
-    xml = '<sparql xmlns="http://www.w3.org/2005/sparql-results#"><boolean>true</boolean></sparql>'
-    bodies = {".json": TWO, ".xml": xml, ".csv": "x\r\n1\r\n", ".ttl": "<a:a> <a:b> 1 ."}
-    endpoint.says(bodies.get(suffix, "<a:a> <a:b> <a:c> .\n"), kind)
+    endpoint.says(body, kind)
     result = query.execute_from_file(put("q.rq", "ASK {}"), endpoint.url)
     assert result.output is not None
     assert result.output.suffix == suffix
@@ -272,53 +269,49 @@ def test_defect_03_empty_is_right_where_it_is_expected(
     assert result.output.read_text() == NONE
 
 
-def test_defect_03_the_word_empty_is_a_result(query: Query, endpoint: Endpoint) -> None:
-    assert "Empty" in TWO
-    result = query.execute_and_save("q", endpoint.url, "a.json")
-    assert result.values["results"] == 2
-
-
-def test_defect_03_an_empty_graph_of_virtuoso_is_empty(query: Query, endpoint: Endpoint) -> None:
-    endpoint.says("# Empty NT\n", "text/plain")
-    query.execute_and_save("q", endpoint.url, "a.nt", expect_empty=True)
-    assert "without any result" in refusal(
-        lambda: query.execute_and_save("q", endpoint.url, "a.nt")
-    )
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ({"body": b"# Empty NT\n", "kind": "text/plain"}, "without any result"),
+        *(
+            ({"status": status, "body": b"SP030: syntax", "kind": "text/plain"}, f"HTTP {status}")
+            for status in (301, 307, 400, 401, 404, 500, 503)
+        ),
+        ({"status": 400, "body": b"SP030: syntax", "kind": "text/plain"}, "SP030: syntax"),
+        ({"length": len(TWO) + 1000}, "1,000 of"),
+        ({"length": None, "body": TWO.encode()[:-5]}, f"with {JSON}, which is wrong: at character"),
+        (
+            {"headers": {"X-SQL-State": "S1TAT", "X-SQL-Message": "RC...: incomplete"}},
+            "own limits (RC...: inc",
+        ),
+        ({"headers": {"X-SPARQL-MaxRows": "10000"}}, "cut off by the endpoint's own limits"),
+        ({"headers": {"Content-Encoding": "gzip"}}, "leave out 'Accept-Encoding'"),
+        *(
+            ({"body": b"<html>a form</html>", "kind": kind}, f'{{"Accept": "{JSON}"}}')
+            for kind in ("text/html", "", "image/png")
+        ),
+    ],
+)
+def test_what_is_no_whole_answer_is_a_failure(
+    query: Query, endpoint: Endpoint, workspace: Workspace, answer: dict[str, Any], said: str
+) -> None:
+    vars(endpoint).update(answer)
+    assert said in refusal(lambda: query.execute_and_save("q", endpoint.url, "a.json"))
+    assert files(workspace) == []
+    if endpoint.status != 200:
+        ask = partial(query.execute_and_save, "q", endpoint.url, "a.json", expect_empty=True)
+        assert said in refusal(ask)
+    endpoint.status, endpoint.length, endpoint.headers = 200, 0, {}
+    endpoint.says(TWO)
+    assert query.execute_and_save("q", endpoint.url, "a.json").values["results"] == 2
 
 
 def test_results_where_none_may_be(query: Query, endpoint: Endpoint, workspace: Workspace) -> None:
     said = refusal(lambda: query.execute_and_save("q", endpoint.url, "a.json", expect_empty=True))
     assert "answered with 2 results" in said
     assert files(workspace) == []
-
-
-@pytest.mark.parametrize("status", [301, 307, 400, 401, 404, 500, 503])
-def test_any_other_status_is_a_failure(
-    query: Query, endpoint: Endpoint, workspace: Workspace, status: int
-) -> None:
-    endpoint.status = status
-    endpoint.says("Virtuoso 37000 Error SP030: syntax error at line 1", "text/plain")
-    said = refusal(lambda: query.execute_and_save("q", endpoint.url, "a.json", expect_empty=True))
-    assert f"HTTP {status}" in said
-    assert "SP030: syntax error" in said
-    assert files(workspace) == []
-
-
-def test_a_length_that_is_not_reached(
-    query: Query, endpoint: Endpoint, workspace: Workspace
-) -> None:
-    endpoint.length = len(endpoint.body) + 1000
-    said = refusal(lambda: query.execute_and_save("q", endpoint.url, "a.json"))
-    assert "1,000 of" in said
-    assert "missing" in said
-    assert files(workspace) == []
-
-
-def test_an_answer_without_length_that_breaks_off(query: Query, endpoint: Endpoint) -> None:
-    endpoint.length = None
-    endpoint.body = endpoint.body[:-5]
-    said = refusal(lambda: query.execute_and_save("q", endpoint.url, "a.json"))
-    assert f"answered with {JSON}, which is wrong: at character" in said
+    endpoint.says("# Empty NT\n", "text/plain")
+    query.execute_and_save("q", endpoint.url, "a.nt", expect_empty=True)
 
 
 def test_chunks_that_break_off(query: Query, endpoint: Endpoint) -> None:
@@ -327,28 +320,6 @@ def test_chunks_that_break_off(query: Query, endpoint: Endpoint) -> None:
     assert "does not answer" in refusal(lambda: query.execute_and_save("q", endpoint.url, "a.json"))
     endpoint.body += b"0\r\n\r\n"
     assert query.execute_and_save("q", endpoint.url, "a.json").values["results"] == 2
-
-
-@pytest.mark.parametrize(
-    ("headers", "said"),
-    [
-        ({"X-SQL-State": "S1TAT", "X-SQL-Message": "RC...: incomplete"}, "own limits (RC...: inc"),
-        ({"X-SPARQL-MaxRows": "10000"}, "cut off by the endpoint's own limits"),
-        ({"Content-Encoding": "gzip"}, "leave out 'Accept-Encoding'"),
-    ],
-)
-def test_what_virtuoso_cut_off_and_what_is_encoded(
-    query: Query, endpoint: Endpoint, headers: dict[str, str], said: str
-) -> None:
-    endpoint.headers = headers
-    assert said in refusal(lambda: query.execute_and_save("q", endpoint.url, "a.json"))
-
-
-@pytest.mark.parametrize("kind", ["text/html", "", "image/png"])
-def test_a_page_is_no_answer(query: Query, endpoint: Endpoint, kind: str) -> None:
-    endpoint.says("<html>the form of the endpoint</html>", kind)
-    said = refusal(lambda: query.execute_and_save("q", endpoint.url, "a.json"))
-    assert '{"Accept": "application/sparql-results+json"}' in said
 
 
 @pytest.mark.parametrize("url", ["", "localhost:80/x", "ftp://x/", "http://", "http://x:y/"])
@@ -364,23 +335,11 @@ def test_abort_ends_the_query_at_once(
 ) -> None:
     (pid,) = query.pids()
     endpoint.hold.clear()
-    timer = threading.Timer(0.2, query.abort)
-    timer.start()
-    began = time.monotonic()
-    said = refusal(lambda: query.execute_and_save("q", endpoint.url, "a.json"))
-    timer.join()
-    assert time.monotonic() - began < 60
-    assert "SIGKILL" in said
+    ask = partial(query.execute_and_save, "q", endpoint.url, "a.json")
+    assert "SIGKILL" in broken_off(ask, query.abort)
     assert eventually(lambda: is_gone(pid), 5)
     assert not query.alive()
     assert files(workspace) == []
-
-
-def test_a_failed_query_leaves_it_usable(query: Query, endpoint: Endpoint) -> None:
-    endpoint.status = 500
-    refusal(lambda: query.execute_and_save("q", endpoint.url, "a.json"))
-    endpoint.status = 200
-    assert query.execute_and_save("q", endpoint.url, "a.json").values["results"] == 2
 
 
 def test_a_class_as_host_is_looked_up(

@@ -1,16 +1,15 @@
 """Redis: its container, and what its benchmark program is told and says."""
 
 from collections.abc import Generator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from benchyard.case.resource import step_context
-from benchyard.core.errors import CommandFailedError, InputError
-from resources.redis import RedisSettings, load_arguments, values
-from tests.resources._databases.conftest import Database, made, running
-from tests.resources.containers import refusal, workspace_in
+from benchyard.core.errors import CommandFailedError
+from resources.redis import load_arguments, values
+from tests.resources._databases.conftest import Database, running
+from tests.resources.containers import refusal
 
 real = pytest.mark.requires("docker", "image:redis")
 
@@ -26,26 +25,6 @@ SAID = (
 def redis(tmp_path_factory: Any) -> Generator[Database]:
     with running("Redis", tmp_path_factory.mktemp("run"), maxmemory="8MB") as up:
         yield up
-
-
-def test_the_container_is_the_official_one(tmp_path: Path) -> None:
-    spec = made("Redis", workspace_in(tmp_path), image="")._specification()
-    assert spec.image == "redis:7"
-    assert spec.aliases == ("Redis",)
-    assert dict(spec.ports) == {6379: 0}
-    assert spec.command == ()
-
-
-def test_settings_become_arguments_of_the_server(tmp_path: Path) -> None:
-    settings: dict[str, Any] = {"maxmemory": "1MB", "parameters": {"save": "", "io-threads": 2}}
-    spec = made("Redis", workspace_in(tmp_path), **settings)._specification()
-    assert list(spec.command) == [
-        "redis-server", "--save", "", "--io-threads", "2", "--maxmemory", "1048576",
-    ]  # fmt: skip
-    with pytest.raises(InputError, match="'a b' is not the name"):
-        RedisSettings(parameters={"a b": 1})
-    with pytest.raises(InputError, match="is no size"):
-        RedisSettings(maxmemory="much")
 
 
 def test_the_load_becomes_arguments() -> None:
@@ -95,9 +74,3 @@ def test_a_load_that_the_server_refuses_is_an_error(redis: Database) -> None:
     said = refusal(lambda: redis.load(2000, 4, 100_000, tests=["set"], keys=100_000))
     assert "maxmemory" in said
     redis.load(200, 2, tests=["ping"])
-
-
-@real
-@pytest.mark.slow
-def test_the_server_tells_its_version(redis: Database) -> None:
-    assert redis.version()[0].isdigit()

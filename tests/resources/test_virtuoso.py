@@ -1,20 +1,18 @@
 """Virtuoso: its container to the letter, and its loader, with a stand-in for what is not here."""
 
 import json
-import subprocess
-import threading
-import time
 from collections.abc import Generator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from benchyard.case.resource import Workspace, commands_of, step_context
+from benchyard.case.resource import Workspace, step_context
 from resources._containers import Mount
 from resources._containers.settings import ContainerSettings
-from resources.virtuoso import FINISH, Virtuoso, isql, refuse_errors, refuse_unloaded, register
-from tests.resources.containers import brought_up, put, refusal
+from resources.virtuoso import FINISH, Virtuoso, refuse_unloaded, register
+from tests.resources.containers import broken_off, brought_up, docker, put, refusal
 
 RECORDER = "benchyard-test/recorder"
 STAND_IN = Path(__file__).with_name("_sparql") / "isql_stand_in.py"
@@ -38,44 +36,6 @@ def made(workspace: Workspace, kind: type[Virtuoso] = Virtuoso, **settings: Any)
     return kind(ContainerSettings(**settings), workspace)
 
 
-# -- what it is made from
-
-
-def test_its_container_is_krowns(workspace: Workspace) -> None:
-    spec = made(workspace, memory="4GB")._specification()
-
-    assert spec.image == "kgconstruct/virtuoso:v7.2.7"
-    assert spec.command == ()
-    assert spec.entrypoint is None
-    assert spec.aliases == ("Virtuoso",)
-    assert spec.ports == {8890: 0, 1111: 0}
-    assert spec.memory == 4 * 2**30
-    assert spec.mounts == [
-        Mount(workspace.shared, "/usr/share/proj"),
-        Mount(workspace.inputs, str(workspace.inputs), read_only=True),
-    ]
-    ours = {k: v for k, v in spec.environment.items() if k.startswith(("DBA", "VIRT"))}
-    assert ours == {
-        "DBA_PASSWORD": "root",
-        "VIRT_SPARQL_ResultSetMaxRows": "10000000",
-        "VIRT_SPARQL_MaxQueryExecutionTime": "0",
-        "VIRT_SPARQL_ExecutionTimeout": "0",
-        "VIRT_SPARQL_MaxQueryCostEstimationTime": "0",
-        "VIRT_Parameters_MaxVectorSize": "3000000",
-        "VIRT_Parameters_NumberOfBuffers": "365072",
-        "VIRT_Parameters_MaxDirtyBuffers": "279172",
-    }
-
-
-def test_without_a_limit_its_buffers_are_of_the_host(
-    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pages = {"SC_PAGE_SIZE": 4096, "SC_PHYS_PAGES": 2_000_000}
-    monkeypatch.setattr("os.sysconf", pages.__getitem__)
-    environment = made(workspace)._specification().environment
-    assert environment["VIRT_Parameters_NumberOfBuffers"] == str(int(8.192 * 85_000))
-
-
 def test_a_case_may_say_otherwise(workspace: Workspace) -> None:
     environment = {"VIRT_Parameters_NumberOfBuffers": "10000", "DBA_PASSWORD": "other"}
     resource = made(workspace, environment=environment)
@@ -84,36 +44,11 @@ def test_a_case_may_say_otherwise(workspace: Workspace) -> None:
 
 
 def test_a_port_that_a_step_names_is_fixed(workspace: Workspace) -> None:
-    asking = Workspace(
-        workspace.inputs, workspace.shared, workspace.own, workspace.kept, ports=frozenset({8890})
-    )
+    asking = replace(workspace, ports=frozenset({8890}))
     assert made(asking)._specification().ports == {8890: 8890, 1111: 0}
 
 
-def test_readiness_is_its_own_word_and_its_ports(workspace: Workspace) -> None:
-    words = [str(way) for way in made(workspace)._readiness()]
-    assert words == [
-        "its output has 'Server online at'",
-        "its port 1111 takes connections",
-        "its port 8890 takes connections",
-    ]
-
-
-def test_its_commands_are_krowns() -> None:
-    assert list(commands_of(Virtuoso)) == ["load", "load_parallel"]
-
-
 # -- what isql is told and says
-
-
-def test_what_isql_is_told() -> None:
-    told = register("/usr/share/proj/rdf", "*.nt")
-    assert told == (
-        "delete from DB.DBA.load_list; "
-        "ld_dir('/usr/share/proj/rdf', '*.nt', 'http://example.com/graph');"
-    )
-    assert isql("root", told) == ["isql", "-U", "dba", "-P", "root", f"exec={told}"]
-    assert FINISH.startswith("checkpoint; checkpoint_interval(60); select case when coalesce(")
 
 
 @pytest.mark.parametrize("name", ["a'b.nt", "a;b.nt", "$U{a}.nt", "a\\b.nt", 'a"b', "a\nb", "%"])
@@ -122,31 +57,11 @@ def test_defect_40_a_name_that_isql_would_misread_is_refused(name: str) -> None:
     assert "rename it" in refusal(lambda: register(f"/usr/share/proj/{name}", "a.nt"))
 
 
-def test_an_error_that_the_exit_code_hides() -> None:
-    refuse_errors(["Connected to OpenLink Virtuoso\n\nDone. -- 12 msec.\n", ""])
-    said = "\n*** Error 28000: [Virtuoso Driver]CL034: Bad login\nat line 0 of Top-Level:\n"
-    assert "Virtuoso: *** Error 28000" in refusal(lambda: refuse_errors(["", said]))
-
-
-@pytest.mark.parametrize(
-    ("said", "why"),
-    [
-        ("", "loaded 0 of 2 files"),
-        ("benchyard loaded 1\n", "loaded 1 of 2 files"),
-        ("benchyard loaded 3\n", "loaded 3 of 2 files"),
-        (
-            "concat\nbenchyard loaded 1\n\nbenchyard failed /usr/share/proj/b.nt: 37000 S:\n at",
-            "could not load /usr/share/proj/b.nt: 37000 S: at",
-        ),
-        (FINISH, "loaded 0 of 2 files"),
-    ],
-)
-def test_defect_04_the_list_of_the_loader_is_read(said: str, why: str) -> None:
+@pytest.mark.parametrize("loaded", [None, 1, 3])
+def test_defect_04_the_list_of_the_loader_is_read(loaded: int | None) -> None:
+    said = f"{FINISH}\nconcat\n\n" + (f"benchyard loaded {loaded}\n" if loaded else "")
+    why = f"loaded {loaded or 0} of 2 files"
     assert why in refusal(lambda: refuse_unloaded(said, 2))
-
-
-def test_a_list_without_errors() -> None:
-    refuse_unloaded(f"{FINISH}\nconcat\n\nbenchyard loaded 2\n\n1 Rows. -- 0 msec.\n", 2)
 
 
 def test_cores_and_files_are_looked_at_first(workspace: Workspace) -> None:
@@ -174,8 +89,7 @@ def virtuoso(workspace: Workspace) -> Generator[Virtuoso]:
 
 
 def isql_calls(virtuoso: Any) -> list[list[str]]:
-    command = ["docker", "exec", virtuoso._up().id, "cat", "/tmp/isql.jsonl"]
-    said = subprocess.run(command, capture_output=True, check=True, timeout=60).stdout
+    said = docker("exec", virtuoso._up().id, "cat", "/tmp/isql.jsonl")
     return [json.loads(line) for line in said.splitlines()]
 
 
@@ -184,16 +98,13 @@ class TestStandIn:
 
     def test_load(self, virtuoso: Any, workspace: Workspace) -> None:
         put(workspace, "a.nt")
-        result = virtuoso.load("a.nt")
-
-        assert result.values == {"files": 1}
-        told = [call[-1] for call in isql_calls(virtuoso)]
-        assert told == [
-            f"exec={register('/usr/share/proj', 'a.nt')}",
-            "exec=rdf_loader_run();",
-            f"exec={FINISH}",
+        assert virtuoso.load("a.nt").values == {"files": 1}
+        listed = "delete from DB.DBA.load_list; ld_dir('/usr/share/proj', 'a.nt', "
+        said = [f"{listed}'http://example.com/graph');", "rdf_loader_run();", FINISH]
+        assert [call[1:] for call in isql_calls(virtuoso)] == [
+            ["-U", "dba", "-P", "root", f"exec={each}"] for each in said
         ]
-        assert isql_calls(virtuoso)[0][1:5] == ["-U", "dba", "-P", "root"]
+        assert FINISH.startswith("checkpoint; checkpoint_interval(60); select case when coalesce(")
         kept = (workspace.kept / "01-load.finish.stdout.txt").read_text()
         assert "benchyard loaded 1" in kept
 
@@ -223,10 +134,5 @@ class TestStandIn:
 
     def test_abort_ends_a_load(self, virtuoso: Virtuoso, workspace: Workspace) -> None:
         put(workspace, "a.nt", text="hang")
-        timer = threading.Timer(0.5, virtuoso.abort)
-        timer.start()
-        began = time.monotonic()
-        refusal(lambda: virtuoso.load_parallel("a.nt", 2))
-        timer.join()
-        assert time.monotonic() - began < 20
+        broken_off(lambda: virtuoso.load_parallel("a.nt", 2), virtuoso.abort, 0.5)
         assert not virtuoso.alive()

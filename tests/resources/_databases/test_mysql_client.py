@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from resources._databases.mysql_client import ERRORS, XmlAnswer
 from resources._embedded.embedded_file import quote_empty_lines
-from resources._files import put
 
 Rows = list[list[str | None]]
 
@@ -67,12 +66,6 @@ def test_the_question_for_errors_is_no_answer() -> None:
     assert stream.getvalue() == "c0<\n7\n"
 
 
-def test_no_query_has_no_rows() -> None:
-    answer = XmlAnswer()
-    answer.take(b"")
-    assert answer.rows is None
-
-
 def test_a_null_alone_in_its_row_is_quoted(tmp_path: Path) -> None:
     answer = tmp_path / "a.csv"
     answer.write_text('x\n1\n\n"a\n\nb"\n')
@@ -81,10 +74,3 @@ def test_a_null_alone_in_its_row_is_quoted(tmp_path: Path) -> None:
     answer.write_text("x,y\n1,\n")
     quote_empty_lines(str(answer))
     assert answer.read_text() == "x,y\n1,\n"
-
-
-def test_an_answer_replaces_what_was_there(tmp_path: Path) -> None:
-    (tmp_path / "new").write_text("new")
-    (tmp_path / "old").write_text("old")
-    put(tmp_path / "new", tmp_path / "old")
-    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"old": "new"}

@@ -68,14 +68,6 @@ def _engine_of_this_host(monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: i
 # -- the engine
 
 
-def test_an_engine_that_answers_is_told() -> None:
-    with _served(answer([{"Id": "f" * 64, "Names": ["/web"]}])) as root:
-        engine = meet_engine(Host(root), CONTAINERS, 30)
-    assert engine.contact is Contact.ANSWERS
-    assert engine.server == "Docker/26.1.3 (linux)"
-    assert engine.body == [{"Id": "f" * 64, "Names": ["/web"]}]
-
-
 @pytest.mark.parametrize(
     "said",
     [b"", b"HTTP/1.0 500 x\r\n\r\n[]", b"HTTP/1.0 200 OK\r\n\r\n[", b"\xff\xfe", b"\r\n\r\n"],
@@ -143,14 +135,13 @@ def test_each_way_of_an_engine_is_told(
 
 def test_the_engine_gives_names_and_nothing_counts_twice(tmp_path: Path) -> None:
     listed: Any = [{"Id": "a" * 64, "Names": ["/web"]}, {"Id": "d" * 64}, {}, 5]
-    engine = EngineFacts(Contact.ANSWERS, "/x", "", listed)
-    found = made("other containers", scene_of(tmp_path, SERVER, engine=engine))
+    with _served(answer(listed)) as root:
+        engine = meet_engine(Host(root), CONTAINERS, 30)
+    assert (engine.contact, engine.server) == (Contact.ANSWERS, "Docker/26.1.3 (linux)")
+    found = made("other containers", scene_of(tmp_path / "web", SERVER, engine=engine))
     assert found.finding == "3 containers: web, dddddddddddd, cri-containerd bbbbbbbbbbbb"
-
-
-def test_the_labs_own_container_is_no_other(tmp_path: Path) -> None:
     own = SERVER | {"proc/self/cgroup": f"0::/docker/{'a' * 64}\n"}
-    found = made("other containers", scene_of(tmp_path, own))
+    found = made("other containers", scene_of(tmp_path / "own", own))
     assert found.finding == "1 container: cri-containerd bbbbbbbbbbbb"
 
 
@@ -169,10 +160,6 @@ def test_another_lab_is_found_by_its_label(tmp_path: Path, monkeypatch: pytest.M
     found = labs(tmp_path, "A=1", f"{OWNER}=812:9:1\0B=2", f"{OWNER}=3:4:5", f"X{OWNER}=7:7:7")
     assert found.status is Status.WARN
     assert found.finding == "that of pid 812"
-
-
-def test_no_other_lab_is_fine(tmp_path: Path) -> None:
-    assert labs(tmp_path, "A=1").status is Status.OK
 
 
 def process(ticks: int, name: str = "x) R 1 (y") -> str:

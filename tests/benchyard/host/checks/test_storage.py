@@ -72,14 +72,21 @@ def unwritable(finding: Finding, why: str) -> None:
     assert finding.advice == "give another one with --results"
 
 
+@pytest.mark.parametrize(
+    ("state", "why"),
+    [
+        (None, "this user may not"),
+        ({"f_flag": os.ST_RDONLY}, "it is mounted read-only"),
+        ({"f_files": 1000, "f_favail": 0}, "there can be no more files (inodes)"),
+    ],
+)
 def test_a_folder_that_cannot_be_written_fails(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, state: dict[str, int] | None, why: str
 ) -> None:
-    def refused(_: object, mode: int) -> bool:
-        return mode == os.F_OK
-
-    monkeypatch.setattr(os, "access", refused)
-    unwritable(found(tmp_path), "this user may not")
+    with_space(monkeypatch, 5 * 10**11, 10**12, **(state or {}))
+    if state is None:
+        monkeypatch.setattr(os, "access", lambda _, mode: mode == os.F_OK)
+    unwritable(found(tmp_path), why)
 
 
 @pytest.mark.parametrize("folder", ["/proc", "/proc/self/not/there", "/sys"])
@@ -88,20 +95,6 @@ def test_folders_of_the_kernel_hold_no_results_even_for_root(folder: str) -> Non
     engine = EngineFacts(Contact.ABSENT)
     finding = made("results folder", CheckContext(Host(), Path(folder), Path("/"), engine))
     unwritable(finding, "what is there is the kernel's (")
-
-
-@pytest.mark.parametrize(
-    ("state", "why"),
-    [
-        ({"f_flag": os.ST_RDONLY}, "it is mounted read-only"),
-        ({"f_files": 1000, "f_favail": 0}, "there can be no more files (inodes)"),
-    ],
-)
-def test_a_file_system_that_takes_no_file_fails(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, state: dict[str, int], why: str
-) -> None:
-    with_space(monkeypatch, 5 * 10**11, 10**12, **state)
-    unwritable(found(tmp_path), why)
 
 
 def test_where_nobody_tells_the_room_no_figure_is_made_up(

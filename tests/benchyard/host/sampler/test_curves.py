@@ -1,7 +1,9 @@
 """The two files of curves, from a raw file made by the real sampling process or by hand."""
 
 import csv
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -64,25 +66,29 @@ def test_a_host_without_hardware_disks_draws_all_devices(
     assert (row["disk_read_bytes"], row["disk_write_bytes"]) == ("5", "6")
 
 
-def test_the_edges_of_commands_are_rows_among_the_samples(tmp_path: Path) -> None:
-    raw = written(tmp_path, tick(10), tick(20), tick(30))
-    executions = [execution(2, 16, 40), execution(1, 5, 12), execution(1, 13, 15)]
-    write_curves(raw, measured(tmp_path), executions, [])
-    rows = read(tmp_path)
-    assert [float(row["timestamp"]) * 1e9 for row in rows] == pytest.approx(
-        [5, 10, 12, 13, 15, 16, 20, 30, 40]
-    )
-    assert [row["step"] for row in rows] == ["1"] * 5 + ["2"] * 4
-
-
-def test_of_steps_side_by_side_each_has_its_own_edges(tmp_path: Path) -> None:
-    raw = written(tmp_path, tick(15), tick(25), tick(35))
-    write_curves(raw, measured(tmp_path), [execution(1, 10, 30), execution(2, 20, 40)], [])
+@pytest.mark.parametrize(
+    ("ticks", "spans", "rows"),
+    [
+        (
+            (10, 20, 30),
+            ((2, 16, 40), (1, 5, 12), (1, 13, 15)),
+            [*((at, "1") for at in (5, 10, 12, 13, 15)), *((at, "2") for at in (16, 20, 30, 40))],
+        ),
+        (
+            (15, 25, 35),
+            ((1, 10, 30), (2, 20, 40)),
+            [(10, "1"), (15, "1"), (20, "2"), (25, "2"), (30, "1"), (35, "2"), (40, "2")],
+        ),
+    ],
+    ids=["in turn", "side by side"],
+)
+def test_the_edges_of_commands_are_rows_among_the_samples(
+    tmp_path: Path, ticks: Sequence[int], spans: Sequence[Any], rows: list[tuple[int, str]]
+) -> None:
+    raw = written(tmp_path, *map(tick, ticks))
+    write_curves(raw, measured(tmp_path), [execution(*span) for span in spans], [])
     found = [(round(float(row["timestamp"]) * 1e9), row["step"]) for row in read(tmp_path)]
-    assert found == [
-        *((10, "1"), (15, "1"), (20, "2"), (25, "2")),
-        *((30, "1"), (35, "2"), (40, "2")),
-    ]
+    assert found == rows
 
 
 def test_defect_17_what_lies_outside_of_commands_is_no_row(tmp_path: Path) -> None:
@@ -102,26 +108,15 @@ def test_defect_17_what_lies_outside_of_commands_is_no_row(tmp_path: Path) -> No
 
 
 def test_levels_of_the_attempt_that_decided(tmp_path: Path) -> None:
-    raw = written(
-        tmp_path,
-        opened(0, b"host columns meminfo"),
-        tick(10, (0, meminfo(90))),
-        tick(20, (0, meminfo(50))),
-        tick(30, (0, meminfo(60))),
-        tick(50, (0, meminfo(99))),
-    )
+    levels = ((10, 90), (20, 50), (30, 60), (50, 99))
+    ticks = [tick(at, (0, meminfo(used))) for at, used in levels]
+    raw = written(tmp_path, opened(0, b"host columns meminfo"), *ticks)
     executions = [execution(1, 5, 12, 99 * 1024), execution(1, 15, 40, 40 * 1024)]
     windows = [StepWindow(1, 0, 40, 14), StepWindow(3, 45, 46, 45)]
     made = write_curves(raw, measured(tmp_path), executions, windows)
-    level = {"min": 40 * 1024, "max": 60 * 1024}
-    assert made.sampled[1] == {
-        "samples": 4,
-        "levels": {
-            "memory_ram": level,
-            "memory_swap": {"min": 0, "max": 0},
-            "memory_ram_swap": level,
-        },
-    }
+    level, swap = {"min": 40 * 1024, "max": 60 * 1024}, {"min": 0, "max": 0}
+    known = {"memory_ram": level, "memory_swap": swap, "memory_ram_swap": level}
+    assert made.sampled[1] == {"samples": 4, "levels": known}
     assert made.sampled[3]["samples"] == 0
 
 
@@ -169,11 +164,6 @@ def test_without_samples_there_is_a_header(tmp_path: Path) -> None:
     assert (made.samples, made.files) == (0, (METRICS_FILE,))
     assert (tmp_path / METRICS_FILE).read_text() == ",".join(METRICS_COLUMNS) + "\n"
     assert not (tmp_path / RESOURCES_FILE).exists()
-
-
-def test_a_file_of_unknown_numbers_is_left_alone(tmp_path: Path) -> None:
-    raw = written(tmp_path, opened(0, b"db ufo:1 x"), tick(1, (0, b"5"), (9, b"6")))
-    assert write_curves(raw, measured(tmp_path), [], []).samples == 1
 
 
 def test_a_full_disk_keeps_the_samples_and_says_where(

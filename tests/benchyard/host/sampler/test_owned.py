@@ -33,37 +33,35 @@ def io(read: int, written: int) -> bytes:
     return f"rchar: 9\nread_bytes: {read}\nwrite_bytes: {written}\n".encode()
 
 
-def test_a_version_2_group() -> None:
-    used = filled(
-        CgroupCurve("db", "cgroup:/a", {"8:0"}),
-        {
-            "cpu": b"usage_usec 3000000\nuser_usec 2000000\nsystem_usec 1000000\n",
-            "memory": b"4096\n",
-            "io": b"8:0 rbytes=10 wbytes=20 rios=1 wios=2\n253:0 rbytes=10 wbytes=20\n",
-            "pids": b"7\n",
-        },
-    )
-    assert used == OwnedUsage(3.0, 2.0, 1.0, 4096, 10, 20, 7)
-
-
-def test_a_version_1_group() -> None:
-    used = filled(
-        CgroupCurve("db", "cgroup:/a", {"8:0"}),
-        {
-            "cpu": b"1500000000\n",
-            "cpu_user": b"1000000000\n",
-            "cpu_system": b"0\n",
-            "memory": b"4096\n",
-            "pids": b"7\n",
-        },
-    )
-    assert used == OwnedUsage(1.5, 1.0, 0.0, 4096, None, None, 7)
-
-
-def test_defect_25_what_a_group_does_not_tell_is_unknown() -> None:
-    assert filled(CgroupCurve("db", "cgroup:/a", ()), {"memory": b"5"}) == OwnedUsage(
-        memory_bytes=5
-    )
+@pytest.mark.parametrize(
+    ("files", "used"),
+    [
+        (
+            {
+                "cpu": b"usage_usec 3000000\nuser_usec 2000000\nsystem_usec 1000000\n",
+                "memory": b"4096\n",
+                "io": b"8:0 rbytes=10 wbytes=20 rios=1 wios=2\n253:0 rbytes=10 wbytes=20\n",
+                "pids": b"7\n",
+            },
+            OwnedUsage(3.0, 2.0, 1.0, 4096, 10, 20, 7),
+        ),
+        (
+            {
+                "cpu": b"1500000000\n",
+                "cpu_user": b"1000000000\n",
+                "cpu_system": b"0\n",
+                "memory": b"4096\n",
+                "pids": b"7\n",
+            },
+            OwnedUsage(1.5, 1.0, 0.0, 4096, None, None, 7),
+        ),
+        # Defect 25: what a group does not tell is unknown.
+        ({"memory": b"5"}, OwnedUsage(memory_bytes=5)),
+    ],
+    ids=["version 2", "version 1", "little"],
+)
+def test_a_group(files: dict[str, bytes | None], used: OwnedUsage) -> None:
+    assert filled(CgroupCurve("db", "cgroup:/a", {"8:0"}), files) == used
 
 
 def test_a_tree_is_the_sum_of_its_members() -> None:
@@ -87,33 +85,22 @@ def test_totals_of_a_tree_never_fall() -> None:
     assert waited.cpu_user_s == 35 / TICKS_PER_S
 
 
-def test_a_zombie_used_time_and_is_no_process() -> None:
-    used = filled(TreeCurve("db", "tree:1"), {"1/stat": stat(10, state="Z"), "2/stat": stat(1)})
-    assert used.process_count == 1
-    assert used.memory_bytes == 3 * PAGE_BYTES
+@pytest.mark.parametrize(("state", "read", "count"), [("Z", 5, 1), ("S", None, 2)])
+def test_a_zombie_used_time_and_is_no_process_and_may_hide_its_bytes(
+    state: str, read: int | None, count: int
+) -> None:
+    files = {"1/stat": stat(10, state=state), "2/stat": stat(1), "2/io": io(5, 6)}
+    used = filled(TreeCurve("db", "tree:1"), {**files})
+    assert (used.process_count, used.memory_bytes) == (count, 3 * count * PAGE_BYTES)
     assert used.cpu_user_s == 11 / TICKS_PER_S
+    assert used.disk_read_bytes == read
 
 
-def test_bytes_of_a_zombie_may_be_hidden() -> None:
-    files = {"1/stat": stat(10, state="Z"), "2/stat": stat(1), "2/io": io(5, 6)}
-    used = filled(TreeCurve("db", "tree:1"), {**files})
-    assert (used.disk_read_bytes, used.disk_write_bytes) == (5, 6)
-
-
-def test_bytes_are_unknown_where_one_member_hides_them() -> None:
-    files = {"1/stat": stat(1), "1/io": io(5, 6), "2/stat": stat(1)}
-    used = filled(TreeCurve("db", "tree:1"), {**files})
-    assert (used.disk_read_bytes, used.disk_write_bytes) == (None, None)
-
-
-def test_energy_runs_round() -> None:
+def test_energy_runs_round_and_is_unknown_without_its_range() -> None:
     curve = EnergyCurve("host", "energy:intel-rapl:0")
     readings = (b"900000", b"950000", b"50000")
     found = [filled(curve, {"999999": reading}).energy_j for reading in readings]
     assert found == pytest.approx([0.0, 0.05, 0.149999])
-
-
-def test_energy_without_its_range_is_unknown() -> None:
     assert filled(EnergyCurve("host", "energy:x"), {"": b"5\n"}).energy_j is None
 
 

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchyard.host.sampler import descendants, process
+from benchyard.host.sampler import process
 from benchyard.host.sampler.raw import Gone, Late, Opened, RawNote, Record, Stopped, Tick, read_raw
 from tests.children import ending
 from tests.conftest import eventually
@@ -228,15 +228,6 @@ def test_descendants_come_and_go(tmp_path: Path) -> None:
     names = [f"{pid}/{file}" for pid in (root.pid, child) for file in ("stat", "io")]
     assert sorted(one.contents()) == sorted(names)
     assert any(tick.classes & process.PROCESSES for tick in one.ticks())
-
-
-def test_children_of_all_threads_are_found() -> None:
-    with ending(
-        subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
-    ) as child:
-        assert child.pid in descendants.children(os.getpid())
-        child.kill()
-    assert descendants.children(child.pid) == []
 
 
 def test_large_trees_are_read_less_often(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -189,12 +189,17 @@ def _class_names(file: Path) -> list[str]:
 _FOLDER = "resources"
 
 
+def folders_of(files: Iterable[str]) -> frozenset[str]:
+    """Return the real paths of the folders of some files."""
+    return frozenset(str(Path(file).resolve().parent) for file in files)
+
+
 def hint_at_class(name: str, case: Path, known: Collection[str]) -> str | None:
     """Say how a class becomes known that stands in a folder ``resources`` in or above a case.
 
     Args:
         case: The case's folder.
-        known: Files whose classes are known: their folders need no hint.
+        known: Real paths of folders whose classes are known: they need no hint.
 
     Returns:
         The end of a sentence; None if no such folder has the class.
@@ -202,9 +207,8 @@ def hint_at_class(name: str, case: Path, known: Collection[str]) -> str | None:
     if not name.isidentifier():
         return None
     begin = re.compile(rb"^class\s+" + name.encode() + rb"\s*\(", re.MULTILINE)
-    asked = {os.path.dirname(os.path.realpath(file)) for file in known}  # noqa: PTH120 - fast
     for folder in dict.fromkeys(_folders(case)):
-        if os.path.realpath(folder) not in asked:
+        if os.path.realpath(folder) not in known:
             for file in sorted(folder.glob("[!_]*.py")):
                 with suppress(OSError):
                     if begin.search(content(file)):

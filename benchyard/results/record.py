@@ -20,7 +20,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, TypeAlias, TypeVar, cast
 
-from msgspec import Meta, Struct
+from msgspec import Meta, MsgspecError, Struct
 from msgspec.json import Decoder
 
 from benchyard.core.errors import RecordError
@@ -298,7 +298,7 @@ def parse_record(content: bytes, path: Path) -> RunRecord:
 def _decoded(content: bytes, decoder: Decoder[T]) -> T:
     try:
         return decoder.decode(content)
-    except ValueError:
+    except MsgspecError:
         # Half surrogates, which stand for bytes in names of files, are Python's business.
         return read_as(decoder.type, decoded(content))
 

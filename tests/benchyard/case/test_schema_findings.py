@@ -86,26 +86,16 @@ def test_an_unknown_key_is_named_with_the_nearest_known() -> None:
 @pytest.mark.parametrize(
     ("key", "value", "message"),
     [
-        ("timeout", "soon", "must be a number, not a string"),
         ("timeout", None, "must be a number or a string, not null"),
         ("timeout", 0, "must be greater than 0, not 0"),
-        ("timeout", -1, "must be greater than 0, not -1"),
         ("timeout", 1e9, "must be at most 31536000"),
         ("retries", 1.5, "must be an integer or a string, not a number"),
-        ("retries", True, "must be an integer or a string, not a boolean"),
         ("retries", 10**7, "must be at most 1000000"),
-        ("retry_delay", -0.5, "must be at least 0, not -0.5"),
         ("may_fail", "yes", "must be a boolean, not a string"),
-        ("may_fail", 1, "must be a boolean or a string, not a number"),
-        ("measure", None, "must be a boolean or a string, not null"),
-        ("warmup", -1, "must be at least 0, not -1"),
         ("repeat", 0, "must be at least 1, not 0"),
         ("needs", "step1", "must be an array, not a string"),
-        ("parameters", [], "must be an object, not an array"),
-        ("name", "", "does not have the form"),
         ("name", "tab\there", "'tab\\there' does not have the form"),
         ("resource", "", "must not be empty"),
-        ("check", True, "must be an object, not a boolean"),
     ],
 )
 def test_keys_of_a_step(key: str, value: Json, message: str) -> None:

@@ -1,6 +1,7 @@
 """Files like those that KROWN writes, and records to sum up."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +53,7 @@ def write_metrics(tmp_path: Path) -> WriteMetrics:
 
 
 DONE, FAILED = Outcome.COMPLETED, Outcome.FAILED
+WHEN = "2026-01-01T00:00:00+00:00"
 
 
 class Make:
@@ -59,49 +61,37 @@ class Make:
 
     @staticmethod
     def repetition(
-        duration_s: float,
-        kind: str = "measured",
-        used: Mapping[str, float | None] | None = None,
-        values: Mapping[str, Json] | None = None,
-        suspect: Sequence[str] = (),
+        duration_s: float, kind: str = "measured", suspect: Sequence[str] = (), **facts: Any
     ) -> Repetition:
-        return Repetition(
-            kind, 0.0, duration_s, DONE, used or {}, values or {}, suspect=tuple(suspect)
-        )
+        return replace(Repetition(kind, 0.0, duration_s, DONE, suspect=tuple(suspect)), **facts)
 
     @staticmethod
     def attempt(
         repetitions: Sequence[Repetition], outcome: Outcome = DONE, start: float = 0.0
     ) -> Attempt:
-        when = "2026-01-01T00:00:00+00:00"
-        return Attempt(1, when, start, start + 1, outcome, tuple(repetitions))
+        return Attempt(1, WHEN, start, start + 1, outcome, tuple(repetitions))
 
     @staticmethod
-    def step(
-        *attempts: Attempt, index: int = 1, outcome: Outcome = DONE, measure: bool = True
-    ) -> StepRecord:
-        name = f"Step {index}"
+    def step(*attempts: Attempt, index: int = 1, **facts: Any) -> StepRecord:
         sampled: dict[str, Json] = {
             "samples": 2,
             "levels": {"memory_ram": {"min": 4096, "max": 8192 * index}},
         }
-        return StepRecord(
-            index, f"s{index}", name, "Fake", "go", {}, measure, outcome, attempts, sampled=sampled
+        made = StepRecord(
+            index, f"s{index}", f"Step {index}", "Fake", "go", {}, True, DONE, attempts
         )
+        return replace(made, sampled=sampled, **facts)
 
-    def took(
-        self, *durations: float, index: int = 1, measure: bool = True, suspect: Sequence[str] = ()
-    ) -> StepRecord:
+    def took(self, *durations: float, suspect: Sequence[str] = (), **facts: Any) -> StepRecord:
         made = [self.repetition(d, suspect=suspect) for d in durations]
-        return self.step(self.attempt(made), index=index, measure=measure)
+        return self.step(self.attempt(made), **facts)
 
     def ended(self, outcome: Outcome, index: int = 1) -> StepRecord:
         return self.step(self.attempt([], FAILED), index=index, outcome=outcome)
 
     @staticmethod
     def run(number: int, *steps: StepRecord, **facts: Any) -> RunRecord:
-        when = "2026-01-01T00:00:00+00:00"
-        return RunRecord({"hash": "abc"} | facts, number, DONE, when, when, 9.0, steps)
+        return RunRecord({"hash": "abc"} | facts, number, DONE, WHEN, WHEN, 9.0, steps)
 
 
 Placed = Callable[..., list[tuple[Path, RunRecord]]]

@@ -1,38 +1,26 @@
 """A reader is warned of what disturbed a measured step, and of nothing else."""
 
 from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from benchyard.core.model import Outcome
 from benchyard.process.usage import Stop
-from benchyard.results.record import Attempt, Repetition, StepRecord
+from benchyard.results.record import Attempt, StepRecord
 from benchyard.run.record_facts import disturbances, with_disturbances
+from tests.benchyard.analysis.comparison.conftest import repetition
+from tests.benchyard.analysis.comparison.conftest import step as base_step
 
 
-def step(
-    index: int = 1,
-    *,
-    lab: float = 0.0,
-    own: float | None = None,
-    suspect: tuple[str, ...] = (),
-    measure: bool = True,
-) -> StepRecord:
+def step(index: int = 1, *, lab: float = 0.0, own: float | None = None, **facts: Any) -> StepRecord:
     used: Mapping[str, float | None] = {} if own is None else {"resource_cpu_s": own}
-    made = Repetition(
-        "measured",
-        0.0,
-        2.0,
-        Outcome.COMPLETED,
-        used,
-        harness={"flow_cpu_s": lab, "flow_memory_bytes": 1e9, "server_cpu_s": None},
-        suspect=suspect,
-    )
+    harness = {"flow_cpu_s": lab, "flow_memory_bytes": 1e9, "server_cpu_s": None}
+    suspect = facts.pop("suspect", ())
+    made = repetition(2.0, used=used, harness=harness, suspect=suspect)
     attempt = Attempt(1, "", 0.0, 2.0, Outcome.COMPLETED, (made,))
-    name = f"Step {index}"
-    return StepRecord(
-        index, f"s{index}", name, "Process", "execute", {}, measure, Outcome.COMPLETED, (attempt,)
-    )
+    return replace(base_step(index=index), name=f"Step {index}", attempts=(attempt,), **facts)
 
 
 def test_quiet_steps_give_no_warning() -> None:

@@ -1,7 +1,9 @@
 """Runs on disk, made from the few things that a test is about."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,42 +18,18 @@ WriteRun = Callable[..., Path]
 
 
 def repetition(
-    seconds: float,
-    kind: str = "measured",
-    *,
-    outcome: Outcome = DONE,
-    suspect: Sequence[str] = (),
-    used: Mapping[str, float | None] | None = None,
-    values: Mapping[str, Json] | None = None,
+    seconds: float, kind: str = "measured", *, suspect: Sequence[str] = (), **facts: Any
 ) -> Repetition:
-    return Repetition(kind, 0.0, seconds, outcome, used or {}, values or {}, suspect=tuple(suspect))
+    return replace(Repetition(kind, 0.0, seconds, DONE, suspect=tuple(suspect)), **facts)
 
 
 def attempt(*made: Repetition, number: int = 1, outcome: Outcome = DONE) -> Attempt:
     return Attempt(number, WHEN, 0.0, 1.0, outcome, made)
 
 
-def step(
-    *attempts: Attempt,
-    name: str = "sort",
-    index: int = 1,
-    outcome: Outcome = DONE,
-    measure: bool = True,
-    sampled: Mapping[str, Json] | None = None,
-    parameters: Mapping[str, Json] | None = None,
-) -> StepRecord:
-    return StepRecord(
-        index=index,
-        id=f"s{index}",
-        name=name,
-        resource="Process",
-        command="execute",
-        parameters=parameters or {},
-        measure=measure,
-        outcome=outcome,
-        attempts=attempts,
-        sampled=sampled or {},
-    )
+def step(*attempts: Attempt, name: str = "sort", index: int = 1, **facts: Any) -> StepRecord:
+    made = StepRecord(index, f"s{index}", name, "Process", "execute", {}, True, DONE, attempts)
+    return replace(made, **facts)
 
 
 def took(seconds: float, *, name: str = "sort", suspect: Sequence[str] = ()) -> StepRecord:
@@ -73,25 +51,15 @@ def write_run(tmp_path: Path) -> WriteRun:
         results = tmp_path / name / "results"
         folder = (results / point_slug(point) if point else results) / f"run_{number}"
         folder.mkdir(parents=True)
-        title = name + point_suffix(point or {})
-        case: dict[str, Json] = {
-            "name": name,
-            "title": title,
-            "point": dict(point or {}),
-            "hash": content,
-        }
-        outcome = DONE if done else FAILED
-        environment: dict[str, Json] = {"host": "bench-1"}
-        resources: dict[str, Json] = {"Process": {"version": "1.2"}}
-        write_record(
-            folder,
-            RunRecord(
-                *(case, number, outcome, WHEN, WHEN, 9.0, steps),
-                environment=environment,
-                resources=resources,
-                benchyard_version="0.1.0",
-            ),
+        about = {"name": name, "title": name + point_suffix(point or {}), "hash": content}
+        record = RunRecord(
+            *({**about, "point": dict(point or {})}, number, DONE if done else FAILED),
+            *(WHEN, WHEN, 9.0, steps),
+            environment={"host": "bench-1"},
+            resources={"Process": {"version": "1.2"}},
+            benchyard_version="0.1.0",
         )
+        write_record(folder, record)
         if done:
             (folder / ".done").touch()
         return results

@@ -14,19 +14,13 @@ from benchyard.show.shipyard.events import read_size
         ("123MB", 123_000_000),  # docker since 2017
         ("ago 125MB", 125_000_000),  # the last two columns of a later listing
         ("2 weeks ago 1.25GB", 1_250_000_000),
-        ("ago 125MB\n", 125_000_000),
         ("222000111", 222_000_111),  # singularity, and what was saved
-        ("5.5 kB", 5_500),
-        ("3TB", 3_000_000_000_000),
-        ("0 B", 0),
         ("0B", 0),
         ("1e+03MB", 1_000_000_000),  # docker rounds 999.9 to three digits
         ("1.5GiB", 1_610_612_736),
         ("", None),
         ("<none>", None),
-        ("MB", None),
         ("-5", None),
-        ("12.5", None),
         ("nan MB", None),
         ("sha256:0a1b", None),
         ("9e99GB", None),

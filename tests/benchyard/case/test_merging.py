@@ -23,12 +23,6 @@ def told(folder: Path, matrix: dict[str, Any], **parameters: Any) -> list[tuple[
     return problems(load(file, REGISTRY))
 
 
-def test_what_is_wrong_everywhere_is_told_once(tmp_path: Path) -> None:
-    [(path, message)] = told(tmp_path, SIXTEEN, cuont=1)
-    assert path == "$.steps[0].parameters.cuont"
-    assert message == "is unknown here; did you mean 'count'? (in all 16 points)"
-
-
 def test_messages_that_differ_in_the_values_alone_are_one(tmp_path: Path) -> None:
     [(_, message)] = told(tmp_path, SIXTEEN, reads="${matrix.b}-${matrix.a}.csv")
     assert message.startswith("there is no file 'p-1.csv'")

@@ -160,34 +160,11 @@ def test_a_step_may_wait_for_a_later_one() -> None:
 # -- checks
 
 
-CHECKS: list[tuple[JsonObject, JsonObject, Path, str]] = [
-    ({}, {}, (), "says nothing to check; give one of rows, sha256, equal, equal_to, pattern"),
-    (
-        {"file": "a"},
-        {},
-        (),
-        "says nothing to check; give one of rows, sha256, equal, equal_to, pattern",
-    ),
-    (
-        {"rows": 1},
-        {"expect_failure": True},
-        (),
-        "cannot go with expect_failure: a command that fails has no answer",
-    ),
-    ({"pattern": "(a"}, {}, ("pattern",), "is not a regular expression: missing )"),
-    ({"pattern": "a{99999999999}"}, {}, ("pattern",), "is not a regular expression: "),
-    ({"pattern": "(" * 5_000}, {}, ("pattern",), "is not a regular expression: "),
-    ({"pattern": "*"}, {}, ("pattern",), "is not a regular expression: nothing to repeat"),
-]
-
-
-@pytest.mark.parametrize(("check", "more", "place", "message"), CHECKS)
-def test_a_check_that_cannot_be(
-    check: JsonObject, more: JsonObject, place: Path, message: str
-) -> None:
-    [(path, said)] = between(step(check=check, **more))
-    assert path == ("steps", 0, "check", *place)
-    assert said.startswith(message)
+@pytest.mark.parametrize("pattern", ["a{99999999999}", "(" * 5_000, "*"])
+def test_a_pattern_that_cannot_be(pattern: str) -> None:
+    [(path, said)] = between(step(check={"pattern": pattern}))
+    assert path == ("steps", 0, "check", "pattern")
+    assert said.startswith("is not a regular expression: ")
 
 
 @pytest.mark.parametrize(

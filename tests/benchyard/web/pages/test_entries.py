@@ -80,13 +80,6 @@ def test_the_list_has_pages(site: Site) -> None:
     assert len(set(several)) == total
 
 
-@pytest.mark.parametrize(
-    "address", ["/entries?offset=-1", "/entries.json?limit=0", "/entries?broken=perhaps"]
-)
-def test_values_that_cannot_be_meant_are_refused(site: Site, address: str) -> None:
-    site.get(address, 422)
-
-
 # -- benchmark files
 
 

@@ -58,28 +58,19 @@ def test_another_process_is_refused_and_told_who_holds_it() -> None:
         assert str(lock_file()) in said
 
 
-def test_waiting_ends_when_the_holder_ends() -> None:
+def test_the_lock_is_free_after_kill_9_of_its_holder_and_waiting_ends() -> None:
     told: list[str] = []
     with other_lab() as other:
 
         def waiting(holder: str) -> None:
             told.append(holder)
-            assert other.stdin is not None
-            other.stdin.close()
+            other.send_signal(signal.SIGKILL)
 
         with hold_testbed("mine", wait=True, waiting=waiting):
-            assert other.wait(10) == 0
+            assert other.wait(10) == -signal.SIGKILL
 
     assert len(told) == 1
     assert "tpch[scale=1]" in told[0]
-
-
-def test_the_lock_is_free_after_kill_9_of_its_holder() -> None:
-    with other_lab() as other:
-        other.send_signal(signal.SIGKILL)
-        other.wait(10)
-        with hold_testbed("mine", wait=False):
-            pass
 
 
 def test_a_child_of_the_holder_does_not_keep_the_lock() -> None:
@@ -108,17 +99,9 @@ def test_giving_up_ends_the_wait() -> None:
         refused(RunInterruptedError, r"gave up waiting for pid .* one", waits)
 
 
-def test_the_lock_is_released_when_the_work_fails() -> None:
-    with pytest.raises(ZeroDivisionError), hold_testbed("one", wait=False):
+def test_the_lock_is_released_when_the_work_fails_and_written_anew() -> None:
+    with pytest.raises(ZeroDivisionError), hold_testbed("a very long purpose " * 20, wait=False):
         _ = 1 / 0
-
-    with hold_testbed("two", wait=False):
-        pass
-
-
-def test_what_the_last_holder_wrote_is_replaced_whole() -> None:
-    with hold_testbed("a very long purpose " * 20, wait=False):
-        pass
     with hold_testbed("short", wait=False):
         assert json.loads(lock_file().read_text())["purpose"] == "short"
 
@@ -214,13 +197,6 @@ def test_what_is_no_file_is_refused(
     refused(InputError, str(place), hold_testbed("one", wait=True))
 
     assert victim.read_text() == "precious"
-
-
-def test_the_lock_is_one_for_the_host_unless_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(LOCK_VARIABLE)
-
-    assert lock_file().name == "benchyard-testbed.lock"
-    assert lock_file().is_absolute()
 
 
 def test_processes_take_turns(tmp_path: Path) -> None:

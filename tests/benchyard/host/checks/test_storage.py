@@ -72,6 +72,10 @@ def unwritable(finding: Finding, why: str) -> None:
     assert finding.advice == "give another one with --results"
 
 
+def refused(_: object, mode: int) -> bool:
+    return mode == os.F_OK
+
+
 @pytest.mark.parametrize(
     ("state", "why"),
     [
@@ -85,7 +89,7 @@ def test_a_folder_that_cannot_be_written_fails(
 ) -> None:
     with_space(monkeypatch, 5 * 10**11, 10**12, **(state or {}))
     if state is None:
-        monkeypatch.setattr(os, "access", lambda _, mode: mode == os.F_OK)
+        monkeypatch.setattr(os, "access", refused)
     unwritable(found(tmp_path), why)
 
 

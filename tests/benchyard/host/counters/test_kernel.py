@@ -22,29 +22,32 @@ from benchyard.host.counters.kernel import (
 )
 
 
-def test_it_is_read_again_and_again(tmp_path: Path) -> None:
+@pytest.mark.parametrize("records", [False, True])
+def test_any_size_is_read_again_and_again(tmp_path: Path, records: bool) -> None:
     path = tmp_path / "file"
-    path.write_bytes(b"one")
-    file = KernelFile(path)
-    assert file.read() == b"one"
-    path.write_bytes(b"three")
-    assert file.read() == b"three"
     path.write_bytes(b"")
-    assert file.read() == b""
+    file = KernelFile(path, records=records)
+    for content in (b"one", b"three", b"", os.urandom(100_000)):
+        path.write_bytes(content)
+        assert file.read() == file.read() == content
     file.close()
     assert file.read() is None
     file.close()
 
 
-@pytest.mark.parametrize("records", [False, True])
-def test_any_size_is_read(tmp_path: Path, records: bool) -> None:
-    path = tmp_path / "file"
-    content = os.urandom(100_000)
-    path.write_bytes(content)
-    file = KernelFile(path, records=records)
-    assert file.read() == content
-    assert file.read() == content
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [("none", "No such file or directory"), ("", "Is a directory"), (None, None)],
+)
+def test_what_cannot_be_read_says_why(
+    tmp_path: Path, name: str | None, problem: str | None
+) -> None:
+    file = KernelFile(None if name is None else tmp_path / name)
+    assert file.is_open == (name == "")
+    assert file.read() is None
+    assert file.problem == problem
     file.close()
+    assert name is None or read_once(str(tmp_path / name)) is None
 
 
 def test_a_list_that_the_kernel_hands_out_in_parts_is_whole() -> None:
@@ -55,27 +58,6 @@ def test_a_list_that_the_kernel_hands_out_in_parts_is_whole() -> None:
     assert len(content) > os.sysconf("SC_PAGE_SIZE")
     last = Path("/proc/self/maps").read_bytes().splitlines()[-1]
     assert content.splitlines()[-1] == last
-
-
-@pytest.mark.parametrize(
-    ("name", "problem"), [("none", "No such file or directory"), ("", "Is a directory")]
-)
-def test_what_cannot_be_read_says_why(tmp_path: Path, name: str, problem: str) -> None:
-    file = KernelFile(tmp_path / name)
-    assert file.is_open == (not name)
-    assert file.read() is None
-    assert file.problem == problem
-    file.close()
-    assert read_once(str(tmp_path / name)) is None
-
-
-def test_what_has_no_place_here_is_never_open() -> None:
-    file = KernelFile(None)
-    assert not file.is_open
-    assert file.read() is None
-    assert file.problem is None
-    assert not file.name
-    file.close()
 
 
 def test_threads_that_read_at_the_same_time_get_it_whole(tmp_path: Path) -> None:
@@ -146,16 +128,13 @@ def test_overlapping_windows(segments: list[list[int]], data: st.DataObject) -> 
 def test_without_beginning_anew_a_new_height_is_exact_and_anything_else_unknown() -> None:
     level = Level(may_reset=False)
     book = PeakBook(level)
-    level.go(100, 1)
-    first = book.mark()
-    level.go(300, 1)
-    second = book.mark()
-    level.go(200, 1)
-    third = book.mark()
-    assert book.between(first, second) == 300
+    marks: list[PeakMark] = []
+    for height in (100, 300, 200):
+        level.go(height, 1)
+        marks.append(book.mark())
+    first, second, third = marks
+    assert book.between(first, second) == book.between(first, third) == book.largest == 300
     assert book.between(second, third) is None
-    assert book.between(first, third) == 300
-    assert book.largest == 300
 
 
 def test_what_is_gone_is_not_known() -> None:
@@ -170,10 +149,12 @@ def test_what_is_gone_is_not_known() -> None:
 LINE = b"eth0: %d 1 0 0 0 0 0 0 %d 1 0 0 0 0 0 0\nlo: 99 1 0 0 0 0 0 0 99 1 0 0 0 0 0 0\n"
 
 
-def test_the_labs_own_namespace_is_nobodys_else() -> None:
-    assert read_network(os.getpid()) == Traffic()
-    assert read_network(None) == Traffic()
+def test_the_labs_own_namespace_is_nobodys_else_and_one_that_ended_has_none() -> None:
+    assert read_network(os.getpid()) == read_network(None) == Traffic()
     assert why_unknown(Traffic(), Traffic()) == "it has no network namespace of its own"
+    pid = os.posix_spawn("/bin/true", ["true"], {})
+    os.waitpid(pid, 0)
+    assert "has ended" in why_unknown(Traffic(), read_network(pid))
 
 
 def test_a_namespace_that_may_not_be_read_is_not_taken_for_the_labs_own(
@@ -186,12 +167,6 @@ def test_a_namespace_that_may_not_be_read_is_not_taken_for_the_labs_own(
     hidden = read_network(1)
     assert not hidden.name
     assert "may not be read" in why_unknown(Traffic(), hidden)
-
-
-def test_a_process_that_ended_has_no_namespace_any_more() -> None:
-    pid = os.posix_spawn("/bin/true", ["true"], {})
-    os.waitpid(pid, 0)
-    assert "has ended" in why_unknown(Traffic(), read_network(pid))
 
 
 def test_loopback_is_left_out_and_what_changed_is_not_known() -> None:

@@ -62,49 +62,46 @@ def read(path: str) -> bytes:
 # -- the host
 
 
-def test_an_old_kernel_tells_less() -> None:
-    assert parsing.cpu_times(b"cpu  100 0 50 800\n")[:5] == (1.0, 0.5, 8.0, None, None)
+NONE = (None,) * 8
+MEMINFO = b"MemTotal: 100 kB\nMemAvailable:  60 kB\nSwapTotal: 8 kB\nSwapFree: 5 kB\n"
+VMSTAT = b"nr_free_pages 1\npswpin 2\npswpout 3\npgfault 9\npgmajfault 4\noom_kill 5\n"
+PAGE = os.sysconf("SC_PAGE_SIZE")
+DISK = b" 8288 4409 946658 8178 3522 35810 1780752 7363 0 4632 16065 3663 48 356376 502 265 20"
+SECTORS = (8288, 3522, 946658 * 512, 1780752 * 512, 8178, 7363, 4632)
+PSI = b"some avg10=0.04 avg60=0.34 avg300=0.24 total=6131997\nfull avg10=0.00 total=12\n"
 
 
-def test_memory_in_use_is_what_is_not_available() -> None:
-    meminfo = b"MemTotal: 100 kB\nMemAvailable:  60 kB\nSwapTotal: 8 kB\nSwapFree: 5 kB\n"
-    assert parsing.memory(meminfo) == (40 * 1024, 3 * 1024)
-    assert parsing.memory(b"MemTotal: 100 kB\nMemFree: 60 kB\n") == (None, None)
+@pytest.mark.parametrize(
+    ("parse", "content", "values"),
+    [
+        # An old kernel tells less.
+        (parsing.cpu_times, b"cpu  100 0 50 800\n", (1.0, 0.5, 8.0, None, None)),
+        (parsing.memory, MEMINFO, (40 * 1024, 3 * 1024)),
+        (parsing.memory, b"MemTotal: 100 kB\nMemFree: 60 kB\n", (None, None)),
+        (parsing.memory_events, VMSTAT, (2 * PAGE, 3 * PAGE, 4, 5)),
+        (parsing.disk, DISK, SECTORS),
+        (parsing.network, NET_DEV, (5627, 3406, 244279218, 373860, 11, 33, 22, 44)),
+        (parsing.network, NET_DEV.partition(b" lo")[0], NONE),
+        (parsing.pressure, PSI, (6.131997, 0.000012)),
+        (parsing.pressure, PSI.splitlines()[0], (6.131997, None)),
+    ],
+)
+def test_the_host(
+    parse: Callable[[bytes], tuple[object, ...]], content: bytes, values: tuple[object, ...]
+) -> None:
+    assert parse(content)[: len(values)] == values
 
 
-def test_swap_counts_pages() -> None:
-    page = os.sysconf("SC_PAGE_SIZE")
-    vmstat = b"nr_free_pages 1\npswpin 2\npswpout 3\npgfault 9\npgmajfault 4\noom_kill 5\n"
-    assert parsing.memory_events(vmstat) == (2 * page, 3 * page, 4, 5)
-
-
-def test_a_longer_name_is_another_counter() -> None:
-    assert amount_in(b"oom_kill_disable 7\nunder_oom 8\noom_kill 9\n", "oom_kill_count") == 9
-    assert amount_in(b"oom 1\noom_kill_disable 7\n", "oom_kill_count") is None
-
-
-def test_a_disk_counts_sectors_of_512_bytes() -> None:
-    stat = b" 8288 4409 946658 8178 3522 35810 1780752 7363 0 4632 16065 3663 48 356376 502 265 20"
-    expected = (8288, 3522, 946658 * 512, 1780752 * 512, 8178, 7363, 4632)
-    assert parsing.disk(stat) == expected
-
-
-def test_disks_add_up() -> None:
+def test_disks_add_up_if_all_are_known() -> None:
     one, two = parsing.disk(b"1 " * 11), parsing.disk(b"2 " * 11)
     assert parsing.sum_of_disks([one, two]) == (3, 3, 1536, 1536, 3, 3, 3)
     assert set(parsing.sum_of_disks([])) == {None}
     assert set(parsing.sum_of_disks([one, parsing.disk(b"")])) == {None}
 
 
-def test_interfaces_add_up() -> None:
-    assert parsing.network(NET_DEV) == (5627, 3406, 244279218, 373860, 11, 33, 22, 44)
-    assert set(parsing.network(NET_DEV.partition(b" lo")[0])) == {None}
-
-
-def test_pressure_is_in_seconds() -> None:
-    psi = b"some avg10=0.04 avg60=0.34 avg300=0.24 total=6131997\nfull avg10=0.00 total=12\n"
-    assert parsing.pressure(psi) == (6.131997, 0.000012)
-    assert parsing.pressure(psi.splitlines()[0]) == (6.131997, None)
+def test_a_longer_name_is_another_counter() -> None:
+    assert amount_in(b"oom_kill_disable 7\nunder_oom 8\noom_kill 9\n", "oom_kill_count") == 9
+    assert amount_in(b"oom 1\noom_kill_disable 7\n", "oom_kill_count") is None
 
 
 # -- processes

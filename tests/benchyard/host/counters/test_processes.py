@@ -199,12 +199,6 @@ def test_a_new_child_that_was_waited_for_hides_none_that_was_forgotten(worker: W
         used_by(before, lives(read_trees([worker.pid])), 0)
 
 
-def test_what_joined_late_has_an_unknown_past() -> None:
-    with pytest.raises(UnknownUsageError, match="older than the interval"):
-        used_by({}, by_key(life(7, is_root=True, started=100)), 101)
-    assert used_by({}, by_key(life(7, is_root=True, started=100, cpu_s=3.0)), 100).cpu_s == 3.0
-
-
 def test_disks_are_unknown_if_one_process_hides_them() -> None:
     hidden = life(8, parent=7)
     hidden = hidden._replace(usage=hidden.usage._replace(read_bytes=None))

@@ -53,18 +53,10 @@ def test_children_that_ended_inside_count_and_earlier_ones_do_not() -> None:
     earlier, inside = Ended(0, 5.0, 5.0, 10, 1, 2, 3, 4), Ended(0, 0.25, 0.5, 2**50, 6, 7, 8, 9)
     window = Window(TreeBook(), Owned(ended=(earlier,)))
     values = window.used(Owned(ended=(earlier, inside))).values
-    told = {
-        "cpu_s": 0.75,
-        "cpu_user_s": 0.25,
-        "page_fault_minor_count": 6,
-        "page_fault_major_count": 7,
-        "disk_read_bytes": 8,
-        "disk_write_bytes": 9,
-        "process_peak_rss_bytes": 2**50,
-        "memory_bytes": 0,
-        "process_count": 0,
-    }
-    assert {name: values[f"resource_{name}"] for name in told} == told
+    faults = ("page_fault_minor_count", "page_fault_major_count")
+    names = ("cpu_s", "cpu_user_s", *faults, "disk_read_bytes", "disk_write_bytes", "process_count")
+    assert [values[f"resource_{name}"] for name in names] == [0.75, 0.25, 6, 7, 8, 9, 0]
+    assert (values[PEAK], values["resource_memory_bytes"]) == (2**50, 0)
 
 
 def test_a_list_that_goes_on_growing_is_read_as_it_was() -> None:
@@ -78,18 +70,13 @@ def test_a_list_that_goes_on_growing_is_read_as_it_was() -> None:
     assert used_by_trees(None, end, 0).values["resource_cpu_s"] == 1.0
 
 
-def test_a_child_smaller_than_its_launcher_has_no_peak() -> None:
+def test_a_child_smaller_than_its_launcher_has_no_peak_and_a_large_one_an_exact_one() -> None:
     window = Window(TreeBook(), Owned())
-    account = window.used(Owned(ended=(spawn(["true"], folder=Path("/")).wait(),)))
-    assert account.values[PEAK] is None
-    assert "that starts them" in account.reasons[PEAK]
-
-
-def test_a_large_child_is_told_exactly_beside_small_ones() -> None:
-    window = Window(TreeBook(), Owned())
-    large = run(touching(64 * MIB))
     small = spawn(["true"], folder=Path("/")).wait()
-    assert small.peak_rss_bytes is None
+    account = window.used(Owned(ended=(small,)))
+    assert account.values[PEAK] is small.peak_rss_bytes is None
+    assert "that starts them" in account.reasons[PEAK]
+    large = run(touching(64 * MIB))
     assert window.used(Owned(ended=(small, large))).values[PEAK] == large.peak_rss_bytes
 
 
@@ -182,21 +169,18 @@ def test_more_below_zero_than_ticks_cut_off_is_not_believed(worker: Worker) -> N
     assert "contradict" in account.reasons["resource_cpu_s"]
 
 
-def test_a_root_that_was_started_inside_counts_from_its_birth() -> None:
+def test_a_root_counts_from_its_birth_and_one_that_is_older_is_not_known() -> None:
     window = Window(TreeBook(), Owned())
     worker = Worker()
     worker.burn(0.05)
     account = window.used(Owned(pids=[worker.pid]))
+    time.sleep(0.02)
+    late = Window(TreeBook(), Owned()).used(Owned(pids=[worker.pid]))
     worker.kill()
     assert (account.values["resource_cpu_s"] or 0) > 0.05
     assert (account.values[PEAK] or 0) > MIB
-
-
-def test_a_root_that_is_older_and_joined_inside_is_not_known(worker: Worker) -> None:
-    time.sleep(0.02)
-    account = Window(TreeBook(), Owned()).used(Owned(pids=[worker.pid]))
-    assert account.values["resource_cpu_s"] is None
-    assert "older than the interval" in account.reasons["resource_cpu_s"]
+    assert late.values["resource_cpu_s"] is None
+    assert "older than the interval" in late.reasons["resource_cpu_s"]
 
 
 def test_memory_of_one_process_is_told_and_of_two_is_not(worker: Worker) -> None:
@@ -216,15 +200,12 @@ def test_processes_of_owned_groups_are_left_to_them(worker: Worker) -> None:
     assert not reading.processes
 
 
-def test_what_children_waited_for_a_cpu_is_known_if_it_is_of_each() -> None:
+def test_what_children_waited_for_a_cpu_is_known_if_it_is_of_each(worker: Worker) -> None:
     told = [Ended(0, 1.0, 0.0, 2**50, cpu_wait_s=wait) for wait in (0.5, 0.25, None)]
     window = Window(TreeBook(), Owned())
     assert window.used(Owned(ended=told[:2])).values[CPU_WAIT] == 0.75
     account = window.used(Owned(ended=told))
     assert account.values[CPU_WAIT] is None
     assert "first thread" in account.reasons[CPU_WAIT]
-
-
-def test_beside_living_processes_nobody_knows_what_was_waited(worker: Worker) -> None:
-    owned = Owned(pids=[worker.pid], ended=[Ended(0, 1.0, 0.0, 2**50, cpu_wait_s=0.5)])
-    assert Window(TreeBook(), Owned()).used(owned).values[CPU_WAIT] is None
+    living = Owned(pids=[worker.pid], ended=told[:1])
+    assert Window(TreeBook(), Owned()).used(living).values[CPU_WAIT] is None

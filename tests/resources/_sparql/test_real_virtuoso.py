@@ -1,6 +1,7 @@
 """Virtuoso itself: what its loader says, and what it then answers."""
 
 from collections.abc import Callable, Generator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,29 +9,24 @@ import pytest
 from benchyard.case.resource import Workspace, step_context
 from resources._containers.settings import ContainerSettings
 from resources.virtuoso import GRAPH, Virtuoso
-from tests.resources.containers import asking, brought_up, put, refusal
+from tests.resources.containers import asking, broken_off, brought_up, put, refusal, workspace_in
 
 pytestmark = [pytest.mark.requires("docker", "image:virtuoso"), pytest.mark.slow]
 
 ENDPOINT = "http://Virtuoso:8890/sparql"
+SETTINGS = ContainerSettings(image="benchyard-test/virtuoso", memory="500MB")
 
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
     """Give a workspace for all tests here, in a folder whose name SQL would misread."""
-    base = tmp_path_factory.mktemp("it's [a] case")
-    folders = [base / name for name in ("inputs", "shared", "own", "kept")]
-    for folder in folders:
-        folder.mkdir()
-    return Workspace(*folders, labels={"benchyard.run": f"test:{base.name}"})
+    return workspace_in(tmp_path_factory.mktemp("it's [a] case"))
 
 
 @pytest.fixture(scope="module")
 def running(place: Workspace) -> Generator[Any]:
     """Start it once, for it takes seconds."""
-    settings = ContainerSettings(image="benchyard-test/virtuoso", memory="500MB")
-    resource = Virtuoso(settings, place)
-    with step_context("00-start"), brought_up(resource):
+    with step_context("00-start"), brought_up(Virtuoso(SETTINGS, place)) as resource:
         yield resource
 
 
@@ -64,11 +60,14 @@ def stored(ask: Callable[[str], Any]) -> int:
 
 def test_load(virtuoso: Any, place: Workspace, ask: Callable[[str], Any]) -> None:
     put(place, "a.nt", text=triples(0, 1000))
-
-    assert virtuoso.load("a.nt").values == {"files": 1}
-
-    assert stored(ask) == 1000
+    # A step that is repeated loads again.
+    for _ in range(2):
+        assert virtuoso.load("a.nt").values == {"files": 1}
+        assert stored(ask) == 1000
     assert ask('ASK { <a:s7> <a:p> "ä 7" }').values["boolean"] is True
+    (place.shared / "made.nt").write_text(triples(1000, 3))
+    assert virtuoso.load("made.nt").values == {"files": 1}
+    assert stored(ask) == 1003
 
 
 def test_load_in_parallel_from_a_folder(
@@ -81,22 +80,6 @@ def test_load_in_parallel_from_a_folder(
     assert virtuoso.load_parallel("*.nt", 2, "several").values == {"files": 4}
 
     assert stored(ask) == 4000
-
-
-def test_a_step_that_is_repeated_loads_again(
-    virtuoso: Any, place: Workspace, ask: Callable[[str], Any]
-) -> None:
-    put(place, "again.nt", text=triples(0, 10))
-    assert virtuoso.load("again.nt").values == virtuoso.load("again.nt").values
-    assert stored(ask) == 10
-
-
-def test_a_file_that_a_step_made(
-    virtuoso: Any, place: Workspace, ask: Callable[[str], Any]
-) -> None:
-    (place.shared / "made.nt").write_text(triples(0, 3))
-    assert virtuoso.load("made.nt").values == {"files": 1}
-    assert stored(ask) == 3
 
 
 def test_defect_04_what_is_no_rdf_fails_with_the_loaders_words(
@@ -119,6 +102,14 @@ def test_what_the_suffix_does_not_fit(
     put(place, name, text=text)
     said = refusal(lambda: virtuoso.load(name))
     assert said.startswith(f"Virtuoso could not load /usr/share/proj/{name}: ")
+
+
+def test_abort_ends_a_load(tmp_path: Path) -> None:
+    place = workspace_in(tmp_path)
+    put(place, "a.nt", text=triples(0, 2_000_000))
+    with brought_up(Virtuoso(SETTINGS, place)) as own:
+        broken_off(lambda: own.load_parallel("a.nt", 2), own.abort, 0.5)
+        assert not own.alive()
 
 
 def test_its_loader_takes_a_bare_word_for_an_object(

@@ -36,39 +36,32 @@ printf '"cpu_s": %.6f}}', $t;
 
 
 @pytest.fixture
-def record(run_benchyard: RunBenchyard, tmp_path: Path) -> Any:
-    """Return what executes a case once and returns its record."""
+def record(run_benchyard: RunBenchyard, case_folder: MakeCase) -> Any:
+    """Return what executes a case of one step once, and returns its record and its folder."""
 
-    def execute(folder: Path) -> Any:
+    def execute(step: Any, **settings: Any) -> tuple[Any, Path]:
+        given = {"image": BASE, "command": WAITS, **settings}
+        folder = case_folder("accounted", step, resources={"Container": given})
         ended = run_benchyard("run", folder, "--direct", "--runs", "1", "--cooldown", "0")
         assert ended.returncode == 0, ended.stderr
-        return json.loads((folder / "results/run_1/run.json").read_text())
+        return json.loads((folder / "results/run_1/run.json").read_text()), folder
 
-    del tmp_path
     return execute
 
 
-def used(record: Any, index: int) -> Any:
-    return record["steps"][index]["attempts"][-1]["repetitions"][-1]["used"]
-
-
-def told(folder: Path, name: str) -> Any:
-    return json.loads((folder / f"results/run_1/container/{name}.stdout.txt").read_text())
+def used(record: Any) -> Any:
+    return record["steps"][0]["attempts"][-1]["repetitions"][-1]["used"]
 
 
 @pytest.mark.parametrize(
     ("command", "runs"), [("run_to_end", True), ("run_to_end", False), ("execute", True)]
 )
 def test_defect_12_a_program_is_accounted_for_to_its_end(
-    case_folder: MakeCase, record: Any, command: str, *, runs: bool
+    record: Any, command: str, *, runs: bool
 ) -> None:
-    folder = case_folder(
-        "burns",
-        step_of("burn", command, ["perl", "-e", BURNS]),
-        resources={"Container": {"image": BASE, "command": WAITS, "runs": runs}},
-    )
-    document = record(folder)
-    found, own = used(document, 0), told(folder, "01-burn")
+    document, folder = record(step_of("burn", command, ["perl", "-e", BURNS]), runs=runs)
+    own = json.loads((folder / "results/run_1/container/01-burn.stdout.txt").read_text())
+    found = used(document)
     assert found["resource_cpu_s"] == pytest.approx(own["cpu_s"], rel=SHARE)
     parts = found["resource_cpu_user_s"] + found["resource_cpu_system_s"]
     assert parts == pytest.approx(found["resource_cpu_s"])
@@ -77,22 +70,12 @@ def test_defect_12_a_program_is_accounted_for_to_its_end(
 
 
 def test_limits_and_image_are_in_the_record_and_no_secret(
-    case_folder: MakeCase, record: Any, monkeypatch: pytest.MonkeyPatch
+    record: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("A_SECRET", "s3cret")
-    folder = case_folder(
-        "facts",
-        step_of("nothing", "execute", ["true"]),
-        resources={
-            "Container": {
-                "image": BASE,
-                "command": WAITS,
-                "memory": "64MB",
-                "environment": {"PASSWORD": "${env:A_SECRET}"},
-            }
-        },
-    )
-    document = record(folder)
+    environment = {"PASSWORD": "${env:A_SECRET}"}
+    step = step_of("nothing", "execute", ["true"])
+    document, folder = record(step, memory="64MB", environment=environment)
     facts = document["resources"]["Container"]
     assert facts["limits"]["memory_bytes"] == 64 << 20
     assert facts["id"].startswith("sha256:")
@@ -100,25 +83,16 @@ def test_limits_and_image_are_in_the_record_and_no_secret(
         assert file.is_dir() or b"s3cret" not in file.read_bytes(), file
 
 
-def test_throttling_that_the_group_around_does_not_see_is_never_told_as_zero(
-    case_folder: MakeCase, record: Any
-) -> None:
-    folder = case_folder(
-        "slowed",
-        step_of("burn", "run_to_end", ["perl", "-e", "1 while (times)[0] < 0.05"]),
+@pytest.mark.parametrize(
+    ("code", "metric", "limit"),
+    [
         # Less than what a busy host gives it: who gets no more than its limit is not throttled.
-        resources={"Container": {"image": BASE, "runs": False, "cpus": 0.1}},
-    )
-    assert used(record(folder), 0)["resource_throttled_s"] != 0
-
-
-def test_a_kill_for_want_of_memory_is_never_told_as_zero(
-    case_folder: MakeCase, record: Any
+        ("1 while (times)[0] < 0.05", "resource_throttled_s", {"cpus": 0.1}),
+        ("my $x = 'x' x (300 << 20)", "resource_oom_kill_count", {"memory": "64MB"}),
+    ],
+)
+def test_a_limit_that_the_group_around_does_not_see_is_never_told_as_zero(
+    record: Any, code: str, metric: str, limit: dict[str, Any]
 ) -> None:
-    code = "my $x = 'x' x (300 << 20)"
-    folder = case_folder(
-        "killed",
-        step_of("grow", "run_to_end", ["perl", "-e", code], may_fail=True, retries=0),
-        resources={"Container": {"image": BASE, "runs": False, "memory": "64MB"}},
-    )
-    assert used(record(folder), 0)["resource_oom_kill_count"] != 0
+    step = step_of("limited", "run_to_end", ["perl", "-e", code], may_fail=True, retries=0)
+    assert used(record(step, runs=False, **limit)[0])[metric] != 0

@@ -11,7 +11,6 @@ from resources._containers.engine import (
     EngineError,
     NotThereError,
     ensure_image,
-    image_identity,
     telling,
 )
 
@@ -70,16 +69,6 @@ def test_an_error_in_the_middle_of_a_pull_is_told_with_the_way_out() -> None:
     api = Api({"status": "Pulling"}, {"error": "no space left on device"})
     with pytest.raises(EngineError, match=r"'x:1' is not here.*no space left.*docker pull x:1"):
         ensure_image(client(api), "x:1", lambda _: None)
-
-
-def test_the_identity_is_more_than_a_name() -> None:
-    class Has:
-        def inspect_image(self, name: str) -> Any:
-            return {"Id": "sha256:1", "RepoDigests": [f"{name}@sha256:2"], "Size": 3}
-
-    found = image_identity(client(Has()), "x")
-    assert (found["image"], found["digests"], found["id"]) == ("x", ["x@sha256:2"], "sha256:1")
-    assert found["bytes"] == 3
 
 
 def test_errors_of_the_library_become_sentences() -> None:

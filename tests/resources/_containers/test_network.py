@@ -38,47 +38,12 @@ def test_an_engine_elsewhere_is_never_taken_for_a_process_of_this_host() -> None
         assert own_group("f" * 64, pid) is None
 
 
-LABELS = {"benchyard.run": "one"}
-
-
-class Engine:
-    """Two containers in the network of a run."""
-
-    def __init__(self) -> None:
-        self.closed = False
-
-    @property
-    def api(self) -> "Engine":
-        return self
-
-    def containers(self, filters: dict[str, str]) -> list[dict[str, str]]:
-        assert filters == {"network": network.network_name(LABELS)}
-        return [{"Id": "first"}, {"Id": "second"}]
-
-    def inspect_container(self, identity: str) -> Any:
-        own = {
-            "first": {"Aliases": ["Virtuoso", "0a1b"], "IPAddress": "10.0.0.2"},
-            "second": {"Aliases": None, "IPAddress": "10.0.0.3"},
-        }
-        return {"NetworkSettings": {"Networks": {network.network_name(LABELS): own[identity]}}}
-
-    def close(self) -> None:
-        self.closed = True
-
-
-def test_names_lead_to_addresses(monkeypatch: pytest.MonkeyPatch) -> None:
-    engine = Engine()
-    monkeypatch.setattr(network, "connect", lambda: engine)
-    assert network.addresses(LABELS) == {"virtuoso": "10.0.0.2", "0a1b": "10.0.0.2"}
-    assert engine.closed
-
-
 def test_without_an_engine_there_are_none(monkeypatch: pytest.MonkeyPatch) -> None:
     def connect() -> Any:
         raise EngineError("cannot use containers")
 
     monkeypatch.setattr(network, "connect", connect)
-    assert network.addresses(LABELS) == {}
+    assert network.addresses(LABELS_OF_A_RUN) == {}
 
 
 @pytest.mark.requires("docker", "image:oxigraph")

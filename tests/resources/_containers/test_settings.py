@@ -10,8 +10,6 @@ from hypothesis import strategies as st
 from benchyard.core.errors import InputError
 from resources._containers.settings import (
     ContainerSettings,
-    Healthy,
-    health_check,
     heap_arguments,
     readiness,
     usable_memory,
@@ -45,47 +43,25 @@ def test_any_size_is_taken_or_refused(text: str) -> None:
         ({"ports": {"http": 80}}, "'http: 80'"),
         ({"ports": {"80": 70000}}, "'80: 70000'"),
         ({"ports": {"0": 1}}, "'0: 1'"),
+        ({"memory": "x", "cpus": -1, "volumes": ["y"]}, "memory.*cpus.*absolute"),
+        ({"image": ""}, "no image"),
+        ({"ready": {"log": "("}}, "no regular expression"),
+        ({"ready": {"http": "path"}}, "8080/health"),
+        ({"health_check": {"interval": 1}}, "no 'command'"),
     ],
 )
 def test_what_cannot_be_is_refused(given_: dict[str, Any], words: str) -> None:
-    with pytest.raises(InputError, match=words):
-        ContainerSettings(**given_)
-
-
-def test_all_problems_are_told_at_once() -> None:
-    with pytest.raises(InputError, match=r"memory.*cpus.*absolute"):
-        ContainerSettings(memory="x", cpus=-1, volumes=["y"])
-
-
-@pytest.mark.parametrize(
-    ("given_", "words"),
-    [
-        ({}, "no image"),
-        ({"image": "x", "ready": {"log": "("}}, "no regular expression"),
-        ({"image": "x", "ready": {"http": "path"}}, "8080/health"),
-        ({"image": "x", "health_check": {"interval": 1}}, "no 'command'"),
-    ],
-)
-def test_what_cannot_be_of_any_container_is_refused(given_: Any, words: str) -> None:
+    given_.setdefault("image", "x")
     with pytest.raises(InputError, match=words):
         AnyContainerSettings(**given_)
 
 
 def test_every_way_to_be_ready() -> None:
-    ways = readiness(
-        {"log": "x", "tcp": 1, "http": ":80/a?b", "healthy": True, "command": ["true"]}
-    )
+    ways = readiness({"log": "x", "tcp": 1, "http": ":80/a?b", "command": ["true"]})
     ports = [TcpPort(1), HttpUrl(80, "/a?b")]
-    assert ways == [LogPattern("x"), *ports, ProgramSucceeds(["true"]), Healthy()]
+    assert ways == [LogPattern("x"), *ports, ProgramSucceeds(["true"])]
     assert readiness({"http": "80"}) == [HttpUrl(80, "/")]
     assert readiness({"healthy": False}) == []
-
-
-def test_a_health_check() -> None:
-    assert health_check({}) is None
-    found = health_check({"command": ["true"], "retries": 2})
-    assert found is not None
-    assert (found["Test"], found["Retries"], found["Interval"]) == (["CMD", "true"], 2, 500_000_000)
 
 
 def test_java_gets_half_of_the_limit_or_of_the_host() -> None:

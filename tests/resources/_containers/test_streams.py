@@ -18,23 +18,16 @@ def no_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("benchyard.core.redaction._known", set[object]())
 
 
-@pytest.fixture
-def follower(tmp_path: Path) -> Follower:
-    return Follower(tmp_path / "out", tmp_path / "err")
-
-
-def test_a_stream_that_breaks_loses_output(follower: Follower) -> None:
+def test_a_stream_that_breaks_or_has_no_file_loses_output(tmp_path: Path) -> None:
     def breaks() -> Iterator[tuple[bytes | None, bytes | None]]:
         yield b"half", None
         raise ConnectionResetError("gone")
 
+    follower = Follower(tmp_path / "out", tmp_path / "err")
     with pytest.raises(ConnectionResetError):
         follower.follow(breaks())
     with pytest.raises(CommandFailedError, match="gone"):
         follower.refuse_lost()
-
-
-def test_a_file_that_cannot_be_made_holds_nobody_up(tmp_path: Path) -> None:
     follower = Follower(tmp_path / "none" / "out", tmp_path / "err")
     follower.follow([(b"a", b"b")])
     with pytest.raises(CommandFailedError, match="No such file"):

@@ -225,19 +225,21 @@ def test_a_sampler_that_died_is_told_and_its_samples_are_kept(tmp_path: Path) ->
 def test_curves_that_cannot_be_written_do_not_take_the_rest_along(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(*_: object) -> None:
+    def full(_descriptor: int) -> None:
         raise OSError(28, "No space left on device")
 
     one = collector(tmp_path)
     one.start()
     pid = sampler_pid(tmp_path)
-    monkeypatch.setattr("benchyard.host.sampler.curves.writing_atomically", full)
+    monkeypatch.setattr("benchyard.core.files.os.fsync", full)
     account = one.stop([])
     assert one.stop([]) == account
-    assert "No space left" in str(account.facts["error"])
+    raw = tmp_path / RAW_FILE
+    said = f"cannot be written: No space left on device; the samples are kept in {raw}"
+    assert said in str(account.facts["error"])
     assert account.facts["sampler_peak_rss_bytes"] is not None
     assert start_time(pid) is None
-    assert (tmp_path / RAW_FILE).exists()
+    assert list(tmp_path.iterdir()) == [raw]
 
 
 def test_defect_18_a_step_of_the_wall_clock_does_not_matter(

@@ -82,14 +82,6 @@ def test_morph_kgc_on_files(started: Callable[..., Any], serialization: str, sev
     assert statements(result.output) == P1 | P2
 
 
-@morph_kgc
-def test_morph_kgc_on_a_mapping_that_is_none(started: Callable[..., Any]) -> None:
-    engine = started("MorphKGC", **MORPH)
-    mapping = put(engine, "none.ttl", "this is no mapping")
-    with pytest.raises(CommandFailedError, match="exit code 1"):
-        engine.execute_mapping(mapping, "out.nt", "ntriples")
-
-
 @sdm_rdfizer
 def test_sdm_rdfizer_on_files(started: Callable[..., Any]) -> None:
     engine = started("SDMRDFizer", **SDM)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from benchyard.core.errors import CommandFailedError, NotReadyError, ResourceError
+from benchyard.core.errors import CommandFailedError, NotReadyError
 from tests.conftest import eventually
 from tests.resources.containers import NOTHING, left_of, run_of
 
@@ -100,24 +100,6 @@ def test_defect_01_an_exit_code_is_a_failure(recorded: Callable[..., Any], name:
     with pytest.raises(CommandFailedError, match=r"exit code 3.*no such column") as failed:
         engine.execute_mapping(*FILES)
     assert failed.value.exit_status == 3
-
-
-def test_an_error_tells_no_password(recorded: Callable[..., Any], database: dict[str, Any]) -> None:
-    engine = recorded("RMLMapper", EXIT=1, ERROR="connection refused", SAY="")
-    with pytest.raises(CommandFailedError) as failed:
-        engine.execute_mapping(*FILES, **database)
-    assert database["rdb_password"] not in str(failed.value)
-
-
-def test_defect_41_an_image_that_cannot_be_had_is_told_before_anything_is_measured(
-    engine: Callable[..., Any],
-) -> None:
-    resource = engine("MorphKGC", image="benchyard-test/no-such-image:0")
-    try:
-        with pytest.raises(ResourceError, match="benchyard-test/no-such-image:0"):
-            resource.initialize()
-    finally:
-        resource.stop()
 
 
 def test_defect_47_a_step_that_is_stopped_leaves_no_container(

@@ -13,7 +13,6 @@ from benchyard.host.counters.account import (
     MOST_REASONS,
     SINGLE,
     SUMS,
-    MetricBook,
     Reasons,
 )
 from benchyard.host.counters.trees import PROCESS_PEAK
@@ -46,13 +45,6 @@ def test_reasons_are_told_once_each_and_no_more_than_a_few() -> None:
     for at in range(100):
         reasons.add({"a": f"reason {at}"})
     assert reasons.told()["a"].count("reason") == MOST_REASONS - 1
-
-
-def test_nothing_below_zero_is_told() -> None:
-    account = MetricBook()
-    account.tell("resource_disk_write_bytes", -1)
-    assert account.values == {"resource_disk_write_bytes": None}
-    assert "contradict" in account.reasons["resource_disk_write_bytes"]
 
 
 def test_the_same_metrics_whatever_is_owned(

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from benchyard.core.errors import MeasurementError
 from benchyard.host.collector import MeasuredRun, StepWindow
 from benchyard.host.sampler import owned, process
 from benchyard.host.sampler.curves import METRICS_FILE, MOST_TOLD, RESOURCES_FILE, write_curves
@@ -164,24 +163,6 @@ def test_without_samples_there_is_a_header(tmp_path: Path) -> None:
     assert (made.samples, made.files) == (0, (METRICS_FILE,))
     assert (tmp_path / METRICS_FILE).read_text() == ",".join(METRICS_COLUMNS) + "\n"
     assert not (tmp_path / RESOURCES_FILE).exists()
-
-
-def test_a_full_disk_keeps_the_samples_and_says_where(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    raw = written(tmp_path, tick(1))
-
-    def full(_descriptor: int) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr("benchyard.core.files.os.fsync", full)
-    with pytest.raises(MeasurementError) as caught:
-        write_curves(raw, measured(tmp_path), [], [])
-    assert str(caught.value) == (
-        f"{tmp_path / METRICS_FILE}: the curves cannot be written: No space left on device; "
-        f"the samples are kept in {raw}"
-    )
-    assert [path.name for path in tmp_path.iterdir()] == ["raw"]
 
 
 @pytest.mark.slow

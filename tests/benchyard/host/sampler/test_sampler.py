@@ -90,11 +90,6 @@ def _hears(one: Sampler) -> bool:
     return "db" in one._watched
 
 
-def test_a_sampler_that_cannot_be_started_is_said(tmp_path: Path) -> None:
-    with pytest.raises(MeasurementError, match="no sampler: "):
-        start_sampler(tmp_path / "none" / "raw", 1, [])
-
-
 def test_a_sampler_that_says_nothing_is_killed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

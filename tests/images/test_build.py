@@ -56,13 +56,9 @@ def test_what_the_tests_measure_has_an_image() -> None:
 
 
 @pytest.mark.parametrize("name", build.names())
-def test_every_image_stands_on_ours_and_is_named_as_ours(name: str) -> None:
+def test_every_image_stands_on_ours_and_names_no_machine(name: str) -> None:
     assert build.with_parents([name])[-1] == name
     assert re.fullmatch(rf"{PREFIX}/{name}:[\w.-]+", build.reference(name))
-
-
-@pytest.mark.parametrize("name", build.names())
-def test_no_file_names_a_machine(name: str) -> None:
     texts = [path.read_text() for path in (FOLDER / name).iterdir() if path.is_file()]
     assert not [text for text in texts if re.search(r"https?://|registry|mirror", text)]
 

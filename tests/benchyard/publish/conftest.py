@@ -4,6 +4,7 @@ import os
 import subprocess
 from collections.abc import Callable, Generator
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
@@ -77,3 +78,12 @@ def small_disk(tmp_path: Path) -> Generator[Path]:
 def names(folder: Path) -> list[str]:
     """Return what lies in a folder, hidden files too."""
     return sorted(path.name for path in folder.iterdir()) if folder.exists() else []
+
+
+def raising(error: BaseException) -> Callable[..., NoReturn]:
+    """Return a function that takes whatever it is given and fails."""
+
+    def refused(*_: object, **__: object) -> NoReturn:
+        raise error
+
+    return refused

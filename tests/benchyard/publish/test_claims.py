@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from benchyard.publish.claims import ClaimedFile, Missed, claimed, copy_new, make_folder, write_new
-from tests.benchyard.publish.conftest import names, write
+from tests.benchyard.publish.conftest import names, raising, write
 from tests.conftest import open_below
 
 Step = Callable[[], object]
@@ -37,9 +37,10 @@ def outcome(path: Path) -> object:
         return "claimed" if isinstance(held, ClaimedFile) else held
 
 
-def test_a_child_does_not_inherit_the_lock(file: Path) -> None:
+def test_it_is_open_for_writing_because_of_nfs_and_no_child_inherits_it(file: Path) -> None:
     with claimed(file) as held:
         assert isinstance(held, ClaimedFile)
+        assert fcntl.fcntl(held.descriptor, fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDWR
         assert not os.get_inheritable(held.descriptor)
 
 
@@ -77,30 +78,20 @@ def test_what_is_no_file_is_not_claimed(spool: Path, tmp_path: Path) -> None:
         assert outcome(spool / name) is Missed.GONE, name
 
 
-def refusing(monkeypatch: pytest.MonkeyPatch, *modes: int, number: int = errno.EACCES) -> None:
-    """Refuse to open in these modes: the tests may run as root, who may do anything."""
-    real = os.open
-
-    def opened(path: Path, flags: int, mode: int = 0o777) -> int:
-        if flags & os.O_ACCMODE in modes:
-            raise OSError(number, os.strerror(number), str(path))
-        return real(path, flags, mode)
-
-    monkeypatch.setattr(os, "open", opened)
-
-
 @pytest.mark.parametrize("number", [errno.EACCES, errno.EPERM, errno.EROFS])
 def test_a_file_that_may_only_be_read_is_claimed(
     file: Path, monkeypatch: pytest.MonkeyPatch, number: int
 ) -> None:
-    refusing(monkeypatch, os.O_RDWR, number=number)
+    """Opening for writing is refused: the tests may run as root, who may do anything."""
+    real = os.open
+
+    def opened(path: Path, flags: int, mode: int = 0o777) -> int:
+        if flags & os.O_ACCMODE == os.O_RDWR:
+            raise OSError(number, os.strerror(number), str(path))
+        return real(path, flags, mode)
+
+    monkeypatch.setattr(os, "open", opened)
     assert outcome(file) == "claimed"
-
-
-def test_it_is_open_for_writing_because_of_nfs(file: Path) -> None:
-    with claimed(file) as held:
-        assert isinstance(held, ClaimedFile)
-        assert fcntl.fcntl(held.descriptor, fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDWR
 
 
 def test_claiming_changes_no_time_and_leaks_nothing(file: Path) -> None:
@@ -122,18 +113,12 @@ def test_taking_out_what_is_gone_is_no_error(file: Path) -> None:
 # -- names that are free, or not
 
 
-@pytest.fixture
-def no_links(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have a file system without hard links, such as FAT."""
+def test_without_links_too_one_of_many_gets_the_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on a file system without hard links, such as FAT."""
+    monkeypatch.setattr(os, "link", raising(PermissionError(1, "Operation not permitted")))
 
-    def refused(*_: object, **__: object) -> None:
-        raise PermissionError(1, "Operation not permitted")
-
-    monkeypatch.setattr(os, "link", refused)
-
-
-@pytest.mark.usefixtures("no_links")
-def test_without_links_too_one_of_many_gets_the_name(tmp_path: Path) -> None:
     def one(number: int) -> bool:
         return write_new(tmp_path / "a", str(number).encode(), f"key {number}")
 

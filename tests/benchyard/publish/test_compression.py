@@ -41,23 +41,14 @@ def test_what_would_fill_the_memory_is_rejected(how: Compression) -> None:
     assert len(bomb) < 60_000
     with pytest.raises(DocumentRejectedError, match="larger than 1 MiB"):
         decompress(bomb, how, 1024**2)
-
-
-def test_the_limit_itself_is_allowed() -> None:
-    for how in Compression:
-        assert len(decompress(compress(b"x" * 1000, how), how, 1000)) == 1000
-        with pytest.raises(DocumentRejectedError, match="larger"):
-            decompress(compress(b"x" * 1001, how), how, 1000)
+    assert len(decompress(compress(b"x" * 1000, how), how, 1000)) == 1000
 
 
 def test_several_frames_are_one_content() -> None:
-    one = zstandard.compress(b"one ")
-    big = zstandard.compress(bytes(range(256)) * 40)
-    assert (
-        decompress(one + big + one, Compression.ZST) == b"one " + bytes(range(256)) * 40 + b"one "
-    )
-    gz = gzip.compress(b"one ") * 2
-    assert decompress(gz, Compression.GZ) == b"one one "
+    big = bytes(range(256)) * 40
+    frames = b"".join(map(zstandard.compress, (b"one ", big)))
+    assert decompress(frames, Compression.ZST) == b"one " + big
+    assert decompress(gzip.compress(b"one ") * 2, Compression.GZ) == b"one one "
 
 
 def test_a_stream_of_zstd_does_not_say_its_size() -> None:

@@ -1,7 +1,5 @@
 """What came of publishing, in words."""
 
-import pytest
-
 from benchyard.publish.outcome import Left, PublishResult, Rejected, advice, problems
 
 DOWN = "nobody is there"
@@ -12,27 +10,10 @@ def test_one_reason_for_all_is_told_once() -> None:
     assert list(problems(PublishResult("local", waiting=waiting, error=DOWN))) == [f"local: {DOWN}"]
 
 
-@pytest.mark.parametrize(
-    ("outcome", "told"),
-    [
-        (PublishResult("local"), []),
-        (
-            PublishResult("datastore", waiting=(Left("a.json"), Left("results/run_1", "damaged"))),
-            [
-                "datastore: 1 document waiting; 'benchyard publish --sink datastore' brings it",
-            ],
-        ),
-        (
-            PublishResult("local:x", rejected=(Rejected("a.json", "no"), Rejected("b.json", "no"))),
-            [
-                "local:x: 2 documents rejected; 'benchyard publish --sink local:x --again' offers "
-                "them once more",
-            ],
-        ),
-    ],
-    ids=str,
-)
-def test_whoever_did_not_come_to_publish_hears_which_command_does(
-    outcome: PublishResult, told: list[str]
-) -> None:
-    assert list(advice(outcome)) == told
+def test_whoever_did_not_come_to_publish_hears_which_command_does() -> None:
+    left = (Left("a.json"), Left("results/run_1", "damaged"))
+    [waits] = advice(PublishResult("datastore", waiting=left))
+    assert "1 document waiting; 'benchyard publish --sink datastore' brings it" in waits
+    [refused] = advice(PublishResult("local:x", rejected=(Rejected("a.json", "no"),) * 2))
+    assert "2 documents rejected; 'benchyard publish --sink local:x --again'" in refused
+    assert list(advice(PublishResult("local"))) == []

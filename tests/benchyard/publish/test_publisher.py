@@ -5,6 +5,7 @@ import os
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from benchyard.publish.outcome import Begun, Happening, Left, Published, Publish
 from benchyard.publish.publisher import Manner, StopSignal, deliver, publish
 from benchyard.publish.sinks.contract import DocumentKind, Spooled
 from benchyard.publish.sinks.sending import RetryPolicy
-from tests.benchyard.publish.conftest import Fill, names, write
+from tests.benchyard.publish.conftest import Fill, names, raising, write
 from tests.benchyard.publish.fake_sinks import Failing, FolderSink, NotingSink
 
 HASTY = RetryPolicy(retries=2, first_s=0.001)
@@ -104,7 +105,7 @@ def test_what_is_told_while_it_goes_on(lab: Lab) -> None:
         assert threading.current_thread() is me
         told.append(happening)
 
-    lab.run(listener=listen)
+    assert lab.run(listener=listen).is_clean
     begun, retrying, *rest = told
     assert begun == Begun("fake", files=2)
     assert isinstance(retrying, Retrying)
@@ -122,18 +123,15 @@ def test_events_are_for_sinks_that_take_them(lab: Lab) -> None:
     assert names(lab.spool) == []
 
 
-def test_a_sink_is_told_of_archiving(lab: Lab) -> None:
-    lab.fill("a.json", "b.json")
-    sink = NotingSink(lab.to.folder.parent / "sink")
-    assert publish(lab.spool, sink, lab.to).is_clean
-    assert sink.noted == ["a.json", "b.json"]
-
-
-def test_a_sink_that_cannot_be_told_of_archiving_is_a_warning(lab: Lab) -> None:
+@pytest.mark.parametrize("deaf", [False, True])
+def test_a_sink_is_told_of_archiving_and_a_warning_tells_if_that_failed(
+    lab: Lab, *, deaf: bool
+) -> None:
     lab.fill("a.json")
-    sink = NotingSink(lab.to.folder.parent / "sink", deaf=True)
+    sink = NotingSink(lab.to.folder.parent / "sink", deaf=deaf)
     outcome = publish(lab.spool, sink, lab.to, Manner(HASTY))
-    assert outcome.published[0].warning == "the table is away"
+    assert sink.noted == ([] if deaf else ["a.json"])
+    assert bool(outcome.published[0].warning) is deaf
     assert outcome.is_clean
     assert names(lab.spool) == []
 
@@ -177,15 +175,9 @@ def test_large_files_and_sinks_that_take_one_at_a_time_get_one_at_a_time(
 def test_publishers_at_once_store_each_file_once(lab: Lab) -> None:
     wanted = lab.fill(*(f"{number:02}.json" for number in range(60)))
     lab.sink.parallel = 2
-    outcomes: list[PublishResult] = []
-    threads = [
-        threading.Thread(target=lambda: outcomes.append(publish(lab.spool, lab.sink, lab.to)))
-        for _ in range(3)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(3) as threads:
+        begun = [threads.submit(publish, lab.spool, lab.sink, lab.to) for _ in range(3)]
+        outcomes = [one.result() for one in begun]
     assert sorted(lab.sink.stored) == wanted
     assert sorted(name for one in outcomes for name in published(one)) == wanted
     assert all(outcome.is_clean for outcome in outcomes)
@@ -193,13 +185,6 @@ def test_publishers_at_once_store_each_file_once(lab: Lab) -> None:
 
 
 # -- the sink
-
-
-def test_a_sink_that_comes_back_gets_everything(lab: Lab) -> None:
-    lab.fill("a.json", "b.json")
-    lab.sink.before = Failing(DOWN, times=2)
-    assert lab.run().is_clean
-    assert lab.sink.stored == ["a.json", "b.json"]
 
 
 @pytest.mark.parametrize("parallel", [1, 4])
@@ -244,32 +229,15 @@ def test_what_is_rejected_is_put_aside_and_the_rest_goes_on(lab: Lab) -> None:
     lab.fill("a.json", "b.json.gz", "d.json")
     lab.fill("c.json", content="reject me")
     outcome = lab.run()
-    assert {one.name: one.reason for one in outcome.rejected} == {
-        "b.json.gz": "its compression is damaged: Not a gzipped file (b'{\"')",
-        "c.json": "it says so itself",
-    }
+    reasons = {one.name: one.reason for one in outcome.rejected}
+    assert reasons["c.json"] == "it says so itself"
+    assert reasons["b.json.gz"].startswith("its compression is damaged: ")
     assert sorted(published(outcome)) == ["a.json", "d.json"]
     assert names(lab.spool) == ["rejected"]
-    assert names(lab.spool / "rejected") == [
-        "b.json.gz",
-        "b.json.gz.reason.txt",
-        "c.json",
-        "c.json.reason.txt",
-    ]
+    aside = [name for kept in reasons for name in (kept, f"{kept}.reason.txt")]
+    assert names(lab.spool / "rejected") == sorted(aside)
     assert not outcome.is_clean
     assert lab.run() == PublishResult("fake")
-
-
-def test_what_a_sink_must_not_raise_leaves_that_file_and_is_said(lab: Lab) -> None:
-    lab.fill("a.json", "b.json")
-    lab.sink.before = Failing(ZeroDivisionError("by zero\nand more"), times=1)
-    outcome = lab.run()
-    assert outcome.waiting == (
-        Left("a.json", "sink fake: unexpected ZeroDivisionError: by zero and more"),
-    )
-    assert published(outcome) == ["b.json"]
-    assert outcome.error is None
-    assert not outcome.is_clean
 
 
 @pytest.mark.parametrize(
@@ -311,12 +279,23 @@ def test_a_sink_that_says_when_to_come_back_is_obeyed(lab: Lab) -> None:
     assert [one.seconds for one in told if isinstance(one, Retrying)] == [0.002]
 
 
-def test_what_is_refused_for_no_known_reason_waits_and_the_others_go_on(lab: Lab) -> None:
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (SinkError("refused, who knows why"), "refused, who knows why"),
+        (ZeroDivisionError("zero\nand"), "sink fake: unexpected ZeroDivisionError: zero and"),
+    ],
+)
+def test_what_is_refused_for_no_known_reason_waits_and_the_others_go_on(
+    lab: Lab, error: Exception, said: str
+) -> None:
     lab.fill("a.json", "b.json")
-    lab.sink.before = Failing(SinkError("refused, who knows why"), times=1)
+    lab.sink.before = Failing(error, times=1)
     outcome = lab.run()
-    assert outcome.waiting == (Left("a.json", "refused, who knows why"),)
+    assert outcome.waiting == (Left("a.json", said),)
     assert published(outcome) == ["b.json"]
+    assert outcome.error is None
+    assert not outcome.is_clean
 
 
 # -- large files
@@ -448,14 +427,8 @@ def test_a_file_that_grows_while_it_is_stored_is_taken_the_next_time(lab: Lab) -
 
 def test_a_file_that_is_replaced_while_it_is_stored_is_not_lost(lab: Lab) -> None:
     lab.fill("a.json")
-    once = Failing(DOWN, times=0)
-
-    def replace_it(spooled: Spooled) -> None:
-        once(spooled)
-        if once.calls == 1:
-            write(lab.spool / ".new", "second").replace(lab.spool / "a.json")
-
-    lab.sink.after = replace_it
+    new = write(lab.spool / ".new", "second")
+    lab.sink.after = lambda _: new.exists() and new.replace(lab.spool / "a.json")
     assert [left.name for left in lab.run().waiting] == ["a.json"]
     assert lab.run().is_clean
     assert (lab.to.folder / "a.json").read_text() == "second"
@@ -480,17 +453,13 @@ def test_a_test_that_is_still_writing_its_result_is_not_rejected(
     assert lab.sink.stored == ["a.json"]
 
 
-def test_a_fresh_file_is_rejected_once_it_has_settled(
-    lab: Lab, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("settled", "from_now"), [(0.1, 0), (3600, 9000)])
+def test_a_file_is_rejected_once_it_has_settled_and_at_once_if_it_is_from_the_future(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch, settled: float, from_now: float
 ) -> None:
-    monkeypatch.setattr(publisher, "SETTLED_S", 0.1)
-    write(lab.spool / "a.json", "reject me")
-    assert lab.run().rejected[0].name == "a.json"
-
-
-def test_a_file_from_the_future_is_rejected_at_once(lab: Lab) -> None:
+    monkeypatch.setattr(publisher, "SETTLED_S", settled)
     path = write(lab.spool / "a.json", "reject me")
-    os.utime(path, (time.time() + 9000, time.time() + 9000))
+    os.utime(path, (time.time() + from_now, time.time() + from_now))
     assert lab.run().rejected[0].name == "a.json"
 
 
@@ -554,9 +523,8 @@ def test_an_impatient_user_is_let_go_at_once(lab: Lab) -> None:
     lab.sink.before = lambda _: going.wait(10)
 
     def second_ctrl_c(happening: Happening) -> None:
-        if isinstance(happening, Begun):
-            return
-        raise KeyboardInterrupt
+        if not isinstance(happening, Begun):
+            raise KeyboardInterrupt
 
     lab.sink.parallel = 2
     threading.Timer(0.05, going.set).start()
@@ -566,11 +534,7 @@ def test_an_impatient_user_is_let_go_at_once(lab: Lab) -> None:
 
 def test_a_mistake_of_ours_is_not_hidden(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     lab.fill("a.json")
-
-    def wrong(*_: object) -> None:
-        raise AttributeError("a mistake")
-
-    monkeypatch.setattr(lab.to, "keep", wrong)
+    monkeypatch.setattr(lab.to, "keep", raising(AttributeError("a mistake")))
     with pytest.raises(AttributeError, match="a mistake"):
         lab.run()
     assert names(lab.spool) == ["a.json"]

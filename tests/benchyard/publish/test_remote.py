@@ -48,11 +48,12 @@ def renaming() -> None:
     import_module("fsspec").register_implementation("renaming", RenamingFileSystem, clobber=True)
 
 
-@pytest.fixture(params=["memory", "renaming"])
+@pytest.fixture(params=["local", "memory", "renaming"])
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param == "memory":
         return f"memory://bucket-{uuid4().hex}/deep/folder"
-    return f"renaming://{tmp_path}/remote/folder"
+    kind = "renaming://" if request.param == "renaming" else ""
+    return f"{kind}{tmp_path}/archive/folder"
 
 
 @pytest.fixture
@@ -70,16 +71,21 @@ def keep(archive: Archive, held: ClaimedFile) -> Kept:
     return archive.keep(held, held.content())
 
 
+@pytest.mark.parametrize("lies", Compression)
 @pytest.mark.parametrize("wanted", Compression)
-def test_a_file_is_archived_once(url: str, hold: Hold, wanted: Compression) -> None:
+def test_a_file_is_archived_once(
+    url: str, hold: Hold, lies: Compression, wanted: Compression
+) -> None:
     archive = opened(url, wanted)
     assert not archive.has("a.json")
-    held = hold("a.json", "content")
-    assert archive.planned(held, b"content") == f"{url}/a.json{wanted.ending}"
-    assert keep(archive, held) == Kept(f"{url}/a.json{wanted.ending}", new=True)
-    assert keep(archive, held) == Kept(f"{url}/a.json{wanted.ending}", new=False)
-    assert archive.has("a.json.zst")
-    assert keep(opened(url), held) == Kept(f"{url}/a.json{wanted.ending}", new=False)
+    held = hold(f"a.json{lies.ending}", compress(b"content", lies))
+    ending = wanted.ending or lies.ending
+    assert archive.planned(held, b"content") == f"{url}/a.json{ending}"
+    assert keep(archive, held) == Kept(f"{url}/a.json{ending}", new=True)
+    assert keep(archive, held) == Kept(f"{url}/a.json{ending}", new=False)
+    assert held.path.exists(), "it stays in the spool"
+    assert all(map(archive.has, ("a.json", "a.json.gz", "a.json.zst")))
+    assert keep(opened(url), held) == Kept(f"{url}/a.json{ending}", new=False)
 
 
 def test_other_content_gets_another_name(url: str, hold: Hold) -> None:
@@ -90,11 +96,6 @@ def test_other_content_gets_another_name(url: str, hold: Hold) -> None:
     assert keep(archive, renamed) == Kept(f"{url}/a~2.json", new=True)
     assert not keep(archive, renamed).new
     assert not keep(archive, held).new
-
-
-def test_what_lies_compressed_stays_so(url: str, hold: Hold) -> None:
-    held = hold("a.json.gz", compress(b"content", Compression.GZ))
-    assert keep(opened(url), held).where == f"{url}/a.json.gz"
 
 
 @pytest.mark.parametrize("where", ["write", "move"])

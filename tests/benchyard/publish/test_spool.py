@@ -16,11 +16,7 @@ from benchyard.core.errors import InputError, SinkUnavailableError
 from benchyard.publish.claims import ClaimedFile, claimed
 from benchyard.publish.sinks.contract import DocumentKind
 from benchyard.publish.spool import kind_of, listing, offer_again, put, reject
-from tests.benchyard.publish.conftest import Fill, names, write
-
-
-def waiting(folder: Path, only: DocumentKind | None = None) -> list[str]:
-    return [one.name for one in listing(folder, only).waiting]
+from tests.benchyard.publish.conftest import Fill, names, raising, write
 
 
 # -- putting
@@ -91,7 +87,8 @@ def test_the_oldest_is_first_then_the_name(spool: Path, fill: Fill) -> None:
     fill("c.json", "a.json", "b.json.gz", "e.events.jsonl.zst")
     for name in ("a.json", "b.json.gz"):
         os.utime(spool / name, (1_700_000_000, 1_700_000_000))
-    assert waiting(spool) == ["a.json", "b.json.gz", "c.json", "e.events.jsonl.zst"]
+    waiting = [one.name for one in listing(spool).waiting]
+    assert waiting == ["a.json", "b.json.gz", "c.json", "e.events.jsonl.zst"]
 
 
 def test_what_is_no_document_is_counted_and_left(spool: Path, tmp_path: Path, fill: Fill) -> None:
@@ -108,18 +105,6 @@ def test_what_is_no_document_is_counted_and_left(spool: Path, tmp_path: Path, fi
     assert found.left_alone == 7
 
 
-def test_events_are_left_alone_where_only_results_are_wanted(spool: Path, fill: Fill) -> None:
-    fill("a.json", "a.events.jsonl")
-    assert waiting(spool, DocumentKind.RESULTS) == ["a.json"]
-    assert waiting(spool, DocumentKind.EVENTS) == ["a.events.jsonl"]
-    assert listing(spool, DocumentKind.RESULTS).left_alone == 1
-
-
-def test_a_folder_that_is_not_there_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError):
-        listing(tmp_path / "absent")
-
-
 @given(st.text())
 def test_any_name_is_of_a_kind_or_of_none(name: str) -> None:
     assert kind_of(name) in (DocumentKind.RESULTS, DocumentKind.EVENTS, None)
@@ -128,24 +113,13 @@ def test_any_name_is_of_a_kind_or_of_none(name: str) -> None:
     assert kind_of(f".{name}.json") is None
 
 
-def test_a_name_that_is_no_unicode(spool: Path) -> None:
-    (Path(os.fsdecode(os.fsencode(spool) + b"/\xff.json"))).write_text("{}")
-    assert waiting(spool) == ["\udcff.json"]
-
-
 # -- rejecting
-def test_what_is_rejected_has_its_reason_beside_it(
-    spool: Path, hold: Callable[..., ClaimedFile]
-) -> None:
-    assert reject(hold("a.json", "broken"), "it is broken") == "a.json"
-    assert names(spool) == ["rejected"]
-    assert (spool / "rejected" / "a.json").read_text() == "broken"
-    assert (spool / "rejected" / "a.json.reason.txt").read_text() == "it is broken\n"
 
 
-def test_another_of_the_same_name_does_not_replace_it(
-    spool: Path, hold: Callable[..., ClaimedFile]
-) -> None:
+Hold = Callable[..., ClaimedFile]
+
+
+def test_another_of_the_same_name_does_not_replace_it(spool: Path, hold: Hold) -> None:
     reject(hold("a.json.gz", b"\0one"), "first")
     assert reject(hold("a.json.gz", b"\0two"), "second") == "a~2.json.gz"
     assert reject(hold("a.json.gz", b"\0one"), "first again") == "a.json.gz"
@@ -156,23 +130,17 @@ def test_another_of_the_same_name_does_not_replace_it(
     assert len(names(rejected)) == 4
 
 
-def test_a_file_in_the_place_of_the_folder_loses_nothing(
-    spool: Path, hold: Callable[..., ClaimedFile]
-) -> None:
-    write(spool / "rejected", "mine")
-    with pytest.raises(SinkUnavailableError, match=r"rejected: File exists"):
-        reject(hold("a.json", "broken"), "it is broken")
-    assert names(spool) == ["a.json", "rejected"]
-    assert (spool / "rejected").read_text() == "mine"
-
-
-def test_a_name_too_long_for_a_reason_loses_nothing(
-    spool: Path, hold: Callable[..., ClaimedFile]
-) -> None:
+def test_what_cannot_be_put_aside_is_not_lost(spool: Path, hold: Hold) -> None:
     name = "n" * 249 + ".json"
     with pytest.raises(SinkUnavailableError, match="File name too long"):
         reject(hold(name, "broken"), "it is broken")
     assert (spool / name).read_text() == "broken"
+    (spool / "rejected").rmdir()
+    write(spool / "rejected", "mine")
+    with pytest.raises(SinkUnavailableError, match=r"rejected: File exists"):
+        reject(hold("a.json", "broken"), "it is broken")
+    assert names(spool) == ["a.json", name, "rejected"]
+    assert (spool / "rejected").read_text() == "mine"
 
 
 def test_reading_and_writing_need_no_library_of_a_sink() -> None:
@@ -199,11 +167,6 @@ def test_they_wait_again_and_their_reasons_go(spool: Path) -> None:
     assert names(spool / "rejected") == []
 
 
-def test_nothing_was_rejected(spool: Path) -> None:
-    assert offer_again(spool) == ()
-    assert offer_again(spool / "absent") == ()
-
-
 def test_another_file_of_that_name_that_waits_stays(spool: Path) -> None:
     path = rejected(spool, "a.json", "old")
     write(spool / "a.json", "new")
@@ -225,10 +188,7 @@ def test_who_was_killed_in_between_loses_nothing(spool: Path) -> None:
 def test_where_there_are_no_links_a_rejected_file_is_renamed(
     spool: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refused(*_: object, **__: object) -> None:
-        raise PermissionError(1, "Operation not permitted")
-
-    monkeypatch.setattr(os, "link", refused)
+    monkeypatch.setattr(os, "link", raising(PermissionError(1, "Operation not permitted")))
     rejected(spool, "a.json", "mine")
     assert offer_again(spool) == ()
     assert (spool / "a.json").read_text() == "mine"

@@ -14,7 +14,6 @@ from tests.emulators.datastore.fixture import (
     Googles,
     googles_program,
     running,
-    running_kind,
 )
 
 INDEX = Path(__file__).with_name("tensorflow.yaml")
@@ -80,7 +79,7 @@ def ours(server: Emulator) -> Emulator:
 def both(request: pytest.FixtureRequest) -> Iterator[Emulator]:
     """Our server, and Google's where it is installed."""
     if request.param == "google":
-        with running_kind(Googles(INDEX)) as emulator:
+        with running(kind=Googles(INDEX)) as emulator:
             yield emulator
     else:
         yield request.getfixturevalue("server")

@@ -79,36 +79,36 @@ class Googles:
             none.flush()
             if self.index != "any":
                 options += ["--require_indexes", f"--index_file={self.index or none.name}"]
+            silent = subprocess.DEVNULL
             child = subprocess.Popen(
                 [str(program), "start", *options],
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
+                stdout=silent,
+                stderr=silent,
                 text=True,
                 start_new_session=True,
             )
-            self._await(f"127.0.0.1:{port}", child)
+            deadline = time.monotonic() + PATIENCE
+            while not _answers(f"127.0.0.1:{port}"):
+                if child.poll() is not None or time.monotonic() > deadline:
+                    raise RuntimeError(f"Google's emulator of Datastore ended: {_ended(child)}")
+                time.sleep(0.1)
         return child, port
 
     def clear(self, address: str) -> None:
         """Make it forget everything."""
-        self._ask(address, "POST", "/reset")
+        _answers(address, "POST", "/reset")
 
-    def _ask(self, address: str, method: str, path: str) -> None:
-        connection = http.client.HTTPConnection(address, timeout=PATIENCE)
-        try:
-            connection.request(method, path)
-            connection.getresponse().read()
-        finally:
-            connection.close()
 
-    def _await(self, address: str, child: Child) -> None:
-        deadline = time.monotonic() + PATIENCE
-        while child.poll() is None and time.monotonic() < deadline:
-            try:
-                return self._ask(address, "GET", "/")
-            except OSError:
-                time.sleep(0.1)
-        raise RuntimeError(f"Google's emulator of Datastore ended with {_ended(child)}")
+def _answers(address: str, method: str = "GET", path: str = "/") -> bool:
+    connection = http.client.HTTPConnection(address, timeout=PATIENCE)
+    try:
+        connection.request(method, path)
+        connection.getresponse().read()
+    except OSError:
+        return False
+    finally:
+        connection.close()
+    return True
 
 
 def googles_program() -> Path | None:
@@ -249,6 +249,7 @@ def running(
     data: Path | None = None,
     legacy: bool = False,
     batch_bytes: int | None = None,
+    kind: Ours | Googles | None = None,
 ) -> Generator[Emulator]:
     """Give a server that is ended with the block.
 
@@ -257,18 +258,12 @@ def running(
         data: A file that keeps the entities when it is killed.
         legacy: Whether more than 500 mutations a commit are refused.
         batch_bytes: After how many bytes a query's answer is cut; 2 MiB unless said.
+        kind: In place of all that.
     """
     plain = data is None and batch_bytes is None and not legacy
     googles = os.environ.get(SWITCH) == "gcloud" and plain
-    kind = Googles(index) if googles else Ours(index, data, legacy, batch_bytes)
-    with running_kind(kind) as emulator:
-        yield emulator
-
-
-@contextmanager
-def running_kind(kind: Ours | Googles) -> Generator[Emulator]:
-    """Give a server of a kind; it is ended with the block."""
-    emulator = Emulator(kind)
+    usual = Googles(index) if googles else Ours(index, data, legacy, batch_bytes)
+    emulator = Emulator(kind or usual)
     try:
         emulator.start()
         yield emulator

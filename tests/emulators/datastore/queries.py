@@ -240,11 +240,8 @@ class Index(NamedTuple):
     columns: tuple[Column, ...]
 
     def __str__(self) -> str:
-        columns = (
-            f"  - name: {column.name}\n" + "    direction: desc\n" * column.descending
-            for column in self.columns
-        )
-        return f"- kind: {self.kind}\n  properties:\n{''.join(columns)}"
+        columns = (f"{name} desc" if descending else name for name, descending in self.columns)
+        return f"{self.kind}: {', '.join(columns)}"
 
     def answers(self, needed: Self, equal: int, sorted_by: int) -> bool:
         """Tell whether it is as good as the one that a query needs.
@@ -301,7 +298,7 @@ class Indexes:
         if not any(each.answers(needed, len(equal), len(sorted_by)) for each in self._known):
             raise RefusedError(
                 grpc.StatusCode.FAILED_PRECONDITION,
-                f"no matching index found. recommended index is:\n{needed}",
+                f"no matching index found. recommended index is {needed}",
             )
 
 

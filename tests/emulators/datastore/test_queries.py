@@ -22,15 +22,10 @@ def client(both: Emulator) -> Any:
         f"t{n % 2}|{n}": {"test": f"t{n % 2}", "start": start(n), "info": "{}"} for n in range(6)
     }
     entries = {
-        f"t{n % 2}|{n}": {
-            "test": f"t{n % 2}",
-            "entry": f"e{n % 3}",
-            "start": start(n // 3),
-            "timing": float(n),
-            "info": "{}",
-        }
+        f"t{n % 2}|{n}": {"test": f"t{n % 2}", "entry": f"e{n % 3}", "start": start(n // 3),
+                          "timing": float(n), "info": "{}"}
         for n in range(12)
-    }
+    }  # fmt: skip
     put_all(client, "Test", tests)
     put_all(client, "Entry", entries)
     return client
@@ -40,27 +35,24 @@ def micros(number: int) -> int:
     return int(start(number).timestamp()) * 1_000_000
 
 
+TIMED = [{"timing": 4.0}, {"timing": 10.0}]
+
+
 @pytest.mark.parametrize(
     ("kind", "filters", "query", "expected"),
     [
         ("Test", [T0, SINCE], {"projection": ["start"]}, [{"start": micros(n)} for n in (2, 4)]),
+        ("Entry", [T0, E1, SINCE], {"projection": ["timing"]}, TIMED),
         (
-            "Entry",
-            [T0, E1, SINCE],
-            {"projection": ["start", "timing"]},
-            [{"start": micros(1), "timing": 4.0}, {"start": micros(3), "timing": 10.0}],
+            *("Entry", [T0, E1, SINCE], {"projection": ["start", "timing"]}),
+            [{"start": micros(n), **timed} for n, timed in zip((1, 3), TIMED, strict=True)],
         ),
-        ("Entry", [T0, E1, SINCE], {"projection": ["timing"]}, [{"timing": 4.0}, {"timing": 10.0}]),
         (
-            "Test",
-            [],
-            {"projection": ["test"], "distinct_on": ["test"]},
+            *("Test", [], {"projection": ["test"], "distinct_on": ["test"]}),
             [{"test": "t0"}, {"test": "t1"}],
         ),
         (
-            "Test",
-            [T0, compared("start", "=", start(2))],
-            {},
+            *("Test", [T0, compared("start", "=", start(2))], {}),
             [{"test": "t0", "start": start(2), "info": "{}"}],
         ),
         ("Test", [compared("info", "=", "{}")], {}, []),
@@ -100,16 +92,14 @@ def test_which_are_found_and_in_what_order(
 @pytest.mark.parametrize(
     ("kind", "filters", "query"),
     [
-        pytest.param("Test", [T0], {"order": ["-start"]}, id="latest"),
-        pytest.param("Entry", [T0, E1, SINCE], {}, id="whole entries"),
-        pytest.param(
-            "Entry", [T0], {"projection": ["entry"], "distinct_on": ["entry"]}, id="entry names"
-        ),
-        pytest.param("Entry", [T0, SINCE], {}, id="entries of a test"),
-        pytest.param("Entry", [T0, E1, compared("timing", ">=", 1.0)], {}, id="slow ones"),
-        pytest.param("Entry", [T0, E1], {"projection": ["timing"]}, id="timings alone"),
-        pytest.param("Entry", [], {"projection": ["start", "timing"]}, id="all timings"),
-        pytest.param("Test", [], {"order": ["test", "-start"]}, id="two orders"),
+        ("Test", [T0], {"order": ["-start"]}),
+        ("Entry", [T0, E1, SINCE], {}),
+        ("Entry", [T0], {"projection": ["entry"], "distinct_on": ["entry"]}),
+        ("Entry", [T0, SINCE], {}),
+        ("Entry", [T0, E1, compared("timing", ">=", 1.0)], {}),
+        ("Entry", [T0, E1], {"projection": ["timing"]}),
+        ("Entry", [], {"projection": ["start", "timing"]}),
+        ("Test", [], {"order": ["test", "-start"]}),
     ],
 )
 def test_what_no_index_answers_is_refused(
@@ -156,19 +146,18 @@ def test_a_cursor_goes_on_where_a_page_ended(client: Any) -> None:
 
 def test_types_sort_in_their_order(both: Emulator) -> None:
     client = both.client()
-    values: dict[str, Any] = {
-        "nan": float("nan"),
-        "float": -1.5,
-        "text": "a",
-        "true": True,
-        "time": start(0),
-        "number": 7,
+    in_order: dict[str, Any] = {
         "null": None,
+        "number": 7,
+        "time": start(0),
+        "true": True,
+        "text": "a",
+        "float": -1.5,
+        "nan": float("nan"),
     }
-    put_all(client, "V", {name: {"v": value} for name, value in values.items()})
+    put_all(client, "V", {name: {"v": value} for name, value in in_order.items()})
     put(client, "V", "absent", w=1)
-    in_order = ["null", "number", "time", "true", "text", "float", "nan"]
-    assert names(found(client, "V", order=["v"])) == in_order
-    assert names(found(client, "V", order=["-v"])) == in_order[::-1]
+    assert names(found(client, "V", order=["v"])) == [*in_order]
+    assert names(found(client, "V", order=["-v"])) == [*in_order][::-1]
     # A comparison reaches into the types behind.
     assert names(found(client, "V", compared("v", ">=", -2.0))) == ["float", "nan"]

@@ -18,22 +18,20 @@ def started(*arguments: str) -> "subprocess.Popen[str]":
     return subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True)
 
 
-def test_it_tells_its_address_and_ends_when_told() -> None:
-    with started() as child:
+@pytest.mark.parametrize("options", [[], ["--while-stdin"]])
+def test_it_tells_its_address_and_ends_when_told_or_with_whoever_started_it(
+    options: list[str],
+) -> None:
+    with started(*options) as child:
+        assert child.stdin
         assert child.stdout
         name, _, address = child.stdout.readline().strip().partition("=")
         assert name == "DATASTORE_EMULATOR_HOST"
         assert program.ordered(address, {"do": "count"}) == {}
-        child.send_signal(signal.SIGINT)
-        assert child.wait(20) == 0
-
-
-def test_it_ends_with_whoever_started_it() -> None:
-    with started("--while-stdin") as child:
-        assert child.stdin
-        assert child.stdout
-        assert child.stdout.readline()
-        child.stdin.close()
+        if options:
+            child.stdin.close()
+        else:
+            child.send_signal(signal.SIGINT)
         assert child.wait(20) == 0
 
 

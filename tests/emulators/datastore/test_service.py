@@ -21,6 +21,10 @@ def upsert(name: str = "a", /, **properties: Any) -> dict[str, Any]:
     return {"upsert": {"key": {"path": path}, "properties": properties}}
 
 
+def at(*path: dict[str, Any], **partition: str) -> dict[str, Any]:
+    return {"upsert": {"key": {"path": path, "partition_id": partition}}}
+
+
 def commit(client: Any, *mutations: dict[str, Any], mode: str = "NON_TRANSACTIONAL") -> Any:
     request = {"project_id": client.project, "mode": mode, "mutations": mutations}
     return client._datastore_api.commit(request=request)
@@ -42,20 +46,14 @@ def test_namespaces_are_apart(client: Any, both: Emulator) -> None:
     assert other.get(other.key("Test", "a")) is None
 
 
-def test_an_entity_is_there_once_in_a_commit(client: Any) -> None:
-    with pytest.raises(InvalidArgument, match="multiple mutations affecting the same entity"):
-        commit(client, upsert(), {"delete": upsert()["upsert"]["key"]})
-
-
-def test_a_commit_says_that_it_is_in_no_transaction(client: Any) -> None:
-    with pytest.raises(InvalidArgument, match="transactional commit requires a transaction"):
-        commit(client, upsert(), mode="TRANSACTIONAL")
-
-
-def test_an_entity_is_inserted_once(client: Any) -> None:
+def test_an_entity_is_inserted_once_and_in_no_transaction(client: Any) -> None:
     commit(client, {"insert": upsert()["upsert"]})
     with pytest.raises(AlreadyExists, match="entity already exists"):
         commit(client, {"insert": upsert()["upsert"]})
+    with pytest.raises(InvalidArgument, match="multiple mutations affecting the same entity"):
+        commit(client, upsert(), {"delete": upsert()["upsert"]["key"]})
+    with pytest.raises(InvalidArgument, match="transactional commit requires a transaction"):
+        commit(client, upsert(), mode="TRANSACTIONAL")
 
 
 def test_what_only_the_real_service_can_do_is_not_silently_done(send: Send) -> None:
@@ -86,14 +84,11 @@ def test_what_just_fits_is_stored(send: Send) -> None:
         (upsert(**{"": text(1)}), "The property.name is the empty string"),
         (upsert(__a__=text(1)), 'The property.name "__a__" is reserved'),
         (upsert("__a__"), 'The key path element name "__a__" is reserved'),
-        ({"upsert": {"key": {"path": [{"kind": "", "name": "a"}]}}}, "The kind is the empty"),
-        ({"upsert": {"key": {"path": []}}}, "Key path is empty"),
+        (at({"kind": "", "name": "a"}), "The kind is the empty"),
+        (at(), "Key path is empty"),
         ({"delete": {"path": [{"kind": "K"}]}}, "must not be incomplete"),
-        ({"upsert": {"key": {"path": [{"kind": "K", "name": "n" * 1_400}] * 5}}}, "6144 bytes"),
-        (
-            {"delete": {"partition_id": {"project_id": "other"}, "path": [{"kind": "K", "id": 1}]}},
-            "mismatched databases within request",
-        ),
+        (at(*[{"kind": "K", "name": "n" * 1_400}] * 5), "6144 bytes"),
+        (at({"kind": "K", "id": 1}, project_id="other"), "mismatched databases within request"),
         ({}, "Mutation is missing operation"),
     ],
 )

@@ -7,6 +7,9 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
+import pytest
+
+from benchyard.core.errors import DocumentRejectedError
 from benchyard.core.model import JsonObject, Outcome
 from benchyard.publish.sinks.contract import Reader, Sink, Spooled, TimingWindow
 from benchyard.publish.testresults import text_of
@@ -154,6 +157,11 @@ class SubjectTests:
         found = list(reader.timings("words", "load"))
         assert [one.started_at for one in found] == [made.began for made in campaigns]
         assert [one.versions["DuckDB"] for one in found] == ["1.2.2", "1.2.2", "2.0.0", "2.0.0"]
+
+    @pytest.mark.parametrize("name", ["a.json", "a.events.jsonl"])
+    def test_what_is_no_document_is_rejected(self, sink: Sink, name: str) -> None:
+        with pytest.raises(DocumentRejectedError):
+            sink.store(Spooled(name, b"{}", "a"))
 
     def test_an_older_record_says_its_host_alone(self, sink: Sink, reader: Reader) -> None:
         sink.store(self.spooled(record(1, 0.0, 0.1)))

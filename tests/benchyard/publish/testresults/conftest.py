@@ -1,7 +1,6 @@
 """The schema as protobuf knows it, documents to read, and records to make documents of."""
 
 from collections.abc import Mapping, Sequence
-from functools import cache
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -57,19 +56,11 @@ FIELDS: Mapping[str, str] = {
     "10 benchmark_type enum:.tensorflow.TestResults.BenchmarkType, 11 run_mode string, "
     "12 tf_version string",
 }
-BENCHMARK_TYPES = (
-    "UNKNOWN",
-    "CPP_MICROBENCHMARK",
-    "PYTHON_BENCHMARK",
-    "ANDROID_BENCHMARK",
-    "EDGE_BENCHMARK",
-    "IOS_BENCHMARK",
-)
-TYPES = {
-    "double": Field.TYPE_DOUBLE,
-    "int64": Field.TYPE_INT64,
-    "string": Field.TYPE_STRING,
-}
+BENCHMARK_TYPES = [
+    *("UNKNOWN", "CPP_MICROBENCHMARK", "PYTHON_BENCHMARK"),
+    *("ANDROID_BENCHMARK", "EDGE_BENCHMARK", "IOS_BENCHMARK"),
+]
+TYPES = {"double": Field.TYPE_DOUBLE, "int64": Field.TYPE_INT64, "string": Field.TYPE_STRING}
 
 
 class Schema:
@@ -125,25 +116,15 @@ def _add_field(
         _add_field(entry, "1", "key", "string")
         _add_field(entry, "2", "value", of)
         of = f".tensorflow.{described.name}.{entry.name}"
-    _set_type(field, of.removeprefix("*"), is_enum=kind == "enum")
-
-
-def _set_type(field: Field, of: str, *, is_enum: bool) -> None:
-    if of in TYPES:
-        field.type = TYPES[of]
-    else:
-        field.type = Field.TYPE_ENUM if is_enum else Field.TYPE_MESSAGE
+    of = of.removeprefix("*")
+    field.type = TYPES.get(of, Field.TYPE_ENUM if kind == "enum" else Field.TYPE_MESSAGE)
+    if of not in TYPES:
         field.type_name = of
-
-
-@cache
-def _schema() -> Schema:
-    return Schema()
 
 
 @pytest.fixture(scope="session")
 def schema() -> Schema:
-    return _schema()
+    return Schema()
 
 
 @pytest.fixture(scope="session")
@@ -171,16 +152,9 @@ class Make:
         *repetitions: Repetition, name: str = "ask", outcome: Outcome = DONE, **more: Any
     ) -> StepRecord:
         attempt = Attempt(1, WHEN, 0.0, 1.0, outcome, repetitions)
-        fields: dict[str, Any] = {"measure": True, "attempts": (attempt,), "index": 1} | more
-        return StepRecord(
-            id=name,
-            name=f"Do {name}",
-            resource="SQLite",
-            command="query",
-            parameters={"password": "in-a-parameter"},
-            outcome=outcome,
-            **fields,
-        )
+        what = (1, name, f"Do {name}", "SQLite", "query", {"password": "in-a-parameter"})
+        fields: dict[str, Any] = {"measure": True, "attempts": (attempt,)} | more
+        return StepRecord(*what, outcome=outcome, **fields)
 
     @staticmethod
     def record(*steps: StepRecord, **more: Any) -> RunRecord:

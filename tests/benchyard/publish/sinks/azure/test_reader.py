@@ -53,17 +53,12 @@ def reader(filled: Access) -> Reader:
     return AzureTablesReader(filled)
 
 
-def test_tests_are_cases_and_tests(reader: Reader) -> None:
+def test_tests_are_cases_entries_are_steps_and_timings_are_of_the_runs_start(
+    reader: Reader,
+) -> None:
     assert list(reader.tests()) == ["//t:x", "[1]", "tpch"]
-
-
-def test_entries_are_measured_steps_and_entries(reader: Reader) -> None:
     assert list(reader.entries("tpch")) == ["ask", "load"]
     assert list(reader.entries("//t:x")) == ["BM_x", "BM_y"]
-    assert list(reader.entries("none")) == []
-
-
-def test_timings_are_of_the_runs_start(reader: Reader) -> None:
     both = [Timing(AT, 8.0, VM), Timing(AT + timedelta(hours=1), 9.0, VM)]
     assert list(reader.timings("tpch", "load")) == both
     assert list(reader.timings("tpch", "ask")) == [Timing(AT, 0.5, VM)]

@@ -2,7 +2,7 @@
 
 import logging
 import re
-import threading
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from urllib.parse import parse_qs, quote
 
@@ -42,24 +42,16 @@ def spooled(content: bytes | None = None, name: str = "run-1.events.jsonl") -> S
     return Spooled(name, dump(run_events()) if content is None else content, f"/archive/{name}")
 
 
-def test_it_is_a_sink_of_events() -> None:
+def test_it_is_a_sink_of_events_whose_check_sends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     sink = open_sink("azure-tables")
     assert (sink.name, sink.kind) == ("azure-tables", DocumentKind.EVENTS)
     assert isinstance(sink, NotesArchiving)
     assert 1 <= sink.parallel <= 16
-    sink.close()
-    sink.close()
-
-
-def test_check_sends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     dead = Azurite(None, free_port()).connection_string
     monkeypatch.setenv("AZURE_STORAGE_CONNECTION_STRING", dead)
-    sink = AzureTablesSink.from_environment()
     sink.check()
     sink.close()
-
-
-def test_there_are_two_forms_of_rows() -> None:
+    sink.close()
     with pytest.raises(InputError, match="azure-tables:shipyard"):
         AzureTablesSink.from_environment("shipyards")
 
@@ -126,22 +118,8 @@ def test_a_testresults_document_becomes_rows(found: Access, sink: AzureTablesSin
 @of_a_server
 def test_several_threads_at_once(found: Access, sink: AzureTablesSink) -> None:
     documents = [spooled(dump(run_events(run)), f"{run}.events.jsonl") for run in range(24)]
-    failed: list[BaseException] = []
-
-    def work(mine: list[Spooled]) -> None:
-        try:
-            for one in mine:
-                sink.store(one)
-        except BaseException as error:
-            failed.append(error)
-            raise
-
-    threads = [threading.Thread(target=work, args=(documents[n::4],)) for n in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not failed
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(sink.store, documents))
     runs = [event.message["run"] for event in events(found) if event.name == "run-start"]
     assert runs == list(range(24))
 

@@ -19,20 +19,13 @@ def failing(error: Exception) -> None:
     asked(PLACE, attempt)
 
 
-@pytest.mark.parametrize(
-    "error",
-    [
-        exceptions.ServiceUnavailable("down"),
-        exceptions.Unknown("oops"),
-        exceptions.Cancelled("gone"),
-    ],
-)
-def test_what_may_pass(error: Exception) -> None:
-    with pytest.raises(SinkUnavailableError, match="it may answer later") as caught:
-        failing(error)
-    assert PLACE in str(caught.value)
-    assert not isinstance(caught.value, UnreachableError)
-    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)  # noqa: S301
+def test_what_may_pass() -> None:
+    for error in (exceptions.ServiceUnavailable("x"), exceptions.Unknown("x")):
+        with pytest.raises(SinkUnavailableError, match="it may answer later") as caught:
+            failing(error)
+        assert PLACE in str(caught.value)
+        assert not isinstance(caught.value, UnreachableError)
+        assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)  # noqa: S301
 
 
 def test_errors_are_one_line_and_not_endless() -> None:
@@ -45,12 +38,9 @@ def test_errors_are_one_line_and_not_endless() -> None:
     ("error", "words"),
     [
         (
-            exceptions.ServiceUnavailable(
-                "Getting metadata from plugin failed with error: ('invalid_grant: gone', {})"
-            ),
+            exceptions.ServiceUnavailable("Getting metadata from plugin failed: invalid_grant"),
             r"roles/datastore\.user",
         ),
-        (exceptions.NotFound("no database"), "look at project and database"),
         (exceptions.FailedPrecondition("native mode"), "look at project and database"),
         (
             exceptions.MethodNotImplemented("Received http2 header with status: 404"),
@@ -63,10 +53,7 @@ def test_settings_that_cannot_be_used(error: Exception, words: str) -> None:
         failing(error)
 
 
-@pytest.mark.parametrize(
-    "error",
-    [exceptions.InvalidArgument("long"), exceptions.OutOfRange("long"), ZeroDivisionError()],
-)
+@pytest.mark.parametrize("error", [exceptions.InvalidArgument("long"), ZeroDivisionError()])
 def test_others_are_for_the_caller_to_judge(error: Exception) -> None:
     with pytest.raises(type(error)):
         failing(error)

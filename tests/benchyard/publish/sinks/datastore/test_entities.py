@@ -52,22 +52,12 @@ def entries(of: Document, archived_as: str = "a") -> list[Any]:
 
 
 def test_properties_and_types_are_those_of_the_original() -> None:
-    made = whole(document())
-    assert dict(made) == {
-        "test": "//t:x",
-        "start": datetime(2023, 11, 14, 22, 13, 20, tzinfo=UTC),
-        "info": json.dumps(BODY),
-    }
-    assert made.exclude_from_indexes == {"info"}
-    first = entries(document())[0]
-    assert dict(first) == {
-        "test": "//t:x",
-        "entry": "BM_a",
-        "start": datetime(2023, 11, 14, 22, 13, 20, tzinfo=UTC),
-        "timing": 3.0,
-        "info": json.dumps(BODY["entries"]["entry"][0]),
-    }
-    assert first.exclude_from_indexes == {"info"}
+    made, first = whole(document()), entries(document())[0]
+    common = {"test": "//t:x", "start": datetime(2023, 11, 14, 22, 13, 20, tzinfo=UTC)}
+    assert dict(made) == {**common, "info": json.dumps(BODY)}
+    info = json.dumps(BODY["entries"]["entry"][0])
+    assert dict(first) == {**common, "entry": "BM_a", "timing": 3.0, "info": info}
+    assert made.exclude_from_indexes == first.exclude_from_indexes == {"info"}
 
 
 def test_timings_are_floats_also_where_json_has_a_whole_number_or_none() -> None:
@@ -113,9 +103,7 @@ def test_an_indexed_name_is_never_too_long_and_stays_as_it_is(name: str) -> None
 
 def test_short_names_are_stored_whole_and_long_ones_differ() -> None:
     assert indexed("ä" * 750) == "ä" * 750
-    one, other = indexed("ä" * 2000 + "1"), indexed("ä" * 2000 + "2")
-    assert one != other
-    assert one.startswith("ä" * 700)
+    assert indexed("ä" * 2000 + "1") != indexed("ä" * 2000 + "2")
 
 
 @given(st.datetimes(timezones=st.sampled_from([None, UTC, timezone(timedelta(hours=-5))])))

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from benchyard.core.errors import DocumentRejectedError
 from benchyard.publish.sinks import open_reader, open_sink
 from benchyard.publish.sinks.contract import Spooled
 from benchyard.publish.sinks.datastore.reader import DatastoreReader
@@ -54,12 +53,6 @@ def test_the_environment_says_where(
     reader.close()
     assert len(found(emulator, "Test", namespace="team")) == 1
     assert not found(emulator, "Test")
-
-
-@pytest.mark.parametrize("name", ["a.json", "a.events.jsonl"])
-def test_what_is_no_document_is_rejected(sink: DatastoreSink, name: str) -> None:
-    with pytest.raises(DocumentRejectedError):
-        sink.store(Spooled(name, b"{}", "a"))
 
 
 def test_5000_entries_go_into_a_server_that_takes_500_a_commit(

@@ -57,13 +57,6 @@ def test_of_far_too_many_elements_the_first_are_kept() -> None:
     assert names == [f"BM_{n}" for n in range(len(names))]
 
 
-def test_a_long_list_of_numbers_loses_its_end() -> None:
-    body: dict[str, Any] = {"name": "a", "values": list(range(10_000))}
-    values = json.loads(fitted(body, 4_000, "a"))["values"]
-    assert values == list(range(len(values)))
-    assert len(values) > 500
-
-
 def test_a_marker_of_an_earlier_cut_is_replaced() -> None:
     once = json.loads(fitted(document(1, "x" * 5000), 3000, "first"))
     assert json.loads(fitted(once, 1000, "second"))[MARKER]["archive"] == "second"

@@ -55,23 +55,20 @@ def test_another_version_is_refused(file: Path, sink: LocalSink, version: int) -
         assert f"is a local store of version {version}, and this Benchyard knows" in text
 
 
-def test_another_programs_database_is_refused(file: Path) -> None:
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        (b"all my results\n" * 100, "this is no SQLite database; move it away"),
+        (None, "is a database, but no local store of Benchyard"),
+    ],
+)
+def test_another_programs_file_is_refused(file: Path, content: bytes | None, why: str) -> None:
     file.parent.mkdir()
-    change(file, "CREATE TABLE tests (name TEXT)")
-    for text in refusals(file):
-        assert "is a database, but no local store of Benchyard" in text
-
-
-def test_what_is_no_database_is_refused(file: Path) -> None:
-    file.parent.mkdir()
-    file.write_text("all my results\n" * 100)
-    for text in refusals(file):
-        assert "this is no SQLite database; move it away" in text
-
-
-def test_a_folder_is_refused(file: Path) -> None:
-    file.mkdir(parents=True)
-    refusals(file)
+    if content is None:
+        change(file, "CREATE TABLE tests (name TEXT)")
+    else:
+        file.write_bytes(content)
+    assert all(why in text for text in refusals(file))
 
 
 def test_a_file_where_a_folder_must_be_is_refused(tmp_path: Path) -> None:
@@ -79,20 +76,6 @@ def test_a_file_where_a_folder_must_be_is_refused(tmp_path: Path) -> None:
     check, store, _ = refusals(tmp_path / "a" / "results.sqlite")
     assert check.endswith("is no folder; name another file")
     assert store.endswith("Not a directory") or "File exists" in store
-
-
-def test_a_damaged_store_is_told(file: Path, sink: LocalSink, reader: LocalReader) -> None:
-    for start in range(50):
-        entries = {f"{start} {number}": 1.0 for number in range(50)}
-        sink.store(spooled(document(entries, start=start)))
-    sink.close()
-    content = bytearray(file.read_bytes())
-    content[8192:] = os.urandom(len(content) - 8192)
-    file.write_bytes(content)
-    with pytest.raises(SinkUnavailableError, match=r"results\.sqlite: the local store is damaged"):
-        sink.store(spooled(document({"load": 1.0}, start=99)))
-    with pytest.raises(SinkUnavailableError, match=r"results\.sqlite: the local store is damaged"):
-        list(reader.entries("words"))
 
 
 @pytest.mark.parametrize("damage", [b"", b"no zlib", zlib.compress(b"{}")])
@@ -164,21 +147,13 @@ def test_nothing_published_yet(file: Path, reader: LocalReader) -> None:
         list(reader.tests())
 
 
-def test_checking_makes_nothing(file: Path, sink: LocalSink, tmp_path: Path) -> None:
-    sink.check()
-    assert list(tmp_path.iterdir()) == []
-    sink.store(spooled(ONE))
-    sink.check()
-    file.unlink()
-    file.touch()
-    sink.check()
-
-
 @pytest.mark.parametrize("name", ["a?mode=ro", "a#b%20", "ä ö", os.fsdecode(b"a\xff"), "a'b"])
 def test_any_name_of_a_file(tmp_path: Path, name: str) -> None:
     sink, reader = LocalSink.at(str(tmp_path / name)), LocalReader.at(str(tmp_path / name))
     sink.check()
+    assert list(tmp_path.iterdir()) == []
     sink.store(spooled(ONE))
+    sink.check()
     assert (tmp_path / name).is_file()
     assert list(reader.tests()) == ["words"]
     reader.close()
@@ -215,13 +190,13 @@ def disk(tmp_path: Path) -> Generator[Path]:
     """Mount a disk of 1 MB."""
     folder = tmp_path / "disk"
     folder.mkdir()
-    as_root("mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", folder)
+    mount("-t", "tmpfs", "-o", "size=1m", "tmpfs", folder)
     yield folder
-    as_root("umount", folder)
+    subprocess.run(["/bin/umount", folder], check=True)
 
 
-def as_root(*command: str | Path) -> None:
-    subprocess.run(list(map(str, command)), check=True)
+def mount(*options: str | Path) -> None:
+    subprocess.run(["/bin/mount", *options], check=True)
 
 
 def fill(sink: LocalSink) -> int:
@@ -244,7 +219,7 @@ def test_a_disk_that_is_really_full(disk: Path) -> None:
     assert len(list(reader.starts("words"))) == stored
     with pytest.raises(SinkUnavailableError, match="the disk is full"):
         sink.store(spooled(document({"load": 1.0}, start=stored, runMode=os.urandom(99999).hex())))
-    as_root("mount", "-o", "remount,size=4m", disk)
+    mount("-o", "remount,size=4m", disk)
     sink.store(spooled(document({"load": 1.0}, start=stored)))
     assert len(list(reader.timings("words", "load"))) == stored + 1
     sink.close()
@@ -258,7 +233,7 @@ def test_a_read_only_disk_is_read_and_not_written(disk: Path, tmp_path: Path) ->
     made.close()
     file = disk / "results.sqlite"
     shutil.copy(tmp_path / "results.sqlite", file)
-    as_root("mount", "-o", "remount,ro", disk)
+    mount("-o", "remount,ro", disk)
     reader, sink = LocalReader(file), LocalSink(file)
     assert list(reader.starts("words")) == [day(0)]
     with pytest.raises(SinkUnavailableError, match="cannot be written to; name another file"):

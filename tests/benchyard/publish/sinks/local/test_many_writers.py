@@ -7,11 +7,13 @@ import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import IO, cast
 
 import pytest
 
+from benchyard.publish.sinks.contract import Timing
 from benchyard.publish.sinks.local.reader import LocalReader
 
 ENTRIES = 40
@@ -53,6 +55,11 @@ def confirmed_in(said: str) -> set[tuple[int, str]]:
     return {(int(number), host) for number, host in lines}
 
 
+def entries(file: Path) -> list[Timing]:
+    with closing(LocalReader(file)) as reader:
+        return list(reader.timings("words", "entry 7"))
+
+
 def assert_whole(file: Path, documents: int) -> None:
     connection = sqlite3.connect(file)
     [ok] = connection.execute("PRAGMA integrity_check").fetchone()
@@ -70,9 +77,7 @@ def test_several_processes_make_and_fill_a_store_at_once(file: Path) -> None:
     assert [process.returncode for process in processes] == [0] * 4
     assert len(confirmed) == 60
     assert_whole(file, 60)
-    reader = LocalReader(file)
-    assert len(list(reader.timings("words", "entry 7"))) == 60
-    reader.close()
+    assert len(entries(file)) == 60
 
 
 @pytest.mark.slow
@@ -91,9 +96,7 @@ def test_kill_9_after_so_many_documents_loses_none_of_them(file: Path, documents
             said += stream.read()
     assert [process.wait() for process in processes] == [-signal.SIGKILL] * 2
     confirmed = confirmed_in(said)
-    reader = LocalReader(file)
-    found = len(list(reader.starts("words")))
-    reader.close()
+    found = len(entries(file))
     # The last document of each may be on disk without having been confirmed.
     assert len(confirmed) <= found <= len(confirmed) + 2
     assert_whole(file, found)
@@ -114,9 +117,7 @@ def test_kill_9_at_any_moment_loses_nothing_that_was_confirmed(file: Path) -> No
             os.kill(process.pid, signal.SIGKILL)
         confirmed = confirmed.union(*map(finished, processes))
         # The reader comes first: it finds what the killed have left, and must not write.
-        reader = LocalReader(file)
-        documents = len(list(reader.starts("words")))
-        reader.close()
+        documents = len(entries(file))
         assert len(confirmed) <= documents
     # The last document of each may be on disk without having been confirmed.
     assert documents <= len(confirmed) + 2

@@ -20,6 +20,7 @@ from benchyard.publish.sinks.contract import DocumentKind, Timing
 from benchyard.publish.sinks.local.reader import LocalReader
 from benchyard.publish.sinks.local.sink import LocalSink
 from benchyard.statistics.measures import median
+from tests.benchyard.publish.conftest import raising
 from tests.benchyard.publish.sinks.local.conftest import day, document, spooled
 
 
@@ -46,14 +47,9 @@ def test_a_document_is_read_back(sink: LocalSink, reader: LocalReader) -> None:
     assert list(reader.starts("words")) == [day(0)]
     assert list(reader.timings("words", "load")) == [Timing(day(0), 1.5, {"host": "bench-01"})]
     load, sort = reader.stored("words", day(0))
-    assert (load.test, load.entry, load.started_at, load.wall_time) == (
-        "words",
-        "load",
-        day(0),
-        1.5,
-    )
+    assert (load.test, load.started_at, load.wall_time) == ("words", day(0), 1.5)
     assert load.info == {"name": "load", "iters": "1", "wallTime": 1.5}
-    assert sort.entry == "sort"
+    assert (load.entry, sort.entry) == ("load", "sort")
 
 
 def test_the_sink_is_opened_by_name(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -145,20 +141,10 @@ def test_any_names_times_and_dates(entries: list[tuple[str, float]], test: str, 
 # -- what can never be published
 
 
-@pytest.mark.parametrize("name", ["a.json", "a.events.jsonl"])
-def test_what_is_no_document_is_rejected_and_leaves_no_file(
-    file: Path, sink: LocalSink, name: str
-) -> None:
-    with pytest.raises(DocumentRejectedError):
-        sink.store(spooled(b"{}", name))
-    assert not file.exists()
-
-
-def test_names_that_are_no_unicode_are_rejected(sink: LocalSink, reader: LocalReader) -> None:
-    put(sink, {"load": 1.0})
+def test_what_is_rejected_leaves_no_file(file: Path, sink: LocalSink) -> None:
     with pytest.raises(DocumentRejectedError):
         sink.store(spooled(document({"\ud800": 1.0})))
-    assert list(reader.entries("words")) == ["load"]
+    assert not file.exists()
 
 
 # -- one sink in several threads, and closed in between
@@ -187,11 +173,8 @@ def test_a_failed_document_leaves_nothing(
     file: Path, sink: LocalSink, reader: LocalReader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     put(sink, {"load": 1.0})
-
-    def broken(*_: object) -> None:
-        raise sqlite3.OperationalError("broken")
-
     with monkeypatch.context() as patch:
+        broken = raising(sqlite3.OperationalError("broken"))
         patch.setattr("benchyard.publish.sinks.local.sink._put_timings", broken)
         with pytest.raises(SinkUnavailableError, match=r"results\.sqlite: .*\(broken\)"):
             put(sink, {"sort": 1.0}, start=1)

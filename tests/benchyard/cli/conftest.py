@@ -1,12 +1,19 @@
 """The command line, called in this process."""
 
+import os
+import pty
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import pytest
 
 from benchyard.cli import call
 from tests.benchyard.show.curves.conftest import make_run
+from tests.children import ending
 from tests.here import RunHere, runner
 
 __all__ = ["make_run"]
@@ -43,6 +50,10 @@ class Ends(Protocol):
     def __call__(self, *arguments: str | Path) -> tuple[int, str, str]: ...
 
 
+#: An ``Ends`` of one command.
+Run = Callable[..., tuple[int, str, str]]
+
+
 @pytest.fixture
 def ends(capsys: pytest.CaptureFixture[str]) -> Ends:
     def called(*arguments: str | Path) -> tuple[int, str, str]:
@@ -59,3 +70,18 @@ def run_here(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> RunHere:
     return runner(capsys, monkeypatch, tmp_path)
+
+
+def seen_in_a_terminal(*words: object, **options: Any) -> tuple[int, bytes]:
+    """Call ``benchyard`` in a terminal of its own, to its end; give exit code and what it shows."""
+    ours, theirs = pty.openpty()
+    streams = dict.fromkeys(("stdin", "stdout", "stderr"), theirs)
+    command = [sys.executable, "-m", "benchyard.cli", *map(str, words)]
+    with ending(subprocess.Popen(command, **streams, **options)) as process:
+        os.close(theirs)
+        seen = b""
+        with suppress(OSError):  # how a terminal's end reads once its other side is closed
+            while part := os.read(ours, 65_536):
+                seen += part
+        os.close(ours)
+    return process.returncode, seen

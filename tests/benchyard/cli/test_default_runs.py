@@ -52,16 +52,14 @@ def test_cases_that_are_judged_against_a_baseline_are_one_family(
     assert "80 comparisons" in json.loads(together.out)["notes"][0]
 
 
-def test_a_number_that_is_given_counts(case_folder: MakeCase, cli: Cli) -> None:
+@pytest.mark.slow
+def test_so_many_runs_are_really_made_unless_a_number_is_given(
+    case_folder: MakeCase, cli: Cli
+) -> None:
     folder = case_folder("c", *(process(f"s{n}", "true") for n in range(5)))
     plan = json.loads(cli("run", "--runs", 3, folder, "--dry-run", "--json").out)
     assert max(_runs(plan)) == 3
     assert plan["notes"] == []
-
-
-@pytest.mark.slow
-def test_so_many_runs_are_really_made(case_folder: MakeCase, cli: Cli) -> None:
-    folder = case_folder("c", *(process(f"s{n}", "true") for n in range(5)))
     said = cli("run", "--direct", "--cooldown", 0, "--publish", "none", folder)
     assert "7 runs: so many can tell 5 comparisons apart at the 1 % level" in said.err
     assert [*Results(folder / "results").done()] == [1, 2, 3, 4, 5, 6, 7]

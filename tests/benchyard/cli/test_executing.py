@@ -1,12 +1,10 @@
 """How ``run`` is executed: plain calls, or Prefect; when it ends early; what it compares."""
 
 import json
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-import click
 import pytest
 
 from benchyard.cli import executing
@@ -14,10 +12,8 @@ from benchyard.core.model import Case, Step
 from benchyard.lab import server
 from benchyard.results.folders import Results
 from benchyard.results.record import read_record
-from tests.benchyard.cli.conftest import Ends
+from tests.benchyard.cli.conftest import Ends, Run
 from tests.conftest import MakeCase, process
-
-Run = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture
@@ -72,8 +68,6 @@ def test_both_ways_at_once_are_refused(run: Run, case_folder: MakeCase) -> None:
     assert code == 2
     assert "--direct and --prefect exclude each other" in err
     assert not (folder / "results").exists()
-    with pytest.raises(click.UsageError):
-        executing.goes_through_prefect([], direct=True, prefect=True)
 
 
 def test_without_a_server_none_is_started(

@@ -89,10 +89,8 @@ def test_json_has_it_all(ask: Ask) -> None:
     document = ask()
     assert (document["format"], document["version"]) == ("benchyard-failures", 1)
     assert document["tries"] == 7
-    assert [(one["case"], one["troubled"]) for one in document["steps"]] == [
-        ("fragile", 5),
-        ("fine", 1),
-    ]
+    troubled = {one["case"]: one["troubled"] for one in document["steps"]}
+    assert troubled == {"fragile": 5, "fine": 1}
     assert len(document["executions"]) == 6
     assert "api" not in document
 
@@ -122,16 +120,10 @@ def test_damage_is_named_and_the_rest_is_shown(root: Path, cli: Cli, ask: Ask) -
     assert "6 of 7" in said.out
 
 
-def test_nothing_failed_is_said(case_folder: MakeCase, tmp_path: Path, cli: Cli) -> None:
-    case_folder("new", STEP)
-    assert (
-        cli("failures", "--root", tmp_path / "cases").out
-        == "nothing failed in 0 executions of steps\n"
-    )
-
-
-def test_run_under_way_is_not_counted(case_folder: MakeCase, tmp_path: Path, cli: Cli) -> None:
+def test_a_run_under_way_is_not_counted(case_folder: MakeCase, tmp_path: Path, cli: Cli) -> None:
     results = case_folder("new", STEP) / "results"
+    said = cli("failures", "--root", tmp_path / "cases").out
+    assert said == "nothing failed in 0 executions of steps\n"
     results.mkdir()
     note_began(results, "new", 1, NOW.isoformat(), {})
     assert "1 run under way, not counted" in cli("failures", "--root", tmp_path / "cases").out

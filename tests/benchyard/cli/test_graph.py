@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.benchyard.cli.conftest import Cli
+from tests.benchyard.publish.conftest import raising
 from tests.benchyard.show.shipyard.conftest import (
     PARTITION,
     START,
@@ -20,7 +21,6 @@ from tests.benchyard.show.shipyard.conftest import (
     row,
     run_rows,
 )
-from tests.conftest import RunBenchyard
 
 ROWS = prepared("a") + pulled("a", "i", START + 200) + prepared("b", START + 5)
 
@@ -51,8 +51,7 @@ def test_a_table_of_nodes_images_and_totals(rows: Path, cli: Cli) -> None:
     said = cli("graph", rows)
     assert said.err == ""
     lines = said.out.splitlines()
-    assert lines[0].split() == ["NODE", "STARTED", "(UTC)", "AFTER", "INSTALL", "CONTAINER",
-                                "RESOURCES", "PULLS", "SAVES", "LOADS", "TORRENTS"]  # fmt: skip
+    assert lines[0].startswith("NODE")
     assert lines[1].startswith("a     2016-11-18 19:35:23.2")
     assert "2 nodes" in lines
     assert ["docker", "install", "2", "4", "min", "01", "s"] in [line.split()[:7] for line in lines]
@@ -71,9 +70,11 @@ def test_problems_are_told_beside_and_the_rest_is_shown(rows: Path, cli: Cli) ->
 
 def test_several_sources_are_one_graph(rows: Path, tmp_path: Path, cli: Cli) -> None:
     later = place(tmp_path / "later.jsonl", prepared("c", START + 99))
+    compressed = later.with_suffix(".gz")
+    compressed.write_bytes(gzip.compress(later.read_bytes()))
     (tmp_path / "results" / "run_1").mkdir(parents=True)
     place(tmp_path / "results" / "run_1" / "events.jsonl", run_rows())
-    document = shown(cli, rows, later, tmp_path / "results")
+    document = shown(cli, rows, compressed, tmp_path / "results")
     assert [node["node"] for node in document["nodes"]] == ["a", "b", "c"]
     assert [run["case"] for run in document["runs"]] == ["words"]
     assert document["format"] == "benchyard-graph"
@@ -89,10 +90,8 @@ def test_rows_of_other_pools_can_be_left_out(rows: Path, cli: Cli) -> None:
 @pytest.mark.slow
 def test_files_are_written_as_their_endings_say(rows: Path, tmp_path: Path, cli: Cli) -> None:
     files = [tmp_path / name for name in ("nodes.svg", "nodes.PNG", "nodes.dat")]
-    assert (
-        cli("graph", rows, *[f"--out={file}" for file in files]).out.splitlines()[-1]
-        == "written: nodes.dat"
-    )
+    said = cli("graph", rows, *[f"--out={file}" for file in files]).out
+    assert said.splitlines()[-1] == "written: nodes.dat"
     starts = [file.read_bytes()[:9] for file in files]
     assert starts == [b"<svg xmln", b"\x89PNG\r\n\x1a\n\x00", b"NodePrepS"]
     assert b"pool (ubuntuserver 16.04.0-lts)" in files[0].read_bytes()
@@ -121,43 +120,26 @@ def test_wrong_input_is_one_sentence_and_exit_code_2(
     assert reason in refused(cli, *arguments)
 
 
-def test_a_disk_that_is_full_leaves_the_old_file(
+def test_a_disk_that_is_full_is_a_sentence(
     rows: Path, monkeypatch: pytest.MonkeyPatch, cli: Cli
 ) -> None:
-    def full(*_: object) -> None:
-        raise OSError(28, "No space left on device", "nodes.dat")
-
+    full = raising(OSError(28, "No space left on device", "nodes.dat"))
     monkeypatch.setattr("benchyard.cli.graphing.write", full)
-    assert (
-        "nodes.dat: No space left on device" in cli("graph", rows, "--out", "nodes.dat", code=1).err
-    )
+    said = cli("graph", rows, "--out", "nodes.dat", code=1).err
+    assert "nodes.dat: No space left on device" in said
 
 
 @pytest.mark.slow
-def test_events_come_from_a_pipe_too(rows: Path, run_benchyard: RunBenchyard) -> None:
-    program = Path(sys.executable).with_name("benchyard")
-    ended = subprocess.run(
-        [program, "graph", "-", "--json"],
-        input=rows.read_bytes(),
-        capture_output=True,
-        timeout=60,
-        check=True,
-    )
-    assert len(json.loads(ended.stdout)["nodes"]) == 2
-    compressed = rows.with_suffix(".gz")
-    compressed.write_bytes(gzip.compress(rows.read_bytes()))
-    assert "2 nodes" in run_benchyard("graph", compressed).stdout
-
-
-@pytest.mark.slow
-def test_graphs_without_pictures_load_no_matplotlib_and_none_load_prefect(rows: Path) -> None:
+def test_graphs_come_from_a_pipe_too_and_load_neither_matplotlib_nor_prefect(rows: Path) -> None:
     program = (
         "import sys; from benchyard.cli import call; assert call(sys.argv[1:]) == 0;"
         "wrong = {'matplotlib', 'prefect', 'azure', 'duckdb'}.intersection(sys.modules);"
         "assert not wrong, wrong"
     )
-    command = [sys.executable, "-c", program, "graph", str(rows)]
-    subprocess.run(command, check=True, capture_output=True, timeout=60)
+    command = [sys.executable, "-c", program, "graph", "-", "--json"]
+    events = rows.read_bytes()
+    ended = subprocess.run(command, input=events, check=True, capture_output=True, timeout=60)
+    assert len(json.loads(ended.stdout)["nodes"]) == 2
 
 
 @pytest.mark.slow
@@ -177,8 +159,7 @@ def test_rows_come_from_the_table_itself(
             # Row keys are unique in a table.
             made = list({one["RowKey"]: one for one in made}.values())
             for first in range(0, len(made), 100):
-                some = made[first : first + 100]
-                table.submit_transaction([("create", one) for one in some])
+                table.submit_transaction([("create", one) for one in made[first : first + 100]])
         monkeypatch.setenv("AZURE_STORAGE_CONNECTION_STRING", azurite.connection_string)
         account, _, name = PARTITION.partition("$")
         options = ["--prefix", "shipyard", "--account", account, "--pool", name]

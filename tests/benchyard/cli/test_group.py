@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 
@@ -11,22 +10,16 @@ import click
 import pytest
 
 from benchyard import __version__
-from benchyard.case.loading import Loaded
-from benchyard.cli import call, common
+from benchyard.cli import common
 from benchyard.cli.group import COMMANDS
 from benchyard.core.errors import BenchyardError, CaseFailedError, InputError, RunInterruptedError
 from tests.benchyard.cli.conftest import Cli
+from tests.benchyard.publish.conftest import raising
+from tests.conftest import MakeCase, process
 
-ONLY_SOME_NEED_PREFECT = [
-    "--help",
-    "--version",
-    "list",
-    "config",
-    "validate",
-    "resources",
-    "clean --yes",
-    "doctor",
-]
+ONLY_SOME_NEED_PREFECT = (
+    *("--help", "--version", "list", "config", "validate", "resources", "clean --yes", "doctor"),
+)
 
 
 @pytest.mark.parametrize("option", ["--help", "-h"])
@@ -36,14 +29,8 @@ def test_help_names_every_command_and_exit_code(option: str, cli: Cli) -> None:
         assert name in out
         assert line[:40] in out
     assert "Exit codes: 0 done, 1 a case failed, 2 wrong input" in out
-
-
-def test_without_a_command_the_help_is_shown(cli: Cli) -> None:
     said = cli(code=2)
     assert "Usage: benchyard" in said.out + said.err
-
-
-def test_the_version(cli: Cli) -> None:
     assert cli("--version").out == f"benchyard, version {__version__}\n"
 
 
@@ -64,33 +51,21 @@ def test_a_mistyped_command_names_the_nearest(typed: str, hint: str, cli: Cli) -
 @pytest.mark.parametrize(
     ("error", "code", "message"),
     [
-        (InputError("wrong"), 2, "benchyard: wrong\n"),
-        (CaseFailedError("failed"), 1, "benchyard: failed\n"),
-        (BenchyardError("some"), 1, "benchyard: some\n"),
-        (RunInterruptedError("stopped"), 130, "benchyard: stopped\n"),
-        (KeyboardInterrupt(), 130, "benchyard: interrupted\n"),
-        (
-            OSError(28, "No space left on device", "/x"),
-            1,
-            "benchyard: /x: No space left on device\n",
-        ),
+        (InputError("wrong"), 2, "wrong"),
+        (CaseFailedError("failed"), 1, "failed"),
+        (BenchyardError("some"), 1, "some"),
+        (RunInterruptedError("stopped"), 130, "stopped"),
+        (KeyboardInterrupt(), 130, "interrupted"),
+        (OSError(28, "No space left on device", "/x"), 1, "/x: No space left on device"),
     ],
 )
 def test_errors_become_a_sentence_and_an_exit_code(
-    error: BaseException,
-    code: int,
-    message: str,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    error: BaseException, code: int, message: str, monkeypatch: pytest.MonkeyPatch, cli: Cli
 ) -> None:
-    def fail(*_: object, **__: object) -> list[Loaded]:
-        raise error
-
-    monkeypatch.setattr(common, "find_cases", fail)
-    assert call(["list"]) == code
-    said = capsys.readouterr()
+    monkeypatch.setattr(common, "find_cases", raising(error))
+    said = cli("list", code=code)
     assert said.out == ""
-    assert said.err.lstrip("\n") == message  # after ^C, on a line of its own
+    assert said.err.lstrip("\n") == f"benchyard: {message}\n"  # after ^C, on a line of its own
 
 
 @pytest.mark.parametrize("arguments", ONLY_SOME_NEED_PREFECT)
@@ -129,49 +104,25 @@ def test_no_name_is_too_strange_for_a_terminal(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("program", "code"), [("true", 0), ("false", 1)])
+@pytest.mark.parametrize(
+    ("words", "program", "code"),
+    [
+        ("run a --runs 1 --direct --junit f.xml", "true", 0),
+        ("run a --runs 1 --direct --junit f.xml", "false", 1),
+        ("list", "true", 0),
+    ],
+)
 def test_a_closed_reader_changes_neither_exit_code_nor_files(
-    tmp_path: Path, case_folder: Callable[..., Path], program: str, code: int
+    tmp_path: Path, case_folder: MakeCase, words: str, program: str, code: int
 ) -> None:
-    parameters = {"arguments": [program]}
-    case_folder(
-        "a", {"resource": "Process", "command": "execute", "retries": 0, "parameters": parameters}
-    )
+    """As in ``benchyard run 2>&1 | head -1``."""
+    case_folder("a", process("work", program, retries=0))
     reading, writing = os.pipe()
     os.close(reading)
+    command = [Path(sys.executable).with_name("benchyard"), *words.split()]
     try:
-        ended = subprocess.run(
-            [
-                Path(sys.executable).with_name("benchyard"),
-                *("run", "a", "--runs", "1", "--direct", "--junit", "f.xml"),
-            ],
-            cwd=tmp_path,
-            stdout=writing,
-            stderr=writing,
-            check=False,
-        )
+        ended = subprocess.run(command, cwd=tmp_path, stdout=writing, stderr=writing, check=False)
     finally:
         os.close(writing)
     assert ended.returncode == code
-    assert (tmp_path / "f.xml").is_file()
-
-
-def test_a_reader_that_has_seen_enough_is_no_error(
-    tmp_path: Path, case_folder: Callable[..., Path]
-) -> None:
-    case_folder("a", {"resource": "Zzz", "command": "x"})
-    reading, writing = os.pipe()
-    os.close(reading)
-    try:
-        ended = subprocess.run(
-            [Path(sys.executable).with_name("benchyard"), "list"],
-            cwd=tmp_path,
-            stdout=writing,
-            stderr=subprocess.PIPE,
-            check=False,
-        )
-    finally:
-        os.close(writing)
-    assert ended.returncode == 0
-    assert b"Traceback" not in ended.stderr
-    assert b"BrokenPipe" not in ended.stderr
+    assert words == "list" or (tmp_path / "f.xml").is_file()

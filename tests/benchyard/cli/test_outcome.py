@@ -7,13 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchyard.cli.outcome import digest
+from benchyard.cli.outcome import _print_remarks, digest  # pyright: ignore[reportPrivateUsage]
 from tests.benchyard.analysis.comparison.conftest import place, run, step
 from tests.benchyard.cli.conftest import Cli
-
-
-def test_one_step_is_named() -> None:
-    assert digest([(2, "load", "needs about 12 runs")]) == ["step 2 load: needs about 12 runs"]
 
 
 def test_what_differs_in_numbers_only_is_one_line() -> None:
@@ -63,21 +59,14 @@ def test_a_table_has_two_lines_of_advice_and_verbose_and_json_have_all(
     cli: Cli, tmp_path: Path
 ) -> None:
     values = {
-        "calm": [1.0] * 12,
         "slow": [3.0, *(1 + at / 1000 for at in range(11))],
         "rises": [1 + at / 10 for at in range(12)],
         "noisy": [1.0, 9.0, 2.0, 7.0, 3.0, 1.5, 8.0, 4.0, 6.0, 2.5, 5.0, 3.5],
     }
-    columns = enumerate(zip(*values.values(), strict=True), 1)
+    numbered = [*enumerate(values.items(), 1)]
     records = [
-        run(
-            n,
-            *(
-                step(v, name=name, index=at)
-                for at, (name, v) in enumerate(zip(values, of, strict=True), 1)
-            ),
-        )
-        for n, of in columns
+        run(n + 1, *(step(v[n], name=name, index=at) for at, (name, v) in numbered))
+        for n in range(12)
     ]
     place(tmp_path / "results", records)
 
@@ -91,3 +80,13 @@ def test_a_table_has_two_lines_of_advice_and_verbose_and_json_have_all(
     assert len(advice()) == 2
     assert "more: benchyard stats --verbose" in advice()[1]
     assert len(advice("--verbose")) > 2
+
+
+def test_it_is_said_whether_the_wanted_precision_is_reached(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    missed = "warning: the wanted precision was not reached: because"
+    for stopped, precise, said in ((1, 0, missed), (1, 1, "precision: "), (0, 0, "precision: ")):
+        adaptive = {"stopped": bool(stopped), "precise": bool(precise), "why": "because"}
+        _print_remarks({"adaptive": adaptive}, [], None)
+        assert capsys.readouterr().out.startswith(said)

@@ -31,23 +31,11 @@ def sides(tmp_path: Path) -> tuple[list[Path], list[Path]]:
 
 def test_names_tracks_counters_and_losses_are_shown(tmp_path: Path, cli: Cli) -> None:
     said = cli("profile", write(tmp_path, "t.json", 1_000), "--limit", "1")
-    lines = said.out.splitlines()
-    assert lines[0].split() == [
-        "NAME",
-        "COUNT",
-        "TOTAL",
-        "SELF",
-        "SELF",
-        "%",
-        "MEDIAN",
-        "P90",
-        "P99",
-        "MIN",
-        "MAX",
-    ]
-    assert lines[1].split()[:5] == ["main", "1", "5.0", "ms", "4.0"]
+    heading, first, *_ = said.out.splitlines()
+    assert heading.split()[:4] == ["NAME", "COUNT", "TOTAL", "SELF"]
+    assert first.split()[:5] == ["main", "1", "5.0", "ms", "4.0"]
     assert "and 1 name more; --limit 2 shows all" in said.out
-    assert "process 1: memory" in said.out or "memory" in said.out
+    assert "memory" in said.out
     assert "warning: 1 times: dur is negative" in said.err
 
 
@@ -81,11 +69,7 @@ def test_two_sides_are_compared_and_drawn(
     assert found["load", "self"]["verdict"] == "regression"
     assert found["load", "count"]["verdict"] == "no change shown"
     assert "load" in cli("profile", *old, "--against", *new, "--csv").out
-
-
-def test_few_traces_cannot_tell(sides: tuple[list[Path], list[Path]], cli: Cli) -> None:
-    said = cli("profile", sides[0][0], "--against", sides[1][0])
-    assert "cannot tell: so few traces" in said.out
+    assert "cannot tell: so few traces" in cli("profile", old[0], "--against", new[0]).out
 
 
 @pytest.mark.slow

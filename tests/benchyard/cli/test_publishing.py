@@ -7,14 +7,13 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 import pytest
 
 from benchyard.cli import call
-from benchyard.core.errors import InputError, SinkUnavailableError
+from benchyard.core.errors import SinkUnavailableError
 from benchyard.core.places import archive_of, spool_of
 from benchyard.publish import publisher, service
 from benchyard.publish.sinks import open_reader
@@ -22,6 +21,7 @@ from benchyard.publish.sinks.contract import Sink
 from benchyard.publish.spool import put
 from benchyard.run.interrupts import at_first_ctrl_c
 from tests.benchyard.cli.conftest import Ends
+from tests.benchyard.cli.conftest import Run as Publish
 from tests.benchyard.publish.conftest import names, write
 from tests.benchyard.publish.fake_sinks import Failing, FolderSink
 
@@ -30,7 +30,6 @@ DOCUMENT = {
     "startTime": "1700000000",
     "entries": {"entry": [{"name": "BM_x", "iters": "1", "wallTime": 0.5}]},
 }
-Publish = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture(autouse=True)
@@ -76,12 +75,8 @@ def test_a_plain_folder_of_results(publish: Publish, folder: Path, tmp_path: Pat
     reader = open_reader("local")
     assert list(reader.tests()) == ["//some:test"]
     reader.close()
-
-
-def test_the_same_again_has_nothing_to_do(publish: Publish, folder: Path) -> None:
-    assert publish("--datadir", folder)[0] == 0
-    code, out, _ = publish("--datadir", folder)
-    assert (code, out) == (0, "local: nothing waits\n")
+    (folder / "readme.txt").unlink()
+    assert publish("--datadir", folder)[:2] == (0, "local: nothing waits\n")
 
 
 def test_the_labs_own_folders(publish: Publish) -> None:
@@ -89,12 +84,6 @@ def test_the_labs_own_folders(publish: Publish) -> None:
     code, out, _ = publish("--compress", "zst")
     assert (code, out) == (0, "local: 1 published\n")
     assert names(archive_of("local")) == ["a.json.zst"]
-
-
-def test_an_archive_behind_fsspec(publish: Publish, folder: Path) -> None:
-    code, out, _ = publish("--datadir", folder, "--archivedir", "memory://bucket/x", "--json")
-    assert code == 0
-    assert json.loads(out)["sinks"][0]["published"] == ["a.json"]
 
 
 def test_one_document_of_json(publish: Publish, folder: Path) -> None:
@@ -127,15 +116,8 @@ def test_a_sink_that_is_down(publish: Publish, folder: Path, sink: FolderSink) -
     assert names(folder) == ["a.json"]
 
 
-def test_retries_are_told(
-    publish: Publish, folder: Path, sink: FolderSink, monkeypatch: pytest.MonkeyPatch
-) -> None:
-
-    def soon(*_: float) -> float:
-        return 0.001
-
-    monkeypatch.setattr("random.uniform", soon)
-    sink.before = Failing(SinkUnavailableError("it is down"), times=1)
+def test_retries_are_told(publish: Publish, folder: Path, sink: FolderSink) -> None:
+    sink.before = Failing(SinkUnavailableError("it is down", 0.001), times=1)
     code, _, err = publish("--datadir", folder)
     assert code == 0
     assert err == "a.json: it is down; again in 0.0 s\n"
@@ -181,12 +163,8 @@ def test_what_waits_is_told_without_touching_it(publish: Publish, folder: Path, 
     code, out, _ = publish("--datadir", folder, "--dry-run")
     assert code == 0
     size = (folder / "a.json").stat().st_size
-    assert out.splitlines() == [
-        "SINK   WAITS   BYTES",
-        f"local  a.json    {size}",
-        "",
-        f"local: 1 document would go from {folder} to {home}/archive/local",
-    ]
+    assert f"local  a.json    {size}\n" in out
+    assert f"1 document would go from {folder} to {home}/archive/local\n" in out
     code, out, _ = publish("--datadir", folder, "--dry-run", "--json")
     assert json.loads(out)["sinks"][0]["waiting"] == [{"name": "a.json", "bytes": size}]
     assert names(folder) == ["a.json"]
@@ -208,18 +186,6 @@ def test_what_cannot_be(publish: Publish, arguments: list[str], says: str) -> No
     code, out, err = publish(*arguments)
     assert (code, out) == (2, "")
     assert says in err
-
-
-def test_missing_credentials_are_told_before_anything_is_read(
-    publish: Publish, folder: Path, sink: FolderSink, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def unchecked() -> None:
-        raise InputError("there are no credentials; log in")
-
-    monkeypatch.setattr(sink, "check", unchecked)
-    code, _, err = publish("--datadir", folder)
-    assert (code, err) == (2, "benchyard: there are no credentials; log in\n")
-    assert names(folder) == ["a.json"]
 
 
 def test_the_user_s_own_files_are_not_moved(

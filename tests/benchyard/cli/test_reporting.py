@@ -33,19 +33,14 @@ def test_it_writes_a_file_that_is_named_by_the_case(
     assert "<code>benchyard report old</code>" in html
 
 
-def test_several_are_a_suite_and_json_tells_of_it(old: Path, new: Path, cli: Cli) -> None:
+def test_a_comparison_exits_as_compare_does(old: Path, new: Path, cli: Cli) -> None:
     file = old.parent / "r.html"
     told = json.loads(cli("report", old, new, "-o", file, "--title", "Both", "--json").out)
     assert told["bytes"] == file.stat().st_size
     assert (told["runs"], told["pictures"], told["pictures_left_out"]) == (16, 6, 0)
     assert "<h1>Both</h1>" in file.read_text()
-
-
-def test_a_comparison_exits_as_compare_does(old: Path, new: Path, cli: Cli) -> None:
-    file = old.parent / "r.html"
     out = cli("report", "--compare", old, new, "-o", file, code=3).out
     assert out.startswith("1 regression; 1 comparison")
-    assert "&gt;" not in file.read_text()[:200]
     assert "1 improvement" in cli("report", old, new, "--reference", new, "-o", file).out
     wide = cli("report", old, new, "--against", "previous", "--threshold", "150%", "-o", file).out
     assert wide.startswith("0 regressions")
@@ -84,6 +79,15 @@ def test_names_in_a_report_lead_nowhere_else(tmp_path: Path, cli: Cli) -> None:
     assert [one.name for one in (tmp_path / "a" / "b").iterdir()] == ["c"]
 
 
+def test_kept_metrics_are_those_of_the_data(cli: Cli, tmp_path: Path) -> None:
+    records = [run(n, step(1.0 + n, used={"resource_cpu_s": 1.0 * n})) for n in range(1, 7)]
+    results = place(tmp_path / "results", records)
+    cli("report", results, "-o", tmp_path / "r.html", "--keep", "duration_s")
+    cli("report", tmp_path / "r.html", "--extract", tmp_path / "back")
+    [made] = read_record(tmp_path / "back" / "tpch" / "run_1").steps[0].measured
+    assert (made.duration_s, made.used) == (2.0, {})
+
+
 def test_what_is_there_and_foreign_stays(old: Path, cli: Cli, tmp_path: Path) -> None:
     cli("report", old, "-o", tmp_path / "r.html")
     (tmp_path / "back").mkdir()
@@ -100,15 +104,6 @@ def test_a_changed_report_is_refused(old: Path, cli: Cli, tmp_path: Path) -> Non
     for command in (("compare", file, old), ("report", file, "--extract", tmp_path / "back")):
         assert "do not match their digest" in cli(*command, code=2).err
     assert not (tmp_path / "back").exists()
-
-
-def test_kept_metrics_are_those_of_the_data(cli: Cli, tmp_path: Path) -> None:
-    records = [run(n, step(1.0 + n, used={"resource_cpu_s": 1.0 * n})) for n in range(1, 7)]
-    results = place(tmp_path / "results", records)
-    cli("report", results, "-o", tmp_path / "r.html", "--keep", "duration_s")
-    cli("report", tmp_path / "r.html", "--extract", tmp_path / "back")
-    [made] = read_record(tmp_path / "back" / "tpch" / "run_1").steps[0].measured
-    assert (made.duration_s, made.used) == (2.0, {})
 
 
 def test_wrong_input_is_a_sentence(old: Path, cli: Cli, tmp_path: Path) -> None:

@@ -41,15 +41,13 @@ def test_json_is_one_document_with_schemas(cli: Cli) -> None:
     assert said.err == ""
 
 
-def test_one_class_may_be_asked_for(cli: Cli) -> None:
+def test_one_class_may_be_asked_for_if_there_is_one(cli: Cli, tmp_path: Path) -> None:
     document = json.loads(cli("resources", "--json", "Process").out)
     assert [resource["name"] for resource in document["resources"]] == ["Process"]
-
-
-def test_an_unknown_class_is_wrong_input(cli: Cli) -> None:
     said = cli("resources", "Proces", code=2)
     assert said.out == ""
     assert "unknown resource 'Proces'; did you mean 'Process'?" in said.err
+    assert "there is no folder" in cli("resources", "--resources", tmp_path / "absent", code=2).err
 
 
 def test_defect_31_what_is_unavailable_is_listed_with_its_reason(tmp_path: Path, cli: Cli) -> None:
@@ -61,10 +59,6 @@ def test_defect_31_what_is_unavailable_is_listed_with_its_reason(tmp_path: Path,
     document = json.loads(cli("resources", "--json", "--resources", tmp_path, "Gone").out)
     assert document["resources"] == []
     assert [gone["name"] for gone in document["unavailable"]] == ["Gone"]
-
-
-def test_a_folder_that_is_not_there_is_wrong_input(tmp_path: Path, cli: Cli) -> None:
-    assert "there is no folder" in cli("resources", "--resources", tmp_path / "absent", code=2).err
 
 
 def test_two_classes_of_one_name_are_wrong_input(tmp_path: Path, cli: Cli) -> None:

@@ -46,6 +46,12 @@ def record(
     place(folder / "results", [run_of(run, told, **titled("case", hash="0"), **facts)])
 
 
+@pytest.fixture
+def first(case_folder: MakeCase) -> Path:
+    """A case of ours with one step."""
+    return case_folder("case", {**STEP, "name": "first"})
+
+
 def krown(folder: Path, run: int, *, steps: int = 2) -> Path:
     """Write a run as KROWN leaves it: three samples a step, 0.1 s apart, and no record."""
     place = run_folder(folder / "results", run)
@@ -75,33 +81,28 @@ def row(printed: str, name: str) -> list[str]:
     return line.split()
 
 
-def test_the_table_shows_figures_and_what_was_left_out(case_folder: MakeCase, cli: Cli) -> None:
-    folder = case_folder("case", {**STEP, "name": "first"})
+def test_the_table_shows_figures_and_what_was_left_out(first: Path, cli: Cli) -> None:
     for run, seconds in enumerate((1.0, 1.1, 1.2, 1.3, 1.4, 1.5), 1):
-        record(folder, run, seconds)
-    record(folder, 7, 9.0, ["steal of 3 %"])
-    record(folder, 8, 1.0, done=False)
-    printed = told(cli, folder)
-    head, line = (text.split() for text in printed.splitlines()[2:4])
-    assert head[:8] == ["STEP", "N", "MEDIAN", "±", "95", "%", "CV", "MIN"]
-    assert head[-2:] == ["LEFT", "OUT"]
-    assert line[:13] == [
-        *("1", "first", "6", "1.25", "s", "250.0", "ms", "15", "%", "1.00", "s", "1.50", "s")
-    ]
-    assert line[13:] == ["7", "completed", "1", "suspect,", "1", "failed"]
-    assert summary(folder)["steps"][0]["left_out"] == {"suspect": 1, "failed": 1}
+        record(first, run, seconds)
+    record(first, 7, 9.0, ["steal of 3 %"])
+    record(first, 8, 1.0, done=False)
+    printed = told(cli, first)
+    head, line = printed.splitlines()[2:4]
+    assert head.split()[:4] == ["STEP", "N", "MEDIAN", "±"]
+    assert line.split()[2:9] == ["6", "1.25", "s", "250.0", "ms", "15", "%"]
+    assert line.endswith("7 completed  1 suspect, 1 failed")
+    assert summary(first)["steps"][0]["left_out"] == {"suspect": 1, "failed": 1}
     assert "run 8 failed" in printed
 
 
 def test_a_programs_own_time_stands_beside_a_step_that_it_is_not_nearly(
-    case_folder: MakeCase, cli: Cli
+    first: Path, cli: Cli
 ) -> None:
-    folder = case_folder("case", {**STEP, "name": "first"})
-    record(folder, 1, 2.0, values={"run_s": 1.985})
-    assert "OWN" not in told(cli, folder)
-    record(folder, 2, 2.0, values={"run_s": 1.9})
-    record(folder, 3, 2.0, values={"run_s": 1.9})
-    head, line = told(cli, folder).splitlines()[2:4]
+    record(first, 1, 2.0, values={"run_s": 1.985})
+    assert "OWN" not in told(cli, first)
+    record(first, 2, 2.0, values={"run_s": 1.9})
+    record(first, 3, 2.0, values={"run_s": 1.9})
+    head, line = told(cli, first).splitlines()[2:4]
     assert head.split()[-2:] == ["OWN", "OUTCOMES"]
     assert line.split()[-4:] == ["1.90", "s", "3", "completed"]
 
@@ -116,17 +117,16 @@ def test_cases_that_were_never_begun_are_one_line(case_folder: MakeCase, cli: Cl
     assert "no finished run" in cli("stats", folders[2]).out
 
 
-def test_suspect_executions_count_marked(case_folder: MakeCase, cli: Cli) -> None:
-    folder = case_folder("case", {**STEP, "name": "first"})
-    record(folder, 1, 1.0, ["swapped"])
-    without = told(cli, folder, "--suspect", "leave-out")
+def test_suspect_executions_count_marked(first: Path, cli: Cli) -> None:
+    record(first, 1, 1.0, ["swapped"])
+    without = told(cli, first, "--suspect", "leave-out")
     assert "1 of 1 run suspect (swapped) and left out, so nothing is described" in without
     assert row(without, "first")[2:4] == ["0", "-"]
-    included = told(cli, folder)
+    included = told(cli, first)
     assert "1 of 1 run suspect (swapped) and counted" in included
     assert row(included, "first")[2:5] == ["1", "1.00", "s*"]
     assert "LEFT OUT" not in included
-    assert summary(folder)["include_suspect"] is True
+    assert summary(first)["include_suspect"] is True
 
 
 def test_krowns_results_are_shown_and_written_like_ours(case_folder: MakeCase, cli: Cli) -> None:
@@ -160,12 +160,13 @@ def test_defect_37_krowns_own_files_stay_and_more_runs_are_seen(
         assert next(csv.DictReader(stream))["duration_values"] == "[0.2, 0.2]"
 
 
-def test_krowns_runs_beside_ours_are_left_out_and_named(case_folder: MakeCase, cli: Cli) -> None:
-    folder = case_folder("case", {**STEP, "name": "first"})
-    krown(folder, 1)
-    record(folder, 2, 1.0)
-    assert "run 1 is made by KROWN and left out" in told(cli, folder)
-    assert [run["run"] for run in summary(folder)["runs"]] == [2]
+def test_krowns_runs_beside_ours_are_left_out_and_named(first: Path, cli: Cli) -> None:
+    krown(first, 1)
+    record(first, 2, 1.0)
+    assert "run 1 is made by KROWN and left out" in told(cli, first)
+    assert [run["run"] for run in summary(first)["runs"]] == [2]
+    (krown(first, 3) / ".done").write_text("")
+    assert "run 3 is without a record (run.json) and left out" in told(cli, first)
 
 
 def test_invalid_cases_without_results_are_told_of_and_stop_nothing(
@@ -181,10 +182,8 @@ def test_invalid_cases_without_results_are_told_of_and_stop_nothing(
 
 def test_points_of_a_matrix_that_is_invalid_here_are_shown(case_folder: MakeCase, cli: Cli) -> None:
     folder = case_folder("case", UNKNOWN, matrix={"n": [1, 2]})
-    krown(folder, 1)
-    (folder / "results" / "run_1").rename(folder / "kept")
-    (folder / "results" / "n=1").mkdir()
-    (folder / "kept").rename(folder / "results" / "n=1" / "run_1")
+    (folder / "results" / "n=1").mkdir(parents=True)
+    krown(folder, 1).rename(folder / "results" / "n=1" / "run_1")
     assert "\ncase[n=1]\n" in told(cli, folder)
 
 
@@ -241,18 +240,17 @@ def failing(cli: Cli, *arguments: str | Path) -> str:
 
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"format": "x", "version": 1}', "NaN", "\0"])
 def test_a_run_that_cannot_be_read_is_left_out_and_named(
-    case_folder: MakeCase, cli: Cli, content: str
+    first: Path, cli: Cli, content: str
 ) -> None:
-    folder = case_folder("case", {**STEP, "name": "first"})
     for run in (1, 2, 3):
-        record(folder, run, float(run))
-    (folder / "results" / "run_2" / "run.json").write_text(content)
-    printed = failing(cli, folder)
+        record(first, run, float(run))
+    (first / "results" / "run_2" / "run.json").write_text(content)
+    printed = failing(cli, first)
     assert row(printed, "first")[2:5] == ["2", "2.00", "s"]
     [warning] = [line for line in printed.splitlines() if line.startswith("warning: run 2 is left")]
     assert "run_2/run.json: " in warning
     assert warning.endswith("; the next benchyard run does it again")
-    document = summary(folder)
+    document = summary(first)
     assert ([run["run"] for run in document["runs"]], document["unreadable"]) == ([1, 3], [2])
 
 
@@ -269,15 +267,12 @@ def test_one_case_that_cannot_be_read_stops_no_other(
     assert json.loads(failing(cli, "--json", "--root", tmp_path / "cases"))
 
 
-def test_other_commands_do_not_fail_by_a_run_that_cannot_be_read(
-    case_folder: MakeCase, cli: Cli
-) -> None:
-    folder = case_folder("case", {**STEP, "name": "first"})
+def test_other_commands_do_not_fail_by_a_run_that_cannot_be_read(first: Path, cli: Cli) -> None:
     for run in (1, 2):
-        record(folder, run, 1.0)
-    (folder / "results" / "run_1" / "run.json").write_text("{")
-    assert cli("list", folder).out.splitlines()[1].split()[:3] == ["case", "1", "1"]
-    again = ["run", "--direct", "--runs", "2", "--cooldown", "0", "--keep", str(folder)]
+        record(first, run, 1.0)
+    (first / "results" / "run_1" / "run.json").write_text("{")
+    assert cli("list", first).out.splitlines()[1].split()[:3] == ["case", "1", "1"]
+    again = ["run", "--direct", "--runs", "2", "--cooldown", "0", "--keep", first]
     said = cli(*again)
     assert "case: run 1 is done again: " in said.err
     assert "run 2" not in said.err.partition("case: 1 run to do, 1 done before")[2]
@@ -287,30 +282,14 @@ def test_other_commands_do_not_fail_by_a_run_that_cannot_be_read(
 
 
 def test_a_finished_run_of_ours_without_its_record_is_not_called_krowns(
-    case_folder: MakeCase, cli: Cli
+    first: Path, cli: Cli
 ) -> None:
-    folder = case_folder("case", {**STEP, "name": "first"})
-    cli("run", "--direct", "--runs", "2", "--cooldown", "0", folder)
-    (folder / "results" / "run_1" / "run.json").unlink()
-    printed = failing(cli, folder)
-    assert "warning: run 1 is left out: it has no record (run.json); the next" in printed
-    assert "KROWN" not in printed
-    (folder / "results" / "run_2" / "run.json").unlink()
-    printed = failing(cli, folder)
-    assert "warning: run 2 is left out: it has no record" in printed
-    assert "KROWN" not in printed
-
-
-def test_what_may_be_anybodys_is_only_said_to_lack_its_record(
-    case_folder: MakeCase, cli: Cli
-) -> None:
-    folder = case_folder("case", {**STEP, "name": "first"})
-    record(folder, 3, 1.0)
+    cli("run", "--direct", "--runs", "2", "--cooldown", "0", first)
     for run in (1, 2):
-        (krown(folder, run) / ".done").write_text("")
-    printed = told(cli, folder)
-    assert "runs 1-2 are without a record (run.json) and left out" in printed
-    assert "KROWN" not in printed
+        (first / "results" / f"run_{run}" / "run.json").unlink()
+        printed = failing(cli, first)
+        assert f"warning: run {run} is left out: it has no record" in printed
+        assert "KROWN" not in printed
 
 
 def test_a_case_that_is_no_json_is_told_with_krowns_results(
@@ -340,32 +319,3 @@ def test_names_do_not_steer_the_terminal_and_long_ones_are_shortened(
     assert max(map(len, printed.splitlines()[:5])) < 200
     assert "n" * 59 + "…" in printed
     assert [step["name"] for step in summary(folder)["steps"]] == names
-
-
-@pytest.mark.parametrize(
-    ("stopped", "precise", "expected"),
-    [
-        (True, False, "warning: the wanted precision was not reached: because"),
-        (True, True, "precision: because"),
-        (False, False, "precision: because"),
-    ],
-)
-def test_it_is_said_whether_the_wanted_precision_is_reached(
-    capsys: pytest.CaptureFixture[str], *, stopped: bool, precise: bool, expected: str
-) -> None:
-    from benchyard.cli.outcome import _print_remarks  # noqa: PLC0415 # pyright: ignore[reportPrivateUsage]
-
-    _print_remarks(
-        {"adaptive": {"stopped": stopped, "precise": precise, "why": "because"}}, [], None
-    )
-    assert capsys.readouterr().out.splitlines() == [expected]
-
-
-def test_another_metric_is_shown(case_folder: MakeCase, cli: Cli) -> None:
-    folder = case_folder("metric", STEP)
-    for run in (1, 2, 3):
-        record(folder, run, 1.0, values={"call_s": run * 1e-6, "rate": run * 1000.0})
-    assert "2.00 µs" in cli("stats", folder, "--metric", "call_s").out
-    assert " 2,000 " in cli("stats", folder, "--metric", "rate").out
-    said = cli("stats", folder, "--metric", "cal_s", code=2).err
-    assert "no metric is 'cal_s'; did you mean 'call_s'?" in said

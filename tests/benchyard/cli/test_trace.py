@@ -91,24 +91,29 @@ def test_files_of_others_stand_side_by_side_and_what_is_lost_is_told(
 
 
 @pytest.mark.parametrize(
-    ("more", "said"),
+    ("words", "said"),
     [
-        ([], "say where the trace goes: -o FILE, or --open"),
-        (["-o", "x.txt"], "x.txt: it must end in .json or"),
-        (["-o", "x.gz"], "x.gz: it must end in .json, .json.gz"),
-        (["-o", "/nowhere/x.json"], "there is no folder /nowhere"),
+        (["foreign.json"], "say where the trace goes: -o FILE, or --open"),
+        (["foreign.json", "-o", "x.txt"], "x.txt: it must end in .json or"),
+        (["foreign.json", "-o", "x.gz"], "x.gz: it must end in .json, .json.gz"),
+        (["foreign.json", "-o", "/nowhere/x.json"], "there is no folder /nowhere"),
+        (["cases/words", "-o", "x.json"], "there is no run in"),
+        (["cases/words", "--run", "7", "-o", "x.json"], "there is no run 7 in"),
+        (["odd", "-o", "x.json"], "no known format"),
+        (["nothing", "-o", "x.json"], "no case is 'nothing'"),
     ],
 )
-def test_where_it_cannot_go_is_said(foreign: Path, cli: Cli, more: list[str], said: str) -> None:
-    assert said in cli("trace", foreign, *more, code=2).err
-
-
-def test_what_there_is_no_trace_of_is_said(case_folder: MakeCase, cli: Cli, tmp_path: Path) -> None:
-    case = case_folder("words", process("fine", "true"))
-    out = tmp_path / "x.json"
-    assert "there is no run in" in cli("trace", case, "-o", out, code=2).err
-    assert "there is no run 7 in" in cli("trace", case, "--run", "7", "-o", out, code=2).err
-    (tmp_path / "odd").write_bytes(b"\x00")
-    assert "no known format" in cli("trace", tmp_path / "odd", "-o", out, code=2).err
-    assert "no case is 'nothing'" in cli("trace", "nothing", "-o", out, code=2).err
-    assert not out.exists()
+@pytest.mark.usefixtures("foreign")
+def test_what_cannot_be_is_said(
+    words: list[str],
+    said: str,
+    case_folder: MakeCase,
+    cli: Cli,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    case_folder("words", process("fine", "true"))
+    Path("odd").write_bytes(b"\x00")
+    assert said in cli("trace", *words, code=2).err
+    assert not Path("x.json").exists()

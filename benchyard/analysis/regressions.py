@@ -10,6 +10,7 @@ from pathlib import Path
 
 from benchyard.analysis.comparison.document import document, markdown
 from benchyard.analysis.comparison.gate import Regression, regressions_of, unjudged
+from benchyard.analysis.comparison.places import open_results
 from benchyard.analysis.comparison.request import pair
 from benchyard.analysis.comparison.rows import Comparison, Rule
 from benchyard.analysis.comparison.run_sets import (
@@ -82,10 +83,12 @@ def check_baseline(baseline: str | None) -> None:
     """Refuse what cannot be a baseline, before anything is measured.
 
     Raises:
-        InputError: If it names no folder.
+        InputError: If it names no folder and no report.
     """
     if baseline is not None and baseline != PREVIOUS:
-        parse_selection(baseline)
+        selection = parse_selection(baseline)
+        if selection.folder.is_file():
+            open_results(selection)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +124,8 @@ class Baseline:
     """Finished results that others are compared with; read once, for however many cases.
 
     Args:
-        text: A folder with results of cases, ``FOLDER@1-5``, or "previous": of each case the
-            campaign before, on the same host.
+        text: A folder with results of cases, a report, ``FOLDER@1-5``, or "previous": of each case
+            the campaign before, on the same host.
         rule: By which they are compared.
     """
 
@@ -136,7 +139,7 @@ class Baseline:
     @cached_property
     def _run_sets(self) -> dict[str, RunSet]:
         """The baseline's runs of each case, by title; not of ``previous``."""
-        return read_run_sets(self._selection)
+        return open_results(self._selection)
 
     def look(self, title: str, results: Path) -> Looked:
         """Compare the finished runs of a case, in its results folder, alone."""

@@ -49,6 +49,7 @@ from benchyard.cli.common import (
 )
 from benchyard.cli.fields import field_options
 from benchyard.cli.option_types import OneOf, Percent, stdout_flag
+from benchyard.cli.other_files import open_file
 from benchyard.cli.terminal import COLOURS, print_json, print_table, say, styled
 from benchyard.core.errors import ExitCode, InputError
 from benchyard.core.files import shown
@@ -84,7 +85,7 @@ def comparison_rule(command: CommandT) -> CommandT:
             strict=given.get("strict", False),
             other_results=partial(results_below, root, results),
         )
-        return command(rule=rule, places=Places(root, results), **given)
+        return command(rule=rule, places=Places(root, results, open_file), **given)
 
     for option in reversed(_OPTIONS):
         option(call)
@@ -155,11 +156,12 @@ def command(
     """Compare candidates with a baseline: runs, cases, systems, steps, points of a matrix.
 
     Each is PLACE[POINT]@RUNS:STEP, of which all but the place may be left out. PLACE is the results
-    of a case, a case by its folder or name, a folder with several of these, or a report; POINT such
-    as threads=4; RUNS such as 1-5,8; STEP an id. Where there is a * or ?, each match is one to
-    compare: 'words[threads=*]', 'words:*'. One case alone compares its newest campaign with the one
-    before. Exits with 3 if a candidate is worse at the same work, with 2 if nothing is comparable,
-    and with --strict with 5 if nothing can be judged, or a step or metric is missing.
+    of a case, a case by its folder or name, a folder with several of these, a report, a pack, or a
+    file of benchyard time or another tool; POINT such as threads=4; RUNS such as 1-5,8; STEP an id.
+    Where there is a * or ?, each match is one to compare: 'words[threads=*]', 'words:*'. One case
+    alone compares its newest campaign with the one before. Exits with 3 if a candidate is worse at
+    the same work, with 2 if nothing is comparable, and with --strict with 5 if nothing can be
+    judged, or a step or metric is missing.
     """
     found = read_sides(sides, places)
     if planning:

@@ -7,17 +7,18 @@ from pathlib import Path
 
 import click
 
+from benchyard.analysis.comparison.places import open_results
 from benchyard.analysis.comparison.run_sets import (
     RunSelection,
     RunSet,
     parse_selection,
-    read_run_sets,
     results_folders,
 )
 from benchyard.analysis.comparison.samples import DURATION
 from benchyard.case.loading import likely_title, raise_problems
 from benchyard.cli.common import cases_of, gathered, suspect_option
 from benchyard.cli.option_types import OneOf, Read, names_in, output_option
+from benchyard.cli.other_files import open_file
 from benchyard.cli.terminal import say
 from benchyard.cli.trace_sources import CasePlaces, sources_of, where_options
 from benchyard.core.amounts import parse_inches
@@ -42,7 +43,7 @@ def _names(_: click.Context, __: click.Parameter, texts: tuple[str, ...]) -> tup
 
 
 @click.command("plot")
-@click.argument("sources", nargs=-1, metavar="[CASE|FOLDER]...")
+@click.argument("sources", nargs=-1, metavar="[CASE|FOLDER|FILE]...")
 @click.option(
     "--kind",
     type=OneOf(PlotKind),
@@ -102,7 +103,7 @@ def command(
 ) -> None:
     """Draw results: medians with intervals, single runs, ratios, distributions.
 
-    Cases are named as for run; results folders and FOLDER@1-5 as for compare. Without any all
+    Cases are named as for run; folders and files with results as for compare. Without any all
     cases below --root are drawn. The folder of a run, --run and --curves draw the curves of one
     run: what was sampled of the host and of what was measured.
     """
@@ -222,7 +223,7 @@ def _read(selection: RunSelection, root: Path, notes: list[str]) -> Iterable[Run
     folders = results_folders(selection.folder)
     if folders and selection.runs is None and all(map(_is_krowns, folders)):
         return [_krowns(folder, root, notes) for folder in folders]
-    return read_run_sets(selection).values()
+    return open_results(selection, open_file).values()
 
 
 def _is_krowns(folder: Path) -> bool:

@@ -77,9 +77,9 @@ def command(
     """Write results as one HTML file that opens offline, prints, and is read back.
 
     A side is what compare takes: the results of a case, a case by its folder or name, a folder with
-    several of these, PLACE[POINT]@RUNS:STEP, or a report. Several are shown one after the other;
-    with --compare, --against or --reference they are compared, and one alone is with the campaign
-    before. Exits with 3 if a comparison shows that a candidate is worse.
+    several of these, PLACE[POINT]@RUNS:STEP, a report, or another file. Several are shown one after
+    the other; with --compare, --against or --reference they are compared, and one alone is with the
+    campaign before. Exits with 3 if a comparison shows that a candidate is worse.
     """
     if folder is not None:
         return _extract(sides, folder, as_json=as_json)

@@ -25,7 +25,7 @@ class RunSelection:
     """What one side of a comparison was said to be.
 
     Args:
-        folder: Results of a case, a case, or a folder with several of them.
+        folder: Results of a case, a case, a folder with several of them, or a file with results.
         runs: Numbers of the runs, ascending; None takes all finished ones.
     """
 
@@ -109,25 +109,26 @@ class RunSet:
 
 
 def parse_selection(text: str) -> RunSelection:
-    """Read ``FOLDER`` or ``FOLDER@1-5,8``; a folder of the whole name is preferred.
+    """Read ``PLACE`` or ``PLACE@1-5,8``, a folder or a file; one of the whole name is preferred.
 
     Raises:
-        InputError: If there is no such folder, or the runs are not written as numbers.
+        InputError: If there is no such place, or the runs are not written as numbers.
     """
-    if is_folder(text):
+    if is_place(text):
         return RunSelection(Path(text))
     folder, separator, numbers = text.rpartition("@")
     if not separator:
         raise InputError(f"{text!r} is no folder; give results, a case, or FOLDER@1-5,8")
-    if not is_folder(folder):
+    if not is_place(folder):
         raise InputError(f"{folder!r} is no folder (from {text!r})")
     return RunSelection(Path(folder), parse_runs(numbers))
 
 
-def is_folder(text: str) -> bool:
-    """Tell whether a text names a folder, whatever is in it."""
+def is_place(text: str) -> bool:
+    """Tell whether a text names a folder, or a file by a name with an ending."""
     try:
-        return bool(text) and Path(text).is_dir()
+        place = Path(text)
+        return bool(text) and (place.is_dir() or (place.suffix != "" and place.is_file()))
     except (OSError, ValueError):  # a name that is too long, or has a null byte
         return False
 

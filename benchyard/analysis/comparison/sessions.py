@@ -63,7 +63,8 @@ def relation(baseline: RunSet, candidate: RunSet) -> SessionRelation:
     sides = (baseline.records, candidate.records)
     if baseline.is_of_same_runs(candidate) or (all(sides) and _took_turns(*sides)):
         return IN_TURNS
-    spans = [_span(records) for records in sides if records]
+    # Files of other tools need not tell when something was measured.
+    spans = [_span(records) for records in sides if records and all(r.started_at for r in records)]
     if len(spans) < 2:
         return SessionRelation(in_turns=False)
     first, second = sorted(spans)

@@ -1,8 +1,8 @@
 """Which sides are meant by ``PLACE[POINT]@RUNS:STEP``.
 
-PLACE is a folder (results, a case, or one with several of these), the name of a case, or a report,
-each of whose sides is one. With a ``*`` or ``?`` in a name, a value of the matrix, or a step, each
-match is a side of its own.
+PLACE is a folder (results, a case, or one with several of these), the name of a case, a report,
+each of whose sides is one, or another file with results. With a ``*`` or ``?`` in a name, a value
+of the matrix, or a step, each match is a side of its own.
 """
 
 import re
@@ -11,21 +11,20 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from benchyard.analysis.comparison.run_sets import (
-    RunSelection,
-    RunSet,
-    is_folder,
-    read_run_sets,
-    refuse_missing,
+from benchyard.analysis.comparison.places import (
+    FileOpener,
+    no_file,
+    open_results,
+    read_reported,
 )
+from benchyard.analysis.comparison.run_sets import RunSelection, RunSet, is_place
 from benchyard.case.loading import METADATA, find_metadata
 from benchyard.case.reading import read_metadata
 from benchyard.core.errors import InputError
-from benchyard.core.files import shown
 from benchyard.core.model import Case, Json, plain, point_suffix
-from benchyard.core.wording import hint, in_short, parse_runs, printable
-from benchyard.results.excerpt import ReportData, ReportSide, is_report, read_report
-from benchyard.results.layout import case_place, results_folder
+from benchyard.core.wording import hint, in_short, parse_runs
+from benchyard.results.excerpt import is_report
+from benchyard.results.layout import results_folder
 
 _PARTS = re.compile(
     r"(?P<place>.+?)(?:\[(?P<point>[^\[\]]*)\])?(?:@(?P<runs>[^@:/\[\]]*))?(?::(?P<step>[^:/\]]+))?",
@@ -40,10 +39,12 @@ class Places:
     Args:
         root: Folder that names of cases are looked for in.
         results: Where results are instead of in the cases, or None.
+        open_file: Reads files that are no reports.
     """
 
     root: Path
     results: Path | None = None
+    open_file: FileOpener = no_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +87,7 @@ def sides_in(selection: RunSelection, step: str | None = None) -> Iterator[Side]
     runs = "" if selection.runs is None else f"@{in_short(selection.runs)}"
     place = f"{selection.folder}{runs}"
     text = f"{place}:{step}" if step else place
-    for found, cases in _steps(read_selected(selection), step, text):
+    for found, cases in _steps(open_results(selection), step, text):
         name = found if found and found != step else text
         yield Side(name, f"{place}:{found}" if found else place, cases, found)
 
@@ -106,15 +107,16 @@ def together(sides: Sequence[Side]) -> list[Side]:
 
 def means_several(text: str) -> bool:
     """Tell whether a text has a sign that stands for several sides."""
-    return not (is_folder(text) or is_report(Path(text))) and any(sign in text for sign in "*?")
+    return not is_place(text) and any(sign in text for sign in "*?")
 
 
 def _sides(text: str, places: Places) -> Iterator[Side]:
     if is_report(Path(text)):
         yield from _of_report(text)
         return
-    if is_folder(text):
-        yield Side(text, text, read_selected(RunSelection(_results(Path(text), places))))
+    if is_place(text):
+        selection = RunSelection(_results(Path(text), places))
+        yield Side(text, text, open_results(selection, places.open_file))
         return
     found = _PARTS.fullmatch(text)
     if found is None:
@@ -122,9 +124,10 @@ def _sides(text: str, places: Places) -> Iterator[Side]:
     runs = None if found["runs"] is None else parse_runs(found["runs"])
     suffix = "" if runs is None else f"@{found['runs']}"
     for name, folder in _folders(found["place"], places):
-        cases = read_selected(RunSelection(folder, None if found["point"] else runs))
+        selection = RunSelection(folder, None if found["point"] else runs)
+        cases = open_results(selection, places.open_file)
         for point, at_point in _points(cases, found["point"], text):
-            of_runs = _with_runs(at_point, runs) if runs and found["point"] else at_point
+            of_runs = _with_runs(at_point, runs, places) if runs and found["point"] else at_point
             for step, of_step in _steps(of_runs, found["step"], text):
                 told = [name if _is_glob(found["place"]) else "", point]
                 told += [step or "" if _is_glob(found["step"] or "") else ""]
@@ -141,8 +144,11 @@ def _of_report(text: str) -> Iterator[Side]:
         yield Side(text if len(sides) == 1 else side.name, f"{text} {side.name}", alone, side.step)
 
 
-def _with_runs(cases: Mapping[str, RunSet], runs: tuple[int, ...]) -> dict[str, RunSet]:
-    read = [read_selected(RunSelection(one.folder, runs)) for one in cases.values()]
+def _with_runs(
+    cases: Mapping[str, RunSet], runs: tuple[int, ...], places: Places
+) -> dict[str, RunSet]:
+    selections = [RunSelection(one.folder, runs) for one in cases.values()]
+    read = [open_results(one, places.open_file) for one in selections]
     return {title: one for side in read for title, one in side.items()}
 
 
@@ -165,7 +171,7 @@ def _folders(place: str, places: Places) -> list[tuple[str, Path]]:
         InputError: If it is no folder and no case is called so, or two are.
     """
     for folder in (Path(place), places.root / place):
-        if is_folder(str(folder)) or is_report(folder):
+        if is_place(str(folder)):
             return [(place, _results(folder, places))]
     known = list(_named(places.root))
     found = [one for one in known if one[0] == place or _is_meant(one[0], place)]
@@ -288,63 +294,3 @@ def _steps(
 def _is_measured(cases: Mapping[str, RunSet], step: str) -> bool:
     records = [record for one in cases.values() for record in one.everything]
     return any(one.measure for record in records for one in record.steps if one.id == step)
-
-
-def read_reported(report: Path) -> list[tuple[ReportSide, dict[str, RunSet]]]:
-    """Read the sides of a report, each with its runs by the case's title.
-
-    Raises:
-        InputError: If it is no report, or was changed.
-    """
-    data = read_report(report)
-    return [(side, _reported(report, data, side)) for side in data.sides]
-
-
-def _reported(report: Path, data: ReportData, side: ReportSide) -> dict[str, RunSet]:
-    cases: dict[str, list[int]] = {}
-    for place in side.runs:
-        cases.setdefault(str(data.records[place].case.get("title")), []).append(place)
-    several = len(data.sides) > 1
-    return {
-        title: RunSet(
-            title,
-            # There is no such folder: it tells which cases and sides are of the same runs.
-            report / (str(min(places)) if several else "") / case_place(data.records[places[-1]]),
-            tuple(data.records[place] for place in places if data.runs[place].done),
-            tuple(data.records[place] for place in places if not data.runs[place].done),
-            compared_as=None if side.step is None else {side.step: ""},
-        )
-        for title, places in cases.items()
-    }
-
-
-def read_selected(selection: RunSelection) -> dict[str, RunSet]:
-    """Read the runs of every case in a selection, which may be of a report, by title.
-
-    Raises:
-        InputError: As ``read_run_sets``, and if the report is about several sides.
-    """
-    report = next(filter(is_report, (selection.folder, *selection.folder.parents)), None)
-    return read_run_sets(selection) if report is None else _of_one_side(report, selection)
-
-
-def _of_one_side(report: Path, selection: RunSelection) -> dict[str, RunSet]:
-    sides = read_reported(report)
-    if len(sides) > 1:
-        names = ", ".join(side.name for side, _ in sides)
-        raise InputError(
-            f"{shown(report)} is about {len(sides)} sides ({printable(names)}); write its runs "
-            "into folders with benchyard report --extract, and name one of these"
-        )
-    return {
-        title: run_set if selection.runs is None else _only(run_set, selection.runs)
-        for _, cases in sides
-        for title, run_set in cases.items()
-        if run_set.folder.is_relative_to(selection.folder)
-    }
-
-
-def _only(run_set: RunSet, wanted: Sequence[int]) -> RunSet:
-    refuse_missing(run_set.folder, wanted, {record.run for record in run_set.everything})
-    kept = [tuple(r for r in s if r.run in wanted) for s in (run_set.records, run_set.failed)]
-    return replace(run_set, records=kept[0], failed=kept[1])

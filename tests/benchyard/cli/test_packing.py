@@ -94,6 +94,8 @@ def test_what_a_pack_holds(pack: Path, case: Path, run_here: RunHere) -> None:
     lock = zipfile.ZipFile(pack).read("packages.txt").decode().splitlines()
     assert "benchyard==" in "".join(lock)
     assert all(line.count("==") == 1 for line in lock)
+    drawn = run_here("plot", pack, "-o", "pack.svg")
+    assert drawn.returncode == 0, drawn.stderr
     first = pack.read_bytes()
     assert run_here("pack", case, "-o", pack, "--samples").returncode == 0
     assert "results/sorts/run_1/metrics.csv" in manifest(pack)["files"]

@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
+from benchyard.analysis.comparison.places import open_results
 from benchyard.analysis.comparison.request import pair_sides
 from benchyard.analysis.comparison.run_sets import RunSelection
 from benchyard.analysis.comparison.sides import (
     Places,
     Side,
     means_several,
-    read_selected,
     read_sides,
 )
 from benchyard.core.errors import InputError
@@ -72,7 +72,7 @@ def test_two_sides_of_one_report_are_compared(tmp_path: Path) -> None:
     [pairs] = pair_sides(sides, {})
     assert not pairs.both[0][0].is_of_same_runs(pairs.both[0][1])
     with pytest.raises(InputError, match=r"is about 2 sides \(old, new\)"):
-        read_selected(RunSelection(file))
+        open_results(RunSelection(file))
 
 
 def test_steps_of_the_same_runs_stay_so(tmp_path: Path) -> None:

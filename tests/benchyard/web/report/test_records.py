@@ -5,10 +5,11 @@ from random import Random
 from typing import Any
 
 from benchyard.analysis.comparison.document import document
+from benchyard.analysis.comparison.places import open_results
 from benchyard.analysis.comparison.request import pair
 from benchyard.analysis.comparison.rows import Rule
 from benchyard.analysis.comparison.run_sets import RunSelection, RunSet
-from benchyard.analysis.comparison.sides import Places, read_selected, read_sides
+from benchyard.analysis.comparison.sides import Places, read_sides
 from benchyard.analysis.comparison.verdicts import compare
 from benchyard.core.model import Json
 from benchyard.results.excerpt import in_script, read_report
@@ -54,7 +55,7 @@ def _shown(results: Path) -> list[tuple[str, RunSet]]:
 
 
 def compared(one: Path, other: Path) -> Any:
-    sides = pair(read_selected(RunSelection(one)), read_selected(RunSelection(other)))
+    sides = pair(open_results(RunSelection(one)), open_results(RunSelection(other)))
     told: Any = document(compare(sides, Rule(metrics=("all",))), ["one", "other"])
     for case in told["cases"]:
         del case["baseline"]["results"], case["candidate"]["results"]

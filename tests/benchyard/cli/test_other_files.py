@@ -1,0 +1,84 @@
+"""Files of other tools, and packs, as sides of ``compare``, ``plot`` and ``report``."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.benchyard.cli.conftest import Cli
+
+QUICK = (1.0, 1.01, 0.99, 1.005, 0.995, 1.002, 0.998, 1.004)
+
+
+def written(file: Path, document: object) -> Path:
+    file.write_text(json.dumps(document))
+    return file
+
+
+def timed(file: Path, times: Sequence[float], *, failed: int = 0) -> Path:
+    """Write what ``benchyard time --export-json`` does."""
+    executions: list[dict[str, Any]] = [
+        {"wall_s": wall, "user_s": wall / 2, "exit_code": int(at < failed)}
+        for at, wall in enumerate(times)
+    ]
+    commands = [{"name": "sort", "parameters": {"n": "2"}, "executions": executions}]
+    head: dict[str, Any] = {"seed": 1, "rounds": len(times), "stopped": "", "warnings": []}
+    return written(file, {**head, "commands": commands})
+
+
+def hyperfine(file: Path, times: Sequence[float], *, singly: bool = True) -> Path:
+    mean = sum(times) / len(times)
+    result = {"command": "sort[n=2]", "mean": mean, "times": list(times) if singly else []}
+    return written(file, {"results": [result]})
+
+
+def test_executions_of_other_tools_are_compared_as_runs(tmp_path: Path, cli: Cli) -> None:
+    one = timed(tmp_path / "old.json", QUICK)
+    slow = [2 * value for value in QUICK]
+    same, other_tool = timed(tmp_path / "b.json", slow), hyperfine(tmp_path / "c.json", slow)
+    for file, code in ((same, 3), (other_tool, 0)):
+        found = json.loads(cli("compare", "--json", one, file, code=code).out)
+        [row] = [row for row in found["comparisons"] if row["step"] == "sort[n=2]"]
+        assert row["words"] == "2 times slower"
+    said = cli("compare", f"{one}@1-4", f"{one}@5-8", "--metric", "cpu_user_s").out
+    assert "4/4" in said
+    assert "apart" not in said.splitlines()[-2], "the file does not tell when"
+
+
+def test_statistics_alone_are_one_value(tmp_path: Path, cli: Cli) -> None:
+    file = hyperfine(tmp_path / "a.json", QUICK, singly=False)
+    out = cli("compare", file, timed(tmp_path / "b.json", QUICK)).out
+    assert "1 and 8 runs cannot tell" in out
+
+
+def test_where_executions_failed_all_times_are_suspect(tmp_path: Path, cli: Cli) -> None:
+    files = [timed(tmp_path / f"{n}.json", QUICK, failed=n) for n in (0, 2)]
+    assert "2 of 8 executions failed" in cli("compare", *files).out
+
+
+def test_files_are_drawn_and_reported(tmp_path: Path, cli: Cli) -> None:
+    file = timed(tmp_path / "old.json", QUICK)
+    picture, report = tmp_path / "x.svg", tmp_path / "x.html"
+    cli("plot", file, "-o", picture)
+    assert "sort" in picture.read_text()
+    cli("report", file, "-o", report)
+    cli("plot", report, "-o", tmp_path / "y.svg")
+    assert "0 regressions" in cli("compare", file, report).out
+
+
+@pytest.mark.parametrize(
+    ("document", "why"),
+    [
+        ({}, "no file of results that can be read here"),
+        ({"results": [{"command": "x", "mean": "y"}]}, "another shape"),
+        ({"sort": {"throughput": {"value": 1}}}, "tells no times"),
+    ],
+)
+def test_a_file_that_cannot_be_a_side_is_wrong_input(
+    tmp_path: Path, cli: Cli, document: object, why: str
+) -> None:
+    file = written(tmp_path / "a.json", document)
+    assert why in cli("compare", file, file, code=2).err
+    assert why in cli("plot", file, code=2).err

@@ -133,7 +133,7 @@ def test_may_fail_alone_means_two_retries(
 
 def test_a_step_waits_for_the_one_before_it(tmp_path: Path) -> None:
     twice = {**STEP, "needs": ["step1", "step1"]}
-    steps = [STEP, {**STEP, "@id": "b"}, {**STEP, "needs": []}, STEP, twice]
+    steps: list[dict[str, Any]] = [STEP, {**STEP, "@id": "b"}, {**STEP, "needs": []}, STEP, twice]
     needs = [s.needs for s in one(tmp_path, *steps).steps]
     assert needs == [(), ("step1",), (), ("step3",), ("step1",)]
 

@@ -15,7 +15,7 @@ from benchyard.core.errors import InputError, NotReadyError
 from resources.duckdb import DuckDB, DuckDBSettings
 from resources.embedded import EmbeddedDatabase, SQLite, SQLiteSettings
 from tests.conftest import MakeCase, RunBenchyard
-from tests.resources._databases.conftest import query
+from tests.resources._databases.conftest import made, query
 
 Open = Callable[..., EmbeddedDatabase[Any]]
 
@@ -67,23 +67,30 @@ def test_without_the_setting_it_is_the_lab_s_own(workspace: Workspace) -> None:
     assert SQLite.installed({}) == {"version": database.version()}
 
 
-@pytest.mark.parametrize("python", ["/no/such/python", "no-such-python-anywhere", "~nobody-x/bin"])
-def test_a_missing_interpreter_is_one_sentence(workspace: Workspace, python: str) -> None:
-    with pytest.raises(NotReadyError, match=r"there is no Python interpreter .*must name one"):
-        DuckDB(DuckDBSettings(python=python), workspace).initialize()
-
-
-def test_a_folder_that_is_no_environment_is_told(tmp_path: Path, workspace: Workspace) -> None:
-    with pytest.raises(NotReadyError, match=f"no Python interpreter in the folder '{tmp_path}'"):
-        DuckDB(DuckDBSettings(python=str(tmp_path)), workspace).initialize()
-
-
-def test_a_missing_library_is_told_with_what_installs_it(
-    tmp_path: Path, workspace: Workspace
+@pytest.mark.parametrize(
+    ("name", "python", "said"),
+    [
+        *(
+            ("DuckDB", python, "there is no Python interpreter .*must name one")
+            for python in ("/no/such/python", "no-such-python-anywhere", "~nobody-x/bin")
+        ),
+        ("DuckDB", "FOLDER/no", "no Python interpreter in the folder 'FOLDER/no'"),
+        ("DuckDB", "FOLDER/empty", "install it there: FOLDER/empty/bin/python -m pip install"),
+        *(
+            ("SQLite", program, f"{program} cannot (load|be asked for) SQLite: ")
+            for program in ("true", "false", "cat")
+        ),
+    ],
+)
+def test_what_is_no_interpreter_with_the_library_is_told(
+    tmp_path: Path, workspace: Workspace, name: str, python: str, said: str
 ) -> None:
-    place = environment(tmp_path / "empty")
-    with pytest.raises(NotReadyError, match=f"install it there: {place}/bin/python -m pip install"):
-        DuckDB(DuckDBSettings(python=str(place)), workspace).initialize()
+    (tmp_path / "no").mkdir()
+    if "empty" in python:
+        environment(tmp_path / "empty")
+    database = made(name, workspace, python=python.replace("FOLDER", str(tmp_path)))
+    with pytest.raises(NotReadyError, match=said.replace("FOLDER", str(tmp_path))):
+        database.initialize()
 
 
 @pytest.mark.parametrize("python", ["", "venv/bin/python", "./x", "../python"])
@@ -92,23 +99,6 @@ def test_a_relative_path_is_refused(python: str) -> None:
         DuckDBSettings(python=python)
     with pytest.raises(InputError, match="must be a path from / on"):
         SQLiteSettings(python=python)
-
-
-@pytest.mark.parametrize("program", ["true", "false", "cat"])
-def test_a_program_that_is_no_python_is_told(workspace: Workspace, program: str) -> None:
-    with pytest.raises(NotReadyError, match=rf"{program} cannot (load|be asked for) SQLite: "):
-        SQLite(SQLiteSettings(python=program), workspace).initialize()
-
-
-@pytest.mark.slow
-def test_a_missing_interpreter_fails_the_run_and_names_it(
-    case_folder: MakeCase, run_benchyard: RunBenchyard
-) -> None:
-    step = {"resource": "SQLite", "command": "execute", "parameters": {"sql": "SELECT 1"}}
-    folder = case_folder("gone", step, resources={"SQLite": {"python": "/no/such/python"}})
-    ended = run_benchyard("run", folder, "--direct", "--runs", "1", "--cooldown", "0")
-    assert ended.returncode == 1
-    assert "there is no Python interpreter '/no/such/python'" in ended.stderr + ended.stdout
 
 
 @pytest.mark.long

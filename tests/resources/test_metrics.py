@@ -25,6 +25,8 @@ from resources._metrics import (
 )
 from resources.process import Process
 
+UNKNOWN_UNIT: Metric = {"pattern": r"([\d.]+) (?P<unit>\w+)", "optional": True}
+
 
 def printed(tmp_path: Path, text: str, **wanted: Metric) -> dict[str, Any]:
     output = tmp_path / "out.txt"
@@ -133,13 +135,23 @@ def test_thousands_are_separated_as_declared(
     assert printed(tmp_path, f"took {text} rows", x=wanted) == {"x": value}
 
 
-def test_groups_that_are_none_of_thousands_are_refused(tmp_path: Path) -> None:
-    wanted: Metric = {"pattern": r"took ([\d,]+)", "thousands": ","}
-    with pytest.raises(CommandFailedError, match="'x': 1,31 has no groups of three digits"):
-        printed(tmp_path, "took 1,31", x=wanted)
-    short: Metric = {"pattern": r"(\d+) rows", "thousands": " "}
-    with pytest.raises(CommandFailedError, match="on to the left: 1 234"):
-        printed(tmp_path, "1 234 rows", x=short)
+@pytest.mark.parametrize(
+    ("text", "wanted", "said"),
+    [
+        (
+            "took 1,31",
+            {"pattern": r"took ([\d,]+)", "thousands": ","},
+            "1,31 has no groups of",
+        ),
+        ("1 234 rows", {"pattern": r"(\d+) rows", "thousands": " "}, "on to the left: 1 234"),
+        ("5 parsec", UNKNOWN_UNIT, "'x': 'parsec' is no known unit; known: .*ms, .*KiB"),
+    ],
+)
+def test_no_groups_of_thousands_and_no_known_unit_are_refused(
+    tmp_path: Path, text: str, wanted: Metric, said: str
+) -> None:
+    with pytest.raises(CommandFailedError, match=said):
+        printed(tmp_path, text, x=wanted)
 
 
 _UNITS = [
@@ -170,14 +182,6 @@ def test_a_unit_that_is_printed_is_read(tmp_path: Path) -> None:
     assert found == {f"x{at}": value for at, (_, value) in enumerate(_UNITS)}
     before: Metric = {"pattern": r"in (?P<unit>\S*): ([\d.]+)", "factor": 10}
     assert printed(tmp_path, "in ms: 5", x=before) == {"x": 0.05}
-
-
-def test_an_unknown_unit_is_an_error_that_names_the_known_ones(tmp_path: Path) -> None:
-    wanted: Metric = {"pattern": r"([\d.]+) (?P<unit>\w+)", "optional": True}
-    with pytest.raises(
-        CommandFailedError, match=r"'x': 'parsec' is no known unit; known: .*ms, .*KiB"
-    ):
-        printed(tmp_path, "5 parsec", x=wanted)
 
 
 def test_all_that_is_missing_is_told_at_once(tmp_path: Path) -> None:

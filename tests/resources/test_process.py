@@ -1,18 +1,20 @@
 """Programs as child processes: how they end, what they say, and that they are really gone."""
 
 import sys
-import threading
 from collections.abc import Callable, Generator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from benchyard.case.resource import CommandResult, NoSettings, Workspace, command, step_context
+from benchyard.case.resource import NoSettings, Workspace, command, step_context
 from benchyard.core.errors import CommandFailedError, ProgramFailedError
 from benchyard.core.model import Json
 from benchyard.process.labels import start_time
 from resources.process import Process
 from tests.conftest import eventually
+from tests.resources.containers import said
 
 Put = Callable[[str, str], str]
 
@@ -28,11 +30,6 @@ def process(workspace: Workspace) -> Generator[Process]:
 
 def python(code: str, *arguments: str) -> list[str]:
     return [sys.executable, "-c", code, *arguments]
-
-
-def said(result: CommandResult) -> str:
-    assert result.output is not None
-    return result.output.read_text()
 
 
 def fail(call: Callable[[], object]) -> CommandFailedError:
@@ -87,29 +84,20 @@ def test_streams_go_to_the_files_that_the_step_names(
     assert list(workspace.kept.iterdir()) == []
 
 
-def test_both_streams_may_share_a_file(process: Process, workspace: Workspace) -> None:
-    code = "import sys; print('a', flush=True); print('b', file=sys.stderr)"
-    process.execute(python(code), stdout_file="all.txt", stderr_file="all.txt")
+def test_streams_are_shared_discarded_or_empty_as_the_step_says(
+    process: Process, workspace: Workspace
+) -> None:
+    code = python("import sys; print('a', flush=True); print('b', file=sys.stderr)")
+    process.execute(code, stdout_file="all.txt", stderr_file="all.txt")
     assert workspace.file("all.txt").read_text() == "a\nb\n"
-
-
-def test_what_is_discarded_is_kept_nowhere(process: Process, workspace: Workspace) -> None:
-    code = "import sys; print('a'); print('b', file=sys.stderr)"
-    result = process.execute(python(code), discard=["stdout"])
-    assert result.output is None
+    process.execute(["true"], stdout_file="empty.txt")
+    assert workspace.file("empty.txt").read_bytes() == b""
+    assert process.execute(code, discard=["stdout"]).output is None
     assert [file.read_text() for file in workspace.kept.iterdir()] == ["b\n"]
-
-
-def test_what_is_discarded_cannot_be_read() -> None:
     step: dict[str, Json] = {"arguments": ["x"], "discard": ["stdout"], "metrics": {"a": "b"}}
     assert [said for _, said in Process.refusals({}, "execute", step)] == [
         "'stdout' is discarded, and 'metrics' needs it"
     ]
-
-
-def test_an_empty_file_that_the_step_named_stays(process: Process, workspace: Workspace) -> None:
-    process.execute(["true"], stdout_file="empty.txt")
-    assert workspace.file("empty.txt").read_bytes() == b""
 
 
 def test_a_wrong_exit_code_is_told_with_the_program_s_words(
@@ -141,9 +129,6 @@ def test_a_missing_program_is_told(process: Process, workspace: Workspace) -> No
 def test_defect_40_no_shell_reads_the_arguments(process: Process) -> None:
     result = process.execute(["echo", "$HOME", "`id`", ";", "*"])
     assert said(result) == "$HOME `id` ; *\n"
-
-
-def test_the_declared_output_must_be_there(process: Process) -> None:
     process.execute(["cp", "/dev/null", "made.txt"], output_file="made.txt")
     error = fail(lambda: process.execute(["true"], output_file="not-made.txt"))
     assert "'not-made.txt'" in str(error)
@@ -166,19 +151,23 @@ def test_a_profile_is_kept_whether_its_program_ends_well_or_not(
     assert len([*workspace.kept.glob("*.profile*")]) == 1
 
 
-def test_paths_outside_of_the_case_are_refused(process: Process, put: Put) -> None:
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        ({"working_folder": "../own"}, "outside"),
+        *(
+            ({f"{name}_file": "../x"}, "outside")
+            for name in ("stdin", "stdout", "output", "profile")
+        ),
+        ({"working_folder": "file.txt"}, "is a file"),
+        ({"working_folder": "gone"}, "no file"),
+    ],
+)
+def test_paths_outside_of_the_case_are_refused(
+    process: Process, put: Put, given: dict[str, Any], why: str
+) -> None:
     put("file.txt", "")
-    calls = [
-        lambda: process.execute(["true"], working_folder="../own"),
-        lambda: process.execute(["true"], stdin_file="../x"),
-        lambda: process.execute(["true"], stdout_file="../x"),
-        lambda: process.execute(["true"], output_file="../x"),
-        lambda: process.execute(["true"], profile_file="../x"),
-    ]
-    for call in calls:
-        assert "outside" in str(fail(call))
-    assert "is a file" in str(fail(lambda: process.execute(["true"], working_folder="file.txt")))
-    assert "no file" in str(fail(lambda: process.execute(["true"], working_folder="gone")))
+    assert why in str(fail(lambda: process.execute(["true"], **given)))
 
 
 def test_abort_kills_grandchildren_too(process: Process, workspace: Workspace) -> None:
@@ -189,40 +178,31 @@ def test_abort_kills_grandchildren_too(process: Process, workspace: Workspace) -
         "open('pids.txt', 'w').write(' '.join(str(x.pid) for x in p) + chr(10))\n"
         "time.sleep(600)"
     )
-    errors: list[CommandFailedError] = []
-    running = threading.Thread(
-        target=lambda: errors.append(fail(lambda: process.execute(python(code))))
-    )
-    running.start()
     told = workspace.shared / "pids.txt"
-    assert eventually(lambda: told.exists() and told.read_text().endswith("\n"))
-    grandchildren = [int(pid) for pid in told.read_text().split()]
-    (child,) = process.pids()
-    process.abort()
-    running.join(10)
-    assert "SIGKILL" in str(errors[0])
-    assert all(ends(pid) for pid in [child, *grandchildren])
+    with ThreadPoolExecutor(1) as pool:
+        runs = pool.submit(process.execute, python(code))
+        assert eventually(lambda: told.exists() and told.read_text().endswith("\n"))
+        pids = [*process.pids(), *map(int, told.read_text().split())]
+        process.abort()
+        assert "SIGKILL" in str(runs.exception(10))
+    assert len(pids) == 3
+    assert all(ends(pid) for pid in pids)
     assert process.pids() == []
     assert "aborted" in str(fail(lambda: process.execute(["true"])))
 
 
 @pytest.mark.parametrize("label", ["01-a step for each", "step"])
 def test_abort_kills_every_program_under_way(process: Process, label: str) -> None:
-    errors: list[CommandFailedError] = []
-
-    def execute(number: int) -> None:
+    def execute(number: int) -> CommandFailedError:
         with step_context(label.replace("for each", str(number))):
-            errors.append(fail(lambda: process.execute(["sleep", "600"])))
+            return fail(lambda: process.execute(["sleep", "600"]))
 
-    threads = [threading.Thread(target=execute, args=(number,)) for number in range(3)]
-    for thread in threads:
-        thread.start()
-    assert eventually(lambda: len(process.pids()) == 3)
-    pids = process.pids()
-    process.abort()
-    for thread in threads:
-        thread.join(10)
-    assert len(errors) == len(pids) == 3
+    with ThreadPoolExecutor(3) as pool:
+        runs = [pool.submit(execute, number) for number in range(3)]
+        assert eventually(lambda: len(process.pids()) == 3)
+        pids = process.pids()
+        process.abort()
+        assert all(run.result(10) for run in runs)
     assert all(ends(pid) for pid in pids)
 
 
@@ -240,15 +220,12 @@ def test_stop_kills_daemons_that_a_program_left(process: Process) -> None:
     assert ends(daemon)
 
 
-def test_children_carry_the_label_of_the_run(process: Process, workspace: Workspace) -> None:
-    result = process.execute(python("import os; print(os.environ['BENCHYARD_RUN'])"))
-    assert said(result).strip() == workspace.labels["benchyard.run"]
-
-
-def test_much_output_does_not_block(process: Process) -> None:
-    code = "import sys; sys.stderr.write('e' * 10**6); sys.stdout.write('o' * 10**6)"
-    result = process.execute(python(code))
-    assert said(result) == "o" * 10**6
+def test_children_carry_the_label_of_the_run_and_much_output_does_not_block(
+    process: Process, workspace: Workspace
+) -> None:
+    code = "import os, sys; sys.stderr.write('e' * 10**6); print(os.environ['BENCHYARD_RUN'])"
+    result = process.execute(python(f"{code}; sys.stdout.write('o' * 10**6)"))
+    assert said(result) == f"{workspace.labels['benchyard.run']}\n" + "o" * 10**6
 
 
 def test_what_a_program_used_stays_known_after_its_end(process: Process) -> None:

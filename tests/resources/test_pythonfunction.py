@@ -20,6 +20,7 @@ from benchyard.core.errors import (
 from resources.pythonfunction import WORKER, PythonFunction, PythonFunctionSettings
 
 Put = Callable[[str, str], str]
+SHORT: dict[str, Any] = {"min_seconds": 0.001, "values": 2}
 MODULE = """
 import gc, os, sys, time
 CALLS = []
@@ -69,28 +70,24 @@ def test_loops_are_doubled_until_a_measurement_is_long_enough(timed: PythonFunct
 
 
 def test_arguments_keywords_and_set_up(timed: PythonFunction) -> None:
-    timed.call("bench:add", [1], {"b": 41}, result_file="a.json", min_seconds=0.001, values=2)
+    timed.call("bench:add", [1], {"b": 41}, result_file="a.json", **SHORT)
     assert result(timed, "a.json") == 42
-    made = timed.call(
-        "bench:total", [4], setup="bench:make", result_file="b.json", min_seconds=0.001, values=2
-    )
+    made = timed.call("bench:total", [4], setup="bench:make", result_file="b.json", **SHORT)
     assert result(timed, "b.json") == 6
     assert made.output == timed.workspace.shared / "b.json"
-    timed.call("bench:Box.get", result_file="c.json", min_seconds=0.001, values=2)
+    timed.call("bench:Box.get", result_file="c.json", **SHORT)
     assert result(timed, "c.json") == 5
 
 
 @pytest.mark.parametrize("works", [True, False])
 def test_the_garbage_collector_is_as_the_step_wants(timed: PythonFunction, works: bool) -> None:
-    told = timed.call(
-        "bench:collects", garbage_collector=works, result_file="a.json", min_seconds=0.001, values=2
-    )
+    told = timed.call("bench:collects", garbage_collector=works, result_file="a.json", **SHORT)
     assert result(timed, "a.json") is works
     assert told.values["garbage_collector"] is works
 
 
 def test_modules_are_found_in_the_case_first(timed: PythonFunction) -> None:
-    timed.call("bench:path", result_file="a.json", min_seconds=0.001, values=2)
+    timed.call("bench:path", result_file="a.json", **SHORT)
     assert result(timed, "a.json") == str(timed.workspace.shared)
 
 
@@ -119,7 +116,7 @@ def test_what_is_no_failure_of_the_function(
 
 def test_a_result_that_is_no_json_is_told(timed: PythonFunction) -> None:
     with pytest.raises(CommandFailedError, match="result is no JSON"):
-        timed.call("bench:opaque", result_file="a.json", min_seconds=0.001, values=2)
+        timed.call("bench:opaque", result_file="a.json", **SHORT)
 
 
 def test_another_environment_is_used(

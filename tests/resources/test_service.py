@@ -4,14 +4,14 @@ import os
 import signal
 import socket
 import sys
-import threading
 from collections.abc import Callable, Generator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from benchyard.case.resource import CommandResult, Workspace, step_context
+from benchyard.case.resource import Workspace, step_context
 from benchyard.core.errors import (
     CommandFailedError,
     NotReadyError,
@@ -21,6 +21,8 @@ from benchyard.core.errors import (
 )
 from resources.service import Service, ServiceSettings
 from tests.conftest import eventually, is_gone
+from tests.ports import free_port
+from tests.resources.containers import broken_off, said
 
 Start = Callable[..., Service]
 
@@ -82,11 +84,6 @@ def up(start: Start, arguments: list[str], **settings: Any) -> Service:
     return service
 
 
-def said(result: CommandResult) -> str:
-    assert result.output is not None
-    return result.output.read_text()
-
-
 @pytest.mark.parametrize(
     "ready",
     [
@@ -136,18 +133,23 @@ def test_the_port_stands_in_the_environment(start: Start) -> None:
     assert said(service.execute(show, environment={"AT": "${port}"})) == f"{service.port()}\n"
 
 
-def test_a_crash_at_the_start_is_told_at_once_with_its_words(start: Start) -> None:
-    code = "import sys; print('no config'); sys.exit(4)"
-    service = start([sys.executable, "-c", code, "${port}"])
-    with pytest.raises(NotReadyError, match=r"(?s)died while .*exit code 4; it said: no config"):
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (
+            ["sh", "-c", "echo no config; exit 4"],
+            "(?s)died while .*code 4; it said: no config",
+        ),
+        (["true"], "must stay in the foreground"),
+    ],
+)
+def test_a_crash_at_the_start_is_told_at_once_with_its_words(
+    start: Start, arguments: list[str], why: str
+) -> None:
+    service = start(arguments, ready={"log": "x"})
+    with pytest.raises(NotReadyError, match=why):
         service.wait_until_ready()
     assert not service.alive()
-
-
-def test_a_daemon_is_told_to_stay(start: Start) -> None:
-    service = start(["true"], ready={"log": "x"})
-    with pytest.raises(NotReadyError, match="must stay in the foreground"):
-        service.wait_until_ready()
 
 
 @pytest.mark.parametrize("ready", [{"log": "never"}, {"tcp": "${port}"}, {"command": ["false"]}])
@@ -159,19 +161,12 @@ def test_one_that_is_never_ready_is_given_up(start: Start, ready: dict[str, Any]
     assert service.alive()
 
 
-def test_a_taken_port_is_refused(start: Start) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as holder:
-        port = holder.getsockname()[1]
-        with pytest.raises(ResourceError, match=f"port {port} of this host is taken"):
-            start(echo(), port=port)
-
-
-def test_a_fixed_port_is_the_service_s(start: Start) -> None:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    service = up(start, echo(), port=port)
-    assert service.port() == port
+def test_a_fixed_port_is_the_service_s_and_a_taken_one_refused(start: Start) -> None:
+    port = free_port()
+    taken = pytest.raises(ResourceError, match=f"port {port} of this host is taken")
+    with socket.create_server(("127.0.0.1", port)), taken:
+        start(echo(), port=port)
+    assert up(start, echo(), port=port).port() == port
 
 
 def test_a_crash_during_a_step_fails_it_with_the_log(start: Start) -> None:
@@ -189,16 +184,6 @@ def test_a_crash_during_a_step_fails_it_with_the_log(start: Start) -> None:
         service.execute(["true"])
 
 
-def test_who_asks_a_dead_service_does_not_hang(start: Start) -> None:
-    service = up(start, echo())
-    (pid,) = service.pids()
-    killer = threading.Timer(0.3, os.kill, (pid, signal.SIGKILL))
-    killer.start()
-    with pytest.raises(CommandFailedError, match="killed by SIGKILL"):
-        service.execute(["sleep", "600"])
-    killer.join()
-
-
 def test_the_asking_program_s_own_failure_is_its_own(start: Start) -> None:
     service = up(start, echo())
     with pytest.raises(ProgramFailedError, match="exit code 3"):
@@ -207,15 +192,15 @@ def test_the_asking_program_s_own_failure_is_its_own(start: Start) -> None:
     assert said(service.execute(asking("ping"))) == "pong\n"
 
 
-def test_abort_ends_both(start: Start) -> None:
+@pytest.mark.parametrize("is_killed", [False, True])
+def test_abort_ends_both_and_who_asks_a_dead_service_does_not_hang(
+    start: Start, is_killed: bool
+) -> None:
     service = up(start, echo())
-    pids = list(service.pids())
-    timer = threading.Timer(0.3, service.abort)
-    timer.start()
-    with pytest.raises(CommandFailedError, match="SIGKILL"):
-        service.execute(asking("hang"))
-    timer.join()
-    assert all(eventually(lambda pid=pid: is_gone(pid)) for pid in pids)
+    (pid,) = service.pids()
+    kill = partial(os.kill, pid, signal.SIGKILL) if is_killed else service.abort
+    assert "SIGKILL" in broken_off(lambda: service.execute(asking("hang")), kill, 0.3)
+    assert eventually(lambda: is_gone(pid))
 
 
 def test_the_signal_that_the_case_names(start: Start, workspace: Workspace) -> None:

@@ -20,7 +20,8 @@ def files(folder: Path) -> dict[str, bytes]:
 
 
 def test_it_asks_for_the_same_as_on_the_embedded_databases() -> None:
-    assert files(CASES / "postgresql" / "data") == files(CASES / "duckdb" / "data")
+    for embedded in ("duckdb", "sqlite"):
+        assert files(CASES / "postgresql" / "data") == files(CASES / embedded / "data")
     steps: dict[str, list[Any]] = {}
     for engine in ("PostgreSQL", "DuckDB"):
         text = (CASES / engine.lower() / "metadata.json").read_text().replace(engine, "Engine")

@@ -3,7 +3,7 @@
 import os
 import random
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -95,17 +95,22 @@ def wrong(file: Path, capsys: pytest.CaptureFixture[str]) -> list[str]:
     return found
 
 
-def swept(
-    kept: Kept,
-    places: Iterator[tuple[str, int, int]],
-    file: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> list[str]:
-    found: list[str] = []
-    for part, at, bits in places:
-        kept.damaged(part, at, bits).put(file)
-        found += [f"{part or 'file'} byte {at} ^ {bits}: {text}" for text in wrong(file, capsys)]
-    return found
+Sweep = Callable[[Kept, Iterable[tuple[str, int, int]]], list[str]]
+
+
+@pytest.fixture
+def sweep(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Sweep:
+    """Return a function that turns bits at each of some places, and tells what went wrong."""
+    file = tmp_path / "store.sqlite"
+
+    def swept(kept: Kept, places: Iterable[tuple[str, int, int]]) -> list[str]:
+        said: list[str] = []
+        for part, at, bits in places:
+            kept.damaged(part, at, bits).put(file)
+            said += [f"{part or 'file'} byte {at} ^ {bits}: {one}" for one in wrong(file, capsys)]
+        return said
+
+    return swept
 
 
 def places(kept: Kept, evenly: int | None, by_chance: int) -> Iterator[tuple[str, int, int]]:
@@ -122,39 +127,26 @@ def places(kept: Kept, evenly: int | None, by_chance: int) -> Iterator[tuple[str
         yield from ((part, at, 0x01) for at in range(0, 112, 3))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("which", ["closed", "logged"])
+@pytest.mark.parametrize(
+    ("evenly", "by_chance"),
+    [
+        pytest.param(EVENLY, BY_CHANCE, marks=pytest.mark.slow),
+        pytest.param(None, 1000, marks=pytest.mark.long),
+    ],
+)
 def test_no_damaged_byte_is_an_internal_error(
-    which: str,
-    request: pytest.FixtureRequest,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
+    which: str, evenly: int | None, by_chance: int, request: pytest.FixtureRequest, sweep: Sweep
 ) -> None:
     kept: Kept = request.getfixturevalue(which)
-    tried = places(kept, EVENLY, BY_CHANCE)
-    assert swept(kept, tried, tmp_path / "store.sqlite", capsys) == []
+    assert sweep(kept, places(kept, evenly, by_chance)) == []
 
 
 @pytest.mark.slow
-def test_a_page_that_has_lost_a_row_is_told(
-    closed: Kept, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_page_that_has_lost_a_row_is_told(closed: Kept, sweep: Sweep) -> None:
     """An index may find a name that its table does not know any more, and SQLite says nothing."""
     pages = range(0, len(closed.parts[""]), 4096)
-    tried = (("", page + at, 0xFF) for page in pages for at in range(25, 33, 2))
-    assert swept(closed, tried, tmp_path / "store.sqlite", capsys) == []
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("which", ["closed", "logged"])
-def test_not_one_of_all_bytes_is(
-    which: str,
-    request: pytest.FixtureRequest,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    kept: Kept = request.getfixturevalue(which)
-    assert swept(kept, places(kept, None, 1000), tmp_path / "store.sqlite", capsys) == []
+    assert sweep(closed, (("", page + at, 0xFF) for page in pages for at in range(25, 33, 2))) == []
 
 
 @pytest.mark.slow

@@ -57,12 +57,9 @@ def test_nothing_foreign_in_and_around_results_is_touched(
     case = case_folder("mine", shell("echo yes > made.txt"))
     results = case / "results"
     common = ("--direct", "--cooldown", "0", "--publish", "none", "--root", case)
-    around = [
-        foreign(results / name)
-        for name in ("thesis.tex", "run_9/thesis.tex", "run_9.replaced/thesis.tex", "notes/run_1/x")
-    ]
-    around += [foreign(results / "earlier" / "mine" / "run_1" / "x"), foreign(case / "stats.csv")]
-    before = {path: traits(path) for path in around}
+    names = ("thesis.tex", "run_9/thesis.tex", "run_9.replaced/thesis.tex", "notes/run_1/x")
+    around = [results / name for name in (*names, "earlier/mine/run_1/x", "../stats.csv")]
+    before = {path: traits(foreign(path)) for path in around}
 
     def execute(*options: str) -> "subprocess.CompletedProcess[str]":
         ended = run_here("run", *common, "--runs", "2", *options)
@@ -70,22 +67,17 @@ def test_nothing_foreign_in_and_around_results_is_touched(
         return ended
 
     execute()
-    inside = [
-        foreign(results / "run_1" / "thesis.tex"),
-        foreign(results / "run_1" / "process" / "thesis.tex"),
-    ]
-    whose = {path: traits(path) for path in inside}
+    whose = [traits(foreign(results / "run_1" / name)) for name in ("a.tex", "process/a.tex")]
     execute("--new")
     execute("--force")
-    later = foreign(results / "run_2" / "later.tex")
-    whose[later] = traits(later)
+    whose.append(traits(foreign(results / "run_2" / "later.tex")))
     ended = execute("--force")
     assert "holds what Benchyard did not make, and is kept as it was" in ended.stderr
     assert run_here("clean", "--yes", "--root", case).returncode == 0
 
     assert {path: traits(path) for path in around} == before
     there = found(results)
-    for inode, modified, content in whose.values():
+    for inode, modified, content in whose:
         assert there[inode] == (modified, content)
 
 
@@ -115,45 +107,31 @@ def test_stats_writes_over_nobody_s_file(case_folder: MakeCase, run_here: RunHer
     case = case_folder("mine", shell("echo yes > made.txt"))
     options = ("--direct", "--cooldown", "0", "--publish", "none", "--runs", "1")
     assert run_here("run", "--root", case, *options).returncode == 0
-    file = case / "results" / "stats.csv"
-    file.unlink()
-    before = traits(foreign(file))
-    ended = run_here("stats", "--root", case)
-    assert ended.returncode == 0, ended.stderr
-    assert "stats.csv is not Benchyard's and stays as it is" in ended.stdout + ended.stderr
-    assert traits(file) == before
-    summary = case / "results" / "summary.json"
-    summary.unlink()
-    before = traits(foreign(summary))
-    ended = run_here("stats", "--root", case)
-    assert ended.returncode == 2
-    assert "summary.json was not made by Benchyard" in ended.stderr
-    assert traits(summary) == before
+    for name, code, said in (
+        ("stats.csv", 0, "stats.csv is not Benchyard's and stays as it is"),
+        ("summary.json", 2, "summary.json was not made by Benchyard"),
+    ):
+        file = case / "results" / name
+        file.unlink()
+        before = traits(foreign(file))
+        ended = run_here("stats", "--root", case)
+        assert ended.returncode == code, ended.stderr
+        assert said in ended.stdout + ended.stderr
+        assert traits(file) == before
 
 
 @pytest.mark.parametrize(
-    "arguments",
+    "words",
     [
-        ("run", "--direct", "--results", ""),
-        ("run", "--root", ""),
-        ("run", "--resources", ""),
-        ("suite", "--results", ""),
-        ("stats", "--results", ""),
-        ("clean", "--yes", "--results", ""),
-        ("list", "--root", ""),
-        ("plot", "--results", ""),
-        ("doctor", "--results", ""),
-        ("publish", "--datadir", ""),
-        ("publish", "--archivedir", ""),
-        ("publish", ""),
+        *("run --direct --results", "run --root", "run --resources", "suite --results"),
+        *("stats --results", "clean --yes --results", "list --root", "plot --results"),
+        *("doctor --results", "publish --datadir", "publish --archivedir", "publish"),
     ],
 )
-def test_an_empty_text_is_no_folder(
-    case_folder: MakeCase, run_here: RunHere, arguments: tuple[str, ...]
-) -> None:
+def test_an_empty_text_is_no_folder(case_folder: MakeCase, run_here: RunHere, words: str) -> None:
     case = case_folder("mine", shell("echo yes > made.txt"))
     before = found(case.parent)
-    ended = run_here(*arguments, cwd=case.parent)
+    ended = run_here(*words.split(), "", cwd=case.parent)
     assert ended.returncode == 2, ended.stderr
     assert "an empty text names nothing" in ended.stderr
     assert found(case.parent) == before
@@ -232,12 +210,15 @@ def test_two_labs_with_different_locks_take_turns_on_one_results_folder(
             told = next(line for line in three.stderr if "waiting for" in line)
             assert f"held by pid {one.pid} of " in told
             go.touch()
-            said = three.communicate(timeout=240)[1]
-            assert three.returncode == 0, said
-        assert one.communicate(timeout=240) is not None
-        assert one.returncode == 0
+            assert_good(three)
+        assert_good(one)
     assert_in_turns(turns)
     assert_sound(case / "results", [1, 2])
+
+
+def assert_good(one: "subprocess.Popen[str]") -> None:
+    said = one.communicate(timeout=600)[1]
+    assert one.returncode == 0, said
 
 
 @pytest.mark.soak
@@ -247,7 +228,6 @@ def test_30_times_two_labs_corrupt_nothing(case_folder: MakeCase, tmp_path: Path
         case = case_folder(f"shared-{trial}", taking_turns(turns, "sleep 0.05"))
         labs = [lab(case, turns, f"{trial}-{n}", "--runs", "3", "--force") for n in range(2)]
         for one in labs:
-            said = one.communicate(timeout=600)[1]
-            assert one.returncode == 0, said
+            assert_good(one)
         assert_in_turns(turns)
         assert_sound(case / "results", [1, 2, 3])

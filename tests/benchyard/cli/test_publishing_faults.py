@@ -16,6 +16,7 @@ import pytest
 
 from benchyard.publish.sinks.datastore.connection import INDEX_FILE
 from tests.benchyard.cli.conftest import Ends
+from tests.benchyard.cli.conftest import Run as Publish
 from tests.benchyard.publish.conftest import names, write
 from tests.benchyard.publish.sinks.azure.proxy import Answers, between
 from tests.emulators.azurite.server import ACCOUNT, Azurite
@@ -32,10 +33,20 @@ of_azurite = pytest.mark.requires("azurite")
 
 
 @pytest.fixture(scope="module")
-def server() -> Generator[Emulator]:
+def made() -> Generator[Emulator]:
     with datastore_running(index=INDEX_FILE) as emulator:
         emulator.need_ours()
         yield emulator
+
+
+@pytest.fixture
+def server(made: Emulator, monkeypatch: pytest.MonkeyPatch) -> Generator[Emulator]:
+    """Have a sound server, and the variables that lead to it."""
+    for name, value in made.environment.items():
+        monkeypatch.setenv(name, value)
+    made.clear()
+    yield made
+    made.clear()
 
 
 @pytest.fixture(scope="module")
@@ -65,9 +76,6 @@ def fill(folder: Path, count: int = DOCUMENTS) -> list[str]:
     return names(folder)
 
 
-Publish = Callable[..., tuple[int, str, str]]
-
-
 @pytest.fixture
 def publish(folder: Path, ends: Ends) -> Publish:
     return partial(ends, "publish", "--datadir", folder)
@@ -80,12 +88,8 @@ Break = Callable[[Emulator, random.Random], dict[str, str]]
 
 def wrong_project(server: Emulator, chance: random.Random) -> dict[str, str]:
     server.admit(project=server.project)
-    return {"GOOGLE_CLOUD_PROJECT": f"project-{chance.randrange(10**6)}"}
-
-
-def no_project_at_all(server: Emulator, chance: random.Random) -> dict[str, str]:
-    server.admit(project=server.project)
-    return {"GOOGLE_CLOUD_PROJECT": chance.choice(["My Project", "a", "PROJECT", "x" * 300])}
+    wrong = ["My Project", "a", "PROJECT", "x" * 300, f"project-{chance.randrange(10**6)}"]
+    return {"GOOGLE_CLOUD_PROJECT": chance.choice(wrong)}
 
 
 def wrong_database(server: Emulator, chance: random.Random) -> dict[str, str]:
@@ -108,9 +112,7 @@ def dead_port(_: Emulator, __: random.Random) -> dict[str, str]:
     return {"DATASTORE_EMULATOR_HOST": f"127.0.0.1:{free_port()}"}
 
 
-DATASTORE: list[Break] = [
-    wrong_project, no_project_at_all, wrong_database, no_permission, all_is_invalid, dead_port,
-]  # fmt: skip
+DATASTORE: list[Break] = [wrong_project, wrong_database, no_permission, all_is_invalid, dead_port]
 
 
 def holds(publish: Publish, folder: Path, sink: str) -> float:
@@ -127,9 +129,8 @@ def holds(publish: Publish, folder: Path, sink: str) -> float:
 def try_datastore(
     publish: Publish, folder: Path, server: Emulator, broken: Break, chance: random.Random
 ) -> float:
-    server.clear()
     with pytest.MonkeyPatch.context() as patch:
-        for name, value in {**server.environment, **broken(server, chance)}.items():
+        for name, value in broken(server, chance).items():
             patch.setenv(name, value)
         took = holds(publish, folder, "datastore")
     server.clear()
@@ -139,46 +140,34 @@ def try_datastore(
 @pytest.mark.parametrize("broken", DATASTORE)
 def test_datastore(publish: Publish, folder: Path, server: Emulator, broken: Break) -> None:
     try_datastore(publish, folder, server, broken, random.Random(1))  # noqa: S311
-    with pytest.MonkeyPatch.context() as patch:
-        for name, value in server.environment.items():
-            patch.setenv(name, value)
-        assert publish("--sink", "datastore")[0] == 0
+    assert publish("--sink", "datastore")[0] == 0
     assert len(list(server.client().query(kind="Test").fetch())) == DOCUMENTS
 
 
 def test_without_retries_a_server_that_fails_is_asked_once(
-    publish: Publish, server: Emulator, monkeypatch: pytest.MonkeyPatch
+    publish: Publish, server: Emulator
 ) -> None:
-    server.clear()
-    for name, value in server.environment.items():
-        monkeypatch.setenv(name, value)
     server.faults.fail("UNAVAILABLE", times=None)
     code, _, err = publish("--sink", "datastore", "--retries", "0")
     assert code == 1
     assert len(err.splitlines()) == 1
     assert server.counters()["Commit"] == 1
-    server.clear()
 
 
 def test_what_a_server_refuses_is_offered_again_once_it_takes_it(
-    publish: Publish, folder: Path, server: Emulator, monkeypatch: pytest.MonkeyPatch
+    publish: Publish, folder: Path, server: Emulator
 ) -> None:
-    server.clear()
-    for name, value in server.environment.items():
-        monkeypatch.setenv(name, value)
+    body = (folder / "3.json").read_text().replace("//t:x", "//t:odd")
+    write(folder / "3.json", body)
     long_ago = time.time() - 9000
     for path in folder.iterdir():
         os.utime(path, (long_ago, long_ago))
-    body = (folder / "3.json").read_text().replace("//t:x", "//t:odd")
-    write(folder / "3.json", body)
-    os.utime(folder / "3.json", (long_ago, long_ago))
     server.faults.fail("INVALID_ARGUMENT", times=None, methods=["Commit"], holding="//t:odd")
     code, out, _ = publish("--sink", "datastore")
     assert (code, out) == (1, f"datastore: {DOCUMENTS - 1} published, 1 rejected\n")
     server.faults.clear()
     assert publish("--sink", "datastore", "--again")[:2] == (0, "datastore: 1 published\n")
     assert names(folder / "rejected") == []
-    server.clear()
 
 
 # -- Azure Tables

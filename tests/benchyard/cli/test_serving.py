@@ -6,11 +6,11 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 import urllib.error
 import urllib.request
 from collections.abc import Generator
 from contextlib import contextmanager
+from itertools import takewhile
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
@@ -20,6 +20,7 @@ from click.testing import CliRunner
 from benchyard.cli import call
 from benchyard.cli.serving import command
 from tests.benchyard.catalogue.making import put_run
+from tests.conftest import eventually
 
 PROGRAM = Path(sys.executable).with_name("benchyard")
 
@@ -43,12 +44,8 @@ def started(*arguments: str | Path) -> Generator["subprocess.Popen[str]"]:
 def told(process: "subprocess.Popen[str]") -> str:
     """Return the address that a process printed as JSON."""
     assert process.stdout
-    lines: list[str] = []
-    while not lines or lines[-1].strip() != "}":
-        line = process.stdout.readline()
-        assert line, process.communicate()
-        lines.append(line)
-    return str(json.loads("".join(lines))["url"])
+    lines = [*takewhile(lambda line: line != "}\n", iter(process.stdout.readline, ""))]
+    return str(json.loads("".join(lines) + "}")["url"])
 
 
 def status(url: str, **headers: str) -> int:
@@ -84,13 +81,12 @@ def test_a_new_run_appears_without_being_asked_for(tmp_path: Path) -> None:
     with started(tmp_path, "--json") as process:
         url = told(process)
         put_run(results, 2)
-        for _ in range(600):
+
+        def there() -> bool:
             with urllib.request.urlopen(f"{url}runs.json", timeout=60) as answer:  # noqa: S310
-                if json.load(answer)["total"] == 2:
-                    break
-            time.sleep(0.1)
-        else:
-            pytest.fail("the run was not found in a minute")
+                return json.load(answer)["total"] == 2
+
+        assert eventually(there, 60)
 
 
 @pytest.mark.slow

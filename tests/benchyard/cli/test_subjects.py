@@ -203,15 +203,21 @@ def test_runs_of_two_subjects_in_one_folder_have_a_table_each(project: Project) 
 
 @pytest.mark.slow
 def test_a_commit_of_the_cases_own_repository_is_a_notice(project: Project) -> None:
-    subprocess.run([*GIT, "init", "-q", project.root / "cases"], check=True)
-    empty = [*GIT, "-C", project.root / "cases", "commit", "--allow-empty", "-qm", "x"]
-    subprocess.run(empty, check=True)
+    commit = repository(project.root / "cases")
     project.run()
-    subprocess.run(empty, check=True)
+    commit()
     said = project.run().stderr
     assert "mine: its repository has another commit (" in said
     assert "mine: nothing to do: 2 of 2" in said
     assert earlier_campaigns(project.results) == []
+
+
+def repository(folder: Path) -> Callable[[], object]:
+    """Begin a repository with a commit; return what makes another one."""
+    subprocess.run([*GIT, "init", "-q", folder], check=True)
+    empty = [*GIT, "-C", folder, "commit", "--allow-empty", "-qm", "x"]
+    subprocess.run(empty, check=True)
+    return lambda: subprocess.run(empty, check=True)
 
 
 @pytest.mark.slow
@@ -219,9 +225,7 @@ def test_a_repository_that_the_case_names_is_what_is_measured(project: Project) 
     file = project.root / "cases" / "mine" / "metadata.json"
     case = json.loads(file.read_text())
     file.write_text(json.dumps({**case, "subject": {"repository": "../../other"}}))
-    subprocess.run([*GIT, "init", "-q", project.root / "other"], check=True)
-    empty = [*GIT, "-C", project.root / "other", "commit", "--allow-empty", "-qm", "x"]
-    subprocess.run(empty, check=True)
+    commit = repository(project.root / "other")
     project.run()
-    subprocess.run(empty, check=True)
+    commit()
     assert ": commit of repository ../../other " in project.run().stderr

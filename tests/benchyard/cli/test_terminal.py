@@ -3,7 +3,6 @@
 import io
 import json
 import os
-import pty
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
@@ -18,6 +17,7 @@ from hypothesis import strategies as st
 from benchyard.cli import call
 from benchyard.cli.terminal import print_json, print_table, safe, say, styled
 from benchyard.core.table import text_table
+from tests.benchyard.cli.conftest import seen_in_a_terminal
 from tests.benchyard.show.shipyard.conftest import START, prepared, row
 from tests.conftest import process
 
@@ -179,23 +179,8 @@ def test_the_lock_holders_words_are_escaped(lab: Lab) -> None:
 
 @pytest.mark.slow
 def test_a_live_line_is_escaped_in_a_terminal(lab: Lab) -> None:
-    ours, theirs = pty.openpty()
-    running = subprocess.Popen(
-        [Path(sys.executable).with_name("benchyard"), "run", "cases/bad", *QUIET],
-        cwd=lab.root,
-        env={**lab.env, "TERM": "xterm", "COLUMNS": "300"},
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
-    )
-    os.close(theirs)
-    seen = b""
-    try:
-        while chunk := os.read(ours, 65536):
-            seen += chunk
-    except OSError:  # EIO: the other side is closed
-        pass
-    running.wait()
+    env = {**lab.env, "TERM": "xterm", "COLUMNS": "300"}
+    _, seen = seen_in_a_terminal("run", "cases/bad", *QUIET, cwd=lab.root, env=env)
     text = seen.decode(errors="surrogateescape")
     assert "\\x9b2J\\u202e" in text
     assert "[bold]" in text
@@ -243,9 +228,5 @@ def test_our_own_colours_stay_and_others_do_not(monkeypatch: pytest.MonkeyPatch)
 
 def test_columns_are_aligned_by_what_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
     print_table(text_table(("A", "B"), [("x\ny", "1"), ("\x1b", "2")]))
-    assert capsys.readouterr().out == "A     B\nx\\ny  1\n\\x1b  2\n"
-
-
-def test_parts_are_put_together(capsys: pytest.CaptureFixture[str]) -> None:
     say("a", styled("\x07", bold=True), "\x1b[1m")
-    assert capsys.readouterr().out == "a\\x07\\x1b[1m\n"
+    assert capsys.readouterr().out == "A     B\nx\\ny  1\n\\x1b  2\na\\x07\\x1b[1m\n"

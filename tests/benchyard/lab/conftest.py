@@ -5,7 +5,7 @@ from collections.abc import Generator
 
 import pytest
 
-from tests.benchyard.lab.labs import RunningLab, Shell, add_case, make_checkout
+from tests.benchyard.lab.labs import RunningLab, Shell, add_case, make_shell
 
 
 @pytest.fixture
@@ -22,12 +22,11 @@ def shell(tmp_path_factory: pytest.TempPathFactory) -> Shell:
     The latter fails until there is a file ``mended`` beside the home.
     """
     base = tmp_path_factory.mktemp("shared")
-    checkout = make_checkout(base / "checkout")
-    add_case(checkout, "quick", "true")
+    shell = make_shell(base, PREFECT_WORKER_QUERY_SECONDS="0.5")
+    add_case(shell.checkout, "quick", "true")
     flag = base / "mended"
-    add_case(checkout, "shaky", f"test -e {flag} || {{ echo no route to host >&2; exit 3; }}")
-    (base / "home").mkdir()
-    return Shell(base / "home", checkout, {"PREFECT_WORKER_QUERY_SECONDS": "0.5"})
+    add_case(shell.checkout, "shaky", f"test -e {flag} || {{ echo no route to host >&2; exit 3; }}")
+    return shell
 
 
 @pytest.fixture(scope="session")

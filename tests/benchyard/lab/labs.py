@@ -20,7 +20,7 @@ from typing import Any, cast
 
 from benchyard.process.labels import labelled, start_time
 from tasks.names import HOME
-from tests.conftest import eventually
+from tests.conftest import eventually, process
 from tests.databases import put_database
 from tests.ports import free_port
 
@@ -45,14 +45,7 @@ def make_checkout(folder: Path) -> Path:
 
 def add_case(checkout: Path, name: str, script: str, **keys: Any) -> str:
     """Write a case with one step that lets a shell read ``script``; return its reference."""
-    step = {
-        "@id": "work",
-        "name": "work",
-        "resource": "Process",
-        "command": "execute",
-        "parameters": {"arguments": ["sh", "-c", script]},
-        **keys,
-    }
+    step = process("work", script, **keys)
     folder = checkout / "cases" / name
     (folder / "data" / "shared").mkdir(parents=True)
     document = {"@id": f"urn:test:{name}", "name": name, "description": "", "steps": [step]}
@@ -154,6 +147,12 @@ class Shell:
             return dict(database.execute("select id, state_type from flow_run"))
 
 
+def make_shell(base: Path, **more: str) -> Shell:
+    """Make a checkout below a folder, and a home in which no lab was up yet."""
+    (base / "home").mkdir(parents=True)
+    return Shell(base / "home", make_checkout(base / "checkout"), more)
+
+
 @dataclass
 class RunningLab:
     """A lab that is up."""
@@ -216,18 +215,17 @@ class RunningLab:
     def deployment(self, name: str = "execute-case/testbed") -> dict[str, Any]:
         return cast("dict[str, Any]", self.ask(f"/deployments/name/{name}"))
 
+    def events(self, name: str) -> list[dict[str, Any]]:
+        """Return the events of a name."""
+        wanted = {"filter": {"event": {"name": [name]}}, "limit": 50}
+        return cast("list[dict[str, Any]]", self.ask("/events/filter", wanted)["events"])
+
     def start(self, case: str, *, queue: str | None = None, **parameters: Any) -> str:
         """Ask for a custom run, as the form in the UI does; return the flow run's id."""
-        wanted: dict[str, Any] = {
-            "case": case,
-            "runs": 1,
-            "cooldown": 0,
-            "publish": [],
-            **parameters,
-        }
+        few: dict[str, Any] = {"case": case, "runs": 1, "cooldown": 0, "publish": []}
         path = f"/deployments/{self.deployment()['id']}/create_flow_run"
-        body = {"parameters": wanted, "state": {"type": "SCHEDULED"}, "work_queue_name": queue}
-        return str(self.ask(path, body)["id"])
+        wanted = {"parameters": few | parameters, "state": {"type": "SCHEDULED"}}
+        return str(self.ask(path, {**wanted, "work_queue_name": queue})["id"])
 
     def retry(self, identity: str) -> None:
         """Schedule a flow run once more, as the button in the UI does."""

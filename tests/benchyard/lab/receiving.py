@@ -8,6 +8,7 @@ from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 from tests.answering import Quiet, serving
+from tests.benchyard.lab.labs import RunningLab, Shell
 
 
 @dataclass
@@ -24,6 +25,15 @@ class Receiver:
 
     def of(self, case: str) -> list[dict[str, Any]]:
         return [one for one in self.alerts if one["case"] == case]
+
+
+@dataclass
+class Place:
+    """A lab, its shell, and who receives its alerts."""
+
+    shell: Shell
+    lab: RunningLab
+    receiver: Receiver
 
 
 @contextmanager

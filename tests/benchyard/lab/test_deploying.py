@@ -18,7 +18,8 @@ from benchyard.core.errors import BenchyardError
 from benchyard.lab import api
 from benchyard.lab.deploying import Offered, deploy
 from tasks.prefect_internals import our_client
-from tests.benchyard.lab.labs import Shell, make_checkout
+from tests.benchyard.lab.labs import Shell, make_shell
+from tests.conftest import process
 from tests.ports import free_port
 
 pytestmark = pytest.mark.slow
@@ -35,9 +36,7 @@ MONTHLY = CronSchedule(cron="0 0 1 * *", timezone="UTC")
 
 @pytest.fixture(scope="module")
 def shell(tmp_path_factory: pytest.TempPathFactory) -> Shell:
-    base = tmp_path_factory.mktemp("deploying")
-    (base / "home").mkdir()
-    return Shell(base / "home", make_checkout(base / "checkout"))
+    return make_shell(tmp_path_factory.mktemp("deploying"))
 
 
 def prefect(shell: Shell, url: str, *arguments: str) -> str:
@@ -116,8 +115,7 @@ def again(shell: Shell, prefect_server: str) -> Again:
     mine.mkdir(parents=True)
     example = shell.checkout / "cases" / "examples" / "first" / "metadata.json"
     document = json.loads(example.read_text())
-    step = {"@id": "a", "name": "a", "resource": "Process", "command": "execute"}
-    document["steps"] = [{**step, "parameters": {"arguments": ["true"]}}]
+    document["steps"] = [process("a", "true")]
     (mine / "metadata.json").write_text(json.dumps(document))
     first = deploy(file, mine.parent)
     second = deploy(file, shell.checkout / "cases" / "examples")

@@ -30,11 +30,10 @@ def test_a_suspended_flow_run_ends_and_resume_goes_on(
 
     state = {"type": "PAUSED", "name": "Suspended", "state_details": {"pause_reschedule": True}}
     lab.ask(f"/flow_runs/{flow_run}/set_state", {"state": state})
-    told = {"filter": {"event": {"name": ["benchyard.flow-run.ended"]}}}
 
     def ended() -> bool:
         go.touch()
-        events = lab.ask("/events/filter", told)["events"]
+        events = lab.events("benchyard.flow-run.ended")
         return any(one["resource"]["prefect.resource.id"].endswith(flow_run) for one in events)
 
     # The flow run learns of it within ten seconds.

@@ -16,7 +16,7 @@ import pytest
 
 from benchyard.process.labels import RUN, labelled, start_time
 from benchyard.results.folders import Results
-from tests.benchyard.lab.labs import FINAL, RunningLab, Shell, add_case, make_checkout
+from tests.benchyard.lab.labs import FINAL, RunningLab, add_case, make_shell
 from tests.conftest import eventually, tree
 
 pytestmark = [
@@ -39,8 +39,7 @@ SPAN = 9.0
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Generator[RunningLab]:
     base = tmp_path_factory.mktemp("kills")
-    shell = Shell(base / "home", make_checkout(base / "checkout"))
-    (base / "home").mkdir()
+    shell = make_shell(base)
     add_case(shell.checkout, "three", "sleep 1.2 & wait")
     # Results lie outside of the checkout, where flow runs may write only if told so.
     with shell.up("--name", "bench", "--allow", str(base)) as lab:

@@ -10,7 +10,7 @@ import pytest
 
 from benchyard.results.campaigns import with_earlier
 from benchyard.results.folders import Results
-from tests.benchyard.lab.labs import RunningLab, Shell, add_case, make_checkout
+from tests.benchyard.lab.labs import RunningLab, Shell, add_case, make_checkout, make_shell
 from tests.conftest import eventually
 
 pytestmark = [pytest.mark.slow, pytest.mark.lab, pytest.mark.long]
@@ -21,9 +21,7 @@ PARAMETERS: dict[str, Any] = {"runs": 2, "cooldown": 0, "publish": []}
 
 @pytest.fixture(scope="module")
 def shell(tmp_path_factory: pytest.TempPathFactory) -> Shell:
-    base = tmp_path_factory.mktemp("nightly")
-    (base / "home").mkdir()
-    return Shell(base / "home", make_checkout(base / "checkout"))
+    return make_shell(tmp_path_factory.mktemp("nightly"))
 
 
 @pytest.fixture(scope="module")
@@ -102,8 +100,7 @@ def three_nights(lab: RunningLab, deployment: str, broken: Path) -> list[str]:
 
 def told_of_regressions(lab: RunningLab) -> list[str]:
     """Return what the events of regressions are about."""
-    wanted = {"filter": {"event": {"name": ["benchyard.regression.found"]}}}
-    found = lab.ask("/events/filter", wanted)["events"]
+    found = lab.events("benchyard.regression.found")
     return [related["prefect.resource.id"] for one in found for related in one["related"]]
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.benchyard.lab.labs import FINAL, Shell, add_case, make_checkout
+from tests.benchyard.lab.labs import FINAL, add_case, make_shell
 from tests.ports import free_port
 
 pytestmark = [pytest.mark.long, pytest.mark.lab, pytest.mark.requires("postgresql")]
@@ -59,11 +59,9 @@ def database() -> Generator[str]:
 def test_a_lab_on_postgresql_with_a_password_executes_and_keeps_what_it_did(
     tmp_path: Path, database: str
 ) -> None:
-    checkout = make_checkout(tmp_path / "checkout")
-    case = add_case(checkout, "quick", "echo hello")
-    (tmp_path / "home").mkdir()
     password = {"PREFECT_SERVER_API_AUTH_STRING": "ana:secret"}
-    shell = Shell(tmp_path / "home", checkout, {"BENCHYARD_DATABASE_URL": database, **password})
+    shell = make_shell(tmp_path, BENCHYARD_DATABASE_URL=database, **password)
+    case = add_case(shell.checkout, "quick", "echo hello")
     with shell.up() as lab:
         with pytest.raises(urllib.error.HTTPError, match="401"):
             urllib.request.urlopen(f"{lab.url}/deployments/count", b"{}")  # noqa: S310

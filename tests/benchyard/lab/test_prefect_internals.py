@@ -122,13 +122,7 @@ def test_a_retry_just_before_the_second_report_is_not_ended() -> None:
 
 @pytest.mark.parametrize(
     "name",
-    [
-        "run",
-        "_submit_run",
-        "_cancel_run",
-        "_propose_crashed_state",
-        "_release_limit_slot",
-    ],
+    ["run", "_submit_run", "_cancel_run", "_propose_crashed_state", "_release_limit_slot"],
 )
 def test_prefects_worker_has_what_ours_replaces(name: str) -> None:
     theirs = getattr(ProcessWorker, name, None)

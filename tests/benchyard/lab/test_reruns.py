@@ -5,7 +5,6 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Generator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from unittest.mock import ANY
@@ -14,8 +13,8 @@ import pytest
 
 from benchyard.results.folders import Results
 from benchyard.results.record import RunRecord, read_record
-from tests.benchyard.lab.labs import FINAL, RunningLab, Shell, add_case, make_checkout
-from tests.benchyard.lab.receiving import Receiver, receiving
+from tests.benchyard.lab.labs import FINAL, add_case, make_shell
+from tests.benchyard.lab.receiving import Place, receiving
 from tests.conftest import eventually, tree
 
 pytestmark = [pytest.mark.slow, pytest.mark.lab, pytest.mark.long]
@@ -44,13 +43,8 @@ def add_cases(checkout: Path) -> None:
     add_case(checkout, "shaky", "exit 4", may_fail=True, retries=0)
 
 
-@dataclass
-class Place:
-    """A lab, its shell, and who receives its alerts."""
-
-    shell: Shell
-    lab: RunningLab
-    receiver: Receiver
+class RerunPlace(Place):
+    """Where cases are executed, and again."""
 
     def executed(self, case: str, **parameters: Any) -> str:
         flow_run = self.lab.start(case, **parameters)
@@ -82,15 +76,8 @@ class Place:
 
     def events(self, name: str) -> list[dict[str, Any]]:
         """Return the events of a name, once there are some: the server writes them in batches."""
-        wanted = {"filter": {"event": {"name": [name]}}, "limit": 50}
-        found: list[dict[str, Any]] = []
-
-        def some() -> bool:
-            found[:] = self.lab.ask("/events/filter", wanted)["events"]
-            return bool(found)
-
-        assert eventually(some, 60), name
-        return found
+        assert eventually(lambda: self.lab.events(name), 60), name
+        return self.lab.events(name)
 
     def alerts(self, case: str) -> list[dict[str, Any]]:
         """Return the alerts about a case, once there are some."""
@@ -99,16 +86,14 @@ class Place:
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Generator[Place]:
-    base = tmp_path_factory.mktemp("rerun")
-    shell = Shell(base / "home", make_checkout(base / "checkout"))
+def place(tmp_path_factory: pytest.TempPathFactory) -> Generator[RerunPlace]:
+    shell = make_shell(tmp_path_factory.mktemp("rerun"))
     add_cases(shell.checkout)
-    (base / "home").mkdir()
     with receiving() as receiver, shell.up("--name", "bench", "--alerts", receiver.url) as lab:
-        yield Place(shell, lab, receiver)
+        yield RerunPlace(shell, lab, receiver)
 
 
-def test_a_failed_flow_run_is_one_alert_with_the_name_of_the_case(place: Place) -> None:
+def test_a_failed_flow_run_is_one_alert_with_the_name_of_the_case(place: RerunPlace) -> None:
     case = "cases/told"
 
     flow_run = place.executed(case)
@@ -127,7 +112,7 @@ def test_a_failed_flow_run_is_one_alert_with_the_name_of_the_case(place: Place) 
     assert any(one["prefect.resource.role"] == "deployment" for one in event["related"])
 
 
-def test_nobody_can_read_the_address_of_the_webhook(place: Place) -> None:
+def test_nobody_can_read_the_address_of_the_webhook(place: RerunPlace) -> None:
     shown = json.dumps(
         [
             place.lab.ask("/automations/filter", {}),
@@ -139,7 +124,7 @@ def test_nobody_can_read_the_address_of_the_webhook(place: Place) -> None:
     assert "benchyard: tell of failed flow runs" in shown
 
 
-def test_the_command_that_is_told_goes_on_and_touches_no_finished_run(place: Place) -> None:
+def test_the_command_that_is_told_goes_on_and_touches_no_finished_run(place: RerunPlace) -> None:
     case = "cases/second"
     flow_run = place.executed(case, runs=3)
     assert place.lab.state(flow_run) == "FAILED"
@@ -157,7 +142,7 @@ def test_the_command_that_is_told_goes_on_and_touches_no_finished_run(place: Pla
     assert earlier["flow_run"] == {**record.flow_run, "name": ANY, "attempt": 1}
 
 
-def test_a_custom_run_with_the_same_parameters_goes_on_too(place: Place) -> None:
+def test_a_custom_run_with_the_same_parameters_goes_on_too(place: RerunPlace) -> None:
     case = "cases/custom"
     first = place.executed(case, runs=3)
     before = place.finished(case, 1, 3)
@@ -170,7 +155,7 @@ def test_a_custom_run_with_the_same_parameters_goes_on_too(place: Place) -> None
     assert place.record(case, 2).flow_run["id"] == second
 
 
-def test_force_holds_for_the_first_attempt_only(place: Place) -> None:
+def test_force_holds_for_the_first_attempt_only(place: RerunPlace) -> None:
     case = "cases/forced"
     place.executed(case, runs=2)
     flow_run = place.executed(case, runs=2, force=True)  # executions 3 and 4: run 2 fails
@@ -182,7 +167,7 @@ def test_force_holds_for_the_first_attempt_only(place: Place) -> None:
     assert place.finished(case, 1) == before
 
 
-def test_one_run_is_done_again_when_it_is_named_and_forced(place: Place) -> None:
+def test_one_run_is_done_again_when_it_is_named_and_forced(place: RerunPlace) -> None:
     case = "cases/quick"
     place.executed(case, runs=3)
     before, second = place.finished(case, 1, 3), place.finished(case, 2)
@@ -194,7 +179,7 @@ def test_one_run_is_done_again_when_it_is_named_and_forced(place: Place) -> None
     assert place.finished(case, 2) != second
 
 
-def test_a_regression_is_an_event_an_alert_and_in_the_state(place: Place) -> None:
+def test_a_regression_is_an_event_an_alert_and_in_the_state(place: RerunPlace) -> None:
     speed = place.shell.home.parent / "speed"
     speed.write_text("0")
     case = "cases/worse"
@@ -217,7 +202,7 @@ def test_a_regression_is_an_event_an_alert_and_in_the_state(place: Place) -> Non
     assert event["resource"]["prefect.resource.id"] == "benchyard.case.worse"
 
 
-def test_events_of_steps_that_were_retried_and_tolerated(place: Place) -> None:
+def test_events_of_steps_that_were_retried_and_tolerated(place: RerunPlace) -> None:
     place.executed("cases/flaky")
     place.executed("cases/shaky")
 

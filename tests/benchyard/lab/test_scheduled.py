@@ -6,15 +6,14 @@ Prefect's scheduler writes the first state of a flow run without an event.
 import os
 import signal
 from collections.abc import Generator
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.benchyard.lab.labs import FINAL, RunningLab, Shell, add_case, make_checkout
-from tests.benchyard.lab.receiving import Receiver, receiving
+from tests.benchyard.lab.labs import FINAL, Shell, add_case, make_shell
+from tests.benchyard.lab.receiving import Place, receiving
 from tests.conftest import eventually
 
 pytestmark = [pytest.mark.slow, pytest.mark.lab, pytest.mark.long]
@@ -25,13 +24,8 @@ WITHIN = 50
 TOLD_SECONDS = 60.0
 
 
-@dataclass
-class Place:
-    """A lab, its shell, and who receives its alerts."""
-
-    shell: Shell
-    lab: RunningLab
-    receiver: Receiver
+class ScheduledPlace(Place):
+    """Where schedules start flow runs."""
 
     def scheduled(self, name: str, **parameters: Any) -> str:
         """Let a schedule start a deployment's flow run in some seconds; return its id."""
@@ -71,8 +65,8 @@ class Place:
 
     def refused(self) -> list[str]:
         """Return what automations tried to do and could not."""
-        wanted = {"filter": {"event": {"name": ["prefect.automation.action.failed"]}}, "limit": 50}
-        return [str(one["payload"]) for one in self.lab.ask("/events/filter", wanted)["events"]]
+        failed = self.lab.events("prefect.automation.action.failed")
+        return [str(one["payload"]) for one in failed]
 
 
 def wanted(case: str) -> dict[str, Any]:
@@ -81,8 +75,7 @@ def wanted(case: str) -> dict[str, Any]:
 
 def make_place(base: Path) -> Shell:
     """Make a checkout with short windows, and a case that fails once."""
-    shell = Shell(base / "home", make_checkout(base / "checkout"))
-    (base / "home").mkdir()
+    shell = make_shell(base)
     names = shell.checkout / "tasks" / "names.py"
     text = names.read_text()
     assert "WITHIN_SECONDS = 95" in text
@@ -99,13 +92,15 @@ def make_place(base: Path) -> Shell:
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Generator[Place]:
+def place(tmp_path_factory: pytest.TempPathFactory) -> Generator[ScheduledPlace]:
     shell = make_place(tmp_path_factory.mktemp("scheduled"))
     with receiving() as receiver, shell.up("--name", "bench", "--alerts", receiver.url) as lab:
-        yield Place(shell, lab, receiver)
+        yield ScheduledPlace(shell, lab, receiver)
 
 
-def test_a_failure_is_told_at_once_and_a_retry_waits_as_long_as_it_has_to(place: Place) -> None:
+def test_a_failure_is_told_at_once_and_a_retry_waits_as_long_as_it_has_to(
+    place: ScheduledPlace,
+) -> None:
     lab, go = place.lab, place.shell.home.parent / "go"
     broken = place.executed("broken")
     assert lab.state(broken) == "FAILED"
@@ -125,7 +120,7 @@ def test_a_failure_is_told_at_once_and_a_retry_waits_as_long_as_it_has_to(place:
     assert place.refused() == []
 
 
-def test_other_flow_runs_of_schedules_are_not_ended_either(place: Place) -> None:
+def test_other_flow_runs_of_schedules_are_not_ended_either(place: ScheduledPlace) -> None:
     names = ("publish/every-15-minutes", "housekeeping/weekly", "execute-suite/nightly")
     parameters: list[dict[str, Any]] = [{}, {}, {"cases": ["cases/examples/first"], "runs": 1}]
     started = [place.scheduled(n, **p) for n, p in zip(names, parameters, strict=True)]
@@ -137,7 +132,7 @@ def test_other_flow_runs_of_schedules_are_not_ended_either(place: Place) -> None
     assert not [end for end in ends if end and "no heartbeat" in end]
 
 
-def test_one_that_sends_no_heartbeat_any_more_is_ended_and_told_once(place: Place) -> None:
+def test_one_that_sends_no_heartbeat_any_more_is_ended_and_told_once(place: ScheduledPlace) -> None:
     flow_run = place.scheduled("execute-case/testbed", **wanted("frozen"))
     place.lab.wait_for(flow_run, "RUNNING")
     assert eventually(lambda: place.lab.flow_run(flow_run)["infrastructure_pid"], 60)
@@ -152,7 +147,7 @@ def test_one_that_sends_no_heartbeat_any_more_is_ended_and_told_once(place: Plac
     assert not eventually(lambda: len(place.receiver.of("frozen")) > 1, 20)
 
 
-def test_three_nights_of_one_lab(place: Place) -> None:
+def test_three_nights_of_one_lab(place: ScheduledPlace) -> None:
     """A schedule each minute: a good night, one with a retried step, one that fails for good."""
     lab, base = place.lab, place.shell.home.parent
     script = (

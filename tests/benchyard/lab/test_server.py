@@ -59,6 +59,12 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 # -- which server
 
 
+def printed(what: str) -> str:
+    """Print something in a process of its own: Prefect reads its settings once."""
+    program = f"import sys; from benchyard.lab import server; print({what})"
+    return subprocess.check_output([sys.executable, "-c", program], text=True).strip()
+
+
 def test_without_a_configured_server_a_temporary_one_starts(started: list[str]) -> None:
     found = connect()
 
@@ -87,30 +93,15 @@ def test_the_environment_names_a_server(started: list[str]) -> None:
     ],
 )
 def test_a_file_names_a_server(tmp_path: Path, file: str, text: str) -> None:
-    """In a process of its own: Prefect reads its settings once."""
     (tmp_path / file).parent.mkdir(exist_ok=True)
     (tmp_path / file).write_text(text)
 
-    program = "from benchyard.lab import server; print(server._configured_url())"
-    ended = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    )
-
-    assert ended.stdout.strip().endswith(":4200/api")
+    assert printed("server._configured_url()").endswith(":4200/api")
 
 
 def test_a_file_about_other_things_costs_no_import_of_prefect(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text('[project]\nname = "x"\n')
-    program = (
-        "import sys; from benchyard.lab import server; print(server._configured_url(), "
-        "'prefect' in sys.modules)"
-    )
-
-    ended = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    )
-
-    assert ended.stdout.strip() == "None False"
+    assert printed("server._configured_url(), 'prefect' in sys.modules") == "None False"
 
 
 @pytest.mark.usefixtures("started")

@@ -12,7 +12,7 @@ from uuid import uuid4
 
 import pytest
 
-from tests.benchyard.lab.labs import RunningLab, Shell, make_checkout, status
+from tests.benchyard.lab.labs import RunningLab, Shell, make_shell, status
 from tests.conftest import eventually
 
 pytestmark = [pytest.mark.slow, pytest.mark.lab]
@@ -67,9 +67,7 @@ def times_triggered(lab: RunningLab, automation: str) -> int:
 
 @pytest.fixture(scope="module")
 def open_shell(tmp_path_factory: pytest.TempPathFactory) -> Shell:
-    base = tmp_path_factory.mktemp("serving")
-    (base / "home").mkdir()
-    return Shell(base / "home", make_checkout(base / "checkout"))
+    return make_shell(tmp_path_factory.mktemp("serving"))
 
 
 @pytest.fixture(scope="module")

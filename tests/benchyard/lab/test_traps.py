@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.benchyard.lab.labs import FINAL, Shell, add_case, make_checkout
+from tests.benchyard.lab.labs import FINAL, Shell, add_case, make_shell
 from tests.conftest import eventually
 from tests.tasks.test_trust import set_traps
 
@@ -22,14 +22,12 @@ class Trapped(Shell):
 
 
 def test_nothing_of_the_current_folder_is_executed_with_a_lab_to_speak_to(tmp_path: Path) -> None:
-    checkout = make_checkout(tmp_path / "checkout")
-    case = add_case(checkout, "quick", "true")
+    shell = make_shell(tmp_path)
+    checkout, case = shell.checkout, add_case(shell.checkout, "quick", "true")
     folder, sprung = tmp_path / "here", tmp_path / "traps"
     folder.mkdir()
     sprung.mkdir()
     set_traps(folder, sprung / "sprung")
-    shell = Shell(tmp_path / "home", checkout)
-    shell.home.mkdir()
     with shell.up("--name", "bench") as lab:
         more = {**lab.variables, "PYTHONPATH": str(checkout)}
         here = Trapped(tmp_path / "other", folder, more)

@@ -13,7 +13,7 @@ import pytest
 from benchyard.core.model import Outcome
 from benchyard.process.labels import start_time
 from benchyard.results.record import read_record
-from tests.benchyard.lab.labs import FINAL, RunningLab, Shell, add_case, make_checkout
+from tests.benchyard.lab.labs import FINAL, RunningLab, Shell, add_case, make_shell
 from tests.conftest import eventually
 
 pytestmark = [
@@ -35,13 +35,12 @@ def waiting(up: Path, seconds: int = 300) -> str:
 @pytest.fixture(scope="module")
 def shell(tmp_path_factory: pytest.TempPathFactory) -> Shell:
     base = tmp_path_factory.mktemp("lab")
-    checkout = make_checkout(base / "checkout")
-    add_case(checkout, "quick", "echo hello")
-    add_case(checkout, "some-seconds", f"echo $$ > {base}/began; sleep 8")
-    add_case(checkout, "long", waiting(base / "up"))
-    add_case(checkout, "stubborn", f"trap '' TERM INT; {waiting(base / 'stubborn')}; wait")
-    (base / "home").mkdir()
-    return Shell(base / "home", checkout)
+    shell = make_shell(base)
+    add_case(shell.checkout, "quick", "echo hello")
+    add_case(shell.checkout, "some-seconds", f"echo $$ > {base}/began; sleep 8")
+    add_case(shell.checkout, "long", waiting(base / "up"))
+    add_case(shell.checkout, "stubborn", f"trap '' TERM INT; {waiting(base / 'stubborn')}; wait")
+    return shell
 
 
 @pytest.fixture(scope="module")

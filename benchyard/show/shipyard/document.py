@@ -35,7 +35,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
-from statistics import variance
+from statistics import fmean, variance
 from typing import Any
 
 from benchyard.core.model import Json, JsonObject
@@ -171,19 +171,9 @@ def _counted(values: Iterable[float | None]) -> dict[str, Any]:
     """Return the figures of those that are known, and how many are not: unfinished or not told."""
     every = list(values)
     known = [value for value in every if value is not None]
-    return {"count": len(known), "missing": len(every) - len(known), **_lengths(known)}
-
-
-def _lengths(known: Sequence[float]) -> dict[str, float | None]:
-    if not known:
-        return dict.fromkeys(("total_s", "mean_s", "least_s", "most_s"))
-    total = math.fsum(known)
-    return {
-        "total_s": total,
-        "mean_s": total / len(known),
-        "least_s": min(known),
-        "most_s": max(known),
-    }
+    figures = (math.fsum(known), fmean(known), min(known), max(known)) if known else (None,) * 4
+    lengths = dict(zip(("total_s", "mean_s", "least_s", "most_s"), figures, strict=True))
+    return {"count": len(known), "missing": len(every) - len(known), **lengths}
 
 
 def spread(times: Iterable[float | None]) -> dict[str, Any]:
@@ -207,18 +197,14 @@ def images(nodes: Iterable[Node]) -> list[dict[str, Any]]:
         for operation in IMAGE_WORK:
             for span in node.of(operation):
                 groups[span.name, operation].append(span)
-    found = [
-        {
-            "image": image,
-            "operation": operation.value,
-            "finished": len(finished(spans)),
-            "unfinished": sum(span.is_open for span in spans),
-            "size_bytes": max((s.size for s in spans if s.size is not None), default=None),
-            **_lengths([span.duration for span in spans if span.duration is not None]),
-            "total_s": summed(spans),
-        }
-        for (image, operation), spans in groups.items()
-    ]
+    found = list[dict[str, Any]]()
+    for (image, operation), spans in groups.items():
+        figures = _counted(span.duration for span in spans)
+        counts = {"finished": figures.pop("count"), "unfinished": sum(s.is_open for s in spans)}
+        del figures["missing"]
+        size = max((span.size for span in spans if span.size is not None), default=None)
+        whole = {"size_bytes": size, **figures, "total_s": summed(spans)}
+        found.append({"image": image, "operation": operation.value, **counts, **whole})
     return sorted(found, key=lambda one: (-one["total_s"], one["image"], one["operation"]))
 
 
@@ -240,12 +226,7 @@ def _dat_line(node: Node) -> str:
     start = datetime.fromtimestamp(node.start, UTC).strftime("%Y-%m-%d-%H:%M:%S.%f")
     # Columns are parted by spaces, and a quotation mark would join two of them.
     name = re.sub(r"[\s\"\x00-\x1f\x7f]+", "_", node.label)
-    return " ".join((start, name, *(_dat_cell(node, op) for op in COLUMNS.values())))
-
-
-def _dat_cell(node: Node, operation: Operation) -> str:
-    value = node.column(operation)
-    if value is None or not math.isfinite(value):
-        return "nan"
+    cells = ((node.column(operation), operation in IMAGE_WORK) for operation in COLUMNS.values())
     # As the original writes them: images with five decimals, the others as they are.
-    return f"{value:.5f}" if operation in IMAGE_WORK else str(value)
+    texts = ("nan" if n is None else f"{n:.5f}" if is_image else str(n) for n, is_image in cells)
+    return " ".join((start, name, *texts))

@@ -3,15 +3,17 @@
 Source of what there is, in all years: Azure/batch-shipyard, cascade/ and scripts/, 2016 to 2019.
 """
 
-import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, TypeAlias, cast
+from typing import Annotated, Any, TypeAlias
 
+from msgspec import Meta
+
+from benchyard.core.json_text import read_as
 from benchyard.core.model import Json
 from benchyard.core.wording import printable, quote
 from benchyard.results.events import read_message, read_plain_message
@@ -59,21 +61,22 @@ _WORDS = {
     **{f"cascade:{work}-": work for work in (Operation.PULL, Operation.SAVE, Operation.LOAD)},
     **{f"{_OURS}{what}-".replace("step", "attempt"): what for what in tuple(Operation)[4:13]},
 }
-_STARTS = {
-    **{f"{words}start": operation for words, operation in _WORDS.items()},
-    "cascade:start": Operation.RESOURCES,
-    "cascade:torrent-start": Operation.TORRENT,
-}
-_ENDS = {
-    **{f"{words}end": operation for words, operation in _WORDS.items()},
-    "cascade:gr-done": Operation.RESOURCES,
-    "cascade:load-start": Operation.TORRENT,
+#: Event to what begins and what ends with it.
+_EVENTS: dict[str, tuple[Operation | None, Operation | None]] = {
+    **{f"{words}start": (operation, None) for words, operation in _WORDS.items()},
+    **{f"{words}end": (None, operation) for words, operation in _WORDS.items()},
+    "cascade:start": (Operation.RESOURCES, None),
+    "cascade:gr-done": (None, Operation.RESOURCES),
+    "cascade:torrent-start": (Operation.TORRENT, None),
+    "cascade:load-start": (Operation.LOAD, Operation.TORRENT),
 }
 #: What events of a node's phases, and of a run as a whole, tell beside times.
 _FACTS = ("offer", "sku", "nglobalresources", "outcome")
 
 #: The year 9999 ends; a time beyond it is none (seconds since 1970).
 _LATEST = 253_402_300_800.0
+#: A row's key is the time, or begins with it.
+_SECONDS = re.compile(r"[0-9]+(\.[0-9]*)?(?=\||\Z)")
 #: No pull and no run takes longer; what is was no length (s).
 _LONGEST = 1e12
 #: No image is larger; what is was no size (B).
@@ -87,6 +90,30 @@ _SIZE = re.compile(
 )
 #: So many problems are kept in words; the rest is counted.
 _TOLD = 20
+
+
+_Name: TypeAlias = Annotated[str, Meta(min_length=1)]
+
+
+@dataclass
+class _TableRow:
+    RowKey: str | float
+    NodeId: _Name
+    Event: str
+    Message: str | None = None
+    PartitionKey: str | None = None
+
+
+@dataclass
+class _OwnEvent:
+    at: Annotated[datetime, Meta(tz=True)]
+    node: _Name
+    event: str
+    message: dict[str, Any] | None = None
+
+
+def _is_own(row: Any) -> bool:
+    return isinstance(row, dict) and "RowKey" not in row
 
 
 @dataclass
@@ -139,10 +166,12 @@ class Intake:
         """
         self.taken += 1
         try:
-            self._take(row, pool)
-        except KeyError as error:
-            self.refuse(where, f"it has no {error.args[0]}")
-        except (TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
+            own = read_as(_OwnEvent if _is_own(row) else _TableRow, row)
+            if isinstance(own, _TableRow):
+                self._take_row(own)
+            else:
+                self._keep(own.event, pool, own.node, own.at.timestamp(), own.message or {})
+        except ValueError as error:
             self.refuse(where, str(error))
 
     def refuse(self, where: str, why: str) -> None:
@@ -151,70 +180,40 @@ class Intake:
         if len(self.problems) < _TOLD:
             self.problems.append(printable(f"{where}: {why}"))
 
-    def _take(self, row: Any, pool: str) -> None:
-        told = {name: value for name, value in _members(row, "it").items() if value is not None}
-        if "RowKey" not in row:
-            at, event = _seconds(told["at"]), _text(told, "event").strip().lower()
-            self._keep(event, pool, told["node"], at, _members(told.get("message", {}), "message"))
-            return
-        pool = _text({"PartitionKey": "", **told}, "PartitionKey")
+    def _take_row(self, row: _TableRow) -> None:
+        pool, text = row.PartitionKey or "", row.Message or ""
         if pool and self.pool not in (None, pool.partition("$")[2]):
             self.other_pools[pool] += 1
             return
-        at, event = _row_seconds(told["RowKey"]), _text(told, "Event").strip().lower()
-        text = _text({"Message": "", **told}, "Message")
-        message = read_message(text) if event.startswith(_OURS) else read_plain_message(text)
-        self._keep(event, pool, told["NodeId"], at, message)
+        told = _SECONDS.match(str(row.RowKey))
+        at = float(told[0]) if told else _LATEST
+        if at >= _LATEST:
+            raise ValueError(f"its RowKey is {quote(row.RowKey)}, and no time")
+        is_ours = row.Event.strip().lower().startswith(_OURS)
+        message = read_message(text) if is_ours else read_plain_message(text)
+        self._keep(row.Event, pool, row.NodeId, at, message)
 
-    def _keep(self, event: str, pool: str, node: Any, at: float, message: Row) -> None:
-        operations = _STARTS.get(event), _ENDS.get(event)
-        operation = operations[0] or operations[1]
+    def _keep(self, name: str, pool: str, node: str, at: float, message: Row) -> None:
+        event = name.strip().lower()
+        sides = _EVENTS.get(event, (None, None))
+        operation = sides[0] or sides[1]
         if operation is None:
             self.unknown[event] += 1
             return
-        if not (isinstance(node, str) and node):
-            raise TypeError(f"its node is {quote(node)}, and no name")
-        case, run = _run_of(message) if event.startswith(_OURS) else (None, None)
-        name = _image_of(operation, message) if case is None else _part_of(message)
+        case, run = None, None
+        if is_ours := event.startswith(_OURS):
+            case, run = message.get("case"), message.get("run")
+            if not (isinstance(case, str) and isinstance(run, int)):
+                raise ValueError("its message names no case and run")
+        part = _part_of(message) if is_ours else _image_of(operation, message)
         key, size = (pool, node, case, run), read_size(message.get("size"))
         subject = self.subjects.setdefault(key, Subject(*key))
         if operation in NODE_PHASES or operation is Operation.RUN:
             subject.facts |= {f: message[f] for f in _FACTS if f in message} | subject.facts
-        for is_end, side in enumerate(operations):
+        for is_end, side in enumerate(sides):
             if side is not None:
                 length = _length(message) if is_end else None
-                subject.edges[side][is_end].append(Edge(at, name, length, size))
-
-
-def _members(value: Any, what: str) -> Row:
-    if not isinstance(value, Mapping):
-        raise TypeError(f"{what} is no object")
-    return cast("Row", value)
-
-
-def _text(row: Row, what: str) -> str:
-    value = row[what]
-    if not isinstance(value, str):
-        raise TypeError(f"its {what} is {quote(value)}, and no text")
-    return value
-
-
-def _row_seconds(key: Any) -> float:
-    """Return the time in a row's key: the whole key, or its part before the first ``|``."""
-    try:
-        at = float(str(key).partition("|")[0])
-    except ValueError:
-        at = math.nan
-    if not 0.0 <= at < _LATEST:
-        raise ValueError(f"its RowKey is {quote(key)}, and no time")
-    return at
-
-
-def _seconds(at: Any) -> float:
-    when = datetime.fromisoformat(at)
-    if when.tzinfo is None:
-        raise ValueError(f"its time is {quote(at)}, without a time zone")
-    return when.timestamp()
+                subject.edges[side][is_end].append(Edge(at, part, length, size))
 
 
 def _length(message: Row) -> float | None:
@@ -255,13 +254,6 @@ def _image_of(operation: Operation, message: Row) -> str:
     if not (isinstance(image, str) and image):
         raise ValueError("its message names no image (img=…)")
     return image if kind == "docker" else f"{image} [{kind}]"
-
-
-def _run_of(message: Row) -> tuple[str, int]:
-    case, run = message.get("case"), message.get("run")
-    if not isinstance(case, str) or not isinstance(run, int):
-        raise ValueError("its message names no case and run")  # noqa: TRY004 - as all others
-    return case, run
 
 
 def _part_of(message: Row) -> str:

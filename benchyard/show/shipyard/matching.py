@@ -3,7 +3,7 @@
 import math
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 #: Of a difference of two times, so many decimals count: they come as microseconds, and a float of
 #: seconds since 1970 has steps of a quarter of one.
@@ -74,9 +74,8 @@ def match(starts: Iterable[Edge], ends: Iterable[Edge]) -> tuple[list[Span], int
     return spans, sum(end.length is None for end in alone)
 
 
-def _order(edge: Edge) -> tuple[float, str, float, int]:
-    length, size = edge.length, edge.size
-    return edge.at, edge.name, -1.0 if length is None else length, -1 if size is None else size
+def _order(edge: Edge) -> tuple[Any, ...]:
+    return edge.at, edge.name, *(-1.0 if one is None else one for one in edge[2:])
 
 
 def _span(start: Edge, end: Edge | None, last: Edge) -> Span:

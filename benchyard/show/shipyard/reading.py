@@ -8,10 +8,11 @@ CSV of them (Storage Explorer). A folder holds runs of ours. Compressed files en
 
 import csv
 import gzip
-import io
+import re
 import sys
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable
+from contextlib import nullcontext
 from itertools import chain
 from pathlib import Path
 from typing import IO, Any, cast
@@ -26,13 +27,16 @@ from benchyard.results.folders import EVENTS_FILE, RUN_FILE
 from benchyard.results.record import read_record
 from benchyard.show.shipyard.events import Intake
 
-#: Events of a run in its folder.
-STDIN = "-"
 #: A document that is no lines must fit into memory, several times (B).
 _LARGEST_DOCUMENT = 1 << 30
 #: Where a document may have its rows. Source: az storage entity query; OData 4.0.
 _ROWS = ("items", "value")
+#: How the first line of a document begins, and that of no row.
+_DOCUMENT = re.compile(
+    rb'\s*(\[|\{\s*($|"(items|value|nextMarker|odata\.metadata|@odata\.context)"\s*:))'
+)
 _MARK = b"\xef\xbb\xbf"
+_UNPACKERS: dict[str, Callable[[IO[bytes]], Any]] = {".gz": gzip.open, ".zst": ZstdFile}
 
 
 def read_source(source: str, intake: Intake) -> None:
@@ -46,13 +50,14 @@ def read_source(source: str, intake: Intake) -> None:
         OSError: If it cannot be read.
     """
     path = Path(source)
-    if source == STDIN:
+    if source == "-":
         _read_stream(sys.stdin.buffer, "standard input", intake)
     elif path.is_dir():
         _read_folder(path, intake)
     elif path.is_file():
+        unpacked = _UNPACKERS.get(path.suffix, nullcontext)
         try:
-            with opened(path) as file, _unpacked(file, path.suffix) as stream:
+            with opened(path) as file, unpacked(file) as stream:
                 _read_stream(stream, shown(path), intake)
         except (EOFError, gzip.BadGzipFile, zlib.error, ZstdError) as error:
             raise InputError(f"{shown(path)}: not readable as {path.suffix}: {error}") from error
@@ -73,49 +78,31 @@ def read_rows(rows: Iterable[Any], where: str, intake: Intake) -> None:
 # -- files
 
 
-def _unpacked(file: IO[bytes], ending: str) -> IO[bytes]:
-    if ending == ".gz":
-        return cast("IO[bytes]", gzip.open(file))
-    if ending == ".zst":
-        return cast("IO[bytes]", ZstdFile(file))
-    return file
-
-
 def _read_stream(stream: IO[bytes], where: str, intake: Intake) -> None:
     first = stream.readline().removeprefix(_MARK)
-    start = first.lstrip()[:1]
-    is_table = start not in (b"{", b"[", b"") and b"RowKey" in first
-    if not (is_table or start == b"[" or (start == b"{" and _is_document(first))):
+    if _DOCUMENT.match(first):
+        read_rows(_document(first + stream.read(_LARGEST_DOCUMENT), where), where, intake)
+    elif b"RowKey" in first and not first.lstrip().startswith(b"{"):
+        lines = (line.decode(errors="replace") for line in chain((first,), stream))
+        try:
+            read_rows(csv.DictReader(lines, restkey=""), where, intake)
+        except csv.Error as error:
+            raise InputError(f"{where}: a CSV that cannot be read: {error}") from error
+    else:
         _read_lines(chain((first,), stream), f"{where} line", intake)
-        return
-    content = first + stream.read(_LARGEST_DOCUMENT)
+
+
+def _document(content: bytes, where: str) -> list[Any]:
     try:
-        rows = _table(content) if is_table else _rows_of(decoded(content, exact=False))
-    except (ValueError, RecursionError, csv.Error) as error:
-        what = "a CSV that cannot be read" if is_table else "no JSON lines and no JSON document"
-        raise InputError(f"{where}: {what}: {error}") from error
-    if rows is None:
+        rows = decoded(content, exact=False)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{where}: no JSON lines and no JSON document: {error}") from error
+    if isinstance(rows, dict):
+        members = cast("dict[str, Any]", rows)
+        rows = next((members[name] for name in _ROWS if name in members), None)
+    if not isinstance(rows, list):
         raise InputError(f"{where}: a JSON document without rows; export them as a list")
-    read_rows(rows, where, intake)
-
-
-def _table(content: bytes) -> list[Any]:
-    return [*csv.DictReader(io.StringIO(content.decode(errors="replace"), newline=""))]
-
-
-def _is_document(line: bytes) -> bool:
-    """Tell whether a first line begins a document, or is one."""
-    try:
-        return _rows_of(decoded(line, exact=False)) is not None
-    except (ValueError, RecursionError):
-        return line.strip() == b"{" or any(f'"{name}"'.encode() in line for name in _ROWS)
-
-
-def _rows_of(document: Any) -> list[Any] | None:
-    if isinstance(document, dict):
-        members = cast("dict[str, Any]", document)
-        document = next((members[name] for name in _ROWS if name in members), None)
-    return cast("list[Any]", document) if isinstance(document, list) else None
+    return cast("list[Any]", rows)
 
 
 def _read_lines(lines: Iterable[bytes], where: str, intake: Intake, pool: str = "") -> None:
@@ -138,34 +125,33 @@ def _read_folder(folder: Path, intake: Intake) -> None:
     Raises:
         InputError: If there is none.
     """
-    runs = list(_run_folders(folder))
+    files = (file for name in (EVENTS_FILE, RUN_FILE) for file in folder.rglob(name))
+    # What a run that is done again leaves beside is no second run; runs of earlier campaigns
+    # measured something else, unless one of them is asked for.
+    runs = {
+        file.parent
+        for file in files
+        if not file.parent.name.endswith(".replaced")
+        and (file.parent.parent == folder or not is_earlier(file.parent.parent))
+    }
     if not runs:
         raise InputError(
             f"{shown(folder)}: there are no runs in it ({EVENTS_FILE} or {RUN_FILE}); name a run's "
             "folder, a case's results, or a file with events"
         )
-    for run in runs:
-        events = run / EVENTS_FILE
-        if events.is_file():
-            with events.open("rb") as stream:
-                _read_lines(stream, f"{shown(events)} line", intake, shown(run.parent))
-        else:
-            _read_record(run, intake)
+    for run in sorted(runs):
+        _read_run(run, intake)
 
 
-def _run_folders(folder: Path) -> Iterator[Path]:
-    files = (file for name in (EVENTS_FILE, RUN_FILE) for file in folder.rglob(name))
-    # What a run that is done again leaves beside is no second run.
-    found = {f.parent for f in files if not f.parent.name.endswith(".replaced")}
-    # Runs of earlier campaigns measured something else, unless one of them is asked for.
-    yield from sorted(run for run in found if run.parent == folder or not is_earlier(run.parent))
-
-
-def _read_record(run: Path, intake: Intake) -> None:
+def _read_run(run: Path, intake: Intake) -> None:
+    events, record = run / EVENTS_FILE, run / RUN_FILE
+    if events.is_file():
+        with events.open("rb") as stream:
+            _read_lines(stream, f"{shown(events)} line", intake, shown(run.parent))
+        return
     try:
-        events = events_of(read_record(run))
+        lines = dump(events_of(read_record(run))).splitlines()
     except RecordError as error:
         intake.refuse(shown(run), str(error))
-        return
-    lines = dump(events).splitlines()
-    _read_lines(lines, f"{shown(run / RUN_FILE)} event", intake, shown(run.parent))
+    else:
+        _read_lines(lines, f"{shown(record)} event", intake, shown(run.parent))

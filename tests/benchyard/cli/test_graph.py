@@ -52,7 +52,7 @@ def test_a_table_of_nodes_images_and_totals(rows: Path, cli: Cli) -> None:
     assert said.err == ""
     lines = said.out.splitlines()
     assert lines[0].startswith("NODE")
-    assert lines[1].startswith("a     2016-11-18 19:35:23.2")
+    assert lines[1].startswith("a     2016-11-18 19:35:23")
     assert "2 nodes" in lines
     assert ["docker", "install", "2", "4", "min", "01", "s"] in [line.split()[:7] for line in lines]
     assert any(line.startswith("ready: 2 within 5.00 s, standard deviation") for line in lines)

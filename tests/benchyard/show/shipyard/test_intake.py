@@ -14,25 +14,25 @@ PULL = Operation.PULL
 
 
 HOSTILE: list[tuple[Any, str]] = [
-    (row("abc", "a", "cascade:pull-start", "img=i"), "its RowKey is abc, and no time"),
-    (row("nan", "a", "cascade:pull-start", "img=i"), "its RowKey is nan, and no time"),
-    (row("-5", "a", "cascade:pull-start", "img=i"), "its RowKey is -5, and no time"),
-    (row("", "a", "cascade:pull-start", "img=i"), "its RowKey is , and no time"),
+    *(
+        (row(key, "a", "cascade:pull-start", "img=i"), f"its RowKey is {key}, and no time")
+        for key in ("abc", "nan", "-5", "", "1e99", "9" * 12)
+    ),
     (row(START, "a", "cascade:pull-start"), "names no image"),
     (row(START, "a", "cascade:pull-end", "img="), "names no image"),
-    (row(START, "", "cascade:pull-end", "img=i"), "its node is , and no name"),
-    (row(START, "a", "nodeprep:end") | {"NodeId": 7}, "its node is 7, and no name"),
-    (row(START, "a", "nodeprep:end") | {"Event": 7}, "its Event is 7, and no text"),
-    (row(START, "a", "nodeprep:end") | {"Message": 7}, "its Message is 7, and no text"),
-    (row(START, "a", "nodeprep:end") | {"PartitionKey": []}, "its PartitionKey is [], and no"),
-    ({"RowKey": str(START), "NodeId": "a"}, "it has no Event"),
-    ({"RowKey": str(START), "Event": "nodeprep:end"}, "it has no NodeId"),
-    ({"NodeId": "a", "Event": "nodeprep:end"}, "it has no at"),
-    ({"at": "2026-01-01T00:00:00", "node": "a", "event": "x:y"}, "without a time zone"),
-    ({"at": "yesterday", "node": "a", "event": "x:y"}, "Invalid isoformat string"),
-    ({"at": 5, "node": "a", "event": "x:y"}, "must be str"),
-    ("a text", "it is no object"),
-    ([1], "it is no object"),
+    (row(START, "", "cascade:pull-end", "img=i"), "NodeId"),
+    (row(START, "a", "nodeprep:end") | {"NodeId": 7}, "NodeId"),
+    (row(START, "a", "nodeprep:end") | {"Event": 7}, "Event"),
+    (row(START, "a", "nodeprep:end") | {"Message": 7}, "Message"),
+    (row(START, "a", "nodeprep:end") | {"PartitionKey": []}, "PartitionKey"),
+    ({"RowKey": str(START), "NodeId": "a"}, "Event"),
+    ({"RowKey": str(START), "Event": "nodeprep:end"}, "NodeId"),
+    ({"NodeId": "a", "Event": "nodeprep:end"}, "'at'"),
+    ({"at": "2026-01-01T00:00:00", "node": "a", "event": "x:y"}, "timezone"),
+    ({"at": "yesterday", "node": "a", "event": "x:y"}, "$.at"),
+    ({"at": 5, "node": "a", "event": "x:y"}, "$.at"),
+    ("a text", "Expected 'object'"),
+    ([1], "Expected 'object'"),
 ]
 
 

@@ -112,9 +112,13 @@ def test_figures_are_over_the_nodes_that_have_a_value(torn: Graph) -> None:
 
 
 def test_tables_say_what_is_unfinished(torn: Graph) -> None:
-    _, pulling, young = next(tables(torn)).rows
-    assert pulling[6] == "10.00 s, 1 unfinished"
-    assert [*young[2:6]] == ["+20.00 s", "unfinished", "-", "-"]
+    table = next(tables(torn))
+    heads = [*("INSTALL", "CONTAINER", "RESOURCES", "PULLS", "SAVES", "LOADS", "TORRENTS")]
+    assert table.heads[3:] == [*heads, "UNFINISHED"]
+    shown = [dict(zip([c.head for c in table.columns], row, strict=True)) for row in table.rows]
+    assert [one["UNFINISHED"] for one in shown] == ["", "pull j", "preparation"]
+    assert [one["PULLS"] for one in shown] == [30.0, 10.0, None]
+    assert [shown[2][head] for head in ("AFTER", *heads[:3])] == [20.0, None, None, None]
     assert summary(torn)[0] == "3 nodes, 2 unfinished"
     assert notes(torn)[0] == "events that are not shown: my:event (1)"
     assert "RowKey is x" in notes(torn)[2]

@@ -1,185 +1,166 @@
 """What a record tells, as tables."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
 from urllib.parse import quote as quoted
 
 from benchyard.core.model import Json, Outcome
-from benchyard.core.quantity import amount
-from benchyard.core.table import LONG, NUMBER, SECONDS, Cell, Column, Row
+from benchyard.core.table import BYTES, LONG, NUMBER, SECONDS, TEXT, Cell, Column, Kind, Row, Value
 from benchyard.results.reasons import why_step_failed
-from benchyard.results.record import Attempt, Repetition, StepRecord
-from benchyard.results.summary_metrics import unit_and_direction
-from benchyard.statistics.measures import median_of_sorted
+from benchyard.results.record import Repetition, RunRecord, StepRecord
+from benchyard.statistics.measures import median
 from benchyard.web.rendering import outcome_mark
 from benchyard.web.runs import Shown, ShownRun
 from benchyard.web.tables import DataTable
 
-#: Key of a column to its head and the metrics that it is the sum of.
-_USED: Mapping[str, tuple[str, tuple[str, ...]]] = {
-    "resource_cpu_s": ("CPU", ("resource_cpu_s",)),
-    "resource_memory_peak_bytes": ("Memory peak", ("resource_memory_peak_bytes",)),
-    "resource_process_peak_rss_bytes": ("Largest process", ("resource_process_peak_rss_bytes",)),
-    "host_cpu_s": ("CPU of host", ("host_cpu_user_s", "host_cpu_system_s")),
-    "host_memory_used_bytes": ("Memory of host", ("host_memory_used_bytes",)),
-    "host_disk_read_bytes": ("Disk read", ("host_disk_read_bytes",)),
-    "host_disk_write_bytes": ("Disk written", ("host_disk_write_bytes",)),
-    "host_network_received_bytes": ("Received", ("host_network_received_bytes",)),
-    "host_network_sent_bytes": ("Sent", ("host_network_sent_bytes",)),
-}
+#: Key, head and kind of a column, and what it tells of a thing.
+_Field: TypeAlias = tuple[str, str, Kind, Callable[[Any], Value]]
 #: Deeper facts of a host are written as JSON.
 _DEEPEST = 4
 
 
-def outcome_cell(outcome: Outcome) -> Cell:
-    """Return an outcome in its colour."""
+@dataclass(frozen=True, slots=True)
+class _RunTable:
+    """A table of a run.
+
+    Args:
+        rows: Returns what there is a row for.
+    """
+
+    title: str
+    rows: Callable[[ShownRun, RunRecord], Iterable[Any]]
+    fields: Sequence[_Field]
+    empty: str = "The record tells of none."
+
+
+def _cell(outcome: Outcome) -> Cell:
     return Cell(outcome.value, outcome.value.replace("_", " "), mark=outcome_mark(outcome))
 
 
-def _figure(value: float | None, metric: str) -> Cell:
-    return Cell(value, None if value is None else amount(value, unit_and_direction(metric)[0]))
+def _used(key: str, head: str, *names: str) -> _Field:
+    """Return a column of the medians of a metric; of several, of their sum."""
 
+    def sum_of(one: Repetition) -> float | None:
+        values = [one.used.get(name) for name in names or (key,)]
+        return None if None in values else sum(value for value in values if value is not None)
 
-def _said(text: str | None) -> Cell:
-    return Cell(text, text or "")
+    kind = SECONDS if key.endswith("_s") else BYTES
+    return key, head, kind, lambda step: _median(map(sum_of, step.measured))
 
 
 def _median(values: Iterable[float | None]) -> float | None:
-    known = sorted(value for value in values if value is not None)
-    return median_of_sorted(known) if known else None
+    known = [value for value in values if value is not None]
+    return median(known) if known else None
 
 
-def _table(
-    shown: ShownRun,
-    name: str,
-    caption: str,
-    columns: Sequence[Column],
-    rows: Sequence[Row],
-    empty: str = "The record tells of none.",
-) -> DataTable:
-    said = shown.reason if shown.record is None else empty
-    href = f"/run/{shown.entry.id}/{name}"
-    return DataTable(name, caption, columns, rows, href, empty=said)
+def _why(step: StepRecord) -> str:
+    return step.reason or "" if step.outcome is Outcome.COMPLETED else why_step_failed(step)
 
 
-def steps_table(shown: Shown) -> DataTable:
-    """Return a row for each step: its outcome, and the medians over its measured repetitions."""
-    columns = [
-        Column("index", "No.", NUMBER),
-        Column("step", "Step"),
-        Column("resource", "Resource"),
-        Column("command", "Command"),
-        Column("outcome", "Outcome"),
-        Column("median_s", "Median", NUMBER),
-        Column("repetitions", "N", NUMBER),
-        Column("attempts", "Attempts", NUMBER),
-        *(Column(key, head, NUMBER) for key, (head, _) in _USED.items()),
-        Column("suspect", "Suspect", LONG),
-        Column("reason", "Why", LONG),
-    ]
-    rows = [_step(step) for step in shown.record.steps] if shown.record else []
-    return _table(shown, "steps", "Steps", columns, rows)
+_STEPS: Sequence[_Field] = (
+    ("index", "No.", NUMBER, lambda step: step.index),
+    ("step", "Step", TEXT, lambda step: step.name),
+    ("resource", "Resource", TEXT, lambda step: step.resource),
+    ("command", "Command", TEXT, lambda step: step.command),
+    ("outcome", "Outcome", TEXT, lambda step: _cell(step.outcome)),
+    ("median_s", "Median", SECONDS, lambda step: _median(step.durations_s)),
+    ("repetitions", "N", NUMBER, lambda step: len(step.measured)),
+    ("attempts", "Attempts", NUMBER, lambda step: len(step.attempts)),
+    _used("resource_cpu_s", "CPU"),
+    _used("resource_memory_peak_bytes", "Memory peak"),
+    _used("resource_process_peak_rss_bytes", "Largest process"),
+    _used("host_cpu_s", "CPU of host", "host_cpu_user_s", "host_cpu_system_s"),
+    _used("host_memory_used_bytes", "Memory of host"),
+    _used("host_disk_read_bytes", "Disk read"),
+    _used("host_disk_write_bytes", "Disk written"),
+    _used("host_network_received_bytes", "Received"),
+    _used("host_network_sent_bytes", "Sent"),
+    ("suspect", "Suspect", LONG, lambda step: Cell("; ".join(step.suspect), mark="doubtful")),
+    ("reason", "Why", LONG, _why),
+)
+_ATTEMPTS: Sequence[_Field] = (
+    ("index", "No.", NUMBER, lambda one: one[0].index),
+    ("step", "Step", TEXT, lambda one: one[0].name),
+    ("attempt", "Attempt", NUMBER, lambda one: one[1].number),
+    ("outcome", "Outcome", TEXT, lambda one: _cell(one[1].outcome)),
+    ("start_s", "Began after", SECONDS, lambda one: one[1].start_s),
+    ("duration_s", "Took", SECONDS, lambda one: one[1].end_s - one[1].start_s),
+    ("repetitions", "Repetitions", NUMBER, lambda one: len(one[1].repetitions)),
+    ("error_type", "Error", TEXT, lambda one: one[1].error and one[1].error.type),
+    ("error", "What it said", LONG, lambda one: one[1].error and one[1].error.message),
+)
+_PHASES: Sequence[_Field] = (
+    ("resource", "Resource", TEXT, lambda one: one.resource),
+    ("phase", "Phase", TEXT, lambda one: one.phase),
+    ("step", "Step", NUMBER, lambda one: one.step),
+    ("outcome", "Outcome", TEXT, lambda one: _cell(one.outcome)),
+    ("start_s", "Began after", SECONDS, lambda one: one.start_s),
+    ("duration_s", "Took", SECONDS, lambda one: one.duration_s),
+    ("error", "Error", LONG, lambda one: one.error and one.error.message),
+)
+_RESOURCES: Sequence[_Field] = (
+    ("resource", "Resource", TEXT, lambda one: one[0]),
+    ("version", "Version", TEXT, lambda one: one[1].get("version")),
+    ("about", "Settings, image and digest", LONG, lambda one: _facts(one[1])),
+)
+#: Status of a finding to its mark, the worst first.
+_STATUS = {"fail": "bad", "warn": "doubtful", "unknown": "quiet", "ok": "good"}
 
 
-def _step(step: StepRecord) -> Row:
-    measured = step.measured
-    suspect = "; ".join(step.suspect)
-    broken = step.outcome is not Outcome.COMPLETED
-    why = why_step_failed(step) if broken else step.reason or ""
-    return [
-        step.index,
-        step.name,
-        step.resource,
-        step.command,
-        outcome_cell(step.outcome),
-        _figure(_median(step.durations_s), "duration_s"),
-        len(measured),
-        len(step.attempts),
-        *(
-            _figure(_median(_used(one, names) for one in measured), key)
-            for key, (_, names) in _USED.items()
-        ),
-        Cell(suspect, mark="doubtful"),
-        why,
-    ]
+def _status(finding: Mapping[str, Json]) -> Cell:
+    status = finding.get("status")
+    return Cell(status, mark=_STATUS.get(str(status), "quiet"))
 
 
-def _used(one: Repetition, names: Sequence[str]) -> float | None:
-    values = [one.used.get(name) for name in names]
-    return None if None in values else sum(value for value in values if value is not None)
+_FINDINGS: Sequence[_Field] = (
+    ("check", "Check", TEXT, lambda one: one.get("check")),
+    ("status", "Status", TEXT, _status),
+    ("finding", "Finding", LONG, lambda one: one.get("finding")),
+    ("advice", "Advice", LONG, lambda one: one.get("advice")),
+)
 
 
-def attempts_table(shown: Shown) -> DataTable:
-    """Return a row for each attempt of each step."""
-    columns = [
-        Column("index", "No.", NUMBER),
-        Column("step", "Step"),
-        Column("attempt", "Attempt", NUMBER),
-        Column("outcome", "Outcome"),
-        Column("start_s", "Began after", SECONDS),
-        Column("duration_s", "Took", SECONDS),
-        Column("repetitions", "Repetitions", NUMBER),
-        Column("error_type", "Error"),
-        Column("error", "What it said", LONG),
-    ]
-    steps = shown.record.steps if shown.record else ()
-    rows = [_attempt(step, one) for step in steps for one in step.attempts]
-    return _table(shown, "attempts", "Attempts", columns, rows)
+def _columns(fields: Iterable[_Field]) -> list[Column]:
+    return [Column(key, head, kind) for key, head, kind, _ in fields]
 
 
-def _attempt(step: StepRecord, one: Attempt) -> Row:
-    return [
-        step.index,
-        step.name,
-        one.number,
-        outcome_cell(one.outcome),
-        _figure(one.start_s, "start_s"),
-        _figure(one.end_s - one.start_s, "duration_s"),
-        len(one.repetitions),
-        _said(one.error and one.error.type),
-        _said(one.error and one.error.message),
-    ]
+def _rows(fields: Iterable[_Field], things: Iterable[Any]) -> list[Row]:
+    return [[value(one) for *_, value in fields] for one in things]
 
 
-def phases_table(shown: Shown) -> DataTable:
-    """Return a row for each start, stop and other phase of a resource."""
-    columns = [
-        Column("resource", "Resource"),
-        Column("phase", "Phase"),
-        Column("step", "Step", NUMBER),
-        Column("outcome", "Outcome"),
-        Column("start_s", "Began after", SECONDS),
-        Column("duration_s", "Took", SECONDS),
-        Column("error", "Error", LONG),
-    ]
-    rows = [
-        [
-            one.resource,
-            one.phase,
-            one.step,
-            outcome_cell(one.outcome),
-            _figure(one.start_s, "start_s"),
-            _figure(one.duration_s, "duration_s"),
-            _said(one.error and one.error.message),
-        ]
-        for one in (shown.record.phases if shown.record else ())
-    ]
-    return _table(shown, "phases", "Phases", columns, rows)
+FINDINGS = _columns(_FINDINGS)
 
 
-def outputs_table(shown: Shown) -> DataTable:
-    """Return a row for each file that was kept."""
-    columns = [Column("path", "File"), Column("bytes", "Size", NUMBER), Column("sha256", "SHA-256")]
-    rows = [_output(shown, one) for one in (shown.record.outputs if shown.record else ())]
-    return _table(shown, "outputs", "Outputs", columns, rows, "The run left no files.")
+def finding_rows(findings: Iterable[Mapping[str, Json]]) -> list[Row]:
+    """Return a row for each finding, what is wrong first."""
+    return _rows(_FINDINGS, _by_status(findings))
 
 
-def _output(shown: ShownRun, one: Mapping[str, Json]) -> Row:
-    path, size, digest = str(one.get("path")), one.get("bytes"), one.get("sha256")
-    return [
-        Cell(path, href=file_address(shown, path)),
-        _figure(size if isinstance(size, int) else None, "size_bytes"),
-        Cell(digest, str(digest)[:16] if digest else None),
-    ]
+def _by_status(findings: Iterable[Mapping[str, Json]]) -> list[Mapping[str, Json]]:
+    order = {status: place for place, status in enumerate(_STATUS)}
+    return sorted(findings, key=lambda one: order.get(str(one.get("status")), 0))
+
+
+def _size(output: Mapping[str, Json]) -> int | None:
+    size = output.get("bytes")
+    return size if isinstance(size, int) else None
+
+
+def _digest(output: Mapping[str, Json]) -> Cell:
+    digest = output.get("sha256")
+    return Cell(digest, str(digest)[:16] if digest else None)
+
+
+_OUTPUTS: Sequence[_Field] = (
+    ("path", "File", TEXT, lambda one: Cell(str(one[1].get("path")), href=one[0])),
+    ("bytes", "Size", BYTES, lambda one: _size(one[1])),
+    ("sha256", "SHA-256", TEXT, lambda one: _digest(one[1])),
+)
+_ENVIRONMENT: Sequence[_Field] = (
+    ("fact", "Fact", TEXT, lambda one: one[0]),
+    ("value", "Value", LONG, lambda one: one[1]),
+)
 
 
 def file_address(shown: ShownRun, path: str) -> str:
@@ -187,72 +168,20 @@ def file_address(shown: ShownRun, path: str) -> str:
     return f"/run/{shown.entry.id}/file/{quoted(path, errors='replace')}"
 
 
-def resources_table(shown: Shown) -> DataTable:
-    """Return a row for each resource: its version, settings, and what else it told."""
-    columns = [
-        Column("resource", "Resource"),
-        Column("version", "Version"),
-        Column("about", "Settings, image and digest", LONG),
-    ]
-    rows = [
-        [name, facts.get("version"), _facts(facts)]
-        for name, facts in (shown.record.resources.items() if shown.record else ())
-        if isinstance(facts, dict)
-    ]
-    return _table(shown, "resources", "Resources", columns, rows)
+def _outputs(shown: ShownRun, record: RunRecord) -> Iterable[tuple[str, Mapping[str, Json]]]:
+    return ((file_address(shown, str(one.get("path"))), one) for one in record.outputs)
+
+
+def _environment(_: ShownRun, record: RunRecord) -> Iterable[tuple[str, Value]]:
+    yield from _flat(record.environment, "")
+    yield from ((f"subject.{name}", text) for name, text in _flat(record.subject, ""))
+    for name, value in record.variables.items():
+        yield f"${name}", Cell(value, "not recorded" if value is None else None)
 
 
 def _facts(facts: Mapping[str, Json]) -> str:
     others = {name: value for name, value in facts.items() if name != "version"}
     return "; ".join(f"{name}: {text}" for name, text in _flat(others, "") if text != "")
-
-
-FINDINGS = (
-    Column("check", "Check"),
-    Column("status", "Status"),
-    Column("finding", "Finding", LONG),
-    Column("advice", "Advice", LONG),
-)
-#: Status of a finding to its mark, the worst first.
-_STATUS = {"fail": "bad", "warn": "doubtful", "unknown": "quiet", "ok": "good"}
-
-
-def finding_rows(findings: Iterable[Mapping[str, Json]]) -> list[Row]:
-    """Return a row for each finding, what is wrong first."""
-    order = list(_STATUS)
-    return [
-        [
-            one.get("check"),
-            Cell(one.get("status"), mark=_STATUS.get(str(one.get("status")), "quiet")),
-            one.get("finding"),
-            one.get("advice"),
-        ]
-        for one in sorted(
-            findings,
-            key=lambda one: order.index(str(one["status"])) if one.get("status") in order else 0,
-        )
-    ]
-
-
-def preflight_table(shown: Shown) -> DataTable:
-    """Return a row for each finding of the checks before the run, what is wrong first."""
-    rows = finding_rows(shown.record.preflight if shown.record else ())
-    return _table(shown, "preflight", "Checks before the run", FINDINGS, rows)
-
-
-def environment_table(shown: Shown) -> DataTable:
-    """Return a row for each fact of the host, the subject, and the programs' environment."""
-    columns = [Column("fact", "Fact"), Column("value", "Value", LONG)]
-    record = shown.record
-    facts: Mapping[str, Json] = {} if record is None else record.environment
-    rows = [[name, text] for name, text in _flat(facts, "")]
-    if record is not None:
-        rows += [[f"subject.{n}", text] for n, text in _flat(record.subject, "")]
-        rows += [
-            [f"${name}", Cell(value, None if value is not None else "not recorded")]
-            for name, value in record.variables.items()
-        ]
-    return _table(shown, "environment", "Environment", columns, rows)
 
 
 def _flat(facts: Mapping[str, Json], before: str, depth: int = 1) -> Iterable[tuple[str, str]]:
@@ -264,16 +193,39 @@ def _flat(facts: Mapping[str, Json], before: str, depth: int = 1) -> Iterable[tu
             yield f"{before}{name}", ", ".join("" if one is None else str(one) for one in texts)
 
 
-#: Last part of an address to what makes the table there.
-TABLES = {
-    "steps": steps_table,
-    "attempts": attempts_table,
-    "phases": phases_table,
-    "outputs": outputs_table,
-    "resources": resources_table,
-    "preflight": preflight_table,
-    "environment": environment_table,
+_TABLES = {
+    "steps": _RunTable("Steps", lambda _, record: record.steps, _STEPS),
+    "attempts": _RunTable(
+        "Attempts",
+        lambda _, record: ((step, one) for step in record.steps for one in step.attempts),
+        _ATTEMPTS,
+    ),
+    "phases": _RunTable("Phases", lambda _, record: record.phases, _PHASES),
+    "outputs": _RunTable("Outputs", _outputs, _OUTPUTS, "The run left no files."),
+    "resources": _RunTable(
+        "Resources",
+        lambda _, record: (one for one in record.resources.items() if isinstance(one[1], dict)),
+        _RESOURCES,
+    ),
+    "preflight": _RunTable(
+        "Checks before the run", lambda _, record: _by_status(record.preflight), _FINDINGS
+    ),
+    "environment": _RunTable("Environment", _environment, _ENVIRONMENT),
 }
+
+
+def _made(name: str, table: _RunTable) -> Callable[[ShownRun], DataTable]:
+    def make(shown: Shown) -> DataTable:
+        record = shown.record
+        rows = _rows(table.fields, table.rows(shown, record)) if record else []
+        said, href = table.empty if record else shown.reason, f"/run/{shown.entry.id}/{name}"
+        return DataTable(name, table.title, _columns(table.fields), rows, href, empty=said)
+
+    return make
+
+
+#: Last part of an address to what makes the table there.
+TABLES = {name: _made(name, table) for name, table in _TABLES.items()}
 
 
 def tables_on_page(shown: ShownRun, most: int) -> dict[str, DataTable]:

@@ -26,7 +26,7 @@ from benchyard.results.folders import (
 from benchyard.results.record import Attempt, ErrorRecord
 from benchyard.web.pages.curves import ShownCurves
 from benchyard.web.pages.run import MOST_ROWS
-from benchyard.web.run_tables import TABLES, steps_table
+from benchyard.web.run_tables import TABLES
 from benchyard.web.runs import shown_of
 from tests.benchyard.host.sampler.frames import opened, tick
 from tests.benchyard.results.conftest import metrics_text
@@ -229,7 +229,7 @@ def test_a_run_of_krown_shows_its_steps(tmp_path: Path) -> None:
     entry = Entry("0" * 16, "krown-run", tmp_path, "results/run_2", 0.0, 0.0, title="csv")
     shown = shown_of(entry)
     assert shown.title == "csv, run 2"
-    assert [row[1] for row in steps_table(shown).rows] == ["step 1", "step 2"]
+    assert [row[1] for row in TABLES["steps"](shown).rows] == ["step 1", "step 2"]
     assert any("measured by KROWN" in note for note in shown.notes)
     assert ShownCurves(shown).between(None, None, 100)["samples"] == 5
 

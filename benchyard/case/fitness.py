@@ -12,7 +12,7 @@ from benchyard.case.parameters import NamedFile, Signature, signature_of
 from benchyard.case.problems import MOST_PROBLEMS, Finding, JsonPath
 from benchyard.case.registry import Registry, folders_of, hint_at_class
 from benchyard.case.resource import Resource, commands_of
-from benchyard.case.shape import Checker, check_findings, meant, read_schema, without
+from benchyard.case.shape import Checker, as_written, check_findings, meant, read_schema, without
 from benchyard.case.templates import as_declared
 from benchyard.core.errors import BenchyardError, SettingsError
 from benchyard.core.model import Json, JsonObject, folder_of, ports_named, texts
@@ -250,7 +250,7 @@ def _known_findings(target: Callable[..., Any], members: JsonObject) -> list[Fin
     if signature.open or not read.keys:
         return checker.findings(members)
     told = [((key,), f"is unknown here; did you mean '{near}'?") for near, key in read.keys.items()]
-    return [*read.findings(checker.findings(read.members)), *told]
+    return [*as_written(checker.findings(read.members), {(): read}), *told]
 
 
 def _files(signature: Signature, parameters: JsonObject) -> Iterator[NamedFile]:
@@ -305,7 +305,7 @@ def _settings_findings(resource: ResourceClass, settings: JsonObject) -> Iterato
     references = [(name,) for name, value in settings.items() if "${" in repr(value)]
     left_out: set[JsonPath] = {path for path, _ in found} | set(references)
     read = meant(without(settings, [p for p in left_out if p]), frozenset(signature.annotations))
-    for path, message in read.findings(_refused(resource, read.members)):
+    for path, message in as_written(_refused(resource, read.members), {(): read}):
         # What was left out cannot be missing.
         if not path or (*path[:1],) not in {part[:1] for part in left_out}:
             yield path, message

@@ -16,8 +16,8 @@ from benchyard.case.needs import StepNeeds, answer_wanted, step_id
 from benchyard.case.problems import MOST_PROBLEMS, Finding, JsonPath
 from benchyard.case.registry import Registry
 from benchyard.case.shape import (
-    Meant,
     as_meant,
+    as_written,
     changed_findings,
     matrix_findings,
     near_misses,
@@ -140,7 +140,7 @@ def inspect(
     """
     read, misspelt = as_meant(document)
     wrong = shape_findings(read)
-    told = chain(_as_written(wrong, misspelt), near_misses(document))
+    told = chain(as_written(wrong, misspelt), near_misses(document))
     # The list may be cut off before it reaches a part, so an unlisted part may be wrong, too.
     if len(wrong) > MOST_PROBLEMS:
         return [], _first(told)
@@ -155,7 +155,7 @@ def inspect(
 
     inputs = Inputs(folder / "data" / "shared", accepting=accepting)
     at_points = _at_points(sound, removed, _Looking(sound, inputs, registry), keep)
-    rest = _as_written(chain(matrix, at_points), misspelt)
+    rest = as_written(chain(matrix, at_points), misspelt)
     found = _first(chain(told, rest))
     return ([] if found else cases), found
 
@@ -186,20 +186,6 @@ def _sound(document: JsonObject, wrong: Iterable[Finding]) -> tuple[JsonObject, 
         objects: list[Json] = [step if isinstance(step, dict) else {} for step in steps]
         made = cast("JsonObject", {**made, "steps": objects})
     return made, removed
-
-
-def _as_written(
-    findings: Iterable[Finding], misspelt: Mapping[JsonPath, Meant]
-) -> Iterator[Finding]:
-    """Yield findings under the keys that stand in the file."""
-    for path, message in findings:
-        written = path
-        for length in (0, 2):  # the case itself, and a step
-            read = misspelt.get(path[:length])
-            key = read.keys.get(str(path[length])) if read and len(path) > length else None
-            if key is not None:
-                written = (*written[:length], key, *written[length + 1 :])
-        yield written, message
 
 
 def _at_points(

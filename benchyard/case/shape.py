@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from itertools import islice
 from math import prod
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from fastjsonschema import JsonSchemaValueException
 from fastjsonschema import compile as compiled
@@ -80,11 +80,21 @@ class Meant:
     members: JsonObject
     keys: Mapping[str, str] = field(default_factory=dict[str, str])
 
-    def findings(self, found: Iterable[Finding]) -> Iterator[Finding]:
-        """Yield findings about the members under the keys that stand there."""
-        for path, message in found:
-            first = self.keys.get(cast("str", path[0]), path[0]) if path else None
-            yield (path if first is None else (first, *path[1:])), message
+
+def as_written(findings: Iterable[Finding], read: Mapping[JsonPath, Meant]) -> Iterator[Finding]:
+    """Yield findings under the keys that stand in the file.
+
+    Args:
+        read: The objects with misspelt keys: a whole document, or a step of it.
+    """
+    for path, message in findings:
+        written = path
+        for length in (0, 2):  # the document itself, and a step
+            meant_there = read.get(path[:length])
+            if meant_there and len(path) > length and path[length] in meant_there.keys:
+                key = meant_there.keys[str(path[length])]
+                written = (*written[:length], key, *written[length + 1 :])
+        yield written, message
 
 
 def meant(members: JsonObject, known: frozenset[str]) -> Meant:
@@ -152,22 +162,13 @@ def read_schema() -> JsonObject:
 
 
 @cache
-def _checker() -> Checker:
-    return Checker(read_schema())
-
-
-@cache
-def _step_checker() -> Checker:
+def _checker(part: Literal["case", "members", "step"]) -> Checker:
+    """Make what checks a whole case, single members of one, or a step."""
     whole = cast("dict[str, Any]", read_schema())
-    step: dict[str, Any] = whole["$defs"]["step"]
-    return Checker({**step, "$defs": whole["$defs"]})
-
-
-@cache
-def _member_checker() -> Checker:
-    """Make what checks single members of a case."""
-    whole = cast("dict[str, Any]", read_schema())
-    return Checker({name: part for name, part in whole.items() if name != "required"})
+    if part == "step":
+        return Checker({**whole["$defs"]["step"], "$defs": whole["$defs"]})
+    left_out = "required" if part == "members" else ""
+    return Checker({name: value for name, value in whole.items() if name != left_out})
 
 
 @cache
@@ -180,7 +181,7 @@ def _known_keys() -> tuple[frozenset[str], frozenset[str]]:
 
 def shape_findings(document: JsonObject) -> list[Finding]:
     """Return what the JSON Schema finds."""
-    return _checker().findings(document)
+    return _checker("case").findings(document)
 
 
 def changed_findings(filled: JsonObject, before: JsonObject) -> Iterator[Finding]:
@@ -191,11 +192,11 @@ def changed_findings(filled: JsonObject, before: JsonObject) -> Iterator[Finding
     """
     for key, value in filled.items():
         if key != "steps" and value is not before[key]:
-            yield from _member_checker().findings({key: value})
+            yield from _checker("members").findings({key: value})
     known = cast("list[Json]", before.get("steps", []))
     for position, step in enumerate(cast("list[Json]", filled.get("steps", []))):
         if step is not known[position]:
-            for path, message in _step_checker().findings(step):
+            for path, message in _checker("step").findings(step):
                 yield ("steps", position, *path), message
 
 

@@ -19,14 +19,15 @@ from benchyard.catalogue.catalogue import Catalogue
 from benchyard.catalogue.entry import identified
 from benchyard.catalogue.query import EntryQuery
 from benchyard.core.errors import InputError
-from benchyard.core.table import LONG, MOMENT, NUMBER, Cell, Column, Row
+from benchyard.core.table import LONG, MOMENT, NUMBER, TEXT, Cell
 from benchyard.core.wording import in_short, quote, some
 from benchyard.results.campaigns import campaigns_before
+from benchyard.results.record import RunRecord
 from benchyard.results.subject import about, subject_of
 from benchyard.statistics.comparison import Verdict
 from benchyard.web.report.comparisons import sides_of
 from benchyard.web.sides import AddressedComparison, Chosen, choose, labels, read_chosen
-from benchyard.web.tables import DataTable
+from benchyard.web.tables import DataTable, Field, columns_of, rows_of
 
 #: A page has a row for each step of each two sides.
 _MOST_PAIRS = 400
@@ -61,6 +62,10 @@ class Compared:
     def is_with_before(self) -> bool:
         """Whether one side is compared with its campaign before."""
         return _BEFORE in self.labels
+
+    def in_order(self, reference: str | None) -> list[Chosen]:
+        """Return what was chosen, the reference first."""
+        return sorted(self.chosen, key=lambda one: reference not in (one.text, one.given))
 
     def label(self, name: str) -> str:
         """Return what people read for a side's name."""
@@ -135,34 +140,35 @@ def rows_table(shown: Compared) -> DataTable:
     return DataTable.of(table(shown.answer.comparison, shown.label, shown.hrefs.get))
 
 
-_SIDE_COLUMNS = (
-    Column("role", "Role"),
-    Column("side", "Side"),
-    Column("runs", "Runs"),
-    Column("failed", "Failed", NUMBER),
-    Column("measured", "Measured", LONG),
-    Column("newest", "Newest run (UTC)", MOMENT),
-)
-
-
 def sides_table(shown: Compared) -> DataTable:
     """Return what is compared: which runs, on which host, of which versions."""
     first = shown.answer.comparison.pairs[0].baseline_side
-    rows: list[Row] = []
-    for name, runs in shown.run_sets:
-        newest = max(runs.everything, key=lambda record: record.began)
-        numbers = f"{len(runs.records)} ({in_short(runs.numbers)})" if runs.records else "none"
-        rows.append(
-            [
-                "baseline" if name == first else "candidate",
-                Cell(name, shown.label(name), shown.hrefs.get(name)),
-                numbers,
-                Cell(len(runs.failed), mark="bad" if runs.failed else ""),
-                about(subject_of(newest)),
-                newest.started_at,
-            ]
-        )
-    return DataTable("sides", "What is compared", _SIDE_COLUMNS, rows)
+    fields: Sequence[Field] = (
+        ("role", "Role", TEXT, lambda one: "baseline" if one[0] == first else "candidate"),
+        ("side", "Side", TEXT, lambda one: _side(shown, one[0])),
+        ("runs", "Runs", TEXT, lambda one: _numbers(one[1])),
+        ("failed", "Failed", NUMBER, lambda one: _failed(one[1])),
+        ("measured", "Measured", LONG, lambda one: about(subject_of(_newest(one[1])))),
+        ("newest", "Newest run (UTC)", MOMENT, lambda one: _newest(one[1]).started_at),
+    )
+    rows = rows_of(fields, shown.run_sets)
+    return DataTable("sides", "What is compared", columns_of(fields), rows)
+
+
+def _side(shown: Compared, name: str) -> Cell:
+    return Cell(name, shown.label(name), shown.hrefs.get(name))
+
+
+def _numbers(runs: RunSet) -> str:
+    return f"{len(runs.records)} ({in_short(runs.numbers)})" if runs.records else "none"
+
+
+def _failed(runs: RunSet) -> Cell:
+    return Cell(len(runs.failed), mark="bad" if runs.failed else "")
+
+
+def _newest(runs: RunSet) -> RunRecord:
+    return max(runs.everything, key=lambda record: record.began)
 
 
 def remarks_of(shown: Compared) -> list[tuple[str, str, str]]:
@@ -196,11 +202,11 @@ def exact_sides(catalogue: Catalogue, shown: Compared, reference: str | None) ->
     """Return the sides with the numbers of their runs, so that later runs are not taken in."""
     sets = sorted((runs for _, runs in shown.run_sets), key=lambda runs: len(runs.everything))
     numbers = {runs.folder: f"@{in_short([r.run for r in runs.everything])}" for runs in sets}
-    sides = sorted(shown.chosen, key=lambda one: reference not in (one.text, one.given))
     texts = [
-        one.text if one.selection.runs else one.text[:16] + numbers[folder] + one.text[16:]
-        for one in sides
-        if (folder := one.selection.folder)
+        one.text
+        if one.selection.runs
+        else one.text[:16] + numbers[one.selection.folder] + one.text[16:]
+        for one in shown.in_order(reference)
     ]
     if shown.is_with_before:
         folder = shown.answer.comparison.pairs[0].baseline.folder
@@ -224,8 +230,7 @@ def command_of(shown: Compared, asked: AddressedComparison) -> str:
 
 
 def _command_sides(shown: Compared, reference: str | None) -> list[str]:
-    chosen = sorted(shown.chosen, key=lambda one: reference not in (one.text, one.given))
-    sides = [one.command for one in chosen]
+    sides = [one.command for one in shown.in_order(reference)]
     first = shown.answer.comparison.pairs[0]
     # Alone, the command takes the newest campaign before, of whichever host.
     newest = next(iter(campaigns_before(first.candidate.folder)), None)

@@ -15,7 +15,6 @@ from benchyard.catalogue.mindspore.explain_job import (
     ExplainSample,
     Prediction,
 )
-from benchyard.catalogue.mindspore.messages import Score
 from benchyard.core.model import Json, JsonObject
 
 
@@ -136,29 +135,24 @@ def _inference(entry_id: str, label: Prediction, explainer: str) -> JsonObject:
 
 def scores_document(job: ExplainJob) -> JsonObject:
     """Return how well each metric finds each explainer, over all labels and for each."""
-    by_explainer = defaultdict[str, list[Score]](list)
-    for score in job.scores.values():
-        by_explainer[score.explainer].append(score)
-    return {
-        "explainer_scores": [
-            {
-                "explainer": explainer,
-                "evaluations": [_evaluation(one, one.total) for one in scores],
-                "class_scores": list(_by_label(job.metadata.labels, scores)),
-            }
-            for explainer, scores in by_explainer.items()
-        ]
-    }
+    names = dict.fromkeys(score.explainer for score in job.scores.values())
+    return {"explainer_scores": [_explainer_scores(job, name) for name in names]}
 
 
-def _evaluation(score: Score, value: float) -> JsonObject:
-    return {"metric": score.metric, "score": decimal(value)}
+def _explainer_scores(job: ExplainJob, explainer: str) -> JsonObject:
+    evaluations, by_label = list[Json](), defaultdict[tuple[int, str], list[Json]](list)
+    for one in job.scores.values():
+        if one.explainer == explainer:
+            evaluations.append({"metric": one.metric, "score": decimal(one.total)})
+            for place, (label, score) in enumerate(named_scores(job.metadata.labels, one.by_label)):
+                by_label[place, label].append({"metric": one.metric, "score": decimal(score)})
+    class_scores: list[Json] = [
+        {"label": label, "evaluations": scores} for (_, label), scores in by_label.items()
+    ]
+    return {"explainer": explainer, "evaluations": evaluations, "class_scores": class_scores}
 
 
-def _by_label(labels: Sequence[str], scores: Sequence[Score]) -> Iterator[Json]:
-    for number in range(max(len(one.by_label) for one in scores)):
-        known = [one for one in scores if number < len(one.by_label)]
-        yield {
-            "label": labels[number] if number < len(labels) else str(number),
-            "evaluations": [_evaluation(one, one.by_label[number]) for one in known],
-        }
+def named_scores(labels: Sequence[str], scores: Sequence[float]) -> Iterator[tuple[str, float]]:
+    """Yield each score with the name of its label, or else its number."""
+    for number, score in enumerate(scores):
+        yield labels[number] if number < len(labels) else str(number), score

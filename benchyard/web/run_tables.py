@@ -2,20 +2,18 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 from urllib.parse import quote as quoted
 
 from benchyard.core.model import Json, Outcome
-from benchyard.core.table import BYTES, LONG, NUMBER, SECONDS, TEXT, Cell, Column, Kind, Row, Value
+from benchyard.core.table import BYTES, LONG, NUMBER, SECONDS, TEXT, Cell, Row, Value
 from benchyard.results.reasons import why_step_failed
 from benchyard.results.record import Repetition, RunRecord, StepRecord
 from benchyard.statistics.measures import median
 from benchyard.web.rendering import outcome_mark
 from benchyard.web.runs import Shown, ShownRun
-from benchyard.web.tables import DataTable
+from benchyard.web.tables import DataTable, Field, columns_of, rows_of
 
-#: Key, head and kind of a column, and what it tells of a thing.
-_Field: TypeAlias = tuple[str, str, Kind, Callable[[Any], Value]]
 #: Deeper facts of a host are written as JSON.
 _DEEPEST = 4
 
@@ -30,7 +28,7 @@ class _RunTable:
 
     title: str
     rows: Callable[[ShownRun, RunRecord], Iterable[Any]]
-    fields: Sequence[_Field]
+    fields: Sequence[Field]
     empty: str = "The record tells of none."
 
 
@@ -38,7 +36,7 @@ def _cell(outcome: Outcome) -> Cell:
     return Cell(outcome.value, outcome.value.replace("_", " "), mark=outcome_mark(outcome))
 
 
-def _used(key: str, head: str, *names: str) -> _Field:
+def _used(key: str, head: str, *names: str) -> Field:
     """Return a column of the medians of a metric; of several, of their sum."""
 
     def sum_of(one: Repetition) -> float | None:
@@ -58,7 +56,7 @@ def _why(step: StepRecord) -> str:
     return step.reason or "" if step.outcome is Outcome.COMPLETED else why_step_failed(step)
 
 
-_STEPS: Sequence[_Field] = (
+_STEPS: Sequence[Field] = (
     ("index", "No.", NUMBER, lambda step: step.index),
     ("step", "Step", TEXT, lambda step: step.name),
     ("resource", "Resource", TEXT, lambda step: step.resource),
@@ -79,7 +77,7 @@ _STEPS: Sequence[_Field] = (
     ("suspect", "Suspect", LONG, lambda step: Cell("; ".join(step.suspect), mark="doubtful")),
     ("reason", "Why", LONG, _why),
 )
-_ATTEMPTS: Sequence[_Field] = (
+_ATTEMPTS: Sequence[Field] = (
     ("index", "No.", NUMBER, lambda one: one[0].index),
     ("step", "Step", TEXT, lambda one: one[0].name),
     ("attempt", "Attempt", NUMBER, lambda one: one[1].number),
@@ -90,7 +88,7 @@ _ATTEMPTS: Sequence[_Field] = (
     ("error_type", "Error", TEXT, lambda one: one[1].error and one[1].error.type),
     ("error", "What it said", LONG, lambda one: one[1].error and one[1].error.message),
 )
-_PHASES: Sequence[_Field] = (
+_PHASES: Sequence[Field] = (
     ("resource", "Resource", TEXT, lambda one: one.resource),
     ("phase", "Phase", TEXT, lambda one: one.phase),
     ("step", "Step", NUMBER, lambda one: one.step),
@@ -99,7 +97,7 @@ _PHASES: Sequence[_Field] = (
     ("duration_s", "Took", SECONDS, lambda one: one.duration_s),
     ("error", "Error", LONG, lambda one: one.error and one.error.message),
 )
-_RESOURCES: Sequence[_Field] = (
+_RESOURCES: Sequence[Field] = (
     ("resource", "Resource", TEXT, lambda one: one[0]),
     ("version", "Version", TEXT, lambda one: one[1].get("version")),
     ("about", "Settings, image and digest", LONG, lambda one: _facts(one[1])),
@@ -113,7 +111,7 @@ def _status(finding: Mapping[str, Json]) -> Cell:
     return Cell(status, mark=_STATUS.get(str(status), "quiet"))
 
 
-_FINDINGS: Sequence[_Field] = (
+_FINDINGS: Sequence[Field] = (
     ("check", "Check", TEXT, lambda one: one.get("check")),
     ("status", "Status", TEXT, _status),
     ("finding", "Finding", LONG, lambda one: one.get("finding")),
@@ -121,20 +119,12 @@ _FINDINGS: Sequence[_Field] = (
 )
 
 
-def _columns(fields: Iterable[_Field]) -> list[Column]:
-    return [Column(key, head, kind) for key, head, kind, _ in fields]
-
-
-def _rows(fields: Iterable[_Field], things: Iterable[Any]) -> list[Row]:
-    return [[value(one) for *_, value in fields] for one in things]
-
-
-FINDINGS = _columns(_FINDINGS)
+FINDINGS = columns_of(_FINDINGS)
 
 
 def finding_rows(findings: Iterable[Mapping[str, Json]]) -> list[Row]:
     """Return a row for each finding, what is wrong first."""
-    return _rows(_FINDINGS, _by_status(findings))
+    return rows_of(_FINDINGS, _by_status(findings))
 
 
 def _by_status(findings: Iterable[Mapping[str, Json]]) -> list[Mapping[str, Json]]:
@@ -152,12 +142,12 @@ def _digest(output: Mapping[str, Json]) -> Cell:
     return Cell(digest, str(digest)[:16] if digest else None)
 
 
-_OUTPUTS: Sequence[_Field] = (
+_OUTPUTS: Sequence[Field] = (
     ("path", "File", TEXT, lambda one: Cell(str(one[1].get("path")), href=one[0])),
     ("bytes", "Size", BYTES, lambda one: _size(one[1])),
     ("sha256", "SHA-256", TEXT, lambda one: _digest(one[1])),
 )
-_ENVIRONMENT: Sequence[_Field] = (
+_ENVIRONMENT: Sequence[Field] = (
     ("fact", "Fact", TEXT, lambda one: one[0]),
     ("value", "Value", LONG, lambda one: one[1]),
 )
@@ -217,9 +207,9 @@ _TABLES = {
 def _made(name: str, table: _RunTable) -> Callable[[ShownRun], DataTable]:
     def make(shown: Shown) -> DataTable:
         record = shown.record
-        rows = _rows(table.fields, table.rows(shown, record)) if record else []
+        rows = rows_of(table.fields, table.rows(shown, record)) if record else []
         said, href = table.empty if record else shown.reason, f"/run/{shown.entry.id}/{name}"
-        return DataTable(name, table.title, _columns(table.fields), rows, href, empty=said)
+        return DataTable(name, table.title, columns_of(table.fields), rows, href, empty=said)
 
     return make
 

@@ -80,7 +80,7 @@ def choose(catalogue: Catalogue, texts: Sequence[str]) -> list[Chosen]:
     Raises:
         InputError: If one is not written so, names nothing, or there are too many.
     """
-    lines = [line.strip() for text in texts for line in text.splitlines() if line.strip()]
+    lines = _lines(texts)
     if len(lines) > MOST_SIDES:
         raise InputError(f"{len(lines):,} sides are too many; choose {MOST_SIDES} at most")
     found = [_chosen(catalogue, line) for line in dict.fromkeys(lines)]
@@ -270,18 +270,17 @@ async def _asked(
     """Take the options of an address; what is empty, as a form sends it, is left out."""
     unusual = given.model_dump(mode="json", exclude=_SIDES, exclude_defaults=True)
     values = {
-        name: _written([value] if isinstance(value, str) else value)
+        name: texts
         for name, value in unusual.items()
+        if (texts := _lines([value] if isinstance(value, str) else value))
     }
     sides = [",".join(given.a), ",".join(given.b), *given.side]
     if given.ticked and given.side:
         sides = [one.id for one in by_time(map(explorer.catalogue.case, given.side))]
-    return AddressedComparison(
-        _written(sides), {name: texts for name, texts in values.items() if texts}
-    )
+    return AddressedComparison(_lines(sides), values)
 
 
-def _written(texts: Iterable[str]) -> list[str]:
+def _lines(texts: Iterable[str]) -> list[str]:
     return [line.strip() for text in texts for line in text.splitlines() if line.strip()]
 
 

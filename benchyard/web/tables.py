@@ -3,13 +3,13 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeAlias, TypeVar
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 from markupsafe import Markup
 
-from benchyard.core.table import Table, html_text
+from benchyard.core.table import Column, Kind, Row, Table, Value, html_text
 from benchyard.web.rendering import csv_answer, json_answer, render
 
 
@@ -71,6 +71,20 @@ class DataTable(Table):
         """Its head and rows as HTML; every text is escaped."""
         starts = self.ticks.starts(self) if self.ticks else ()
         return Markup(self.html(starts))  # noqa: S704 - all parts are escaped
+
+
+#: Key, head and kind of a column, and what it tells of the thing that a row is of.
+Field: TypeAlias = tuple[str, str | None, Kind, Callable[[Any], Value]]
+
+
+def columns_of(fields: Iterable[Field]) -> list[Column]:
+    """Return the columns of a table."""
+    return [Column(key, head, kind) for key, head, kind, _ in fields]
+
+
+def rows_of(fields: Iterable[Field], things: Iterable[Any]) -> list[Row]:
+    """Return a row for each thing."""
+    return [[value(one) for *_, value in fields] for one in things]
 
 
 _SCHEMA = {"type": "array", "items": {"type": "object"}}

@@ -1,6 +1,7 @@
 """Sides against a reference, as ``benchyard compare`` has it."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import chain
 from typing import Annotated, Any
 
@@ -23,7 +24,7 @@ from benchyard.catalogue.catalogue import Catalogue
 from benchyard.catalogue.entry import CaseEntry, identified
 from benchyard.catalogue.query import EntryQuery
 from benchyard.core.errors import InputError
-from benchyard.core.table import LONG, MOMENT, NUMBER, Cell, Column, Row
+from benchyard.core.table import LONG, MOMENT, NUMBER, TEXT, Cell
 from benchyard.show.drawing import Drawing
 from benchyard.show.results_plot.chart import PlotKind
 from benchyard.show.results_plot.choice import PlotRequest
@@ -44,7 +45,7 @@ from benchyard.web.explorer import Current
 from benchyard.web.pictures import Picture, Width, add_picture, draw_sides
 from benchyard.web.rendering import csv_answer, json_answer, render
 from benchyard.web.sides import AddressedComparison, AskedFor, by_time, choose
-from benchyard.web.tables import DataTable, Ticks
+from benchyard.web.tables import DataTable, Field, Ticks, columns_of, rows_of
 
 router = APIRouter()
 
@@ -187,26 +188,18 @@ def _heading(shown: Compared) -> str:
 
 # -- to choose from
 
-_CASE_COLUMNS = (
-    Column("side", "Case"),
-    Column("runs", "Runs", NUMBER),
-    Column("newest_s", "Newest (UTC)", MOMENT),
-    Column("hosts", "Hosts"),
-    Column("path", "Where", LONG),
-)
 
-
-def _cases(cases: Iterable[CaseEntry], href: Callable[[CaseEntry], str]) -> list[Row]:
-    return [
-        [
-            Cell(case.id, name_of(case), href(case)),
-            case.runs,
-            case.newest_s,
-            ", ".join(case.hosts),
-            case.path,
-        ]
-        for case in cases
-    ]
+def _choice(
+    name: str, title: str, cases: Sequence[CaseEntry], href: Callable[[CaseEntry], str]
+) -> DataTable:
+    fields: Sequence[Field] = (
+        ("side", "Case", TEXT, lambda case: Cell(case.id, name_of(case), href(case))),
+        ("runs", "Runs", NUMBER, lambda case: case.runs),
+        ("newest_s", "Newest (UTC)", MOMENT, lambda case: case.newest_s),
+        ("hosts", "Hosts", TEXT, lambda case: ", ".join(case.hosts)),
+        ("path", "Where", LONG, lambda case: case.path),
+    )
+    return DataTable(name, title, columns_of(fields), rows_of(fields, cases))
 
 
 def _offered(catalogue: Catalogue, text: str) -> DataTable:
@@ -217,8 +210,8 @@ def _offered(catalogue: Catalogue, text: str) -> DataTable:
     notes.append(
         "The one measured first is the reference. One alone is compared with its campaign before."
     )
-    return DataTable(
-        *("choice", "Cases", _CASE_COLUMNS, _cases(found, address)),
+    return replace(
+        _choice("choice", "Cases", found, address),
         empty="There is no such case.",
         notes=notes,
         ticks=Ticks([case.id for case in found]),
@@ -243,5 +236,4 @@ def _others(catalogue: Catalogue, asked: AddressedComparison) -> DataTable | Non
     cases = catalogue.cases(EntryQuery(cases=(own.case,)), limit=_OFFERED + 1)
     found = [case for case in cases if case.id != own.id][:_OFFERED]
     notes = ["Of sides that are both named, other work is compared too, and said."]
-    rows = _cases(found, together)
-    return DataTable("others", "Compare it with", _CASE_COLUMNS, rows, notes=notes)
+    return replace(_choice("others", "Compare it with", found, together), notes=notes)

@@ -21,13 +21,14 @@ from benchyard.catalogue.mindspore.explain_job import (
 from benchyard.core.errors import NotFoundError
 from benchyard.core.model import Json
 from benchyard.core.quantity import plural
-from benchyard.core.table import LONG, MOMENT, NUMBER, Cell, Column, Row
+from benchyard.core.table import LONG, MOMENT, NUMBER, TEXT, Cell
 from benchyard.core.wording import quote
 from benchyard.web.explain_documents import (
     decimal,
     image_address,
     job_document,
     job_in_list,
+    named_scores,
     sample_document,
     scores_document,
 )
@@ -35,7 +36,15 @@ from benchyard.web.explorer import Current, keep_fresh
 from benchyard.web.rendering import document_of, json_answer, render
 from benchyard.web.run_tables import on_page
 from benchyard.web.runs import send_image
-from benchyard.web.tables import DataTable, add_table, pages_around
+from benchyard.web.tables import (
+    AskedPart,
+    DataTable,
+    Field,
+    add_table,
+    columns_of,
+    pages_around,
+    rows_of,
+)
 
 router = APIRouter()
 
@@ -150,73 +159,56 @@ def image(request: Request, entry: _Found, path: str) -> Response:
     return send_image(entry.place, path, refused)
 
 
-def jobs_table(explorer: Current, offset: _Offset = 0, limit: _Limit = 50) -> DataTable:
+def _has(key: str, head: str) -> Field:
+    def known(entry: Entry) -> Cell:
+        has = entry.parameters.get(key)
+        return Cell(has, None if has is None else "yes" if has else "no")
+
+    return key, head, TEXT, known
+
+
+_JOBS: Sequence[Field] = (
+    ("train_id", "Job", TEXT, lambda one: Cell(train_id(one), href=f"/explain/{one.id}")),
+    ("update_time_s", "Changed (UTC)", MOMENT, lambda one: one.updated_s),
+    ("create_time_s", "Created (UTC)", MOMENT, lambda one: one.created_s),
+    _has("saliency_map", "Saliency maps"),
+    _has("hierarchical_occlusion", "Occlusions"),
+    ("explain_files", "Files", NUMBER, lambda one: one.counts.get("explain_files")),
+    ("problem", "Problem", LONG, lambda one: Cell(one.broken or None, one.broken, mark="bad")),
+)
+
+
+def jobs_table(explorer: Current, part: AskedPart) -> DataTable:
     """Return a page of the list."""
-    page = explain_jobs(explorer.catalogue, offset, limit)
-    columns = (
-        Column("train_id", "Job"),
-        Column("update_time_s", "Changed (UTC)", MOMENT),
-        Column("create_time_s", "Created (UTC)", MOMENT),
-        Column("saliency_map", "Saliency maps"),
-        Column("hierarchical_occlusion", "Occlusions"),
-        Column("explain_files", "Files", NUMBER),
-        Column("problem", "Problem", LONG),
-    )
-    rows = [_job_row(entry) for entry in page.entries]
-    return DataTable(
-        "explain",
-        "Explain jobs",
-        columns,
-        rows,
-        href="/explain",
+    found = explain_jobs(explorer.catalogue, part.offset, part.limit)
+    table = DataTable(
+        *("explain", "Explain jobs", columns_of(_JOBS), rows_of(_JOBS, found.entries), "/explain"),
         empty="There are no explain jobs of MindSpore.",
-        query=f"?offset={offset}&limit={limit}",
-        pages=pages_around(
-            offset, limit, page.total, lambda at: f"/explain?offset={at}&limit={limit}"
-        ),
     )
-
-
-def _job_row(entry: Entry) -> Row:
-    has = entry.parameters
-    return [
-        Cell(train_id(entry), href=f"/explain/{entry.id}"),
-        entry.updated_s,
-        entry.created_s,
-        Cell(has.get("saliency_map"), _yes(has.get("saliency_map"))),
-        Cell(has.get("hierarchical_occlusion"), _yes(has.get("hierarchical_occlusion"))),
-        Cell(entry.counts.get("explain_files")),
-        Cell(entry.broken or None, entry.broken, mark="bad"),
-    ]
-
-
-def _yes(has: Json) -> str:
-    return "-" if has is None else "yes" if has else "no"
+    return part.told(table, found.total)
 
 
 add_table(router, "/explain", jobs_table)
 
 
+_SCORES: Sequence[Field] = (
+    ("explainer", "Explainer", TEXT, lambda one: one[0].explainer),
+    ("metric", "Metric", TEXT, lambda one: one[0].metric),
+    ("label", "Label", TEXT, lambda one: Cell(one[1], one[1] or "all together")),
+    ("score", "Score", NUMBER, lambda one: _figure(one[2])),
+)
+
+
 def scores_table(entry: _Found, loaded: _Loaded) -> DataTable:
     """Return the scores of explainers: over all labels, then for each."""
-    columns = (
-        Column("explainer", "Explainer"),
-        Column("metric", "Metric"),
-        Column("label", "Label"),
-        Column("score", "Score", NUMBER),
-    )
-    names = loaded.metadata.labels
-    rows: list[Row] = []
-    for told in loaded.scores.values():
-        named = [names[at] if at < len(names) else str(at) for at in range(len(told.by_label))]
-        for label, score in zip(["", *named], [told.total, *told.by_label], strict=True):
-            name = Cell(label or None, label or "all together")
-            rows.append([Cell(told.explainer), Cell(told.metric), name, _figure(score)])
+    labels = loaded.metadata.labels
+    scored = [
+        (told, label, score)
+        for told in loaded.scores.values()
+        for label, score in [(None, told.total), *named_scores(labels, told.by_label)]
+    ]
     return DataTable(
-        "scores",
-        "Scores of explainers",
-        columns,
-        rows,
+        *("scores", "Scores of explainers", columns_of(_SCORES), rows_of(_SCORES, scored)),
         href=f"/explain/{entry.id}/scores",
         empty="The job has no scores.",
     )

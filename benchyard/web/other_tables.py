@@ -8,24 +8,57 @@ from benchyard.catalogue.formats.measurements import Measurement, Measurements, 
 from benchyard.catalogue.mindspore.summaries import Scalar, Training
 from benchyard.core.model import Json, JsonObject, plain
 from benchyard.core.quantity import amount, duration, plural
-from benchyard.core.table import COUNT, LONG, MOMENT, NUMBER, SECONDS, Cell, Column, Row, Value
+from benchyard.core.table import (
+    COUNT,
+    LONG,
+    MOMENT,
+    NUMBER,
+    SECONDS,
+    TEXT,
+    Cell,
+    Column,
+    Kind,
+    Value,
+)
 from benchyard.publish.testresults.document import Document, suspect_in
 from benchyard.traces.scanner.profile import Profile
 from benchyard.web.explain_documents import decimal
-from benchyard.web.tables import DataTable, Part
+from benchyard.web.tables import DataTable, Field, Part, columns_of, rows_of
 
-_MEASUREMENTS = (
-    Column("benchmark", "Benchmark", LONG),
-    Column("parameters", "Parameters"),
-    Column("metric", "Metric"),
-    Column("unit", "Unit"),
-    Column("n", "N", NUMBER),
-    Column("median", "Median", NUMBER),
-    Column("mean", "Mean", NUMBER),
-    Column("stdev", "Std. dev.", NUMBER),
-    Column("min", "Min", NUMBER),
-    Column("max", "Max", NUMBER),
-    Column("note", "Note", LONG),
+
+def _unit(row: Measurement) -> Cell:
+    return Cell(row.unit, row.unit or "not told")
+
+
+def _amount(value: float | None, unit: str) -> Cell:
+    return Cell(value, amount(value, unit))
+
+
+def _pairs(told: Mapping[str, Json]) -> Cell:
+    text = ", ".join(f"{name}={plain(value)}" for name, value in told.items())
+    return Cell({**told}, text or "-")
+
+
+def _doubt(text: str | None) -> Cell:
+    return Cell(text, text or "-", mark="doubtful" if text else "")
+
+
+def _statistic(name: str, head: str) -> Field:
+    return name, head, NUMBER, lambda row: _amount(row.statistic(name), row.unit)
+
+
+_MEASUREMENTS: Sequence[Field] = (
+    ("benchmark", "Benchmark", LONG, lambda row: row.name),
+    ("parameters", "Parameters", TEXT, lambda row: _pairs(row.parameters)),
+    ("metric", "Metric", TEXT, lambda row: row.metric),
+    ("unit", "Unit", TEXT, _unit),
+    ("n", "N", Kind("{:,.0f}".format, right=True), lambda row: row.statistic("n")),
+    _statistic("median", "Median"),
+    _statistic("mean", "Mean"),
+    _statistic("stdev", "Std. dev."),
+    _statistic("min", "Min"),
+    _statistic("max", "Max"),
+    ("note", "Note", LONG, lambda row: _doubt(row.note)),
 )
 _SINGLES = (
     Column("benchmark", "Benchmark", LONG),
@@ -34,46 +67,17 @@ _SINGLES = (
     Column("position", "Position", NUMBER),
     Column("value", "Value", NUMBER),
 )
-_RESULTS = (
-    Column("entry", "Entry", LONG),
-    Column("wall_time_s", "Wall time", NUMBER),
-    Column("cpu_time_s", "CPU time", NUMBER),
-    Column("iterations", "Iterations", NUMBER),
-    Column("throughput_mb_s", "Throughput (MB/s)", NUMBER),
-    Column("suspect", "Suspect"),
-    Column("extras", "Extras", LONG),
-    Column("metrics", "Metrics", LONG),
-)
 
 
 def measurements_table(measured: Measurements, href: str, part: Part) -> DataTable:
     """Return a row for each metric of each benchmark."""
-    benchmarks = len({row.name for row in measured.rows})
+    title = f"Measurements of {plural(len({row.name for row in measured.rows}), 'benchmark')}"
+    rows = rows_of(_MEASUREMENTS, part.of(measured.rows))
     table = DataTable(
-        "measurements",
-        f"Measurements of {plural(benchmarks, 'benchmark')}",
-        _MEASUREMENTS,
-        [_measurement(row) for row in part.of(measured.rows)],
-        f"{href}/measurements",
+        *("measurements", title, columns_of(_MEASUREMENTS), rows, f"{href}/measurements"),
         empty="The file holds no measurement.",
     )
     return part.told(table, len(measured.rows))
-
-
-def _measurement(row: Measurement) -> Row:
-    count = row.statistic("n")
-    return (
-        row.name,
-        Cell(dict(row.parameters), _pairs(row.parameters)),
-        row.metric,
-        _unit(row),
-        Cell(count, None if count is None else f"{count:,.0f}"),
-        *(
-            _amount(row.statistic(name), row.unit)
-            for name in ("median", "mean", "stdev", "min", "max")
-        ),
-        Cell(row.note, row.note or "-", mark="doubtful" if row.note else ""),
-    )
 
 
 def values_table(measured: Measurements, href: str, part: Part) -> DataTable:
@@ -86,47 +90,6 @@ def values_table(measured: Measurements, href: str, part: Part) -> DataTable:
     empty = "The file tells statistics only, and no single value."
     table = DataTable("values", "Single values", _SINGLES, rows, f"{href}/values", empty=empty)
     return part.told(table, sum(len(row.values) for row in measured.rows))
-
-
-def _unit(row: Measurement) -> Cell:
-    return Cell(row.unit, row.unit or "not told")
-
-
-def _amount(value: float | None, unit: str) -> Cell:
-    return Cell(value, amount(value, unit))
-
-
-def _pairs(told: Mapping[str, Json]) -> str:
-    return ", ".join(f"{name}={plain(value)}" for name, value in told.items()) or "-"
-
-
-def results_table(document: Document, href: str, part: Part) -> DataTable:
-    """Return a row for each entry of a TestResults document."""
-    table = DataTable(
-        "results",
-        "Entries",
-        _RESULTS,
-        [_result(one.name, one.wall_time, one.body) for one in part.of(document.entries)],
-        f"{href}/results",
-        empty="The document has no entry.",
-        notes=("Wall and CPU time as the document has them; by its schema they are seconds.",),
-    )
-    return part.told(table, len(document.entries))
-
-
-def _result(name: str, wall_time: float, body: Mapping[str, Any]) -> Row:
-    suspect = suspect_in(dict(body))
-    extras, metrics = _extras(body.get("extras")), _metrics(body.get("metrics"))
-    return (
-        name,
-        _amount(number(wall_time), "s"),
-        _amount(_told(body, "cpuTime", "cpu_time"), "s"),
-        _amount(_told(body, "iters"), "1"),
-        _amount(_told(body, "throughput"), "1"),
-        Cell(suspect, suspect or "-", mark="doubtful" if suspect else ""),
-        Cell(extras, _pairs(extras)),
-        Cell(metrics, _pairs(metrics)),
-    )
 
 
 def _told(body: Mapping[str, Any], *names: str) -> float | None:
@@ -152,6 +115,33 @@ def _metrics(told: Any) -> dict[str, Json]:
 
 def _object(value: Any) -> JsonObject:
     return cast("JsonObject", value) if isinstance(value, dict) else {}
+
+
+def _figure(key: str, head: str, unit: str, *names: str) -> Field:
+    return key, head, NUMBER, lambda one: _amount(_told(one.body, *names), unit)
+
+
+_RESULTS: Sequence[Field] = (
+    ("entry", "Entry", LONG, lambda one: one.name),
+    ("wall_time_s", "Wall time", NUMBER, lambda one: _amount(number(one.wall_time), "s")),
+    _figure("cpu_time_s", "CPU time", "s", "cpuTime", "cpu_time"),
+    _figure("iterations", "Iterations", "1", "iters"),
+    _figure("throughput_mb_s", "Throughput (MB/s)", "1", "throughput"),
+    ("suspect", "Suspect", TEXT, lambda one: _doubt(suspect_in(dict(one.body)))),
+    ("extras", "Extras", LONG, lambda one: _pairs(_extras(one.body.get("extras")))),
+    ("metrics", "Metrics", LONG, lambda one: _pairs(_metrics(one.body.get("metrics")))),
+)
+
+
+def results_table(document: Document, href: str, part: Part) -> DataTable:
+    """Return a row for each entry of a TestResults document."""
+    rows = rows_of(_RESULTS, part.of(document.entries))
+    table = DataTable(
+        *("results", "Entries", columns_of(_RESULTS), rows, f"{href}/results"),
+        empty="The document has no entry.",
+        notes=("Wall and CPU time as the document has them; by its schema they are seconds.",),
+    )
+    return part.told(table, len(document.entries))
 
 
 _SCALARS = (

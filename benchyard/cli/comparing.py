@@ -12,6 +12,7 @@ from benchyard.analysis.comparison.gate import unjudged
 from benchyard.analysis.comparison.request import (
     REMARKS,
     Against,
+    Answer,
     ComparisonRequest,
     answer,
     parse_step_pairs,
@@ -174,11 +175,16 @@ def command(
     made = answer(found, asked)
     if not report.prints:
         _show(made.comparison, made.names, as_json=as_json, as_csv=as_csv)
+    return conclude(made, report)
+
+
+def conclude(made: Answer, report: Reports) -> int:
+    """Write the reports of a comparison that was shown, and return the exit code."""
     report.of_comparison(made.comparison, markdown(made.comparison, *made.names))
     return exit_code(
         worse=made.comparison.regressions > 0,
         unjudged=unjudged(made.comparison),
-        strict=asked.rule.strict,
+        strict=report.strict,
     )
 
 
@@ -200,10 +206,11 @@ def _show(compared: Comparison, names: Sequence[str], *, as_json: bool, as_csv: 
     elif as_csv:
         say(comparison_csv(compared), end="")
     else:
-        _print(compared)
+        print_comparison(compared)
 
 
-def _print(compared: Comparison) -> None:
+def print_comparison(compared: Comparison) -> None:
+    """Print what differs, and what can be told of it, for people."""
     if len(compared.side_pairs) > 1:
         _print_sides(compared)
     else:

@@ -1,21 +1,25 @@
 """``benchyard pack`` and ``reproduce``: cases with their results in one file, and back."""
 
-import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import redirect_stdout
-from io import StringIO
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import click
 
 import resources
+from benchyard.analysis.comparison.document import document
+from benchyard.analysis.comparison.request import ComparisonRequest, answer
+from benchyard.analysis.comparison.rows import Rule
+from benchyard.analysis.comparison.run_sets import results_below
+from benchyard.analysis.comparison.sides import Places, read_sides
 from benchyard.case.loading import find_cases, raise_problems
 from benchyard.case.registry import Registry
 from benchyard.case.subject.current import current_subject
-from benchyard.cli import comparing, running
-from benchyard.cli.ci import strict_option
+from benchyard.cli.ci import Reports, strict_option
 from benchyard.cli.common import (
     Selection,
     cases_of,
@@ -24,7 +28,9 @@ from benchyard.cli.common import (
     selection,
     suspect_option,
 )
-from benchyard.cli.option_types import InputFile, NamedPath, Whole, output_option
+from benchyard.cli.comparing import conclude, print_comparison
+from benchyard.cli.option_types import Cooldown, InputFile, NamedPath, Whole, output_option
+from benchyard.cli.running import execute_and_compare, plan_of
 from benchyard.cli.terminal import print_json, say, styled
 from benchyard.core.errors import ExitCode, InputError
 from benchyard.core.files import shown
@@ -43,6 +49,10 @@ from benchyard.publish.packs.manifest import (
 )
 from benchyard.publish.packs.packages import differences_here, other_packages, unmet_here
 from benchyard.publish.packs.unpacking import unpack, unpacked_to_check
+from benchyard.results.trust import Suspect
+from benchyard.run.ordering import Order, new_session
+from benchyard.run.request import COOLDOWN, INTERVAL, Request
+from benchyard.suite.foreseeing import foresee
 
 
 @click.command("pack")
@@ -102,6 +112,8 @@ def _say_packed(out: Path, manifest: Manifest, *, as_json: bool) -> None:
     )
 
 
+#: What is reproduced is reported to the service that runs the job, if any.
+_REPORTS = Reports(None, None, "auto")
 #: So many Python packages of another version are named.
 _NAMED = 8
 
@@ -126,7 +138,12 @@ class _Found(NamedTuple):
     type=Whole(1, 100_000),
     help="How many runs of each case there shall be.  [default: as many as were packed]",
 )
-@click.option("--cooldown", metavar="SECONDS", help="As of benchyard run.")
+@click.option(
+    "--cooldown",
+    metavar="SECONDS",
+    type=Cooldown(COOLDOWN.least, COOLDOWN.most),
+    help="As of benchyard run.",
+)
 @click.option("--check", "checking", is_flag=True, help="Verify it, tell what differs, and stop.")
 @strict_option
 @suspect_option
@@ -135,8 +152,8 @@ def reproduce(
     pack: Path,
     into: Path | None,
     runs: int | None,
-    cooldown: str | None,
-    suspect: str,
+    cooldown: float | None,
+    suspect: Suspect,
     *,
     checking: bool,
     strict: bool,
@@ -162,11 +179,20 @@ def reproduce(
     manifest = unpack(pack, folder)
     # What classes import from beside them was packed with them.
     sys.path += map(str, _class_folders(folder, manifest))
-    found = _look(folder, manifest, resources.find(_class_folders(folder, manifest)))
+    registry = resources.find(_class_folders(folder, manifest))
+    found = _look(folder, manifest, registry)
     if not as_json:
         _tell(found)
-    given = {"--suspect": suspect, **({"--cooldown": cooldown} if cooldown is not None else {})}
-    _execute(folder, manifest, runs, given, as_json=as_json)
+    intervals = [case.interval_s for case in manifest.cases if case.interval_s]
+    if intervals and not INTERVAL.least <= intervals[0] <= INTERVAL.most:
+        raise InputError(f"{shown(pack)} tells no interval from 0.001 to 3600 s")
+    options = {
+        "runs": runs or max(1, *(len(case.runs) for case in manifest.cases)),
+        "cooldown": cooldown,
+        "suspect": suspect,
+        **({"interval": intervals[0]} if intervals else {}),
+    }
+    _execute(folder, found, registry, options, as_json=as_json)
     return _compare(folder, found, suspect, strict=strict, as_json=as_json)
 
 
@@ -223,44 +249,43 @@ def _tell(found: _Found) -> None:
 
 
 def _execute(
-    folder: Path, manifest: Manifest, runs: int | None, given: Mapping[str, str], *, as_json: bool
+    folder: Path, found: _Found, registry: Registry, options: Mapping[str, Any], *, as_json: bool
 ) -> None:
-    """Execute what was packed, as ``benchyard run`` does, beside the packed results."""
-    wanted = runs or max(1, *(len(case.runs) for case in manifest.cases))
-    intervals = [case.interval_s for case in manifest.cases if case.interval_s]
-    options = {
-        "--root": str(folder / CASES),
-        "--results": str(folder / REPRODUCED),
-        "--runs": str(wanted),
-        "--publish": "none",
-        **({"--interval": str(intervals[0])} if intervals else {}),
-        **given,
-    }
-    words = [word for option in options.items() for word in option]
-    classes = [w for one in _class_folders(folder, manifest) for w in ("--resources", str(one))]
+    """Execute what was packed, as ``benchyard run --direct`` does, beside the packed results."""
+    manifest = found.manifest
     cases = [_selected(folder, case) for case in manifest.cases]
-    # What requires another host is executed all the same: that was told.
-    arguments = [*words, *classes, "--direct", "--ignore-requirements", "--", *cases]
+    places = Selection(cases, root=folder / CASES, results=folder / REPRODUCED)
+    loaded = find_cases(places.root, cases, (), registry)
+    raise_problems(loaded)
+    request = Request(
+        case="",
+        root=str(folder / CASES),
+        results=str(folder / REPRODUCED),
+        resources=tuple(map(str, _class_folders(folder, manifest))),
+        publish=(),
+        # What requires another host is executed all the same: that was told.
+        ignore_requirements=True,
+        session=new_session(Order.ROUND_ROBIN),
+        **options,
+    )
     with redirect_stdout(sys.stderr if as_json else sys.stdout):
-        _call(running.command, arguments)
+        plan = plan_of(places, registry, cases_of(loaded), request)
+        for text in foresee(plan, request):
+            say(text, fg="yellow", err=True)
+        execute_and_compare(plan, request, _REPORTS, direct=True)
 
 
-def _call(command: click.Command, arguments: Sequence[str]) -> int:
-    """Call a command as the command line would, without what a project file gives it."""
-    with command.make_context(command.name, [*arguments]) as context:
-        return int(command.invoke(context) or 0)
-
-
-def _compare(folder: Path, found: _Found, suspect: str, *, strict: bool, as_json: bool) -> int:
-    sides = ["--suspect", suspect, *(["--strict"] if strict else []), "--"]
-    sides += [str(folder / RESULTS), str(folder / REPRODUCED)]
-    if not as_json:
+def _compare(folder: Path, found: _Found, suspect: Suspect, *, strict: bool, as_json: bool) -> int:
+    others = partial(results_below, Path())
+    rule = Rule(suspect=suspect, other_work=True, strict=strict, other_results=others)
+    sides = read_sides([str(folder / RESULTS), str(folder / REPRODUCED)], Places(Path()))
+    made = answer(sides, ComparisonRequest(rule))
+    if as_json:
+        print_json(_document(found, folder, document(made.comparison, made.names)))
+    else:
         say(styled("\nbaseline: as packed; candidate: reproduced here", bold=True))
-        return _call(comparing.command, sides)
-    with redirect_stdout(StringIO()) as said:
-        code = _call(comparing.command, ["--json", *sides])
-    print_json(_document(found, folder, json.loads(said.getvalue())))
-    return code
+        print_comparison(made.comparison)
+    return conclude(made, replace(_REPORTS, strict=strict))
 
 
 def _document(found: _Found, folder: Path | None, comparison: Json) -> Json:

@@ -115,29 +115,24 @@ def command(
     if accepts:
         accept_answers(chosen, registry, given, write=not dry_run, verbose=verbose, as_json=as_json)
         return ExitCode.DONE
-    asked = _campaign(begins=begins, keeps=keeps)
     request = Request(
         case="",
         runs=rule.minimum if rule else most,
         most_runs=most if rule else None,
         until=rule.until if rule else None,
-        campaign=asked.value,
+        campaign=_campaign(begins=begins, keeps=keeps).value,
         session=new_session(Order(order)),
         **asked_for(**given),
     )
-    folders = [places.results_of(case) for case in chosen]
-    _refuse_hopeless(request, chosen, folders)
-    ordered = (chosen, folders, request, Order(order), seed)
-    plan = make_plan(*ordered, asked=asked, registry=registry)
+    plan = plan_of(places, registry, chosen, request, Order(order), seed)
     said = foresee(plan, request)
     if dry_run:
         print_plan(plan, request.cooldown, said, as_json=as_json)
         return ExitCode.DONE
-    _say_of_idle(plan)
     for text in said:
         say(text, fg="yellow", err=True)
     direct = not executing.goes_through_prefect(chosen, direct=direct, prefect=prefect)
-    return _execute_and_compare(
+    return execute_and_compare(
         plan, request, report, direct=direct, verbose=verbose, as_json=as_json
     )
 
@@ -148,15 +143,36 @@ def _campaign(*, begins: bool, keeps: bool) -> Campaigning:
     return Campaigning.NEW if begins else Campaigning.KEEP if keeps else Campaigning.AUTO
 
 
-def _execute_and_compare(
+def plan_of(
+    places: Selection,
+    registry: Registry,
+    chosen: Sequence[Case],
+    request: Request,
+    order: Order = Order.ROUND_ROBIN,
+    seed: int | None = None,
+) -> SuitePlan:
+    """Plan the runs of cases, and refuse what could not be executed.
+
+    Raises:
+        InputError: If that is so.
+    """
+    folders = [places.results_of(case) for case in chosen]
+    _refuse_hopeless(request, chosen, folders)
+    asked = Campaigning(request.campaign)
+    return make_plan(chosen, folders, request, order, seed, asked=asked, registry=registry)
+
+
+def execute_and_compare(
     plan: SuitePlan,
     request: Request,
     report: Reports,
     *,
     direct: bool,
-    verbose: bool,
-    as_json: bool,
+    verbose: bool = False,
+    as_json: bool = False,
 ) -> int:
+    """Execute a plan, show what came of it, and compare it with the request's baseline."""
+    _say_of_idle(plan)
     # The flow run of one of several cases would judge it alone.
     flow_compares = not direct and len(plan.cases) == len(plan.turns) == 1
     turns = request if flow_compares else replace(request, baseline=None)

@@ -87,18 +87,22 @@ def test_an_address_in_the_project_file_is_no_path(here: Path, cli: Cli) -> None
             ("time", "cat", "--export-json", "{}", "--input", "a"),
             "'--input': --export-json writes to a already",
         ),
-        (("trace", "{}", "-o", "a.json"), "--output writes to a.json already"),
     ],
 )
 def test_what_a_command_reads_it_does_not_overwrite(
     same: str, words: tuple[str, ...], said: str, here: Path, cli: Cli
 ) -> None:
     (here / "a").write_text("[]")
-    (here / "a.json").hardlink_to(here / "a")
     (here / "link").symlink_to("a")
     (here / "hard").hardlink_to(here / "a")
     assert said in cli(*(word.format(same) for word in words), code=2).err
     assert (here / "a").read_text() == "[]"
+
+
+def test_a_trace_does_not_overwrite_what_it_is_made_of(here: Path, cli: Cli) -> None:
+    (here / "t.json").write_text("[]")
+    said = cli("trace", here / "t.json", "-o", here / "t.json", code=2).err
+    assert f"--output writes to {here / 't.json'} already" in said
 
 
 @pytest.mark.parametrize(

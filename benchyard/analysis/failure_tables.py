@@ -271,7 +271,7 @@ def document(collected: Collected, since: str | None, ui: str | None) -> JsonObj
 
 
 def _sums(steps: Sequence[Fragile]) -> dict[str, int]:
-    """Sum up steps; whole runs are no steps."""
+    """Sum up steps, without the rows of whole runs."""
     real = [step for step in steps if step.step != WHOLE_RUN]
     return {
         "executions": sum(step.executions for step in real),

@@ -226,7 +226,7 @@ def merge(before: Values, last: Mapping[str, str] | None, written: Values) -> Me
 
 
 def put_back(client: SyncPrefectClient, deployment: DeploymentResponse, values: Values) -> None:
-    """Let a deployment be as it is to be."""
+    """Give a deployment these values where it has others."""
     if values_of(deployment) == values:
         return
     update = DeploymentUpdate(

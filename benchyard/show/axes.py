@@ -44,7 +44,7 @@ class SeriesLook:
 
     @property
     def hatch(self) -> str:
-        """What its bars are filled with."""
+        """The hatch pattern of its bars; empty for plain ones."""
         return ("", *HATCHES)[self.place % (len(HATCHES) + 1)]
 
 

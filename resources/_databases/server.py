@@ -209,7 +209,7 @@ class DatabaseServer(SqlDatabase[ContainerSettingsT], ServerContainer[ContainerS
         """Return the query for the columns of tables, named in lower case."""
 
     def _catalogue(self, tables: Sequence[str]) -> Catalogue:
-        """Return what the server knows of tables."""
+        """Return the server's description of its tables."""
         wanted = [name.lower() for name in tables]
         return catalogue_of(self._asked(self._catalogue_query(wanted)))
 

@@ -170,7 +170,7 @@ def _of_names(comparison: Comparison) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Failures:
-    """How often something was tried on one side, and how often it failed."""
+    """Numbers of executions and of failures on one side."""
 
     failed: int
     tried: int

@@ -246,7 +246,7 @@ class Traffic(NamedTuple):
     """What a network namespace other than the lab's own carried so far.
 
     Args:
-        name: Tells it from others; "" if there is none but the lab's.
+        name: Of the namespace; "" if there is none but the lab's.
         net_dev: Its file of that name.
         problem: Why it could not be read.
     """

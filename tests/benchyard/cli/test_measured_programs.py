@@ -75,7 +75,7 @@ def test_another_version_of_a_package_begins_a_campaign(
 def test_a_package_that_the_function_does_not_import_is_a_mark(
     cli: Cli, case_folder: MakeCase, environment: Path
 ) -> None:
-    """Until it imports that too: then earlier runs are set aside."""
+    """Earlier runs are set aside only once the function imports it."""
     function, process, _ = cases(case_folder, environment)
     for case in (function, process):
         cli("run", case, *ONCE, 1)

@@ -37,7 +37,7 @@ printf '"cpu_s": %.6f}}', $t;
 
 @pytest.fixture
 def record(run_benchyard: RunBenchyard, case_folder: MakeCase) -> Any:
-    """Return what executes a case of one step once, and returns its record and its folder."""
+    """Return a function that executes a case of one step; it returns the record and the folder."""
 
     def execute(step: Any, **settings: Any) -> tuple[Any, Path]:
         given = {"image": BASE, "command": WAITS, **settings}

@@ -8,8 +8,6 @@ from http.client import HTTPConnection, HTTPException, HTTPResponse, responses
 from pathlib import Path
 from typing import Any, ClassVar, cast
 
-from pyoxigraph import RdfFormat
-
 from benchyard.case.resource import CommandResult, InputFile, Workspace, command
 from benchyard.core.errors import CommandFailedError, ProgramFailedError, retold
 from benchyard.core.model import JsonObject
@@ -22,6 +20,8 @@ _TOLD = 2000
 
 def content_type(file: str) -> str:
     """Return the media type of an RDF file by its suffix, N-Triples if that is of no format."""
+    from pyoxigraph import RdfFormat  # noqa: PLC0415 - 11 MB, for few cases
+
     # OWL has formats of its own; files of that name are RDF/XML, by custom.
     suffix = Path(file).suffix.lower().lstrip(".").replace("owl", "rdf")
     return (RdfFormat.from_extension(suffix) or RdfFormat.N_TRIPLES).media_type

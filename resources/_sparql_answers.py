@@ -21,12 +21,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 from xml.parsers import expat
 
-from pyoxigraph import RdfFormat, parse
-
 from benchyard.core.errors import CommandFailedError
+
+if TYPE_CHECKING:
+    from pyoxigraph import RdfFormat
 
 #: Bytes that are read at once.
 _CHUNK = 1 << 20
@@ -78,6 +79,8 @@ def _reader(media_type: str) -> Callable[[IO[bytes]], Count]:
     kind = media_type.rpartition("/")[2].removeprefix("x-")
     if kind in _READERS:
         return _READERS[kind]
+    from pyoxigraph import RdfFormat  # noqa: PLC0415 - 11 MB, for few cases
+
     if rdf := RdfFormat.from_media_type(media_type.replace("rdf+n3", "n3")):
         return partial(_statements, rdf=rdf)
     raise ValueError(
@@ -86,7 +89,9 @@ def _reader(media_type: str) -> Callable[[IO[bytes]], Count]:
     )
 
 
-def _statements(stream: IO[bytes], rdf: RdfFormat) -> Count:
+def _statements(stream: IO[bytes], rdf: "RdfFormat") -> Count:
+    from pyoxigraph import parse  # noqa: PLC0415 - as above
+
     # Lenient, for endpoints write the IRIs that were loaded into them, right or wrong.
     results = sum(1 for _ in parse(stream, rdf, base_iri="http://answer.invalid/", lenient=True))
     return Count(not results, results)

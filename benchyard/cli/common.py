@@ -9,6 +9,7 @@ from typing import Any, cast
 import click
 
 import resources
+from benchyard.analysis.comparison.run_sets import RunSet
 from benchyard.case.loading import Loaded, find_cases, find_metadata, raise_problems
 from benchyard.case.registry import Registry
 from benchyard.cli.option_types import CommandT, NamedPath, OneOf, Percent, json_option
@@ -185,6 +186,13 @@ def _targets(item: Loaded, selection: Selection) -> Iterator[tuple[Case, Path]]:
     for point in sorted(folder.iterdir()) if folder.is_dir() else ():
         if has_runs(point):
             yield replace(case, name=f"{case.name}[{point.name}]"), point
+
+
+def open_file(place: Path) -> dict[str, RunSet] | None:
+    """See ``other_files.open_file``; imports the formats of other tools only for a file."""
+    from benchyard.cli import other_files  # noqa: PLC0415 - 0.2 s
+
+    return other_files.open_file(place)
 
 
 def has_runs(folder: Path) -> bool:

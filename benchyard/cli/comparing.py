@@ -43,6 +43,7 @@ from benchyard.cli.common import (
     CommandT,
     gathered,
     json_option,
+    open_file,
     results_option,
     root_option,
     session_sd_option,
@@ -50,7 +51,6 @@ from benchyard.cli.common import (
 )
 from benchyard.cli.fields import field_options
 from benchyard.cli.option_types import OneOf, Percent, stdout_flag
-from benchyard.cli.other_files import open_file
 from benchyard.cli.terminal import COLOURS, print_json, print_table, say, styled
 from benchyard.core.errors import ExitCode, InputError
 from benchyard.core.files import shown

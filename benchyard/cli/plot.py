@@ -16,9 +16,8 @@ from benchyard.analysis.comparison.run_sets import (
 )
 from benchyard.analysis.comparison.samples import DURATION
 from benchyard.case.loading import likely_title, raise_problems
-from benchyard.cli.common import cases_of, gathered, suspect_option
+from benchyard.cli.common import cases_of, gathered, open_file, suspect_option
 from benchyard.cli.option_types import OneOf, Read, names_in, output_option
-from benchyard.cli.other_files import open_file
 from benchyard.cli.terminal import say
 from benchyard.cli.trace_sources import CasePlaces, sources_of, where_options
 from benchyard.core.amounts import parse_inches

@@ -8,7 +8,10 @@ import csv
 from codecs import BOM_UTF8
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property
+from itertools import groupby, repeat
+from math import isnan
+from operator import itemgetter
 from pathlib import Path
 from typing import TypeAlias
 
@@ -24,6 +27,8 @@ MOST_STEPS = 1_000
 _MOST_PARTS = 5_000
 #: No row is longer (B); what is, is no table.
 _LONGEST_LINE = 1 << 20
+#: Bytes that are read at once.
+_BLOCK = 1 << 18
 #: No run lasts longer (s, 300 years).
 _LATEST = 1e10
 #: No counter is larger: sums and squares would leave the floats.
@@ -32,16 +37,16 @@ _LARGEST = 1e100
 _DECIMALS = 4
 
 Number: TypeAlias = int | float | None
-Row: TypeAlias = Mapping[str, str]
 
 
-@dataclass(slots=True)
+@dataclass
 class StepRows:
     """The rows of one step that lie together.
 
     Args:
-        first: The cells of the first row, by their columns.
-        last: Those of the last row.
+        names: The columns.
+        first: The line of the first row.
+        last: That of the last row.
         start: The time of the first row (s).
         end: That of the last row (s).
         readings: Number of rows.
@@ -54,8 +59,9 @@ class StepRows:
     """
 
     step: int
-    first: Row
-    last: Row
+    names: Sequence[str]
+    first: bytes
+    last: bytes
     start: float
     end: float
     readings: int = 0
@@ -67,8 +73,22 @@ class StepRows:
 
     def difference(self, column: str) -> Number:
         """Return by how much a counter grew from first to last row; None if either lacks it."""
-        start, end = (number(row.get(column, "")) for row in (self.first, self.last))
+        start, end = (number(row.get(column, "")) for row in self.edges)
         return None if start is None or end is None else round(end - start, _DECIMALS)
+
+    def add(self, rows: int, levels: Mapping[str, Sequence[float]]) -> None:
+        """Add samples: how many, and their levels."""
+        self.readings += rows
+        self.samples += rows
+        for name, values in levels.items():
+            every = [*self.levels.get(name, ()), min(values), max(values)]
+            self.levels[name] = min(every), max(every)
+
+    @cached_property
+    def edges(self) -> Sequence[Mapping[str, str]]:
+        """The cells of the first and of the last row, by their columns."""
+        lines = (self.first, self.last)
+        return [dict(zip(self.names, _cells(line), strict=True)) for line in lines]
 
 
 @dataclass(slots=True)
@@ -92,9 +112,9 @@ def scan(path: Path, most: int = MOST_STEPS) -> Scan:
     try:
         with opened(path) as stream:
             if header := stream.readline(_LONGEST_LINE):
-                names = _header(header)
-                for line in iter(partial(stream.readline, _LONGEST_LINE + 1), b""):
-                    _take(found, names, line, most)
+                scanner = _Scanner(found, _header(header), most)
+                while block := stream.read(_BLOCK):
+                    scanner.take(block + stream.readline(_LONGEST_LINE + 1))
         _check_version(found)
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or error
@@ -120,59 +140,102 @@ def _cells(line: bytes) -> list[str]:
 
 
 def _check_version(found: Scan) -> None:
-    rows = [row for part in found.parts for row in (part.first, part.last)]
+    rows = [row for part in found.parts for row in part.edges]
     versions = {version for row in rows if (version := number(row.get("version", ""))) is not None}
     if rows and not (versions and versions <= _VERSIONS):
         odd = ", ".join(f"{version}" for version in sorted(versions - _VERSIONS)) or "not told"
         raise ValueError(f"its version is {odd}, and only 2 and 3 are known")
 
 
-def _take(found: Scan, names: Sequence[str], line: bytes, most: int) -> None:
-    """Add a line that may be anything to what was found before it."""
-    if len(line) > _LONGEST_LINE:
-        raise ValueError(f"it has a line of more than {_LONGEST_LINE:,} bytes")
-    try:
-        row = dict(zip(names, _cells(line), strict=True))
-        step, at = int(row["step"]), float(row["timestamp"])
-        # KROWN ends every row with a line end: without it the file was cut.
-        whole = line.endswith(b"\n") and 1 <= step <= most and 0 <= at <= _LATEST
-    except ValueError:
-        whole, row, step, at = False, dict[str, str](), 0, 0.0
-    if whole:
-        opens = not (found.parts or found.damaged)
-        _add(_part_of(found, step, at, row), row, may_be_made_up=opens and at == 0)
-    elif line.strip():
-        found.damaged += 1
-        if found.parts:
-            found.parts[-1].cut_after = True
+class _Scanner:
+    """Adds rows to what was found: those of a step together where they are in order.
 
+    A file may have millions, and one by one they take five times as long.
+    """
 
-def _part_of(found: Scan, step: int, at: float, row: Row) -> StepRows:
-    """Return the part that a row belongs to, with the row as its last one."""
-    if found.parts and found.parts[-1].step == step:
-        part = found.parts[-1]
-        part.backwards |= at < part.end
-        part.last, part.end, part.cut_after = row, at, False
+    def __init__(self, found: Scan, names: Sequence[str], most: int) -> None:
+        self._found, self._names, self._most = found, names, most
+        self._step, self._time = names.index("step"), names.index("timestamp")
+        self._levels = [(name, names.index(name)) for name in LEVELS if name in names]
+
+    def take(self, block: bytes) -> None:
+        """Add lines that follow each other; the last one of a file may lack its end."""
+        *lines, torn = block.split(b"\n")
+        if len(torn) > _LONGEST_LINE:
+            raise ValueError(f"it has a line of more than {_LONGEST_LINE:,} bytes")
+        commas = set(map(bytes.count, lines, repeat(b",")))
+        plain = b'"' not in block and block.count(b"\r") == block.count(b"\r\n")
+        if not (plain and commas == {len(self._names) - 1} and self._take_together(lines)):
+            for line in lines:
+                self._take_one(line)
+        if torn.strip():
+            self._leave_out()  # KROWN ends every row with a line end: the file was cut
+
+    def _take_together(self, lines: Sequence[bytes]) -> bool:
+        """Add lines of ascending times, with levels in each; False if they are others."""
+        near = max(self._step, self._time, *(place for _, place in self._levels)) + 1
+        rows = [line.split(b",", near) for line in lines]
+        try:
+            times = list(map(float, map(itemgetter(self._time), rows)))
+            levels = {n: list(map(int, map(itemgetter(i), rows))) for n, i in self._levels}
+        except ValueError:
+            return False
+        in_order = times == sorted(times) and times[-1] <= _LATEST and not isnan(sum(times))
+        if not in_order or any(min(v) < 0 or max(v) > _LARGEST for v in levels.values()):
+            return False
+        at = 0
+        for _, several in groupby(map(itemgetter(self._step), rows)):
+            end = at + len(list(several))
+            if not self._take_one(lines[at]):
+                self._found.damaged += end - at - 1
+            elif at + 1 < end:
+                part = self._found.parts[-1]
+                part.last, part.end = lines[end - 1], times[end - 1]
+                part.add(end - at - 1, {n: v[at + 1 : end] for n, v in levels.items()})
+            at = end
+        return True
+
+    def _take_one(self, line: bytes) -> bool:
+        """Add a line that may be anything; return whether it is a whole row."""
+        try:
+            row = dict(zip(self._names, _cells(line), strict=True))
+            step, at = int(row["step"]), float(row["timestamp"])
+        except ValueError:
+            row, step, at = dict[str, str](), 0, 0.0
+        if not (1 <= step <= self._most and 0 <= at <= _LATEST):
+            if line.strip():
+                self._leave_out()
+            return False
+        opens = at == 0 and not (self._found.parts or self._found.damaged)
+        part = self._part_of(step, at, line)
+        read = ((name, number(row[name])) for name, _ in self._levels)
+        levels = {name: [value] for name, value in read if value is not None and value >= 0}
+        # KROWN writes this row itself: its clock and counters are true, its levels not.
+        if opens and not any(value for [value] in levels.values()):
+            part.readings += 1
+        else:
+            part.add(1, levels)
+        return True
+
+    def _leave_out(self) -> None:
+        self._found.damaged += 1
+        if self._found.parts:
+            self._found.parts[-1].cut_after = True
+
+    def _part_of(self, step: int, at: float, line: bytes) -> StepRows:
+        """Return the part that a row belongs to, with the row as its last one."""
+        found = self._found
+        if found.parts and found.parts[-1].step == step:
+            part = found.parts[-1]
+            part.backwards |= at < part.end
+            part.last, part.end, part.cut_after = line, at, False
+            return part
+        cut = found.parts[-1].cut_after if found.parts else found.damaged > 0
+        part = StepRows(step, self._names, line, line, at, at, cut_before=cut)
+        found.parts.append(part)
+        if len(found.parts) > _MOST_PARTS:
+            raise ValueError(f"its step changes more than {_MOST_PARTS:,} times")
         return part
-    cut = found.parts[-1].cut_after if found.parts else found.damaged > 0
-    part = StepRows(step, row, row, at, at, cut_before=cut)
-    found.parts.append(part)
-    if len(found.parts) > _MOST_PARTS:
-        raise ValueError(f"its step changes more than {_MOST_PARTS:,} times")
-    return part
-
-
-def _add(part: StepRows, row: Row, *, may_be_made_up: bool) -> None:
-    part.readings += 1
-    cells = ((name, number(row.get(name, ""))) for name in LEVELS)
-    levels = {name: value for name, value in cells if value is not None and value >= 0}
-    # KROWN writes this row itself: its clock and counters are true, its levels not.
-    if may_be_made_up and not any(levels.values()):
-        return
-    part.samples += 1
-    for name, value in levels.items():
-        least, most = part.levels.get(name, (value, value))
-        part.levels[name] = min(least, value), max(most, value)
 
 
 def number(text: str) -> Number:

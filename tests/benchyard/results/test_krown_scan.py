@@ -39,7 +39,7 @@ def test_defect_08_the_row_that_krown_makes_up_is_no_level_and_no_sample(
     [part] = scan(write_metrics((1, 0.1, 500))).parts
     assert (part.readings, part.samples) == (2, 1)
     assert part.levels["memory_ram"] == (500, 500)
-    assert part.first["cpu_user"] == "0"
+    assert part.edges[0]["cpu_user"] == "0"
 
 
 def test_columns_may_stand_in_another_order(tmp_path: Path) -> None:

@@ -25,11 +25,15 @@ import hashlib
 import json
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import MISSING, Field, dataclass, fields, replace
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, TypedDict, TypeVar, cast, get_type_hints
+
+import msgspec
+from msgspec import Struct, defstruct
+from msgspec.json import Decoder
 
 from benchyard.core.errors import InputError, RecordError
 from benchyard.core.files import opened, shown
@@ -40,6 +44,7 @@ from benchyard.results.folders import RUN_FILE
 from benchyard.results.record import (
     Attempt,
     Count,
+    Number,
     Repetition,
     RunRecord,
     StepRecord,
@@ -50,6 +55,50 @@ from benchyard.results.record import (
 T = TypeVar("T")
 
 
+def _lean(kind: type[Any], *dropped: str, **types: Any) -> type[Struct]:
+    """Return the fields of a dataclass as a type to decode, without some, some of other types."""
+    hints = get_type_hints(kind, include_extras=True) | types
+    members = [
+        (one.name, hints[one.name], *_default(one))
+        for one in fields(kind)
+        if one.name not in dropped
+    ]
+    return defstruct(kind.__name__, members, kw_only=True, gc=False)
+
+
+def _default(one: Field[Any]) -> tuple[Any, ...]:
+    if one.default_factory is not MISSING:
+        return (msgspec.field(default_factory=one.default_factory),)
+    return () if one.default is MISSING else (one.default,)
+
+
+@lru_cache(maxsize=64)
+def _decoder(metrics: tuple[str, ...]) -> Decoder[Any]:
+    """Return what passes over the metrics that are not wanted: most of a record is metrics."""
+    names = _names(metrics)
+    amounts, reported = Mapping[str, Number | None], Mapping[str, Any]
+    if not any(map(_is_glob, names)):
+        made_of: Any = TypedDict
+        amounts = made_of("amounts", dict.fromkeys(names, Number | None), total=False)
+        reported = made_of("reported", dict.fromkeys(names, Any), total=False)
+    dropped = ("error", "started_at", "ended_at", "harness")
+    made = _lean(Repetition, *dropped, used=amounts, values=reported)
+    attempt = _lean(Attempt, repetitions=tuple[made, ...])
+    sampled = () if any(_is_glob(name) or "_sampled_" in name for name in names) else ("sampled",)
+    step = _lean(StepRecord, *sampled, attempts=tuple[attempt, ...])
+    others = ("phases", "collector", "outputs", "changed_inputs", "preflight", "adaptive")
+    return Decoder(_lean(RunRecord, *others, "tries", "variables", steps=tuple[step, ...]))
+
+
+def _names(metrics: tuple[str, ...]) -> set[str]:
+    # A command may report what the lab measures too; the metric's name then says so.
+    return {name for metric in metrics for name in (metric, metric.removeprefix("reported_"))}
+
+
+def _is_glob(metric: str) -> bool:
+    return not {*"*?["}.isdisjoint(metric)
+
+
 def read_excerpt(folder: Path, metrics: tuple[str, ...] = ()) -> RunRecord:
     """Read the outcome of a run and of its steps, their times, and the metrics that are wanted.
 
@@ -57,19 +106,16 @@ def read_excerpt(folder: Path, metrics: tuple[str, ...] = ()) -> RunRecord:
         metrics: Names, or globs over them; the duration is always there.
 
     Raises:
-        RecordError: If ``read_record`` would.
+        RecordError: If ``read_record`` would, but for what an excerpt leaves out.
     """
-    whole = read_record(folder)
-    return RunRecord(
-        *(_shared(whole.case), whole.run, whole.outcome, whole.started_at, whole.ended_at),
-        duration_s=whole.duration_s,
+    whole = read_record(folder, _decoder(metrics))
+    return replace(
+        whole,
+        case=_shared(whole.case),
         steps=tuple(_step(step, metrics) for step in whole.steps),
         resources=_shared(whole.resources),
         environment={"host": whole.environment.get("host")},
-        warnings=whole.warnings,
-        error=whole.error,
         flow_run=_shared(whole.flow_run),
-        benchyard_version=whole.benchyard_version,
         subject=_shared(whole.subject),
         session=_shared(whole.session),
     )
@@ -86,41 +132,27 @@ def _kept(text: str) -> Mapping[str, Json]:
 
 
 def _step(step: StepRecord, metrics: tuple[str, ...]) -> StepRecord:
-    return replace(
-        step,
-        parameters=_shared(step.parameters),
-        attempts=tuple(_attempt(attempt, metrics) for attempt in step.attempts),
-        sampled=step.sampled if _wants_samples(metrics) else {},
-    )
+    attempts = step.attempts
+    if any(map(_is_glob, metrics)):
+        attempts = tuple(_attempt(attempt, metrics) for attempt in attempts)
+    return replace(step, parameters=_shared(step.parameters), attempts=attempts)
 
 
 def _attempt(attempt: Attempt, metrics: tuple[str, ...]) -> Attempt:
-    repetitions = tuple(_repetition(made, metrics) for made in attempt.repetitions)
+    repetitions = tuple(
+        replace(made, used=_wanted(made.used, metrics), values=_wanted(made.values, metrics))
+        for made in attempt.repetitions
+    )
     return replace(attempt, repetitions=repetitions)
 
 
-def _repetition(made: Repetition, metrics: tuple[str, ...]) -> Repetition:
-    return Repetition(
-        *(made.kind, made.start_s, made.duration_s, made.outcome),
-        used=_wanted(made.used, metrics),
-        values=_wanted(made.values, metrics),
-        suspect=made.suspect,
-    )
-
-
 def _wanted(values: Mapping[str, T], metrics: tuple[str, ...]) -> Mapping[str, T]:
-    return {n: value for n, value in values.items() if _is_wanted(n, metrics)} if metrics else {}
+    return {name: value for name, value in values.items() if _is_wanted(name, metrics)}
 
 
 @lru_cache(maxsize=4096)
 def _is_wanted(name: str, metrics: tuple[str, ...]) -> bool:
-    # A command may report what the lab measures too; the metric's name then says so.
-    wanted = {name for metric in metrics for name in (metric, metric.removeprefix("reported_"))}
-    return any(fnmatchcase(name, pattern) for pattern in wanted)
-
-
-def _wants_samples(metrics: tuple[str, ...]) -> bool:
-    return any("_sampled_" in metric or {*"*?["} & {*metric} for metric in metrics)
+    return any(fnmatchcase(name, pattern) for pattern in _names(metrics))
 
 
 FORMAT = "benchyard-report"

@@ -18,9 +18,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, TypeAlias, TypeVar, cast
+from typing import Annotated, Any, TypeAlias, TypeVar, cast
 
-from msgspec import Meta, MsgspecError, Struct
+from msgspec import Meta, MsgspecError, Struct, convert
 from msgspec.json import Decoder
 
 from benchyard.core.errors import RecordError
@@ -253,8 +253,11 @@ def write_record(folder: Path, record: RunRecord) -> Path:
     return path
 
 
-def read_record(folder: Path) -> RunRecord:
+def read_record(folder: Path, decoder: Decoder[Any] = _RECORD) -> RunRecord:
     """Read ``run.json`` from a run's folder.
+
+    Args:
+        decoder: Of what is read of it.
 
     Raises:
         RecordError: If it is missing, damaged or of a later version.
@@ -267,15 +270,16 @@ def read_record(folder: Path) -> RunRecord:
     except OSError as error:
         why = error.strerror or error
         raise RecordError(f"{path}: not a readable record: {why}") from error
-    return parse_record(document, path)
+    return parse_record(document, path, decoder)
 
 
-def parse_record(content: bytes, path: Path) -> RunRecord:
+def parse_record(content: bytes, path: Path, decoder: Decoder[Any] = _RECORD) -> RunRecord:
     """Read the document of a record.
 
     Args:
         content: What ``run.json`` holds.
         path: Where it comes from; its folder must not be that of another run.
+        decoder: Of what is read of it.
 
     Raises:
         RecordError: If it is damaged or of a later version.
@@ -287,7 +291,9 @@ def parse_record(content: bytes, path: Path) -> RunRecord:
                 f"{path}: format {head.format} version {head.version} is not {FORMAT} version "
                 f"{VERSION}; read it with the Benchyard that wrote it"
             )
-        record = _decoded(content, _RECORD)
+        record = _decoded(content, decoder)
+        if decoder is not _RECORD:
+            record = convert(record, RunRecord, from_attributes=True)
         _check_place(path.parent, record)
     except (ValueError, TypeError, RecursionError) as error:
         why = str(error).replace("`", "'")

@@ -1,38 +1,19 @@
 """What a container used is in the record, also when it was gone before anybody could ask."""
 
 import json
-import platform
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.conftest import MakeCase, RunBenchyard
-from tests.resources.containers import BASE, WAITS, step_of
+from tests.resources._containers.workloads import ENDS, PEAK, TELLS
+from tests.resources.containers import BASE, WAITS, shell, step_of
 
 pytestmark = [pytest.mark.slow, pytest.mark.requires("docker")]
 
-SHARE = 0.01
-MEGABYTES = 512
-#: Source: Linux, arch/x86/entry/syscalls/syscall_64.tbl, scripts/syscall.tbl.
-GETRUSAGE = 98 if platform.machine() == "x86_64" else 165
-#: A child uses processor and memory and tells its largest resident set; then its parent tells what
-#: the kernel accounted for both, to the child's very end (getrusage(2)).
-BURNS = f"""
-$| = 1;
-if (!fork) {{
-  my $n = {MEGABYTES} << 20; my $x = 'x' x $n; my $end = (times)[0] + 4; my $i = 0;
-  while ((times)[0] < $end) {{ $i++ for 1 .. 1e5 }}
-  open F, '/proc/self/status'; my ($kib) = map {{ /VmHWM:\\s+(\\d+)/ }} <F>;
-  printf '{{"memory_bytes": %d, ', $kib * 1024; exit;
-}}
-wait; my $t = 0;
-for my $who (0, -1) {{
-  my $r = chr(0) x 144; syscall {GETRUSAGE}, $who, $r;
-  my @r = unpack 'q4', $r; $t += $r[0] + $r[2] + ($r[1] + $r[3]) / 1e6;
-}}
-printf '"cpu_s": %.6f}}', $t;
-"""
+#: Uses memory and gives it back before it tells: what that costs at its end, it could not count.
+BURNS = f"{TELLS} my $n = 512 << 20; my $x = 'x' x $n; {PEAK} undef $x; burn(4); {ENDS}"
 
 
 @pytest.fixture
@@ -62,11 +43,13 @@ def test_defect_12_a_program_is_accounted_for_to_its_end(
     document, folder = record(step_of("burn", command, ["perl", "-e", BURNS]), runs=runs)
     own = json.loads((folder / "results/run_1/container/01-burn.stdout.txt").read_text())
     found = used(document)
-    assert found["resource_cpu_s"] == pytest.approx(own["cpu_s"], rel=SHARE)
-    parts = found["resource_cpu_user_s"] + found["resource_cpu_system_s"]
-    assert parts == pytest.approx(found["resource_cpu_s"])
-    assert found["resource_memory_peak_bytes"] == pytest.approx(own["memory_bytes"], rel=SHARE)
-    assert found["resource_disk_write_bytes"] is None or found["resource_disk_write_bytes"] >= 0
+    for metric, counted in (("cpu_s", "cpu_s"), ("memory_peak_bytes", "peak_bytes")):
+        if (value := found[f"resource_{metric}"]) is None:
+            # On a busy host the lab may come too late for what ended with its container.
+            assert command == "run_to_end"
+            assert document["collector"]["unknown"][f"resource_{metric}"]
+        else:
+            assert value == pytest.approx(own[counted], rel=0.01)
 
 
 def test_limits_and_image_are_in_the_record_and_no_secret(
@@ -74,11 +57,15 @@ def test_limits_and_image_are_in_the_record_and_no_secret(
 ) -> None:
     monkeypatch.setenv("A_SECRET", "s3cret")
     environment = {"PASSWORD": "${env:A_SECRET}"}
-    step = step_of("nothing", "execute", ["true"])
-    document, folder = record(step, memory="64MB", environment=environment)
+    step = step_of("fails", "execute", shell('echo "$PASSWORD"; exit 1'), may_fail=True)
+    document, folder = record(step, cpus=1.5, memory="64MB", environment=environment)
     facts = document["resources"]["Container"]
-    assert facts["limits"]["memory_bytes"] == 64 << 20
+    assert facts["image"] == BASE
     assert facts["id"].startswith("sha256:")
+    assert facts["version"] == f"{BASE} ({facts['id']})"
+    assert facts["created"]
+    assert facts["limits"] == {"cpus": 1.5, "cpuset": None, "memory_bytes": 64 << 20}
+    assert {"version", "storage_driver", "cgroup_driver", "cgroup_version"} <= set(facts["engine"])
     for file in (folder / "results").rglob("*"):
         assert file.is_dir() or b"s3cret" not in file.read_bytes(), file
 

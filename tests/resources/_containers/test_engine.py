@@ -6,7 +6,6 @@ import docker.errors
 import pytest
 import requests
 
-from resources._containers import engine
 from resources._containers.engine import (
     EngineError,
     NotThereError,
@@ -81,13 +80,3 @@ def test_errors_of_the_library_become_sentences() -> None:
     for error, kind, words in cases:
         with pytest.raises(kind, match=words), telling("doing"):
             raise error
-
-
-def test_an_engine_that_is_not_there_leaves_no_socket(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Any
-) -> None:
-    monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/none.sock")
-    api: Any = type("Api", (), {"api_version": "1.41"})
-    assert not engine.answers(api)
-    with pytest.raises(EngineError, match="does not answer"):
-        engine.connect()

@@ -194,16 +194,20 @@ def go_on(engine: OwnEngine, folders: Sequence[Path]) -> None:
     assert engine.left() == ""
 
 
-def test_an_engine_that_is_killed_fails_the_step_at_once(
-    engine: OwnEngine, case_folder: MakeCase
+@pytest.mark.parametrize(
+    "number", [signal.SIGKILL, pytest.param(signal.SIGTERM, marks=pytest.mark.long)]
+)
+def test_an_engine_that_ends_fails_the_step_at_once(
+    engine: OwnEngine, case_folder: MakeCase, number: signal.Signals
 ) -> None:
     folders = cases_of(case_folder)
     with ExitStack() as stack:
         labs = start(folders, stack)
-        engine.send(signal.SIGKILL)
+        engine.send(number)
         assert engine.process is not None
-        engine.process.wait(10)
-        assert all("does not answer" in ended(lab, 30) for lab in labs)
+        engine.process.wait(30)
+        said = [ended(lab, 30) for lab in labs]
+        assert number != signal.SIGKILL or all("does not answer" in text for text in said)
     engine.start()
     go_on(engine, folders)
 
@@ -219,16 +223,4 @@ def test_an_engine_that_hangs_is_outlived_by_the_timeout(
             assert all("stopped after 4" in ended(lab, 60) for lab in labs)
         finally:
             engine.send(signal.SIGCONT)
-    go_on(engine, folders)
-
-
-@pytest.mark.long
-def test_an_engine_that_is_stopped_fails_the_step(engine: OwnEngine, case_folder: MakeCase) -> None:
-    folders = cases_of(case_folder)
-    with ExitStack() as stack:
-        labs = start(folders, stack)
-        engine.end()
-        for lab in labs:
-            ended(lab, 30)
-    engine.start()
     go_on(engine, folders)

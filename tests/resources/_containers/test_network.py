@@ -89,9 +89,3 @@ def test_the_last_one_removes_the_network_of_a_run() -> None:
     assert name in api.there
     network.leave_network(LABELS_OF_A_RUN, client)
     assert api.there == [f"{name}-of-somebody-else"]
-
-
-def test_names_of_networks_differ_between_runs() -> None:
-    name = network.network_name(LABELS_OF_A_RUN)
-    assert name != network.network_name({**LABELS_OF_A_RUN, "benchyard.run": "2"})
-    assert name == network.network_name(dict(reversed(LABELS_OF_A_RUN.items())))

@@ -82,12 +82,21 @@ def check(told: list[Told], user: int) -> None:
     assert "resource_memory_peak_bytes" in (sure if user == ROOT else known)
 
 
-@pytest.mark.parametrize("user", [ROOT, pytest.param(NOBODY, marks=pytest.mark.long)])
-def test_what_programs_use_is_what_they_count(user: int) -> None:
+@pytest.mark.parametrize(
+    ("user", "scale"),
+    [
+        (ROOT, 0.5),
+        *(
+            pytest.param(user, scale, marks=pytest.mark.long)
+            for user, scale in ((NOBODY, 0.5), (ROOT, 1.0), (NOBODY, 1.0))
+        ),
+    ],
+)
+def test_what_programs_use_is_what_they_count(user: int, scale: float) -> None:
     assert SOCKET.exists()
-    told = executed(user, 0.5)
+    told = executed(user, scale)
     check(told, user)
-    if user == ROOT:
+    if user == ROOT and scale < 1:
         check_page_cache({(one["how"], one["name"]): one["used"] for one in told if one["runs"]})
 
 
@@ -99,9 +108,3 @@ def check_page_cache(used: Mapping[tuple[str, str], Told]) -> None:
     assert later["resource_memory_anonymous_bytes"] < 20e6
     fresh = used["run_to_end", "network"]["resource_memory_peak_bytes"]
     assert fresh is None or fresh < 50e6
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("user", [ROOT, NOBODY])
-def test_what_large_programs_use_is_what_they_count(user: int) -> None:
-    check(executed(user, 1.0), user)

@@ -46,6 +46,11 @@ ENDS = """
 $own{cpu_s} = cpu(); $own{run_s} = now() - $begin;
 print '{', join(', ', map { qq("$_": $own{$_}) } keys %own), '}';
 """
+#: Tells what memory of its own it has now.
+PEAK = """
+open F, '/proc/self/status'; my ($kib) = map { /RssAnon:\\s+(\\d+)/ } <F>;
+$own{peak_bytes} = $kib * 1024;
+"""
 #: Takes bytes from the host until it has enough: its gateway is the host.
 TAKES = """
 open R, '/proc/net/route'; my ($hex) = map {{ /\\t00000000\\t([0-9A-F]{{8}})/ }} <R>;
@@ -56,12 +61,10 @@ $own{{received_bytes}} = $n;
 
 
 def programs(scale: float, port: int) -> dict[str, str]:
-    """Return the programs by name; at scale 1 they use what the show of issue 13 asks for.
+    """Return the programs by name; at scale 1 each takes seconds.
 
     Memory is not scaled: what the engine itself takes in a container, up to 2 MB, must stay small.
     """
-    grow = "my $n = 300e6; my $x = 'x' x $n; open F, '/proc/self/status';"
-    peak = "my ($kib) = map { /RssAnon:\\s+(\\d+)/ } <F>; $own{peak_bytes} = $kib * 1024;"
     write = f"""
     open O, '>', '/data/shared/out'; my $m = 'x' x 1e6; my $n = 0;
     for (1 .. {round(200 * scale)}) {{ $n += syswrite O, $m }}
@@ -70,7 +73,7 @@ def programs(scale: float, port: int) -> dict[str, str]:
     twice = f"for (1 .. 2) {{ if (!fork) {{ burn({scale}); exit }} }} wait; wait;"
     return {
         "cpu": f"burn({2 * scale});",
-        "memory": grow + peak,
+        "memory": "my $n = 300e6; my $x = 'x' x $n;" + PEAK,
         "written": write,
         "network": TAKES.format(port=port),
         "children": twice,

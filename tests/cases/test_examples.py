@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
 
@@ -20,29 +20,10 @@ TPCH = CASES / "tpch"
 
 PASSWORD = "BENCHYARD_EXAMPLE_PASSWORD"  # noqa: S105 - the name of a variable
 
-#: Example to step to how it ends; every example stands here.
+#: Example to those of its steps that do not complete.
 ENDINGS: Mapping[str, Mapping[str, str]] = {
-    "answers": {"numbers": "completed", "sort": "completed", "awk": "completed"},
-    "database": {
-        "sqlite-load": "completed",
-        "sqlite-averages": "completed",
-        "duckdb-load": "completed",
-        "duckdb-averages": "completed",
-    },
-    "failures": {
-        "tolerated": "tolerated",
-        "expected": "completed",
-        "late": "tolerated",
-        "second": "completed",
-    },
-    "first": {"sort": "completed"},
-    "graph": {"begin": "completed", "left": "completed", "right": "completed", "end": "completed"},
-    "matrix": {"sort": "completed"},
-    "measuring": {"copy": "completed", "sort": "completed", "count": "completed"},
-    "python": {"sort": "completed", "insert": "completed"},
+    "failures": {"tolerated": "tolerated", "late": "tolerated"},
     "secrets": {"login": "tolerated"},
-    "systems": {"load": "completed", "totals": "completed"},
-    "service": {"load": "completed", "serve": "completed"},
 }
 Runs = list[tuple[Path, dict[str, Any]]]
 
@@ -91,13 +72,6 @@ def test_every_shipped_case_is_valid_and_described(folder: Path) -> None:
     for case in cases_in(folder):
         assert case.description
         assert case.tags
-
-
-def test_the_command_line_finds_no_problem_either(capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.call(["validate", "--root", str(CASES), "--json"]) == ExitCode.DONE
-    found = json.loads(capsys.readouterr().out)
-    assert found["invalid"] == 0
-    assert found["valid"] > len(EXAMPLES)
 
 
 def test_names_and_ids_of_cases_are_unique() -> None:
@@ -161,11 +135,8 @@ def test_an_example_ends_as_it_says(name: str, tmp_path: Path) -> None:
         assert record["outcome"] == "completed"
         assert record["changed_inputs"] == []
         assert [text for text in record["warnings"] if not OF_THE_HOST.search(text)] == []
-        assert {i: s["outcome"] for i, s in steps_of(record).items()} == ENDINGS[name]
-
-
-def test_every_example_has_its_endings() -> None:
-    assert {folder.name for folder in EXAMPLES} == set(ENDINGS)
+        outcomes = {i: s["outcome"] for i, s in steps_of(record).items()}
+        assert outcomes == {**dict.fromkeys(outcomes, "completed"), **ENDINGS.get(name, {})}
 
 
 @pytest.mark.slow
@@ -224,38 +195,33 @@ def test_the_secret_is_used_and_stands_nowhere(
     assert not any(b"correct-horse-battery" in text for text in texts)
 
 
-# -- TPC-H: one benchmark, two engines
+# -- TPC-H: one benchmark, three engines
 
 
-def test_tpch_asks_both_engines_for_the_same() -> None:
-    data = {engine: dict(_files(TPCH / engine / "data")) for engine in ("sqlite", "duckdb")}
-    assert data["sqlite"]
-    assert data["sqlite"] == data["duckdb"]
+def _files(folder: Path) -> dict[str, bytes]:
+    found = sorted(path for path in folder.rglob("*") if path.is_file())
+    return {str(path.relative_to(folder)): path.read_bytes() for path in found}
 
 
-def _files(folder: Path) -> Iterator[tuple[str, bytes]]:
-    for path in sorted(folder.rglob("*")):
-        if path.is_file():
-            yield str(path.relative_to(folder)), path.read_bytes()
+@pytest.mark.parametrize("engine", ["SQLite", "PostgreSQL"])
+def test_tpch_asks_each_engine_for_the_same(engine: str) -> None:
+    assert _files(TPCH / "duckdb" / "data")
+    assert _files(TPCH / engine.lower() / "data") == _files(TPCH / "duckdb" / "data")
+    ours, theirs = (
+        (TPCH / name.lower() / "metadata.json").read_text().replace(name, "Engine")
+        for name in (engine, "DuckDB")
+    )
+    steps = [step for step in json.loads(ours)["steps"] if step["command"] != "vacuum"]
+    assert steps == json.loads(theirs)["steps"]
 
 
-def test_tpch_differs_in_the_engine_alone() -> None:
-    texts = {engine: (TPCH / engine / "metadata.json").read_text() for engine in _NAMES}
-    neutral = {
-        text.replace(engine, "engine").replace(_NAMES[engine], "Engine")
-        for engine, text in texts.items()
-    }
-    assert len(neutral) == 1
-
-
-_NAMES = {"sqlite": "SQLite", "duckdb": "DuckDB"}
-
-
-def test_tpch_checks_every_answer_at_every_scale() -> None:
-    for engine in _NAMES:
-        cases = cases_in(TPCH / engine)
-        assert [case.point["scale"] for case in cases] == [0.01, 0.1]
-        for case in cases:
-            queries = [step for step in case.steps if step.command == "execute_query_file"]
-            assert queries
-            assert all(step.check is not None and step.check.equal for step in queries)
+def test_tpch_checks_every_answer_at_every_scale_with_a_file_that_has_rows() -> None:
+    cases = cases_in(TPCH / "duckdb")
+    assert [case.point["scale"] for case in cases] == [0.01, 0.1]
+    for case in cases:
+        queries = [step for step in case.steps if step.command == "execute_query_file"]
+        assert len(queries) == 9
+        for step in queries:
+            assert step.check is not None
+            expected = TPCH / "duckdb/data/shared" / str(step.check.equal)
+            assert len(expected.read_text().splitlines()) > 1

@@ -3,7 +3,7 @@
 import os
 import re
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -29,30 +29,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.fixture(autouse=True)
-def forgetful() -> Iterator[None]:
-    """Ask anew what is here, before and after tests that fake it."""
-    remembering = build.missing
-    remembering.cache_clear()
-    yield
-    remembering.cache_clear()
-
-
-def answering(text: str) -> Callable[..., str]:
-    """Stand in for the engine's command, whatever it is asked."""
-
-    def docker(*_: str) -> str:
-        return text
-
-    return docker
-
-
 # -- the images of this repository
-
-
-def test_what_the_tests_measure_has_an_image() -> None:
-    wanted = "postgresql mysql redis morph-kgc sdm-rdfizer yarrrml oxigraph recorder"
-    assert set(wanted.split()) <= set(build.names())
 
 
 @pytest.mark.parametrize("name", build.names())
@@ -120,29 +97,6 @@ def test_a_key_changes_with_all_that_an_image_is_made_from(
     assert build.key("two", folder) != two
 
 
-def test_a_key_stays_where_nothing_that_counts_changed(folder: Path) -> None:
-    one = build.key("one", folder)
-    (folder / "two" / "Dockerfile").write_text(TWO + "USER nobody\n")
-    (folder / "test_build.py").touch()
-    (folder / "one" / "start").touch()
-    assert build.key("one", folder) == one
-
-
-# -- what is here
-
-
-def test_an_image_is_here_while_its_label_fits(monkeypatch: pytest.MonkeyPatch) -> None:
-    for answer, name, told in (
-        (f"{build.key('redis')}\n", "redis", None),
-        ("0123\n", "redis", f"{PREFIX}/redis:7.0 was built from other files than those here"),
-        ("\n", "base", f"{BASE} is not here"),
-    ):
-        monkeypatch.setattr(build, "_docker", answering(answer))
-        assert build.missing(name) == told
-        build.missing.cache_clear()
-    assert "nothing" in str(build.missing("nothing"))
-
-
 # -- building
 
 
@@ -158,7 +112,8 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         if arguments[1] == os.environ.get(FAILS):
             raise BuildError("it does not build")
 
-    monkeypatch.setattr(build, "_docker", answering("\n"))
+    monkeypatch.setattr(build, "_docker", lambda *_: "\n")
+    monkeypatch.setattr(build, "missing", lambda _: "it is built anew")
     monkeypatch.setattr(build, "_docker_build", docker_build)
     monkeypatch.setattr(build, "make_base", lambda: asked.append(BASE))
     monkeypatch.setattr(build, "make_host", lambda: asked.append(HOST))
@@ -187,11 +142,3 @@ def test_one_that_fails_stops_only_what_stands_on_it(
         "python: it does not build",
         "recorder: not built, for want of what it stands on",
     ]
-
-
-def test_the_command_line_tells_in_its_exit_code(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr("sys.argv", ["build.py", "nothing"])
-    assert build.main() == 1
-    assert "images: there is no image 'nothing'" in capsys.readouterr().err

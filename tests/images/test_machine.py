@@ -3,23 +3,6 @@
 from tests.images import machine
 
 
-def test_apt_s_proxies_are_taken_and_nothing_that_runs_here() -> None:
-    dump = """\
-APT::Architecture "amd64";
-Acquire::http "";
-Acquire::http::Proxy "http://proxy.example:3128";
-Acquire::http::Proxy::mirror.example "DIRECT";
-Acquire::http::Proxy-Auto-Detect "/usr/local/bin/find-proxy";
-Acquire::https::Proxy "";
-Acquire::Retries "5";
-"""
-    assert machine.apt_options(dump, "").splitlines() == [
-        'Acquire::http::Proxy "http://proxy.example:3128";',
-        'Acquire::http::Proxy::mirror.example "DIRECT";',
-        'Acquire::Retries "5";',
-    ]
-
-
 def test_paths_of_this_machine_are_left_out_of_pip_s_options() -> None:
     listing = """\
 global.cert='/here/ca.pem'

@@ -42,16 +42,15 @@ def untouched(tmp_path: Path) -> Workspace:
     return Workspace(tmp_path / "inputs", tmp_path / "shared", tmp_path / "own", tmp_path / "kept")
 
 
-def test_the_shipped_classes_are_found() -> None:
-    assert {"Process", "SQLite", "DuckDB", "TPCH"} <= set(CLASSES)
-
-
 @every_class
-def test_the_constructor_only_stores(name: str, untouched: Workspace, tmp_path: Path) -> None:
+def test_nothing_is_touched_before_a_start(name: str, untouched: Workspace, tmp_path: Path) -> None:
     resource = make(name, untouched)
-    assert list(tmp_path.iterdir()) == []
     assert list(resource.pids()) == []
     assert list(resource.cgroups()) == []
+    resource.abort()
+    resource.stop()
+    resource.stop()
+    assert list(tmp_path.iterdir()) == []
 
 
 @every_class
@@ -84,15 +83,6 @@ def test_nothing_else_is_public(name: str) -> None:
 
 
 @every_class
-def test_stop_and_abort_need_no_start(name: str, untouched: Workspace, tmp_path: Path) -> None:
-    resource = make(name, untouched)
-    resource.abort()
-    resource.stop()
-    resource.stop()
-    assert list(tmp_path.iterdir()) == []
-
-
-@every_class
 def test_the_version_is_told_without_a_start(name: str, workspace: Workspace) -> None:
     try:
         told = make(name, workspace).version()
@@ -105,20 +95,17 @@ def test_the_version_is_told_without_a_start(name: str, workspace: Workspace) ->
 
 
 @pytest.mark.parametrize("name", LOCAL)
-def test_stop_may_be_called_twice(name: str, workspace: Workspace) -> None:
+@pytest.mark.parametrize("is_waited_for", [True, False])
+def test_stop_ends_all_and_may_be_called_twice(
+    name: str, workspace: Workspace, is_waited_for: bool
+) -> None:
     resource = make(name, workspace)
     resource.initialize()
     resource.start()
-    resource.wait_until_ready()
+    if is_waited_for:
+        resource.wait_until_ready()
+    pids = list(resource.pids())
     resource.stop()
     resource.stop()
     assert list(resource.pids()) == []
-
-
-@pytest.mark.parametrize("name", LOCAL)
-def test_stop_ends_a_start_that_was_never_waited_for(name: str, workspace: Workspace) -> None:
-    resource = make(name, workspace)
-    resource.start()
-    pids = list(resource.pids())
-    resource.stop()
     assert not any(Path(f"/proc/{pid}").exists() for pid in pids)

@@ -14,21 +14,6 @@ from tests.resources._databases.conftest import IMAGES
 CASES = Path(__file__).parents[3] / "cases" / "tpch"
 
 
-def files(folder: Path) -> dict[str, bytes]:
-    found = sorted(path for path in folder.rglob("*") if path.is_file())
-    return {str(path.relative_to(folder)): path.read_bytes() for path in found}
-
-
-def test_it_asks_for_the_same_as_on_the_embedded_databases() -> None:
-    for embedded in ("duckdb", "sqlite"):
-        assert files(CASES / "postgresql" / "data") == files(CASES / embedded / "data")
-    steps: dict[str, list[Any]] = {}
-    for engine in ("PostgreSQL", "DuckDB"):
-        text = (CASES / engine.lower() / "metadata.json").read_text().replace(engine, "Engine")
-        steps[engine] = [s for s in json.loads(text)["steps"] if s["command"] != "vacuum"]
-    assert steps["PostgreSQL"] == steps["DuckDB"]
-
-
 @pytest.mark.slow
 @pytest.mark.requires("docker", "image:postgresql")
 def test_every_answer_is_right(tmp_path: Path) -> None:

@@ -1,8 +1,10 @@
 """A workspace as the lab makes one, embedded databases and containers on it."""
 
+import threading
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -14,9 +16,68 @@ from resources._containers.engine import connect
 from resources._containers.network import ensure_network, leave_network
 from resources.container import Container
 from resources.embedded import EmbeddedDatabase
+from tests.answering import Quiet, serving
 from tests.resources.containers import NOTHING, container_in, left_of, run_of, workspace_in
 
 Database: TypeAlias = EmbeddedDatabase[Any]
+
+
+@dataclass
+class Endpoint:
+    """A server that answers as it is told to, and remembers what was posted to it."""
+
+    status: int = 200
+    kind: str = "application/sparql-results+json"
+    body: bytes = b""
+    #: Length that is announced; None breaks off without one, 0 tells the true one.
+    length: int | None = 0
+    headers: dict[str, str] = field(default_factory=dict[str, str])
+    #: Whether it reads what comes before it answers.
+    reads: bool = True
+    #: Whether it takes a request, by its path and its headers; it answers 401 if not.
+    takes: Callable[[str, Any], bool] = lambda _path, _headers: True
+    #: Path, headers and content of each request.
+    asked: list[tuple[str, dict[str, str], bytes]] = field(default_factory=list[Any])
+    hold: threading.Event = field(default_factory=threading.Event)
+    port: int = 0
+
+    @property
+    def url(self) -> str:
+        return f"http://localhost:{self.port}/sparql"
+
+    def says(self, body: str, kind: str = "application/sparql-results+json") -> None:
+        self.body, self.kind = body.encode(), kind
+
+    def send(self, request: BaseHTTPRequestHandler) -> None:
+        if self.reads:
+            content = request.rfile.read(int(request.headers["Content-Length"]))
+            self.asked.append((request.path, dict(request.headers), content))
+        self.hold.wait(120)
+        takes = self.takes(request.path, request.headers)
+        request.send_response(self.status if takes else 401)
+        if self.kind:
+            request.send_header("Content-Type", self.kind)
+        for name, value in self.headers.items():
+            request.send_header(name, value)
+        if self.length is not None:
+            request.send_header("Content-Length", str(self.length or len(self.body)))
+        request.end_headers()
+        request.wfile.write(self.body)
+
+
+@pytest.fixture
+def endpoint() -> Generator[Endpoint]:
+    """Give a server on loopback."""
+    told = Endpoint()
+    told.hold.set()
+
+    class Handler(Quiet, BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            told.send(self)
+
+    with serving(Handler) as told.port:
+        yield told
+        told.hold.set()
 
 
 @pytest.fixture

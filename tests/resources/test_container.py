@@ -316,8 +316,8 @@ CHECK: Any = {"command": ["perl", "-MIO::Socket::INET", "-e", CONNECTS], "interv
     ids=["log", "tcp", "http", "command", "healthy", "all"],
 )
 def test_defect_13_it_is_ready_when_it_says_so(space: Workspace, ready: Any) -> None:
-    check = CHECK if "healthy" in ready else {}
-    settings = {"command": SERVES, "ready": ready, "health_check": check, "stop_seconds": 0}
+    check: Any = CHECK if "healthy" in ready else {}
+    settings: Any = {"command": SERVES, "ready": ready, "health_check": check, "stop_seconds": 0}
     with container_in(space, **settings) as made:
         address = server(made).address()
         assert address

@@ -2,12 +2,9 @@
 
 import hashlib
 import json
-import threading
 from base64 import b64encode
 from collections.abc import Callable, Generator
-from dataclasses import dataclass, field
 from functools import partial
-from http.server import BaseHTTPRequestHandler
 from typing import Any
 from urllib.parse import parse_qs
 from urllib.request import parse_http_list, parse_keqv_list
@@ -15,10 +12,10 @@ from urllib.request import parse_http_list, parse_keqv_list
 import pytest
 
 from benchyard.case.parameters import signature_of
-from benchyard.case.resource import CommandResult, NoSettings, Workspace, step_context
+from benchyard.case.resource import CommandResult, NoSettings, Workspace, commands_of, step_context
 from resources.query import Query
-from tests.answering import Quiet, serving
 from tests.conftest import eventually, is_gone
+from tests.resources.conftest import Endpoint
 from tests.resources.containers import broken_off, refusal
 
 JSON = "application/sparql-results+json"
@@ -27,53 +24,9 @@ NONE = '{"head":{"vars":["x"]},"results":{"bindings":[]}}'
 XML = '<sparql xmlns="http://www.w3.org/2005/sparql-results#"><boolean>true</boolean></sparql>'
 
 
-@dataclass
-class Endpoint:
-    """An endpoint that says what it is told to, and remembers what it was asked."""
-
-    status: int = 200
-    kind: str = JSON
-    body: bytes = TWO.encode()
-    #: Length that is announced; None breaks off without one, -1 sends in chunks.
-    length: int | None = 0
-    headers: dict[str, str] = field(default_factory=dict[str, str])
-    asked: list[tuple[str, dict[str, str], dict[str, list[str]]]] = field(default_factory=list[Any])
-    hold: threading.Event = field(default_factory=threading.Event)
-    url: str = ""
-
-    def says(self, body: str | bytes, kind: str = JSON) -> None:
-        self.body = body if isinstance(body, bytes) else body.encode()
-        self.kind = kind
-
-    def send(self, request: BaseHTTPRequestHandler) -> None:
-        size = int(request.headers["Content-Length"])
-        form = parse_qs(request.rfile.read(size).decode())
-        self.asked.append((request.path, dict(request.headers), form))
-        self.hold.wait(120)
-        request.send_response(self.status)
-        if self.kind:
-            request.send_header("Content-Type", self.kind)
-        for name, value in self.headers.items():
-            request.send_header(name, value)
-        if self.length is not None:
-            request.send_header("Content-Length", str(self.length or len(self.body)))
-        request.end_headers()
-        request.wfile.write(self.body)
-
-
-@pytest.fixture
-def endpoint() -> Generator[Endpoint]:
-    told = Endpoint()
-    told.hold.set()
-
-    class Handler(Quiet, BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            told.send(self)
-
-    with serving(Handler) as port:
-        told.url = f"http://localhost:{port}/sparql"
-        yield told
-        told.hold.set()
+@pytest.fixture(autouse=True)
+def two_results(endpoint: Endpoint) -> None:
+    endpoint.says(TWO)
 
 
 class Looking(Query):
@@ -123,7 +76,10 @@ def test_the_request_is_that_of_krown_and_headers_of_the_case_win(
 
     ((path, headers, form), (_, others, _)) = endpoint.asked
     assert path == "/sparql?a=b"
-    assert form == {"query": ["SELECT ?x { ?x ?p 'ä&=' }"], "maxrows": ["3000000"]}
+    assert parse_qs(form.decode()) == {
+        "query": ["SELECT ?x { ?x ?p 'ä&=' }"],
+        "maxrows": ["3000000"],
+    }
     assert headers["Content-Type"] == "application/x-www-form-urlencoded"
     assert headers["Accept"] == "*/*"
     assert headers["Host"] in endpoint.url
@@ -135,56 +91,36 @@ def _md5(text: str) -> str:
     return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()
 
 
-class Asking(Quiet, BaseHTTPRequestHandler):
-    """An endpoint that asks who sends the query, and checks it by RFC 7616."""
+def digest_of(given: str, path: str) -> bool:
+    """Check who sends a query by RFC 7616."""
+    if not given.startswith("Digest "):
+        return given == "Basic " + b64encode(b"dba:s:cret").decode()
+    told = parse_keqv_list(parse_http_list(given.removeprefix("Digest ")))
+    one, two = _md5("dba:SPARQL:s:cret"), _md5(f"POST:{path}")
+    middle = ":".join(told[key] for key in ("nonce", "nc", "cnonce", "qop"))
+    right = (_md5(f"{one}:{middle}:{two}"), path, "o")
+    return (told["response"], told["uri"], told["opaque"]) == right
 
-    challenge = 'Digest realm="SPARQL", qop="auth", nonce="n1", opaque="o", algorithm=MD5'
 
-    def do_POST(self) -> None:
-        self.rfile.read(int(self.headers["Content-Length"]))
-        body = TWO.encode() if self._is_right(self.headers["Authorization"] or "") else b"no"
-        self.send_response(200 if body != b"no" else 401)
-        self.send_header("WWW-Authenticate", self.challenge)
-        self.send_header("Content-Type", JSON)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def _is_right(self, given: str) -> bool:
-        if not given.startswith("Digest "):
-            return given == "Basic " + b64encode(b"dba:s:cret").decode()
-        told = parse_keqv_list(parse_http_list(given.removeprefix("Digest ")))
-        one = _md5("dba:SPARQL:s:cret")
-        two = _md5(f"POST:{self.path}")
-        middle = ":".join(told[key] for key in ("nonce", "nc", "cnonce", "qop"))
-        return (told["response"], told["uri"], told["opaque"]) == (
-            _md5(f"{one}:{middle}:{two}"),
-            self.path,
-            "o",
-        )
+CHALLENGE = 'Digest realm="SPARQL", qop="auth", nonce="n1", opaque="o", algorithm=MD5'
 
 
 @pytest.mark.parametrize("kind", ["digest", "basic"])
-def test_credentials_are_sent_where_the_endpoint_asks(query: Query, kind: Any) -> None:
-    with serving(Asking) as port:
-        url = f"http://localhost:{port}/sparql-auth?x=1"
-        right: Any = {"type": kind, "username": "dba", "password": "s:cret"}
-        assert query.execute_and_save("ASK {}", url, "a.json", auth=right).values["results"] == 2
-        wrong: Any = {**right, "password": "x"}
-        for auth in (wrong, None):
-            ask = partial(query.execute_and_save, "ASK {}", url, "b.json", auth=auth)
-            assert "HTTP 401 Unauthorized" in refusal(ask)
-
-
-def test_an_endpoint_without_digest_is_told(query: Query) -> None:
-    class Other(Asking):
-        challenge = "Negotiate"
-
-    auth: Any = {"type": "digest", "username": "dba", "password": "x"}
-    with serving(Other) as port:
-        url = f"http://localhost:{port}/"
-        said = refusal(lambda: query.execute_and_save("ASK {}", url, "a.json", auth=auth))
-    assert "the endpoint asks for no digest but for 'Negotiate'" in said
+def test_credentials_are_sent_where_the_endpoint_asks(
+    query: Query, endpoint: Endpoint, kind: Any
+) -> None:
+    endpoint.takes = lambda path, headers: digest_of(headers["Authorization"] or "", path)
+    endpoint.headers = {"WWW-Authenticate": CHALLENGE}
+    ask = partial(query.execute_and_save, "ASK {}", f"{endpoint.url}-auth?x=1", "a.json")
+    right: Any = {"type": kind, "username": "dba", "password": "s:cret"}
+    assert ask(auth=right).values["results"] == 2
+    wrong: Any = {**right, "password": "x"}
+    for auth in (wrong, None):
+        assert "HTTP 401 Unauthorized" in refusal(partial(ask, auth=auth))
+    if kind == "digest":
+        endpoint.headers = {"WWW-Authenticate": "Negotiate"}
+        said = refusal(partial(ask, auth=right))
+        assert "the endpoint asks for no digest but for 'Negotiate'" in said
 
 
 def test_a_file_holds_the_query(
@@ -198,22 +134,25 @@ def test_a_file_holds_the_query(
         kept = query.execute_from_file("ask.rq", endpoint.url)
     saved = query.execute_from_file_and_save("ask.rq", endpoint.url, "answer.json")
 
-    assert [form["query"] for _, _, form in endpoint.asked] == [["SELECT ?x {}\n"]] * 2
+    sent = [parse_qs(form.decode())["query"] for _, _, form in endpoint.asked]
+    assert sent == [["SELECT ?x {}\n"]] * 2
     assert kept.output == workspace.kept / "02-ask.json"
     assert saved.output == workspace.shared / "answer.json"
 
 
-def test_parameters_are_krowns() -> None:
-    for command, first in (
-        (Query.execute_and_save, ["query"]),
-        (Query.execute_from_file_and_save, ["query_file"]),
-        (Query.execute_from_file, ["query_file"]),
-    ):
-        signature = signature_of(command)
-        saved = [] if command is Query.execute_from_file else ["results_file"]
-        assert list(signature.required) == [*first, "sparql_endpoint", *saved]
-        assert list(signature.annotations)[-3:] == ["expect_empty", "headers", "auth"]
-        assert signature.defaults["expect_empty"] is False
+@pytest.mark.parametrize(
+    ("name", "required"),
+    [
+        ("execute_and_save", "query sparql_endpoint results_file"),
+        ("execute_from_file", "query_file sparql_endpoint"),
+        ("execute_from_file_and_save", "query_file sparql_endpoint results_file"),
+    ],
+)
+def test_parameters_are_krowns(name: str, required: str) -> None:
+    signature = signature_of(commands_of(Query)[name])
+    assert list(signature.required) == required.split()
+    assert list(signature.annotations)[-3:] == ["expect_empty", "headers", "auth"]
+    assert signature.defaults["expect_empty"] is False
 
 
 @pytest.mark.parametrize(
@@ -267,6 +206,12 @@ def test_defect_03_empty_is_right_where_it_is_expected(
     assert result.values["results"] == 0
     assert result.output is not None
     assert result.output.read_text() == NONE
+    endpoint.says("# Empty NT\n", "text/plain")
+    query.execute_and_save("q", endpoint.url, "a.nt", expect_empty=True)
+    endpoint.says(TWO)
+    said = refusal(lambda: query.execute_and_save("q", endpoint.url, "b.json", expect_empty=True))
+    assert "answered with 2 results" in said
+    assert files(workspace) == ["a.json", "a.nt"]
 
 
 @pytest.mark.parametrize(
@@ -304,14 +249,6 @@ def test_what_is_no_whole_answer_is_a_failure(
     endpoint.status, endpoint.length, endpoint.headers = 200, 0, {}
     endpoint.says(TWO)
     assert query.execute_and_save("q", endpoint.url, "a.json").values["results"] == 2
-
-
-def test_results_where_none_may_be(query: Query, endpoint: Endpoint, workspace: Workspace) -> None:
-    said = refusal(lambda: query.execute_and_save("q", endpoint.url, "a.json", expect_empty=True))
-    assert "answered with 2 results" in said
-    assert files(workspace) == []
-    endpoint.says("# Empty NT\n", "text/plain")
-    query.execute_and_save("q", endpoint.url, "a.nt", expect_empty=True)
 
 
 def test_chunks_that_break_off(query: Query, endpoint: Endpoint) -> None:
@@ -357,15 +294,3 @@ def test_a_class_as_host_is_looked_up(
     assert result.values["results"] == 2
     ((_, headers, _),) = endpoint.asked
     assert headers["Host"].startswith("Virtuoso:")
-
-
-def test_a_large_answer_leaves_the_client_small(query: Query, endpoint: Endpoint) -> None:
-    binding = '{"x":{"type":"literal","value":"%s"}}' % ("v" * 50)
-    number = 200_000
-    body = '{"head":{"vars":["x"]},"results":{"bindings":[' + ",".join([binding] * number) + "]}}"
-    endpoint.says(body)
-    query.execute_and_save("q", endpoint.url, "small.json", headers={"accept": JSON})
-    assert query.execute_and_save("q", endpoint.url, "a.json").values["results"] == number
-    query.stop()
-    (ended,) = query.ended()
-    assert ended.peak_rss_bytes is None or ended.peak_rss_bytes < 40e6

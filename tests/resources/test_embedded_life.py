@@ -33,18 +33,14 @@ def cpu_s(pid: int) -> float:
     return (stat.user_ticks + stat.system_ticks) / TICKS_PER_S if stat else 0.0
 
 
-def test_abort_ends_the_query_at_once(database: Database) -> None:
+@pytest.mark.parametrize("is_killed", [False, True])
+def test_the_end_of_its_process_ends_the_query(database: Database, is_killed: bool) -> None:
     (pid,) = database.pids()
-    assert "SIGKILL" in broken_off(lambda: database.execute(ENDLESS), database.abort)
-    assert eventually(lambda: is_gone(pid), 5)
-
-
-def test_a_killed_process_is_told_now_and_afterwards(database: Database) -> None:
-    (pid,) = database.pids()
-    kill = partial(os.kill, pid, signal.SIGKILL)
+    kill = partial(os.kill, pid, signal.SIGKILL) if is_killed else database.abort
     said = broken_off(lambda: database.execute(ENDLESS), kill)
     assert said.startswith(f"{type(database).__name__} did not answer")
     assert "SIGKILL" in said
+    assert eventually(lambda: is_gone(pid), 5)
     assert "SIGKILL" in refusal(lambda: database.execute("SELECT 1"))
 
 

@@ -32,23 +32,17 @@ def environment(folder: Path, version: str | None = None) -> Path:
     return folder
 
 
-def test_the_process_is_that_of_the_environment(tmp_path: Path, open_database: Open) -> None:
-    place = environment(tmp_path / "other place")
-    database = open_database("SQLite", {"python": str(place)})
-    [pid] = database.pids()
-    assert f"{place}/bin/python" in Path(f"/proc/{pid}/cmdline").read_text()
-    assert query(database, "SELECT sqlite_version() AS v")[1] == [database.version()]
-    assert database.facts() == {"python_version": platform.python_version()}
-
-
-def test_an_interpreter_and_a_program_on_the_path_will_do(
+def test_the_process_is_that_of_the_environment(
     tmp_path: Path, open_database: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    place = environment(tmp_path / "other")
+    place = environment(tmp_path / "other place")
     monkeypatch.setenv("PATH", f"{place}/bin")
-    for python in ("python", f"{place}/bin/python"):
-        [pid] = open_database("SQLite", {"python": python}).pids()
+    for python in (str(place), "python", f"{place}/bin/python"):
+        database = open_database("SQLite", {"python": python})
+        [pid] = database.pids()
         assert f"{place}/bin/python" in Path(f"/proc/{pid}/cmdline").read_text()
+        assert query(database, "SELECT sqlite_version() AS v")[1] == [database.version()]
+        assert database.facts() == {"python_version": platform.python_version()}
 
 
 def test_the_version_is_that_of_the_library_there(tmp_path: Path, workspace: Workspace) -> None:
@@ -94,11 +88,10 @@ def test_what_is_no_interpreter_with_the_library_is_told(
 
 
 @pytest.mark.parametrize("python", ["", "venv/bin/python", "./x", "../python"])
-def test_a_relative_path_is_refused(python: str) -> None:
+@pytest.mark.parametrize("settings", [DuckDBSettings, SQLiteSettings])
+def test_a_relative_path_is_refused(settings: Any, python: str) -> None:
     with pytest.raises(InputError, match="must be a path from / on"):
-        DuckDBSettings(python=python)
-    with pytest.raises(InputError, match="must be a path from / on"):
-        SQLiteSettings(python=python)
+        settings(python=python)
 
 
 @pytest.mark.long

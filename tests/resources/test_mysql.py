@@ -5,11 +5,10 @@ from typing import Any
 
 import pytest
 
-from resources._databases import mysql_client
 from tests.resources._databases.conftest import Database, put, query, running
 from tests.resources.containers import refusal
 
-real = pytest.mark.requires("docker", "image:mysql")
+pytestmark = [pytest.mark.requires("docker", "image:mysql"), pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")
@@ -19,25 +18,10 @@ def database(tmp_path_factory: Any) -> Generator[Database]:
         yield up
 
 
-@pytest.mark.parametrize(
-    ("said", "meant"),
-    [
-        ("--\nSELECT x\n--\n\nERROR 1045 (28000): Access denied\nrest", "Access denied"),
-        ("ERROR at line 2 in file: '/a b.sql': Unknown '\\x'.", "a.sql:2: Unknown '\\x'."),
-    ],
-)
-def test_the_clients_errors_are_read(said: str, meant: str) -> None:
-    assert mysql_client.explained(said, {"/a b.sql": "a.sql"}) == meant
-
-
-@real
-@pytest.mark.slow
 def test_variables_arrive_at_the_server(database: Database) -> None:
     assert query(database, "SELECT @@max_connections AS n") == [["n"], ["17"]]
 
 
-@real
-@pytest.mark.slow
 def test_a_wrong_file_leaves_no_row(database: Database) -> None:
     put(database, "s.sql", "CREATE TABLE IF NOT EXISTS kept (a INTEGER);")
     put(database, "k.csv", "a\n1\n")
@@ -49,32 +33,24 @@ def test_a_wrong_file_leaves_no_row(database: Database) -> None:
     assert query(database, "SELECT a FROM kept") == [["a"], ["1"]]
 
 
-@real
-@pytest.mark.slow
 def test_two_files_for_one_new_table_are_told(database: Database) -> None:
     put(database, "k.csv", "a\n1\n")
     twice: Any = [{"file": "k.csv", "table": "t"}, {"file": "k.csv", "table": "T"}]
     assert "two files" in refusal(lambda: database.load_multiple(twice))
 
 
-@real
-@pytest.mark.slow
 def test_a_delimiter_that_a_schema_leaves_behind_hangs_nothing(database: Database) -> None:
     put(database, "s.sql", "DELIMITER //\nCREATE PROCEDURE p() BEGIN SELECT 1; SELECT 2; END//\n")
     database.load_sql_schema("s.sql", [])
     assert query(database, "CALL p()") == [["2"], ["2"]]
 
 
-@real
-@pytest.mark.slow
 def test_an_empty_answer_with_two_columns_of_one_name(database: Database) -> None:
     put(database, "q.sql", "SELECT 1 AS a, 2 AS a FROM (SELECT 1) t WHERE 1 = 0")
     assert database.execute_query_file("q.sql", "q.csv").values == {"rows": 0}
     assert database.workspace.file("q.csv").read_text() == ""
 
 
-@real
-@pytest.mark.slow
 def test_tables_are_written_anew(database: Database) -> None:
     put(database, "o.csv", "a\n1\n")
     database.load("o.csv", "o")
@@ -82,8 +58,6 @@ def test_tables_are_written_anew(database: Database) -> None:
     database.optimize()
 
 
-@real
-@pytest.mark.slow
 def test_the_program_of_mariadbs_newer_images_is_found(database: Database) -> None:
     database._hang_up()
     database._program = "mysql-that-is-not-there"

@@ -10,7 +10,7 @@ from benchyard.core.errors import NotReadyError
 from tests.resources._databases.conftest import Database, put, query, running
 from tests.resources.containers import refusal
 
-real = pytest.mark.requires("docker", "image:postgresql")
+pytestmark = [pytest.mark.requires("docker", "image:postgresql"), pytest.mark.slow]
 
 #: A shell, and a connection string, would read it as something else.
 SECRET = "it's $secret"  # noqa: S105 - of a container that lives for seconds
@@ -23,15 +23,11 @@ def database(tmp_path_factory: Any) -> Generator[Database]:
         yield up
 
 
-@real
-@pytest.mark.slow
 def test_parameters_arrive_at_the_server(database: Database) -> None:
     assert query(database, "SHOW work_mem") == [["work_mem"], ["8MB"]]
     assert query(database, "SHOW log_checkpoints")[1:] == [["off"]]
 
 
-@real
-@pytest.mark.slow
 def test_vacuum_needs_no_transaction_around_it(database: Database) -> None:
     put(database, "v.csv", "x\n1\n")
     database.load("v.csv", "v")
@@ -41,8 +37,6 @@ def test_vacuum_needs_no_transaction_around_it(database: Database) -> None:
     assert query(database, "SELECT last_vacuum IS NULL FROM pg_stat_user_tables LIMIT 1")
 
 
-@real
-@pytest.mark.slow
 def test_a_dump_with_its_data_is_a_schema(database: Database) -> None:
     put(
         database,
@@ -59,15 +53,11 @@ def test_a_dump_with_its_data_is_a_schema(database: Database) -> None:
     ]  # fmt: skip
 
 
-@real
-@pytest.mark.slow
 def test_a_key_of_the_files_own_is_told(database: Database) -> None:
     put(database, "k.csv", "Key,x\n1,2\n")
     assert "k.csv:1: a column is named 'key'" in refusal(lambda: database.load("k.csv", "k"))
 
 
-@real
-@pytest.mark.slow
 def test_routines_and_dollars_are_one_statement(database: Database) -> None:
     rows = query(
         database,
@@ -80,8 +70,6 @@ def test_routines_and_dollars_are_one_statement(database: Database) -> None:
     assert rows == [["f", "g", "e"], ["1", "2", "it's;"]]
 
 
-@real
-@pytest.mark.slow
 def test_a_password_of_ones_own_works(tmp_path: Path) -> None:
     secret = {"POSTGRES_PASSWORD": SECRET}
     with running("PostgreSQL", tmp_path, environment=secret) as database:
@@ -89,8 +77,6 @@ def test_a_password_of_ones_own_works(tmp_path: Path) -> None:
         assert "secret" not in refusal(lambda: database.execute("SELECT * FROM nowhere"))
 
 
-@real
-@pytest.mark.slow
 def test_a_server_that_does_not_start_is_told_with_its_words(tmp_path: Path) -> None:
     with (
         pytest.raises(NotReadyError, match="no_such_parameter"),

@@ -6,7 +6,6 @@ import socket
 import sys
 from collections.abc import Callable, Generator
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -255,9 +254,3 @@ def test_wrong_settings_are_told(settings: dict[str, Any], name: str) -> None:
 def test_the_programs_of_a_step_are_known() -> None:
     lines = Service.program_lines({"arguments": ["a", "b"]}, "execute", {"arguments": ["c"]})
     assert [*lines] == [["a", "b"], ["c"]]
-
-
-def test_files_are_below_the_case(start: Start, workspace: Workspace) -> None:
-    with pytest.raises(CommandFailedError, match="outside"):
-        start(echo(), working_folder="../own")
-    assert not Path(workspace.kept, "x").exists()

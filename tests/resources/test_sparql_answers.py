@@ -43,7 +43,6 @@ def count(tmp_path: Path) -> Count:
     [
         (JSON, '{"head":{"vars":[]},"results":{"bindings":[]}}', 0),
         (JSON, '\ufeff {"results": {"distinct": false, "bindings": [{}, {}]}, "x": 1.5}\n', 2),
-        ("application/json;charset=utf-8", '{"results":{"bindings":[{}]}}', 1),
         # So Virtuoso writes blank nodes, and variables that it named itself.
         (
             JSON,
@@ -57,29 +56,19 @@ def count(tmp_path: Path) -> Count:
             2,
         ),
         (XML, f"<?xml version='1.0'?>{SPARQL}<head/><results/></sparql>", 0),
-        (
-            XML,
-            f"{SPARQL}<results><result><binding name='callret-0'><bnode>nodeID://b1</bnode>"
-            "</binding></result></results></sparql>",
-            1,
-        ),
-        ("application/xml", f"{SPARQL}<results><result/></results></sparql>", 1),
+        ("application/xml;charset=utf-8", f"{SPARQL}<results><result/></results></sparql>", 1),
         (CSV, "x\r\n", 0),
         (CSV, 'x,y\r\n1,"a\r\nb, ""c"""\r\n,\r\n', 2),
         (CSV, "x\r\n\r\n1\r\n", 2),
-        (CSV, "x\r\n1", 1),
         (TSV, '?x\t?y\n<a>\t"b"\n\t\n', 2),
-        (NT, "", 0),
         (NT, "# Empty NT\n\n", 0),
         (NT, '<a:a> <a:b> "Empty \\" \\n"@en-GB .\n_:b <a:b> _:c. # two\n', 2),
         (NT, "\ufeff<nodeID://b1> <a:b> <c d|e>.", 1),
         ("text/plain; charset=utf-8", "<a:a><a:b><a:ü>.\r\n", 1),
         ("application/n-quads", "<a:a> <a:b> <a:c> <a:g> .\n", 1),
-        ("text/ntriples", "<a:a> <a:b> <a:c> .\n", 1),
         ("text/turtle", "# Empty TURTLE\n", 0),
         ("text/turtle", "@prefix e: <http://e/> .\ne:a e:b e:c ;\n  e:d 1 .\n", 2),
         ("application/x-turtle", "\ufeff<relative> <a:b c> [] .", 1),
-        ("text/rdf+n3", "<a:a> <a:b> 'c'@de-AT .", 1),
         ("application/trig", "<a:g> {\n <a:a> <a:b> <a:c> }\n", 1),
     ],
 )
@@ -93,7 +82,6 @@ def test_results_are_counted(count: Count, kind: str, text: str, results: int) -
     [
         ("application/rdf+xml", f"{RDF}</rdf:RDF>", True),
         ("application/rdf+xml", f"{RDF}<e:A e:b='c'/></rdf:RDF>", False),
-        ("text/xml", f"{RDF}</rdf:RDF>", True),
         ("application/rdf+json", "{}", True),
         ("application/rdf+json", '{"a:a": {"a:b": [{"value": "c"}]}}', False),
         ("application/ld+json", "[]", True),

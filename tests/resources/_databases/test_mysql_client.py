@@ -2,13 +2,11 @@
 
 import csv
 import io
-from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from resources._databases.mysql_client import ERRORS, XmlAnswer
-from resources._embedded.embedded_file import quote_empty_lines
+from resources._databases.mysql_client import XmlAnswer
 
 Rows = list[list[str | None]]
 
@@ -54,23 +52,3 @@ def test_the_rows_of_the_last_answer_are_kept(first: Rows, last: Rows, size: int
         writer.writerow([f"c{number}<" for number in range(len(last[0]))])
     writer.writerows(last)
     assert stream.getvalue() == wanted.getvalue()
-
-
-def test_the_question_for_errors_is_no_answer() -> None:
-    stream = io.StringIO(newline="")
-    answer = XmlAnswer(stream)
-    answer.take(printed("SELECT 7", [["7"]]).encode())
-    asked = printed(f"{ERRORS} errors, 'x' AS mark", [["2", "x"]])
-    answer.take(asked.replace("c0&lt;", "errors").replace("c1&lt;", "mark").encode())
-    assert (answer.rows, answer.errors) == (1, 2)
-    assert stream.getvalue() == "c0<\n7\n"
-
-
-def test_a_null_alone_in_its_row_is_quoted(tmp_path: Path) -> None:
-    answer = tmp_path / "a.csv"
-    answer.write_text('x\n1\n\n"a\n\nb"\n')
-    quote_empty_lines(str(answer))
-    assert answer.read_text() == 'x\n1\n""\n"a\n\nb"\n'
-    answer.write_text("x,y\n1,\n")
-    quote_empty_lines(str(answer))
-    assert answer.read_text() == "x,y\n1,\n"

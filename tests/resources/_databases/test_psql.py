@@ -1,10 +1,14 @@
-"""Where statements of PostgreSQL end."""
+"""Where statements of PostgreSQL end, and the values of files for it."""
+
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from resources._databases.psql import Statement, statements
+from resources._databases.files import Source, strip_last_bars
+from resources._databases.psql import statements
+from resources._embedded.embedded_file import Failure
 
 #: Statements with semicolons inside, and without one at their end.
 NASTY = [
@@ -43,13 +47,20 @@ def test_nothing_but_comments_and_blanks_is_left_out(text: str) -> None:
     assert statements(text[len(joined) :]) == []
 
 
-@pytest.mark.parametrize("text", ["", "  \n", "-- nothing;", "/* ; */", "/* open ;"])
-def test_comments_are_no_statement(text: str) -> None:
-    assert statements(text) == []
+@pytest.mark.parametrize("size", [1, 2, 3, 1 << 20])
+def test_last_bars_are_cut_wherever_a_piece_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int
+) -> None:
+    monkeypatch.setattr("resources._databases.files.PIECE", size)
+    (tmp_path / "t.tbl").write_text("1|a|\n2||\n|b|\n3|c|")
+    strip_last_bars(Source(str(tmp_path / "t.tbl"), "t.tbl", "t"), tmp_path / "copy", 2)
+    assert (tmp_path / "copy").read_text() == "1|a\n2|\n|b\n3|c"
 
 
-def test_the_last_one_needs_no_semicolon() -> None:
-    assert statements("SELECT 1;\n\n SELECT 2\n") == [
-        Statement("SELECT 1;", 1),
-        Statement("\n\n SELECT 2\n", 3),
-    ]
+def test_an_odd_quote_inside_of_a_value_is_no_fault(tmp_path: Path) -> None:
+    made = Source(str(tmp_path / "a.csv"), "a.csv", "t")
+    (tmp_path / "a.csv").write_text('x,y\n5" disk,1\n')
+    made.refuse_open_quote(2)
+    (tmp_path / "a.csv").write_text('x,y\n1,"open\n')
+    with pytest.raises(Failure, match=r"a\.csv:"):
+        made.refuse_open_quote(2)

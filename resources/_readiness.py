@@ -10,8 +10,8 @@ import time
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass
+from contextlib import ExitStack, closing, suppress
+from dataclasses import dataclass, field
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from typing import Any, Protocol
@@ -102,18 +102,23 @@ class Readiness(ABC):
         """
 
 
+@dataclass(frozen=True, slots=True)
 class Asking(Readiness):
-    """A way that asks until the answer is right."""
+    """A way that asks until the answer is right.
 
-    @abstractmethod
-    def is_ready(self, awaited: Awaited) -> bool:
-        """Ask once."""
+    Args:
+        words: What is waited for.
+        ask: Asks once, and tells whether it is ready.
+    """
+
+    words: str
+    ask: Callable[[Awaited], bool] = field(compare=False)
 
     def wait(self, awaited: Awaited, deadline: float) -> bool:
         """Ask until it is ready, dead, or too late."""
         while awaited.running and time.monotonic() < deadline:
             try:
-                if self.is_ready(awaited):
+                if self.ask(awaited):
                     return True
             except NotReadyError:
                 raise
@@ -123,6 +128,9 @@ class Asking(Readiness):
                     raise
             awaited.wait(PAUSE)
         return False
+
+    def __str__(self) -> str:
+        return self.words
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,78 +170,44 @@ class LogPattern(Readiness):
         return f"its output has '{self.pattern}'"
 
 
-@dataclass(frozen=True, slots=True)
-class TcpPort(Asking):
-    """Something listens.
+def tcp_port(port: int) -> Asking:
+    """Return the way that waits until something listens.
 
     Args:
         port: Of the server. A container's own address is asked: on this host's loopback the
             engine's proxy listens, whether or not the container does.
     """
 
-    port: int
-
-    def is_ready(self, awaited: Awaited) -> bool:
-        """Try to connect."""
+    def takes_connections(awaited: Awaited) -> bool:
         address = awaited.address()
-        if address is None:
-            return False
-        try:
-            socket.create_connection((address, self.port), PATIENCE).close()
-        except OSError:
-            return False
-        return True
+        with suppress(OSError):
+            if address is not None:
+                socket.create_connection((address, port), PATIENCE).close()
+                return True
+        return False
 
-    def __str__(self) -> str:
-        return f"its port {self.port} takes connections"
+    return Asking(f"its port {port} takes connections", takes_connections)
 
 
-@dataclass(frozen=True, slots=True)
-class HttpUrl(Asking):
-    """It answers over HTTP.
+def http_url(port: int, path: str = "/") -> Asking:
+    """Return the way that waits until it answers over HTTP.
 
     Args:
-        port: Of the server; see ``TcpPort``.
+        port: Of the server; see ``tcp_port``.
         path: With the query, if there is one.
     """
 
-    port: int
-    path: str = "/"
-
-    def is_ready(self, awaited: Awaited) -> bool:
-        """Ask for the path."""
+    def answers(awaited: Awaited) -> bool:
         address = awaited.address()
         if address is None:
             return False
-        connection = HTTPConnection(address, self.port, timeout=PATIENCE)
-        try:
-            connection.request("GET", self.path)
+        connection = HTTPConnection(address, port, timeout=PATIENCE)
+        with closing(connection), suppress(OSError, HTTPException):
+            connection.request("GET", path)
             return connection.getresponse().status == 200
-        except (OSError, HTTPException):
-            return False
-        finally:
-            connection.close()
+        return False
 
-    def __str__(self) -> str:
-        return f"http://…:{self.port}{self.path} answers 200"
-
-
-@dataclass(frozen=True, slots=True)
-class ProgramSucceeds(Asking):
-    """A program where it is succeeds.
-
-    Args:
-        command: Program and arguments.
-    """
-
-    command: Sequence[str]
-
-    def is_ready(self, awaited: Awaited) -> bool:
-        """Execute the program."""
-        return awaited.succeeds(self.command)
-
-    def __str__(self) -> str:
-        return f"'{self.command[0]}' succeeds in it"
+    return Asking(f"http://…:{port}{path} answers 200", answers)
 
 
 def wait_until_ready(awaited: Awaited, ways: Sequence[Readiness], seconds: float) -> None:
@@ -265,13 +239,30 @@ def ways_of(given: Mapping[str, Any]) -> list[Readiness]:
     Raises:
         InputError: If one is no way.
     """
-    known: Mapping[str, Callable[[Any], Readiness]] = {
-        "log": log_way,
-        "tcp": tcp_way,
-        "http": http_way,
-        "command": command_way,
-    }
-    return [make(given[name]) for name, make in known.items() if name in given]
+    ways: list[Readiness] = []
+    if "log" in given:
+        pattern = given["log"]
+        _require(is_pattern(pattern), f"log is '{pattern}', which is no regular expression")
+        ways.append(LogPattern(pattern))
+    if "tcp" in given:
+        port = given["tcp"]
+        _require(is_port(str(port)), f"tcp is {port}; ports are 1 to 65535")
+        ways.append(tcp_port(int(port)))
+    if "http" in given:
+        text = given["http"]
+        port, slash, path = text.removeprefix(":").partition("/")
+        _require(is_port(port), f"http is '{text}'; write port and path, like 8080/health")
+        ways.append(http_url(int(port), slash + path or "/"))
+    if "command" in given:
+        program = given["command"]
+        _require(program, "command is empty; give program and arguments")
+        ways.append(Asking(f"'{program[0]}' succeeds in it", lambda it: it.succeeds(program)))
+    return ways
+
+
+def _require(is_right: object, what: str) -> None:
+    if not is_right:
+        raise InputError(f"ready.{what}")
 
 
 def is_pattern(text: str) -> bool:
@@ -283,48 +274,3 @@ def is_pattern(text: str) -> bool:
     except (re.error, OverflowError, RecursionError):
         return False
     return True
-
-
-def log_way(pattern: str) -> LogPattern:
-    """Return the way that ``ready.log`` means.
-
-    Raises:
-        InputError: If it is no regular expression.
-    """
-    if not is_pattern(pattern):
-        raise InputError(f"ready.log is '{pattern}', which is no regular expression")
-    return LogPattern(pattern)
-
-
-def tcp_way(port: int | str) -> TcpPort:
-    """Return the way that ``ready.tcp`` means.
-
-    Raises:
-        InputError: If it is no port.
-    """
-    if not is_port(str(port)):
-        raise InputError(f"ready.tcp is {port}; ports are 1 to 65535")
-    return TcpPort(int(port))
-
-
-def http_way(text: str) -> HttpUrl:
-    """Return the way that ``ready.http`` means.
-
-    Raises:
-        InputError: If it is no port and path.
-    """
-    port, slash, path = text.removeprefix(":").partition("/")
-    if not is_port(port):
-        raise InputError(f"ready.http is '{text}'; write port and path, like 8080/health")
-    return HttpUrl(int(port), slash + path or "/")
-
-
-def command_way(program: Sequence[str]) -> ProgramSucceeds:
-    """Return the way that ``ready.command`` means.
-
-    Raises:
-        InputError: If it is empty.
-    """
-    if not program:
-        raise InputError("ready.command is empty; give program and arguments")
-    return ProgramSucceeds(program)

@@ -15,12 +15,12 @@ from benchyard.core.errors import CommandFailedError, InputError, ResourceError
 from benchyard.core.files import sha256
 from benchyard.core.redaction import known_forms
 from resources._containers import Mount
-from resources._containers.base import SHARED, ProgramContainer
+from resources._containers.base import SHARED
 from resources._containers.network import addresses
-from resources._containers.settings import ContainerSettings, heap_arguments
+from resources._containers.settings import heap_arguments
 from resources._files import refuse_missing
 from resources._mapping import Database, Mapping, MappingEngine
-from resources._mapping.folder import properties, shared, write_private
+from resources._mapping.folder import ContainerEngine, properties, shared, write_private
 from resources._mapping.mappings import with_moved_sources
 from resources.process import Call, ProgramResource, usage
 
@@ -58,17 +58,11 @@ def mapping_arguments(
     return arguments
 
 
-class RMLMapper(MappingEngine, ProgramContainer[ContainerSettings]):
+class RMLMapper(ContainerEngine, MappingEngine):
     """RMLMapper: one container for each command."""
 
     _image: ClassVar[str] = "kgconstruct/rmlmapper:v6.0.0"
-
-    def _run_engine(self, arguments: list[str], output_file: str | None) -> CommandResult:
-        return self._call(self._java(arguments), output_file)
-
-    def _java(self, arguments: list[str]) -> list[str]:
-        heap = heap_arguments(self.settings.memory_bytes)
-        return ["java", *heap, "-jar", "/rmlmapper/rmlmapper.jar", *arguments]
+    _program: ClassVar[Sequence[str]] = ("java", "-jar", "/rmlmapper/rmlmapper.jar")
 
     def _execute_mapping(self, mapping: Mapping) -> CommandResult:
         secret = configuration(mapping.database)
@@ -83,7 +77,7 @@ class RMLMapper(MappingEngine, ProgramContainer[ContainerSettings]):
             file = self.workspace.own / CONFIGURATION
             write_private(file, secret)
             mounts.append(Mount(file, seen, read_only=True))
-        return self._call(self._java(arguments), mapping.output, mounts)
+        return self._call(self._engine_call(arguments), mapping.output, mounts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,16 +221,14 @@ _RULES = "Datalog_rules.rs"
 _TRIPLES, _QUADS = "triple.csv", "quadruple.csv"
 
 
-class Souffle(MappingEngine, ProgramContainer[ContainerSettings]):
+class Souffle(ContainerEngine, MappingEngine):
     """Soufflé: a container that makes rules of a mapping, and one that evaluates them.
 
     The rules and their facts, and the relations that come of them, lie in the run's shared folder.
     """
 
     _image: ClassVar[str] = "alloka/souffle:v1.0.0"
-
-    def _run_engine(self, arguments: list[str], output_file: str | None) -> CommandResult:
-        return self._call(["./bin/souffle", "-c", "-j", _JOBS, *arguments], output_file)
+    _program: ClassVar[Sequence[str]] = ("./bin/souffle", "-c", "-j", _JOBS)
 
     def _execute_mapping(self, mapping: Mapping) -> CommandResult:
         rules = self._make_rules(mapping)
@@ -247,7 +239,13 @@ class Souffle(MappingEngine, ProgramContainer[ContainerSettings]):
         evaluated = self._run_engine([rules, "-F", folder, "-D", f"{SHARED}/"], None)
         target = self.workspace.new_file(mapping.output)
         target.unlink(missing_ok=True)
-        write_rdf(self._relations(), target, graphs=mapping.serialization == "nquads")
+        relations = [self.workspace.shared / name for name in (_TRIPLES, _QUADS)]
+        made = [file for file in relations if file.exists()]
+        if not made:
+            raise CommandFailedError(
+                f"'{self._image_name}' ended well and wrote neither {_TRIPLES} nor {_QUADS}"
+            )
+        write_rdf(made, target, graphs=mapping.serialization == "nquads")
         return CommandResult(evaluated.values, target)
 
     def _make_rules(self, mapping: Mapping) -> str:
@@ -264,14 +262,6 @@ class Souffle(MappingEngine, ProgramContainer[ContainerSettings]):
                 f"'{self._image_name}' ended well and made no rules of '{mapping.file}'"
             )
         return shared(rules)
-
-    def _relations(self) -> Sequence[Path]:
-        found = [self.workspace.shared / name for name in (_TRIPLES, _QUADS)]
-        if not any(file.exists() for file in found):
-            raise CommandFailedError(
-                f"'{self._image_name}' ended well and wrote neither {_TRIPLES} nor {_QUADS}"
-            )
-        return [file for file in found if file.exists()]
 
 
 def _access(database: Database | None) -> Sequence[str]:

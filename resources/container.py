@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 from benchyard.case.resource import CommandResult, OutputFile, command
-from benchyard.core.errors import CommandFailedError, InputError
+from benchyard.core.errors import InputError
 from benchyard.core.model import Json
 from resources._containers import Mount, Specification
 from resources._containers.base import SHARED, ContainerResource, ProgramContainer, ServerContainer
@@ -166,10 +166,6 @@ class Container(ServerContainer[AnyContainerSettings]):
             exit_code: The exit code that means success.
             metrics: What it prints and is a metric: name to where that stands.
         """
-        if not self.settings.runs:
-            raise CommandFailedError("no container runs: the case sets 'runs' to false")
-        if not arguments:
-            raise CommandFailedError("'arguments' is empty; its first item must be the program")
         with keeping_profile(self.workspace, profile_file):
             result = self._execute(
                 self._up(),

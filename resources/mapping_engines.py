@@ -1,13 +1,13 @@
 """Engines that make RDF of mappings, each configured in its own way; YARRRML's parser."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar, Literal
 
 from benchyard.case.resource import CommandResult, InputFile, OutputFile, command
 from resources._containers.base import ProgramContainer
-from resources._containers.settings import ContainerSettings, heap_arguments
+from resources._containers.settings import ContainerSettings
 from resources._mapping import (
-    ArgumentEngine,
     Database,
     DatabaseType,
     Mapping,
@@ -18,7 +18,7 @@ from resources._mapping.folder import DATA, OUTPUT, ConfiguredEngine, ini, prope
 from resources._mapping.mappings import in_rml
 
 
-class RMLStreamer(MappingEngine, ConfiguredEngine):
+class RMLStreamer(ConfiguredEngine, MappingEngine):
     """RMLStreamer: one container for each command.
 
     It writes several files, which are joined in the order of their names. Duplicates stay: it does
@@ -26,18 +26,12 @@ class RMLStreamer(MappingEngine, ConfiguredEngine):
     """
 
     _image: ClassVar[str] = "kgconstruct/rmlstreamer:v2.5.0"
-
-    def _run_engine(self, arguments: list[str], output_file: str | None) -> CommandResult:
-        return self._call(self._arguments(arguments), output_file)
+    _program: ClassVar[Sequence[str]] = ("java", "-jar", "/rmlstreamer/rmlstreamer.jar")
 
     def _execute_mapping(self, mapping: Mapping) -> CommandResult:
-        arguments = self._arguments(["toFile", "-o", OUTPUT, "-m", self._mapping(mapping)])
+        arguments = ["toFile", "-o", OUTPUT, "-m", self._mapping(mapping)]
         # Where no row makes a triple, it makes no file.
-        return self._map_into_folder(arguments, mapping.output, least=0)
-
-    def _arguments(self, arguments: list[str]) -> list[str]:
-        heap = heap_arguments(self.settings.memory_bytes)
-        return ["java", *heap, "-jar", "/rmlstreamer/rmlstreamer.jar", *arguments]
+        return self._map_into_folder(self._engine_call(arguments), mapping.output, least=0)
 
     def _mapping(self, mapping: Mapping) -> str:
         """Return where the container sees the mapping."""
@@ -52,13 +46,12 @@ _KGC_FORMATS = {"ntriples": "N-TRIPLES", "nquads": "N-QUADS"}
 _KGC_FILE = "config_morphkgc.ini"
 
 
-class MorphKGC(ArgumentEngine, ConfiguredEngine):
+class MorphKGC(ConfiguredEngine):
     """Morph-KGC: one container for each command."""
 
     _image: ClassVar[str] = "kgconstruct/morph-kgc:v2.2.0"
-
-    def _run_engine(self, arguments: list[str], output_file: str | None) -> CommandResult:
-        return self._call(_kgc_call(*arguments), output_file)
+    _program: ClassVar[Sequence[str]] = ("python3", "-m", "morph_kgc")
+    _by_default: ClassVar[Sequence[str]] = (f"{DATA}/{_KGC_FILE}",)
 
     @command
     def execute_mapping(  # noqa: PLR0913, PLR0917 - each is a parameter of KROWN's steps
@@ -101,12 +94,8 @@ class MorphKGC(ArgumentEngine, ConfiguredEngine):
                 "DataSource0": {"mappings": shared(mapping_file), **access},
             }
         )
-        return self._map_into_folder(_kgc_call(self._hand_over(_KGC_FILE, settings)), output_file)
-
-
-def _kgc_call(*arguments: str) -> list[str]:
-    """Return the call; without arguments it reads KROWN's file, an earlier command's."""
-    return ["python3", "-m", "morph_kgc", *(arguments or (f"{DATA}/{_KGC_FILE}",))]
+        self._hand_over(_KGC_FILE, settings)
+        return self._map_into_folder(self._engine_call(), output_file)
 
 
 #: Names of formats: those of the cases to Morph-RDB's own.
@@ -118,16 +107,12 @@ _RDB_CLASS_PATH = ".:morph-rdb-dist-3.12.6.jar:dependency/*"
 _RDB_MAIN = "es.upm.fi.dia.oeg.morph.r2rml.rdb.engine.MorphRDBRunner"
 
 
-class MorphRDB(ArgumentEngine, ConfiguredEngine):
+class MorphRDB(ConfiguredEngine):
     """Morph-RDB: one container for each command."""
 
     _image: ClassVar[str] = "kgconstruct/morph-rdb:v3.12.5"
-
-    def _run_engine(self, arguments: list[str], output_file: str | None) -> CommandResult:
-        """Run it; without arguments it reads KROWN's file, an earlier command's."""
-        heap = heap_arguments(self.settings.memory_bytes)
-        files = arguments or [DATA, _RDB_FILE]
-        return self._call(["java", *heap, "-cp", _RDB_CLASS_PATH, _RDB_MAIN, *files], output_file)
+    _program: ClassVar[Sequence[str]] = ("java", "-cp", _RDB_CLASS_PATH, _RDB_MAIN)
+    _by_default: ClassVar[Sequence[str]] = (DATA, _RDB_FILE)
 
     @command
     def execute_mapping(  # noqa: PLR0913, PLR0917 - each is a parameter of KROWN's steps
@@ -184,16 +169,15 @@ _SDM_KINDS = {"MySQL": "mysql", "PostgreSQL": "postgres"}
 _SDM_FILE = "config_sdmrdfizer.ini"
 
 
-class SDMRDFizer(ArgumentEngine, ConfiguredEngine):
+class SDMRDFizer(ConfiguredEngine):
     """SDM-RDFizer: one container for each command.
 
     A database is named in a copy of the mapping, which is RML then.
     """
 
     _image: ClassVar[str] = "kgconstruct/sdm-rdfizer:v4.6.6.5"
-
-    def _run_engine(self, arguments: list[str], output_file: str | None) -> CommandResult:
-        return self._call(_sdm_call(*arguments), output_file)
+    _program: ClassVar[Sequence[str]] = ("python3", "sdm-rdfizer/rdfizer/run_rdfizer.py")
+    _by_default: ClassVar[Sequence[str]] = (f"{DATA}/{_SDM_FILE}",)
 
     @command
     def execute_mapping(  # noqa: PLR0913, PLR0917 - each is a parameter of KROWN's steps
@@ -227,21 +211,12 @@ class SDMRDFizer(ArgumentEngine, ConfiguredEngine):
         if database is not None:
             settings["datasets"]["dbType"] = _SDM_KINDS[database.kind]
             settings["dataset1"] |= _sdm_connection(database)
-            settings["dataset1"]["mapping"] = self._converted(mapping_file, database)
-        configuration = self._hand_over(_SDM_FILE, ini(settings, delimiter=":"))
-        return self._map_into_folder(_sdm_call(configuration), output_file)
-
-    def _converted(self, mapping_file: str, database: Database) -> str:
-        """Return where the container sees the mapping as this engine wants it."""
-        file = self.workspace.file(mapping_file)
-        text = in_rml(file, mapping_file, database, formulations=True)
-        return self._hand_over("mapping_converted.rml.ttl", text)
-
-
-def _sdm_call(*arguments: str) -> list[str]:
-    """Return the call; without arguments it reads KROWN's file, an earlier command's."""
-    given = arguments or (f"{DATA}/{_SDM_FILE}",)
-    return ["python3", "sdm-rdfizer/rdfizer/run_rdfizer.py", *given]
+            file = self.workspace.file(mapping_file)
+            text = in_rml(file, mapping_file, database, formulations=True)
+            converted = self._hand_over("mapping_converted.rml.ttl", text)
+            settings["dataset1"]["mapping"] = converted
+        self._hand_over(_SDM_FILE, ini(settings, delimiter=":"))
+        return self._map_into_folder(self._engine_call(), output_file)
 
 
 def _sdm_settings(name: str, output_format: str) -> dict[str, dict[str, str]]:

@@ -1,7 +1,7 @@
 """MySQL or MariaDB in a container."""
 
 import csv
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from io import StringIO
 from pathlib import Path
@@ -10,7 +10,7 @@ from typing import ClassVar, Literal, TextIO
 from benchyard.case.resource import CommandResult, InputFile, OutputFile, command
 from benchyard.core.errors import CommandFailedError, ProgramFailedError, retold
 from resources._containers.engine import EngineError
-from resources._containers.settings import ContainerSettings, Wrong
+from resources._containers.settings import ContainerSettings
 from resources._databases import mysql_client
 from resources._databases.dialog import NOT_EXECUTABLE, Dialog, DialogClient, DialogEndedError
 from resources._databases.files import Source
@@ -30,15 +30,9 @@ class MySQLSettings(ContainerSettings):
         variables: The server's own settings by name, such as ``{"max_connections": 50}``.
     """
 
-    variables: dict[str, str | int | float] = field(default_factory=dict[str, str | int | float])
+    _named = ("variables", "variable", r"[^\W\d][\w-]*")
 
-    def wrong(self) -> Iterator[Wrong]:
-        """Yield the name of each setting that cannot be, and why."""
-        # A dataclass with slots is a second class: super() without arguments knows the first.
-        yield from ContainerSettings.wrong(self)
-        for name in self.variables:
-            if not name.replace("-", "_").isidentifier():
-                yield "variables", f"MySQL: '{name}' is not the name of a variable"
+    variables: dict[str, str | int | float] = field(default_factory=dict[str, str | int | float])
 
 
 class MySQL(DatabaseServer[MySQLSettings]):
@@ -79,15 +73,6 @@ class MySQL(DatabaseServer[MySQLSettings]):
             super()._connect()
 
     # -- commands
-
-    @command
-    def analyze(self, tables: list[str] | None = None) -> CommandResult:
-        """Take the statistics that queries are planned with.
-
-        Args:
-            tables: Their names; all tables if left out.
-        """
-        return self._maintain("ANALYZE", tables)
 
     @command
     def optimize(self, tables: list[str] | None = None) -> CommandResult:

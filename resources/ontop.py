@@ -145,9 +145,6 @@ class OntopVirtualize(_Ontop[ContainerSettings], ServerContainer[ContainerSettin
         database = Database(rdb_username, rdb_password, rdb_host, rdb_port, rdb_name, rdb_type)
         files = self._files(mapping_file, database)
         call = [PROGRAM, "endpoint", "--cors-allowed-origins=*", f"--port={PORT}", *files]
-        return self._serve_anew(call)
-
-    def _serve_anew(self, call: Sequence[str]) -> CommandResult:
         if self._server is not None:
             self._server.stop(self.settings.stop_seconds)
         spec = replace(self._specification(), command=tuple(call))

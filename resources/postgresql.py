@@ -2,14 +2,14 @@
 
 import csv
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar, Literal
 
 from benchyard.case.resource import CommandResult, InputFile, OutputFile, command
 from benchyard.core.errors import CommandFailedError
-from resources._containers.settings import ContainerSettings, Wrong
+from resources._containers.settings import ContainerSettings
 from resources._databases import psql
 from resources._databases.dialog import Dialog, DialogClient, DialogEndedError
 from resources._databases.files import Source, strip_last_bars
@@ -30,17 +30,11 @@ class PostgreSQLSettings(ContainerSettings):
         parameters: The server's own settings by name, such as ``{"work_mem": "64MB"}``.
     """
 
+    _named = ("parameters", "parameter", r"[^\W\d]\w*(\.[^\W\d]\w*)*")
+
     parameters: dict[str, str | int | float | bool] = field(
         default_factory=dict[str, str | int | float | bool]
     )
-
-    def wrong(self) -> Iterator[Wrong]:
-        """Yield the name of each setting that cannot be, and why."""
-        # A dataclass with slots is a second class: super() without arguments knows the first.
-        yield from ContainerSettings.wrong(self)
-        for name in self.parameters:
-            if not all(part.isidentifier() for part in name.split(".")):
-                yield "parameters", f"PostgreSQL: '{name}' is not the name of a parameter"
 
 
 class PostgreSQL(DatabaseServer[PostgreSQLSettings]):
@@ -94,15 +88,6 @@ class PostgreSQL(DatabaseServer[PostgreSQLSettings]):
         options = [word for word, is_set in (("FULL", full), ("ANALYZE", analyze)) if is_set]
         words = f" ({', '.join(options)})" if options else ""
         return self._maintain(f"VACUUM{words}", tables)
-
-    @command
-    def analyze(self, tables: list[str] | None = None) -> CommandResult:
-        """Take the statistics that queries are planned with.
-
-        Args:
-            tables: Their names; all tables if left out.
-        """
-        return self._maintain("ANALYZE", tables)
 
     @command
     def explain_query_file(

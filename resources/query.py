@@ -175,7 +175,9 @@ class Query(WorkerResource[NoSettings]):
         try:
             values = self._ask(request)
             if name is None:
-                saved = saved.with_suffix(_suffix(str(values["content_type"])))
+                kind = str(values["content_type"]).partition(";")[0].strip().lower()
+                ending = kind.rpartition("/")[2].rpartition("+")[2]
+                saved = saved.with_suffix(_SUFFIXES.get(ending, ".txt"))
             part.replace(saved)
         except CommandFailedError as error:
             raise retold(error, f"{endpoint}: {error}") from error
@@ -215,8 +217,3 @@ def _refuse(found: Count, *, empty: bool) -> None:
     if empty and not found.empty:
         number = "" if found.results is None else f"{found.results:,} "
         raise CommandFailedError(f"with {number}results, and 'expect_empty' is true")
-
-
-def _suffix(content_type: str) -> str:
-    kind = content_type.partition(";")[0].strip().lower()
-    return _SUFFIXES.get(kind.rpartition("/")[2].rpartition("+")[2], ".txt")

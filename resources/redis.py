@@ -19,7 +19,7 @@ from resources._containers.base import ServerContainer
 from resources._containers.settings import ContainerSettings, Wrong
 from resources._containers.streams import Follower
 from resources._files import emptied, kept_file, named_or_kept
-from resources._readiness import Readiness, TcpPort
+from resources._readiness import Readiness, tcp_port
 
 Test: TypeAlias = Literal[
     "ping",
@@ -123,6 +123,8 @@ class RedisSettings(ContainerSettings):
         parameters: The server's own settings by name, such as ``{"appendonly": "yes"}``.
     """
 
+    _named = ("parameters", "parameter", r"[^\W\d][\w-]*")
+
     maxmemory: str | None = None
     parameters: dict[str, str | int] = field(default_factory=dict[str, str | int])
 
@@ -135,9 +137,6 @@ class RedisSettings(ContainerSettings):
                 parse_size(self.maxmemory)
             except InputError as error:
                 yield "maxmemory", f"maxmemory: {error}"
-        for name in self.parameters:
-            if not name.replace("-", "_").isidentifier():
-                yield "parameters", f"Redis: '{name}' is not the name of a parameter"
 
 
 class Redis(ServerContainer[RedisSettings]):
@@ -157,7 +156,7 @@ class Redis(ServerContainer[RedisSettings]):
         return replace(spec, command=("redis-server", *options)) if options else spec
 
     def _readiness(self) -> list[Readiness]:
-        return [TcpPort(PORT)]
+        return [tcp_port(PORT)]
 
     def version(self) -> str:
         """Ask the server."""

@@ -11,7 +11,7 @@ from benchyard.case.resource import InputFolder, Workspace, name_of
 from benchyard.core.errors import CommandFailedError, InputError, ResourceError, SettingsError
 from benchyard.core.model import Json, JsonObject, mapped
 from benchyard.process.usage import Ended
-from resources._readiness import Readiness, TcpPort, free_port, is_free, wait_until_ready, ways_of
+from resources._readiness import Readiness, free_port, is_free, tcp_port, wait_until_ready, ways_of
 from resources._server_process import ServerProcess
 from resources.process import Call, HostProgram, run_label, usage
 
@@ -87,7 +87,7 @@ class ServiceSettings:
             InputError: If one is no way.
         """
         if not self.ready:
-            return [TcpPort(port)] if self.names_port else []
+            return [tcp_port(port)] if self.names_port else []
         ready = cast("JsonObject", self.ready)
         given = {name: mapped(way, partial(with_port, port=port)) for name, way in ready.items()}
         if str(given.get("http")).startswith("/"):

@@ -105,7 +105,7 @@ def engine_config(spec: Specification) -> JsonObject:
 
 def _host_config(spec: Specification) -> JsonObject:
     config: JsonObject = {
-        "Mounts": [*map(_bind, spec.mounts), *_volumes(spec)],
+        "Mounts": _mounts(spec),
         "PortBindings": {
             f"{port}/tcp": [{"HostIp": LOOPBACK, "HostPort": str(host) if host else ""}]
             for port, host in spec.ports.items()
@@ -128,24 +128,19 @@ def _host_config(spec: Specification) -> JsonObject:
     return {name: value for name, value in config.items() if value is not None}
 
 
-def _bind(mount: Mount) -> Json:
-    return {
-        "Type": "bind",
-        "Source": str(mount.source),
-        "Target": mount.target,
-        "ReadOnly": mount.read_only,
-    }
-
-
-def _volumes(spec: Specification) -> list[Json]:
-    return [
-        {
-            "Type": "volume",
-            "Source": name,
-            "Target": target,
-            "VolumeOptions": {"Labels": dict(spec.labels)},
-        }
+def _mounts(spec: Specification) -> list[Json]:
+    options: JsonObject = {"Labels": dict(spec.labels)}
+    folders: list[JsonObject] = [
+        {"Source": str(mount.source), "Target": mount.target, "ReadOnly": mount.read_only}
+        for mount in spec.mounts
+    ]
+    volumes: list[JsonObject] = [
+        {"Source": name, "Target": target, "VolumeOptions": options}
         for name, target in spec.volumes.items()
+    ]
+    return [
+        *({"Type": "bind", **folder} for folder in folders),
+        *({"Type": "volume", **volume} for volume in volumes),
     ]
 
 

@@ -122,7 +122,12 @@ class ContainerResource(Resource[ContainerSettingsT]):
     def initialize(self) -> None:
         """Fetch the image unless it is here, and see that fixed ports are free."""
         pulled = ensure_image(self._container_set.engine, self._image_name, logger.info)
-        self._refuse_taken_ports()
+        taken = [str(host) for host in self._ports().values() if host and not is_free(host)]
+        if taken:
+            raise ResourceError(
+                f"{self._title}: port {', '.join(taken)} of this host is taken; stop who "
+                "has it, or let the kernel choose one with 0 under 'ports' in the case's resources"
+            )
         identity = image_identity(self._container_set.engine, self._image_name)
         self._facts = {
             **identity,
@@ -135,14 +140,6 @@ class ContainerResource(Resource[ContainerSettingsT]):
         }
         if pulled is not None:
             self._facts["pulls"] = [{**pulled, "bytes": identity["bytes"]}]
-
-    def _refuse_taken_ports(self) -> None:
-        taken = [str(host) for host in self._ports().values() if host and not is_free(host)]
-        if taken:
-            raise ResourceError(
-                f"{self._title}: port {', '.join(taken)} of this host is taken; stop who "
-                "has it, or let the kernel choose one with 0 under 'ports' in the case's resources"
-            )
 
     def start(self) -> None:
         """Make the run's network and volumes, which go away with the run."""

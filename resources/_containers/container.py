@@ -248,21 +248,18 @@ class LiveContainer:
 
     def died(self, doing: str) -> NotReadyError:
         """Return the error for a container that should run and does not."""
-        try:
-            ended = self.ended
-        except EngineError as error:
-            return NotReadyError(str(error))
-        how = ended.describe() if ended else "it ended"
-        return NotReadyError(f"{self.title} died while {doing}: {how}; it said: {self.said()}")
+        return NotReadyError(self._fate(f"died while {doing}"))
 
     def over(self) -> CommandFailedError:
         """Return the error for a command that was to be executed in it, and it has ended."""
+        return CommandFailedError(self._fate("ended"))
+
+    def _fate(self, what: str) -> str:
         try:
-            ended = self.ended
+            how = self.ended.describe() if self.ended else "it does not run"
         except EngineError as error:
-            return CommandFailedError(str(error))
-        how = f"ended: {ended.describe()}" if ended else "was not started"
-        return CommandFailedError(f"{self.title} {how}; it said: {self.said()}")
+            return str(error)
+        return f"{self.title} {what}: {how}; it said: {self.said()}"
 
     # -- further programs in it
 

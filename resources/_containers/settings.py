@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from posixpath import normpath
-from typing import Any, TypedDict
+from typing import Any, ClassVar, TypedDict
 
 from benchyard.core.amounts import parse_size
 from benchyard.core.errors import InputError, NotReadyError, SettingsError
@@ -70,6 +70,9 @@ class ContainerSettings:
         stop_seconds: So long it may take to end when it is asked to; then it is killed.
     """
 
+    #: A setting by names of the server's own, what one is, and its form.
+    _named: ClassVar[tuple[str, str, str] | None] = None
+
     image: str = ""
     cpus: float | None = None
     cpuset: str | None = None
@@ -96,6 +99,15 @@ class ContainerSettings:
         yield from _wrong_numbers(self)
         yield from _wrong_ports(self)
         yield from _wrong_folders(self)
+        yield from self._wrong_names()
+
+    def _wrong_names(self) -> Iterator[Wrong]:
+        if self._named is not None:
+            setting, kind, form = self._named
+            for name in getattr(self, setting):
+                if not re.fullmatch(form, name):
+                    title = type(self).__name__.removesuffix("Settings")
+                    yield setting, f"{title}: '{name}' is not the name of a {kind}"
 
     @property
     def memory_bytes(self) -> int | None:
@@ -146,28 +158,20 @@ def _wrong_folders(settings: ContainerSettings) -> Iterator[Wrong]:
             seen.add(normpath(folder))
 
 
-@dataclass(frozen=True, slots=True)
-class Healthy(Asking):
-    """The engine finds it healthy."""
-
-    def is_ready(self, awaited: Awaited) -> bool:
-        """Ask the engine."""
-        container: Any = awaited
-        state: Any = container.inspected()["State"]
-        health = state.get("Health")
-        if health is None:
-            raise NotReadyError(
-                f"the image '{container.spec.image}' has no health check; give 'health_check', or "
-                "another way under 'ready'"
-            )
-        if health["Status"] == "unhealthy":
-            tries: list[Any] = health.get("Log") or [{}]
-            said = str(tries[-1].get("Output", "")).strip()
-            raise NotReadyError(f"{container.title} is unhealthy: {said}")
-        return health["Status"] == "healthy"
-
-    def __str__(self) -> str:
-        return "the engine finds it healthy"
+def _is_healthy(awaited: Awaited) -> bool:
+    """Ask the engine whether it finds a container healthy."""
+    container: Any = awaited
+    health: Any = container.inspected()["State"].get("Health")
+    if health is None:
+        raise NotReadyError(
+            f"the image '{container.spec.image}' has no health check; give 'health_check', or "
+            "another way under 'ready'"
+        )
+    if health["Status"] == "unhealthy":
+        tries: list[Any] = health.get("Log") or [{}]
+        said = str(tries[-1].get("Output", "")).strip()
+        raise NotReadyError(f"{container.title} is unhealthy: {said}")
+    return health["Status"] == "healthy"
 
 
 def readiness(given: ReadySettings) -> list[Readiness]:
@@ -176,7 +180,8 @@ def readiness(given: ReadySettings) -> list[Readiness]:
     Raises:
         InputError: If one is no way.
     """
-    return [*ways_of(given), *([Healthy()] if given.get("healthy") else [])]
+    healthy = Asking("the engine finds it healthy", _is_healthy)
+    return [*ways_of(given), *([healthy] if given.get("healthy") else [])]
 
 
 def health_check(given: HealthCheckSettings) -> JsonObject | None:

@@ -1,13 +1,13 @@
 """The base of databases that serve from a container."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
-from benchyard.case.resource import CommandResult
+from benchyard.case.resource import CommandResult, command
 from benchyard.core.errors import CommandFailedError, NotReadyError, ResourceError
 from resources._containers import Mount, Specification
 from resources._containers.base import ContainerSettingsT, ServerContainer
@@ -17,41 +17,12 @@ from resources._databases.dialog import NOT_EXECUTABLE, Dialog, DialogClient, Di
 from resources._databases.files import Catalogue, Source, catalogue_of
 from resources._embedded.embedded_file import Failure, quote_empty_lines
 from resources._files import put, read_text
-from resources._readiness import Asking, Awaited, Readiness, TcpPort
+from resources._readiness import Asking, Readiness, tcp_port
 
 #: Where the container sees this resource's scratch folder.
 OWN = "/benchyard"
 #: Seconds that the engine may need to notice that a container ended.
 _A_MOMENT = 1.0
-
-
-class Talks(Asking):
-    """Its client gets an answer.
-
-    Args:
-        connect: Opens the client and asks something.
-    """
-
-    def __init__(self, connect: Callable[[], None]) -> None:
-        self._connect = connect
-        self._reason = ""
-
-    def is_ready(self, awaited: Awaited) -> bool:
-        """Try it once."""
-        del awaited
-        try:
-            self._connect()
-        except (DialogEndedError, EngineError) as error:
-            if isinstance(error, DialogEndedError) and error.exit_code in NOT_EXECUTABLE:
-                raise NotReadyError(
-                    f"its client cannot be executed in the image: {error}"
-                ) from error
-            self._reason = f" ({error})"
-            return False
-        return True
-
-    def __str__(self) -> str:
-        return f"it answers a query{self._reason}"
 
 
 class DatabaseServer(SqlDatabase[ContainerSettingsT], ServerContainer[ContainerSettingsT], ABC):
@@ -65,6 +36,8 @@ class DatabaseServer(SqlDatabase[ContainerSettingsT], ServerContainer[ContainerS
     _port: ClassVar[int]
 
     _dialog: Dialog | None = None
+    #: Why the server did not answer the client.
+    _reason: str = ""
 
     # -- life
 
@@ -98,7 +71,32 @@ class DatabaseServer(SqlDatabase[ContainerSettingsT], ServerContainer[ContainerS
 
     def _readiness(self) -> list[Readiness]:
         # An image's first server, which only fills the database, does not listen there.
-        return [TcpPort(self._port), Talks(self._connect)]
+        return [tcp_port(self._port), Asking("it answers a query", self._answers)]
+
+    def _answers(self, _: object) -> bool:
+        """Open the client, and ask for the version."""
+        try:
+            self._connect()
+        except DialogEndedError as error:
+            if error.exit_code in NOT_EXECUTABLE:
+                what = f"its client cannot be executed in the image: {error}"
+                raise NotReadyError(what) from error
+            self._reason = f"; {error}"
+            return False
+        except EngineError:
+            return False
+        return True
+
+    def wait_until_ready(self) -> None:
+        """Wait until it answers a query.
+
+        Raises:
+            NotReadyError: If it does not; with what its client said last.
+        """
+        try:
+            super().wait_until_ready()
+        except NotReadyError as error:
+            raise NotReadyError(f"{error}{self._reason}") from error
 
     def start(self) -> None:
         """Make the scratch folder, and start the container."""
@@ -166,6 +164,19 @@ class DatabaseServer(SqlDatabase[ContainerSettingsT], ServerContainer[ContainerS
                 self._connect()
 
     # -- commands
+
+    @command
+    def analyze(self, tables: list[str] | None = None) -> CommandResult:
+        """Take the statistics that queries are planned with.
+
+        Args:
+            tables: Their names; all tables if left out.
+        """
+        return self._maintain("ANALYZE", tables)
+
+    @abstractmethod
+    def _maintain(self, what: str, tables: list[str] | None) -> CommandResult:
+        """Let the server work on tables, all of them if none are named."""
 
     def _load(self, files: list[tuple[str, str]], schema_file: str | None) -> CommandResult:
         sources = [self._source(file, table) for file, table in files]

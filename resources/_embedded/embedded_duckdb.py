@@ -82,7 +82,8 @@ class _DuckDB(Engine):
 
     def fill(self, file: DataFile, columns: Sequence[Column]) -> int:
         try:
-            return self._count(_insert(file, columns))
+            insert = _insert_tbl if file.is_tbl else _insert_csv
+            return self._count(insert(file, columns))
         except duckdb.Error as error:
             raise _explained(file, len(columns), str(error)) from error
 
@@ -106,10 +107,6 @@ def _without_end(query: str) -> str:
     if operators and query.encode()[operators[-1] :].startswith(b";"):
         return query.encode()[: operators[-1]].decode()
     return query
-
-
-def _insert(file: DataFile, columns: Sequence[Column]) -> str:
-    return _insert_tbl(file, columns) if file.is_tbl else _insert_csv(file, columns)
 
 
 def _insert_csv(file: DataFile, columns: Sequence[Column]) -> str:

@@ -9,7 +9,7 @@ import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import IO
+from typing import IO, ClassVar
 
 from benchyard.case.resource import CommandResult
 from benchyard.core.errors import CommandFailedError
@@ -21,7 +21,8 @@ from resources._containers.base import (
     ContainerSettingsT,
     ProgramContainer,
 )
-from resources._containers.settings import ContainerSettings
+from resources._containers.settings import ContainerSettings, heap_arguments
+from resources._mapping import ArgumentEngine
 
 #: Who may read and write what holds a password.
 PRIVATE = 0o600
@@ -59,7 +60,10 @@ def ini(sections: Mapping[str, Mapping[str, str]], delimiter: str = " = ") -> st
 
 def _ini_line(name: str, value: str, delimiter: str) -> str:
     if value != value.strip() or len(value.splitlines()) > 1:
-        raise _unwritable(name)
+        raise CommandFailedError(
+            f"the value of '{name}' has line breaks, or spaces at an end, which the program's "
+            "configuration file cannot hold; change it"
+        )
     return f"{name}{delimiter}{value.replace('$', '$$')}\n"
 
 
@@ -84,13 +88,6 @@ def _ascii(letter: str) -> str:
         return letter
     units = letter.encode("utf-16-be", "surrogatepass").hex()
     return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))
-
-
-def _unwritable(name: str) -> CommandFailedError:
-    return CommandFailedError(
-        f"the value of '{name}' has line breaks, or spaces at an end, which the program's "
-        "configuration file cannot hold; change it"
-    )
 
 
 #: Bytes that are copied at a time.
@@ -156,8 +153,26 @@ class WithFolder(ContainerResource[ContainerSettingsT]):
         return f"{DATA}/{name}"
 
 
-class ConfiguredEngine(WithFolder[ContainerSettings], ProgramContainer[ContainerSettings]):
-    """An engine that runs once for each command and reads its configuration from a file."""
+class ContainerEngine(ArgumentEngine, ProgramContainer[ContainerSettings]):
+    """An engine that runs in a container of its own for each command."""
+
+    #: Program and first arguments; Java gets its heap besides.
+    _program: ClassVar[Sequence[str]]
+    #: What follows if a step gives no arguments: KROWN's file, an earlier command's.
+    _by_default: ClassVar[Sequence[str]] = ()
+
+    def _engine_call(self, arguments: Sequence[str] = ()) -> list[str]:
+        """Return program and arguments."""
+        program, *first = self._program
+        heap = heap_arguments(self.settings.memory_bytes) if program == "java" else ()
+        return [program, *heap, *first, *(arguments or self._by_default)]
+
+    def _run_engine(self, arguments: list[str], output_file: str | None) -> CommandResult:
+        return self._call(self._engine_call(arguments), output_file)
+
+
+class ConfiguredEngine(WithFolder[ContainerSettings], ContainerEngine):
+    """An engine that reads its configuration from a file."""
 
     def _map_into_folder(
         self, arguments: Sequence[str], output_file: str, *, least: int = 1

@@ -83,7 +83,10 @@ def _posted(connection: HTTPConnection, request: Mapping[str, Any]) -> HTTPRespo
     }
     body = urlencode({"query": request["query"], "maxrows": MAX_ROWS}).encode()
     target = f"{parts.path or '/'}{'?' if parts.query else ''}{parts.query}"
-    headers = _merged(headers, request["headers"])
+    # The user's headers are put in place of our own, however they are spelled.
+    given = {name.lower() for name in request["headers"]}
+    headers = {name: value for name, value in headers.items() if name.lower() not in given}
+    headers |= request["headers"]
     connection.request("POST", target, body, headers)
     response = connection.getresponse()
     challenge = response.getheader("WWW-Authenticate", "")
@@ -116,12 +119,6 @@ def _authorization(auth: Mapping[str, str], challenge: str, url: str) -> str:
     handler = urls.AbstractDigestAuthHandler(passwords)
     posted = urls.Request(url, b"")  # noqa: S310 - only its address is read
     return f"Digest {handler.get_authorization(posted, fields)}"
-
-
-def _merged(own: Mapping[str, str], given: Mapping[str, str]) -> dict[str, str]:
-    """Put the user's headers in place of our own, however they are spelled."""
-    names = {name.lower() for name in given}
-    return {name: value for name, value in own.items() if name.lower() not in names} | dict(given)
 
 
 def _refuse(response: HTTPResponse) -> None:

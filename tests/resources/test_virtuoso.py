@@ -1,13 +1,12 @@
 """Virtuoso: its container to the letter, and what its loader is told and says."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from benchyard.case.resource import Workspace
 from resources._containers.settings import ContainerSettings
-from resources.virtuoso import FINISH, Virtuoso, isql, refuse_unloaded, register
+from resources.virtuoso import FINISH, Virtuoso, refuse_unloaded, register
 from tests.resources.containers import refusal
 
 
@@ -20,19 +19,6 @@ def test_a_case_may_say_otherwise(workspace: Workspace) -> None:
     resource = made(workspace, environment=environment)
     assert environment.items() <= resource._specification().environment.items()
     assert resource._password == environment["DBA_PASSWORD"]
-
-
-def test_what_isql_is_told() -> None:
-    said = register("/usr/share/proj/rdf", "*.nt")
-    graph = "'http://example.com/graph'"
-    assert said.endswith(f"ld_dir('/usr/share/proj/rdf', '*.nt', {graph});")
-    assert isql("root", said) == ["isql", "-U", "dba", "-P", "root", f"exec={said}"]
-    assert FINISH.startswith("checkpoint; checkpoint_interval(60); select case when coalesce(")
-
-
-def test_a_port_that_a_step_names_is_fixed(workspace: Workspace) -> None:
-    asking = replace(workspace, ports=frozenset({8890}))
-    assert made(asking)._specification().ports == {8890: 8890, 1111: 0}
 
 
 @pytest.mark.parametrize("name", ["a'b.nt", "a;b.nt", "$U{a}.nt", "a\\b.nt", 'a"b', "a\nb", "%"])

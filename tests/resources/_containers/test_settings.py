@@ -14,7 +14,7 @@ from resources._containers.settings import (
     readiness,
     usable_memory,
 )
-from resources._readiness import HttpUrl, LogPattern, ProgramSucceeds, TcpPort
+from resources._readiness import Asking, LogPattern, http_url, tcp_port
 from resources.container import AnyContainerSettings
 
 
@@ -58,9 +58,9 @@ def test_what_cannot_be_is_refused(given_: dict[str, Any], words: str) -> None:
 
 def test_every_way_to_be_ready() -> None:
     ways = readiness({"log": "x", "tcp": 1, "http": ":80/a?b", "command": ["true"]})
-    ports = [TcpPort(1), HttpUrl(80, "/a?b")]
-    assert ways == [LogPattern("x"), *ports, ProgramSucceeds(["true"])]
-    assert readiness({"http": "80"}) == [HttpUrl(80, "/")]
+    ports = [tcp_port(1), http_url(80, "/a?b")]
+    assert ways == [LogPattern("x"), *ports, Asking("'true' succeeds in it", bool)]
+    assert readiness({"http": "80"}) == [http_url(80, "/")]
     assert readiness({"healthy": False}) == []
 
 

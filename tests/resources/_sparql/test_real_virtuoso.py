@@ -8,8 +8,16 @@ import pytest
 
 from benchyard.case.resource import Workspace, step_context
 from resources._containers.settings import ContainerSettings
-from resources.virtuoso import GRAPH, Virtuoso
-from tests.resources.containers import asking, broken_off, brought_up, put, refusal, workspace_in
+from resources.virtuoso import GRAPH, LOADER, Virtuoso, isql
+from tests.resources.containers import (
+    asking,
+    broken_off,
+    brought_up,
+    put,
+    refusal,
+    shell,
+    workspace_in,
+)
 
 pytestmark = [pytest.mark.requires("docker", "image:virtuoso"), pytest.mark.slow]
 
@@ -90,6 +98,20 @@ def test_defect_04_what_is_no_rdf_fails_with_the_loaders_words(
     said = refusal(lambda: virtuoso.load_parallel("*.nt", 2, "broken"))
     assert said.startswith("Virtuoso could not load /usr/share/proj/broken/bad.nt: 37000")
     assert virtuoso.alive()
+
+
+def test_defect_04_an_isql_that_crashes_fails_the_step_with_its_output(
+    virtuoso: Any, place: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def crashing(password: str, statements: str) -> list[str]:
+        crash = shell("echo last words; kill -SEGV $$")
+        return crash if statements == LOADER else isql(password, statements)
+
+    monkeypatch.setattr("resources.virtuoso.isql", crashing)
+    put(place, "a.nt", text=triples(0, 1))
+    said = refusal(lambda: virtuoso.load("a.nt"))
+    assert "signal 11" in said
+    assert "last words" in said
 
 
 @pytest.mark.parametrize(

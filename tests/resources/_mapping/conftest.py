@@ -7,6 +7,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, TypeAlias
 
 import pytest
+from pyoxigraph import RdfFormat, parse
 
 import resources
 from benchyard.case.resource import CommandResult, Workspace, step_context
@@ -87,6 +88,11 @@ def on_host(spec: Specification, path: str) -> tuple[Path, bool]:
         if PurePosixPath(path).is_relative_to(mount.target):
             return mount.source / PurePosixPath(path).relative_to(mount.target), mount.read_only
     return Path("/nowhere", path.lstrip("/")), True
+
+
+def statements(file: Path) -> set[str]:
+    """Return the triples of a file of N-Triples or N-Quads."""
+    return {str(quad.triple) for quad in parse(path=str(file), format=RdfFormat.N_QUADS)}
 
 
 MakeEngine: TypeAlias = Callable[..., Any]

@@ -146,25 +146,17 @@ def test_no_file_is_an_error_but_where_no_triples_make_none(engine: Any, calls: 
     assert calls.specs
 
 
-def test_an_earlier_output_is_not_taken_for_a_new_one(engine: Any, calls: Any) -> None:
-    resource = engine("RMLMapper")
-    calls.makes = {"/data/shared/out.nt": "old"}
-    resource.execute_mapping(*FILES)
-    calls.makes = {}
-    assert "did not write" in refusal(lambda: resource.execute_mapping(*FILES))
-
-
-def test_a_step_that_is_wrong_runs_nothing(
+def test_a_step_that_is_wrong_runs_nothing_and_an_earlier_output_is_no_new_one(
     engine: Any, calls: Any, database: dict[str, Any]
 ) -> None:
     mapper = engine("RMLMapper")
     said = refusal(lambda: mapper.execute_mapping("mapping.ttl", "data.csv", "ntriples"))
     assert "would overwrite an input" in said
-    del database["rdb_port"], database["rdb_name"]
-    said = refusal(lambda: mapper.execute_mapping(*FILES, **database))
-    assert "rdb_port, rdb_name missing" in said
-    assert database["rdb_password"] not in said
+    parts = {name: database[name] for name in ("rdb_username", "rdb_password")}
+    assert "rdb_name, rdb_type missing" in refusal(lambda: mapper.execute_mapping(*FILES, **parts))
     assert calls.specs == []
+    (mapper.workspace.shared / "out.nt").write_text("old")
+    assert "did not write" in refusal(lambda: mapper.execute_mapping(*FILES))
 
 
 # -- databases
@@ -213,21 +205,6 @@ def test_rmlstreamer_gets_a_copy_of_the_mapping_that_names_the_database(
     assert database["rdb_password"] not in str(calls.specs[0])
     kept = [path for path in resource.workspace.shared.rglob("*") if path.is_file()]
     assert not any(database["rdb_password"] in path.read_text() for path in kept)
-
-
-@pytest.mark.parametrize("several", [False, True])
-def test_names_with_dollars_are_not_taken_for_references(
-    engine: Any, calls: Any, several: bool
-) -> None:
-    resource = engine("MorphKGC")
-    (resource.workspace.shared / "${a}.ttl").write_text("")
-    calls.makes = {"/data/output/$b.nt": ""}
-    resource.execute_mapping("${a}.ttl", "$b.nt", "ntriples", multiple_files=several)
-    where = {"output_dir": "/data/output"} if several else {"output_file": "/data/output/$b.nt"}
-    assert read(calls.seen[0][MORPH_KGC]) == {
-        "CONFIGURATION": {"output_format": "N-TRIPLES", **where},
-        "DataSource0": {"mappings": "/data/shared/${a}.ttl"},
-    }
 
 
 @BOTH

@@ -1,13 +1,12 @@
 """Maps that refer to other maps, on real databases, with each engine that can be had."""
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 import pytest
-from pyoxigraph import RdfFormat, parse
 
 from tests.resources._databases.conftest import IMAGES, QUICK
+from tests.resources._mapping.conftest import statements
 
 pytestmark = [pytest.mark.requires("docker"), pytest.mark.slow]
 
@@ -22,50 +21,40 @@ PREFIXES = """\
 @prefix ex: <http://example.com/> .
 @prefix rr: <http://www.w3.org/ns/r2rml#> .
 """
-TWO_MAPS = """\
-<#tables> rr:logicalTable [ rr:tableName "people" ] ;
-    rr:subjectMap [ rr:template "http://ex.com/person/{id}" ] ;
-    rr:predicateObjectMap [ rr:predicate ex:tables ; rr:objectMap [
-        rr:parentTriplesMap <#towns> ;
-        rr:joinCondition [ rr:child "town" ; rr:parent "code" ] ] ] .
-<#queries> rr:logicalTable [ rr:sqlQuery "SELECT id, town FROM people" ] ;
-    rr:subjectMap [ rr:template "http://ex.com/person/{id}" ] ;
-    rr:predicateObjectMap [ rr:predicate ex:queries ; rr:objectMap [
-        rr:parentTriplesMap <#towns_of_query> ;
-        rr:joinCondition [ rr:child "town" ; rr:parent "code" ] ] ] .
-<#both> rr:logicalTable [ rr:tableName "people" ] ;
-    rr:subjectMap [ rr:template "http://ex.com/person/{id}" ] ;
-    rr:predicateObjectMap [ rr:predicate ex:both ; rr:objectMap [
-        rr:parentTriplesMap <#towns_of_query> ;
-        rr:joinCondition [ rr:child "town" ; rr:parent "code" ] ] ] .
-<#same_table> rr:logicalTable [ rr:tableName "people" ] ;
-    rr:subjectMap [ rr:template "http://ex.com/person/{id}" ] ;
-    rr:predicateObjectMap [ rr:predicate ex:same_table ; rr:objectMap [
-        rr:parentTriplesMap <#bosses> ;
-        rr:joinCondition [ rr:child "boss" ; rr:parent "id" ] ] ] .
+PEOPLE, TOWN = (f'rr:tableName "{table}"' for table in TABLES)
+OF_PEOPLE, OF_TOWN = (
+    f'rr:sqlQuery "SELECT {names}"' for names in ("id, town FROM people", "code, name FROM towns")
+)
+SAME_TOWN = '; rr:joinCondition [ rr:child "town" ; rr:parent "code" ]'
+BOSS_OF = '; rr:joinCondition [ rr:child "boss" ; rr:parent "id" ]'
 
-<#towns> rr:logicalTable [ rr:tableName "towns" ] ;
-    rr:subjectMap [ rr:template "http://ex.com/town/{name}" ] .
-<#towns_of_query> rr:logicalTable [ rr:sqlQuery "SELECT code, name FROM towns" ] ;
-    rr:subjectMap [ rr:template "http://ex.com/town/{name}" ] .
-<#bosses> rr:logicalTable [ rr:tableName "people" ] ;
-    rr:subjectMap [ rr:template "http://ex.com/boss/{id}" ] .
-"""
-ITSELF = """\
-<#itself> rr:logicalTable [ rr:tableName "people" ] ;
-    rr:subjectMap [ rr:template "http://ex.com/person/{id}" ] ;
-    rr:predicateObjectMap [ rr:predicate ex:itself ; rr:objectMap [
-        rr:parentTriplesMap <#itself> ;
-        rr:joinCondition [ rr:child "boss" ; rr:parent "id" ] ] ] .
-"""
+
+def subjects(name: str, rows: str, template: str) -> str:
+    """Return a map of rows to subjects."""
+    table = f"<#{name}> rr:logicalTable [ {rows} ]"
+    return f'{table} ; rr:subjectMap [ rr:template "http://ex.com/{template}" ] .\n'
+
+
+def people(name: str, rows: str, parent: str, condition: str = "") -> str:
+    """Return a map of people whose objects are the subjects of another map."""
+    return subjects(name, rows, "person/{id}") + (
+        f"<#{name}> rr:predicateObjectMap [ rr:predicate ex:{name} ; rr:objectMap [\n"
+        f"    rr:parentTriplesMap <#{parent}> {condition} ] ] .\n"
+    )
+
+
+TWO_MAPS = (
+    people("tables", PEOPLE, "towns", SAME_TOWN)
+    + people("queries", OF_PEOPLE, "towns_of_query", SAME_TOWN)
+    + people("both", PEOPLE, "towns_of_query", SAME_TOWN)
+    + people("same_table", PEOPLE, "bosses", BOSS_OF)
+    + subjects("towns", TOWN, "town/{name}")
+    + subjects("towns_of_query", OF_TOWN, "town/{name}")
+    + subjects("bosses", PEOPLE, "boss/{id}")
+)
+ITSELF = people("itself", PEOPLE, "itself", BOSS_OF)
 #: The same row of the same table.
-ROW = """\
-<#row> rr:logicalTable [ rr:tableName "people" ] ;
-    rr:subjectMap [ rr:template "http://ex.com/person/{id}" ] ;
-    rr:predicateObjectMap [ rr:predicate ex:row ; rr:objectMap [ rr:parentTriplesMap <#town> ] ] .
-<#town> rr:logicalTable [ rr:tableName "people" ] ;
-    rr:subjectMap [ rr:template "http://ex.com/town/{town}" ] .
-"""
+ROW = people("row", PEOPLE, "town") + subjects("town", PEOPLE, "town/{town}")
 TOWNS = {1: "town/Xanten", 2: "town/Yvoir", 4: "town/Xanten"}
 BOSS = dict.fromkeys((1, 2, 4), 2)
 #: Name to a mapping and what must come of it: predicate to person to the rest of the object.
@@ -92,10 +81,6 @@ def wanted(names: Sequence[str]) -> set[str]:
         for predicate, pairs in JOINS[name][1].items()
         for person, value in pairs.items()
     }
-
-
-def statements(file: Path) -> set[str]:
-    return {str(quad.triple) for quad in parse(path=str(file), format=RdfFormat.N_QUADS)}
 
 
 EACH = [(name,) for name in JOINS]

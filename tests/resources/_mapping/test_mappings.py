@@ -172,12 +172,6 @@ def test_what_is_no_mapping_is_told_with_its_place(file: Path) -> None:
         read_mapping(file, file.name)
 
 
-def test_the_suffix_tells_the_format(tmp_path: Path) -> None:
-    file = tmp_path / "mapping.nt"
-    file.write_text('<http://a> <http://b> "c" .\n')
-    assert len(read_mapping(file, file.name)) == 1
-
-
 def test_relative_names_are_the_same_wherever_a_run_lies(tmp_path: Path) -> None:
     texts: list[str] = []
     for name in ("one", "two"):

@@ -1,15 +1,14 @@
 """The engines that can be had, on files and on a real database."""
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
-from pyoxigraph import RdfFormat, parse
 
 from benchyard.core.errors import CommandFailedError
 from tests.resources._databases.conftest import IMAGES, QUICK
 from tests.resources._mapping.conftest import DATABASE as PARAMETERS
+from tests.resources._mapping.conftest import statements
 
 pytestmark = [pytest.mark.requires("docker"), pytest.mark.slow]
 
@@ -54,38 +53,27 @@ P1 = {
 P2 = {line.replace("p1", "p2").replace("one", "1").replace("two", "2") for line in P1}
 
 
-def statements(file: Path) -> set[str]:
-    return {str(quad.triple) for quad in parse(path=str(file), format=RdfFormat.N_QUADS)}
-
-
 def put(resource: Any, name: str, content: str) -> str:
     (resource.workspace.shared / name).write_text(content)
     return name
 
 
-@morph_kgc
 @pytest.mark.parametrize(
-    ("serialization", "several"),
+    ("name", "settings", "serialization", "more"),
     [
-        ("ntriples", False),
-        ("nquads", True),
-        pytest.param("ntriples", True, marks=pytest.mark.long),
-        pytest.param("nquads", False, marks=pytest.mark.long),
+        pytest.param("MorphKGC", MORPH, "ntriples", {}, marks=morph_kgc),
+        pytest.param("MorphKGC", MORPH, "nquads", {"multiple_files": True}, marks=morph_kgc),
+        pytest.param("SDMRDFizer", SDM, "ntriples", {}, marks=sdm_rdfizer),
     ],
 )
-def test_morph_kgc_on_files(started: Callable[..., Any], serialization: str, several: bool) -> None:
-    engine = started("MorphKGC", **MORPH)
+def test_files_are_mapped(
+    started: Callable[..., Any], name: str, settings: Any, serialization: str, more: Any
+) -> None:
+    engine = started(name, **settings)
     mapping = put(engine, "files.ttl", RML)
-    # Left to itself, it would change this suffix.
-    result = engine.execute_mapping(mapping, "out.rdf", serialization, multiple_files=several)
-    assert result.output == engine.workspace.shared / "out.rdf"
-    assert statements(result.output) == P1 | P2
-
-
-@sdm_rdfizer
-def test_sdm_rdfizer_on_files(started: Callable[..., Any]) -> None:
-    engine = started("SDMRDFizer", **SDM)
-    result = engine.execute_mapping(put(engine, "files.ttl", RML), "sub/out.rdf", "ntriples")
+    # Left to itself, Morph-KGC would change this suffix.
+    result = engine.execute_mapping(mapping, "sub/out.rdf", serialization, **more)
+    assert result.output == engine.workspace.shared / "sub/out.rdf"
     assert statements(result.output) == P1 | P2
 
 
@@ -109,19 +97,11 @@ def test_a_wrong_password_is_told_without_itself(started: Callable[..., Any]) ->
 
 @yarrrml
 @morph_kgc
-@pytest.mark.parametrize("pretty", [True, pytest.param(False, marks=pytest.mark.long)])
-def test_yarrrml_becomes_a_mapping_that_an_engine_takes(
-    started: Callable[..., Any], pretty: bool
-) -> None:
+def test_yarrrml_becomes_a_mapping_that_an_engine_takes(started: Callable[..., Any]) -> None:
     parser = started("YARRRML", image="benchyard-test/yarrrml")
-    parser.transform_mapping(put(parser, "rules.yml", YARRRML), "made.ttl", pretty=pretty)
-    engine = started("MorphKGC", **MORPH)
-    result = engine.execute_mapping("made.ttl", "out.nt", "ntriples")
-    assert statements(result.output) == P1
-
-
-@yarrrml
-def test_yarrrml_becomes_r2rml(started: Callable[..., Any]) -> None:
-    parser = started("YARRRML", image="benchyard-test/yarrrml")
-    result = parser.transform_mapping(put(parser, "rules.yml", YARRRML), "made.ttl", r2rml=True)
+    rules = put(parser, "rules.yml", YARRRML)
+    result = parser.transform_mapping(rules, "other.ttl", r2rml=True)
     assert "logicalTable" in result.output.read_text()
+    parser.transform_mapping(rules, "made.ttl")
+    result = started("MorphKGC", **MORPH).execute_mapping("made.ttl", "out.nt", "ntriples")
+    assert statements(result.output) == P1

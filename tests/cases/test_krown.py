@@ -72,15 +72,6 @@ def statements(file: Path) -> set[tuple[str, ...]]:
     return {tuple(_TERM.findall(line)) for line in lines if line.strip()}
 
 
-def test_statements_are_compared_by_their_terms(tmp_path: Path) -> None:
-    file = tmp_path / "a.nq"
-    file.write_text('<a:a> <a:b> "x \\" . y"@en <a:g>.\n<a:a><a:b>  _:c .\n')
-    assert statements(file) == {
-        ("<a:a>", "<a:b>", '"x \\" . y"@en', "<a:g>", "."),
-        ("<a:a>", "<a:b>", "_:c", "."),
-    }
-
-
 @pytest.mark.parametrize("name", ours)
 def test_our_cases_are_valid(name: str) -> None:
     loaded = load(CASES / name / "metadata.json", resources.find())

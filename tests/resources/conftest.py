@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Callable, Generator, Iterator, Mapping
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
@@ -17,7 +17,14 @@ from resources._containers.network import ensure_network, leave_network
 from resources.container import Container
 from resources.embedded import EmbeddedDatabase
 from tests.answering import Quiet, serving
-from tests.resources.containers import NOTHING, container_in, left_of, run_of, workspace_in
+from tests.resources.containers import (
+    NOTHING,
+    brought_up,
+    container_in,
+    left_of,
+    run_of,
+    workspace_in,
+)
 
 Database: TypeAlias = EmbeddedDatabase[Any]
 
@@ -106,19 +113,14 @@ def put(workspace: Workspace) -> Callable[[str, str], str]:
 @pytest.fixture
 def open_database(workspace: Workspace) -> Generator[Callable[..., Database]]:
     """Start a database by class name with settings; all of them are stopped afterwards."""
-    started: list[Database] = []
+    with ExitStack() as stack:
 
-    def start(name: str, settings: Mapping[str, Any] | None = None) -> Database:
-        found: Any = resources.find().classes[name]
-        database: Database = found(found.Settings(**(settings or {})), workspace)
-        started.append(database)
-        database.start()
-        database.wait_until_ready()
-        return database
+        def start(name: str, settings: Mapping[str, Any] | None = None) -> Database:
+            made = resources.find().classes[name]
+            given: Any = made.Settings(**(settings or {}))
+            return stack.enter_context(brought_up(made(given, workspace)))
 
-    yield start
-    for database in started:
-        database.stop()
+        yield start
 
 
 @pytest.fixture(params=["SQLite", "DuckDB"])

@@ -91,56 +91,6 @@ def test_files_are_where_krown_has_them(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "variable", "value"),
-    [
-        ("Fuseki", "JAVA_OPTIONS", "-Xmx4096000000 -Xms4096000000"),
-        ("Virtuoso", "VIRT_Parameters_NumberOfBuffers", str(int(8.192 * 85_000))),
-    ],
-)
-def test_without_a_limit_memory_is_of_the_host(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, variable: str, value: str
-) -> None:
-    pages = {"SC_PAGE_SIZE": 4096, "SC_PHYS_PAGES": 2_000_000}
-    monkeypatch.setattr("os.sysconf", pages.__getitem__)
-    assert made(name, workspace_in(tmp_path))._specification().environment[variable] == value
-
-
-@pytest.mark.parametrize(
-    ("name", "log", "ports"),
-    [("Fuseki", ":: Start Fuseki ", [3030]), ("Virtuoso", "Server online at", [1111, 8890])],
-)
-def test_readiness_is_its_own_word_and_its_ports(
-    tmp_path: Path, name: str, log: str, ports: list[int]
-) -> None:
-    words = [str(way) for way in made(name, workspace_in(tmp_path))._readiness()]
-    opened = [f"its port {port} takes connections" for port in ports]
-    assert words == [f"its output has '{log}'", *opened]
-
-
-@pytest.mark.parametrize(
-    ("name", "settings", "arguments"),
-    [
-        (
-            "PostgreSQL",
-            {"parameters": {"work_mem": "8 MB", "fsync": True, "a.b": 1.5}},
-            ["postgres", "-c", "work_mem=8 MB", "-c", "fsync=true", "-c", "a.b=1.5"],
-        ),
-        ("MySQL", {"variables": {"max-connections": 5}}, ["--max-connections=5"]),
-        (
-            "Redis",
-            {"maxmemory": "1MB", "parameters": {"save": "", "io-threads": 2}},
-            ["redis-server", "--save", "", "--io-threads", "2", "--maxmemory", "1048576"],
-        ),
-    ],
-)
-def test_settings_become_arguments_of_the_server(
-    tmp_path: Path, name: str, settings: dict[str, Any], arguments: list[str]
-) -> None:
-    spec = made(name, workspace_in(tmp_path), **settings)._specification()
-    assert list(spec.command)[-len(arguments) :] == arguments
-
-
-@pytest.mark.parametrize(
     ("name", "settings", "said"),
     [
         ("PostgreSQL", {"parameters": {"work mem": 1}}, "'work mem' is not the name"),
@@ -155,20 +105,8 @@ def test_wrong_settings_are_refused(name: str, settings: dict[str, Any], said: s
         found.Settings(**settings)
 
 
-@pytest.mark.parametrize(
-    ("name", "given", "asked"),
-    [
-        ("PostgreSQL", "POSTGRES_PASSWORD", "PGPASSWORD"),
-        ("MySQL", "MARIADB_ROOT_PASSWORD", "MYSQL_PWD"),
-    ],
-)
-def test_a_password_of_the_cases_own_is_no_argument(
-    tmp_path: Path, name: str, given: str, asked: str
-) -> None:
-    database = made(name, workspace_in(tmp_path), environment={given: SECRET})
-    environment = database._specification().environment
-    assert environment[given] == SECRET
-    assert "POSTGRES_HOST_AUTH_METHOD" not in environment
-    client = database._client()
-    assert client.environment[asked] == SECRET
+def test_a_password_of_the_cases_own_is_no_argument(tmp_path: Path) -> None:
+    given = {"MARIADB_ROOT_PASSWORD": SECRET}
+    client = made("MySQL", workspace_in(tmp_path), environment=given)._client()
+    assert client.environment["MYSQL_PWD"] == SECRET
     assert not [word for word in client.arguments if "secret" in word]

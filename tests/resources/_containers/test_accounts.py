@@ -1,14 +1,17 @@
 """What a container used is in the record, also when it was gone before anybody could ask."""
 
 import json
+import os
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from benchyard.host.counters import lives
 from tests.conftest import MakeCase, RunBenchyard
-from tests.resources._containers.workloads import ENDS, PEAK, TELLS
-from tests.resources.containers import BASE, WAITS, shell, step_of
+from tests.resources._containers.workloads import ENDS, PEAK, TELLS, measure
+from tests.resources.containers import BASE, WAITS, container_in, shell, step_of, workspace_in
 
 pytestmark = [pytest.mark.slow, pytest.mark.requires("docker")]
 
@@ -83,3 +86,22 @@ def test_a_limit_that_the_group_around_does_not_see_is_never_told_as_zero(
 ) -> None:
     step = step_of("limited", "run_to_end", ["perl", "-e", code], may_fail=True, retries=0)
     assert used(record(step, runs=False, **limit)[0])[metric] != 0
+
+
+@pytest.mark.skipif(bool(os.environ.get("DOCKER_HOST")), reason="the engine is elsewhere")
+@pytest.mark.parametrize("command", ["execute", "run_to_end"])
+@pytest.mark.parametrize("pause", [0.001, 0.05, 0.3])
+def test_what_a_lab_that_looks_late_says_is_true_or_null(
+    command: str, pause: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lives, "_PAUSE", pause)
+    with container_in(workspace_in(tmp_path), runs=command == "execute") as made:
+        call = partial(getattr(made, command), ["perl", "-e", f"{TELLS} burn(0.5); {ENDS}"])
+        told = measure(made, call, "01-step")
+    own, cpu_s = told["own"], told["used"]["resource_cpu_s"]
+    # Its clock starts after its begin, and stops before its end.
+    assert told["run_s"] is None or told["run_s"] > 0.99 * own["run_s"]
+    if cpu_s is None:
+        assert told["reasons"]["resource_cpu_s"]
+    else:
+        assert cpu_s == pytest.approx(own["cpu_s"], rel=0.01)

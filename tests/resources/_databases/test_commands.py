@@ -1,8 +1,6 @@
 """What all databases of SQL do alike, embedded or served from a container."""
 
 from collections.abc import Generator
-from contextlib import ExitStack
-from functools import cache
 from typing import Any
 
 import pytest
@@ -240,21 +238,11 @@ def test_long_values_and_many_rows_come_back_whole(database: Database) -> None:
 # -- embedded
 
 
-@pytest.fixture(params=EMBEDDED)
-def embedded(request: pytest.FixtureRequest, database_of: Any) -> Database:
-    return database_of(request.param)
-
-
-@pytest.fixture(scope="module")
-def database_of(tmp_path_factory: Any) -> Generator[Any]:
-    """Start each embedded database once: to import an engine takes longer than these tests."""
-    with ExitStack() as stack:
-
-        @cache
-        def start(name: str) -> Database:
-            return stack.enter_context(running(name, tmp_path_factory.mktemp(name)))
-
-        yield start
+@pytest.fixture(scope="module", params=EMBEDDED)
+def embedded(request: pytest.FixtureRequest, tmp_path_factory: Any) -> Generator[Database]:
+    """Give each once: to import an engine takes longer than these tests."""
+    with running(request.param, tmp_path_factory.mktemp(request.param)) as up:
+        yield up
 
 
 @pytest.mark.parametrize(
@@ -281,23 +269,3 @@ def test_an_error_in_a_transaction_leaves_none_behind(embedded: Database) -> Non
     begun = "BEGIN; INSERT INTO begun VALUES (1); SELECT * FROM nowhere"
     refusal(lambda: embedded.execute(begun))
     assert query(embedded, "SELECT count(*) AS n FROM begun") == [["n"], ["0"]]
-
-
-def test_both_engines_agree(database_of: Any) -> None:
-    lines = [f"{i}|1995-01-{i % 28 + 1:02d}|{i * 7}.{i % 100:02d}|s{i % 7}|\n" for i in range(1000)]
-    answers: list[list[list[str]]] = []
-    for engine in map(database_of, EMBEDDED):
-        schema = "CREATE TABLE agreed (k INTEGER, d DATE, m DECIMAL(15, 2), s VARCHAR(20));"
-        put(engine, "agreed.sql", schema)
-        put(engine, "agreed.tbl", "".join(lines))
-        engine.load_sql_schema("agreed.sql", [("agreed.tbl", "agreed")])
-        asked = (
-            "SELECT s, min(d) AS first, sum(m * (1 - 0.05)) AS total, avg(m) AS mean, "
-            "count(*) AS n FROM agreed GROUP BY s ORDER BY s;"
-        )
-        answers.append(query(engine, asked))
-    assert len(answers[0]) == 8
-    assert answers[0][0] == answers[1][0]
-    for ours, theirs in zip(answers[0][1:], answers[1][1:], strict=True):
-        assert ours[:2] == theirs[:2]
-        assert [*map(float, ours[2:])] == pytest.approx([*map(float, theirs[2:])])

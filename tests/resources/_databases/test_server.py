@@ -165,10 +165,6 @@ def test_statistics_and_plans(database: Database) -> None:
     assert result.output.read_text().lstrip()[0] in "[{"
 
 
-def test_the_server_tells_its_version(database: Database) -> None:
-    assert database.version()[0].isdigit()
-
-
 @pytest.mark.parametrize("name", ONE_OF_BOTH)
 def test_abort_ends_the_command_and_says_so(name: str, tmp_path: Path) -> None:
     sleep = "SELECT pg_sleep(100)" if name == "PostgreSQL" else "SELECT sleep(100)"

@@ -22,7 +22,7 @@ from prefect.settings import PREFECT_API_DATABASE_CONNECTION_URL
 from benchyard.core.model import Outcome
 from benchyard.results.folders import Results
 from benchyard.results.record import RunRecord, read_record
-from benchyard.run.progress import Event, Waiting, listening
+from benchyard.run.progress import Event, StepStarted, Waiting, listening
 from flows.execute_case import execute_case
 from tests.conftest import RECORDED, MakeCase, ctrl_c, eventually, process, tree
 
@@ -250,6 +250,30 @@ def test_a_second_flow_run_executes_only_what_is_not_done(flows: Flows, tmp_path
     assert tree(case / "results" / "run_1") == before
     assert record(case, 1).flow_run["id"] == str(first.flow_run.id)
     assert record(case, 2).flow_run["id"] == str(second.flow_run.id)
+
+
+def test_a_run_is_announced_once_it_is_done(flows: Flows, monkeypatch: pytest.MonkeyPatch) -> None:
+    case = flows.case(process("work", "true"))
+    done: list[list[int]] = []
+
+    def announce(*_: object) -> None:
+        done.append([*Results(case / "results").done()])
+
+    monkeypatch.setattr("tasks.stages.announce_run", announce)
+
+    flows.execute(case, 2 * (OF_A_RUN + 1) + 1, runs=2)
+
+    assert done == [[1], [1, 2]]
+
+
+def test_after_ctrl_c_a_failed_step_is_not_tried_again(flows: Flows) -> None:
+    case = flows.case(process("work", "exit 3", retries=5, retry_delay=3600))
+
+    with listening(lambda event: ctrl_c() if isinstance(event, StepStarted) else None):
+        seen = flows.execute(case, len(STAGES) + 2, runs=2)
+
+    assert seen.state.is_cancelled()
+    assert len(record(case).steps[0].attempts) == 1
 
 
 def test_a_deadline_is_ours_and_the_task_run_says_it(flows: Flows) -> None:

@@ -9,7 +9,6 @@ from prefect.states import Completed
 
 from benchyard.core import places
 from tasks import orphans
-from tasks.caller import Caller, bring_back_server, called_by, current_caller, remember_end
 from tasks.orphans import OrphanNote, close_orphans, folder
 
 
@@ -20,31 +19,6 @@ def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def notes() -> list[dict[str, str]]:
     return [json.loads(file.read_text()) for file in folder().glob("*.json")]
-
-
-def test_without_a_command_nothing_is_brought_back_or_remembered() -> None:
-    state = Completed()
-
-    assert current_caller() is None
-    assert bring_back_server() is False
-    assert remember_end(state) is state
-
-
-def test_a_command_learns_the_end_and_brings_its_server_back() -> None:
-    caller = Caller(lambda: True)
-    with called_by(caller):
-        remember_end(Completed(message="2 runs done"))
-        assert bring_back_server() is True
-
-    assert caller.end is not None
-    assert caller.end.message == "2 runs done"
-
-
-def test_the_end_of_a_flow_run_is_not_that_of_the_next() -> None:
-    caller = Caller()
-    with called_by(caller):
-        caller.told(remember_end(Completed()))
-    assert caller.end is None
 
 
 def test_a_note_says_whose_it_is_and_how_it_ended() -> None:

@@ -60,18 +60,6 @@ def test_a_completed_run_tells_of_its_steps(heard: Heard, tmp_path: Path) -> Non
     ]
 
 
-def test_a_retried_step_tells_each_error(heard: Heard, tmp_path: Path) -> None:
-    flaky = step(2.0, attempts=(broken(1, "first"), broken(2, "second"), good(3)))
-
-    events.announce_run(run(1, flaky), tmp_path)
-
-    assert heard.names == ["benchyard.run.completed", "benchyard.step.retried"]
-    payload = heard.events[1][2]
-    assert payload["attempts"] == 3
-    assert [error["message"] for error in payload["errors"]] == ["first", "second"]
-    assert payload["text"] == "step 1 Load: completed after 3 attempts"
-
-
 def test_a_tolerated_step_is_told_as_retried_and_as_tolerated(heard: Heard, tmp_path: Path) -> None:
     shaky = failed(outcome=Outcome.TOLERATED, attempts=(broken(1), broken(2)))
 

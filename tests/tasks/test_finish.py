@@ -59,13 +59,6 @@ def request(**wishes: Any) -> Request:
     return replace(Request(case="tpch"), **wishes)
 
 
-def test_without_a_failure_and_a_baseline_nothing_is_told(told: Told, tmp_path: Path) -> None:
-    state = conclude(setting(tmp_path, told), Executed(tuple(runs(1.0)), (1,), False), request())
-
-    assert state.is_completed()
-    assert told.events == told.notices == []
-
-
 def test_failed_runs_are_one_event(told: Told, tmp_path: Path) -> None:
     executed = Executed((run(1, failed()), run(2, failed())), (), False)
 
@@ -76,13 +69,6 @@ def test_failed_runs_are_one_event(told: Told, tmp_path: Path) -> None:
     assert (name, case) == ("announce_failure", "tpch")
     assert reason.startswith("runs 1-2: step Load: failed; 0 runs done")
     assert [one["run"] for one in about["runs_failed"]] == [1, 2]
-
-
-def test_what_the_user_stopped_did_not_fail(told: Told, tmp_path: Path) -> None:
-    executed = Executed((run(1, failed()),), (), True)
-
-    assert conclude(setting(tmp_path, told), executed, request()).is_cancelled()
-    assert told.events == []
 
 
 def test_a_regression_is_told_and_the_flow_run_completes(told: Told, tmp_path: Path) -> None:
@@ -124,13 +110,6 @@ def test_a_retry_compares_what_its_first_attempt_had_executed(told: Told, tmp_pa
 
     assert "1 regression: tpch: step Load is slower" in (state.message or "")
     assert [name for name, *_ in told.events] == ["announce_regression"]
-
-
-def test_nothing_is_compared_where_nothing_was_executed(told: Told, tmp_path: Path) -> None:
-    state = conclude(setting(tmp_path, told), Executed((), (1,), False), request(baseline="gone"))
-
-    assert state.is_completed()
-    assert told.notices == []
 
 
 def test_a_case_that_cannot_begin_is_told_and_raised(told: Told) -> None:

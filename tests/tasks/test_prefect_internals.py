@@ -10,7 +10,7 @@ from uuid import uuid4
 import httpx
 import pytest
 from prefect.client.orchestration import get_client
-from prefect.context import FlowRunContext, SyncClientContext
+from prefect.context import FlowRunContext
 from prefect.futures import PrefectFuture
 from prefect.settings import (
     PREFECT_API_URL,
@@ -28,35 +28,9 @@ from tasks.prefect_internals import (
     ask_no_more,
     one_client,
     our_client,
-    soon_again,
     without_repetitions,
 )
 from tests.answering import Quiet, serving
-
-
-def answer(request: httpx.Request, status: int, **headers: str) -> httpx.Response:
-    return httpx.Response(status, request=request, headers=headers)
-
-
-def told(response: httpx.Response) -> str | None:
-    soon_again(response)
-    return response.headers.get("Retry-After")
-
-
-def test_the_first_refusals_are_repeated_soon_and_the_rest_left_to_the_client() -> None:
-    request = httpx.Request("POST", "http://server/api/task_runs/")
-    waits = [told(answer(request, 503)) for _ in range(len(SOON) + 2)]
-    assert waits == [*map(str, SOON), None, None]
-
-
-@pytest.mark.parametrize("status", [200, 403, 429, 500])
-def test_other_answers_are_left_alone(status: int) -> None:
-    assert told(answer(httpx.Request("GET", "http://server"), status)) is None
-
-
-def test_what_the_server_wants_itself_holds() -> None:
-    headers = {"Retry-After": "30"}
-    assert told(answer(httpx.Request("GET", "http://server"), 503, **headers)) == "30"
 
 
 class Refusing(Quiet, BaseHTTPRequestHandler):
@@ -112,20 +86,6 @@ def test_it_is_the_client_that_prefect_finds(
 ) -> None:
     with one_client():
         run_coro_as_sync(ask())
-    assert requests == ["/api/hello"] * 3
-    assert_soon(waits())
-
-
-def test_the_synchronous_client_of_the_flow_run_asks_soon_too(
-    requests: list[str], waits: Callable[[], list[float]]
-) -> None:
-    context = SyncClientContext.model_construct(client=get_client(sync_client=True))
-    token = SyncClientContext.__var__.set(context)
-    try:
-        with one_client():
-            assert get_client(sync_client=True).hello().status_code == 200
-    finally:
-        SyncClientContext.__var__.reset(token)
     assert requests == ["/api/hello"] * 3
     assert_soon(waits())
 

@@ -3,7 +3,6 @@
 from collections.abc import Generator
 from datetime import UTC, datetime, timedelta
 from typing import Any
-from uuid import uuid4
 
 import pytest
 from prefect import State, flow
@@ -14,8 +13,7 @@ from prefect.client.schemas.objects import FlowRun
 from prefect.client.schemas.schedules import IntervalSchedule
 from prefect.client.schemas.sorting import FlowRunSort
 from prefect.context import FlowRunContext
-from prefect.exceptions import Pause
-from prefect.states import Completed, Suspended
+from prefect.states import Completed
 
 from tasks.schedules import deployable
 
@@ -70,27 +68,6 @@ def executed(flow_run: FlowRun, monkeypatch: pytest.MonkeyPatch) -> State[Any]:
     context = FlowRunContext.model_construct(flow=some_flow, flow_run=flow_run)
     monkeypatch.setattr(FlowRunContext, "get", lambda: context)
     return deployable(lambda: Completed(message="6 runs done"))()
-
-
-def test_a_suspended_flow_run_says_that_its_process_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    said: list[tuple[str, str]] = []
-
-    def emit(event: str, *, payload: dict[str, Any], **_: object) -> None:
-        said.append((event, payload["state"]))
-
-    @deployable
-    def suspended() -> State[Any]:
-        raise Pause(state=Suspended())
-
-    flow_run = FlowRun(flow_id=uuid4(), deployment_id=uuid4(), name="night")
-    context = FlowRunContext.model_construct(flow=some_flow, flow_run=flow_run)
-    monkeypatch.setattr("tasks.events.emit_event", emit)
-    monkeypatch.setattr(FlowRunContext, "get", lambda: context)
-
-    with pytest.raises(Pause):
-        suspended()
-
-    assert said == [("benchyard.flow-run.ended", "Suspended")]
 
 
 def test_the_first_one_stands_for_all_that_are_due_and_says_that_it_is_late(

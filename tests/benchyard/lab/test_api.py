@@ -2,7 +2,6 @@
 
 from collections.abc import Generator
 from datetime import UTC, datetime, timedelta
-from uuid import uuid4
 
 import pytest
 from prefect import flow
@@ -11,7 +10,7 @@ from prefect.client.schemas.objects import FlowRun, State
 from prefect.states import Cancelling, Pending, Running
 
 from benchyard.lab import api
-from tasks.names import TESTBEDS, variable_of
+from tasks.names import TESTBEDS
 from tasks.prefect_internals import our_client
 
 pytestmark = pytest.mark.slow
@@ -41,27 +40,6 @@ def taken(client: SyncPrefectClient, state: State[None], worker: str | None = No
 def state_of(client: SyncPrefectClient, flow_run: FlowRun) -> str:
     state = client.read_flow_run(flow_run.id).state
     return state.type.value if state else ""
-
-
-def test_pools_and_queues_are_made_once(client: SyncPrefectClient) -> None:
-    name = f"testbed-{uuid4()}"
-    for _ in range(2):
-        api.ensure_pools(client)
-        api.ensure_queue(client, name)
-
-    queue = client.read_work_queue_by_name(name, work_pool_name=TESTBEDS)
-    assert queue.concurrency_limit == 1
-
-
-def test_a_testbed_is_told_of_told_anew_and_forgotten(client: SyncPrefectClient) -> None:
-    for cores in (1, 2):
-        api.put_variable(client, variable_of("a-b"), {"cores": cores})
-        told = client.read_variable_by_name("benchyard_testbed_a_b")
-        assert told is not None
-        assert told.value == {"cores": cores}
-    for _ in range(2):
-        api.forget_testbed(client, "a-b")
-    assert client.read_variable_by_name("benchyard_testbed_a_b") is None
 
 
 def test_what_a_dead_worker_had_begun_has_crashed_and_the_rest_waits_again(

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from benchyard.lab.guard import LOGIN, OriginGuard, Receive, Scope, Send
+from benchyard.lab.guard import OriginGuard, Receive, Scope, Send
 
 OWN = "http://127.0.0.1:4200"
 Sent = list[MutableMapping[str, Any]]
@@ -59,20 +59,7 @@ def test_only_its_own_pages_and_programs_are_answered(headers: dict[str, str], s
     assert ask(headers)[0]["status"] == status
 
 
-def test_a_websocket_of_another_page_is_refused() -> None:
-    (accepted,) = ask({"origin": OWN}, kind="websocket")
-    assert accepted["type"] == "websocket.accept"
-    (refused,) = ask({"origin": "http://evil.example"}, kind="websocket")
-    assert (refused["type"], refused["code"]) == ("websocket.close", 1008)
-
-
 def test_further_origins_and_all_may_be_allowed() -> None:
     foreign = {"origin": "http://dashboard.example", "host": "dashboard.example"}
     assert ask(foreign, OWN, "http://dashboard.example")[0]["status"] == 200
     assert ask(foreign, "*")[0]["status"] == 200
-
-
-def test_the_login_page_is_kept_by_nobody() -> None:
-    start, body = ask({}, path=LOGIN)
-    assert (b"cache-control", b"no-store") in start["headers"]
-    assert b"location.hash" in body["body"]

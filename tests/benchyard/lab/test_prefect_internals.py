@@ -1,121 +1,24 @@
 """What of Prefect's inside is used by the lab: that it is there, and what the worker reports."""
 
-import abc
-import asyncio
 import os
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Awaitable, Callable, Sequence
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from inspect import signature
 from pathlib import Path
-from typing import Any
 from unittest import mock
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 import pytest
-from prefect import flow
-from prefect.client.orchestration import PrefectClient, get_client
-from prefect.client.schemas.objects import FlowRun, State, WorkPool
 from prefect.server.database import provide_database_interface
 from prefect.server.events import triggers
 from prefect.server.events.models import automations
-from prefect.states import AwaitingRetry, Crashed, Pending, Running
 from prefect.workers.process import ProcessWorker
 
 from benchyard.lab.prefect_internals import DrainingWorker, let_triggers_wait_for_writers
 from tests.databases import put_database
-
-
-@flow(name="some-flow")
-def some_flow() -> None: ...
-
-
-class ReportingWorker(DrainingWorker, abc.ABC):
-    """Is given its client, and reports a crash as Prefect makes it do."""
-
-    async def report(self, api: PrefectClient, flow_run: FlowRun) -> None:
-        self._client = api
-        self._work_pool = WorkPool(name="some", type="process", default_queue_id=UUID(int=1))
-        await self._propose_crashed_state(flow_run, "killed")
-
-
-def taken(*after: State[Any], meanwhile: State[Any] | None = None) -> tuple[list[str], str]:
-    """Take a flow run, let the states follow, report its crash; return notes and last state.
-
-    Args:
-        meanwhile: Set once the worker has read the flow run's state.
-    """
-    return asyncio.run(_taken(after, meanwhile))
-
-
-async def _taken(
-    after: Sequence[State[Any]], meanwhile: State[Any] | None
-) -> tuple[list[str], str]:
-    notes: list[str] = []
-    worker = ReportingWorker(
-        pool="some", queues=[], name="me", limit=1, query_seconds=1, note=notes.append
-    )
-    async with get_client() as api:
-        flow_run = await api.create_flow_run(some_flow, state=Pending())
-        for state in after:
-            await api.set_flow_run_state(flow_run.id, state, force=True)
-        with mock.patch.object(api, "read_flow_run", _read_and_set(api, meanwhile)):
-            await worker.report(api, flow_run)
-        return notes, _state(await api.read_flow_run(flow_run.id))
-
-
-def _read_and_set(
-    api: PrefectClient, meanwhile: State[Any] | None
-) -> Callable[[UUID], Awaitable[FlowRun]]:
-    really = api.read_flow_run
-
-    async def read(flow_run_id: UUID) -> FlowRun:
-        found = await really(flow_run_id)
-        if meanwhile:
-            await api.set_flow_run_state(flow_run_id, meanwhile, force=True)
-        return found
-
-    return read
-
-
-def _state(flow_run: FlowRun) -> str:
-    assert flow_run.state is not None
-    return flow_run.state.name or ""
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("prefect_server")
-@pytest.mark.parametrize(
-    "attempt", [[], [Running()], [Running(), Crashed()]], ids=["pending", "running", "reported"]
-)
-def test_a_crash_is_reported(attempt: list[State[Any]]) -> None:
-    notes, state = taken(*attempt)
-    assert state == "Crashed"
-    assert notes == []
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("prefect_server")
-@pytest.mark.parametrize(
-    "retry", [[], [Pending()], [Pending(), Running()]], ids=["waiting", "pending", "running"]
-)
-def test_a_retry_is_not_ended_by_the_crash_before_it(retry: list[State[Any]]) -> None:
-    notes, state = taken(Running(), Crashed(), AwaitingRetry(), *retry)
-    assert state == (retry[-1].name if retry else "AwaitingRetry")
-    assert "was retried" in notes[0]
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("prefect_server")
-def test_a_retry_just_before_the_second_report_is_not_ended() -> None:
-    """Thirty kills with a retry as soon as the crash is seen: it fell between look and report."""
-    notes, state = taken(Running(), Crashed(), meanwhile=AwaitingRetry())
-    assert state == "AwaitingRetry"
-    assert notes == []
-
 
 # -- that it is there
 

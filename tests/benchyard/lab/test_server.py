@@ -99,11 +99,6 @@ def test_a_file_names_a_server(tmp_path: Path, file: str, text: str) -> None:
     assert printed("server._configured_url()").endswith(":4200/api")
 
 
-def test_a_file_about_other_things_costs_no_import_of_prefect(tmp_path: Path) -> None:
-    (tmp_path / "pyproject.toml").write_text('[project]\nname = "x"\n')
-    assert printed("server._configured_url(), 'prefect' in sys.modules") == "None False"
-
-
 @pytest.mark.usefixtures("started")
 def test_nothing_is_sent_to_anybody_unless_the_user_says_so() -> None:
     os.environ.pop("DO_NOT_TRACK", None)
@@ -235,16 +230,6 @@ def case(case_folder: MakeCase, tmp_path: Path) -> Path:
 
 def left_of(lab: "subprocess.Popen[str]") -> list[int]:
     return [pid for pid, owner in labelled(OWNER) if owner.startswith(f"{lab.pid}:")]
-
-
-@pytest.mark.slow
-@pytest.mark.long  # as with SIGKILL, which is looked at below
-def test_the_temporary_server_dies_with_a_lab_that_is_terminated(
-    case: Path, tmp_path: Path
-) -> None:
-    with held(case, tmp_path) as it:
-        it.lab.terminate()
-        assert eventually(lambda: not left_of(it.lab), 10)
 
 
 @pytest.mark.slow

@@ -9,12 +9,10 @@ from unittest import mock
 
 import pytest
 from prefect.context import root_settings_context
-from prefect.settings import PREFECT_API_URL, temporary_settings
 
 from benchyard.core.errors import BenchyardError, InputError
 from benchyard.lab import where
-from benchyard.lab.where import choose, is_surely_sqlite, own_server, protect, reachable
-from tasks.prefect_internals import our_client
+from benchyard.lab.where import choose, own_server, protect, reachable
 from tests.answering import Quiet, serving
 from tests.ports import free_port
 
@@ -135,62 +133,6 @@ def test_a_server_of_ours_is_quiet_and_sparing_but_where_somebody_says_otherwise
     assert own_server(None, 1).environment(None)[name] == value
     monkeypatch.setenv(name, "7")
     assert own_server(None, 1).environment(None)[name] == "7"
-
-
-@pytest.mark.parametrize(
-    ("url", "driver"),
-    [
-        ("sqlite+aiosqlite:////tmp/x.db", "sqlite+aiosqlite"),
-        ("postgresql+asyncpg://u:p@h/d", "postgresql+asyncpg"),
-        ("mysql://where", None),  # what Prefect does not know is left to it
-        ("nonsense", None),
-    ],
-)
-def test_a_server_of_ours_is_told_the_kind_of_its_database(
-    configure: Configure, url: str, driver: str | None
-) -> None:
-    name = "PREFECT_SERVER_DATABASE_DRIVER"
-    assert own_server(None, 1).environment(url).get(name) == driver
-    configure("PREFECT_SERVER_DATABASE_CONNECTION_URL", url)
-    assert own_server(None, 1).environment(None).get(name) == driver
-    os.environ[name] = "mine"
-    assert name not in own_server(None, 1).environment(url)
-
-
-class Settings(Quiet, BaseHTTPRequestHandler):
-    """Answers with the settings of a server."""
-
-    status: int
-    body: bytes
-
-    def do_GET(self) -> None:
-        self.send_response(self.status)
-        self.send_header("Content-Length", str(len(self.body)))
-        self.end_headers()
-        self.wfile.write(self.body)
-
-
-@pytest.mark.parametrize(
-    ("status", "body", "expected"),
-    [
-        (200, b'{"server": {"database": {"driver": "sqlite+aiosqlite"}}}', True),
-        (200, b'{"server": {"database": {"driver": "postgresql+asyncpg"}}}', False),
-        (200, b'{"server": {"database": {"driver": null}}}', False),
-        (200, b'{"server": []}', False),
-        (200, b"<html>", False),
-        (403, b'{"server": {"database": {"driver": "sqlite+aiosqlite"}}}', False),
-    ],
-)
-def test_a_server_that_does_not_say_so_is_not_taken_for_sqlite(
-    status: int, body: bytes, expected: bool
-) -> None:
-    handler = type("Handler", (Settings,), {"status": status, "body": body})
-    with (
-        serving(handler) as port,
-        temporary_settings({PREFECT_API_URL: f"http://127.0.0.1:{port}/api"}),
-        our_client() as client,
-    ):
-        assert is_surely_sqlite(client) is expected
 
 
 def test_a_password_and_none_contradict_each_other(configure: Configure) -> None:

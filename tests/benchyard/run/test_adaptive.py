@@ -1,10 +1,8 @@
 """As many runs as a wanted precision takes."""
 
-import json
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from random import Random
-from typing import Any
 
 import pytest
 
@@ -16,7 +14,6 @@ from benchyard.run.adaptive import (
     declared,
     enough,
     rule_of,
-    stored_rule,
     warnings_of,
 )
 from tests.benchyard.analysis.comparison.conftest import run, runs, step
@@ -78,12 +75,6 @@ def test_noisy_steps_end_at_the_maximum_and_it_is_said() -> None:
     start = "after 30 runs, the most that were allowed, step 1 Load is known to ±"
     assert answer.why.startswith(start)
     assert answer.why.endswith("not to ±1 %")
-
-
-def test_before_the_first_look_nothing_is_looked_at() -> None:
-    answer = enough(RULE, runs(*[1.0] * (RULE.looks[0] - 1)))
-    assert (answer.stop, answer.look) == (False, None)
-    assert answer.why == f"the first look is after {RULE.looks[0]} runs, {answer.done} are done"
 
 
 def test_between_two_looks_nothing_is_decided() -> None:
@@ -184,12 +175,6 @@ def test_the_order_of_the_records_does_not_matter() -> None:
     assert enough(RULE, shuffled) == enough(RULE, records)
 
 
-def test_the_maximum_is_the_end_even_where_runs_failed() -> None:
-    records = [run(n, step(1.0)) for n in range(3, 6)]
-    assert next_run(Adaptive(5, 9, 0.01), records, tried=range(1, 10)) is None
-    assert enough(Adaptive(5, 9, 0.01), []).stop is False
-
-
 # -- what a reader must know
 
 
@@ -227,21 +212,6 @@ def test_the_record_has_the_rules_that_went_before() -> None:
     assert declared(None, under(one, 1, 1))["earlier_rules"] == [
         {"rule": one.to_json(), "runs": [1]}
     ]
-
-
-def test_nothing_left_to_run_under_another_rule_is_said() -> None:
-    summary = {"n_runs": 14, "adaptive": {"rule": Adaptive(6, 14, 0.05).to_json()}}
-    stored: dict[str, Any] = json.loads(json.dumps(summary))
-    assert stored_rule(Adaptive(6, 14, 0.05), stored) is None
-    assert stored_rule(None, {"n_runs": 3}) is stored_rule(RULE, {}) is None
-    for rule, there, words in (
-        (Adaptive(6, 14, 0.01), stored, "(6..14 until 5 %; now it is 6..14 until 1 %)"),
-        (None, stored, "(6..14 until 5 %; now it is a fixed number)"),
-        (RULE, {"n_runs": 3}, "(a fixed number; now it is 5..30 until 1 %)"),
-    ):
-        told = stored_rule(rule, there) or ""
-        assert told.startswith("nothing was left to run, and the runs were made under another")
-        assert words in told
 
 
 @pytest.mark.parametrize(

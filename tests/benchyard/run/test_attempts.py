@@ -14,7 +14,7 @@ from benchyard.core.errors import (
 )
 from benchyard.core.model import Outcome
 from benchyard.results.record import StepRecord
-from benchyard.run.progress import AttemptFailed, StepEnded
+from benchyard.run.progress import AttemptFailed
 from tests.benchyard.run.conftest import Call, Lab, named, phases, step
 
 DONE, FAILED = Outcome.COMPLETED, Outcome.FAILED
@@ -81,14 +81,6 @@ def test_each_repetition_is_timed_by_itself_and_warmups_are_told_apart(lab: Lab)
     made = record.attempts[0].repetitions
     assert [(r.kind, r.duration_s) for r in made][:2] == [("warmup", 9.0), ("warmup", 8.0)]
     assert [r.start_s for r in made] == [0.0, 9.0, 17.0, 18.0, 20.0]
-
-
-def test_measure_false_is_recorded_and_kept_out_of_the_statistics(lab: Lab) -> None:
-    lab.script.on("Alpha.work", 1.0, 2.0)
-
-    record = lab.one(step("set-up", measure=False), step("work"))
-
-    assert [(s.measure, s.durations_s) for s in record.steps] == [(False, [1.0]), (True, [2.0])]
 
 
 def test_defect_17_thinking_time_is_not_measured(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -260,12 +252,6 @@ def test_the_check_is_not_in_the_duration(lab: Lab) -> None:
     assert (repetition.outcome, repetition.duration_s) == (FAILED, 1.0)
 
 
-def test_a_check_without_an_output_is_an_error(lab: Lab) -> None:
-    record = lab.one(step("a", check={"rows": 1})).steps[0]
-
-    assert message(record) == "Alpha.work has no output to check"
-
-
 # -- deadlines
 
 
@@ -334,19 +320,4 @@ def test_an_abort_is_over_before_anything_else_begins(lab: Lab) -> None:
     assert order == ["abort begins", "abort ends", "second attempt"]
 
 
-def test_an_abort_that_fails_leaves_the_verdict_as_it_is(lab: Lab) -> None:
-    until_aborted(lab, CommandFailedError("killed"), OSError("no such container"))
-
-    assert lab.one(step("a", timeout=0.02)).steps[0].outcome is Outcome.TIMED_OUT
-
-
 # -- what is told
-
-
-def test_the_median_of_the_measured_repetitions_is_told(lab: Lab) -> None:
-    lab.script.on("Alpha.work", 50.0, 1.0, 2.0, 30.0)
-
-    lab.one(step("a", warmup=1, repeat=3))
-
-    ended = [event for event in lab.events if isinstance(event, StepEnded)]
-    assert [(event.outcome, event.seconds, event.message) for event in ended] == [(DONE, 2.0, None)]

@@ -47,12 +47,6 @@ def test_stops_at_the_first_look_that_is_precise_and_the_summary_tells_it(
     assert told["look"] == len(executed.records)
 
 
-def test_a_fixed_number_of_runs_has_no_rule_in_the_summary(lab: Lab) -> None:
-    case = lab.case(STEP)
-    lab.execute(case)
-    assert "adaptive" not in json.loads((results(case) / "summary.json").read_text())
-
-
 def test_resumed_execution_stops_where_a_whole_one_does(lab: Lab, script: Script) -> None:
     lasting(script, steady())
     case = lab.case(STEP)
@@ -77,11 +71,6 @@ def test_resumed_execution_stops_where_a_whole_one_does(lab: Lab, script: Script
 def test_half_a_rule_is_refused(request_: Request) -> None:
     with pytest.raises(InputError):
         _ = request_.rule
-
-
-def test_a_whole_rule_is_taken_and_none_is_none() -> None:
-    assert Request("c", runs=5, most_runs=30, until=0.01).rule == RULE
-    assert Request("c").rule is None
 
 
 def under(lab: Lab, rule: Adaptive | None) -> Adaptive | None:

@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,21 +17,6 @@ from benchyard.results.record import read_record
 from benchyard.run.interrupts import reraise_interrupt, two_stage_ctrl_c
 from tests.benchyard.run.conftest import MakeCase
 from tests.conftest import eventually
-
-
-def test_the_first_is_a_wish_and_the_second_a_command() -> None:
-    heard: list[str] = []
-    before = signal.getsignal(signal.SIGINT)
-
-    for _ in range(2):  # each use counts anew
-        with two_stage_ctrl_c(lambda: heard.append("wish")):
-            signal.raise_signal(signal.SIGINT)
-            heard.append("went on")
-            with pytest.raises(KeyboardInterrupt):
-                signal.raise_signal(signal.SIGINT)
-
-    assert heard == ["wish", "went on"] * 2
-    assert signal.getsignal(signal.SIGINT) is before
 
 
 def test_what_is_around_hears_the_first_one_too() -> None:
@@ -64,27 +48,6 @@ def test_what_fails_while_the_process_is_to_end_does_not_keep_it_from_ending() -
 @pytest.mark.parametrize("ordinary", [SystemExit(2), OSError(), asyncio.CancelledError()])
 def test_an_ordinary_failure_stays_one(ordinary: BaseException) -> None:
     reraise_interrupt(came_up_behind(ordinary))
-
-
-def test_what_is_raised_from_an_end_is_meant_so() -> None:
-    error = came_up_behind(KeyboardInterrupt())
-    error.__cause__ = None  # as ``from None`` does
-    reraise_interrupt(error)
-
-
-def test_outside_of_the_main_thread_nothing_changes() -> None:
-    seen: list[bool] = []
-    before = signal.getsignal(signal.SIGINT)
-
-    def work() -> None:
-        with two_stage_ctrl_c(lambda: None):
-            seen.append(signal.getsignal(signal.SIGINT) is before)
-
-    thread = threading.Thread(target=work)
-    thread.start()
-    thread.join(10)
-
-    assert seen == [True]
 
 
 # -- a real lab, a real signal

@@ -1,7 +1,5 @@
 """In which order the runs of several cases are executed."""
 
-from itertools import chain
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -41,12 +39,6 @@ def test_by_case_all_runs_of_a_case_are_one_turn() -> None:
     assert turns([[1, 2], [], [3]], Order.CASE, 0) == [Turn(0, (1, 2)), Turn(2, (3,))]
 
 
-def test_round_robin_takes_one_run_of_each_case_in_turn() -> None:
-    planned = turns([[1, 2, 3], [2], [1, 3]], Order.ROUND_ROBIN, 0)
-    assert flat(planned) == [(0, 1), (1, 2), (2, 1), (0, 2), (2, 3), (0, 3)]
-    assert all(len(turn.runs) == 1 for turn in planned)
-
-
 @settings(deadline=None)
 @given(wanted=WANTED)
 def test_round_robin_never_lets_a_case_wait_for_two_of_another(wanted: list[list[int]]) -> None:
@@ -55,13 +47,6 @@ def test_round_robin_never_lets_a_case_wait_for_two_of_another(wanted: list[list
         done = [planned[:position].count(case) for case in range(len(wanted))]
         left = [n for n, runs in zip(done, wanted, strict=True) if n < len(runs)]
         assert not left or max(left) - min(left) <= 1
-
-
-def test_seeds_give_different_orders() -> None:
-    wanted = [[1, 2, 3]] * 4
-    planned = {tuple(flat(turns(wanted, Order.RANDOM, seed))) for seed in range(20)}
-    assert len(planned) > 10
-    assert all(len(set(chain(order))) == 12 for order in planned)
 
 
 @pytest.mark.parametrize(("took", "rest"), [(0.0, 0.0), (1.0, 0.5), (30.0, 15.0), (3600.0, 15.0)])

@@ -1,8 +1,5 @@
 """Who hears what happens."""
 
-import threading
-from contextlib import suppress
-
 import pytest
 
 from benchyard.core.model import Outcome
@@ -16,54 +13,8 @@ from benchyard.run.progress import (
     StepEnded,
     StepStarted,
     Waiting,
-    current_listener,
-    ignore,
-    listening,
     say,
-    tell,
 )
-
-
-def test_the_innermost_listener_hears_and_the_outer_one_comes_back() -> None:
-    outer: list[Event] = []
-    inner: list[Event] = []
-
-    assert current_listener() is ignore
-    with listening(outer.append):
-        with suppress(ZeroDivisionError), listening(inner.append):
-            current_listener()(Notice("in"))
-            _ = 1 / 0
-        current_listener()(Notice("out"))
-
-    assert inner == [Notice("in")]
-    assert outer == [Notice("out")]
-    assert current_listener() is ignore
-
-
-def test_another_thread_has_a_listener_of_its_own() -> None:
-    seen: list[bool] = []
-    with listening(lambda _: None):
-        thread = threading.Thread(target=lambda: seen.append(current_listener() is ignore))
-        thread.start()
-        thread.join(10)
-
-    assert seen == [True]
-
-
-def test_a_listener_that_breaks_is_no_error() -> None:
-    def closed(_event: Event) -> None:
-        raise BrokenPipeError
-
-    tell(closed, Notice("x"))
-
-
-def test_an_interruption_while_telling_goes_on() -> None:
-    def interrupted(_event: Event) -> None:
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        tell(interrupted, Notice("x"))
-
 
 DONE, FAILED = Outcome.COMPLETED, Outcome.FAILED
 

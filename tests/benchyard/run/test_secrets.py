@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from benchyard.core.errors import ResourceError
 from benchyard.core.model import Json, at_root, escaped, literal, with_ports
 from benchyard.core.redaction import note_arguments
-from benchyard.run.secrets import Secrets, no_secrets
+from benchyard.run.secrets import Secrets
 
 STORE = {"db": "p4ss'w\"ord\n", "api": "tok-en", "empty": ""}
 
@@ -84,19 +84,6 @@ def test_a_secret_that_is_not_there_is_named(secrets: Secrets, text: str, messag
         secrets.resolve([text])
 
 
-def test_without_a_store_there_are_no_secrets() -> None:
-    with pytest.raises(KeyError):
-        no_secrets("x")
-    with pytest.raises(ResourceError, match="secret block 'x'"):
-        Secrets(environment={}).resolve("${secret:x}")
-
-
-def test_the_environment_is_read_at_the_last_moment(monkeypatch: pytest.MonkeyPatch) -> None:
-    secrets = Secrets()
-    monkeypatch.setenv("BENCHYARD_TEST_SECRET", "late")
-    assert secrets.resolve("${env:BENCHYARD_TEST_SECRET}") == "late"
-
-
 def test_resolved_values_are_taken_out_of_texts(secrets: Secrets) -> None:
     assert secrets.redact("tok-en of alice") == "tok-en of alice"  # nothing resolved yet
     secrets.resolve(["${secret:api}", "${env:USER}"])
@@ -120,16 +107,6 @@ def test_a_secret_in_quotes_is_taken_out_too(secrets: Secrets) -> None:
         said = secrets.redact(text)
         assert "******" in said
         assert "p4ss" not in said
-
-
-def test_json_is_redacted_names_included(secrets: Secrets) -> None:
-    secrets.resolve("${secret:api}")
-    value: Json = {"a": ["tok-en", {"b": "x tok-en"}], "tok-en": 1, "n": None}
-    assert secrets.redact_json(value) == {
-        "a": ["******", {"b": "x ******"}],
-        "******": 1,
-        "n": None,
-    }
 
 
 @settings(deadline=None)

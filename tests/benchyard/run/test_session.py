@@ -11,9 +11,7 @@ import pytest
 from benchyard.core.errors import (
     CommandFailedError,
     MeasurementError,
-    RecordError,
     ResourceError,
-    StepFailedError,
 )
 from benchyard.core.model import Case, Outcome
 from benchyard.results.folders import Results
@@ -256,17 +254,6 @@ def test_an_error_that_leaves_the_run_carries_no_secret(lab: Lab) -> None:
     assert "password was" not in str(shown)
 
 
-def test_an_error_without_secrets_keeps_its_type_and_cause(lab: Lab) -> None:
-    lab.script.on("Alpha.initialize", ZeroDivisionError("a bug"))
-    case = lab.case(step("a"))
-    session = Session(lab.setting(case), 1)
-    session.prepare()
-
-    with pytest.raises(ZeroDivisionError, match="a bug"):
-        session.initialize()
-    session.abandon()
-
-
 def test_a_missing_variable_of_a_setting_is_one_clear_sentence(lab: Lab) -> None:
     record = lab.one(step("a"), resources={"Alpha": {"password": "${env:NOT_SET}"}})
 
@@ -343,47 +330,6 @@ def test_a_full_disk_at_any_point_is_the_error_that_is_told(
     assert "Traceback" not in capfd.readouterr().err
     if name == "finish_run":
         assert record_of(case, 2).outcome is FAILED, "a run without .done did not complete"
-
-
-def test_outputs_that_cannot_be_kept_fail_the_run(
-    lab: Lab, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    case = lab.case(step("a"))
-    monkeypatch.setattr(session_module.Keeper, "keep", failing("keep", FULL))
-
-    with pytest.raises(OSError, match="No space left"):
-        lab.execute(case)
-
-    record = record_of(case)
-    assert record.outcome is FAILED
-    assert record.error is not None
-    assert "No space left" in record.error.message
-    assert lab.script.count("Alpha.stop") == 1
-
-
-def test_abandoning_what_was_never_prepared_is_harmless(lab: Lab) -> None:
-    session = Session(lab.setting(lab.case(step("a"))), 1)
-
-    session.abandon()
-
-    with pytest.raises(RecordError, match="no record yet"):
-        _ = session.written
-
-
-def test_a_wish_to_stop_during_the_delay_keeps_the_next_attempt_from_beginning(lab: Lab) -> None:
-    """Prefect waits for the delay to end, and only then calls again."""
-    lab.script.on("Alpha.work", always=CommandFailedError("no"))
-    case = lab.case(step("a", retries=2))
-    session = lab.session(case)
-    with pytest.raises(StepFailedError, match="no"):
-        session.attempt(case.steps[0])
-    session.stopping.set()
-
-    with pytest.raises(StepFailedError, match="not tried again"):
-        session.attempt(case.steps[0])
-
-    assert len(session.settle(case.steps[0]).attempts) == 1
-    session.abandon()
 
 
 def test_leftovers_of_a_dead_lab_are_killed_and_noted(

@@ -2,17 +2,17 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from typing import Any, cast
 
 from benchyard.case.inputs import Inputs, answer_findings, check_file_findings, file_findings
 from benchyard.case.needs import StepNeeds
-from benchyard.case.parameters import NamedFile, Signature, signature_of
+from benchyard.case.parameters import NamedFile, signature_of
 from benchyard.case.problems import MOST_PROBLEMS, Finding, JsonPath
 from benchyard.case.registry import Registry, folders_of, hint_at_class
 from benchyard.case.resource import Resource, commands_of
-from benchyard.case.shape import Checker, as_written, check_findings, meant, read_schema, without
+from benchyard.case.shape import Checker, check_findings, meant, read_schema
 from benchyard.case.templates import as_declared
 from benchyard.core.errors import BenchyardError, SettingsError
 from benchyard.core.model import Json, JsonObject, folder_of, ports_named, texts
@@ -137,24 +137,19 @@ class _Fit:
 
 
 class Fitness:
-    """Looks at all points of one case; what they have in common is looked at once.
+    """Looks at all points of one case.
 
     Args:
         inputs: The files of the case.
         registry: The resource classes that there are.
-        lasting: Steps that the points have in common; they must live as long as this.
     """
 
-    def __init__(
-        self, inputs: Inputs, registry: Registry, lasting: Iterable[Mapping[str, Any]] = ()
-    ) -> None:
+    def __init__(self, inputs: Inputs, registry: Registry) -> None:
         self._inputs = inputs
         self._registry = registry
         known = folders_of(registry.origins.values())
         # The points of a case ask for the same names.
         self._near = cache(partial(hint_at_class, case=inputs.shared.parents[1], known=known))
-        self._lasting = {id(step): step for step in lasting}
-        self._fits: dict[tuple[int, ResourceClass | None], _Fit] = {}
 
     def as_declared(self, filled: JsonObject, written: JsonObject) -> JsonObject:
         """Return a filled document with texts where the schema, a class or a command has texts."""
@@ -195,7 +190,7 @@ class Fitness:
             resource, message = names.found(step["resource"]) if "resource" in step else (None, "")
             if message:
                 yield ("steps", position, "resource"), message
-            fit = self._fit(step, resource)
+            fit = _fit(step, resource)
             fits.append(fit)
             for path, said in (*fit.findings, *_refused_command(step, resource, names)):
                 yield ("steps", position, *path), said
@@ -208,14 +203,6 @@ class Fitness:
         for position, (step, fit) in enumerate(zip(steps, fits, strict=True)):
             for member, said in check_file_findings(step, fit.files, self._inputs):
                 yield ("steps", position, "check", member), said
-
-    def _fit(self, step: dict[str, Any], resource: ResourceClass | None) -> _Fit:
-        if id(step) not in self._lasting:
-            return _fit(step, resource)
-        key = id(step), resource
-        if key not in self._fits:
-            self._fits[key] = _fit(step, resource)
-        return self._fits[key]
 
 
 def _fit(step: dict[str, Any], resource: ResourceClass | None) -> _Fit:
@@ -231,33 +218,33 @@ def _fit(step: dict[str, Any], resource: ResourceClass | None) -> _Fit:
         if name is None:
             return _unknown(found, parameters)
     method = known[name]
-    signature = signature_of(method)
-    for path, message in _known_findings(method, parameters):
+    members, written, wrong = _as_meant(method, parameters)
+    for path, message in wrong:
         # A message about the parameters as a whole names the command.
         said = message if path else f"{step['resource']}.{name} {message}"
         found.append((("parameters", *path), said))
-    return _Fit(tuple(found), tuple(_files(signature, parameters)))
+    files = signature_of(method).files(members)
+    return _Fit(tuple(found), tuple(replace(file, path=written(file.path)) for file in files))
 
 
 def _unknown(found: Iterable[Finding], parameters: JsonObject) -> _Fit:
     return _Fit(tuple(found), None, frozenset(text for _, text in texts(parameters)))
 
 
-def _known_findings(target: Callable[..., Any], members: JsonObject) -> list[Finding]:
-    """Return what is wrong with parameters or settings, misspelt ones read as they are meant."""
-    checker, signature = _checker(target), signature_of(target)
-    read = meant(members, frozenset(signature.annotations))
-    if signature.open or not read.keys:
-        return checker.findings(members)
-    told = [((key,), f"is unknown here; did you mean '{near}'?") for near, key in read.keys.items()]
-    return [*as_written(checker.findings(read.members), {(): read}), *told]
+def _as_meant(
+    target: Callable[..., Any], members: JsonObject
+) -> tuple[JsonObject, Callable[[JsonPath], JsonPath], list[Finding]]:
+    """Read parameters or settings with misspelt names as they are meant.
 
-
-def _files(signature: Signature, parameters: JsonObject) -> Iterator[NamedFile]:
-    read = meant(parameters, frozenset(signature.annotations))
-    for file in signature.files(parameters if signature.open else read.members):
-        first = str(file.path[0])
-        yield NamedFile(file.role, file.name, (read.keys.get(first, first), *file.path[1:]))
+    Returns:
+        Them, what returns a path in them as it is written, and what is wrong with them.
+    """
+    signature = signature_of(target)
+    read = meant(members, frozenset(() if signature.open else signature.annotations))
+    found = [(read.written(path), said) for path, said in _checker(target).findings(read.members)]
+    for near, key in read.keys.items():
+        found.append(((key,), f"is unknown here; did you mean '{near}'?"))
+    return read.members, read.written, found
 
 
 def _refused_command(
@@ -298,17 +285,16 @@ def _resource_findings(names: Names, used: Mapping[str, None]) -> Iterator[Findi
 
 
 def _settings_findings(resource: ResourceClass, settings: JsonObject) -> Iterator[Finding]:
-    signature = signature_of(resource.Settings)
-    found = _known_findings(resource.Settings, settings)
+    members, written, found = _as_meant(resource.Settings, settings)
     yield from found
     # Values with references are not known yet, and what has a wrong type was told of.
-    references = [(name,) for name, value in settings.items() if "${" in repr(value)]
-    left_out: set[JsonPath] = {path for path, _ in found} | set(references)
-    read = meant(without(settings, [p for p in left_out if p]), frozenset(signature.annotations))
-    for path, message in as_written(_refused(resource, read.members), {(): read}):
+    left_out = {path[:1] for path, _ in found}
+    left_out |= {(name,) for name, value in settings.items() if "${" in repr(value)}
+    rest = {name: value for name, value in members.items() if written((name,)) not in left_out}
+    for path, message in _refused(resource, rest):
         # What was left out cannot be missing.
-        if not path or (*path[:1],) not in {part[:1] for part in left_out}:
-            yield path, message
+        if not path or written(path)[:1] not in left_out:
+            yield written(path), message
 
 
 def _refused(resource: ResourceClass, settings: JsonObject) -> Iterator[Finding]:

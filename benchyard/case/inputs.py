@@ -87,7 +87,6 @@ class Makers:
     def __init__(self, files: Sequence[Sequence[NamedFile]], maybe: set[str]) -> None:
         self._maybe = maybe
         self.positions: dict[str, list[int]] = {}
-        self._sets: dict[str, int] = {}
         for position, named in enumerate(files):
             for name in {os.path.normpath(file.name) for file in named if file.role not in READ}:
                 self.positions.setdefault(name, []).append(position)
@@ -101,18 +100,13 @@ class Makers:
         path = Path(os.path.normpath(name))
         # A file is made itself, or as a part of a folder.
         found = [n for n in map(str, (path, *path.parents)) if n in self.positions]
-        if any(self._set(made) & before for made in found):
+        if any(before >> position & 1 for made in found for position in self.positions[made]):
             return None
         if not found:
             return None if name in self._maybe else ""
         first = min(self.positions[made][0] for made in found) + 1
         form = f"step {first} makes '{{}}', but this step does not wait for it (needs)"
         return Sentence(form, name)
-
-    def _set(self, name: str) -> int:
-        if name not in self._sets:
-            self._sets[name] = sum(1 << position for position in self.positions[name])
-        return self._sets[name]
 
     def races(self, waiting: StepNeeds) -> Iterator[Finding]:
         """Yield outputs that two steps make at the same time.

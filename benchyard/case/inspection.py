@@ -4,8 +4,9 @@ Shape, matrix, graph, classes, parameters, files: each stage checks what passed 
 so that no mistake hides another one. Each problem is told once, with the points that have it.
 """
 
-from collections import ChainMap
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, cast
@@ -146,18 +147,11 @@ def inspect(
         return [], _first(told)
     sound, removed = _sound(read, wrong)
     matrix = [*islice(matrix_findings(sound, read), MOST_PROBLEMS + 1)]
-    cases: list[Case] = []
-
-    def keep(filled: JsonObject, point: JsonObject) -> None:
-        # Of what lacks a name or steps, or holds what no matrix fills, no case can be made.
-        if not (wrong or matrix):
-            cases.append(build_case(folder, filled, point))
-
     inputs = Inputs(folder / "data" / "shared", accepting=accepting)
-    at_points = _at_points(sound, removed, _Looking(sound, inputs, registry), keep)
-    rest = as_written(chain(matrix, at_points), misspelt)
-    found = _first(chain(told, rest))
-    return ([] if found else cases), found
+    right, at_points = _at_points(sound, removed, Fitness(inputs, registry))
+    found = _first(chain(told, as_written(chain(matrix, at_points), misspelt)))
+    # Of what lacks a name or steps, or holds what no matrix fills, no case can be made.
+    return [] if found else [build_case(folder, *each) for each in right], found
 
 
 def _first(findings: Iterable[Finding]) -> list[Finding]:
@@ -189,54 +183,42 @@ def _sound(document: JsonObject, wrong: Iterable[Finding]) -> tuple[JsonObject, 
 
 
 def _at_points(
-    document: JsonObject,
-    removed: set[JsonPath],
-    look: "_Looking",
-    keep: Callable[[JsonObject, JsonObject], None],
-) -> Iterator[Finding]:
-    """Yield what is wrong at the points of the matrix; keep the document of each that is right."""
+    document: JsonObject, removed: set[JsonPath], fitness: Fitness
+) -> tuple[list[tuple[JsonObject, JsonObject]], Iterator[Finding]]:
+    """Look at the points of the matrix.
+
+    Returns:
+        The filled document of each that is right, with the point; and what is wrong with others.
+    """
     matrix = cast("dict[str, list[Json]]", document.get("matrix", {}))
     # Of a case with too many points the first one stands for all, unless it is too large itself.
     first: dict[str, Json] = {name: values[:1] for name, values in matrix.items()}
     too_large = size_finding(document)
     if too_large and size_finding({**document, "matrix": first}):
-        return
-    merged = AtPoints(document)
+        return [], iter(())
+    body = {key: value for key, value in document.items() if key != "matrix"}
+    template, merged = Template(body), AtPoints(document)
+    right: list[tuple[JsonObject, JsonObject]] = []
     for point in islice(points(matrix), 1 if too_large else None):
-        filled = look.filled(point)
-        told = (one for one in look.findings(filled) if not _is_unknown(one[0], filled, removed))
-        found = [*islice(told, MOST_FINDINGS)]
-        if not found:
-            keep(filled, point)
+        filled = fitness.as_declared(template.at(point), body)
+        told = _findings(filled, body, fitness)
+        known = (one for one in told if not _is_unknown(one[0], filled, removed))
+        found = [*islice(known, MOST_FINDINGS)]
+        right += [] if found else [(filled, point)]
         if not merged.note(point, filled, found):
             break
-    yield from merged.findings()
+    return right, merged.findings()
 
 
-class _Looking:
-    """Looks at all points; what they have in common is looked at once."""
-
-    def __init__(self, document: JsonObject, inputs: Inputs, registry: Registry) -> None:
-        self._body = {key: value for key, value in document.items() if key != "matrix"}
-        self._template = Template(self._body)
-        self._steps = cast("list[dict[str, Any]]", self._body.get("steps", []))
-        self._fitness = Fitness(inputs, registry, self._steps)
-        graph = [(s.get("@id"), s.get("needs"), answer_wanted(s)) for s in self._steps]
-        self._waiting = None if "${matrix." in repr(graph) else StepNeeds(self._steps)
-
-    def filled(self, point: JsonObject) -> JsonObject:
-        """Return the document at a point, with texts where texts are declared."""
-        return self._fitness.as_declared(self._template.at(point), self._body)
-
-    def findings(self, filled: JsonObject) -> Iterator[Finding]:
-        changed = [*changed_findings(filled, self._body)]
-        yield from changed
-        sound, _ = _sound(filled, changed)
-        steps = cast("list[dict[str, Any]]", sound.get("steps", []))
-        waiting = self._waiting or StepNeeds(steps)
-        yield from waiting.findings
-        yield from requires_findings(cast("dict[str, Any]", sound.get("requires", {})))
-        yield from self._fitness.findings(sound, waiting)
+def _findings(filled: JsonObject, body: JsonObject, fitness: Fitness) -> Iterator[Finding]:
+    """Yield what is wrong at one point; what it has in common with the body was looked at."""
+    changed = [*changed_findings(filled, body)]
+    yield from changed
+    sound, _ = _sound(filled, changed)
+    waiting = StepNeeds(cast("list[dict[str, Any]]", sound.get("steps", [])))
+    yield from waiting.findings
+    yield from requires_findings(cast("dict[str, Any]", sound.get("requires", {})))
+    yield from fitness.findings(sound, waiting)
 
 
 def _is_unknown(path: JsonPath, document: JsonObject, removed: set[JsonPath]) -> bool:
@@ -253,6 +235,19 @@ _NAMED = 3
 MOST_FINDINGS = 50_000
 
 
+@dataclass(slots=True)
+class _Alike:
+    """Findings that differ in values of the matrix alone: the first one, and all points.
+
+    Args:
+        same: Whether all have the same message.
+    """
+
+    finding: Finding
+    points: list[JsonObject] = field(default_factory=list[JsonObject])
+    same: bool = True
+
+
 class AtPoints:
     """Collects findings, point by point.
 
@@ -262,9 +257,8 @@ class AtPoints:
 
     def __init__(self, document: JsonObject) -> None:
         self._document = document
-        self._points: dict[Finding, list[JsonObject]] = {}
-        #: What a finding has in common with those that differ from it in values alone.
-        self._alike: dict[Finding, Finding] = {}
+        #: By path, what the messages have in common, and which of those at one point it is.
+        self._alike: dict[tuple[JsonPath, str, int], _Alike] = {}
         self._looked_at = 0
 
     def note(self, point: JsonObject, filled: JsonObject, findings: list[Finding]) -> bool:
@@ -274,63 +268,42 @@ class AtPoints:
             filled: The document at this point.
         """
         self._looked_at += 1
-        references = dict(_references(self._document, filled)) if findings else {}
+        count: Counter[tuple[JsonPath, str]] = Counter()
         for finding in dict.fromkeys(findings):
-            if finding not in self._points:
-                self._alike[finding] = self._without_values(finding, filled, references)
-            self._points.setdefault(finding, []).append(point)
-        return len(self._points) < MOST_FINDINGS
+            kind = finding[0], self._form(finding, filled)
+            count[kind] += 1
+            alike = self._alike.setdefault((*kind, count[kind]), _Alike(finding))
+            alike.points.append(point)
+            alike.same &= alike.finding == finding
+        return len(self._alike) < MOST_FINDINGS
 
-    def _without_values(
-        self, finding: Finding, filled: JsonObject, references: dict[str, str]
-    ) -> Finding:
-        """Put what the document has in the place of values: of this path, and of all others."""
+    def _form(self, finding: Finding, filled: JsonObject) -> str:
+        """Return a message without the values that it tells of."""
         path, message = finding
-        written, value = value_at(self._document, path), value_at(filled, path)
         if isinstance(message, Sentence):
-            here = ChainMap(dict(_references(written, value)), references)
-            return path, message.with_references(here)
-        # Plain text, of a resource class: the value of this path, if it stands there once.
-        parts = message.split(plain(value)) if isinstance(written, str) and value != "" else []
-        return path, str(written).join(parts) if len(parts) == 2 else message
+            return message.form
+        # Plain text, of a resource class.
+        written, value = value_at(self._document, path), value_at(filled, path)
+        if isinstance(written, str) and value not in ("", written):
+            return message.replace(plain(value), written)
+        return message
 
     def findings(self) -> Iterator[Finding]:
         """Yield each problem once; messages that differ in values of the matrix alone are one."""
-        merged: dict[Finding, list[Finding]] = {}
-        for finding, alike in self._alike.items():
-            merged.setdefault(alike, []).append(finding)
-        for each in merged.values():
-            points = [point for finding in each for point in self._points[finding]]
-            path, message = each[0]
-            yield path, message + self._where(points, one=len(each) == 1)
+        for alike in self._alike.values():
+            path, message = alike.finding
+            yield path, message + self._where(alike)
 
-    def _where(self, points: list[JsonObject], *, one: bool) -> str:
-        """Say which points have a problem.
-
-        Args:
-            one: Whether its message is the same at all of them; else it is that of the first.
-        """
-        count, looked_at = len(points), self._looked_at
+    def _where(self, alike: _Alike) -> str:
+        """Say which points have a problem."""
+        count, looked_at = len(alike.points), self._looked_at
         if looked_at == 1:
             return ""
-        names = [quote(point_suffix(point)) for point in points[:_NAMED]]
+        names = [quote(point_suffix(point)) for point in alike.points[:_NAMED]]
         if count == 1:
             return f" (at {names[0]})"
         where = f"in all {count:,} points"
         if count < looked_at:
             more = ", …" if count > _NAMED else ""
             where = f"in {count:,} of {looked_at:,} points: {', '.join(names)}{more}"
-        return f" ({where})" if one else f" (at {names[0]}; alike {where})"
-
-
-def _references(written: Json, filled: Json) -> Iterator[tuple[str, str]]:
-    """Yield texts that came from the matrix, as messages show them, with what is written there."""
-    if written is filled:
-        return
-    if isinstance(written, str):
-        yield from ((text, written) for text in (plain(filled), quote(filled)))
-    elif isinstance(written, list) and isinstance(filled, list):
-        yield from chain.from_iterable(map(_references, written, filled))
-    elif isinstance(written, dict) and isinstance(filled, dict):
-        for key in filled:
-            yield from _references(written.get(key), filled[key])
+        return f" ({where})" if alike.same else f" (at {names[0]}; alike {where})"

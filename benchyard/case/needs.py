@@ -1,7 +1,8 @@
 """The graph of steps: ids, ``needs``, and what is wrong with them."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
 from typing import Any, cast
 
 from benchyard.case.problems import MOST_PROBLEMS, Finding, JsonPath
@@ -11,7 +12,7 @@ from benchyard.core.wording import Sentence, hint, near_miss, quote
 MOST_CYCLES = 20
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class StepOrder:
     """Which steps wait for which, by their positions.
 
@@ -23,7 +24,7 @@ class StepOrder:
 
     before: list[int]
     ranks: list[int]
-    cycles: list[list[int]] = field(default_factory=list[list[int]])
+    cycles: list[list[int]]
 
     def waits(self, later: int, earlier: int) -> bool:
         """Tell whether a step waits for another one, directly or not."""
@@ -31,59 +32,35 @@ class StepOrder:
 
 
 def order_of(needs: Sequence[Sequence[int]]) -> StepOrder:
-    """Return the order of a graph, in time linear in its size.
+    """Return the order of a graph.
 
     Args:
         needs: Of each step the positions of those that it waits for.
     """
-    walk = _Walk(needs)
-    for position in range(len(needs)):
-        walk.visit(position)
-    return walk.order
+    graph = [[*each] for each in needs]
+    cycles: list[list[int]] = []
+    while True:
+        try:
+            ranked = [*TopologicalSorter(dict(enumerate(graph))).static_order()]
+            break
+        except CycleError as error:
+            cycles.append(_from_least(error.args[1][:0:-1]))
+            *_, last, first = cycles[-1]
+            graph[last] = [needed for needed in graph[last] if needed != first]
+        if len(cycles) == MOST_CYCLES:
+            graph = [[n for n in each if n < position] for position, each in enumerate(graph)]
+    before = [0] * len(graph)
+    for position in ranked:
+        for needed in graph[position]:
+            before[position] |= before[needed] | 1 << needed
+    ranks = {position: rank for rank, position in enumerate(ranked)}
+    return StepOrder(before, [ranks[position] for position in range(len(graph))], cycles)
 
 
-class _Walk:
-    """A walk through the graph, what is waited for first; deeper than Python recurses."""
-
-    def __init__(self, needs: Sequence[Sequence[int]]) -> None:
-        self._needs = needs
-        self._left: list[tuple[int, Iterator[int]]] = []
-        self._open: dict[int, None] = {}
-        self._finished = 0
-        self.order = StepOrder([0] * len(needs), [-1] * len(needs))
-
-    def visit(self, position: int) -> None:
-        if self.order.ranks[position] < 0:
-            self._enter(position)
-        while self._left:
-            current, rest = self._left[-1]
-            needed = next(rest, None)
-            if needed is None:
-                self._leave()
-            elif needed in self._open:
-                self._note_cycle(needed)
-            elif self.order.ranks[needed] < 0:
-                self._enter(needed)
-            else:
-                self.order.before[current] |= self.order.before[needed] | 1 << needed
-
-    def _note_cycle(self, position: int) -> None:
-        if len(self.order.cycles) < MOST_CYCLES:
-            path = [*self._open]
-            self.order.cycles.append([*path[path.index(position) :], position])
-
-    def _enter(self, position: int) -> None:
-        self._open[position] = None
-        self._left.append((position, iter(self._needs[position])))
-
-    def _leave(self) -> None:
-        position, _ = self._left.pop()
-        del self._open[position]
-        self.order.ranks[position] = self._finished
-        self._finished += 1
-        if self._left:
-            parent = self._left[-1][0]
-            self.order.before[parent] |= self.order.before[position] | 1 << position
+def _from_least(cycle: list[int]) -> list[int]:
+    """Return a cycle from its first step in the case back to that."""
+    at = cycle.index(min(cycle))
+    return [*cycle[at:], *cycle[: at + 1]]
 
 
 #: Names of so many neighbours are compared with an unknown one.

@@ -8,7 +8,7 @@ import re
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from itertools import islice
 from math import prod
@@ -78,41 +78,24 @@ class Meant:
     """
 
     members: JsonObject
-    keys: Mapping[str, str] = field(default_factory=dict[str, str])
+    keys: Mapping[str, str]
 
-
-def as_written(findings: Iterable[Finding], read: Mapping[JsonPath, Meant]) -> Iterator[Finding]:
-    """Yield findings under the keys that stand in the file.
-
-    Args:
-        read: The objects with misspelt keys: a whole document, or a step of it.
-    """
-    for path, message in findings:
-        written = path
-        for length in (0, 2):  # the document itself, and a step
-            meant_there = read.get(path[:length])
-            if meant_there and len(path) > length and path[length] in meant_there.keys:
-                key = meant_there.keys[str(path[length])]
-                written = (*written[:length], key, *written[length + 1 :])
-        yield written, message
+    def written(self, path: JsonPath) -> JsonPath:
+        """Return a path in it with the key that stands there."""
+        return (self.keys.get(cast("str", path[0]), path[0]), *path[1:]) if path else path
 
 
 def meant(members: JsonObject, known: frozenset[str]) -> Meant:
     """Read misspelt keys as the known ones that are not there."""
-    if members.keys() <= known:
-        return Meant(members)
-    absent = known - members.keys()
-    near = ((near_miss(key, known), key) for key in unknown_keys(members, known))
-    keys = {name: key for name, key in near if name in absent}
-    if not keys:
-        return Meant(members)
+    keys = {near: key for key, near in _slips(members, known) if near not in members}
     back = {key: near for near, key in keys.items()}
     return Meant({back.get(key, key): value for key, value in members.items()}, keys)
 
 
-def unknown_keys(members: Mapping[str, Json], known: frozenset[str]) -> list[str]:
-    """Return the first unknown keys, sorted: thousands of them are no slips of a pen."""
-    return sorted(islice((key for key in members if key not in known), _MOST_KEYS))
+def _slips(members: JsonObject, known: frozenset[str]) -> Iterator[tuple[str, str]]:
+    """Yield unknown keys with the near one, sorted; thousands of them are no slips of a pen."""
+    unknown = sorted(islice((key for key in members if key not in known), _MOST_KEYS))
+    yield from ((key, near) for key in unknown if (near := near_miss(key, known)))
 
 
 def without(document: JsonObject, paths: Iterable[JsonPath]) -> JsonObject:
@@ -200,25 +183,53 @@ def changed_findings(filled: JsonObject, before: JsonObject) -> Iterator[Finding
                 yield ("steps", position, *path), message
 
 
+def _objects(document: JsonObject) -> Iterator[tuple[JsonPath, JsonObject, frozenset[str]]]:
+    """Yield a case and its steps: path, members, and the keys that are known there."""
+    case_keys, step_keys = _known_keys()
+    yield (), document, case_keys
+    steps = document.get("steps")
+    for position, step in enumerate(steps if isinstance(steps, list) else ()):
+        if isinstance(step, dict):
+            yield ("steps", position), step, step_keys
+
+
 def as_meant(document: JsonObject) -> tuple[JsonObject, Mapping[JsonPath, Meant]]:
     """Read misspelt keys of a case and its steps as what they are near to.
 
     Returns:
         The document, and by its path each object in which a key was misspelt.
     """
-    case_keys, step_keys = _known_keys()
-    whole = meant(document, case_keys)
-    objects: dict[JsonPath, Meant] = {(): whole} if whole.keys else {}
+    whole = meant(document, _known_keys()[0])
+    inner = _objects(whole.members)
+    objects = {path: meant(members, known) for path, members, known in inner} | {(): whole}
     steps = whole.members.get("steps")
     if not isinstance(steps, list):
         return whole.members, objects
-    read: list[Json] = []
-    for position, step in enumerate(steps):
-        one = meant(step, step_keys) if isinstance(step, dict) else None
-        if one is not None and one.keys:
-            objects["steps", position] = one
-        read.append(step if one is None else one.members)
-    return {**whole.members, "steps": read} if objects else document, objects
+    read: list[Json] = [
+        objects["steps", at].members if isinstance(step, dict) else step
+        for at, step in enumerate(steps)
+    ]
+    return {**whole.members, "steps": read}, objects
+
+
+def as_written(findings: Iterable[Finding], read: Mapping[JsonPath, Meant]) -> Iterator[Finding]:
+    """Yield findings of a case under the keys that stand in the file.
+
+    Args:
+        read: As ``as_meant`` returns it.
+    """
+    for path, message in findings:
+        inner = path[2:]
+        if inner and path[:2] in read:
+            inner = read[path[:2]].written(inner)
+        yield (*read[()].written(path[:2]), *inner), message
+
+
+def near_misses(document: JsonObject) -> Iterator[Finding]:
+    """Yield keys that are slips of the pen."""
+    for path, members, known in _objects(document):
+        for key, near in _slips(members, known):
+            yield (*path, key), f"unknown key '{quote(key)}'; did you mean '{near}'?"
 
 
 def matrix_findings(document: JsonObject, written: JsonObject) -> Iterator[Finding]:
@@ -270,25 +281,6 @@ def _twin_points(matrix: Mapping[str, list[Json]]) -> Iterator[Finding]:
     for name, count in named.items():
         if count > 1:
             yield ("matrix",), f"has {count} points named {quote(name)}; make their values differ"
-
-
-def near_misses(document: JsonObject) -> Iterator[Finding]:
-    """Yield keys that are slips of the pen."""
-    case_keys, step_keys = _known_keys()
-    yield from _near_keys(document, case_keys, ())
-    steps = document.get("steps")
-    for position, step in enumerate(steps if isinstance(steps, list) else ()):
-        if isinstance(step, dict):
-            yield from _near_keys(step, step_keys, ("steps", position))
-
-
-def _near_keys(
-    keys: Mapping[str, Json], known: frozenset[str], path: JsonPath
-) -> Iterator[Finding]:
-    for key in unknown_keys(keys, known):
-        near = near_miss(key, known)
-        if near:
-            yield (*path, key), f"unknown key '{quote(key)}'; did you mean '{near}'?"
 
 
 def requires_findings(requires: dict[str, Any]) -> Iterator[Finding]:

@@ -5,7 +5,7 @@ In Markdown nothing in a text of a user becomes markup, a link, or another line.
 
 import json
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache
 from itertools import islice
 from typing import Self
@@ -45,7 +45,7 @@ def printable(text: str, but: str = "") -> str:
 
 
 class Sentence(str):
-    """A message that knows which of its words are values of the user.
+    """A message that knows what of it is the same whatever the user's values are.
 
     Args:
         form: The message with ``{}`` for each value, and ``{name}`` for what ``others`` hold.
@@ -53,26 +53,17 @@ class Sentence(str):
         others: What depends on no value, such as a folder.
     """
 
-    _parts: tuple[str, tuple[object, ...], dict[str, object]]
+    form: str
 
     def __new__(cls, form: str, *values: object, **others: object) -> Self:
         """Fill the form."""
         made = super().__new__(cls, form.format(*values, **others))
-        made._parts = form, values, others
+        made.form = form
         return made
 
     def __reduce__(self) -> tuple[type[str], tuple[str]]:
         """Become plain text where it is copied or pickled."""
         return str, (str(self),)
-
-    def with_references(self, references: Mapping[str, str]) -> str:
-        """Return the message with values in the form in which the user wrote them.
-
-        Args:
-            references: Value to what is written for it, where that refers to something.
-        """
-        form, values, others = self._parts
-        return form.format(*(references.get(str(value), value) for value in values), **others)
 
 
 def quote(value: object) -> str:

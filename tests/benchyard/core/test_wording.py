@@ -17,11 +17,10 @@ def test_a_text_has_at_most_so_many_characters(text: str, end: str, middle: str)
     assert len(shorten(text, 6, 2)) == min(len(text), 6)
 
 
-def test_a_sentence_is_its_text_and_knows_its_values() -> None:
+def test_a_sentence_is_its_text_and_knows_its_form() -> None:
     said = Sentence("2: no '{}' here{more}", "2", more=" but 2 and {x}")
     assert said == "2: no '2' here but 2 and {x}"
-    assert said.with_references({"2": "${n}"}) == "2: no '${n}' here but 2 and {x}"
-    assert said.with_references({}) == said
+    assert said.form == "2: no '{}' here{more}"
 
 
 def test_a_sentence_travels_as_plain_text() -> None:

@@ -46,6 +46,11 @@ from benchyard.core.wording import Sentence, quote
 
 #: How often ``may_fail`` alone tries again.
 _RETRIES_OF_MAY_FAIL = 2
+#: Keys of a step that are taken as they are.
+_AS_WRITTEN = (
+    *("resource", "command", "parameters", "timeout", "retry_delay"),
+    *("may_fail", "expect_failure", "measure"),
+)
 
 
 def build_case(folder: Path, document: JsonObject, point: JsonObject) -> Case:
@@ -105,28 +110,21 @@ def build_steps(documents: list[dict[str, Any]]) -> tuple[Step, ...]:
 
 def _step(fields: dict[str, Any], index: int, ids: list[str]) -> Step:
     before = (ids[index - 2],) if index > 1 else ()
-    may_fail = fields.get("may_fail", False)
     check = fields.get("check")
     compared = answer_wanted(fields)
     needs = (*fields.get("needs", before), *([compared] if compared else []))
+    retries = fields.get("retries", _RETRIES_OF_MAY_FAIL if fields.get("may_fail") else 0)
     return Step(
         index=index,
         id=ids[index - 1],
         name=fields.get("name", f"{fields['resource']} {fields['command']}"),
-        resource=fields["resource"],
-        command=fields["command"],
-        parameters=fields.get("parameters", {}),
         needs=tuple(dict.fromkeys(needs)),
-        timeout=fields.get("timeout"),
         # 2.0 is an integer to JSON Schema; counting needs a real one.
-        retries=int(fields.get("retries", _RETRIES_OF_MAY_FAIL if may_fail else 0)),
-        retry_delay=fields.get("retry_delay", 0.0),
-        may_fail=may_fail,
-        expect_failure=fields.get("expect_failure", False),
-        measure=fields.get("measure", True),
+        retries=int(retries),
         warmup=int(fields.get("warmup", 0)),
         repeat=int(fields.get("repeat", 1)),
         check=Check(**check) if check is not None else None,
+        **{key: fields[key] for key in _AS_WRITTEN if key in fields},
     )
 
 

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
-from functools import partial
+from functools import cache, partial
 from itertools import chain
 from pathlib import Path
 
@@ -165,13 +165,18 @@ def find_cases(
     if not folders:
         raise InputError(f"there is no folder '{root}'; give --root a folder with cases")
     load_these = partial(load_all, registry=registry, accepting=accepting)
-    every = _Lazy(root, folders, load_these)
+
+    @cache
+    def every() -> list[Loaded]:
+        below = (find_metadata(folder.resolve()) for folder in folders)
+        return load_these(sorted(set(chain.from_iterable(below))))
+
     found: dict[Path, Loaded] = {}
     for text in wanted:
-        for loaded in _select(text, every, load_these):
+        for loaded in _select(text, root, every, load_these):
             earlier = found.get(loaded.file)
             found[loaded.file] = loaded if earlier is None else _join(earlier, loaded)
-    chosen = list(found.values()) if wanted else every.all()
+    chosen = list(found.values()) if wanted else every()
     return _tagged(chosen, tags) if tags else chosen
 
 
@@ -205,44 +210,30 @@ def likely_title(root: Path, wanted: str) -> str:
     return f"{name}{point}" if isinstance(name, str) and name.strip() else wanted
 
 
-class _Lazy:
-    """All cases below the root's folders, loaded when a name makes it necessary."""
-
-    def __init__(self, root: Path, folders: Sequence[Path], load_these: _LoadAll) -> None:
-        self.root = root
-        self._folders = folders
-        self._load_these = load_these
-        self._loaded: list[Loaded] | None = None
-
-    def all(self) -> list[Loaded]:
-        if self._loaded is None:
-            found = (find_metadata(folder.resolve()) for folder in self._folders)
-            self._loaded = self._load_these(sorted(set(chain.from_iterable(found))))
-        return self._loaded
-
-
 def _matching(pattern: Path) -> list[Path]:
     start = Path(pattern.anchor)
     return [path for path in start.glob(str(pattern.relative_to(start))) if path.is_dir()]
 
 
-def _select(text: str, every: _Lazy, load_these: _LoadAll) -> list[Loaded]:
+def _select(
+    text: str, root: Path, every: Callable[[], list[Loaded]], load_these: _LoadAll
+) -> list[Loaded]:
     if not text.strip():
         raise InputError("an empty text selects no case; leave it out to have all")
     place, point = _split(text)
-    path = _path_of(place, every.root)
+    path = _path_of(place, root)
     if _exists(path):
         found = load_these(_files_at(path))
         if not found:
             raise InputError(f"'{place}' holds no {METADATA}; name a folder with cases")
     else:
-        found = [_named(loaded, text) for loaded in every.all()]
+        found = [_named(loaded, text) for loaded in every()]
         found = [item for item in found if item is not None]
         point = ""
     chosen = [_at_point(item, point) for item in found]
     chosen = [item for item in chosen if item is not None]
     if not chosen:
-        titles = [title for item in every.all() for title in _titles(item)]
+        titles = [title for item in every() for title in _titles(item)]
         raise InputError(f"no case is '{text}'{hint(text, titles[:1000], 1000)}")
     return chosen
 

@@ -2,10 +2,10 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, cast
+from dataclasses import asdict, dataclass
 
 from benchyard.core.errors import InputError
+from benchyard.core.json_text import read_as
 from benchyard.core.model import Case, Json, JsonObject, Requires
 from benchyard.host.facts.hardware import meminfo
 from benchyard.host.facts.reading import Host
@@ -43,14 +43,7 @@ class Testbed:
 
     def to_json(self) -> JsonObject:
         """Return it as the lab keeps it."""
-        return {
-            "name": self.name,
-            "host": self.host,
-            "tags": list[Json](self.tags),
-            "cores": self.cores,
-            "memory_bytes": self.memory_bytes,
-            "docker": self.docker,
-        }
+        return {**asdict(self), "tags": [*self.tags]}
 
 
 def this_testbed() -> Testbed:
@@ -79,18 +72,11 @@ def _memory(host: Host) -> int | None:
 
 
 def told_testbed(told: Mapping[str, Json]) -> Testbed:
-    """Return what a testbed told of itself; unreadable fields count as missing."""
-    fields = cast("Mapping[str, Any]", told)
-    tags, cores, memory = (fields.get(name) for name in ("tags", "cores", "memory_bytes"))
-    named = fields.get("docker")
-    return Testbed(
-        host=str(fields.get("host") or ""),
-        name=str(fields.get("name") or ""),
-        tags=tuple(map(str, cast("list[object]", tags))) if isinstance(tags, list) else (),
-        cores=cores if isinstance(cores, int) else None,
-        memory_bytes=memory if isinstance(memory, int) else None,
-        docker=named if isinstance(named, bool) else None,
-    )
+    """Return what a testbed told of itself; nothing is known of one that tells it otherwise."""
+    try:
+        return read_as(Testbed, told)
+    except ValueError:
+        return Testbed("")
 
 
 def unmet(requires: Requires, testbed: Testbed) -> list[str]:

@@ -6,7 +6,7 @@ and says how each ended.
 
 import time
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from benchyard.core.clock import now
@@ -160,11 +160,8 @@ class SuiteCourse:
         names = {place.name for place in places}
         for number, turn in list(self._open.items()) if free else []:
             place = self._place(turn, free, names)
-            if place is None:
-                continue
-            if self._overruns(number, turn, place):
-                continue
-            return self._begin(number, turn, place)
+            if place is not None and not self._overruns(number, turn, place):
+                return self._begin(number, turn, place)
         return None
 
     def _place(self, turn: Turn, free: Sequence[Place], names: Collection[str]) -> Place | None:
@@ -291,7 +288,9 @@ class SuiteCourse:
             requires = self.requires(turn)
             fit = [place.name for place in dead if not place.why_not(requires)]
             if fit and all(place.why_not(requires) for place in there):
-                why = f"{_dead(fit)}, and no other is what it requires"
+                named = f"the testbed{'s' * (len(fit) > 1)} {', '.join(fit)}"
+                why = f"{named} {'are' if len(fit) > 1 else 'is'} dead, no worker answers"
+                why += ", and no other is what it requires"
                 self._leave_out(number, why, impossible=True)
 
     def _leave_out(self, number: int, why: str, *, impossible: bool = False) -> None:
@@ -309,12 +308,6 @@ class SuiteCourse:
         return max(0.0, taken.seconds - spent)
 
 
-def _dead(names: Sequence[str]) -> str:
-    subject = "testbed" if len(names) == 1 else "testbeds"
-    verb = "is" if len(names) == 1 else "are"
-    return f"the {subject} {', '.join(names)} {verb} dead, no worker answers"
-
-
 def known_places(course: SuiteCourse, places: Sequence[Place]) -> list[Place]:
     """Return places with what a course has outstanding on their hosts."""
     return [_busy(course, place) for place in places]
@@ -323,4 +316,4 @@ def known_places(course: SuiteCourse, places: Sequence[Place]) -> list[Place]:
 def _busy(course: SuiteCourse, place: Place) -> Place:
     there = [taken for taken in course.under_way if taken.place.host == place.host]
     seconds = sum(course.remaining(taken) for taken in there)
-    return Place(place.name, place.testbed, place.queue, len(there), seconds)
+    return replace(place, outstanding=len(there), seconds=seconds)

@@ -294,18 +294,12 @@ class SuitePlan:
         return [entry for place, entry in enumerate(self.entries) if place not in busy]
 
 
-def make_suite_plan(
-    request: SuiteRequest,
-    registry: Registry,
-    began: datetime,
-    chance: Callable[[], int] | None = None,
-) -> SuitePlan:
+def make_suite_plan(request: SuiteRequest, registry: Registry, began: datetime) -> SuitePlan:
     """Select the cases, look up what is done of them, and order what is not.
 
     Args:
         registry: The resource classes that there are.
         began: When the suite began at first.
-        chance: Gives a seed where the request has none.
 
     Raises:
         InputError: If the request selects nothing, or cannot be meant.
@@ -322,27 +316,18 @@ def make_suite_plan(
     entries = chooser.choose(loaded, folder_of)
     if not entries:
         raise InputError(f"no cases below {root.resolve()}")
-    return in_order(entries, Order(request.order), request.seed, chance or _by_chance)
+    return in_order(entries, Order(request.order), request.seed)
 
 
-def _by_chance() -> int:
-    return random.randrange(2**31)  # noqa: S311 - an order, no secret
-
-
-def in_order(
-    entries: Sequence[ChosenCase],
-    order: Order,
-    seed: int | None,
-    chance: Callable[[], int] = _by_chance,
-) -> SuitePlan:
+def in_order(entries: Sequence[ChosenCase], order: Order, seed: int | None) -> SuitePlan:
     """Order the runs of the chosen cases.
 
     Args:
         seed: Of the random order; None takes one by chance.
-        chance: Gives that one.
     """
     wanted = [entry.runs for entry in entries]
     if order is not Order.RANDOM:
         return SuitePlan(entries, turns(wanted, order, 0), None)
-    seed = chance() if seed is None else seed
+    if seed is None:
+        seed = random.randrange(2**31)  # noqa: S311 - an order, no secret
     return SuitePlan(entries, turns(wanted, order, seed), seed)

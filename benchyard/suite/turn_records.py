@@ -6,11 +6,10 @@ The suite cannot look where the results of another testbed lie: the flow run rep
 import json
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
-from benchyard.analysis.comparison.gate import Regression
 from benchyard.analysis.regressions import Looked
 from benchyard.case.testbeds import Testbed, unmet
 from benchyard.core.errors import RecordError
@@ -168,34 +167,15 @@ class CaseReport:
     def to_text(self) -> str:
         """Write it."""
         looked = self.looked
-        regressions = looked.regressions[:_MOST_REGRESSIONS] if looked else ()
-        told = {
-            "runs": [*self.runs],
-            "failure": asdict(self.failure),
-            "summary": looked and looked.summary,
-            "against": looked and looked.against,
-            "p_values": [*(looked.p_values if looked else ())],
-            "unjudged": [*(looked.unjudged if looked else ())],
-            "regressions": [one.to_json() for one in regressions],
-        }
-        return json.dumps(told)
+        if looked is not None:
+            worse = looked.regressions[:_MOST_REGRESSIONS]
+            looked = replace(looked, regressions=worse, page="", before=None)
+        return json.dumps(asdict(replace(self, looked=looked)))
 
 
 def report_of(text: object) -> CaseReport | None:
     """Read a report; None if there is none that can be read."""
     try:
-        told = decoded(str(text).encode())
-        runs = tuple(int(run) for run in told["runs"])
-        worse = tuple(read_as(Regression, one) for one in told["regressions"])
-        failure = read_as(TurnFailure, told.get("failure", {}))
-        summary = told["summary"]
-        p_values = tuple(float(p) for p in told.get("p_values", ()))
-        looked = Looked(
-            *(worse, str(summary), str(told["against"])),
-            p_values=p_values,
-            unjudged=tuple(map(str, told.get("unjudged", ()))),
-        )
-        looked = None if summary is None else looked
-    except (ValueError, KeyError, TypeError):
+        return read_as(CaseReport, decoded(str(text).encode()))
+    except ValueError:
         return None
-    return CaseReport(runs, looked, failure)

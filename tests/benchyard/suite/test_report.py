@@ -1,6 +1,5 @@
 """What a case's flow run says to its suite: written, read, and what is no report."""
 
-import json
 from dataclasses import replace
 
 import pytest
@@ -87,11 +86,6 @@ def test_a_step_that_fails_is_worse_whatever_else_is_compared() -> None:
     one = replace(summary_of(0.5).lines[0], looked=LOOKED)
     summary = with_testbeds_comparisons(replace(summary_of(*[0.5] * 99), lines=[one]))
     assert summary.regressions == [WORSE]
-
-
-def test_a_report_of_an_earlier_version_is_read() -> None:
-    text = json.dumps({"runs": [1], "summary": "told", "against": "it", "regressions": []})
-    assert report_of(text) == CaseReport((1,), Looked((), "told", "it"))
 
 
 def test_a_failure_is_read_as_it_was_written() -> None:

@@ -318,12 +318,3 @@ def test_the_ui_shows_the_summary(case_folder: MakeCase, root: Path) -> None:
     assert rows[0]["CASE"] == "a\\<b\\>"
     assert rows[0]["FAILED"] == "1"
     assert "1 failed" in found[0]["description"]
-
-
-def test_the_form_in_the_ui_offers_what_there_is() -> None:
-    schema = execute_suite.parameters.model_dump()
-    properties = schema["properties"]
-    assert properties["order"]["enum"] == ["case", "round-robin", "random"]
-    assert properties["runs"]["anyOf"][0]["minimum"] == 1
-    assert all(one["title"] and one["description"] for one in properties.values())
-    assert not schema.get("required")

@@ -27,7 +27,6 @@ from benchyard.results.record import read_record
 from flows.execute_case import execute_case
 from flows.execute_suite import execute_suite
 from tasks import suite_there
-from tasks.suite_testbeds import close_children
 from tests.conftest import MakeCase, eventually, process
 from tests.flows.test_execute_suite import children
 
@@ -179,44 +178,6 @@ def test_testbeds_share_the_work_and_no_host_ever_has_two_runs_at_once(
     assert set(by_host) == {"shared", "own"}
     for spans in by_host.values():
         assert all(end <= later for (_, end), (later, _) in pairwise(sorted(spans)))
-
-
-@pytest.mark.soak
-def test_twelve_cases_take_as_long_as_two_hosts_need(
-    case_folder: MakeCase,
-    root: Path,
-    home: Path,
-    pool: str,
-    prefect_server: str,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    """BENCHYARD_CASE_SECONDS says how long a case takes; at 180 the start of each is 4 % of it."""
-    seconds = float(os.environ.get("BENCHYARD_CASE_SECONDS", "3"))
-    hosts = {"one": "shared", "two": "shared", "three": "own"}
-    names = [f"c{n:02d}" for n in range(12)]
-    for name in names:
-        case_folder(name, process("s", f"sleep {seconds}"))
-    with ExitStack() as workers:
-        for name, host in hosts.items():
-            tell(pool, name, host=host)
-            workers.enter_context(worker(pool, prefect_server, tmp_path, name, host))
-        state = run(root, pool, order="random", seed=7)
-    assert state.is_completed()
-    told = {line["case"]: line for line in summary(home, state)["cases"]}
-    spans: dict[str, list[tuple[datetime, datetime]]] = {host: [] for host in hosts.values()}
-    for name in names:
-        (testbed,) = told[name]["testbeds"]
-        spans[hosts[testbed]].append(span(root, name))
-    for of_host in spans.values():
-        assert all(end <= later for (_, end), (later, _) in pairwise(sorted(of_host)))
-    assert [len(of_host) for of_host in spans.values()] == [6, 6]
-    everything = [moment for of_host in spans.values() for pair in of_host for moment in pair]
-    took = (max(everything) - min(everything)).total_seconds()
-    with capsys.disabled():
-        sys.stdout.write(
-            f"\n12 cases of {seconds:g} s on two hosts: {took:.1f} s, ideal {6 * seconds:g} s\n"
-        )
 
 
 def test_who_is_gone_gets_nothing_and_what_waits_there_is_taken_back(
@@ -384,16 +345,6 @@ def test_a_suite_that_ends_early_cancels_what_waits(
     assert eventually(lambda: len(of_suite(suite.id)) == 2)
     assert {child.state_name for child in of_suite(suite.id)} == {"Cancelled"}
     assert {child.name for child in of_suite(suite.id)} == {"a", "b"}
-
-
-def test_the_hook_cancels_what_waits_after_a_kill(root: Path, pool: str) -> None:
-    """Also of a suite whose process had no moment left."""
-    tell(pool, "bed")
-    with get_client(sync_client=True) as client:
-        suite = client.create_flow_run(execute_suite, parameters={"root": str(root)})
-        flow_run = client.read_flow_run(suite.id)
-        close_children(execute_suite, flow_run, State.model_validate({"type": "CRASHED"}))
-        assert of_suite(suite.id) == []
 
 
 def suites() -> list[FlowRun]:

@@ -9,14 +9,11 @@ from uuid import UUID
 import httpx
 import pytest
 from prefect import flow
-from prefect.client.orchestration import SyncPrefectClient, get_client
-from prefect.client.schemas.filters import ArtifactFilter, ArtifactFilterId
-from prefect.client.schemas.objects import Artifact
+from prefect.client.orchestration import SyncPrefectClient
 from prefect.exceptions import PrefectHTTPStatusError
 from prefect.settings import PREFECT_API_URL, temporary_settings
 
 import tasks.artifacts
-import tasks.prefect_internals
 from tasks.artifacts import Showcase
 
 Act = Callable[[Showcase], Any]
@@ -41,13 +38,6 @@ def in_flow(prefect_server: str) -> Callable[[Act], Any]:
     return execute
 
 
-def artifact(identifier: UUID) -> Artifact:
-    chosen = ArtifactFilter(id=ArtifactFilterId(any_=[identifier]))
-    with get_client(sync_client=True) as client:
-        (found,) = client.read_artifacts(artifact_filter=chosen)
-    return found
-
-
 @pytest.fixture
 def silent() -> Iterator[str]:
     """Listen where nobody ever answers."""
@@ -55,22 +45,6 @@ def silent() -> Iterator[str]:
         listening.bind(("127.0.0.1", 0))
         listening.listen()
         yield f"http://127.0.0.1:{listening.getsockname()[1]}/api"
-
-
-@pytest.mark.slow
-def test_page_and_table_are_kept_with_their_flow_run(in_flow: Callable[[Act], Any]) -> None:
-    def act(showcase: Showcase) -> list[Any]:
-        showcase.markdown("result-kept", "# words", "3 runs done")
-        showcase.table("retry-table-kept", [{"Step": "load"}], "failures", {"a": "1 2"})
-        return [showcase.latest([key]) for key in ("result-kept", "retry-table-kept")]
-
-    ((page,), (table,)) = in_flow(act)
-
-    assert (page.type, page.data, page.description) == ("markdown", "# words", "3 runs done")
-    assert table.type == "table"
-    assert table.metadata_ == {"a": "1 2"}
-    assert page.flow_run_id is not None
-    assert page.flow_run_id == table.flow_run_id
 
 
 @pytest.mark.slow
@@ -82,32 +56,6 @@ def test_key_keeps_a_history_and_the_newest_is_the_latest(in_flow: Callable[[Act
 
     (latest,) = in_flow(act)
     assert latest.data == "second"
-
-
-@pytest.mark.slow
-def test_progress_is_updated_in_place(in_flow: Callable[[Act], Any]) -> None:
-    def act(showcase: Showcase) -> UUID | None:
-        made = showcase.progress("progress-words", 0.0, "run 1")
-        assert made is not None
-        showcase.update_progress(made, 33.333333, "run 2, <b>")
-        return made
-
-    shown = artifact(in_flow(act))
-    assert (shown.data, shown.description) == (33.3, "run 2, \\<b\\>")
-
-
-@pytest.mark.slow
-def test_more_than_a_page_of_artifacts_is_found(
-    in_flow: Callable[[Act], Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(tasks.prefect_internals, "PAGE", 2)
-
-    def act(showcase: Showcase) -> set[str]:
-        for number in range(5):
-            showcase.table(f"paged-{number}", [], "")
-        return {one.key for one in showcase.latest(like="paged-%")}
-
-    assert in_flow(act) == {f"paged-{number}" for number in range(5)}
 
 
 @pytest.mark.slow
@@ -164,9 +112,3 @@ def test_a_server_without_room_is_asked_again_soon(in_flow: Callable[[Act], Any]
 
     assert in_flow(lambda showcase: showcase.ask(question)) == "shown"
     assert len(asked) == 3
-
-
-def test_outside_of_a_flow_run_nothing_is_shown() -> None:
-    showcase = Showcase()
-    assert showcase.progress("progress-x", 1.0, "") is None
-    assert showcase.latest(["x"]) == []

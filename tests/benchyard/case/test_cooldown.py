@@ -1,19 +1,11 @@
 """How long a case wants the host to rest: a number of seconds, or ``auto``."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from benchyard.case.loading import METADATA, Loaded, load
-from tests.benchyard.case.test_loading import REGISTRY, STEP
-
-
-def load_with(tmp_path: Path, **more: Any) -> Loaded:
-    file = tmp_path / METADATA
-    file.write_text(json.dumps({"name": "resting", "steps": [STEP], **more}))
-    return load(file, REGISTRY)
+from tests.benchyard.case.test_loading import load_case
 
 
 @pytest.mark.parametrize(
@@ -22,16 +14,16 @@ def load_with(tmp_path: Path, **more: Any) -> Loaded:
 def test_a_case_may_leave_it_open(
     tmp_path: Path, written: dict[str, Any], read: float | None
 ) -> None:
-    (case,) = load_with(tmp_path, **written).cases
+    (case,) = load_case(tmp_path, **written).cases
     assert case.cooldown == read
 
 
 def test_each_point_of_a_matrix_may_rest_otherwise(tmp_path: Path) -> None:
-    loaded = load_with(tmp_path, cooldown="${matrix.rest}", matrix={"rest": [1, 4.5]})
+    loaded = load_case(tmp_path, cooldown="${matrix.rest}", matrix={"rest": [1, 4.5]})
     assert [case.cooldown for case in loaded.cases] == [1.0, 4.5]
 
 
 @pytest.mark.parametrize("wrong", [-1, 1e6, True, None, "long", "15", [], "${matrix.none}"])
 def test_what_is_no_cooldown_is_told(tmp_path: Path, wrong: Any) -> None:
-    (problem,) = load_with(tmp_path, cooldown=wrong).problems
+    (problem,) = load_case(tmp_path, cooldown=wrong).problems
     assert str(problem.path) == "$.cooldown"

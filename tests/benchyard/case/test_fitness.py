@@ -1,21 +1,18 @@
 """Whether steps fit the resource classes and the files that are there."""
 
-import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from benchyard.case.fitness import Fitness
-from benchyard.case.inputs import Inputs, look
+from benchyard.case.inputs import Inputs
 from benchyard.case.needs import StepNeeds
 from benchyard.case.resource import (
     commands_of,
 )
 from benchyard.core.model import Json, JsonObject
 from tests.benchyard.case.toys import REGISTRY, Toy
-
-_KROWN = "; how a class of KROWN's gets here is in docs/krown-classes.md"
 
 
 @pytest.fixture
@@ -71,26 +68,6 @@ def test_defect_46_only_commands_can_be_called(shared: Path, name: str) -> None:
     assert place == "steps.0.command"
     assert f"Toy has no command '{name}'" in message
     assert list(commands_of(Toy)) == ["anything", "generate", "load", "load_parts", "play"]
-
-
-PARAMETERS: list[tuple[JsonObject, str, str]] = [
-    ({}, "", "Toy.load lacks 'csv_file' and 'table'"),
-    ({"csv_file": None, "table": "t"}, ".csv_file", "must be a string, not null"),
-    (
-        {"csv_file": "words.csv", "table": "t", "mode": "xml"},
-        ".mode",
-        "must be one of csv, tbl, not 'xml'",
-    ),
-]
-
-
-@pytest.mark.parametrize(("parameters", "place", "message"), PARAMETERS)
-def test_parameters_are_checked_against_the_command(
-    shared: Path, parameters: JsonObject, place: str, message: str
-) -> None:
-    assert set(found(shared, step("load", **parameters))) == {
-        (f"steps.0.parameters{place}", message)
-    }
 
 
 def test_parameters_inside_of_parameters_are_checked(shared: Path) -> None:
@@ -243,11 +220,3 @@ def test_a_check_of_several_outputs_says_which(shared: Path) -> None:
 
 
 # -- everything
-
-
-def test_looking_changes_nothing(shared: Path) -> None:
-    before = sorted(os.walk(shared))
-    assert look(shared, "words.csv") is True
-    assert look(shared, "new/file") is False
-    assert isinstance(look(shared, "../x"), str)
-    assert sorted(os.walk(shared)) == before

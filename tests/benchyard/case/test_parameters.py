@@ -1,7 +1,6 @@
 """What a command takes, read from its annotations."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal, NotRequired, Optional, Required, TypedDict
 
 import pytest
@@ -29,18 +28,6 @@ class Strict(TypedDict):
     table: str
     file: NotRequired[InputFile]
     rows: NotRequired[int]
-
-
-@dataclass(frozen=True)
-class Settings:
-    """What a case may set.
-
-    More of it.
-    """
-
-    image: str
-    threads: int | None = None
-    environment: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 class Commands:
@@ -143,14 +130,6 @@ def test_a_signature_leaves_self_out() -> None:
     assert not signature.open
 
 
-def test_a_schema_refuses_what_the_command_does_not_take() -> None:
-    schema = signature_of(Commands.all_kinds).schema()
-    checker = Checker(schema)
-    assert checker.findings({"one": "x"}) == []
-    wrong: Json = {"on": "x", "many": "x", "table": None}
-    assert {path for path, _ in checker.findings(wrong)} == {("on",), (), ("many",), ("table",)}
-
-
 def test_a_command_may_take_further_parameters() -> None:
     signature = signature_of(Commands.open)
     assert signature.open
@@ -168,16 +147,6 @@ def test_a_command_without_annotations_takes_anything() -> None:
     assert signature.schema()["properties"] == {"anything": {}}
     assert list(signature.files({"anything": "../x"})) == []
     assert signature.summary == ""
-
-
-def test_settings_are_read_from_the_dataclass() -> None:
-    signature = signature_of(Settings)
-    assert list(signature.annotations) == ["image", "threads", "environment"]
-    assert signature.required == ("image",)
-    checker = Checker(signature.schema())
-    good: Json = {"image": "x", "environment": {"A": "b"}}
-    assert checker.findings(good) == []
-    assert len(checker.findings({"environment": {"A": 1}, "imag": ""})) == 3
 
 
 # -- files

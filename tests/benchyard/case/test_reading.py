@@ -8,14 +8,11 @@ from collections.abc import Callable, Generator
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from benchyard.case.loading import find_metadata, load_all
 from benchyard.case.problems import Problem
 from benchyard.case.reading import MAX_BYTES, MAX_DEPTH, MAX_DIGITS, read_metadata
 from benchyard.case.registry import Registry
-from benchyard.core.model import JsonObject
 from tests.conftest import open_below
 
 
@@ -169,26 +166,3 @@ def test_defect_27_one_broken_case_hides_no_other(tmp_path: Path) -> None:
     assert [len(item.problems) for item in loaded] == [1] * (len(BROKEN) + 1)
     assert [item.name for item in loaded] == [f"broken{n}" for n in range(len(BROKEN))] + ["fine"]
     assert loaded[-1].problems[0].path == "$.steps"  # read, and wrong for a reason of its own
-
-
-JSON_VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
-    max_leaves=8,
-)
-
-
-@settings(deadline=None)
-@given(document=st.dictionaries(st.text(), JSON_VALUES, max_size=5), escape=st.booleans())
-def test_what_json_can_say_is_read_back(
-    tmp_path_factory: pytest.TempPathFactory, document: JsonObject, escape: bool
-) -> None:
-    try:
-        text = json.dumps(document, ensure_ascii=escape, allow_nan=False)
-        text.encode()
-    except ValueError:
-        return  # infinity, or half a surrogate pair: no JSON in UTF-8
-    file = write(tmp_path_factory.getbasetemp() / "read_back", text)
-    read = read_metadata(file)
-    assert read == document or isinstance(read, Problem)
-    assert isinstance(read, dict) or "\\ud" in text

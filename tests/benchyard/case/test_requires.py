@@ -1,44 +1,35 @@
 """What a case may require of its testbed: read, checked all at once, filled from the matrix."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from benchyard.case.loading import METADATA, Loaded, load
 from benchyard.core.model import Requires
-from tests.benchyard.case.test_loading import REGISTRY, STEP
-
-
-def load_with(tmp_path: Path, requires: Any, **more: Any) -> Loaded:
-    document = {"name": "demanding", "requires": requires, "steps": [STEP], **more}
-    file = tmp_path / METADATA
-    file.write_text(json.dumps(document))
-    return load(file, REGISTRY)
+from tests.benchyard.case.test_loading import load_case
 
 
 def problems(tmp_path: Path, requires: Any) -> list[str]:
-    found = load_with(tmp_path, requires).problems
+    found = load_case(tmp_path, requires=requires).problems
     return [f"{problem.path}: {problem.message}" for problem in found]
 
 
 def test_everything_that_can_be_required(tmp_path: Path) -> None:
     requires = {"tags": ["nvme", "quiet"], "hosts": ["lab1"], "memory": "16GiB", "cores": 8.0}
-    (case,) = load_with(tmp_path, {**requires, "docker": True}).cases
+    (case,) = load_case(tmp_path, requires={**requires, "docker": True}).cases
     assert case.requires == Requires(("nvme", "quiet"), ("lab1",), 2**34, 8, docker=True)
     assert isinstance(case.requires.cores, int)
 
 
 @pytest.mark.parametrize("requires", [{}, {"docker": False}, {"tags": []}])
 def test_who_requires_nothing_takes_any_testbed(tmp_path: Path, requires: Any) -> None:
-    (case,) = load_with(tmp_path, requires).cases
+    (case,) = load_case(tmp_path, requires=requires).cases
     assert case.requires == Requires()
 
 
 def test_each_point_of_a_matrix_may_require_something_else(tmp_path: Path) -> None:
     requires = {"memory": "${matrix.scale}GiB", "cores": "${matrix.scale}"}
-    loaded = load_with(tmp_path, requires, matrix={"scale": [1, 4]})
+    loaded = load_case(tmp_path, requires=requires, matrix={"scale": [1, 4]})
     assert [case.requires for case in loaded.cases] == [
         Requires(memory_bytes=2**30, cores=1),
         Requires(memory_bytes=2**32, cores=4),

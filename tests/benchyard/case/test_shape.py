@@ -86,13 +86,6 @@ def test_findings_come_in_the_same_order_every_time() -> None:
 # -- matrix
 
 
-def test_an_undefined_matrix_name_is_named_with_the_nearest() -> None:
-    wrong = case(step(name="${matrix.scael}"), matrix={"scale": [1], "threads": [2]})
-    assert list(matrix_findings(wrong)) == [
-        (("steps", 0, "name"), "'${matrix.scael}' is not defined; did you mean 'scale'?")
-    ]
-
-
 def test_a_matrix_that_is_too_large_is_refused_before_it_is_multiplied() -> None:
     wide: list[Json] = [*range(100)]
     assert list(matrix_findings(case(matrix={"a": wide, "b": wide}))) == []
@@ -124,33 +117,6 @@ def test_a_value_of_the_matrix_cannot_refer_to_the_matrix() -> None:
 
 
 # -- graph
-
-
-def test_two_steps_of_one_id_are_an_error() -> None:
-    assert between(step(**{"@id": "a"}), step(**{"@id": "a"})) == [
-        (("steps", 1, "@id"), "'a' is the id of an earlier step too")
-    ]
-    # Step 2 has no id, and is therefore step2.
-    assert [path for path, _ in between(step(**{"@id": "step2"}), step())] == [("steps", 1, "@id")]
-
-
-def test_needs_of_an_unknown_step_name_the_nearest() -> None:
-    steps = (step(**{"@id": "generate"}), step(**{"@id": "load", "needs": ["generat", "zzz"]}))
-    assert between(*steps) == [
-        (
-            ("steps", 1, "needs", 0),
-            "there is no step with the id 'generat'; did you mean 'generate'?",
-        ),
-        (("steps", 1, "needs", 1), "there is no step with the id 'zzz'; known: generate, load"),
-    ]
-
-
-def test_a_cycle_is_an_error_that_shows_it() -> None:
-    steps = (step(**{"@id": "a", "needs": ["c"]}), step(**{"@id": "b"}), step(**{"@id": "c"}))
-    [(path, message)] = between(*steps)
-    assert path == ("steps",)
-    assert message.startswith("the steps wait for each other: ")
-    assert message.count(" → ") == 3
 
 
 def test_a_step_may_wait_for_a_later_one() -> None:

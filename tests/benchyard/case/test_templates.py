@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchyard.case.templates import Template, as_declared, points, undefined
+from benchyard.case.templates import Template, as_declared, undefined
 from benchyard.core.model import Json, JsonObject
 
 
@@ -15,19 +15,6 @@ def fill(value: Json, point: dict[str, Json]) -> Json:
 
 
 POINT: dict[str, Json] = {"scale": 0.01, "threads": 2, "fast": True, "engine": "duck"}
-
-
-def test_no_matrix_is_one_empty_point() -> None:
-    assert list(points({})) == [{}]
-
-
-def test_the_last_name_varies_fastest() -> None:
-    assert list(points({"a": [1, 2], "b": ["x", "y"]})) == [
-        {"a": 1, "b": "x"},
-        {"a": 1, "b": "y"},
-        {"a": 2, "b": "x"},
-        {"a": 2, "b": "y"},
-    ]
 
 
 @pytest.mark.parametrize(
@@ -65,15 +52,6 @@ def test_every_string_is_filled_however_deep_and_nothing_else() -> None:
 def test_a_value_that_looks_like_a_template_is_not_filled_again() -> None:
     assert fill("${matrix.a}", {"a": "${matrix.b}", "b": 1}) == "${matrix.b}"
     assert fill("x${matrix.a}", {"a": "${matrix.b}", "b": 1}) == "x${matrix.b}"
-
-
-def test_undefined_names_come_with_their_path() -> None:
-    document: Json = {"s": ["${matrix.a}", {"p": "${matrix.b}-${matrix.c}-${matrix.}"}]}
-    assert list(undefined(document, {"a": None})) == [
-        (("s", 1, "p"), "b"),
-        (("s", 1, "p"), "c"),
-        (("s", 1, "p"), ""),
-    ]
 
 
 WORDS = st.text(st.characters(exclude_characters="$", exclude_categories=["Cs"]))

@@ -72,11 +72,3 @@ def test_what_a_worker_took_and_died_with_waits_again(client: SyncPrefectClient)
     assert state_of(client, begun) == "PENDING"
     for one in (forgotten, begun):
         client.delete_flow_run(one.id)
-
-
-def test_a_flow_run_that_has_ended_keeps_its_end(client: SyncPrefectClient) -> None:
-    made = taken(client, Running())
-    for _ in range(2):
-        api.end_as_cancelled(client, str(made.id), "why")
-        assert state_of(client, made) == "CANCELLED"
-    client.delete_flow_run(made.id)

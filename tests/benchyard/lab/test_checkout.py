@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from benchyard.lab.checkout import FLOWS, SOURCE, checkout, enter_checkout
+from benchyard.lab.checkout import FLOWS, SOURCE, enter_checkout
 from tasks.names import ROOT
 
 
@@ -23,14 +23,6 @@ def test_a_worker_s_own_checkout_is_entered(
     monkeypatch.chdir(tmp_path)
 
     assert enter_checkout() == {"directory": str(tmp_path)}
-
-
-def test_elsewhere_it_is_the_folder_of_the_code(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-
-    assert checkout() == SOURCE
 
 
 def test_a_named_one_is_preferred(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

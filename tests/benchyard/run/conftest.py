@@ -73,10 +73,7 @@ class FakeCollector:
         self._trouble = trouble
         self.run = run
         self.calls: list[str] = []
-        self.edges: list[bool] = []
-        self.watched: list[tuple[str, Owned]] = []
         self.windows: list[StepWindow] = []
-        self.measured: list[int | None] = []
         self.running = False
         self.suspect: tuple[str, ...] = ()
 
@@ -87,11 +84,10 @@ class FakeCollector:
             raise self._trouble["start"]
 
     def watch(self, resource: str, owned: Owned) -> None:
-        self.watched.append((resource, owned))
+        del resource, owned
 
     def boundary(self, owned: Owned, *, begins: bool) -> Reading:
-        del owned
-        self.edges.append(begins)
+        del owned, begins
         self._clock.advance(self._cost / 2)
         at = self._clock.now_ns()
         self._clock.advance(self._cost / 2)
@@ -100,8 +96,7 @@ class FakeCollector:
     def used(
         self, start: Reading, end: Reading, *, step: int | None = None, beside: bool = False
     ) -> Used:
-        del beside
-        self.measured.append(step)
+        del beside, step
         ticks = end.at_ns / 1e9 - start.at_ns / 1e9
         return Used({"ticks": ticks, "level": 7.0}, {"flow_cpu_s": 0.0}, self.suspect)
 

@@ -43,13 +43,6 @@ def test_a_file_that_lacks_is_written_and_the_case_completes(
     assert call(["run", str(folder), "--direct", "--runs", "1", "--cooldown", "0"]) == 0
 
 
-def test_nothing_else_is_left_behind(case_folder: MakeCase) -> None:
-    folder = case_folder("clean", answering("a", "1\\n", "a.csv"))
-    before = tree(folder)
-    assert accept(folder) == 0
-    assert tree(folder) == {**before, "data/shared/a.csv": b"1\n"}
-
-
 def test_a_change_is_shown_before_it_is_believed(case_folder: MakeCase, capsys: Capture) -> None:
     data = {"a.csv": "x\n1\n", "b.csv": "x\n5\n"}
     steps = (answering("a", "x\\n2\\n", "a.csv"), answering("b", "x\\n5\\n", "b.csv"))
@@ -139,15 +132,6 @@ def test_a_file_that_a_step_reads_is_not_overwritten(
     assert accept(folder) == 2
     assert "a step reads or makes a file of that name" in capsys.readouterr().err
     assert shared(folder, "in.txt").read_text() == "a\n"
-
-
-def test_a_file_of_the_name_of_an_output_would_make_the_case_invalid(
-    case_folder: MakeCase, capsys: Capture
-) -> None:
-    folder = case_folder("output", answering("a", "1\\n", "out-a.csv"))
-    assert accept(folder) == 2
-    assert "a step reads or makes a file of that name" in capsys.readouterr().err
-    assert not shared(folder, "out-a.csv").exists()
 
 
 def test_cases_without_expected_files_are_refused(case_folder: MakeCase, capsys: Capture) -> None:

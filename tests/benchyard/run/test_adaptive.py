@@ -223,21 +223,3 @@ def test_a_rule_that_makes_no_sense_is_none(damage: dict[str, Json]) -> None:
     assert rule_of(made) is None
     told = warnings_of([*under(RULE, 1, 1), replace(run(2, step(1.0)), adaptive=made)])
     assert "run 2 was made under one that cannot be read" in told[0]
-
-
-def test_of_several_wide_steps_it_is_said_what_they_are() -> None:
-    wild = noisy(30, 0.5)
-    records = [
-        run(n, step(1.0), step(v, index=2), step(2 * v + v * v, index=3))
-        for n, v in enumerate(wild, 1)
-    ]
-    why = enough(RULE, records).why
-    assert why.startswith(
-        "after 30 runs, the most that were allowed, 2 of 3 steps are not known to ±1 %; "
-        "the least is step 3 Load, to ±"
-    )
-
-
-def test_a_width_above_100_percent_is_a_plain_number() -> None:
-    values = [1.0, 3.4] * 14 + [1.0, 1.0]
-    assert "step 1 Load is known to ±240 %, not to ±1 %" in enough(RULE, runs(*values)).why

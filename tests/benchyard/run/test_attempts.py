@@ -53,14 +53,6 @@ def test_defect_13_and_14_the_duration_is_the_command_alone(lab: Lab) -> None:
     ]
 
 
-def test_defect_06_a_step_shorter_than_the_interval_is_measured_like_any_other(lab: Lab) -> None:
-    lab.script.on("Alpha.work", 0.000_000_001, 0.0)
-
-    record = lab.one(step("shortest"), step("none"))
-
-    assert [s.durations_s for s in record.steps] == [[1e-9], [0.0]]
-
-
 def test_used_is_the_difference_of_the_boundaries_around_the_command(lab: Lab) -> None:
     lab.cost = 0.5
     lab.script.on("Alpha.start", 9.0)

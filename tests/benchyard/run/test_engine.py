@@ -13,10 +13,7 @@ from benchyard.core.model import Outcome
 from benchyard.host.testbed import hold_testbed
 from benchyard.results.folders import Results
 from benchyard.results.record import RunRecord, read_record
-from benchyard.run import engine
 from benchyard.run.progress import RunEnded, RunStarted, StepEnded, Waiting
-from benchyard.run.run_context import RunContext
-from benchyard.run.session import Session
 from tests.benchyard.run.conftest import Call, Lab, named, results, step
 from tests.conftest import ctrl_c, eventually, tree
 
@@ -29,19 +26,6 @@ def outcomes(record: RunRecord) -> dict[str, Outcome]:
 
 
 # -- runs
-
-
-@pytest.mark.parametrize("runs", [1, 2, 4])
-def test_defect_23_and_24_any_number_of_runs_is_fine(lab: Lab, runs: int) -> None:
-    lab.script.on("Alpha.work", *[float(n) for n in range(1, runs + 1)])
-    case = lab.case(step("a"))
-
-    executed = lab.execute(case, range(1, runs + 1))
-
-    assert executed.done == tuple(range(1, runs + 1))
-    assert executed.failed == ()
-    assert not executed.interrupted
-    assert (results(case) / "summary.json").is_file()
 
 
 def test_defect_32_finished_runs_stay_as_they_are_to_the_byte(lab: Lab) -> None:
@@ -393,22 +377,6 @@ def test_ctrl_c_ends_the_wait_for_the_testbed(lab: Lab) -> None:
         lab.execute(case)
 
     assert not results(case).exists()
-
-
-def test_ctrl_c_while_the_next_run_is_being_made_is_heard(
-    lab: Lab, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def make(setting: RunContext, run: int) -> Session:
-        if run == 2:
-            ctrl_c()
-        return Session(setting, run)
-
-    monkeypatch.setattr(engine, "Session", make)
-
-    executed = lab.execute(lab.case(step("a")), (1, 2))
-
-    assert executed.done == (1,)
-    assert executed.interrupted
 
 
 # -- asking the user

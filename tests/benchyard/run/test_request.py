@@ -34,17 +34,6 @@ def test_an_amount_that_nobody_can_mean(kind: Any, amount: dict[str, Any], sente
     assert str(caught.value) == sentence
 
 
-def test_all_of_them_at_once() -> None:
-    with pytest.raises(InputError) as caught:
-        Request("any", runs=0, interval=0, cooldown=-1, only=(0,)).check()
-
-    assert str(caught.value).count(";") == 3
-
-
-def test_what_people_mean() -> None:
-    Request("any", runs=1, interval=0.001, cooldown=0, only=(1, 7)).check()
-
-
 @pytest.mark.parametrize(
     ("comparisons", "runs"),
     [(0, 6), (1, 6), (4, 6), (5, 7), (17, 7), (18, 8), (20, 8), (64, 8), (65, 9), (1000, 11)],

@@ -45,14 +45,6 @@ def test_defect_37_a_summary_is_never_older_than_the_runs(lab: Lab) -> None:
     assert (results(case) / "summary.json").read_bytes() == written
 
 
-def test_without_a_finished_run_no_summary_is_made(lab: Lab) -> None:
-    case = lab.case(step("a"))
-
-    summarize_if_older(case.title, results(case))
-
-    assert not results(case).exists()
-
-
 def _summary(results: Path) -> Any:
     return json.loads((results / "summary.json").read_text())
 

@@ -1,12 +1,10 @@
 """The one loop of ``run`` and ``suite``: what each turn is asked, and what ends them all."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from threading import Event
 
 import pytest
 
-from benchyard.core.errors import InputError
 from benchyard.run.ordering import Turn
 from benchyard.run.request import Request
 from benchyard.suite.course import End, SuiteCourse, SuiteLimits
@@ -83,16 +81,3 @@ def test_a_stop_counts_only_while_there_is_more_to_do(after: int, *, stopped: bo
         return TurnEnd(End.DONE)
 
     assert execute_turns(course, Place("", NOWHERE), BASE, execute, stop) is stopped
-
-
-def test_an_error_ends_them_all() -> None:
-    course = SuiteCourse([ChosenCase("a", ""), ChosenCase("b", "")], TURNS, SuiteLimits())
-    refuse: Callable[[Request], TurnEnd] = _refuse
-
-    with pytest.raises(InputError):
-        execute_turns(course, Place("", NOWHERE), BASE, refuse, Event())
-    assert course.left == 2
-
-
-def _refuse(_: Request) -> TurnEnd:
-    raise InputError("no such case")

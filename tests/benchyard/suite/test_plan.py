@@ -17,7 +17,7 @@ from benchyard.core.errors import InputError
 from benchyard.core.model import Case, JsonObject, Outcome
 from benchyard.results.layout import DONE, run_folder
 from benchyard.results.record import RunRecord, write_record
-from benchyard.suite.plan import Chooser, ChosenCase, Known, done_since, known_of, make_suite_plan
+from benchyard.suite.plan import Chooser, ChosenCase, Known, known_of, make_suite_plan
 from benchyard.suite.request import SuiteRequest
 
 NOW = datetime(2026, 11, 21, 3, 0, tzinfo=UTC)
@@ -148,13 +148,6 @@ def test_a_checkpoint_without_a_date_has_that_of_its_file(tmp_path: Path, conten
     finish(tmp_path, 1)
     (run_folder(tmp_path, 1) / DONE).write_text(content)
     assert abs(known_of(tmp_path).ended[1] - datetime.now(UTC)) < timedelta(hours=1)
-
-
-def test_what_was_done_since_a_moment(tmp_path: Path) -> None:
-    finish(tmp_path, 1, days=2)
-    finish(tmp_path, 2, days=1)
-    since = (NOW - timedelta(days=1.5)).isoformat()
-    assert done_since(tmp_path, (1, 2, 3), since) == (2,)
 
 
 @pytest.mark.parametrize(

@@ -66,11 +66,6 @@ def test_what_a_failed_turn_had_done_before_counts() -> None:
     assert (line.done, line.failed, line.left_out) == (1, 1, 0)
 
 
-def test_the_sentence_tells_all_of_it() -> None:
-    summary = ended(End.DONE, End.FAILED, End.LEFT_OUT)
-    assert summary.sentence().startswith("2 runs of 2 cases done, 2 failed, 2 left out, in ")
-
-
 def test_what_is_bad_comes_first_and_what_was_not_wanted_last() -> None:
     entries = [ChosenCase("old", "all runs are done"), entry("good"), entry("bad")]
     entries.append(ChosenCase("invalid", "it is not valid", problems=("x",)))

@@ -8,8 +8,6 @@ from types import ModuleType
 import pytest
 
 from benchyard.case.subject.contents import code_of
-from resources.duckdb import DuckDB
-from resources.process import Process
 
 CLASS = """
 from benchyard.case.resource import Resource
@@ -91,13 +89,3 @@ def test_the_digest_sees_every_change(tmp_path: Path, place: str) -> None:
     with (tmp_path / place).open("a", encoding="utf-8") as stream:
         stream.write("# changed\n")
     assert code.digest != before
-
-
-def test_shipped_classes_have_their_bases_and_workers() -> None:
-    assert {file.name for file in code_of(DuckDB).files} >= {
-        "duckdb.py",
-        "embedded.py",
-        "embedded_worker.py",
-        "embedded_duckdb.py",
-    }
-    assert "duckdb.py" not in {file.name for file in code_of(Process).files}

@@ -3,9 +3,8 @@
 import os
 import re
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Self, TypeAlias, cast
+from typing import Any, Self, TypeAlias
 
 import google.auth
 import google.auth.transport.requests
@@ -29,6 +28,10 @@ NAMESPACE_VARIABLE = "BENCHYARD_DATASTORE_NAMESPACE"
 _NAMESPACE = re.compile(r"(?!__.*__$)[0-9A-Za-z._-]{0,100}")
 #: Source: reference of Firestore's databases.create, "databaseId".
 _DATABASE = re.compile(r"(\(default\)|[a-z][a-z0-9-]{2,61}[a-z0-9])?")
+_DATABASE_RULE = "a database is named with 4 to 63 lower-case letters, digits and hyphens"
+_NAMESPACE_RULE = (
+    "a namespace is named with at most 100 letters, digits, dots, hyphens and underscores"
+)
 _ADDRESS = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\s:/\[\]]+):[0-9]{1,5}")
 #: The narrowest scope that reads and writes entities.
 SCOPE = "https://www.googleapis.com/auth/datastore"
@@ -84,57 +87,31 @@ class Settings:
         Raises:
             InputError: If one of them is malformed.
         """
-        if self.emulator and not _ADDRESS.fullmatch(self.emulator):
-            raise InputError(
-                f"{EMULATOR_VARIABLE} is '{self.emulator}'; write it as host:port, "
-                "such as 127.0.0.1:8081"
-            )
-        if not _DATABASE.fullmatch(self.database):
-            raise InputError(
-                f"{DATABASE_VARIABLE} is '{self.database}'; a database is named with 4 to 63 "
-                "lower-case letters, digits and hyphens"
-            )
-        if not _NAMESPACE.fullmatch(self.namespace):
-            raise InputError(
-                f"{NAMESPACE_VARIABLE} is '{self.namespace}'; a namespace is named with at most "
-                "100 letters, digits, dots, hyphens and underscores"
-            )
+        for name, value, form, rule in (
+            (EMULATOR_VARIABLE, self.emulator, _ADDRESS, "write it as host:port"),
+            (DATABASE_VARIABLE, self.database, _DATABASE, _DATABASE_RULE),
+            (NAMESPACE_VARIABLE, self.namespace, _NAMESPACE, _NAMESPACE_RULE),
+        ):
+            if value and not form.fullmatch(value):
+                raise InputError(f"{name} is '{value}'; {rule}")
 
 
-class BoundedRequest(google.auth.transport.requests.Request):
-    """HTTP requests with one deadline for all of them.
+def _bounded(seconds: float) -> Any:
+    """Return how Google's library sends a request, with one deadline for all of them.
 
-    Without other credentials, Google's library asks the metadata server of Compute Engine three
-    times, with three seconds each and pauses between. Elsewhere there is no such server.
-
-    Args:
-        seconds: Until the deadline, from now on.
+    Without other credentials, it asks the metadata server of Compute Engine three times, with three
+    seconds each and pauses between. Elsewhere there is no such server.
     """
+    send: Any = google.auth.transport.requests.Request()
+    deadline = time.monotonic() + seconds
 
-    def __init__(self, seconds: float) -> None:
-        super().__init__()  # pyright: ignore[reportUnknownMemberType] # google-auth has no types
-        self._deadline = time.monotonic() + seconds
-
-    def __call__(
-        self,
-        url: str,
-        method: str = "GET",
-        body: bytes | None = None,
-        headers: Mapping[str, str] | None = None,
-        timeout: float | None = None,
-        **more: Any,
-    ) -> Any:
-        """Send one request, as the base class does, if there is time left.
-
-        Raises:
-            DefaultCredentialsError: If no time is left; the library tries nothing more after it.
-        """
-        left = self._deadline - time.monotonic()
-        if left <= 0:
+    def request(url: str, *given: Any, timeout: float | None = None, **named: Any) -> Any:
+        left = deadline - time.monotonic()
+        if left <= 0:  # the library tries nothing more after this error
             raise DefaultCredentialsError("nobody answered in time")
-        wanted = left if timeout is None else min(left, timeout)
-        send = cast("Any", super())
-        return send.__call__(url, method, body, headers, timeout=wanted, **more)
+        return send(url, *given, timeout=min(left, timeout or left), **named)
+
+    return request
 
 
 def find_credentials(seconds: float = 5.0) -> tuple[Credentials, str | None]:
@@ -149,7 +126,7 @@ def find_credentials(seconds: float = 5.0) -> tuple[Credentials, str | None]:
         InputError: If there are none, or the key file is not usable.
     """
     try:
-        return _AUTH.default(scopes=[SCOPE], request=BoundedRequest(seconds))
+        return _AUTH.default(scopes=[SCOPE], request=_bounded(seconds))
     except (GoogleAuthError, OSError, *_MALFORMED) as error:
         raise InputError(_sentence()) from error
 

@@ -13,7 +13,6 @@ import stat
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 
 from benchyard.core.files import sync_folder
@@ -29,13 +28,6 @@ _NO_LINK = (
 )
 #: Device, inode, size and time of a file.
 Mark = tuple[int, int, int, int]
-
-
-class Missed(StrEnum):
-    """Why a file could not be claimed."""
-
-    BUSY = "another publisher is at it"
-    GONE = "it is not there any more"
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,8 +135,8 @@ class ClaimedFile:
 
 
 @contextmanager
-def claimed(path: Path) -> Generator[ClaimedFile | Missed]:
-    """Lock a file while the block runs, if nobody else has locked it.
+def claimed(path: Path) -> Generator[ClaimedFile | None]:
+    """Lock a file while the block runs; None if another publisher has it, or it is gone.
 
     Links are not followed. If the name belongs to another file once the lock is held, since a
     publisher archived the first one or somebody put a new one, the file counts as gone.
@@ -157,7 +149,7 @@ def claimed(path: Path) -> Generator[ClaimedFile | Missed]:
     except OSError as error:
         if error.errno not in _NO_FILE:
             raise
-        yield Missed.GONE
+        yield None
         return
     try:
         yield _lock(path, descriptor)
@@ -165,14 +157,11 @@ def claimed(path: Path) -> Generator[ClaimedFile | Missed]:
         os.close(descriptor)
 
 
-def _lock(path: Path, descriptor: int) -> ClaimedFile | Missed:
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        return Missed.GONE
-    if not try_lock(descriptor):
-        return Missed.BUSY
-    if not is_at(path, descriptor):
-        return Missed.GONE
-    return ClaimedFile(path, descriptor, _mark(os.fstat(descriptor)))
+def _lock(path: Path, descriptor: int) -> ClaimedFile | None:
+    is_file = stat.S_ISREG(os.fstat(descriptor).st_mode)
+    if is_file and try_lock(descriptor) and is_at(path, descriptor):
+        return ClaimedFile(path, descriptor, _mark(os.fstat(descriptor)))
+    return None
 
 
 def _mark(found: os.stat_result) -> Mark:

@@ -23,7 +23,7 @@ from benchyard.core.errors import (
     UnreachableError,
 )
 from benchyard.publish.archive import Archive
-from benchyard.publish.claims import ClaimedFile, Mark, Missed, claimed
+from benchyard.publish.claims import ClaimedFile, Mark, claimed
 from benchyard.publish.compression import LARGEST, Compression, split_name
 from benchyard.publish.outcome import (
     Begun,
@@ -240,7 +240,7 @@ class _Course:
         """Lock a file, upload and archive it; after an error it stays in the spool."""
         try:
             with claimed(path) as held:
-                if isinstance(held, Missed):
+                if held is None:
                     return Elsewhere(path.name)
                 ratio = 1 if held.compression is Compression.NONE else _RATIO
                 with self._large if held.size * ratio > _LARGE else nullcontext():

@@ -20,7 +20,6 @@ from benchyard.core.locks import is_at
 from benchyard.publish.archive import numbered
 from benchyard.publish.claims import (
     ClaimedFile,
-    Missed,
     claimed,
     make_folder,
     write_again,
@@ -244,7 +243,7 @@ def _offered(path: Path, spool: Path) -> Left | None:
     name = f"{REJECTED}/{path.name}"
     try:
         with claimed(path) as held:
-            if isinstance(held, Missed):
+            if held is None:
                 return None
             if held.move(spool / path.name):
                 path.with_name(path.name + REASON).unlink(missing_ok=True)

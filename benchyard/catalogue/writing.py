@@ -17,8 +17,6 @@ from benchyard.results.folders import run_number
 
 #: SQLite keeps no larger numbers.
 _LARGEST = 2**62
-#: Sets that are remembered with their numbers.
-_MOST_SETS = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +46,6 @@ class Writer:
     roots: list[Path]
     changed: bool = False
     _cases: set[str] = field(default_factory=set[str])
-    _sets: dict[tuple[str, bytes], int] = field(default_factory=dict[tuple[str, bytes], int])
 
     def put(self, entry: Entry, place: EntryPlace) -> None:
         """Write an entry, in place of what was known of it."""
@@ -225,21 +222,13 @@ class Writer:
     def _set(self, table: str, document: bytes) -> tuple[int, bool]:
         """Return the number of a set, and whether it was not there before."""
         digest = hashlib.blake2b(document, digest_size=16).digest()
-        known = self._sets.get((table, digest))
-        if known is not None:
-            return known, False
         insert = f"INSERT OR IGNORE INTO {table} (digest, document) VALUES (?, ?)"  # noqa: S608
         is_new = bool(self.connection.execute(insert, (digest, document)).rowcount)
         asked = f"SELECT id FROM {table} WHERE digest = ?"  # noqa: S608
-        number = self.connection.execute(asked, (digest,)).fetchone()[0]
-        if len(self._sets) >= _MOST_SETS:
-            self._sets.clear()
-        self._sets[table, digest] = number
-        return number, is_new
+        return self.connection.execute(asked, (digest,)).fetchone()[0], is_new
 
     def remove_unused(self) -> None:
         """Remove the sets that no entry has any more; to be called outside of batches."""
-        self._sets.clear()
         for one, tables in _TABLES_OF_SETS.items():
             gone = f"(SELECT id FROM {one}s WHERE id NOT IN (SELECT {one} FROM entries))"  # noqa: S608
             for table in tables:

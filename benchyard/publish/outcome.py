@@ -226,16 +226,16 @@ def without_credentials(address: str) -> str:
     return _IN_ADDRESS.sub("", address)
 
 
-def scrubbed(text: str, address: str = "", environment: Mapping[str, str] | None = None) -> str:
+def scrubbed(text: str, address: str = "") -> str:
     """Return a text in one line, shortened, without secrets.
+
+    Variables of the environment with names such as ``…_KEY`` have secrets as values.
 
     Args:
         text: The text.
         address: The address, with credentials, that the library was connecting to.
-        environment: Variables; those with names such as ``…_KEY`` have secrets as values. By
-            default those of this process.
     """
-    secrets = {*_of_address(address), *_of(os.environ if environment is None else environment)}
+    secrets = {*_of_address(address), *_of(os.environ)}
     text = " ".join(text.split())
     for secret in sorted(secrets, key=len, reverse=True):
         text = text.replace(secret, _MASK)

@@ -21,7 +21,6 @@ from benchyard.publish.sinks.datastore.sink import (
     indexed,
     moment,
     number,
-    set_moment,
 )
 from benchyard.publish.testresults import parse
 from benchyard.publish.testresults.document import (
@@ -187,6 +186,6 @@ def _add_filter(query: Message, name: str, operator: int, value: str | datetime)
     added.property.name = name
     added.op = operator
     if isinstance(value, datetime):
-        set_moment(added.value.timestamp_value, value)
+        added.value.timestamp_value.FromDatetime(value)
     else:
         added.value.string_value = indexed(value)

@@ -123,13 +123,6 @@ def indexed(name: str) -> str:
     return coded[: INDEXED_BYTES - len(ending)].decode(errors="ignore") + ending
 
 
-def set_moment(timestamp: Message, at: datetime) -> None:
-    """Set protobuf's timestamp; a time without a zone counts as UTC, as for Google's client."""
-    since = (at if at.tzinfo else at.replace(tzinfo=UTC)) - _EPOCH
-    timestamp.seconds = since.days * 86_400 + since.seconds
-    timestamp.nanos = since.microseconds * 1_000
-
-
 def moment(value: Message) -> datetime:
     """Return a time that was read: a timestamp, or the microseconds that projections hold.
 
@@ -137,8 +130,7 @@ def moment(value: Message) -> datetime:
     """
     if value.WhichOneof("value_type") == "integer_value":
         return _EPOCH + timedelta(microseconds=value.integer_value)
-    at = value.timestamp_value
-    return _EPOCH + timedelta(seconds=at.seconds, microseconds=at.nanos // 1_000)
+    return value.timestamp_value.ToDatetime(UTC)
 
 
 def number(value: Message) -> float:
@@ -191,7 +183,7 @@ def _template(settings: Settings, kind: str, document: Document) -> Message:
     key.path.add().kind = kind
     properties = made.upsert.properties
     properties["test"].string_value = indexed(document.test)
-    set_moment(properties["start"].timestamp_value, document.started_at)
+    properties["start"].timestamp_value.FromDatetime(document.started_at)
     properties["info"].exclude_from_indexes = True
     for name, value in _measured(document).items():
         properties[name].string_value = indexed(value)

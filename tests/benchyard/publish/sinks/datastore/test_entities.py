@@ -18,7 +18,6 @@ from benchyard.publish.sinks.datastore.sink import (
     indexed,
     moment,
     number,
-    set_moment,
 )
 from benchyard.publish.testresults import Document, parse
 
@@ -114,7 +113,7 @@ def test_times_are_kept_to_the_microsecond_and_without_a_zone_are_utc(at: dateti
     except OverflowError:
         return
     value = TYPES.Value.pb()()
-    set_moment(value.timestamp_value, at)
+    value.timestamp_value.FromDatetime(at)
     assert moment(value) == expected
     projected = TYPES.Value.pb()()
     projected.integer_value = value.timestamp_value.ToMicroseconds()

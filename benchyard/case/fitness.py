@@ -10,7 +10,7 @@ from benchyard.case.inputs import Inputs, answer_findings, check_file_findings, 
 from benchyard.case.needs import StepNeeds
 from benchyard.case.parameters import NamedFile, signature_of
 from benchyard.case.problems import MOST_PROBLEMS, Finding, JsonPath
-from benchyard.case.registry import Registry, folders_of, hint_at_class
+from benchyard.case.registry import Registry, hint_at_class
 from benchyard.case.resource import Resource, commands_of
 from benchyard.case.shape import Checker, check_findings, meant, read_schema
 from benchyard.case.templates import as_declared
@@ -147,9 +147,9 @@ class Fitness:
     def __init__(self, inputs: Inputs, registry: Registry) -> None:
         self._inputs = inputs
         self._registry = registry
-        known = folders_of(registry.origins.values())
         # The points of a case ask for the same names.
-        self._near = cache(partial(hint_at_class, case=inputs.shared.parents[1], known=known))
+        near = partial(hint_at_class, case=inputs.shared.parents[1], registry=registry)
+        self._near = cache(near)
 
     def as_declared(self, filled: JsonObject, written: JsonObject) -> JsonObject:
         """Return a filled document with texts where the schema, a class or a command has texts."""

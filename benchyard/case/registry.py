@@ -6,9 +6,10 @@ import inspect
 import os
 import re
 import sys
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from types import ModuleType
 from typing import Any, cast
@@ -25,7 +26,7 @@ _PRIVATE = "benchyard_resources_"
 _CLASS = re.compile(r"^class\s+(\w+)\s*\(", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Registry:
     """The resource classes of this installation.
 
@@ -38,6 +39,11 @@ class Registry:
     classes: Mapping[str, type[Resource[Any]]]
     origins: Mapping[str, str] = field(default_factory=dict[str, str])
     unavailable: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    @cached_property
+    def folders(self) -> frozenset[str]:
+        """The real paths of the folders that classes come from."""
+        return frozenset(os.path.dirname(os.path.realpath(file)) for file in self.origins.values())  # noqa: PTH120
 
 
 class _Found:
@@ -189,17 +195,12 @@ def _class_names(file: Path) -> list[str]:
 _FOLDER = "resources"
 
 
-def folders_of(files: Iterable[str]) -> frozenset[str]:
-    """Return the real paths of the folders of some files."""
-    return frozenset(str(Path(file).resolve().parent) for file in files)
-
-
-def hint_at_class(name: str, case: Path, known: Collection[str]) -> str | None:
+def hint_at_class(name: str, case: Path, registry: Registry) -> str | None:
     """Say how a class becomes known that stands in a folder ``resources`` in or above a case.
 
     Args:
         case: The case's folder.
-        known: Real paths of folders whose classes are known: they need no hint.
+        registry: The classes that are known; others in their folders need no hint.
 
     Returns:
         The end of a sentence; None if no such folder has the class.
@@ -208,7 +209,7 @@ def hint_at_class(name: str, case: Path, known: Collection[str]) -> str | None:
         return None
     begin = re.compile(rb"^class\s+" + name.encode() + rb"\s*\(", re.MULTILINE)
     for folder in dict.fromkeys(_folders(case)):
-        if os.path.realpath(folder) not in known:
+        if os.path.realpath(folder) not in registry.folders:
             for file in sorted(folder.glob("[!_]*.py")):
                 with suppress(OSError):
                     if begin.search(content(file)):

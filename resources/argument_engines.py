@@ -20,8 +20,13 @@ from resources._containers.network import addresses
 from resources._containers.settings import heap_arguments
 from resources._files import refuse_missing
 from resources._mapping import Database, Mapping, MappingEngine
-from resources._mapping.folder import ContainerEngine, properties, shared, write_private
-from resources._mapping.mappings import with_moved_sources
+from resources._mapping.folder import (
+    ContainerEngine,
+    load_conversions,
+    properties,
+    shared,
+    write_private,
+)
 from resources.process import Call, ProgramResource, usage
 
 #: Name of the file that a secret password is handed over in.
@@ -139,6 +144,7 @@ class RMLMapperJar(MappingEngine, ProgramResource[RMLMapperJarSettings]):
     def begin(self, step: str) -> None:
         """Find out where the run's containers are, before anything is measured."""
         super().begin(step)
+        load_conversions()
         self._known = addresses(self.workspace.labels)
 
     def _run_engine(self, arguments: list[str], output_file: str | None) -> CommandResult:
@@ -175,6 +181,8 @@ class RMLMapperJar(MappingEngine, ProgramResource[RMLMapperJarSettings]):
         file = self.workspace.file(name)
         if f"{SHARED}/".encode() not in file.read_bytes():
             return file
+        from resources._mapping.mappings import with_moved_sources  # noqa: PLC0415 - RDF
+
         text = with_moved_sources(file, name, f"{SHARED}/", f"{self.workspace.shared}/")
         copy = self.workspace.own / "mapping_moved.ttl"
         write_private(copy, text)

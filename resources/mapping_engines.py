@@ -15,7 +15,6 @@ from resources._mapping import (
     database_of,
 )
 from resources._mapping.folder import DATA, OUTPUT, ConfiguredEngine, ini, properties, shared
-from resources._mapping.mappings import in_rml
 
 
 class RMLStreamer(ConfiguredEngine, MappingEngine):
@@ -37,6 +36,8 @@ class RMLStreamer(ConfiguredEngine, MappingEngine):
         """Return where the container sees the mapping."""
         if mapping.database is None:
             return shared(mapping.file)
+        from resources._mapping.mappings import in_rml  # noqa: PLC0415 - RDF
+
         text = in_rml(self.workspace.file(mapping.file), mapping.file, mapping.database)
         return self._hand_over("mapping_converted.rml.ttl", text)
 
@@ -211,6 +212,8 @@ class SDMRDFizer(ConfiguredEngine):
         if database is not None:
             settings["datasets"]["dbType"] = _SDM_KINDS[database.kind]
             settings["dataset1"] |= _sdm_connection(database)
+            from resources._mapping.mappings import in_rml  # noqa: PLC0415 - RDF
+
             file = self.workspace.file(mapping_file)
             text = in_rml(file, mapping_file, database, formulations=True)
             converted = self._hand_over("mapping_converted.rml.ttl", text)

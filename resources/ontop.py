@@ -10,7 +10,6 @@ from resources._containers.base import ContainerSettingsT, ProgramContainer, Ser
 from resources._containers.settings import ContainerSettings, heap_arguments
 from resources._mapping import Database, DatabaseType
 from resources._mapping.folder import WithFolder, properties, shared
-from resources._mapping.mappings import with_classes
 from resources._readiness import LogPattern, Readiness, wait_until_ready
 
 IMAGE = "kgconstruct/ontop:v5.0.0"
@@ -34,6 +33,8 @@ class _Ontop(WithFolder[ContainerSettingsT]):
         Args:
             more: Arguments to stand between both files.
         """
+        from resources._mapping.mappings import with_classes  # noqa: PLC0415 - RDF
+
         text = with_classes(self.workspace.file(mapping_file), mapping_file)
         mapping = self._hand_over("mapping_converted.r2rml.ttl", text)
         connection = self._hand_over("config.properties", properties(_connection(database)))

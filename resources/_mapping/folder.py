@@ -8,6 +8,7 @@ import shutil
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from typing import IO, ClassVar
 
@@ -132,6 +133,11 @@ def shared(name: str) -> str:
     return f"{SHARED}/{name}"
 
 
+def load_conversions() -> None:
+    """Import what converts mappings, where nothing is measured: RDF takes 11 MB, for few cases."""
+    import_module("resources._mapping.mappings")
+
+
 class WithFolder(ContainerResource[ContainerSettingsT]):
     """A resource whose containers see files at ``/data``, such as ones with passwords.
 
@@ -143,6 +149,11 @@ class WithFolder(ContainerResource[ContainerSettingsT]):
         for inner in (SHARED, OUTPUT):
             (self.workspace.own / Path(inner).relative_to(DATA)).mkdir(parents=True, exist_ok=True)
         super()._prepare()
+
+    def begin(self, step: str) -> None:
+        """See ``load_conversions``."""
+        super().begin(step)
+        load_conversions()
 
     def _mounts(self) -> list[Mount]:
         return [Mount(self.workspace.own, DATA, read_only=True), *super()._mounts()]

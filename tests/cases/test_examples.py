@@ -151,39 +151,6 @@ def test_the_failures_fail_as_their_names_say(tmp_path: Path) -> None:
     }
 
 
-@pytest.mark.slow
-def test_the_two_in_the_middle_of_the_graph_run_side_by_side(tmp_path: Path) -> None:
-    [(_, record)] = execute("graph", tmp_path)
-    spans = {
-        i: (step["attempts"][0]["start_s"], step["attempts"][0]["end_s"])
-        for i, step in steps_of(record).items()
-    }
-    assert max(spans["left"][0], spans["right"][0]) < min(spans["left"][1], spans["right"][1])
-    assert spans["begin"][1] <= min(spans["left"][0], spans["right"][0])
-    assert max(spans["left"][1], spans["right"][1]) <= spans["end"][0]
-
-
-def test_measuring_warms_up_once_and_repeats_five_times(tmp_path: Path) -> None:
-    [(folder, record)] = execute("measuring", tmp_path)
-    steps = steps_of(record)
-    kinds = [each["kind"] for each in steps["sort"]["attempts"][0]["repetitions"]]
-    assert kinds == ["warmup", *["measured"] * 5]
-    assert steps["copy"]["measure"] is False
-    summary = json.loads((folder.parent / "summary.json").read_text())
-    assert ["metrics" in step for step in summary["steps"]] == [False, True, True]
-
-
-@pytest.mark.slow
-def test_the_settings_of_the_databases_are_recorded(tmp_path: Path) -> None:
-    runs = execute("database", tmp_path)
-    settings = [record["resources"]["DuckDB"]["settings"] for _, record in runs]
-    assert sorted(each["threads"] for each in settings) == [1, 2]
-    for folder, record in runs:
-        assert record["resources"]["SQLite"]["settings"]["pragmas"]["synchronous"] == "OFF"
-        assert (folder / "sqlite" / "sqlite.csv").is_file()
-        assert (folder / "duckdb" / "duckdb.csv").is_file()
-
-
 def test_the_secret_is_used_and_stands_nowhere(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -135,6 +136,14 @@ def step_of(name: str, command: str, arguments: list[str], **more: Any) -> dict[
     """Return a step of a case that executes a program in a container."""
     step = {"@id": name, "name": name, "resource": "Container", "command": command}
     return {**step, "parameters": {"arguments": arguments}, **more}
+
+
+def start_lab(folder: Path, runs: int = 1, **options: Any) -> "subprocess.Popen[str]":
+    """Start a lab in a process of its own, which executes a case."""
+    program = Path(sys.executable).with_name("benchyard")
+    line = [program, "run", folder, "--direct", "--runs", str(runs), "--cooldown", "0"]
+    given: dict[str, Any] = {"cwd": folder.parent, **options}
+    return subprocess.Popen(line, stderr=subprocess.PIPE, text=True, **given)
 
 
 def said(result: CommandResult) -> str:

@@ -2,7 +2,6 @@
 
 import json
 import signal
-import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -14,8 +13,8 @@ import pytest
 import resources
 from benchyard.case.loading import load
 from benchyard.process.labels import OWNER, labelled
-from tests.conftest import eventually
-from tests.here import RunHere, runner
+from tests.conftest import MakeCase, RunBenchyard, eventually
+from tests.resources.containers import start_lab
 
 ONCE = ("--direct", "--runs", "1", "--cooldown", "0")
 SERVE = [sys.executable, "-m", "http.server", "--bind", "127.0.0.1", "${port}"]
@@ -32,34 +31,18 @@ with socket.create_server(('127.0.0.1', int(sys.argv[1]))) as server:
     sys.exit('overloaded')
 """
 
-MakeCase = Callable[..., Path]
-
 
 @pytest.fixture
-def make_case(tmp_path: Path) -> MakeCase:
+def make_case(case_folder: MakeCase) -> Callable[..., Path]:
     """Write a case with services and steps of ``Process``, and return its folder."""
 
     def make(services: Mapping[str, Sequence[str]], *steps: Mapping[str, Any]) -> Path:
-        folder = tmp_path / "served"
-        (folder / "data" / "shared").mkdir(parents=True)
-        (folder / "data" / "shared" / "words.txt").write_text("hello\n")
         settings = {
-            name: {"class": "Service", "arguments": arguments}
-            for name, arguments in services.items()
+            name: {"class": "Service", "arguments": line} for name, line in services.items()
         }
-        case = {"name": "served", "resources": settings, "steps": [*steps]}
-        (folder / "metadata.json").write_text(json.dumps(case))
-        return folder
+        return case_folder("served", *steps, data={"words.txt": "hello\n"}, resources=settings)
 
     return make
-
-
-@pytest.fixture
-def run_here(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> RunHere:
-    """Call the command line in this process."""
-    return runner(capsys, monkeypatch, tmp_path)
 
 
 def process(code: str, *arguments: str, **keys: Any) -> dict[str, Any]:
@@ -72,14 +55,14 @@ def record(folder: Path) -> dict[str, Any]:
 
 
 def test_a_program_asks_two_services_that_no_step_names(
-    make_case: MakeCase, run_here: RunHere
+    make_case: Callable[..., Path], run_benchyard: RunBenchyard
 ) -> None:
     folder = make_case(
         {"one": SERVE, "other": SERVE},
         process(GET, "${port:one}"),
         process(GET, "${port:other}", check={"pattern": "hello"}),
     )
-    ended = run_here("run", str(folder), *ONCE)
+    ended = run_benchyard("run", folder, *ONCE)
     assert ended.returncode == 0, ended.stderr
     told = record(folder)
     assert [(p["phase"], p["resource"]) for p in told["phases"]] == [
@@ -94,14 +77,14 @@ def test_a_program_asks_two_services_that_no_step_names(
 
 
 def test_a_crash_ends_who_asks_and_the_next_attempt_gets_a_new_one(
-    make_case: MakeCase, run_here: RunHere
+    make_case: Callable[..., Path], run_benchyard: RunBenchyard
 ) -> None:
     code = "import socket, sys, time; socket.create_connection(('127.0.0.1', int(sys.argv[1]))); "
     folder = make_case(
         {"frail": [sys.executable, "-c", FRAIL, "${port}"]},
         process(code + "time.sleep(600)", "${port:frail}", retries=1),
     )
-    ended = run_here("run", str(folder), *ONCE)
+    ended = run_benchyard("run", folder, *ONCE)
     assert ended.returncode == 1
     attempts = record(folder)["steps"][0]["attempts"]
     assert len(attempts) == 2
@@ -119,7 +102,7 @@ def test_a_crash_ends_who_asks_and_the_next_attempt_gets_a_new_one(
     ],
 )
 def test_a_port_that_nobody_has_is_refused_before(
-    make_case: MakeCase, name: str, said: str
+    make_case: Callable[..., Path], name: str, said: str
 ) -> None:
     folder = make_case({"web": SERVE}, process(GET, f"${{port:{name}}}"))
     loaded = load(folder / "metadata.json", resources.find())
@@ -127,11 +110,9 @@ def test_a_port_that_nobody_has_is_refused_before(
 
 
 @pytest.mark.slow
-def test_kill_9_of_the_lab_leaves_no_service(make_case: MakeCase, tmp_path: Path) -> None:
+def test_kill_9_of_the_lab_leaves_no_service(make_case: Callable[..., Path]) -> None:
     folder = make_case({"web": SERVE}, process("import time; time.sleep(600)", "${port:web}"))
-    program = Path(sys.executable).with_name("benchyard")
-    run = [program, "run", folder, *ONCE]
-    with subprocess.Popen(run, stderr=subprocess.DEVNULL, cwd=tmp_path) as lab:
+    with start_lab(folder) as lab:
 
         def children() -> int:
             return sum(owner.startswith(f"{lab.pid}:") for _, owner in labelled(OWNER))

@@ -4,7 +4,6 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Generator, Sequence
@@ -16,7 +15,7 @@ import pytest
 
 from benchyard.process.labels import OWNER, labelled
 from tests.conftest import MakeCase, eventually
-from tests.resources.containers import BASE, DOCKER, WAITS, shell, step_of
+from tests.resources.containers import BASE, DOCKER, WAITS, shell, start_lab, step_of
 
 pytestmark = [
     pytest.mark.slow,
@@ -143,11 +142,8 @@ def cases_of(make: MakeCase, **more: Any) -> list[Path]:
 
 
 def run(folder: Path) -> "subprocess.Popen[str]":
-    program = str(Path(sys.executable).with_name("benchyard"))
-    arguments = [program, "run", str(folder), "--direct", "--runs", "1", "--cooldown", "0"]
     # Each has a testbed of its own: they run side by side.
-    own = {**os.environ, "BENCHYARD_LOCK": f"{folder}.lock"}
-    return subprocess.Popen(arguments, stderr=subprocess.PIPE, text=True, env=own)
+    return start_lab(folder, env={**os.environ, "BENCHYARD_LOCK": f"{folder}.lock"})
 
 
 def start(folders: Sequence[Path], stack: ExitStack) -> "list[subprocess.Popen[str]]":

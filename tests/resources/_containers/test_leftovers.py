@@ -4,7 +4,6 @@ import contextlib
 import random
 import signal
 import subprocess
-import sys
 import uuid
 from collections.abc import Generator
 from functools import partial
@@ -17,7 +16,7 @@ from resources._containers.network import OWNER_LABEL
 from resources.container import Container
 from tests.children import ending
 from tests.conftest import MakeCase, RunBenchyard, eventually
-from tests.resources.containers import BASE, WAITS, docker, shell, step_of
+from tests.resources.containers import BASE, WAITS, docker, shell, start_lab, step_of
 
 pytestmark = [pytest.mark.slow, pytest.mark.requires("docker")]
 
@@ -75,17 +74,15 @@ def container_case(make: MakeCase, name: str = "killed") -> Path:
 @pytest.mark.soak
 @pytest.mark.usefixtures("strangers")
 def test_kill_9_at_any_moment_leaves_nothing_after_the_next_start(
-    case_folder: MakeCase, tmp_path: Path
+    case_folder: MakeCase,
 ) -> None:
     folder = container_case(case_folder)
-    program = Path(sys.executable).with_name("benchyard")
-    run = [str(program), "run", str(folder), "--direct", "--runs", "9", "--cooldown", "0"]
     seed = random.randrange(10**6)  # noqa: S311 - moments, not secrets
     print("seed", seed)  # noqa: T201 - for who looks why it failed
     chance = random.Random(seed)  # noqa: S311
     found = 0
     for number in range(MOMENTS):
-        with ending(subprocess.Popen(run, stderr=subprocess.DEVNULL, cwd=tmp_path)) as lab:
+        with ending(start_lab(folder, 9)) as lab:
             # While it starts, or at a moment of its work; on a slow machine, too.
             if number % 2:
                 assert eventually(partial(owned_by, lab.pid), 60)
@@ -106,19 +103,17 @@ def test_kill_9_at_any_moment_leaves_nothing_after_the_next_start(
 
 @pytest.mark.usefixtures("strangers")
 def test_defect_22_the_start_removes_what_was_left_and_nothing_named_alike(
-    case_folder: MakeCase, tmp_path: Path, run_benchyard: RunBenchyard
+    case_folder: MakeCase, run_benchyard: RunBenchyard
 ) -> None:
     folder = container_case(case_folder)
-    program = Path(sys.executable).with_name("benchyard")
-    run = [str(program), "run", str(folder), "--direct", "--runs", "1", "--cooldown", "0"]
-    with ending(subprocess.Popen(run, stderr=subprocess.DEVNULL, cwd=tmp_path)) as lab:
+    with ending(start_lab(folder)) as lab:
         kept = folder / "results/run_1/container/02-s2.stdout.txt"
         assert eventually(kept.exists, 60)
         # Seen while it lives: what it leaves, any lab that starts beside this test may remove.
         lab.send_signal(signal.SIGSTOP)
         assert any("container" in one for one in owned_by(lab.pid))
         lab.send_signal(signal.SIGKILL)
-    ended = run_benchyard(*run[1:])
+    ended = run_benchyard("run", folder, "--direct", "--runs", "1", "--cooldown", "0")
     assert ended.returncode == 0, ended.stderr
     assert not owned_by(lab.pid)
     assert "Traceback" not in ended.stderr

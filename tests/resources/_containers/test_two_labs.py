@@ -1,8 +1,6 @@
 """Two labs on one host at once, with cases of the same class."""
 
 import json
-import subprocess
-import sys
 from datetime import datetime
 from itertools import pairwise
 from pathlib import Path
@@ -12,7 +10,7 @@ import pytest
 
 from tests.conftest import MakeCase
 from tests.ports import free_port
-from tests.resources.containers import BASE, WAITS, docker, shell, step_of
+from tests.resources.containers import BASE, WAITS, docker, shell, start_lab, step_of
 
 pytestmark = [pytest.mark.slow, pytest.mark.requires("docker")]
 
@@ -31,21 +29,12 @@ def window(folder: Path, number: int) -> tuple[datetime, datetime]:
 
 
 def test_defect_44_two_labs_take_turns_and_do_not_meet(
-    case_folder: MakeCase, tmp_path: Path
+    case_folder: MakeCase,
 ) -> None:
     # Both fix the same port: at the same time, one would find it taken.
     port = free_port()
     folders = [case_of(case_folder, name, port) for name in ("one", "two")]
-    program = str(Path(sys.executable).with_name("benchyard"))
-    labs = [
-        subprocess.Popen(
-            [program, "run", str(folder), "--direct", "--runs", "2", "--cooldown", "0"],
-            stderr=subprocess.PIPE,
-            text=True,
-            cwd=tmp_path,
-        )
-        for folder in folders
-    ]
+    labs = [start_lab(folder, 2) for folder in folders]
     for lab in labs:
         _, said = lab.communicate(timeout=120)
         assert lab.returncode == 0, said

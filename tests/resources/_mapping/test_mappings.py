@@ -10,7 +10,6 @@ from benchyard.core.errors import CommandFailedError
 from resources._mapping import Database
 from resources._mapping.mappings import (
     connect,
-    move_sources,
     name_classes,
     name_formulations,
     read_mapping,
@@ -27,7 +26,6 @@ PREFIXES = """\
 @prefix d2rq: <http://www.wiwiss.fu-berlin.de/suhl/bizer/D2RQ/0.1#> .
 @prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> .
 """
-SAMPLES = Path(__file__).resolve().parents[4] / "shared" / "krown-samples"
 
 
 @pytest.fixture
@@ -139,33 +137,6 @@ def test_a_type_that_is_no_constant_is_an_error(file: Path) -> None:
         to_classes(mapping)
 
 
-@pytest.mark.parametrize(
-    ("condition", "databases"),
-    [('; rr:joinCondition [ rr:child "a" ; rr:parent "b" ]', 2), ("", 1)],
-)
-def test_maps_have_one_database_where_rows_are_the_same(
-    file: Path, condition: str, databases: int
-) -> None:
-    mapping = graph(
-        file,
-        f"""<#a> rr:logicalTable [ rr:tableName "t" ] ; rr:predicateObjectMap [
-            rr:predicate ex:p ; rr:objectMap [ rr:parentTriplesMap <#b> {condition} ] ] .
-        <#b> rr:logicalTable [ rr:tableName "t" ] .""",
-    )
-    connect(mapping, POSTGRESQL)
-    assert turtle(mapping).count("a d2rq:Database") == databases
-
-
-def test_sources_move(file: Path) -> None:
-    mapping = graph(
-        file, '<#a> rml:source "/data/shared/a b.csv" . <#b> rml:source "/else/b.csv", <#db> .'
-    )
-    move_sources(mapping, "/data/shared/", "/run/shared/")
-    text = turtle(mapping)
-    assert '"/run/shared/a b.csv"' in text
-    assert '"/else/b.csv"' in text
-
-
 def test_what_is_no_mapping_is_told_with_its_place(file: Path) -> None:
     file.write_text("<a> <b>\n nonsense")
     with pytest.raises(CommandFailedError, match=r"'mapping\.ttl' cannot be read: .* line 2"):
@@ -180,17 +151,3 @@ def test_relative_names_are_the_same_wherever_a_run_lies(tmp_path: Path) -> None
         file.write_text("<#m> <#p> [ <#q> _:x ] , _:x .")
         texts.append(turtle(read_mapping(file, file.name)))
     assert texts[0] == texts[1]
-
-
-@pytest.mark.skipif(not SAMPLES.is_dir(), reason="the samples of KROWN are not here")
-def test_the_mappings_of_krown_can_all_be_converted() -> None:
-    files = sorted(SAMPLES.rglob("*.ttl"))
-    assert files
-    for file in files:
-        mapping = read_mapping(file, file.name)
-        tables = turtle(mapping).count("rr:tableName")
-        connect(mapping, POSTGRESQL)
-        text = turtle(mapping)
-        assert text.count("rml:logicalSource") == tables
-        assert "rr:column" not in text
-        name_classes(mapping, file.name)

@@ -93,12 +93,13 @@ def test_a_database_of_the_case_is_named_by_its_address(
 def test_sources_are_found_where_they_lie_on_this_host(mapper: Any) -> None:
     mapping = mapper.workspace.shared / "files.ttl"
     mapping.write_text(
-        '<#m> <http://semweb.mmlab.be/ns/rml#source> "/data/shared/data.csv" .', encoding="utf-8"
+        '<#m> <http://semweb.mmlab.be/ns/rml#source> "/data/shared/data.csv", "/else/b.csv", <#d> .'
     )
     mapper.execute_mapping("files.ttl", "out.nt", "ntriples")
     arguments = said(mapper)["arguments"]
     copy = Path(arguments[arguments.index("-m") + 1])
     assert f'"{mapper.workspace.shared}/data.csv"' in copy.read_text()
+    assert '"/else/b.csv"' in copy.read_text()
     assert copy.parent == mapper.workspace.own
 
 

@@ -270,10 +270,6 @@ _CLOSED = """
 import os, sys
 from pathlib import Path
 from benchyard.catalogue.catalogue import Catalogue
-from benchyard.catalogue.formats import FORMATS
-from benchyard.catalogue.formats.contract import Candidate, FolderListing
-from benchyard.catalogue.formats.run import Record, read_facts
-from benchyard.catalogue.catalogue import index_of
 from benchyard.catalogue.query import EntryQuery
 if os.getuid() == 0:
     os.seteuid(65534)

@@ -58,6 +58,9 @@ def test_a_connection_that_breaks_leaves_one_copy(
     emulator: Emulator, sink: DatastoreSink, spooled: MakeSpooled, when: When
 ) -> None:
     emulator.faults.drop(times=1, methods=["Commit"], when=when)
+    with pytest.raises(SinkUnavailableError):
+        sink.store(spooled())
+    assert stored(emulator) == ((0, 0) if when == "before" else (0, 3))
     retried(lambda: sink.store(spooled()), QUICK, wait_anyhow)
     assert stored(emulator) == (1, 3)
 

@@ -20,7 +20,7 @@ from benchyard.analysis.regressions import Baseline, check_baseline
 from benchyard.case.testbeds import this_testbed
 from benchyard.core.errors import CaseFailedError
 from benchyard.core.files import shown
-from benchyard.core.wording import cell
+from benchyard.core.wording import cell, some
 from benchyard.host.testbed import hold_testbed
 from benchyard.run.interrupts import reraise_interrupt, two_stage_ctrl_c
 from benchyard.run.progress import Notice, current_listener, tell
@@ -212,9 +212,8 @@ def suite_state(summary: Summary, stopped: str) -> State[Any]:
     bad = summary.bad
     if not bad:
         return Completed(message=f"{sentence}{_worst(summary)}")
-    named = ", ".join(line.title for line in bad[:_NAMED])
-    more = f" and {len(bad) - _NAMED} more" if len(bad) > _NAMED else ""
-    message = f"{sentence}; not as wanted: {named}{more}; a retry goes on there"
+    named = some([line.title for line in bad], _NAMED)
+    message = f"{sentence}; not as wanted: {named}; a retry goes on there"
     return Failed(message=message, data=CaseFailedError(message))
 
 

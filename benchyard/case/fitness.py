@@ -147,6 +147,8 @@ class Fitness:
     def __init__(self, inputs: Inputs, registry: Registry) -> None:
         self._inputs = inputs
         self._registry = registry
+        # Points share steps, each looked at once; kept here, its id stays its own.
+        self._fits: dict[tuple[int, ResourceClass | None], tuple[dict[str, Any], _Fit]] = {}
         # The points of a case ask for the same names.
         near = partial(hint_at_class, case=inputs.shared.parents[1], registry=registry)
         self._near = cache(near)
@@ -190,7 +192,10 @@ class Fitness:
             resource, message = names.found(step["resource"]) if "resource" in step else (None, "")
             if message:
                 yield ("steps", position, "resource"), message
-            fit = _fit(step, resource)
+            key = id(step), resource
+            if key not in self._fits:
+                self._fits[key] = step, _fit(step, resource)
+            fit = self._fits[key][1]
             fits.append(fit)
             for path, said in (*fit.findings, *_refused_command(step, resource, names)):
                 yield ("steps", position, *path), said

@@ -56,7 +56,6 @@ class Signature:
     Args:
         annotations: Parameter name to annotation.
         required: Parameters without a default.
-        naming_files: Parameters whose values may name files.
         open: Whether further parameters are taken (``**parameters``).
         summary: First line of the docstring.
     """
@@ -64,7 +63,6 @@ class Signature:
     annotations: Mapping[str, Any]
     required: tuple[str, ...]
     defaults: Mapping[str, Any]
-    naming_files: tuple[str, ...]
     open: bool
     summary: str
 
@@ -85,13 +83,11 @@ class Signature:
 
         Values of a wrong type are passed over.
         """
-        for name in self.naming_files:
+        for name, annotation in self.annotations.items():
             value = parameters[name] if name in parameters else self.defaults.get(name)
-            if value is None:
-                continue
-            if value == "" and self.defaults.get(name) == "":
-                continue  # an empty text that is the default means that there is none
-            yield from _files_in(self.annotations[name], value, (name,))
+            # An empty text that is the default means that there is none.
+            if value != "" or self.defaults.get(name) != "":
+                yield from _files_in(annotation, value, (name,))
 
 
 @cache
@@ -105,19 +101,9 @@ def signature_of(target: Callable[..., Any]) -> Signature:
         annotations={p.name: hints.get(p.name, Any) for p in named},
         required=tuple(p.name for p in named if p.default is p.empty),
         defaults={p.name: p.default for p in named if p.default is not p.empty},
-        naming_files=tuple(p.name for p in named if _names_files(hints.get(p.name))),
         open=any(p.kind is p.VAR_KEYWORD for p in own),
         summary=(inspect.getdoc(target) or "").partition("\n")[0],
     )
-
-
-def _names_files(annotation: Any) -> bool:
-    if get_origin(annotation) is Annotated:
-        return any(isinstance(mark, FileRole) for mark in get_args(annotation)[1:])
-    if is_typeddict(annotation):
-        hints = get_type_hints(annotation, include_extras=True).values()
-        return any(map(_names_files, hints))
-    return any(map(_names_files, get_args(annotation)))
 
 
 def schema_of(annotation: Any) -> JsonObject:

@@ -6,7 +6,7 @@ import inspect
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -36,9 +36,9 @@ class Registry:
         unavailable: Class name to the reason why it cannot be used.
     """
 
-    classes: Mapping[str, type[Resource[Any]]]
-    origins: Mapping[str, str] = field(default_factory=dict[str, str])
-    unavailable: Mapping[str, str] = field(default_factory=dict[str, str])
+    classes: dict[str, type[Resource[Any]]]
+    origins: dict[str, str] = field(default_factory=dict[str, str])
+    unavailable: dict[str, str] = field(default_factory=dict[str, str])
 
     @cached_property
     def folders(self) -> frozenset[str]:
@@ -46,32 +46,19 @@ class Registry:
         return frozenset(os.path.dirname(os.path.realpath(file)) for file in self.origins.values())  # noqa: PTH120
 
 
-class _Found:
-    """Collects classes, and refuses two of one name."""
-
-    def __init__(self) -> None:
-        self.classes: dict[str, type[Resource[Any]]] = {}
-        self.origins: dict[str, str] = {}
-        self.unavailable: dict[str, str] = {}
-
-    def add(self, found: type[Resource[Any]], origin: str) -> None:
-        name = found.__name__
-        wrong = _unreadable(found)
-        if wrong:
-            self.unavailable[name] = f"{origin}: {wrong}"
-            return
-        known = self.classes.get(name)
-        if known is not None and known is not found:
-            raise InputError(
-                f"two resource classes are named '{name}': one in {self.origins[name]}, one in "
-                f"{origin}; rename one of them"
-            )
-        self.classes[name] = found
-        self.origins[name] = origin
-
-    def registry(self) -> Registry:
-        gone = {name: why for name, why in self.unavailable.items() if name not in self.classes}
-        return Registry(self.classes, self.origins, gone)
+def _add(found: Registry, resource: type[Resource[Any]], origin: str) -> None:
+    """Add a class, and refuse two of one name."""
+    name = resource.__name__
+    wrong = _unreadable(resource)
+    if wrong:
+        found.unavailable[name] = f"{origin}: {wrong}"
+        return
+    if found.classes.setdefault(name, resource) is not resource:
+        raise InputError(
+            f"two resource classes are named '{name}': one in {found.origins[name]}, one in "
+            f"{origin}; rename one of them"
+        )
+    found.origins[name] = origin
 
 
 def find(package: ModuleType, extra: Iterable[Path] = ()) -> Registry:
@@ -87,7 +74,7 @@ def find(package: ModuleType, extra: Iterable[Path] = ()) -> Registry:
     Raises:
         InputError: If a folder is not there or two classes have one name.
     """
-    found = _Found()
+    found = Registry({})
     for folder in package.__path__:
         for file in _modules(Path(folder)):
             _load(found, file, f"{package.__name__}.{file.stem}")
@@ -99,7 +86,9 @@ def find(package: ModuleType, extra: Iterable[Path] = ()) -> Registry:
         for file in _modules(folder):
             if str(file.resolve()) not in shipped:
                 _load(found, file, _private_name(file))
-    return found.registry()
+    for name in found.classes:
+        found.unavailable.pop(name, None)
+    return found
 
 
 def _modules(folder: Path) -> list[Path]:
@@ -110,7 +99,7 @@ def _private_name(file: Path) -> str:
     return f"{_PRIVATE}{abs(hash(file.resolve().parent)):x}_{file.stem}"
 
 
-def _load(found: _Found, file: Path, name: str) -> None:
+def _load(found: Registry, file: Path, name: str) -> None:
     try:
         module = sys.modules.get(name) or _import(file, name)
     except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever it raises is the reason
@@ -119,7 +108,7 @@ def _load(found: _Found, file: Path, name: str) -> None:
         return
     for value in list(vars(module).values()):
         if _is_resource(value) and value.__module__ == name:
-            found.add(value, str(file))
+            _add(found, value, str(file))
         elif name.startswith(_PRIVATE) and _lacks(value) and value.__module__ == name:
             found.unavailable[value.__name__] = f"{file}: lacks {_lacks(value)}"
 
@@ -140,7 +129,7 @@ def _import(file: Path, name: str) -> ModuleType:
     return module
 
 
-def _load_entry_points(found: _Found) -> None:
+def _load_entry_points(found: Registry) -> None:
     for point in importlib.metadata.entry_points(group=ENTRY_POINTS):
         try:
             value = point.load()
@@ -148,7 +137,7 @@ def _load_entry_points(found: _Found) -> None:
             found.unavailable[point.name] = f"{point.value}: {type(error).__name__}: {error}"
             continue
         if _is_resource(value):
-            found.add(value, f"entry point {point.value}")
+            _add(found, value, f"entry point {point.value}")
         else:
             found.unavailable[point.name] = f"{point.value} is not a resource class"
 

@@ -11,7 +11,7 @@ from benchyard.analysis.comparison.samples import DURATION, cannot_tell, sample
 from benchyard.analysis.regressions import Baseline
 from benchyard.core.errors import InputError
 from benchyard.core.quantity import percent
-from benchyard.core.wording import printable
+from benchyard.core.wording import printable, some
 from benchyard.run.request import FEWEST, Campaigning, ExecutionOptions, comparisons_of
 from benchyard.statistics.comparison import LEVEL
 from benchyard.suite.plan import SuitePlan
@@ -62,10 +62,6 @@ def _runs_by_default(plan: SuitePlan, request: ExecutionOptions) -> list[str]:
     ]
 
 
-#: So many cases are named; of more it is said how many.
-_NAMED = 3
-
-
 @dataclass(frozen=True, slots=True)
 class ForeseenCase:
     """A case that will be compared.
@@ -105,9 +101,9 @@ def foresee_comparison(baseline: str, cases: Sequence[ForeseenCase]) -> list[str
             own = _others(one, runs)
             text = cannot_tell(max(steps[one.title]), own, Rule().level, over)
             beyond.setdefault(text, []).append(one.title)
-    said = [f"{_some(titles)}: {text}" for text, titles in beyond.items() if text]
+    said = [f"{printable(some(titles))}: {text}" for text, titles in beyond.items() if text]
     if without:
-        said.append(f"nothing to compare with: {_some(without)}")
+        said.append(f"nothing to compare with: {printable(some(without))}")
     return [f"against {printable(baseline)}: {text}" for text in said]
 
 
@@ -121,8 +117,3 @@ def _others(case: ForeseenCase, before: RunSet) -> int:
     """Return how many runs there will be that are not the baseline's own."""
     same = before.folder.resolve() == case.results.resolve() and not case.begins
     return len(set(case.runs) - set(before.numbers if same else ()))
-
-
-def _some(titles: Sequence[str]) -> str:
-    more = len(titles) - _NAMED
-    return printable(", ".join(titles[:_NAMED])) + (f" and {more} more" if more > 0 else "")

@@ -125,7 +125,6 @@ def test_a_signature_leaves_self_out() -> None:
     assert signature.required == ("one",)
     assert next(iter(signature.annotations)) == "one"
     assert signature.defaults["folder"] == "out"
-    assert signature.naming_files == ("one", "many", "parts", "output", "folder", "scratch")
     assert signature.summary == "Take everything."
     assert not signature.open
 

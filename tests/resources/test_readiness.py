@@ -1,6 +1,7 @@
 """A line that is waited for, in what a server says."""
 
 import time
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -8,6 +9,9 @@ from typing import Any
 import pytest
 
 from benchyard.core.errors import NotReadyError
+from benchyard.run.checks import PatternSearch
+from benchyard.run.judging import SearchLimits
+from resources import _readiness
 from resources._readiness import LogPattern
 
 
@@ -38,7 +42,11 @@ def test_a_line_of_either_stream_counts(
 
 
 @pytest.mark.slow
-def test_a_pattern_that_takes_for_ever_is_told_of(tmp_path: Path) -> None:
+def test_a_pattern_that_takes_for_ever_is_told_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    soon = partial(PatternSearch, limits=SearchLimits(search_seconds=0.5))
+    monkeypatch.setattr(_readiness, "PatternSearch", soon)
     awaited = server(tmp_path, "a" * 60 + "!", "", running=True)
     with pytest.raises(NotReadyError, match="let its repetitions not overlap"):
         LogPattern("(a|aa)+$").wait(awaited, time.monotonic() + 60)

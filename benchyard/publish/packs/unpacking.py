@@ -55,7 +55,8 @@ def unpack(path: Path, into: Path) -> Manifest:
     """
     with reading_pack(path) as source:
         if (into / MANIFEST).is_file():
-            _refuse_other(into, source.manifest)
+            if content(into / MANIFEST) != source.manifest.to_bytes():
+                raise InputError(f"{shown(into)} holds another pack; name another with --into")
             _complete(into, source)
         elif into.is_symlink() or (into.exists() and not _is_empty(into)):
             raise InputError(f"{shown(into)} holds something else; name another folder with --into")
@@ -66,11 +67,6 @@ def unpack(path: Path, into: Path) -> Manifest:
 
 def _is_empty(folder: Path) -> bool:
     return folder.is_dir() and not any(folder.iterdir())
-
-
-def _refuse_other(into: Path, manifest: Manifest) -> None:
-    if content(into / MANIFEST) != manifest.to_bytes():
-        raise InputError(f"{shown(into)} holds another pack; name another folder with --into")
 
 
 def _make(into: Path, source: PackSource) -> None:

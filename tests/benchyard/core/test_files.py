@@ -4,8 +4,7 @@ import errno
 import json
 import os
 import stat
-import subprocess
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -25,6 +24,7 @@ from benchyard.core.files import (
     write_json,
 )
 from benchyard.core.model import Json
+from tests.benchyard.publish.conftest import disk_of
 
 
 def names(folder: Path) -> list[str]:
@@ -76,26 +76,19 @@ def test_a_failure_leaves_the_old_file_and_nothing_else(
     assert names(tmp_path) == ["a.txt"]
 
 
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Generator[Path]:
-    """Mount a disk of 64 KiB."""
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(folder)]
-    subprocess.run(mount, check=True)
-    yield folder
-    unmount = ["umount", str(folder)]
-    subprocess.run(unmount, check=True)
-
-
 @pytest.mark.requires("mount")
-def test_a_disk_that_is_really_full(small_disk: Path) -> None:
-    file = small_disk / "run.json"
+def test_a_disk_that_is_really_full(tmp_path: Path) -> None:
+    with disk_of(tmp_path, "64k") as disk:
+        _fill(disk)
+
+
+def _fill(disk: Path) -> None:
+    file = disk / "run.json"
     write_json(file, {"old": True})
     with pytest.raises(OSError, match="No space left on device"):
         write_json(file, {"new": "x" * 1_000_000})
     assert json.loads(file.read_text()) == {"old": True}
-    assert names(small_disk) == ["run.json"]
+    assert names(disk) == ["run.json"]
     write_json(file, {"new": True})
     assert json.loads(file.read_text()) == {"new": True}
 

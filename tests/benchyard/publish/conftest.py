@@ -3,6 +3,7 @@
 import os
 import subprocess
 from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NoReturn
 
@@ -67,12 +68,22 @@ def hold(spool: Path) -> Generator[Callable[..., ClaimedFile]]:
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Generator[Path]:
     """Mount a disk of 64 KiB."""
+    with disk_of(tmp_path, "64k") as folder:
+        yield folder
+
+
+@contextmanager
+def disk_of(tmp_path: Path, size: str) -> Generator[Path]:
+    """Mount a disk of a size, such as ``64k``."""
     folder = tmp_path / "disk"
     folder.mkdir()
-    mount = ["/bin/mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(folder)]
-    subprocess.run(mount, check=True)
+    mount("-t", "tmpfs", "-o", f"size={size}", "tmpfs", folder)
     yield folder
-    subprocess.run(["/bin/umount", str(folder)], check=True)
+    subprocess.run(["/bin/umount", folder], check=True)
+
+
+def mount(*options: str | Path) -> None:
+    subprocess.run(["/bin/mount", *options], check=True)
 
 
 def names(folder: Path) -> list[str]:

@@ -107,9 +107,12 @@ def access(
     known = os.environ if environment is None else environment
     way = _way(configuration, known)
     account = account or known.get(ACCOUNT) or way.account or way.storage_account
+    partition = partition_key(account, pool or known.get(POOL) or way.pool or _DEFAULT)
+    if len(partition) > LONGEST:
+        raise InputError(f"account and pool are too long together; choose a shorter {POOL}")
     return Access(
         table=_table(prefix or known.get(PREFIX) or way.prefix or _DEFAULT),
-        partition=_partition(account, pool or known.get(POOL) or way.pool or _DEFAULT),
+        partition=partition,
         url=_url(way),
         storage_account=way.storage_account,
         key=_sound(way.key, way.origin),
@@ -224,13 +227,6 @@ def _table(prefix: str) -> str:
             f"them; choose another prefix ({PREFIX}, or storage_entity_prefix in config.json)"
         )
     return table
-
-
-def _partition(account: str, pool: str) -> str:
-    key = partition_key(account, pool)
-    if len(key) > LONGEST:
-        raise InputError(f"account and pool are too long together; choose a shorter {POOL}")
-    return key
 
 
 def _sound(key: str, origin: str) -> str:

@@ -13,13 +13,10 @@ PYTEST: dict[str, Any] = {
     "commit_info": {"id": "c0ffee", "time": None, "dirty": True, "project": "p", "branch": "main"},
     "benchmarks": [
         {
-            "group": None,
             "name": "test_sum[1]",
             "fullname": "test_b.py::test_sum[1]",
             "params": {"n": 1},
-            "param": "1",
             "extra_info": {},
-            "options": {"disable_gc": False},
             "stats": {
                 "min": 1e-6,
                 "max": 4e-6,
@@ -27,10 +24,7 @@ PYTEST: dict[str, Any] = {
                 "stddev": 1e-7,
                 "rounds": 3,
                 "median": 2e-6,
-                "outliers": "1;0",
-                "ops": 476190.4,
                 "data": [1e-6, 2e-6, 4e-6],
-                "iterations": 10,
             },
         }
     ],
@@ -181,13 +175,11 @@ TIMING: dict[str, Any] = {
     "seed": 5,
     "rounds": 2,
     "stopped": "no more were asked for",
-    "level": 0.01,
     "commands": [
         {
             "name": "a",
             "command": "true",
             "parameters": {},
-            "median_s": 0.2,
             "executions": [
                 {"wall_s": 0.1, "user_s": 0.0, "peak_rss_bytes": None, "exit_code": 0},
                 {"wall_s": 0.3, "user_s": 0.0, "peak_rss_bytes": 900, "exit_code": 1},

@@ -3,7 +3,6 @@
 import os
 import shutil
 import sqlite3
-import subprocess
 import zlib
 from collections.abc import Generator
 from contextlib import closing
@@ -16,6 +15,7 @@ from benchyard.publish.sinks.local import store
 from benchyard.publish.sinks.local.reader import LocalReader
 from benchyard.publish.sinks.local.sink import LocalSink
 from benchyard.publish.sinks.local.store import SCHEMA, connect_to_write
+from tests.benchyard.publish.conftest import disk_of, mount
 from tests.benchyard.publish.sinks.local.conftest import day, document, spooled
 
 ONE = document({"load": 1.0})
@@ -188,15 +188,8 @@ def test_a_store_that_another_keeps_locked(
 @pytest.fixture
 def disk(tmp_path: Path) -> Generator[Path]:
     """Mount a disk of 1 MB."""
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    mount("-t", "tmpfs", "-o", "size=1m", "tmpfs", folder)
-    yield folder
-    subprocess.run(["/bin/umount", folder], check=True)
-
-
-def mount(*options: str | Path) -> None:
-    subprocess.run(["/bin/mount", *options], check=True)
+    with disk_of(tmp_path, "1m") as folder:
+        yield folder
 
 
 def fill(sink: LocalSink) -> int:

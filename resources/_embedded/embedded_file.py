@@ -6,7 +6,7 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 #: How a null is written in a file, as KROWN's databases read it.
 NULL = "NULL"
@@ -22,18 +22,6 @@ AnyColumn = TypeVar("AnyColumn")
 
 class Failure(Exception):  # noqa: N818 - the answer to a request, not a defect
     """A request that cannot be fulfilled, said in words for the user."""
-
-
-class Cursor(Protocol):
-    """What both engines hand out for a query."""
-
-    @property
-    def description(self) -> Any:
-        """A sequence a column, the name first; None without a query."""
-
-    def fetchmany(self, size: int, /) -> Sequence[Any]:
-        """Return the next rows."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,8 +140,13 @@ def _first_undecodable_line(path: str) -> int:
     return 1
 
 
-def save(cursor: Cursor, results: str | None) -> int:
-    """Take every row of a query, write them as CSV with a header if asked to, and count them."""
+def save(cursor: Any, results: str | None) -> int:
+    """Take every row of a query, write them as CSV with a header if asked to, and count them.
+
+    Args:
+        cursor: As Python's DB-API has it.
+        results: The file; None only counts.
+    """
     if results is None:
         return sum(len(batch) for batch in _batches(cursor))
     rows = 0
@@ -166,7 +159,7 @@ def save(cursor: Cursor, results: str | None) -> int:
     return rows
 
 
-def _batches(cursor: Cursor) -> Iterator[Sequence[Any]]:
+def _batches(cursor: Any) -> Iterator[Sequence[Any]]:
     while batch := cursor.fetchmany(BATCH):
         yield batch
 

@@ -3,16 +3,6 @@
 from tests.images import machine
 
 
-def test_paths_of_this_machine_are_left_out_of_pip_s_options() -> None:
-    listing = """\
-global.cert='/here/ca.pem'
-global.extra-index-url='file:///srv/simple\\nhttps://one.example/simple /srv/more'
-global.find-links='/srv/wheels'
-"""
-    written = machine.pip_options(listing, "")
-    assert written == "[global]\nextra-index-url = https://one.example/simple\n"
-
-
 def test_npm_s_registry_is_taken_and_no_password() -> None:
     listing = """{
       "registry": "https://npm.example/", "proxy": null, "strict-ssl": false, "noproxy": [""],

@@ -22,8 +22,6 @@ from benchyard.core.errors import (
 from benchyard.process.labels import CHILD, labelled
 from resources._containers.container import LiveContainer
 from resources._containers.engine import EngineError
-from resources._containers.settings import readiness
-from resources._readiness import wait_until_ready
 from resources.container import AnyContainerSettings, Container
 from tests.conftest import eventually, is_gone
 from tests.ports import free_port
@@ -337,13 +335,6 @@ def test_defect_21_the_deadline_of_readiness_holds(space: Workspace) -> None:
     says = shell('echo waiting; trap "exit 0" TERM; sleep 300 & wait $!')
     given: Any = {"command": says, "ready": WAYS[0], "ready_seconds": 1}
     never_up(NotReadyError, r"(?s)not ready after 1 s.*waiting", space, **given)
-
-
-@pytest.mark.parametrize("ready", WAYS[1:], ids=["tcp", "http", "command"])
-def test_defect_21_the_deadline_of_each_question_holds(plain: Container, ready: Any) -> None:
-    ways = readiness(ready)
-    with pytest.raises(NotReadyError, match=r"not ready after 0\.2 s"):
-        wait_until_ready(server(plain), ways, 0.2)
 
 
 def test_an_unhealthy_one_is_told_with_what_its_check_said(space: Workspace) -> None:

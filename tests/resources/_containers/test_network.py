@@ -43,7 +43,7 @@ def test_without_an_engine_there_are_none(monkeypatch: pytest.MonkeyPatch) -> No
         raise EngineError("cannot use containers")
 
     monkeypatch.setattr(network, "connect", connect)
-    assert network.addresses(LABELS_OF_A_RUN) == {}
+    assert network.addresses({"benchyard.run": "1"}) == {}
 
 
 @pytest.mark.requires("docker", "image:oxigraph")
@@ -57,35 +57,3 @@ def test_a_case_may_name_a_port_of_this_host(workspace: Workspace) -> None:
             assert asked.verified().values["boolean"] is True
         with pytest.raises(CommandFailedError, match="does not answer"):
             query.execute_and_save("ASK {}", "http://Fuseki:7878/query", "a.json")
-
-
-class Api:
-    """Keeps networks by name."""
-
-    def __init__(self) -> None:
-        self.there: list[str] = []
-
-    def networks(self, names: list[str]) -> Any:
-        # The engine finds parts of names, too.
-        return [{"Id": n, "Name": n} for n in self.there if names[0] in n]
-
-    def create_network(self, name: str, **_: Any) -> None:
-        self.there.append(name)
-
-    def remove_network(self, name: str) -> None:
-        self.there.remove(name)
-
-
-LABELS_OF_A_RUN = {"benchyard.run": "1", "benchyard.owner": "x"}
-
-
-def test_the_last_one_removes_the_network_of_a_run() -> None:
-    api = Api()
-    client: Any = type("Client", (), {"api": api})
-    name = network.ensure_network(client, LABELS_OF_A_RUN)
-    api.there.append(f"{name}-of-somebody-else")
-    assert network.ensure_network(client, LABELS_OF_A_RUN) == name
-    network.leave_network(LABELS_OF_A_RUN, client)
-    assert name in api.there
-    network.leave_network(LABELS_OF_A_RUN, client)
-    assert api.there == [f"{name}-of-somebody-else"]

@@ -134,14 +134,6 @@ def test_abort_ends_a_load(tmp_path: Path) -> None:
         assert not own.alive()
 
 
-def test_its_loader_takes_a_bare_word_for_an_object(
-    virtuoso: Any, place: Workspace, ask: Callable[[str], Any]
-) -> None:
-    put(place, "lenient.nt", text="<a:s> <a:p> word .\n")
-    assert virtuoso.load("lenient.nt").values == {"files": 1}
-    assert stored(ask) == 1
-
-
 def test_an_error_that_isqls_exit_code_hides(virtuoso: Any) -> None:
     assert "*** Error 37000" in refusal(lambda: virtuoso._sql("nonsense", "no such statement;"))
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query
@@ -17,14 +18,23 @@ from benchyard.core.clock import iso_utc
 from benchyard.core.errors import InputError
 from benchyard.core.model import plain
 from benchyard.core.quantity import amount, plural
-from benchyard.core.table import LONG, MOMENT, NUMBER, Cell, Column, Row
+from benchyard.core.table import LONG, MOMENT, NUMBER, TEXT, Cell, Column, Row
 from benchyard.show.history.steps import StepHistory, histories
 from benchyard.show.steps_table import CPU, MEMORY, ON_PAGE, SELDOM, Look
 from benchyard.web.case_results import CaseResults, read_case
 from benchyard.web.cases import address, campaign_pages, query_of, siblings_of
 from benchyard.web.explorer import Current
 from benchyard.web.pages.runs import RUN_COLUMNS, TOLD_OF_RUN, entry_row
-from benchyard.web.tables import DataTable, Part, Ticks, add_table, pages_around
+from benchyard.web.tables import (
+    DataTable,
+    Field,
+    Part,
+    Ticks,
+    add_table,
+    columns_of,
+    pages_around,
+    rows_of,
+)
 
 router = APIRouter()
 
@@ -119,46 +129,39 @@ def steps_table(shown: Shown) -> DataTable:
 
 # -- values
 
-_VALUE_COLUMNS = (
-    Column("step", "Step"),
-    Column("metric", "Metric"),
-    Column("campaign", "Campaign"),
-    Column("run", "Run", NUMBER),
-    Column("began", "Began (UTC)", MOMENT),
-    Column("host", "Host"),
-    Column("commit", "Commit"),
-    Column("value", "Value", NUMBER),
-    Column("unit"),
-    Column("suspect", "Suspect"),
+#: Of a step, the group of its runs, and a value of it.
+_VALUE_FIELDS: Sequence[Field] = (
+    ("step", "Step", TEXT, lambda one: Cell(one[0].id, one[0].name)),
+    ("metric", "Metric", TEXT, lambda one: one[0].metric),
+    ("campaign", "Campaign", TEXT, lambda one: one[1].folder.name),
+    ("run", "Run", NUMBER, lambda one: one[2].run),
+    ("began", "Began (UTC)", MOMENT, lambda one: iso_utc(one[2].began)),
+    ("host", "Host", TEXT, lambda one: one[1].host or None),
+    ("commit", "Commit", TEXT, lambda one: one[1].commit),
+    ("value", "Value", NUMBER, lambda one: _amount(one[2].value, one[0])),
+    ("unit", None, TEXT, lambda one: one[0].unit),
+    ("suspect", "Suspect", TEXT, lambda one: _suspect(suspect=one[2].suspect)),
 )
+
+
+def _amount(value: float | None, step: StepHistory) -> Cell:
+    return Cell(value, amount(value, step.unit))
+
+
+def _suspect(*, suspect: bool) -> Cell:
+    return Cell(suspect, "yes" * suspect, mark="doubtful" * suspect)
 
 
 def values_table(shown: Shown, offset: _Offset = 0) -> DataTable:
     """Return the value of each step in each finished run of all campaigns, suspect ones too."""
     known = [one for name in shown.metrics for one in histories(shown.results.campaigns, name)]
-    rows = [row for step in known for row in _value_rows(step)]
-    part, case = Part(offset, _VALUES), shown.entry
+    values = [(step, of, one) for step in known for of in step.groups for one in of.values]
+    part, case, fields = Part(offset, _VALUES), shown.entry, _VALUE_FIELDS
+    rows = rows_of(fields, part.of(values))
     title, href = f"Values of {case.title}", address(case, "values")
-    table = DataTable("values", title, _VALUE_COLUMNS, part.of(rows), href)
+    table = DataTable("values", title, columns_of(fields), rows, href)
     query = {} if shown.metric == DURATION else {"metric": shown.metric}
-    return part.told(table, len(rows), query)
-
-
-def _value_rows(step: StepHistory) -> Iterator[Row]:
-    for group in step.groups:
-        for one in group.values:
-            yield [
-                Cell(step.id, step.name),
-                step.metric,
-                group.folder.name,
-                one.run,
-                iso_utc(one.began),
-                group.host or None,
-                group.commit,
-                Cell(one.value, amount(one.value, step.unit)),
-                step.unit,
-                Cell(one.suspect, "yes" * one.suspect, mark="doubtful" * one.suspect),
-            ]
+    return part.told(table, len(values), query)
 
 
 # -- history
@@ -208,7 +211,7 @@ def _history_rows(shown: ShownCase, step: StepHistory, pages: Mapping[str, str])
             group.host,
             group.counted,
             Cell(suspect, mark="doubtful" if suspect else ""),
-            *(Cell(value, amount(value, step.unit)) for value in amounts),
+            *(_amount(value, step) for value in amounts),
             Cell(ratio, change(ratio)),
             group.commit,
             group.change or None,
@@ -251,30 +254,29 @@ def points_table(explorer: Current, case_id: str) -> DataTable:
     case = explorer.catalogue.case(case_id)
     siblings = siblings_of(explorer.catalogue, case)
     names = list(dict.fromkeys(name for one in siblings for name in one.point))
-    columns = [
-        Column("case", "Point"),
-        *(Column(f"point.{name}", name) for name in names),
-        Column("runs", "Runs", NUMBER),
-        Column("failed", "Failed", NUMBER),
-        Column("newest_s", "Newest (UTC)", MOMENT),
-        Column("id"),
-    ]
-    rows = [
-        [
-            Cell(one.title, href=None if one.id == case.id else address(one)),
-            *(Cell(x := one.point.get(name), None if x is None else plain(x)) for name in names),
-            one.runs,
-            Cell(one.failed, mark="bad" if one.failed else ""),
-            one.newest_s,
-            one.id,
-        ]
-        for one in siblings
-    ]
+    fields: Sequence[Field] = (
+        ("case", "Point", TEXT, lambda one: Cell(one.title, href=_beside(case, one))),
+        *((f"point.{name}", name, TEXT, partial(_coordinate, name)) for name in names),
+        ("runs", "Runs", NUMBER, lambda one: one.runs),
+        ("failed", "Failed", NUMBER, lambda one: Cell(one.failed, mark="bad" * bool(one.failed))),
+        ("newest_s", "Newest (UTC)", MOMENT, lambda one: one.newest_s),
+        ("id", None, TEXT, lambda one: one.id),
+    )
+    columns, rows = columns_of(fields), rows_of(fields, siblings)
     return DataTable(
         *("points", "Points of the matrix", columns, rows, address(case, "points")),
         empty="The case has no matrix, or no other point has runs here.",
         ticks=Ticks([one.id for one in siblings]),
     )
+
+
+def _beside(case: CaseEntry, other: CaseEntry) -> str | None:
+    return None if other.id == case.id else address(other)
+
+
+def _coordinate(name: str, case: CaseEntry) -> Cell:
+    value = case.point.get(name)
+    return Cell(value, None if value is None else plain(value))
 
 
 def failures_table(shown: Usual) -> DataTable:

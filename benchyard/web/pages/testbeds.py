@@ -10,11 +10,11 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Depends, Request, Response
 
 from benchyard.catalogue.catalogue import Catalogue
-from benchyard.catalogue.entry import RUNS, CaseEntry
+from benchyard.catalogue.entry import RUNS, CaseEntry, Entry
 from benchyard.catalogue.query import EntryQuery
 from benchyard.core.errors import NotFoundError
-from benchyard.core.model import Outcome
-from benchyard.core.table import COUNT, LONG, MOMENT, NUMBER, Cell, Column, Row
+from benchyard.core.model import Json, Outcome
+from benchyard.core.table import COUNT, LONG, MOMENT, NUMBER, TEXT, Cell, Column, Row
 from benchyard.core.wording import quote
 from benchyard.results.record import RunRecord
 from benchyard.web.cases import name_of
@@ -22,7 +22,7 @@ from benchyard.web.explorer import Current
 from benchyard.web.rendering import render
 from benchyard.web.report.comparisons import fact_words
 from benchyard.web.run_tables import FINDINGS, finding_rows
-from benchyard.web.tables import DataTable, add_table
+from benchyard.web.tables import DataTable, Field, add_table, columns_of, rows_of
 from benchyard.web.testbeds import (
     Contrast,
     FactHistory,
@@ -54,6 +54,18 @@ def _names(catalogue: Catalogue) -> list[str]:
 
 def _failed(count: int) -> Cell:
     return Cell(count, f"{count:,}", mark="bad" if count else "")
+
+
+def _fact(what: str, value: Json) -> Cell:
+    return Cell(value, fact_words(what, value))
+
+
+def _began(run: Entry) -> Cell:
+    return Cell(run.started_s, href=f"/run/{run.id}")
+
+
+def _titled(case: CaseEntry) -> Cell:
+    return Cell(case.title or case.path, name_of(case), href=f"/case/{case.id}")
 
 
 # -- all of them
@@ -94,7 +106,7 @@ def _testbed(explorer: Current, name: str) -> Row:
         facts = facts_of(newest_record(explorer, name))
     except NotFoundError:
         facts = {}
-    listed = (Cell(facts.get(what), fact_words(what, facts.get(what))) for what in _LISTED_FACTS)
+    listed = (_fact(what, facts.get(what)) for what in _LISTED_FACTS)
     return [Cell(name, href=_href(name)), *_measured(explorer.catalogue, name), *listed]
 
 
@@ -117,7 +129,7 @@ def _measured(catalogue: Catalogue, name: str) -> Sequence[Cell]:
         replace(
             _failed(catalogue.page(broken).total), href="/failures?" + urlencode({"host": name})
         ),
-        *(Cell(one.started_s, href=f"/run/{one.id}") for one in ends),
+        *map(_began, ends),
     ]
 
 
@@ -131,19 +143,19 @@ def testbeds(request: Request, explorer: Current) -> Response:
 # -- one of them
 
 _FACTS = (Column("fact", "Fact"), Column("value", "At the newest run", LONG))
-_CHANGES = (
-    Column("fact", "Fact"),
-    Column("before", "Before", LONG),
-    Column("after", "Since then", LONG),
-    Column("last_s", "Last run before (UTC)", MOMENT),
-    Column("first_s", "First run since (UTC)", MOMENT),
-    Column("exact", "No run between"),
+_CHANGES: Sequence[Field] = (
+    ("fact", "Fact", TEXT, lambda one: one.what),
+    ("before", "Before", LONG, lambda one: _fact(one.what, one.before)),
+    ("after", "Since then", LONG, lambda one: _fact(one.what, one.after)),
+    ("last_s", "Last run before (UTC)", MOMENT, lambda one: _began(one.last)),
+    ("first_s", "First run since (UTC)", MOMENT, lambda one: _began(one.first)),
+    ("exact", "No run between", TEXT, lambda one: Cell(one.exact, "yes" if one.exact else "no")),
 )
-_CASES = (
-    Column("case", "Case"),
-    Column("runs", "Runs here", COUNT),
-    Column("failed", "Failed", NUMBER),
-    Column("newest_s", "Newest (UTC)", MOMENT),
+_CASES: Sequence[Field] = (
+    ("case", "Case", TEXT, _titled),
+    ("runs", "Runs here", COUNT, lambda one: one.runs),
+    ("failed", "Failed", NUMBER, lambda one: _failed(one.failed)),
+    ("newest_s", "Newest (UTC)", MOMENT, lambda one: one.newest_s),
 )
 Newest = Annotated[RunRecord, Depends(newest_record)]
 
@@ -151,7 +163,7 @@ Newest = Annotated[RunRecord, Depends(newest_record)]
 def facts_table(name: str, record: Newest) -> DataTable:
     """Return the facts of a host at its newest run."""
     rows = [
-        [what, Cell(value, fact_words(what, value))]
+        [what, _fact(what, value)]
         for what, value in (facts_of(record) | other_facts_of(record)).items()
         if value is not None
     ]
@@ -170,21 +182,13 @@ def checks_table(name: str, record: Newest) -> DataTable:
 def changes_table(explorer: Current, name: str) -> DataTable:
     """Return how the facts of a host changed, the newest change first."""
     found = FactHistory(explorer.catalogue, name)
-    rows = [
-        [
-            one.what,
-            *(Cell(value, fact_words(one.what, value)) for value in (one.before, one.after)),
-            *(Cell(run.started_s, href=f"/run/{run.id}") for run in (one.last, one.first)),
-            Cell(one.exact, "yes" if one.exact else "no"),
-        ]
-        for one in found.changes
-    ]
     sampled = (
         f"{found.read:,} of {found.runs:,} runs were read, at even distances and around changes: "
         "what changed and changed back between two of them is not seen."
     )
     return DataTable(
-        *("changes", f"How {name} changed", _CHANGES, rows, _href(name, "changes")),
+        *("changes", f"How {name} changed", columns_of(_CHANGES)),
+        *(rows_of(_CHANGES, found.changes), _href(name, "changes")),
         empty="Nothing changed between the runs that were read.",
         notes=[sampled] if found.read < found.runs else [],
     )
@@ -196,15 +200,10 @@ def cases_table(explorer: Current, name: str) -> DataTable:
     found = explorer.catalogue.cases(query, limit=_MOST_ROWS)
     more = explorer.catalogue.count_cases(query) - _MOST_ROWS
     return DataTable(
-        *("cases", f"Cases on {name}", _CASES, [_case(case) for case in found]),
+        *("cases", f"Cases on {name}", columns_of(_CASES), rows_of(_CASES, found)),
         _href(name, "cases"),
         notes=[f"{more:,} more cases are not listed."] if more > 0 else [],
     )
-
-
-def _case(case: CaseEntry) -> Row:
-    title = Cell(case.title or case.path, name_of(case), href=f"/case/{case.id}")
-    return [title, case.runs, _failed(case.failed), case.newest_s]
 
 
 # -- two of them
@@ -234,7 +233,7 @@ def _contrast_rows(found: Iterable[Contrast]) -> list[Row]:
     return [
         [
             Cell(what, mark="doubtful" if differ(one, other) else ""),
-            *(Cell(value, fact_words(what, value)) for value in (one, other)),
+            *(_fact(what, value) for value in (one, other)),
         ]
         for what, one, other, _ in found
     ]

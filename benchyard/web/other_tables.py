@@ -1,7 +1,7 @@
 """What files of other programs hold, as tables."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from benchyard.catalogue.formats.measurements import Measurement, Measurements, facts, number
@@ -18,7 +18,6 @@ from benchyard.core.table import (
     Cell,
     Column,
     Kind,
-    Value,
 )
 from benchyard.publish.testresults.document import Document, suspect_in
 from benchyard.traces.scanner.profile import Profile
@@ -60,12 +59,12 @@ _MEASUREMENTS: Sequence[Field] = (
     _statistic("max", "Max"),
     ("note", "Note", LONG, lambda row: _doubt(row.note)),
 )
-_SINGLES = (
-    Column("benchmark", "Benchmark", LONG),
-    Column("metric", "Metric"),
-    Column("unit", "Unit"),
-    Column("position", "Position", NUMBER),
-    Column("value", "Value", NUMBER),
+_SINGLES: Sequence[Field] = (
+    ("benchmark", "Benchmark", LONG, lambda one: one[0].name),
+    ("metric", "Metric", TEXT, lambda one: one[0].metric),
+    ("unit", "Unit", TEXT, lambda one: _unit(one[0])),
+    ("position", "Position", NUMBER, lambda one: one[1] + 1),
+    ("value", "Value", NUMBER, lambda one: _amount(one[0].values[one[1]], one[0].unit)),
 )
 
 
@@ -83,12 +82,9 @@ def measurements_table(measured: Measurements, href: str, part: Part) -> DataTab
 def values_table(measured: Measurements, href: str, part: Part) -> DataTable:
     """Return a row for each single value, in the order of measuring."""
     every = ((row, place) for row in measured.rows for place in range(len(row.values)))
-    rows = [
-        (row.name, row.metric, _unit(row), place + 1, _amount(row.values[place], row.unit))
-        for row, place in part.of(every)
-    ]
+    columns, rows = columns_of(_SINGLES), rows_of(_SINGLES, part.of(every))
     empty = "The file tells statistics only, and no single value."
-    table = DataTable("values", "Single values", _SINGLES, rows, f"{href}/values", empty=empty)
+    table = DataTable("values", "Single values", columns, rows, f"{href}/values", empty=empty)
     return part.told(table, sum(len(row.values) for row in measured.rows))
 
 
@@ -144,39 +140,36 @@ def results_table(document: Document, href: str, part: Part) -> DataTable:
     return part.told(table, len(document.entries))
 
 
-_SCALARS = (
-    Column("tag", "Tag", LONG),
-    Column("values", "Values", COUNT),
-    Column("first_step", "From step", NUMBER),
-    Column("last_step", "To step", NUMBER),
-    Column("first", "First", NUMBER),
-    Column("last", "Last", NUMBER),
-    Column("min", "Min", NUMBER),
-    Column("max", "Max", NUMBER),
+_SCALARS: Sequence[Field] = (
+    ("tag", "Tag", LONG, lambda one: one[0]),
+    ("values", "Values", COUNT, lambda one: len(one[1])),
+    ("first_step", "From step", NUMBER, lambda one: one[1][0].step),
+    ("last_step", "To step", NUMBER, lambda one: one[1][-1].step),
+    ("first", "First", NUMBER, lambda one: _scalar(one[1][0].value)),
+    ("last", "Last", NUMBER, lambda one: _scalar(one[1][-1].value)),
+    ("min", "Min", NUMBER, lambda one: _scalar(min(_numbers(one[1])))),
+    ("max", "Max", NUMBER, lambda one: _scalar(max(_numbers(one[1])))),
 )
-_VALUES = (
-    Column("tag", "Tag", LONG),
-    Column("step", "Step", NUMBER),
-    Column("time_s", "Time (UTC)", MOMENT),
-    Column("value", "Value", NUMBER),
+_VALUES: Sequence[Field] = (
+    ("tag", "Tag", LONG, lambda one: one[0]),
+    ("step", "Step", NUMBER, lambda one: one[1].step),
+    ("time_s", "Time (UTC)", MOMENT, lambda one: one[1].time_s),
+    ("value", "Value", NUMBER, lambda one: _scalar(one[1].value)),
 )
 
 
 def scalars_table(training: Training, href: str, part: Part) -> DataTable:
     """Return a row for each tag."""
-    rows = [list(_tag(*one)) for one in part.of([*training.scalars.items()])]
+    columns, rows = columns_of(_SCALARS), rows_of(_SCALARS, part.of(training.scalars.items()))
     empty = "The summary holds no scalars."
-    table = DataTable("scalars", "Scalars", _SCALARS, rows, f"{href}/scalars", empty=empty)
+    table = DataTable("scalars", "Scalars", columns, rows, f"{href}/scalars", empty=empty)
     return part.told(table, len(training.scalars))
 
 
-def _tag(tag: str, values: Sequence[Scalar]) -> Iterator[Value]:
+def _numbers(values: Sequence[Scalar]) -> Sequence[float]:
+    """Return the values that are numbers; all, if none is."""
     numbers = [one.value for one in values]
-    known = [number for number in numbers if not math.isnan(number)] or numbers
-    yield tag
-    yield len(values)
-    yield from (values[0].step, values[-1].step)
-    yield from map(_scalar, (numbers[0], numbers[-1], min(known), max(known)))
+    return [number for number in numbers if not math.isnan(number)] or numbers
 
 
 def _scalar(value: float) -> Cell:
@@ -186,8 +179,8 @@ def _scalar(value: float) -> Cell:
 def scalar_values_table(training: Training, href: str, part: Part) -> DataTable:
     """Return a row for each value, tag by tag in the order of the file."""
     all_values = ((tag, one) for tag, values in training.scalars.items() for one in values)
-    rows = [[tag, one.step, one.time_s, _scalar(one.value)] for tag, one in part.of(all_values)]
-    table = DataTable("scalar-values", "Values", _VALUES, rows, f"{href}/scalar-values")
+    columns, rows = columns_of(_VALUES), rows_of(_VALUES, part.of(all_values))
+    table = DataTable("scalar-values", "Values", columns, rows, f"{href}/scalar-values")
     return part.told(table, sum(map(len, training.scalars.values())))
 
 

@@ -307,12 +307,9 @@ def test_a_record_that_is_nested_deeply_is_shown_or_refused(tmp_path: Path, dept
 def test_a_record_of_no_year_keeps_no_page_from_others(tmp_path: Path, edge: str) -> None:
     folder = make_run(tmp_path / "results", 1)
     other = make_run(tmp_path / "results", 2)
-    text = (
-        (other / RUN_FILE)
-        .read_text()
-        .replace(f'"started_at": "{BEGAN}"', f'"started_at": "{edge}"')
-    )
-    (other / RUN_FILE).write_text(text)
+    text = (other / RUN_FILE).read_text()
+    changed = text.replace(f'"started_at": "{BEGAN}"', f'"started_at": "{edge}"')
+    (other / RUN_FILE).write_text(changed)
     client, _ = client_of(folder)
     assert "of no year" in client.get("/runs.json").text
     for address in ("/failures", "/failures.json", "/cases", "/"):

@@ -10,6 +10,7 @@ import click
 from benchyard.cli.ci import reports, strict_option
 from benchyard.cli.common import (
     CommandT,
+    Selection,
     results_option,
     selection_options,
     session_sd_option,
@@ -93,19 +94,13 @@ verbose_option = click.option(
 )
 
 
-def asked_for(
-    *,
-    root: Path,
-    results: Path | None,
-    resource_folders: tuple[Path, ...],
-    publish: str = "local",
-    no_wait: bool = False,
-    elsewhere: bool = False,
-    **given: Any,
+def request_fields(
+    places: Selection, *, publish: str, no_wait: bool, elsewhere: bool = False, **given: Any
 ) -> dict[str, Any]:
     """Return the fields of a request that options give.
 
     Args:
+        places: Where cases, resource classes and results lie.
         elsewhere: Whether testbeds find the folders from their own checkouts.
         given: Options that are fields as they are.
     """
@@ -117,9 +112,9 @@ def asked_for(
         **given,
         "wait": not no_wait,
         "publish": parse_sinks(publish),
-        "root": place(root),
-        "results": place(results) if results else None,
-        "resources": tuple(map(place, resource_folders)),
+        "root": place(places.root),
+        "results": place(places.results) if places.results else None,
+        "resources": tuple(map(place, places.resource_folders)),
     }
 
 

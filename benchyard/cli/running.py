@@ -17,7 +17,7 @@ from benchyard.cli.ci import ReportingCommand, Reports, exit_code_after_runs
 from benchyard.cli.common import Selection, cases_of, gathered
 from benchyard.cli.display import make_display
 from benchyard.cli.fields import field_options
-from benchyard.cli.options import HEADINGS, asked_for, execution_options, parse_runs
+from benchyard.cli.options import HEADINGS, execution_options, parse_runs, request_fields
 from benchyard.cli.outcome import print_outcome, read_summary
 from benchyard.cli.planning import make_plan, print_plan
 from benchyard.cli.terminal import print_json, say
@@ -77,11 +77,11 @@ from benchyard.suite.request import SuiteRequest
     is_flag=True,
     help="Execute through Prefect, on a temporary server if there is no other.",
 )
+@gathered("places", Selection)
 @gathered("report", Reports)
 def command(
+    places: Selection,
     report: Reports,
-    cases: tuple[str, ...],
-    tags: tuple[str, ...],
     runs: str | None,
     until: str | None,
     order: str,
@@ -106,12 +106,7 @@ def command(
     """
     report.check(given["baseline"])
     most, rule = parse_runs(runs, until)
-    places = Selection(cases, tags, given["resource_folders"], given["root"], given["results"])
-    registry, loaded = places.load(accepting=accepts)
-    raise_problems(loaded)
-    chosen = cases_of(loaded)
-    if not chosen:
-        raise InputError(f"no cases below {places.root.resolve()}")
+    registry, chosen = _load(places, accepting=accepts)
     if accepts:
         accept_answers(chosen, registry, given, write=not dry_run, verbose=verbose, as_json=as_json)
         return ExitCode.DONE
@@ -120,9 +115,9 @@ def command(
         runs=rule.minimum if rule else most,
         most_runs=most if rule else None,
         until=rule.until if rule else None,
-        campaign=_campaign(begins=begins, keeps=keeps).value,
+        campaign=_campaign(begins=begins, keeps=keeps),
         session=new_session(Order(order)),
-        **asked_for(**given),
+        **request_fields(places, **given),
     )
     plan = plan_of(places, registry, chosen, request, Order(order), seed)
     said = foresee(plan, request)
@@ -137,10 +132,20 @@ def command(
     )
 
 
-def _campaign(*, begins: bool, keeps: bool) -> Campaigning:
+def _load(places: Selection, *, accepting: bool) -> tuple[Registry, list[Case]]:
+    registry, loaded = places.load(accepting=accepting)
+    raise_problems(loaded)
+    chosen = cases_of(loaded)
+    if not chosen:
+        raise InputError(f"no cases below {places.root.resolve()}")
+    return registry, chosen
+
+
+def _campaign(*, begins: bool, keeps: bool) -> str:
     if begins and keeps:
         raise click.UsageError("--new and --keep exclude each other")
-    return Campaigning.NEW if begins else Campaigning.KEEP if keeps else Campaigning.AUTO
+    chosen = Campaigning.NEW if begins else Campaigning.KEEP if keeps else Campaigning.AUTO
+    return chosen.value
 
 
 def plan_of(
@@ -172,7 +177,9 @@ def execute_and_compare(
     as_json: bool = False,
 ) -> int:
     """Execute a plan, show what came of it, and compare it with the request's baseline."""
-    _say_of_idle(plan)
+    # The engine says of the others what there is to do.
+    for text in (text for entry in plan.idle for text in entry.said):
+        say(printable(text), err=True)
     # The flow run of one of several cases would judge it alone.
     flow_compares = not direct and len(plan.cases) == len(plan.turns) == 1
     turns = request if flow_compares else replace(request, baseline=None)
@@ -216,12 +223,6 @@ def _refuse_hopeless(request: Request, chosen: Sequence[Case], folders: Sequence
         refuse_unfit(chosen)
     for case, folder in zip(chosen, folders, strict=True):
         refuse_foreign(folder, range(1, (request.most_runs or request.runs_of(case, chosen)) + 1))
-
-
-def _say_of_idle(plan: SuitePlan) -> None:
-    """Say of cases with nothing left to do whose numbers are shown; of others the engine does."""
-    for text in (text for entry in plan.idle for text in entry.said):
-        say(printable(text), err=True)
 
 
 def _execute(

@@ -11,10 +11,10 @@ import click
 import resources
 from benchyard.analysis.regressions import check_baseline
 from benchyard.cli.ci import ReportingCommand, Reports, exit_code_after_runs
-from benchyard.cli.common import gathered
+from benchyard.cli.common import Selection, gathered
 from benchyard.cli.display import make_display
 from benchyard.cli.option_types import Read
-from benchyard.cli.options import HEADINGS, asked_for, execution_options
+from benchyard.cli.options import HEADINGS, execution_options, request_fields
 from benchyard.cli.terminal import print_json, print_table, say
 from benchyard.core.amounts import parse_length
 from benchyard.core.errors import BenchyardError, ExitCode, InputError, RunInterruptedError
@@ -43,8 +43,10 @@ from benchyard.suite.request import SuiteRequest
     pool={"metavar": "NAME"},
 )
 @click.option("--dry-run", is_flag=True, help="Print what would be executed and why, and stop.")
+@gathered("places", Selection)
 @gathered("report", Reports)
 def command(
+    places: Selection,
     report: Reports,
     *,
     as_json: bool,
@@ -59,15 +61,15 @@ def command(
     no testbed is fit for are told at the end; the others are executed all the same.
     """
     report.check(given["baseline"])
-    request = SuiteRequest(**asked_for(**given, elsewhere=given["pool"] is not None))
+    fields = request_fields(places, **given, elsewhere=given["pool"] is not None)
+    request = SuiteRequest(tuple(places.cases), tuple(places.tags), **fields)
     request.check()
     check_sinks(request.publish)
     if not request.pool:  # else it lies where the suite is executed
         check_baseline(request.baseline)
     if dry_run:
-        plan = make_suite_plan(
-            request, resources.find(given["resource_folders"]), datetime.now(UTC)
-        )
+        registry = resources.find(places.resource_folders)
+        plan = make_suite_plan(request, registry, datetime.now(UTC))
         # A baseline of testbeds lies where they are.
         said = [] if request.pool else foresee(plan, request)
         _print_plan(plan, request.cooldown, said, as_json=as_json)

@@ -156,13 +156,10 @@ def collect(folders: Iterable[Path], read: Callable[[Path], RunRecord] = read_re
     problems: list[str] = []
     for folder in folders:
         noted, unreadable = read_tries(folder)
-        runs = Results(folder).recorded()
-        ended = {one.run for one in noted if one.outcome}
-        recorded, damaged = _recorded(runs, ended, read)
-        tries += [*_without_end(noted, recorded), *recorded]
+        found, damaged = _with_recorded(noted, Results(folder).recorded(), read)
+        tries += found
         problems += [*unreadable, *damaged]
-    tries.sort(key=lambda one: one.began)
-    return Collected(tuple(tries), tuple(problems))
+    return Collected(tuple(sorted(tries, key=lambda one: one.began)), tuple(problems))
 
 
 def collect_recent(
@@ -180,9 +177,9 @@ def collect_recent(
     there = Results(folder)
     missing = others(ended) if len(ended) < count else ()
     runs = {n: run for n in missing if (run := there.run(n)).is_recorded}
-    recorded, damaged = _recorded(runs, ended, read_excerpt)
-    tries = sorted([*_without_end(noted, recorded), *recorded], key=lambda one: one.began)
-    return Collected(tuple(tries), (*unreadable, *damaged)).since(since)
+    found, damaged = _with_recorded(noted, runs, read_excerpt)
+    tries = tuple(sorted(found, key=lambda one: one.began))
+    return Collected(tries, (*unreadable, *damaged)).since(since)
 
 
 def results_below(base: Path) -> list[Path]:
@@ -190,16 +187,13 @@ def results_below(base: Path) -> list[Path]:
 
     Earlier campaigns are included: their failures count as well.
     """
-    points = [base, *_folders(base)]
+    try:
+        below = sorted(entry for entry in base.iterdir() if entry.is_dir())
+    except OSError:
+        below = []
+    points = [base, *below]
     folders = [folder for point in points for folder in with_earlier(point)]
     return [folder for folder in folders if _has_tries(folder)]
-
-
-def _folders(base: Path) -> Iterator[Path]:
-    try:
-        yield from sorted(entry for entry in base.iterdir() if entry.is_dir())
-    except OSError:
-        return
 
 
 def _has_tries(folder: Path) -> bool:
@@ -207,15 +201,15 @@ def _has_tries(folder: Path) -> bool:
     return results.tries.is_file() or bool(results.recorded())
 
 
-def _recorded(
-    runs: Mapping[int, RunFolder], noted: set[int], read: Callable[[Path], RunRecord]
+def _with_recorded(
+    noted: list[RunAttempt], runs: Mapping[int, RunFolder], read: Callable[[Path], RunRecord]
 ) -> tuple[list[RunAttempt], list[str]]:
-    """Return the tries that the log lacks, from the records, and what is wrong with these."""
+    """Add the tries that the log lacks, from the records; return what is wrong with these too."""
     tries: list[RunAttempt] = []
     problems: list[str] = []
-    for number, run in runs.items():
-        if number in noted:
-            continue
+    ended = {one.run for one in noted if one.outcome}
+    for number in sorted(runs.keys() - ended):
+        run = runs[number]
         if not run.record.exists() and surely_krowns(run.path):
             continue  # it tells of no attempts
         try:
@@ -225,10 +219,7 @@ def _recorded(
             continue
         if record.started_at:
             tries.append(try_of(record))
-    return tries, problems
-
-
-def _without_end(noted: list[RunAttempt], recorded: list[RunAttempt]) -> list[RunAttempt]:
-    """Drop tries without an end in the log where a record tells the end."""
-    known = {(one.run, one.started_at) for one in recorded}
-    return [one for one in noted if one.outcome or (one.run, one.started_at) not in known]
+    # The record tells the end where the log has none.
+    known = {(one.run, one.started_at) for one in tries}
+    kept = [one for one in noted if one.outcome or (one.run, one.started_at) not in known]
+    return kept + tries, problems

@@ -123,16 +123,12 @@ _CI = click.option(
 
 def comparison_reports(command: CommandT) -> CommandT:
     """Add the options for reports of a comparison."""
-    for option in (_CI, _PAGE, _JUNIT):
-        command = option(command)
-    return command
+    return _JUNIT(_PAGE(_CI(command)))
 
 
 def reports(command: CommandT) -> CommandT:
     """Add the options for reports of an execution."""
-    for option in (_CI, _METRICS, _PAGE, _JUNIT):
-        command = option(command)
-    return command
+    return _JUNIT(_PAGE(_METRICS(_CI(command))))
 
 
 @dataclass(frozen=True, slots=True)

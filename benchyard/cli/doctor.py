@@ -51,17 +51,12 @@ def command(results: Path | None, look: float, *, strict: bool, as_json: bool) -
     """
     found = worst_first(findings(results, look_seconds=look))
     if as_json:
-        _print_json(found)
+        listed: list[Json] = [finding.to_json() for finding in found]
+        print_json({"summary": {**_counts(found)}, "findings": listed})
     else:
         _print(found)
     spoilt = any(finding.status in (Status.FAIL, Status.WARN) for finding in found)
     return ExitCode.CASE_FAILED if strict and spoilt else ExitCode.DONE
-
-
-def _print_json(found: Sequence[Finding]) -> None:
-    listed: list[Json] = [finding.to_json() for finding in found]
-    counts: dict[str, Json] = {**_counts(found)}
-    print_json({"summary": counts, "findings": listed})
 
 
 def _counts(found: Sequence[Finding]) -> dict[str, int]:

@@ -1,7 +1,6 @@
 """``benchyard history``: what was published, through time."""
 
-from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -86,7 +85,7 @@ def command(
         raise click.UsageError("--host takes one host, --all-hosts takes every one: leave one out")
     if plot is not None and test is None:
         raise click.UsageError("--output draws a TEST, or one ENTRY of it; name one")
-    with _reading(sink) as reader:
+    with closing(open_reader(sink)) as reader:
         if test is None:
             _show_tests(reader, sink, window, as_json=as_json)
             return
@@ -106,15 +105,6 @@ def command(
         _tell_of_cut(found, window)
     if plot is not None:
         _draw(found, test, plot)
-
-
-@contextmanager
-def _reading(sink: str) -> Generator[Reader]:
-    reader = open_reader(sink)
-    try:
-        yield reader
-    finally:
-        reader.close()
 
 
 def _show_tests(reader: Reader, sink: str, window: Window, *, as_json: bool) -> None:

@@ -215,9 +215,7 @@ class Seconds(click.FloatRange):
 
     name = "seconds"
 
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> float:
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the number; fails, in a sentence, for what is none or out of bounds."""
         seconds: float = super().convert(value, param, ctx)
         if not math.isfinite(seconds):
@@ -234,19 +232,12 @@ class Whole(click.IntRange):
         super().__init__(least, most)
 
 
-class Cooldown(click.ParamType):  # pyright: ignore[reportMissingTypeArgument]
+class Cooldown(Seconds):
     """A number of seconds within bounds, or ``auto``, which is None."""
 
-    name = "seconds"
-
-    def __init__(self, least: float, most: float) -> None:
-        self._seconds = Seconds(least, most)
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> float | None:
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the number, or None; fails, in a sentence, for what is neither."""
-        return None if value == AUTO else self._seconds.convert(value, param, ctx)
+        return None if value == AUTO else super().convert(value, param, ctx)
 
 
 class Read(click.ParamType):  # pyright: ignore[reportMissingTypeArgument]

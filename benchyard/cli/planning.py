@@ -92,8 +92,9 @@ def print_plan(
     """
     notes = [*(text for entry in plan.entries for text in entry.said), *foreseen]
     cases = plan.cases
+    planned = [(*cases[place], run) for place, run in plan.runs]
     if as_json:
-        runs: list[Json] = [_run(*cases[place], run) for place, run in plan.runs]
+        runs: list[Json] = [_run(*one) for one in planned]
         seconds, unknown = expected_seconds(plan, cooldown)
         expected: JsonObject = {
             "expected_seconds": None if unknown else seconds,
@@ -103,10 +104,10 @@ def print_plan(
         return
     for text in notes:
         say(printable(text), err=True)
-    rows = list[tuple[str, ...]]()
-    for number, (place, run) in enumerate(plan.runs, 1):
-        case, folder = cases[place]
-        rows.append((str(number), case.title, str(run), str(len(case.steps)), shown(folder)))
+    rows = [
+        (str(number), case.title, str(run), str(len(case.steps)), shown(folder))
+        for number, (case, folder, run) in enumerate(planned, 1)
+    ]
     print_table(text_table(("", "CASE", "RUN", "STEPS", "RESULTS"), rows, ("", "RUN", "STEPS")))
     for case, _ in cases:
         _print_steps(case)
@@ -137,8 +138,8 @@ def _run(case: Case, results: Path, run: int) -> Json:
 
 def _print_steps(case: Case) -> None:
     say(f"\n{printable(case.title)}")
-    rows = list[tuple[str, ...]]()
     places = {step.id: step.index for step in case.steps}
+    rows = list[tuple[str, ...]]()
     for step in case.steps:
         needs = ", ".join(map(str, sorted(places[needed] for needed in step.needs)))
         rows.append((str(step.index), step.name, f"{step.resource}.{step.command}", needs))

@@ -32,7 +32,7 @@ from benchyard.results.trust import Suspect
 from benchyard.show.curves.panels import read_curves
 from benchyard.show.curves.plot import draw
 from benchyard.show.results_plot.cells import tell_apart
-from benchyard.show.results_plot.chart import Chart, PlotKind
+from benchyard.show.results_plot.chart import PlotKind
 from benchyard.show.results_plot.choice import PlotRequest, make_chart
 from benchyard.show.results_plot.figure import PAPER, Size, chart_drawing
 
@@ -131,7 +131,7 @@ def _draw_results(
     found, notes = run_sets_of(sources, where)
     chart = make_chart(tell_apart(found, suspect=suspect), wish)
 
-    written = files or [_file(chart)]
+    written = files or [Path(f"{slug(chart.title or 'results')}-{chart.kind}.png")]
     chart_drawing(chart, size).write(*written)
     for file in filterfalse(failed, written):
         say(f"{chart.kind}: {file}")
@@ -139,10 +139,6 @@ def _draw_results(
         say(printable(sentence))
     for note in notes:
         say(printable(note), fg="yellow")
-
-
-def _file(chart: Chart) -> Path:
-    return Path(f"{slug(chart.title or 'results')}-{chart.kind}.png")
 
 
 # -- curves of a run
@@ -158,12 +154,9 @@ def _is_run(source: str) -> bool:
 def _refuse_with_curves(ctx: click.Context) -> None:
     """Refuse what curves would silently ignore."""
     options = ("kind", "metric", "steps", "x", "series", "reference", "log", "suspect")
-    sizes = ("paper", "width", "height")
-    for name in (*options, *sizes):
+    for name in (*options, "paper", "width", "height"):
         if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
-            raise click.UsageError(
-                f"--{name.replace('_', '-')} is of results, not of a run's curves"
-            )
+            raise click.UsageError(f"--{name} is of results, not of a run's curves")
 
 
 def _draw_curves(sources: Sequence[str], where: CasePlaces, files: Sequence[Path]) -> None:

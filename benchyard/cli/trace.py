@@ -60,7 +60,10 @@ def command(
     if out:
         _write(trace, out)
     if out and not failed(out):
-        say(f"{_counted(trace)}: {out}")
+        say(
+            f"{len(trace.slices):,} slices on {len(trace.tracks):,} tracks, "
+            f"{len(trace.counters):,} counters, {len(trace.instants):,} instants: {out}"
+        )
     for loss in trace.losses:
         say(f"warning: {loss}", err=True)
     if opening:
@@ -80,13 +83,6 @@ def _write(trace: Trace, file: Path) -> None:
         raise InputError(f"{file}: it must end in .json, .json.gz, .trace, .png or .svg")
     else:
         write_chrome(trace, file)
-
-
-def _counted(trace: Trace) -> str:
-    return (
-        f"{len(trace.slices):,} slices on {len(trace.tracks):,} tracks, "
-        f"{len(trace.counters):,} counters, {len(trace.instants):,} instants"
-    )
 
 
 def _open(trace: Trace, out: Path | None) -> None:

@@ -90,15 +90,21 @@ class ProcessAges:
             keep(self._socket, [Field(_ACCOUNT_AT + _ACCOUNT_PROCESS_AT, [pid])])
 
     def read(self) -> None:
-        """Note who ended since the last time."""
+        """Note who ended since the last time; forget all ages if an account was lost."""
+        was_lost = False
         while self._socket is not None:
             try:
                 message = self._socket.recv(8192)
             except OSError as error:
-                if error.errno == errno.ENOBUFS:  # some were lost: of these no age is known
-                    continue
-                return
+                if error.errno != errno.ENOBUFS:
+                    break
+                was_lost = True
+                continue
             self._note(_attributes(_attributes(message[_GENERIC_HEADERS:]).get(_OF_THREAD, b"")))
+        if was_lost:
+            # What is known may be the age at the end of a thread that was not the last; the queue
+            # takes nothing new until it is empty.
+            self._ages_ns.clear()
 
     def age_ns(self, pid: int) -> int | None:
         """Return how old a process was when its last thread called exit; None if unknown."""

@@ -17,7 +17,7 @@ from benchyard.core.quantity import shorten
 from benchyard.show.shipyard import tables
 from benchyard.show.shipyard.document import dat, document
 from benchyard.show.shipyard.events import Intake
-from benchyard.show.shipyard.nodes import BarKind, Graph, assemble
+from benchyard.show.shipyard.nodes import Graph, assemble
 from benchyard.show.shipyard.plot import graph_drawing
 from benchyard.show.shipyard.reading import read_rows, read_source
 
@@ -64,7 +64,7 @@ def command(
     if from_azure or configdir is not None or not sources:
         named.append(_read_azure(configdir, names, intake))
     graph = assemble(intake)
-    if not graph.nodes:
+    if not (graph.nodes or graph.runs):
         raise InputError(_nothing(graph, named))
     for file in outputs:
         _write(graph, named, file)
@@ -101,17 +101,17 @@ def _nothing(graph: Graph, sources: Sequence[str]) -> str:
 
 def _write(graph: Graph, sources: Sequence[str], file: Path) -> None:
     if file.suffix.lower() == ".dat":
-        write(file, dat(graph.nodes).encode(errors="backslashreplace"))
+        write(file, dat(graph).encode(errors="backslashreplace"))
         return
     graph_drawing(graph, _title(graph, sources)).write(file)
 
 
 def _title(graph: Graph, sources: Sequence[str]) -> str:
     """Return the title of a picture: the pool with its system, or the sources."""
-    nodes = graph.of(BarKind.NODE)
-    pools = {node.pool.partition("$")[2] or node.pool for node in nodes}
-    if len(pools) == 1 and "" not in pools and len(nodes) == len(graph.nodes):
-        system = [str(nodes[0].facts[name]) for name in ("offer", "sku") if name in nodes[0].facts]
+    pools = {node.pool.partition("$")[2] or node.pool for node in graph.nodes}
+    if len(pools) == 1 and "" not in pools and not graph.runs:
+        facts = graph.nodes[0].facts
+        system = [str(facts[name]) for name in ("offer", "sku") if name in facts]
         return f"{pools.pop()}" + (f" ({' '.join(system)})" if system else "")
     text = ", ".join(Path(source).name or source for source in sources)
     return shorten(text, 80)

@@ -35,16 +35,15 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
+from itertools import product
 from statistics import fmean, variance
 from typing import Any
 
 from benchyard.core.model import Json, JsonObject
 from benchyard.show.shipyard.events import IMAGE_WORK, NODE_PHASES, RUN_PHASES, Operation
 from benchyard.show.shipyard.matching import DIGITS, Span, between
-from benchyard.show.shipyard.nodes import BarKind, Graph, Node, finished, summed
+from benchyard.show.shipyard.nodes import Graph, Node, summed
 
-FORMAT = "benchyard-graph"
-VERSION = 1
 #: First line of a ``.dat``. Source: Azure/batch-shipyard, cascade/graph.py (graph_data).
 _DAT_HEADER = (
     "NodePrepStartTime NodeId NodePrep+DockerInstall PrivateRegistrySetup ShipyardContainerPull "
@@ -52,6 +51,8 @@ _DAT_HEADER = (
 )
 #: Operations that have a column, in the order of the original's ``.dat``, by the column's name.
 COLUMNS = {op.value.replace("preparation", "docker_install"): op for op in NODE_PHASES + IMAGE_WORK}
+#: Figures of several lengths.
+LENGTHS = ("total_s", "mean_s", "least_s", "most_s")
 #: What getting images took altogether, as the original adds it up.
 _ACQUISITION = (Operation.PULL, Operation.TORRENT, Operation.LOAD)
 
@@ -62,10 +63,10 @@ def document(graph: Graph, sources: Sequence[str]) -> JsonObject:
     Args:
         sources: What was read, as the user wrote it.
     """
-    nodes, runs, read = graph.of(BarKind.NODE), graph.of(BarKind.RUN), graph.read
+    nodes, runs, read = graph.nodes, graph.runs, graph.read
     return {
-        "format": FORMAT,
-        "version": VERSION,
+        "format": "benchyard-graph",
+        "version": 1,
         "sources": list(sources),
         "read": {
             "rows": read.taken,
@@ -121,7 +122,7 @@ def _iso(at: float | None) -> str | None:
 def _work(spans: Sequence[Span]) -> JsonObject:
     return {
         "total_s": summed(spans),
-        "finished": len(finished(spans)),
+        "finished": sum(span.duration is not None for span in spans),
         "unfinished": sum(span.is_open for span in spans),
         "bytes": sum(span.size or 0 for span in spans),
         "images": [{"image": span.name, **_span(span)} for span in spans],
@@ -172,7 +173,7 @@ def _counted(values: Iterable[float | None]) -> dict[str, Any]:
     every = list(values)
     known = [value for value in every if value is not None]
     figures = (math.fsum(known), fmean(known), min(known), max(known)) if known else (None,) * 4
-    lengths = dict(zip(("total_s", "mean_s", "least_s", "most_s"), figures, strict=True))
+    lengths = dict(zip(LENGTHS, figures, strict=True))
     return {"count": len(known), "missing": len(every) - len(known), **lengths}
 
 
@@ -193,33 +194,39 @@ def spread(times: Iterable[float | None]) -> dict[str, Any]:
 def images(nodes: Iterable[Node]) -> list[dict[str, Any]]:
     """Return the figures of each image and operation, what took longest first."""
     groups = defaultdict[tuple[str, Operation], list[Span]](list)
-    for node in nodes:
-        for operation in IMAGE_WORK:
-            for span in node.of(operation):
-                groups[span.name, operation].append(span)
-    found = list[dict[str, Any]]()
-    for (image, operation), spans in groups.items():
-        figures = _counted(span.duration for span in spans)
-        counts = {"finished": figures.pop("count"), "unfinished": sum(s.is_open for s in spans)}
-        del figures["missing"]
-        size = max((span.size for span in spans if span.size is not None), default=None)
-        whole = {"size_bytes": size, **figures, "total_s": summed(spans)}
-        found.append({"image": image, "operation": operation.value, **counts, **whole})
+    for node, operation in product(nodes, IMAGE_WORK):
+        for span in node.of(operation):
+            groups[span.name, operation].append(span)
+    found = [_image(*group, spans) for group, spans in groups.items()]
     return sorted(found, key=lambda one: (-one["total_s"], one["image"], one["operation"]))
+
+
+def _image(image: str, operation: Operation, spans: Sequence[Span]) -> dict[str, Any]:
+    figures = _counted(span.duration for span in spans)
+    return {
+        "image": image,
+        "operation": operation.value,
+        "finished": figures["count"],
+        "unfinished": sum(span.is_open for span in spans),
+        "size_bytes": max((s.size for s in spans if s.size is not None), default=None),
+        **{name: figures[name] for name in LENGTHS},
+        "total_s": summed(spans),
+    }
 
 
 # -- columns for gnuplot
 
 
-def dat(nodes: Sequence[Node]) -> str:
-    """Return a line for each node in order of its start, in the columns of Batch Shipyard's.
+def dat(graph: Graph) -> str:
+    """Return a line for each bar in order of its start, in the columns of Batch Shipyard's.
 
     What is unfinished or was not told is ``nan``, which gnuplot takes for missing: a sum that lacks
     a part is none. Of a run of ours the columns hold what is exported of it for Batch Shipyard:
     until its resources are initialized for the preparation, initializing them for the global
     resources.
     """
-    return "\n".join([_DAT_HEADER, *map(_dat_line, nodes)]) + "\n"
+    bars = sorted((*graph.nodes, *graph.runs), key=lambda bar: (bar.start, bar.label, bar.pool))
+    return "\n".join([_DAT_HEADER, *map(_dat_line, bars)]) + "\n"
 
 
 def _dat_line(node: Node) -> str:

@@ -2,13 +2,14 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from itertools import chain
+from typing import NamedTuple
 
 from benchyard.core.quantity import day_and_time, duration, number
 from benchyard.show.axes import LETTER, Axis, Frame, short
 from benchyard.show.drawing import Box, Drawing, Line, Shape, Text
 from benchyard.show.shipyard.events import IMAGE_WORK, Operation
-from benchyard.show.shipyard.nodes import BarKind, Graph, Node, Segment, summed
+from benchyard.show.shipyard.nodes import Graph, Node, summed
 
 #: Colour and words of an operation. The colours are distinct for the colour-blind, too.
 #: Source: Okabe and Ito 2008, Color Universal Design.
@@ -41,26 +42,30 @@ _UNFINISHED = "unfinished"
 _HATCHES = ("", "////")
 
 
-@dataclass(frozen=True, slots=True)
-class _Panel:
+class _Panel(NamedTuple):
     """Stacked bars on one axis; a row of the picture has one or two panels.
 
     Args:
         axis: What the bars are of.
         width: Pixels.
-        values: Each operation's length on each node.
+        bars: Of each the finished and the unfinished length of each operation.
         remarks: What stands behind each bar.
     """
 
     axis: str
     width: int
-    values: Mapping[Operation, Sequence[Segment]]
+    bars: Sequence[Mapping[Operation, tuple[float, float]]]
     remarks: Sequence[str]
+
+    @property
+    def operations(self) -> list[Operation]:
+        """Those that any bar has."""
+        return [op for op in self.bars[0] if any(any(bar[op]) for bar in self.bars)]
 
 
 def graph_drawing(graph: Graph, title: str) -> Drawing:
     """Draw the nodes, and below them the runs."""
-    groups = [nodes for kind in BarKind if (nodes := graph.of(kind))]
+    groups = [bars for bars in (graph.nodes, graph.runs) if bars]
     rows = [(_labels(nodes), list(_panels(nodes))) for nodes in groups]
     left = 20 + _TEXT * LETTER * max(len(label) for labels, _ in rows for label in labels)
     broadest = max(sum(panel.width + _BETWEEN for panel in panels) for _, panels in rows)
@@ -85,29 +90,23 @@ def _labels(nodes: Sequence[Node]) -> list[str]:
 
 
 def _start(node: Node, first: float) -> str:
-    if node.kind is BarKind.RUN:
+    if node.is_run:
         return day_and_time(node.start)
     return f"+{duration(node.start - first)}" if node.start > first else "first"
 
 
 def _panels(nodes: Sequence[Node]) -> Iterator[_Panel]:
-    is_node = nodes[0].kind is BarKind.NODE
-    what = "node's preparation" if is_node else "run"
+    what = "run" if nodes[0].is_run else "node's preparation"
     axis = f"seconds of the {what}; what overlaps counts once"
-    segments = [node.segments() for node in nodes]
-    phases = {operation: [one[operation] for one in segments] for operation in segments[0]}
     remarks = ["" if node.is_finished else _UNFINISHED for node in nodes]
-    yield _Panel(axis, _PHASES_WIDTH, _used(phases), remarks)
+    yield _Panel(axis, _PHASES_WIDTH, [node.segments() for node in nodes], remarks)
     # Bars of images are of what is finished; the rest is told in words.
-    work = {op: [Segment(summed(node.of(op)), 0.0) for node in nodes] for op in IMAGE_WORK}
-    left = [sum(span.is_open for op in IMAGE_WORK for span in node.of(op)) for node in nodes]
+    work = [{op: (summed(node.of(op)), 0.0) for op in IMAGE_WORK} for node in nodes]
+    left = [sum(span.is_open for span in node.of(*IMAGE_WORK)) for node in nodes]
     remarks = [f"{count:,} {_UNFINISHED}" if count else "" for count in left]
-    if is_node and (any(left) or _used(work)):
-        yield _Panel("seconds, summed over images", _WORK_WIDTH, _used(work), remarks)
-
-
-def _used(values: Mapping[Operation, Sequence[Segment]]) -> dict[Operation, Sequence[Segment]]:
-    return {operation: each for operation, each in values.items() if any(map(any, each))}
+    panel = _Panel("seconds, summed over images", _WORK_WIDTH, work, remarks)
+    if not nodes[0].is_run and (any(left) or panel.operations):
+        yield panel
 
 
 def _names(labels: Sequence[str], frame: Frame) -> Iterator[Text]:
@@ -120,23 +119,22 @@ def _names(labels: Sequence[str], frame: Frame) -> Iterator[Text]:
 
 
 def _bars(panel: _Panel, frame: Frame) -> Iterator[Shape]:
-    bars = list(zip(*panel.values.values(), strict=True)) or [()] * len(panel.remarks)
-    longest = max(sum(map(sum, bar)) for bar in bars) or 1.0
+    longest = max(sum(chain(*bar.values())) for bar in panel.bars) or 1.0
     axis = Axis(0.0, longest * (1.16 if any(panel.remarks) else 1.02), frame.left, frame.right)
     for mark in axis.ticks():
         yield Line([(axis(mark), frame.top), (axis(mark), frame.bottom)], _GRID, 0.6)
         yield Text(axis(mark), frame.bottom + 13, number(mark, 6), anchor="middle")
     yield Text((frame.left + frame.right) / 2, frame.bottom + 28, panel.axis, anchor="middle")
     yield from _legend(panel, frame)
-    high = frame.height / len(bars)
-    for place, (bar, remark) in enumerate(zip(bars, panel.remarks, strict=True)):
+    high = frame.height / len(panel.bars)
+    for place, (bar, remark) in enumerate(zip(panel.bars, panel.remarks, strict=True)):
         y, end = frame.top + high * place, 0.0
-        for operation, segment in zip(panel.values, bar, strict=True):
-            colour, _ = _LOOKS[operation]
-            for length, hatch in zip(segment, _HATCHES, strict=True):
+        for operation, lengths in bar.items():
+            for length, hatch in zip(lengths, _HATCHES, strict=True):
                 if length > 0:
-                    left, right = axis(end), axis(end + length)
-                    yield _box(left, y + 0.12 * high, right - left, 0.76 * high, colour, hatch)
+                    left, width = axis(end), axis(end + length) - axis(end)
+                    colour = _LOOKS[operation][0]
+                    yield _box(left, y + 0.12 * high, width, 0.76 * high, colour, hatch)
                 end += length
         if remark and high >= _LABEL:
             yield Text(axis(end) + 4, y + high / 2 + 3, remark, _SMALL)
@@ -144,7 +142,7 @@ def _bars(panel: _Panel, frame: Frame) -> Iterator[Shape]:
 
 def _legend(panel: _Panel, frame: Frame) -> Iterator[Shape]:
     """Put the legend above the bars, in one row or two."""
-    known = [(_LOOKS[operation], "") for operation in panel.values]
+    known = [(_LOOKS[operation], "") for operation in panel.operations]
     known += [((_OPEN, _UNFINISHED), _HATCHES[1])] * (_UNFINISHED in panel.remarks)
     columns = len(known) if len(known) <= 3 else math.ceil(len(known) / 2)
     for place, ((colour, words), hatch) in enumerate(known):

@@ -8,7 +8,7 @@ from benchyard.core.table import BYTES, COUNT, LONG, MOMENT, SECONDS, Column, Ta
 from benchyard.core.wording import printable
 from benchyard.show.shipyard.document import COLUMNS, images, node_totals, run_totals, spread
 from benchyard.show.shipyard.events import IMAGE_WORK, RUN_PHASES, Operation
-from benchyard.show.shipyard.nodes import BarKind, Graph, Node, summed
+from benchyard.show.shipyard.nodes import Graph, Node, summed
 
 _HEADS = ("INSTALL", "REGISTRY", "CONTAINER", "RESOURCES", "PULLS", "SAVES", "LOADS", "TORRENTS")
 _PHASES = {op: op.upper() for op in RUN_PHASES} | {Operation.RUN: "WHOLE"}
@@ -22,7 +22,7 @@ _MOST_IMAGES = 20
 
 def tables(graph: Graph) -> Iterator[Table]:
     """Yield tables of nodes and images, of runs, and of the totals of both."""
-    if nodes := graph.of(BarKind.NODE):
+    if nodes := graph.nodes:
         yield _bars("NODE", nodes, dict(zip(COLUMNS.values(), _HEADS, strict=True)))
         columns = (*_IMAGE, Column("size_bytes", "SIZE", BYTES), *_LENGTHS)
         rows = [[*one.values()] for one in images(nodes)]
@@ -30,7 +30,7 @@ def tables(graph: Graph) -> Iterator[Table]:
             every = Table("images", "Images", columns, rows)
             yield every.first(_MOST_IMAGES, "; --json has all")
         yield _total_table(node_totals(nodes))
-    if runs := graph.of(BarKind.RUN):
+    if runs := graph.runs:
         yield _bars("RUN", runs, _PHASES)
         yield _total_table(run_totals(runs))
 
@@ -60,7 +60,7 @@ def _length(bar: Node, operation: Operation) -> float | None:
     """Return what is known of the time of an operation; images are summed on nodes."""
     if not bar.of(operation):
         return None
-    if bar.kind is BarKind.RUN:
+    if bar.is_run:
         return bar.length(operation)
     return summed(bar.of(operation)) if operation in IMAGE_WORK else bar.column(operation)
 
@@ -81,7 +81,7 @@ def _total_table(totals: Iterable[tuple[str, dict[str, Any]]]) -> Table:
 
 def summary(graph: Graph) -> list[str]:
     """Return the sentences below the tables."""
-    nodes, runs = graph.of(BarKind.NODE), graph.of(BarKind.RUN)
+    nodes, runs = graph.nodes, graph.runs
     found = list[str]()
     if nodes:
         found.append(_count(nodes, "node"))

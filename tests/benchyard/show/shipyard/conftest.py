@@ -78,7 +78,7 @@ def only(rows: Iterable[Row]) -> Node:
     """Return the only node that there is, of rows that are all readable."""
     graph = graph_of(list(rows))
     assert graph.read.problems == []
-    [node] = graph.nodes
+    [node] = (*graph.nodes, *graph.runs)
     return node
 
 

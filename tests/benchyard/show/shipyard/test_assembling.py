@@ -44,8 +44,8 @@ def assert_as_the_original(rows: list[Row]) -> None:
     for node in graph.nodes:
         told = dict(expected[node.name])
         assert node.length(Operation.PREPARATION) == pytest.approx(told.pop("nodeprep"), abs=1e-6)
-        columns = (node.install, node.optional(Operation.REGISTRY))
-        columns += (node.optional(Operation.CONTAINER), node.resources)
+        columns = (node.column(Operation.PREPARATION), node.optional(Operation.REGISTRY))
+        columns += (node.optional(Operation.CONTAINER), node.column(Operation.RESOURCES))
         names = ("docker_install", "private_registry_setup", "docker_shipyard_container_pull")
         others = [told.pop(name) for name in (*names, "global_resources_loaded")]
         assert columns == pytest.approx(others, abs=1e-6)
@@ -87,11 +87,18 @@ def test_a_node_that_lacks_an_event_loses_nothing_else(event: str) -> None:
         put_together(kept)
     one, other = sorted(graph_of(kept).nodes, key=lambda node: node.name)
     assert lengths(one) == [30.0]
-    assert (other.install, other.resources, other.is_finished) == (120.5, 1000.0, True)
+    assert (
+        other.column(Operation.PREPARATION),
+        other.column(Operation.RESOURCES),
+        other.is_finished,
+    ) == (120.5, 1000.0, True)
     if event.startswith("nodeprep"):
-        assert (one.length(Operation.PREPARATION), one.resources) == (None, 1000.0)
+        assert (one.length(Operation.PREPARATION), one.column(Operation.RESOURCES)) == (
+            None,
+            1000.0,
+        )
     else:
-        assert (one.length(Operation.PREPARATION), one.resources) == (120.5, None)
+        assert (one.length(Operation.PREPARATION), one.column(Operation.RESOURCES)) == (120.5, None)
     assert one.ready_at is None or event == "cascade:start"
 
 
@@ -169,9 +176,9 @@ def test_cascades_of_docker_and_singularity_count_until_both_are_done() -> None:
         row(START + 200, "a", "cascade:gr-done", "nglobalresources=1"),
     ]
     half = only(rows)
-    assert (half.resources, half.is_open(Operation.RESOURCES)) == (None, True)
+    assert (half.column(Operation.RESOURCES), half.is_open(Operation.RESOURCES)) == (None, True)
     whole = only([*rows, row(START + 250, "a", "cascade:gr-done", "nglobalresources=1")])
-    assert (whole.resources, whole.is_finished) == (120.0, True)
+    assert (whole.column(Operation.RESOURCES), whole.is_finished) == (120.0, True)
 
 
 def test_a_cascade_after_a_reboot_adds_to_the_first_without_the_time_between() -> None:
@@ -179,12 +186,12 @@ def test_a_cascade_after_a_reboot_adds_to_the_first_without_the_time_between() -
         row(START + 5000, "a", "cascade:start"),
         row(START + 5030, "a", "cascade:gr-done", "nglobalresources=2"),
     ]
-    assert only(prepared("a") + again).resources == 1030.0
+    assert only(prepared("a") + again).column(Operation.RESOURCES) == 1030.0
 
 
 def test_a_cascade_that_was_started_again_is_the_later_one() -> None:
     rows = [*prepared("a"), row(START + 100, "a", "cascade:start")]
-    assert (only(rows).resources, only(rows).is_finished) == (1000.0, True)
+    assert (only(rows).column(Operation.RESOURCES), only(rows).is_finished) == (1000.0, True)
 
 
 def test_a_node_that_is_prepared_again_is_a_bar_of_its_own() -> None:
@@ -194,14 +201,22 @@ def test_a_node_that_is_prepared_again_is_a_bar_of_its_own() -> None:
     first, second = graph_of(rows).nodes
     assert [first.label, second.label] == ["a", "a (2)"]
     assert [lengths(first), lengths(second)] == [[30.0], [7.0]]
-    assert (first.install, second.install, second.resources) == (120.5, 120.5, 1000.0)
+    assert (
+        first.column(Operation.PREPARATION),
+        second.column(Operation.PREPARATION),
+        second.column(Operation.RESOURCES),
+    ) == (120.5, 120.5, 1000.0)
     assert [first.start, second.start] == [START, START + 9000]
 
 
 def test_a_preparation_that_was_given_up_is_unfinished_and_the_next_one_is_whole() -> None:
     rows = [row(START - 500, "a", "nodeprep:start", "offer=o,sku=s"), *prepared("a")]
     first, second = graph_of(rows).nodes
-    assert (first.is_finished, first.install, second.install) == (False, None, 120.5)
+    assert (
+        first.is_finished,
+        first.column(Operation.PREPARATION),
+        second.column(Operation.PREPARATION),
+    ) == (False, None, 120.5)
 
 
 # -- time, names, and the rest of the quirks
@@ -222,7 +237,7 @@ def test_time_is_utc_wherever_it_is_read(zone: str, monkeypatch: pytest.MonkeyPa
                 row(change + 120, "a", "nodeprep:end"),
             ]
         )
-        assert node.install == 120.0
+        assert node.column(Operation.PREPARATION) == 120.0
         assert document(graph_of(prepared("a")), [])["nodes"][0]["started_at"] == (  # type: ignore[index, call-overload]
             "2016-11-18T19:35:23.250000+00:00"
         )

@@ -90,7 +90,7 @@ def test_exported_rows_may_have_no_partition_and_more_members() -> None:
         {key: value for key, value in one.items() if key != "PartitionKey"} | {"Timestamp": "2016"}
         for one in GOOD
     ]
-    assert only(rows).install == 120.5
+    assert only(rows).column(Operation.PREPARATION) == 120.5
 
 
 def test_events_may_have_capitals_and_spaces() -> None:

@@ -39,7 +39,7 @@ def torn() -> Graph:
 
 
 def test_columns_are_the_originals_to_its_digits(whole_pool: list[Row]) -> None:
-    text = dat(graph_of(whole_pool).nodes)
+    text = dat(graph_of(whole_pool))
     header, *lines = text.splitlines()
     assert header == (
         "NodePrepStartTime NodeId NodePrep+DockerInstall PrivateRegistrySetup "
@@ -62,14 +62,14 @@ def test_columns_are_the_originals_to_its_digits(whole_pool: list[Row]) -> None:
 
 
 def test_what_is_unfinished_is_no_number_in_the_columns(torn: Graph) -> None:
-    whole, pulling, young = (line.split()[2:] for line in dat(torn.nodes).splitlines()[1:])
+    whole, pulling, young = (line.split()[2:] for line in dat(torn).splitlines()[1:])
     assert "nan" not in whole
     assert pulling == ["120.5", "0.0", "5.0", "1000.0", "nan", "9.50000", "5.25000", "8.00000"]
     assert young == ["nan", "0.0", "0.0", "nan", *["0.00000"] * 4]
 
 
 def test_names_with_spaces_stay_one_column() -> None:
-    [line] = dat(graph_of(prepared('my "node"\t1')).nodes).splitlines()[1:]
+    [line] = dat(graph_of(prepared('my "node"\t1'))).splitlines()[1:]
     assert line.split()[1] == "my_node_1"
 
 

@@ -62,7 +62,7 @@ def test_rows_are_read_in_every_form_they_are_exported_in(tmp_path: Path, name: 
     (tmp_path / name).write_bytes(CONTENTS[name])
     graph = read(tmp_path / name)
     [node] = graph.nodes
-    assert (graph.read.unreadable, node.install) == (0, 120.5)
+    assert (graph.read.unreadable, node.column(Operation.PREPARATION)) == (0, 120.5)
     assert [(span.name, span.duration) for span in node.of(Operation.PULL)] == [("i", 30)]
 
 
@@ -110,8 +110,8 @@ def test_every_run_below_a_folder_is_a_bar(tmp_path: Path) -> None:
     place_run(results / "run_1", run_rows())
     place_run(results / "run_2", run_rows(START + 60, run=2))
     place_run(results / "run_2.replaced", run_rows(START + 30, run=2))
-    assert [run.label for run in read(tmp_path).nodes] == ["words run 1", "words run 2"]
-    assert [run.label for run in read(results / "run_2").nodes] == ["words run 2"]
+    assert [run.label for run in read(tmp_path).runs] == ["words run 1", "words run 2"]
+    assert [run.label for run in read(results / "run_2").runs] == ["words run 2"]
 
 
 def test_runs_of_one_number_in_two_folders_are_told_apart(
@@ -123,7 +123,7 @@ def test_runs_of_one_number_in_two_folders_are_told_apart(
     intake = Intake()
     for name in ("old", "new"):
         read_source(name, intake)
-    assert [run.label for run in assemble(intake).nodes] == [
+    assert [run.label for run in assemble(intake).runs] == [
         "words run 1 in new",
         "words run 1 in old",
     ]
@@ -135,7 +135,7 @@ def test_a_run_without_events_is_read_by_its_record(tmp_path: Path) -> None:
     )
     (tmp_path / "run_4").mkdir()
     write_record(tmp_path / "run_4", record)
-    [run] = read(tmp_path).nodes
+    [run] = read(tmp_path).runs
     assert (run.label, run.length(Operation.RUN)) == ("words run 4", 12.5)
 
 
@@ -144,7 +144,7 @@ def test_a_record_that_is_damaged_is_named(tmp_path: Path) -> None:
     (tmp_path / "run_2").mkdir()
     (tmp_path / "run_2" / "run.json").write_text("{")
     graph = read(tmp_path)
-    assert [len(graph.nodes), graph.read.unreadable] == [1, 1]
+    assert [len(graph.runs), graph.read.unreadable] == [1, 1]
     assert "run_2" in graph.read.problems[0]
 
 

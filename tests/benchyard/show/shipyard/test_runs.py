@@ -8,7 +8,6 @@ import pytest
 from benchyard.publish.sinks.azure.shipyard import rows_of
 from benchyard.results.events import Event
 from benchyard.show.shipyard.events import Operation
-from benchyard.show.shipyard.nodes import BarKind
 from tests.benchyard.show.shipyard.conftest import START, graph_of, only, ours, run_rows
 
 PULL = Operation.PULL
@@ -18,7 +17,7 @@ def test_a_run_is_a_bar_with_its_phases() -> None:
     rows = run_rows()
     random.Random(2).shuffle(rows)  # noqa: S311 - no secret
     run = only(rows)
-    assert (run.kind, run.label, run.is_finished) == (BarKind.RUN, "words run 1", True)
+    assert (run.is_run, run.label, run.is_finished) == (True, "words run 1", True)
     parts = run.segments()
     assert list(map(sum, parts.values())) == [2.25, 3.75, 1.0, 0.5, 10.0, 1.0, 4.5]
     # What is in no phase is the last, so that bars are as long as the runs.
@@ -42,19 +41,19 @@ def test_what_is_unfinished_of_a_run_leaves_what_finished_as_it_was() -> None:
     torn = only([one for place, one in enumerate(rows) if place != last]).segments()
     kept = [op for op in whole if op not in (Operation.STEP, Operation.RUN)]
     assert [torn[op] for op in kept] == [whole[op] for op in kept]
-    steps = torn[Operation.STEP]
-    assert 0 < steps.finished < whole[Operation.STEP].finished
-    assert steps.unfinished > 0
+    finished, unfinished = torn[Operation.STEP]
+    assert 0 < finished < whole[Operation.STEP][0]
+    assert unfinished > 0
 
 
 def test_a_run_that_was_done_again_is_two() -> None:
-    labels = [run.label for run in graph_of(run_rows() + run_rows(START + 100)).nodes]
+    labels = [run.label for run in graph_of(run_rows() + run_rows(START + 100)).runs]
     assert labels == ["words run 1", "words run 1 (2)"]
 
 
 def test_runs_of_several_numbers_are_one_each() -> None:
     rows = run_rows() + run_rows(START + 50, run=2) + run_rows(START + 90, case="other")
-    labels = [run.label for run in graph_of(rows).nodes]
+    labels = [run.label for run in graph_of(rows).runs]
     assert labels == ["words run 1", "words run 2", "other run 1"]
 
 
@@ -72,6 +71,9 @@ def test_an_exported_run_is_the_same_as_its_own_events_in_batch_shipyards_column
         for one in run_rows()
     ]
     [node] = graph_of(rows_of(events, "batch$pool")).nodes
-    assert node.kind is BarKind.NODE
-    both = [[one.install, one.resources, one.total(PULL)] for one in (run, node)]
+    assert not node.is_run
+    both = [
+        [one.column(Operation.PREPARATION), one.column(Operation.RESOURCES), one.total(PULL)]
+        for one in (run, node)
+    ]
     assert both[0] == pytest.approx(both[1])

@@ -22,45 +22,34 @@ from tests.benchyard.analysis.conftest import MakeTry, step
 BEGAN = "2026-11-20T08:00:00.000000+00:00"
 
 
-def test_step_that_fails_twice_and_then_works_recovered(make_try: MakeTry) -> None:
-    (one,) = executions([make_try(step("load", "first", "second"))])
-    assert (one.step, one.attempts, one.recovered, one.in_trouble) == ("01-load", 3, True, True)
-    assert one.first_error == ErrorRecord("E", "first")
-    assert one.last_error == ErrorRecord("E", "second")
-    assert not one.same_errors
+NO = step("load", "no", outcome=Outcome.FAILED)
+SKIPPED = TriedStep(2, "ask", "ask", Outcome.SKIPPED, reason="a step that it needs failed")
+CANCELLED = TriedStep(3, "end", "end", Outcome.CANCELLED)
+LOST = TriedStep(2, "ask", "ask", Outcome.FAILED, reason="it never began")
+ERROR = ErrorRecord("ResourceError", "no such image")
 
 
-def test_steps_that_never_began_because_of_others_are_no_executions(make_try: MakeTry) -> None:
-    skipped = TriedStep(2, "ask", "ask", Outcome.SKIPPED, reason="a step that it needs failed")
-    cancelled = TriedStep(3, "end", "end", Outcome.CANCELLED)
-    failed = step("load", "no", outcome=Outcome.FAILED)
-    found = list(executions([make_try(failed, skipped, cancelled, outcome=Outcome.FAILED)]))
-    assert [one.step for one in found] == ["01-load"]
-
-
-def test_step_that_was_started_and_never_began_is_trouble(make_try: MakeTry) -> None:
-    lost = TriedStep(2, "ask", "ask", Outcome.FAILED, reason="it never began")
-    (one,) = executions([make_try(lost, outcome=Outcome.FAILED)])
-    assert (one.attempts, one.duration_s, one.in_trouble) == (0, None, True)
-    assert one.last_error == ErrorRecord("", "it never began")
-
-
-def test_run_that_broke_off_before_its_steps_is_told(make_try: MakeTry) -> None:
-    error = ErrorRecord("ResourceError", "no such image")
-    (one,) = executions([make_try(outcome=Outcome.FAILED, error=error)])
-    assert (one.step, one.outcome, one.last_error) == (WHOLE_RUN, Outcome.FAILED, error)
-
-
-def test_error_of_a_run_that_is_a_steps_is_told_once(make_try: MakeTry) -> None:
-    broken = step("load", "no", outcome=Outcome.FAILED)
-    tried = make_try(broken, outcome=Outcome.FAILED, error=ErrorRecord("E", "no"))
-    assert [one.step for one in executions([tried])] == ["01-load"]
-
-
-def test_try_without_an_end_was_killed(make_try: MakeTry) -> None:
-    (one,) = executions([make_try(outcome=None, ended_at=None, duration_s=None)])
-    assert (one.step, one.outcome, one.in_trouble) == (WHOLE_RUN, None, True)
-    assert one.last_error == ErrorRecord("", NO_END)
+@pytest.mark.parametrize(
+    ("steps", "outcome", "error", "expected"),
+    [
+        ([NO, SKIPPED, CANCELLED], Outcome.FAILED, None, ("01-load", 1, ErrorRecord("E", "no"))),
+        ([NO], Outcome.FAILED, ErrorRecord("E", "no"), ("01-load", 1, ErrorRecord("E", "no"))),
+        ([LOST], Outcome.FAILED, None, ("02-ask", 0, ErrorRecord("", "it never began"))),
+        ([], Outcome.FAILED, ERROR, (WHOLE_RUN, 0, ERROR)),
+        ([], None, None, (WHOLE_RUN, 0, ErrorRecord("", NO_END))),
+    ],
+    ids=["of others", "told once", "never began", "broke off", "killed"],
+)
+def test_what_went_wrong_is_one_execution(
+    make_try: MakeTry,
+    steps: list[TriedStep],
+    outcome: Outcome | None,
+    error: ErrorRecord | None,
+    expected: tuple[str, int, ErrorRecord],
+) -> None:
+    (one,) = executions([make_try(*steps, outcome=outcome, error=error)])
+    assert (one.step, one.attempts, one.last_error) == expected
+    assert (one.outcome, one.in_trouble) == (outcome, True)
 
 
 def record(run: int = 1, began: str = BEGAN) -> RunRecord:
@@ -75,28 +64,17 @@ def done(results: Path, made: RunRecord) -> Path:
     return folder
 
 
-def test_run_that_is_noted_and_recorded_is_one_try(tmp_path: Path) -> None:
+def test_a_run_that_log_or_record_tell_of_is_one_try(tmp_path: Path) -> None:
     done(tmp_path, record())
     note_ended(tmp_path, record())
-    assert len(collect([tmp_path]).tries) == 1
-
-
-def test_run_from_before_notes_were_made_counts(tmp_path: Path) -> None:
-    done(tmp_path, record())
     note_ended(tmp_path, record(2, "2026-11-21T08:00:00+00:00"))
-    assert [one.run for one in collect([tmp_path]).tries] == [1, 2]
-
-
-def test_run_whose_end_could_not_be_noted_is_told_by_its_record(tmp_path: Path) -> None:
-    note_began(tmp_path, "words", 1, BEGAN, {})
-    done(tmp_path, record())
-    (one,) = collect([tmp_path]).tries
-    assert one.outcome is Outcome.COMPLETED
-
-
-def test_failed_run_without_a_checkpoint_counts(tmp_path: Path) -> None:
-    (done(tmp_path, replace(record(), outcome=Outcome.FAILED)) / ".done").unlink()
-    assert len(collect([tmp_path]).tries) == 1
+    note_began(tmp_path, "words", 3, BEGAN, {})
+    done(tmp_path, record(3))
+    (done(tmp_path, replace(record(4), outcome=Outcome.FAILED)) / ".done").unlink()
+    found = {one.run: one.outcome for one in collect([tmp_path]).tries}
+    completed = dict.fromkeys((1, 2, 3), Outcome.COMPLETED)
+    assert found == {**completed, 4: Outcome.FAILED}
+    assert len(collect([tmp_path]).tries) == 4
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"format": "x", "version": 1}'])

@@ -28,25 +28,20 @@ def execution(make_try: MakeTry, *errors: str) -> StepTry:
     return next(iter(executions([make_try(step("load", *errors))])))
 
 
-def test_what_was_said_is_shown_and_not_that_a_program_failed(make_try: MakeTry) -> None:
-    pair = first_and_last(execution(make_try, f"{SH}refused", f"{SH}timed out"))
-    assert pair == ("exit 1: refused", "exit 1: timed out")
-
-
-def test_long_errors_show_where_they_differ(make_try: MakeTry) -> None:
-    pair = first_and_last(execution(make_try, f"{SH}{LONG}refused", f"{SH}{LONG}timed out"))
-    assert pair == ("…refused", "…timed out")
-
-
-def test_errors_that_differ_before_the_last_line_show_that(make_try: MakeTry) -> None:
-    first, last = first_and_last(execution(make_try, f"{SH}a\nend", f"{SH}b\nend"))
-    assert first.endswith("a end")
-    assert last.endswith("b end")
-
-
-def test_one_error_and_the_same_error(make_try: MakeTry) -> None:
-    assert first_and_last(execution(make_try, f"{SH}x y")) == ("exit 1: x y", "-")
-    assert first_and_last(execution(make_try, "a b", "a b")) == ("a b", "the same")
+@pytest.mark.parametrize(
+    ("errors", "pair"),
+    [
+        ((f"{SH}x y",), ("exit 1: x y", "-")),
+        (("a b", "a b"), ("a b", "the same")),
+        ((f"{SH}refused", f"{SH}timed out"), ("exit 1: refused", "exit 1: timed out")),
+        ((f"{SH}{LONG}refused", f"{SH}{LONG}timed out"), ("…refused", "…timed out")),
+        ((f"{SH}a\nend", f"{SH}b\nend"), ("…a end", "…b end")),
+    ],
+)
+def test_first_and_last_error_show_where_they_differ(
+    make_try: MakeTry, errors: tuple[str, ...], pair: tuple[str, str]
+) -> None:
+    assert first_and_last(execution(make_try, *errors)) == pair
 
 
 def test_a_step_shows_both_ends_of_its_last_error(make_try: MakeTry) -> None:

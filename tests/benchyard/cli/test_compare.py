@@ -129,6 +129,9 @@ def test_several_sides_are_compared_with_the_reference(
     made = compared(cli, old, new, far, "--against", "all", "--sort", "change", code=3)
     assert [one["ratio"] for one in made["comparisons"]] == pytest.approx([9, 4.5, 2], rel=0.01)
     assert made["comparisons"][1]["verdict"] == "change"
+    made = compared(cli, old, new, far, "--against", "previous", code=3)
+    assert [one["ratio"] for one in made["comparisons"]] == pytest.approx([2, 4.5], rel=0.01)
+    assert "no side is 'x'" in refused(cli, old, new, far, "--reference", "x")
     out = cli("compare", old, new, far, code=3).out
     assert [line.split()[0] for line in out.splitlines() if line.endswith("reference")] == ["Load"]
 
@@ -159,6 +162,7 @@ def test_steps_of_other_ids_are_paired_by_hand(old: Path, tmp_path: Path, cli: C
     [row] = compared(cli, old, other, "--pair", "load=insert")["comparisons"]
     assert (row["baseline_step"], row["step"], row["other_work"]) == ("load", "insert", True)
     assert "write ids as REFERENCE=OTHER" in refused(cli, old, other, "--pair", "load")
+    assert refused(cli, old, other, "--pair", "q09=q9").count("--pair: no step of ") == 2
 
 
 @pytest.mark.parametrize(

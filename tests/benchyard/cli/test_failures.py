@@ -1,10 +1,7 @@
 """``benchyard failures``."""
 
 import json
-import os
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -142,14 +139,3 @@ def test_long_lists_are_cut_off_unless_asked_for(
 @pytest.mark.parametrize("since", ["yesterday", "", "9999999999d"])
 def test_date_that_is_none_is_wrong_input(root: Path, since: str, cli: Cli) -> None:
     cli("failures", "--root", root, "--since", since, code=2)
-
-
-@pytest.mark.slow
-def test_prefect_is_not_loaded(root: Path) -> None:
-    code = (
-        "import sys; from benchyard.cli import call; "
-        f"call(['failures', '--root', {str(root)!r}]); "
-        "assert 'prefect' not in sys.modules; assert 'matplotlib' not in sys.modules"
-    )
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[3])}
-    subprocess.run([sys.executable, "-c", code], check=True, env=environment, capture_output=True)

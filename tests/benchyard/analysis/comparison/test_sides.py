@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchyard.analysis.comparison.request import Against, pair_sides, with_reference
+from benchyard.analysis.comparison.request import Against, pair_sides
 from benchyard.analysis.comparison.rows import Rule
 from benchyard.analysis.comparison.sides import Places, Side, read_sides
 from benchyard.analysis.comparison.tables import table
@@ -167,22 +167,6 @@ def test_points_are_paired_by_the_rest_of_the_matrix(tmp_path: Path) -> None:
     assert len(two.baseline_only) == 2
 
 
-def test_each_is_compared_with_the_reference_or_each_two(tmp_path: Path) -> None:
-    for name in "abc":
-        case(tmp_path, name)
-    found = sides(tmp_path, *"abc")
-    assert [one[:2] for one in paired(found)] == [["a", "b"], ["a", "c"]]
-    assert [one[:2] for one in paired(found, against=Against.ALL)] == [
-        ["a", "b"],
-        ["a", "c"],
-        ["b", "c"],
-    ]
-    assert [one[:2] for one in paired(found, against=Against.PREVIOUS)] == [["a", "b"], ["b", "c"]]
-    assert [one[:2] for one in paired(with_reference(found, "b"))] == [["b", "a"], ["b", "c"]]
-    with pytest.raises(InputError, match="no side is 'x'"):
-        with_reference(found, "x")
-
-
 def test_a_run_is_on_one_side_only_but_for_other_steps(tmp_path: Path) -> None:
     case(tmp_path, "m")
     with pytest.raises(InputError, match="is on both sides"):
@@ -203,22 +187,6 @@ def test_steps_of_the_same_runs_are_compared_in_pairs_and_never_a_regression(
     # Each run takes three times as long for the second one.
     assert row.difference.ratio_interval.low == pytest.approx(3)
     assert both.pairs[0].mismatches == ()
-
-
-def test_steps_of_other_names_are_paired_by_hand(tmp_path: Path) -> None:
-    place(tmp_path / "old", queries({"q01": BASE, "q02": BASE, "same": BASE}))
-    place(tmp_path / "new", queries({"q1": [2 * v for v in BASE], "q02": BASE, "same": BASE}))
-    found = sides(tmp_path, "old", "new")
-    both = compare_sides(pair_sides(found, {"q01": "q1"}), Rule(other_work=True))
-    pairs = [(row.baseline.id, row.candidate.id) for row in both.rows]
-    assert pairs == [("q01", "q1"), ("q02", "q02"), ("same", "same")]
-    texts = [one.text for one in both.pairs[0].mismatches]
-    assert texts == [
-        "parameter query of step q01 and q1: baseline q01, candidate q1; it is other work"
-    ]
-    with pytest.raises(InputError) as unknown:
-        pair_sides(found, {"q09": "q9"})
-    assert str(unknown.value).count("--pair: no step of ") == 2
 
 
 # -- the table

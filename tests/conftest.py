@@ -118,11 +118,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """Have one worker more than there are CPUs.
-
-    Tests wait for servers and containers for a third of their time.
-    """
-    return (os.cpu_count() or 1) + 1
+    """Have two workers more than there are CPUs: tests wait for servers and containers."""
+    return (os.cpu_count() or 1) + 2
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -123,19 +123,18 @@ class Recorder:
         self.samples = 0
         self._rest_due = self._seldom_due = self._members_due = self._devices_due = 0
 
-    def open(self, files: list[File], file: File, name: bytes) -> None:
-        """Record a file from now on, under owner, what and ``name``."""
+    def open(self, files: list[File], file: File, name: bytes) -> File:
+        """Record a file from now on, under owner, what and ``name``; return it."""
         file.ident = self._idents
         self._idents += 1
         self.put(OPENED, PART.pack(file.ident, len(name)) + b" ".join((*file.key, name)))
         files.append(file)
         self._rest_due = self._seldom_due = 0
+        return file
 
     def open_member(self, key: Key, path: bytes, name: bytes) -> File:
         """Record a file of a process from now on; OSError if it cannot be opened."""
-        file = File(key, 1024, path)
-        self.open(self.members, file, name)
-        return file
+        return self.open(self.members, File(key, 1024, path), name)
 
     def forget(self, key: Key) -> None:
         """Close all files of ``key``."""

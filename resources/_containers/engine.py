@@ -163,7 +163,7 @@ def ensure_image(client: Client, name: str, say: Say) -> JsonObject | None:
     """Fetch an image unless it is here.
 
     Args:
-        say: Hears of its begin and its end.
+        say: Hears of the progress, a few lines for each image.
 
     Returns:
         ``image``, ``started_at``, ``ended_at`` and ``duration_s`` of the fetching; None if there
@@ -186,19 +186,14 @@ def _pull(client: Client, name: str, say: Say) -> None:
     say(f"image {name}: pulling")
     try:
         with telling(f"pulling the image '{name}'"):
-            _read(client.api.pull(repository, tag=tag, stream=True, decode=True))
+            told = client.api.pull(repository, tag=tag, stream=True, decode=True)
+            _follow(name, told, say)
     except EngineError as error:
         raise EngineError(
             f"the image '{name}' is not here and cannot be pulled: {error}; pull or build it by "
             f"hand (docker pull {name}), or name another one under 'image' in the case's resources"
         ) from error
     say(f"image {name}: pulled")
-
-
-def _read(events: Iterable[Mapping[str, Any]]) -> None:
-    for event in events:
-        if "error" in event:
-            raise EngineError(str(event["error"]))
 
 
 def _parted(name: str) -> tuple[str, str | None]:
@@ -208,6 +203,28 @@ def _parted(name: str) -> tuple[str, str | None]:
     repository, _, tag = name.rpartition(":")
     # A colon before a slash belongs to a registry's port.
     return (repository, tag) if repository and "/" not in tag else (name, "latest")
+
+
+def _follow(name: str, told: Iterable[Mapping[str, Any]], say: Say) -> None:
+    """Tell of each quarter that has come."""
+    sizes: dict[str, tuple[int, int]] = {}
+    said = 0
+    for event in told:
+        if "error" in event:
+            raise EngineError(str(event["error"]))
+        progress: Mapping[str, int] = event.get("progressDetail") or {}
+        if event.get("status") == "Downloading" and progress.get("total"):
+            sizes[str(event.get("id"))] = (progress.get("current", 0), progress["total"])
+        quarters = _quarters(sizes)
+        if quarters > said:
+            said = quarters
+            total = sum(size for _, size in sizes.values())
+            say(f"image {name}: {said * 25} % of {total / 1e6:.0f} MB so far")
+
+
+def _quarters(sizes: Mapping[str, tuple[int, int]]) -> int:
+    total = sum(size for _, size in sizes.values())
+    return sum(done for done, _ in sizes.values()) * 4 // total if total else 0
 
 
 def image_identity(client: Client, name: str) -> JsonObject:

@@ -49,6 +49,21 @@ def test_names_are_parted_as_docker_does(name: str, asked: tuple[str, str | None
     assert api.asked == asked
 
 
+def test_progress_is_told_in_a_few_lines() -> None:
+    total = 100_000_000
+    events = [
+        {"status": "Downloading", "id": layer, "progressDetail": {"current": at, "total": total}}
+        for at in range(0, total + 1, total // 100)
+        for layer in ("a", "b")
+    ]
+    said: list[str] = []
+    ensure_image(client(Api(*events)), "x", said.append)
+    assert said[0] == "image x: pulling"
+    assert said[-1] == "image x: pulled"
+    assert 4 <= len(said) <= 7
+    assert any("50 % of 200 MB" in line for line in said)
+
+
 def test_an_error_in_the_middle_of_a_pull_is_told_with_the_way_out() -> None:
     api = Api({"status": "Pulling"}, {"error": "no space left on device"})
     with pytest.raises(EngineError, match=r"'x:1' is not here.*no space left.*docker pull x:1"):

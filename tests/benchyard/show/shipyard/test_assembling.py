@@ -122,18 +122,6 @@ def test_a_pull_without_its_end_is_unfinished_and_the_others_are_there() -> None
     assert node.unfinished == ["pull torn"]
 
 
-def test_a_repeated_pull_has_its_own_end() -> None:
-    # The original takes the first end for both: 30 s become -400 s.
-    rows = prepared("a")
-    for at in (START + 200, START + 630):
-        rows.append(row(at, "a", "cascade:pull-start", "img=i"))
-        rows.append(row(at + 30, "a", "cascade:pull-end", "img=i,size=1 MB"))
-    random.Random(1).shuffle(rows)  # noqa: S311 - no secret
-    node = only(rows)
-    assert lengths(node) == [30.0, 30.0]
-    assert node.total(PULL) == 60.0
-
-
 def test_docker_and_singularity_pull_the_same_beside_each_other() -> None:
     rows = prepared("a")
     for kind, at in (("docker", 0.0), ("singularity", 3.0)):
@@ -168,30 +156,26 @@ def test_a_torrent_that_was_pulled_instead_is_not_unfinished() -> None:
 # -- several cascades, several preparations
 
 
-def test_cascades_of_docker_and_singularity_count_until_both_are_done() -> None:
-    rows = without(without(prepared("a"), "cascade:start"), "cascade:gr-done")
-    rows += [
-        row(START + 130, "a", "cascade:start", "mode=docker"),
-        row(START + 131, "a", "cascade:start", "mode=singularity"),
-        row(START + 200, "a", "cascade:gr-done", "nglobalresources=1"),
-    ]
-    half = only(rows)
-    assert (half.column(Operation.RESOURCES), half.is_open(Operation.RESOURCES)) == (None, True)
-    whole = only([*rows, row(START + 250, "a", "cascade:gr-done", "nglobalresources=1")])
-    assert (whole.column(Operation.RESOURCES), whole.is_finished) == (120.0, True)
+TWICE = [(121, "start mode=docker"), (122, "start mode=singularity"), (191, "gr-done")]
 
 
-def test_a_cascade_after_a_reboot_adds_to_the_first_without_the_time_between() -> None:
-    again = [
-        row(START + 5000, "a", "cascade:start"),
-        row(START + 5030, "a", "cascade:gr-done", "nglobalresources=2"),
-    ]
-    assert only(prepared("a") + again).column(Operation.RESOURCES) == 1030.0
-
-
-def test_a_cascade_that_was_started_again_is_the_later_one() -> None:
-    rows = [*prepared("a"), row(START + 100, "a", "cascade:start")]
-    assert (only(rows).column(Operation.RESOURCES), only(rows).is_finished) == (1000.0, True)
+@pytest.mark.parametrize(
+    ("cascades", "length"),
+    [
+        (TWICE, None),
+        ([*TWICE, (241, "gr-done")], 120.0),
+        ([(121, "start"), (1121, "gr-done"), (5000, "start"), (5030, "gr-done")], 1030.0),
+        ([(100, "start"), (121, "start"), (1121, "gr-done")], 1000.0),
+    ],
+    ids=["one-of-two-done", "both-done", "after-a-reboot", "started-again"],
+)
+def test_several_cascades_count_together(
+    cascades: list[tuple[int, str]], length: float | None
+) -> None:
+    told = [(at, *event.partition(" ")) for at, event in cascades]
+    rows = [row(START + at, "a", f"cascade:{event}", mode) for at, event, _, mode in told]
+    node = only(prepared("a")[:-2] + rows)
+    assert (node.column(Operation.RESOURCES), node.is_finished) == (length, length is not None)
 
 
 def test_a_node_that_is_prepared_again_is_a_bar_of_its_own() -> None:
@@ -207,16 +191,8 @@ def test_a_node_that_is_prepared_again_is_a_bar_of_its_own() -> None:
         second.column(Operation.RESOURCES),
     ) == (120.5, 120.5, 1000.0)
     assert [first.start, second.start] == [START, START + 9000]
-
-
-def test_a_preparation_that_was_given_up_is_unfinished_and_the_next_one_is_whole() -> None:
-    rows = [row(START - 500, "a", "nodeprep:start", "offer=o,sku=s"), *prepared("a")]
-    first, second = graph_of(rows).nodes
-    assert (
-        first.is_finished,
-        first.column(Operation.PREPARATION),
-        second.column(Operation.PREPARATION),
-    ) == (False, None, 120.5)
+    given_up, whole = graph_of([row(START - 500, "a", "nodeprep:start"), *prepared("a")]).nodes
+    assert (given_up.is_finished, whole.is_finished) == (False, True)
 
 
 # -- time, names, and the rest of the quirks
@@ -246,16 +222,17 @@ def test_time_is_utc_wherever_it_is_read(zone: str, monkeypatch: pytest.MonkeyPa
         time.tzset()
 
 
-@pytest.mark.parametrize("key", ["1479497800", "1479497800.0", "1479497800.000000"])
-def test_keys_are_numbers_of_seconds_in_every_form(key: str) -> None:
-    node = only([*prepared("a"), row(key, "a", "cascade:pull-start", "img=i")])
-    assert node.of(PULL)[0].start == 1479497800.0
-
-
-def test_keys_that_a_float_takes_for_one_are_two_events() -> None:
-    first = row("1479497800.272277", "a", "cascade:pull-start", "img=i")
-    later = row("1479497800.2722769", "a", "cascade:pull-start", "img=j")
-    assert len(only([*prepared("a"), first, later]).of(PULL)) == 2
+@pytest.mark.parametrize(
+    ("keys", "count"),
+    [
+        (["1479497800", "1479497800.0", "1479497800.000000"], 1),
+        (["1479497800.272277", "1479497800.2722769"], 2),
+    ],
+    ids=["every-form", "nearly-the-same"],
+)
+def test_keys_are_numbers_of_seconds(keys: list[str], count: int) -> None:
+    pulls = [row(key, "a", "cascade:pull-start", "img=i") for key in keys]
+    assert len(only([*prepared("a"), *pulls]).of(PULL)) == count
 
 
 def test_the_name_that_2016_had_for_a_few_days_is_known() -> None:
@@ -265,21 +242,6 @@ def test_the_name_that_2016_had_for_a_few_days_is_known() -> None:
         row(START + 14.5, "a", "cascade:docker-run-pull-end"),
     ]
     assert only(rows).optional(Operation.CONTAINER) == 4.5
-
-
-def test_events_that_are_not_known_are_counted_and_named() -> None:
-    rows = [*prepared("a"), *[row(START + n, "b", "my:event", "x=1") for n in range(3)]]
-    graph = graph_of([*rows, row(START, "b", "My:Other")])
-    assert graph.read.unknown == {"my:event": 3, "my:other": 1}
-    assert [node.name for node in graph.nodes] == ["a"]
-
-
-def test_nodes_of_two_pools_are_two() -> None:
-    other = [one | {"PartitionKey": "batch$other"} for one in prepared("a")]
-    assert len(graph_of(prepared("a") + other).nodes) == 2
-    graph = graph_of(prepared("a") + other, asked="pool")
-    assert [node.pool for node in graph.nodes] == ["batch$pool"]
-    assert graph.read.other_pools == {"batch$other": len(other)}
 
 
 def test_what_overlaps_has_its_time_once_in_the_bar() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchyard.show.shipyard.events import Operation
+from benchyard.show.shipyard.events import Operation, read_size
 from tests.benchyard.show.shipyard.conftest import START, graph_of, only, prepared, pulled, row
 
 GOOD = [*prepared("a"), *pulled("a", "i", START + 200)]
@@ -85,17 +85,37 @@ def test_a_message_is_read_in_every_form(
     assert (span.name, span.duration, span.size) == (name, length, size)
 
 
-def test_exported_rows_may_have_no_partition_and_more_members() -> None:
+@pytest.mark.parametrize(
+    ("told", "size"),
+    [
+        ("125.1 MB", 125_100_000),  # docker of 2016
+        ("123MB", 123_000_000),  # docker since 2017
+        ("ago 125MB", 125_000_000),  # the last two columns of a later listing
+        ("2 weeks ago 1.25GB", 1_250_000_000),
+        ("222000111", 222_000_111),  # singularity, and what was saved
+        ("0B", 0),
+        ("1e+03MB", 1_000_000_000),  # docker rounds 999.9 to three digits
+        ("1.5GiB", 1_610_612_736),
+        ("", None),
+        ("<none>", None),
+        ("-5", None),
+        ("nan MB", None),
+        ("sha256:0a1b", None),
+        ("9e99GB", None),
+        *((5, 5), (None, None), (True, None), (-1, None), (2.5, None), ([], None)),
+    ],
+)
+def test_a_size_is_read_in_each_form_and_units_are_decimal(told: Any, size: int | None) -> None:
+    assert read_size(told) == size
+
+
+def test_rows_may_lack_a_partition_and_have_capitals_spaces_and_more_members() -> None:
     rows = [
-        {key: value for key, value in one.items() if key != "PartitionKey"} | {"Timestamp": "2016"}
+        {key: value for key, value in one.items() if key != "PartitionKey"}
+        | {"Timestamp": "2016", "Event": f" {one['Event'].title()} "}
         for one in GOOD
     ]
     assert only(rows).column(Operation.PREPARATION) == 120.5
-
-
-def test_events_may_have_capitals_and_spaces() -> None:
-    rows = [one | {"Event": f" {one['Event'].title()} "} for one in GOOD]
-    assert only(rows).total(PULL) == 30.0
 
 
 def test_our_own_rows_of_the_table_are_read_by_their_time() -> None:

@@ -26,10 +26,11 @@ def lines(rows: list[Any]) -> bytes:
     return b"".join(json.dumps(one).encode() + b"\n" for one in rows)
 
 
-def read(path: Path, intake: Intake | None = None) -> Graph:
-    taken = intake or Intake()
-    read_source(str(path), taken)
-    return assemble(taken)
+def read(*paths: Path) -> Graph:
+    intake = Intake()
+    for path in paths:
+        read_source(str(path), intake)
+    return assemble(intake)
 
 
 def as_csv(rows: list[dict[str, Any]]) -> bytes:
@@ -120,13 +121,8 @@ def test_runs_of_one_number_in_two_folders_are_told_apart(
     monkeypatch.chdir(tmp_path)
     for name in ("new", "old"):
         place_run(tmp_path / name / "run_1", run_rows())
-    intake = Intake()
-    for name in ("old", "new"):
-        read_source(name, intake)
-    assert [run.label for run in assemble(intake).runs] == [
-        "words run 1 in new",
-        "words run 1 in old",
-    ]
+    labels = [run.label for run in read(Path("old"), Path("new")).runs]
+    assert labels == ["words run 1 in new", "words run 1 in old"]
 
 
 def test_a_run_without_events_is_read_by_its_record(tmp_path: Path) -> None:

@@ -46,15 +46,10 @@ def test_what_is_unfinished_of_a_run_leaves_what_finished_as_it_was() -> None:
     assert unfinished > 0
 
 
-def test_a_run_that_was_done_again_is_two() -> None:
-    labels = [run.label for run in graph_of(run_rows() + run_rows(START + 100)).runs]
-    assert labels == ["words run 1", "words run 1 (2)"]
-
-
-def test_runs_of_several_numbers_are_one_each() -> None:
+def test_runs_done_again_and_of_several_numbers_and_cases_are_one_each() -> None:
     rows = run_rows() + run_rows(START + 50, run=2) + run_rows(START + 90, case="other")
-    labels = [run.label for run in graph_of(rows).runs]
-    assert labels == ["words run 1", "words run 2", "other run 1"]
+    labels = [run.label for run in graph_of(rows + run_rows(START + 100)).runs]
+    assert labels == ["words run 1", "words run 2", "other run 1", "words run 1 (2)"]
 
 
 def test_a_run_without_case_and_number_is_refused() -> None:

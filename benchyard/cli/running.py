@@ -115,7 +115,7 @@ def command(
         runs=rule.minimum if rule else most,
         most_runs=most if rule else None,
         until=rule.until if rule else None,
-        campaign=_campaign(begins=begins, keeps=keeps),
+        campaign=_campaign(begins=begins, keeps=keeps).value,
         session=new_session(Order(order)),
         **request_fields(places, **given),
     )
@@ -141,11 +141,10 @@ def _load(places: Selection, *, accepting: bool) -> tuple[Registry, list[Case]]:
     return registry, chosen
 
 
-def _campaign(*, begins: bool, keeps: bool) -> str:
+def _campaign(*, begins: bool, keeps: bool) -> Campaigning:
     if begins and keeps:
         raise click.UsageError("--new and --keep exclude each other")
-    chosen = Campaigning.NEW if begins else Campaigning.KEEP if keeps else Campaigning.AUTO
-    return chosen.value
+    return Campaigning.NEW if begins else Campaigning.KEEP if keeps else Campaigning.AUTO
 
 
 def plan_of(

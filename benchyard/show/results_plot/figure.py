@@ -172,33 +172,51 @@ def _rows(chart: Chart, panel: PlotPanel, frame: Frame) -> Iterator[Shape]:
     for mark in panel.marks:
         y = frame.top + (mark.at + 0.5) * row
         off = row * _FILLED * ((mark.series + 0.5) / many - 0.5)
-        yield from _row_mark(chart, mark, axis, y + off, thick)
+        yield from _ROW_MARKS[chart.kind](chart, mark, axis, y + off, thick)
         if many == 1 and chart.kind not in (PlotKind.STRIPS, PlotKind.BARS):
             yield Text(frame.right + 6, y + 4, _value(chart, mark), _SMALL)
 
 
-def _row_mark(chart: Chart, mark: Mark, axis: Axis, y: float, thick: float) -> Iterator[Shape]:
-    kind, n, look = chart.kind, len(mark.values), SeriesLook(mark.series)
-    if n and kind in (PlotKind.POINTS, PlotKind.STRIPS):
-        # The first at the top, so that a drift is seen.
-        spread = [y + thick * 0.8 * ((place + 0.5) / n - 0.5) for place in range(n)]
-        runs = [*zip(map(axis, mark.values), spread, strict=True)]
-        alone = kind is PlotKind.STRIPS
-        how = (look.shape, look.colour, 2.2, 0.85) if alone else (0, look.colour, 1.7, 0.45)
-        yield Dots(runs, *how)
+def _runs(mark: Mark, axis: Axis, y: float, thick: float) -> list[tuple[float, float]]:
+    """Place the runs below each other, the first at the top, so that a drift is seen."""
+    step, top = thick * 0.8 / max(1, len(mark.values)), y - thick * 0.4
+    return [(axis(value), top + (n + 0.5) * step) for n, value in enumerate(mark.values)]
+
+
+def _point(_: Chart, mark: Mark, axis: Axis, y: float, thick: float) -> Iterator[Shape]:
+    if runs := _runs(mark, axis, y, thick):
+        yield Dots(runs, 0, SeriesLook(mark.series).colour, 1.7, 0.45)
+    yield from _interval(mark, lambda value: (axis(value), y))
+
+
+def _strip(_: Chart, mark: Mark, axis: Axis, y: float, thick: float) -> Iterator[Shape]:
+    look = SeriesLook(mark.series)
+    if runs := _runs(mark, axis, y, thick):
+        yield Dots(runs, look.shape, look.colour, 2.2, 0.85)
+    if mark.centre is not None:
+        x = axis(mark.centre)
+        yield Line([(x, y - thick * 0.45), (x, y + thick * 0.45)], INK, 2)
+
+
+def _bar(chart: Chart, mark: Mark, axis: Axis, y: float, thick: float) -> Iterator[Shape]:
     if mark.centre is None:
         return
-    x = axis(mark.centre)
-    if kind is PlotKind.STRIPS:
-        yield Line([(x, y - thick * 0.45), (x, y + thick * 0.45)], INK, 2)
-        return
-    if kind is PlotKind.BARS:
-        zero, tall = axis.start if axis.log else axis(0.0), thick * 0.92
-        place = min(zero, x), y - tall / 2, abs(x - zero), tall
-        yield Box(*place, look.colour, edge="#ffffff", hatch=look.hatch)
-        end = axis(max(mark.centre, mark.high or mark.centre))
-        yield Text(max(end, zero) + 6, y + 3, _value(chart, mark), _SMALL)
-    yield from _interval(mark, lambda value: (axis(value), y), bare=kind is PlotKind.BARS)
+    look, x, tall = SeriesLook(mark.series), axis(mark.centre), thick * 0.92
+    zero = axis.start if axis.log else axis(0.0)
+    place = min(zero, x), y - tall / 2, abs(x - zero), tall
+    yield Box(*place, look.colour, edge="#ffffff", hatch=look.hatch)
+    end = axis(max(mark.centre, mark.high or mark.centre))
+    yield Text(max(end, zero) + 6, y + 3, _value(chart, mark), _SMALL)
+    yield from _interval(mark, lambda value: (axis(value), y), bare=True)
+
+
+#: How the kinds that have rows draw a mark.
+_ROW_MARKS = {
+    PlotKind.POINTS: _point,
+    PlotKind.STRIPS: _strip,
+    PlotKind.BARS: _bar,
+    PlotKind.RATIO: _point,  # has no runs of its own
+}
 
 
 def _interval(

@@ -16,7 +16,7 @@ from benchyard.results.folders import Results
 from benchyard.results.reasons import failed_alike, why_failed
 from benchyard.results.record import RunRecord, read_record
 from benchyard.results.subject import about
-from benchyard.show.steps_table import USUAL, Look, digest
+from benchyard.show.summary_tables import USUAL, Look, digest
 
 #: Lines of advice below a table; the rest is in JSON, and shown with --verbose.
 _MOST_ADVICE = 2

@@ -30,7 +30,7 @@ from benchyard.show.export.files import csv_pieces
 from benchyard.show.export.sources import source_of
 from benchyard.show.export.summarized import summarized
 from benchyard.show.export.tidy import Choice, Tally
-from benchyard.show.steps_table import Look, reported
+from benchyard.show.summary_tables import Look, reported
 
 #: Characters of a list of names.
 _LONGEST_LIST = 300

@@ -20,7 +20,7 @@ from benchyard.results.reasons import BROKEN, why_failed, why_step_failed
 from benchyard.results.record import RunRecord, StepRecord
 from benchyard.results.subject import subject_of
 from benchyard.show.ci.outcomes import CaseOutcome
-from benchyard.show.steps_table import Document
+from benchyard.show.summary_tables import Document
 from benchyard.statistics.comparison import Verdict
 
 REGRESSION = "regression"

@@ -12,7 +12,7 @@ from benchyard.core.errors import RecordError
 from benchyard.core.json_text import read_as
 from benchyard.results.folders import Results
 from benchyard.results.record import RunRecord, read_record
-from benchyard.show.steps_table import Document
+from benchyard.show.summary_tables import Document
 
 
 @dataclass(frozen=True, slots=True)

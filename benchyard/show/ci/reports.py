@@ -17,7 +17,7 @@ from benchyard.analysis.comparison.samples import DURATION
 from benchyard.core.wording import printable
 from benchyard.show.ci.checks import CheckedCase, State, StepCheck, interval_of
 from benchyard.show.ci.outcomes import CaseOutcome
-from benchyard.show.steps_table import Document
+from benchyard.show.summary_tables import Document
 
 
 def junit(cases: Sequence[CheckedCase]) -> bytes:

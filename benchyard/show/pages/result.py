@@ -16,7 +16,7 @@ from benchyard.core.wording import cell, named_runs
 from benchyard.results.reasons import why_failed
 from benchyard.results.record import RunRecord
 from benchyard.results.subject import about
-from benchyard.show.steps_table import USUAL, Document
+from benchyard.show.summary_tables import USUAL, Document
 
 _CLEAN = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _DIGEST = re.compile(r"-[0-9a-f]{8}$")

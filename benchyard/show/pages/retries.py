@@ -179,7 +179,7 @@ def retries_page(board: Board, whose: str) -> str:
     ranked = [(key, counts) for key, counts in _ranked(board.steps) if counts.troubled]
     parts = [f"# Failures and retries of {whose}\n", f"{_summary(board)}\n"]
     if ranked:
-        parts += ["## The most fragile steps\n", _steps_table(ranked[:_MOST_ON_PAGE])]
+        parts += ["## The most fragile steps\n", _fragile_table(ranked[:_MOST_ON_PAGE])]
         parts += ["## What failed\n", _rows_table(board.rows)]
     if board.days:
         parts += ["## By the day\n", _days_table(board.days)]
@@ -196,7 +196,7 @@ def _summary(board: Board) -> str:
     return f"The last {DAYS} days: {share}, {attempts}.{rest}"
 
 
-def _steps_table(ranked: Sequence[tuple[tuple[str, str], Counts]]) -> str:
+def _fragile_table(ranked: Sequence[tuple[tuple[str, str], Counts]]) -> str:
     rows = [
         (step, case, *_figures(counts.troubled, counts.executions), _failed(counts))
         for (case, step), counts in ranked

@@ -20,7 +20,7 @@ from benchyard.core.model import plain
 from benchyard.core.quantity import amount, plural
 from benchyard.core.table import LONG, MOMENT, NUMBER, TEXT, Cell, Column, Row
 from benchyard.show.history.steps import StepHistory, histories
-from benchyard.show.steps_table import CPU, MEMORY, ON_PAGE, SELDOM, Look
+from benchyard.show.summary_tables import CPU, MEMORY, ON_PAGE, SELDOM, Look
 from benchyard.web.case_results import CaseResults, read_case
 from benchyard.web.cases import address, campaign_pages, query_of, siblings_of
 from benchyard.web.explorer import Current

@@ -20,7 +20,7 @@ from benchyard.results.attempts import RunAttempt, try_of
 from benchyard.results.subject import about, differences, in_full, in_words, subject_of
 from benchyard.results.summary import summarize
 from benchyard.show.export.columns import Metrics
-from benchyard.show.steps_table import ON_PAGE, SELDOM, Look, digest
+from benchyard.show.summary_tables import ON_PAGE, SELDOM, Look, digest
 
 #: Columns of a page that a report has no room for.
 _UNSAID = ("unit", "cpu", "memory", "advice")

@@ -27,7 +27,7 @@ from benchyard.results.subject import about, subject_of
 from benchyard.statistics.comparison import Verdict
 from benchyard.web.report.comparisons import sides_of
 from benchyard.web.sides import AddressedComparison, Chosen, choose, labels, read_chosen
-from benchyard.web.tables import DataTable, Field, columns_of, rows_of
+from benchyard.web.tables import DataTable, Field, table_of
 
 #: A page has a row for each step of each two sides.
 _MOST_PAIRS = 400
@@ -151,8 +151,7 @@ def sides_table(shown: Compared) -> DataTable:
         ("measured", "Measured", LONG, lambda one: about(subject_of(_newest(one[1])))),
         ("newest", "Newest run (UTC)", MOMENT, lambda one: _newest(one[1]).started_at),
     )
-    rows = rows_of(fields, shown.run_sets)
-    return DataTable("sides", "What is compared", columns_of(fields), rows)
+    return table_of("sides", "What is compared", fields, shown.run_sets)
 
 
 def _side(shown: Compared, name: str) -> Cell:

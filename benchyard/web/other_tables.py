@@ -22,7 +22,7 @@ from benchyard.core.table import (
 from benchyard.publish.testresults.document import Document, suspect_in
 from benchyard.traces.scanner.profile import Profile
 from benchyard.web.explain_documents import decimal
-from benchyard.web.tables import DataTable, Field, Part, columns_of, rows_of
+from benchyard.web.tables import DataTable, Field, Part, table_of
 
 
 def _unit(row: Measurement) -> Cell:
@@ -71,20 +71,17 @@ _SINGLES: Sequence[Field] = (
 def measurements_table(measured: Measurements, href: str, part: Part) -> DataTable:
     """Return a row for each metric of each benchmark."""
     title = f"Measurements of {plural(len({row.name for row in measured.rows}), 'benchmark')}"
-    rows = rows_of(_MEASUREMENTS, part.of(measured.rows))
-    table = DataTable(
-        *("measurements", title, columns_of(_MEASUREMENTS), rows, f"{href}/measurements"),
-        empty="The file holds no measurement.",
-    )
+    shown, empty = part.of(measured.rows), "The file holds no measurement."
+    at = f"{href}/measurements"
+    table = table_of("measurements", title, _MEASUREMENTS, shown, at, empty=empty)
     return part.told(table, len(measured.rows))
 
 
 def values_table(measured: Measurements, href: str, part: Part) -> DataTable:
     """Return a row for each single value, in the order of measuring."""
     every = ((row, place) for row in measured.rows for place in range(len(row.values)))
-    columns, rows = columns_of(_SINGLES), rows_of(_SINGLES, part.of(every))
-    empty = "The file tells statistics only, and no single value."
-    table = DataTable("values", "Single values", columns, rows, f"{href}/values", empty=empty)
+    at, empty = f"{href}/values", "The file tells statistics only, and no single value."
+    table = table_of("values", "Single values", _SINGLES, part.of(every), at, empty=empty)
     return part.told(table, sum(len(row.values) for row in measured.rows))
 
 
@@ -131,9 +128,8 @@ _RESULTS: Sequence[Field] = (
 
 def results_table(document: Document, href: str, part: Part) -> DataTable:
     """Return a row for each entry of a TestResults document."""
-    rows = rows_of(_RESULTS, part.of(document.entries))
-    table = DataTable(
-        *("results", "Entries", columns_of(_RESULTS), rows, f"{href}/results"),
+    table = table_of(
+        *("results", "Entries", _RESULTS, part.of(document.entries), f"{href}/results"),
         empty="The document has no entry.",
         notes=("Wall and CPU time as the document has them; by its schema they are seconds.",),
     )
@@ -160,9 +156,8 @@ _VALUES: Sequence[Field] = (
 
 def scalars_table(training: Training, href: str, part: Part) -> DataTable:
     """Return a row for each tag."""
-    columns, rows = columns_of(_SCALARS), rows_of(_SCALARS, part.of(training.scalars.items()))
-    empty = "The summary holds no scalars."
-    table = DataTable("scalars", "Scalars", columns, rows, f"{href}/scalars", empty=empty)
+    shown, empty = part.of(training.scalars.items()), "The summary holds no scalars."
+    table = table_of("scalars", "Scalars", _SCALARS, shown, f"{href}/scalars", empty=empty)
     return part.told(table, len(training.scalars))
 
 
@@ -179,8 +174,8 @@ def _scalar(value: float) -> Cell:
 def scalar_values_table(training: Training, href: str, part: Part) -> DataTable:
     """Return a row for each value, tag by tag in the order of the file."""
     all_values = ((tag, one) for tag, values in training.scalars.items() for one in values)
-    columns, rows = columns_of(_VALUES), rows_of(_VALUES, part.of(all_values))
-    table = DataTable("scalar-values", "Values", columns, rows, f"{href}/scalar-values")
+    shown, at = part.of(all_values), f"{href}/scalar-values"
+    table = table_of("scalar-values", "Values", _VALUES, shown, at)
     return part.told(table, sum(map(len, training.scalars.values())))
 
 

@@ -6,13 +6,13 @@ from typing import Any
 from urllib.parse import quote as quoted
 
 from benchyard.core.model import Json, Outcome
-from benchyard.core.table import BYTES, LONG, NUMBER, SECONDS, TEXT, Cell, Row, Value
+from benchyard.core.table import BYTES, LONG, NUMBER, SECONDS, TEXT, Cell, Value
 from benchyard.results.reasons import why_step_failed
 from benchyard.results.record import Repetition, RunRecord, StepRecord
 from benchyard.statistics.measures import median
 from benchyard.web.rendering import outcome_mark
 from benchyard.web.runs import Shown, ShownRun
-from benchyard.web.tables import DataTable, Field, columns_of, rows_of
+from benchyard.web.tables import DataTable, Field, table_of
 
 #: Deeper facts of a host are written as JSON.
 _DEEPEST = 4
@@ -119,12 +119,10 @@ _FINDINGS: Sequence[Field] = (
 )
 
 
-FINDINGS = columns_of(_FINDINGS)
-
-
-def finding_rows(findings: Iterable[Mapping[str, Json]]) -> list[Row]:
-    """Return a row for each finding, what is wrong first."""
-    return rows_of(_FINDINGS, _by_status(findings))
+def findings_table(title: str, record: RunRecord, href: str) -> DataTable:
+    """Return a row for each finding before a run, what is wrong first."""
+    empty = "Nothing was looked at before this run."
+    return table_of("checks", title, _FINDINGS, _by_status(record.preflight), href, empty=empty)
 
 
 def _by_status(findings: Iterable[Mapping[str, Json]]) -> list[Mapping[str, Json]]:
@@ -207,9 +205,9 @@ _TABLES = {
 def _made(name: str, table: _RunTable) -> Callable[[ShownRun], DataTable]:
     def make(shown: Shown) -> DataTable:
         record = shown.record
-        rows = rows_of(table.fields, table.rows(shown, record)) if record else []
+        things = table.rows(shown, record) if record else ()
         said, href = table.empty if record else shown.reason, f"/run/{shown.entry.id}/{name}"
-        return DataTable(name, table.title, columns_of(table.fields), rows, href, empty=said)
+        return table_of(name, table.title, table.fields, things, href, empty=said)
 
     return make
 

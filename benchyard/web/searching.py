@@ -1,7 +1,7 @@
 """What an address asks of the catalogue, and the addresses that ask for something near it."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Annotated, Literal, TypeVar
@@ -17,6 +17,7 @@ from benchyard.core.errors import InputError
 from benchyard.core.model import Json
 from benchyard.core.table import Column
 from benchyard.core.wording import hint, quote
+from benchyard.web.tables import DataTable
 
 #: Most rows of one page.
 MOST_ROWS = 1_000
@@ -199,8 +200,16 @@ class Search:
         """The same query again, with its place in the answer."""
         return f"?{urlencode(self.given)}"
 
-    def column(self, column: Column, key: str) -> Column:
-        """Let the head of a column lead to its order, and back; an empty key is no order."""
+    def sortable(self, table: DataTable, orders: Mapping[str, str]) -> DataTable:
+        """Return what was found with its address, and heads that lead to their orders, and back.
+
+        Args:
+            orders: By keys of columns.
+        """
+        columns = [self._sortable(column, orders.get(column.key)) for column in table.columns]
+        return replace(table, columns=columns, query=self.here)
+
+    def _sortable(self, column: Column, key: str | None) -> Column:
         if not key:
             return column
         name, now = key.removeprefix("-"), self.query.sort

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Depends, Query, Request, Response
 from markupsafe import Markup
 
-from benchyard.core.table import Column, Kind, Row, Table, Value, html_text
+from benchyard.core.table import Column, Kind, Table, Value, html_text
 from benchyard.web.rendering import csv_answer, json_answer, render
 
 
@@ -77,14 +77,22 @@ class DataTable(Table):
 Field: TypeAlias = tuple[str, str | None, Kind, Callable[[Any], Value]]
 
 
-def columns_of(fields: Iterable[Field]) -> list[Column]:
-    """Return the columns of a table."""
-    return [Column(key, head, kind) for key, head, kind, _ in fields]
+def table_of(
+    name: str,
+    title: str,
+    fields: Sequence[Field],
+    things: Iterable[Any],
+    href: str = "",
+    **more: Any,
+) -> DataTable:
+    """Return a table with a row for each thing.
 
-
-def rows_of(fields: Iterable[Field], things: Iterable[Any]) -> list[Row]:
-    """Return a row for each thing."""
-    return [[value(one) for *_, value in fields] for one in things]
+    Args:
+        more: As ``DataTable`` takes it.
+    """
+    columns = [Column(key, head, kind) for key, head, kind, _ in fields]
+    rows = [[value(one) for *_, value in fields] for one in things]
+    return DataTable(name, title, columns, rows, href, **more)
 
 
 _SCHEMA = {"type": "array", "items": {"type": "object"}}

@@ -1,13 +1,13 @@
 """What programs may ask the explorer: the addresses, and what each takes."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
-from benchyard.core.table import LONG, Cell, Column, Row
+from benchyard.core.table import LONG, TEXT, Cell
 from benchyard.web.rendering import render
-from benchyard.web.tables import DataTable
+from benchyard.web.tables import Field, table_of
 
 router = APIRouter()
 
@@ -23,10 +23,10 @@ _MEDIA = {
 }
 _ERROR = {"type": "object", "required": ["error"], "properties": {"error": {"type": "string"}}}
 
-_COLUMNS = (
-    Column("address", "Address"),
-    Column("summary", "What it answers", LONG),
-    Column("query", "Takes", LONG),
+_FIELDS: Sequence[Field] = (
+    ("address", "Address", TEXT, lambda one: Cell(one[0], href=None if "{" in one[0] else one[0])),
+    ("summary", "What it answers", LONG, lambda one: one[1]["summary"]),
+    ("query", "Takes", LONG, lambda one: ", ".join(_taken(one[1]))),
 )
 
 
@@ -64,12 +64,10 @@ def _fields(taken: Iterable[Any], schemas: Mapping[str, Any]) -> Iterator[Any]:
 def api(request: Request) -> Response:
     """Show the addresses of the API."""
     paths: dict[str, Any] = request.app.openapi()["paths"]
-    rows = [_row(path, offered["get"]) for path, offered in paths.items() if "get" in offered]
-    table = DataTable("addresses", "Addresses", _COLUMNS, rows)
+    found = ((path, offered["get"]) for path, offered in paths.items() if "get" in offered)
+    table = table_of("addresses", "Addresses", _FIELDS, found)
     return render(request, "api.html", title="API", table=table)
 
 
-def _row(path: str, operation: Mapping[str, Any]) -> Row:
-    taken = [one["name"] for one in operation.get("parameters", ()) if one["in"] == "query"]
-    href = None if "{" in path else path
-    return [Cell(path, href=href), operation["summary"], ", ".join(taken)]
+def _taken(operation: Mapping[str, Any]) -> Iterator[str]:
+    return (one["name"] for one in operation.get("parameters", ()) if one["in"] == "query")

@@ -18,22 +18,21 @@ from benchyard.core.clock import iso_utc
 from benchyard.core.errors import InputError
 from benchyard.core.model import plain
 from benchyard.core.quantity import amount, plural
-from benchyard.core.table import LONG, MOMENT, NUMBER, TEXT, Cell, Column, Row
+from benchyard.core.table import LONG, MOMENT, NUMBER, TEXT, Cell
 from benchyard.show.history.steps import StepHistory, histories
 from benchyard.show.summary_tables import CPU, MEMORY, ON_PAGE, SELDOM, Look
 from benchyard.web.case_results import CaseResults, read_case
 from benchyard.web.cases import address, campaign_pages, query_of, siblings_of
 from benchyard.web.explorer import Current
-from benchyard.web.pages.runs import RUN_COLUMNS, TOLD_OF_RUN, entry_row
+from benchyard.web.pages.runs import RUN_FIELDS
 from benchyard.web.tables import (
     DataTable,
     Field,
     Part,
     Ticks,
     add_table,
-    columns_of,
     pages_around,
-    rows_of,
+    table_of,
 )
 
 router = APIRouter()
@@ -156,93 +155,76 @@ def values_table(shown: Shown, offset: _Offset = 0) -> DataTable:
     """Return the value of each step in each finished run of all campaigns, suspect ones too."""
     known = [one for name in shown.metrics for one in histories(shown.results.campaigns, name)]
     values = [(step, of, one) for step in known for of in step.groups for one in of.values]
-    part, case, fields = Part(offset, _VALUES), shown.entry, _VALUE_FIELDS
-    rows = rows_of(fields, part.of(values))
-    title, href = f"Values of {case.title}", address(case, "values")
-    table = DataTable("values", title, columns_of(fields), rows, href)
+    part, title = Part(offset, _VALUES), f"Values of {shown.entry.title}"
+    href = address(shown.entry, "values")
+    table = table_of("values", title, _VALUE_FIELDS, part.of(values), href)
     query = {} if shown.metric == DURATION else {"metric": shown.metric}
     return part.told(table, len(values), query)
 
 
 # -- history
 
-_HISTORY_COLUMNS = (
-    Column("step", "Step"),
-    Column("began", "Began (UTC)", MOMENT),
-    Column("host", "Testbed"),
-    Column("runs", "Runs", NUMBER),
-    Column("suspect", "Suspect", NUMBER),
-    Column("median", "Median", NUMBER),
-    Column("low", "Low (95 %)", NUMBER),
-    Column("high", "High (95 %)", NUMBER),
-    Column("change", "Against before", NUMBER),
-    Column("commit", "Commit"),
-    Column("changed", "What changed", LONG),
-    Column("campaign", "Campaign"),
+#: Of a step, a group of its runs, the ratio to its group before, and a link to its campaign.
+_HISTORY: Sequence[Field] = (
+    ("step", "Step", TEXT, lambda one: Cell(one[0].id, one[0].name)),
+    ("began", "Began (UTC)", MOMENT, lambda one: iso_utc(one[1].began)),
+    ("host", "Testbed", TEXT, lambda one: one[1].host),
+    ("runs", "Runs", NUMBER, lambda one: one[1].counted),
+    ("suspect", "Suspect", NUMBER, lambda one: _doubtful(len(one[1].values) - one[1].counted)),
+    ("median", "Median", NUMBER, lambda one: _amount(one[1].median, one[0])),
+    ("low", "Low (95 %)", NUMBER, lambda one: _amount(one[1].interval.low, one[0])),
+    ("high", "High (95 %)", NUMBER, lambda one: _amount(one[1].interval.high, one[0])),
+    ("change", "Against before", NUMBER, lambda one: Cell(one[2], change(one[2]))),
+    ("commit", "Commit", TEXT, lambda one: one[1].commit),
+    ("changed", "What changed", LONG, lambda one: one[1].change or None),
+    ("campaign", "Campaign", TEXT, lambda one: one[3]),
 )
+
+
+def _doubtful(count: int | None) -> Cell:
+    return Cell(count, mark="doubtful" if count else "")
 
 
 def history_table(shown: Shown, step: Step = "") -> DataTable:
     """Return the medians of each step, campaign by campaign and host by host, newest first."""
     pages = campaign_pages(shown.catalogue, shown.entry)
-    rows = [row for one in shown.histories(step) for row in _history_rows(shown, one, pages)]
-    return DataTable(
-        *("history", "History", _HISTORY_COLUMNS),
-        sorted(rows, key=lambda row: str(row[1]), reverse=True),
-        address(shown.entry, "history"),
+    found = [row for one in shown.histories(step) for row in _groups(shown, one, pages)]
+    newest = sorted(found, key=lambda one: one[1].began, reverse=True)
+    return table_of(
+        *("history", "History", _HISTORY, newest, address(shown.entry, "history")),
         empty="No run has a value of it.",
         query=query_of(step=step, metric=shown.metric),
     )
 
 
-def _history_rows(shown: ShownCase, step: StepHistory, pages: Mapping[str, str]) -> Iterator[Row]:
+def _groups(
+    shown: ShownCase, step: StepHistory, pages: Mapping[str, str]
+) -> Iterator[tuple[Any, ...]]:
     before: dict[str, float] = {}
     for group in step.groups:
         usual, median = before.get(group.host), group.median
         ratio = median / usual if usual and median is not None else None
         if median is not None:
             before[group.host] = median
-        suspect = len(group.values) - group.counted
         campaign = "" if group.folder == shown.entry.results else group.folder.name
-        amounts = (median, group.interval.low, group.interval.high)
-        yield [
-            Cell(step.id, step.name),
-            iso_utc(group.began),
-            group.host,
-            group.counted,
-            Cell(suspect, mark="doubtful" if suspect else ""),
-            *(_amount(value, step) for value in amounts),
-            Cell(ratio, change(ratio)),
-            group.commit,
-            group.change or None,
-            Cell(campaign, campaign or "newest", pages.get(campaign)),
-        ]
+        yield step, group, ratio, Cell(campaign, campaign or "newest", pages.get(campaign))
 
 
 # -- runs, points, failures
-
-_RUN_COLUMNS = (
-    *RUN_COLUMNS[TOLD_OF_RUN],
-    Column("suspect_steps", "Suspect steps", NUMBER),
-    Column("id"),
-)
 
 
 def runs_table(shown: Usual, offset: _Offset = 0) -> DataTable:
     """Return the runs of the case, the newest first."""
     query = EntryQuery(results=(shown.entry.id,), offset=offset, limit=_RUNS)
     page, suspect = shown.catalogue.page(query), shown.results.suspect
-    rows = [
-        [
-            *entry_row(entry)[TOLD_OF_RUN],
-            Cell(found := suspect.get(entry.run or 0), mark="doubtful" if found else ""),
-            entry.id,
-        ]
-        for entry in page.entries
-    ]
+    fields: Sequence[Field] = (
+        *RUN_FIELDS[1:8],
+        ("suspect_steps", "Suspect steps", NUMBER, lambda one: _doubtful(suspect.get(one.run))),
+        ("id", None, TEXT, lambda one: one.id),
+    )
     href = address(shown.entry, "runs")
-    return DataTable(
-        *("runs", plural(page.total, "run"), _RUN_COLUMNS, rows, href),
+    return table_of(
+        *("runs", plural(page.total, "run"), fields, page.entries, href),
         query=f"?offset={offset}" if offset else "",
         pages=pages_around(offset, _RUNS, page.total, lambda at: f"{href}?offset={at}"),
         ticks=Ticks.of_runs([entry.id for entry in page.entries]),
@@ -262,9 +244,8 @@ def points_table(explorer: Current, case_id: str) -> DataTable:
         ("newest_s", "Newest (UTC)", MOMENT, lambda one: one.newest_s),
         ("id", None, TEXT, lambda one: one.id),
     )
-    columns, rows = columns_of(fields), rows_of(fields, siblings)
-    return DataTable(
-        *("points", "Points of the matrix", columns, rows, address(case, "points")),
+    return table_of(
+        *("points", "Points of the matrix", fields, siblings, address(case, "points")),
         empty="The case has no matrix, or no other point has runs here.",
         ticks=Ticks([one.id for one in siblings]),
     )

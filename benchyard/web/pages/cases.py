@@ -10,26 +10,34 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from benchyard.catalogue.entry import CaseEntry
 from benchyard.core.model import Json
 from benchyard.core.quantity import plural
-from benchyard.core.table import MOMENT, NUMBER, Cell, Column, Row
+from benchyard.core.table import MOMENT, NUMBER, TEXT, Cell
 from benchyard.web.cases import address, case_document, name_of
 from benchyard.web.explorer import Current, Explorer
 from benchyard.web.rendering import csv_answer, document_of, json_answer, render
 from benchyard.web.searching import MOST_ROWS, Filters, Search, search_of
-from benchyard.web.tables import DataTable, Ticks, pages_around
+from benchyard.web.tables import DataTable, Field, Ticks, pages_around, table_of
 
 router = APIRouter()
 
-#: Each with the order in which its head shows the cases first.
-_COLUMNS = (
-    (Column("title", "Case"), "title"),
-    (Column("runs", "Runs", NUMBER), "-runs"),
-    (Column("failed", "Failed", NUMBER), "-failed"),
-    (Column("newest_s", "Newest (UTC)", MOMENT), "-newest_s"),
-    (Column("hosts", "Hosts"), ""),
-    (Column("tags", "Tags"), ""),
-    (Column("path", "Results"), "path"),
-    (Column("id"), ""),
+_FIELDS: Sequence[Field] = (
+    ("title", "Case", TEXT, lambda one: Cell(one.title, name_of(one), f"/case/{one.id}")),
+    ("runs", "Runs", NUMBER, lambda one: Cell(one.runs, href=f"/runs?results={one.id}")),
+    (
+        "failed",
+        "Failed",
+        NUMBER,
+        lambda one: Cell(one.failed, mark="bad" if one.failed else "quiet"),
+    ),
+    ("newest_s", "Newest (UTC)", MOMENT, lambda one: one.newest_s),
+    ("hosts", "Hosts", TEXT, lambda one: ", ".join(one.hosts)),
+    ("tags", "Tags", TEXT, lambda one: ", ".join(one.tags)),
+    ("path", "Results", TEXT, lambda one: Cell(one.path, mark="quiet")),
+    ("id", None, TEXT, lambda one: one.id),
 )
+#: The order in which the head of a column shows the cases first.
+_ORDERS = {"title": "title", "path": "path"} | {
+    key: f"-{key}" for key in ("runs", "failed", "newest_s")
+}
 Order = Literal[
     "title", "-title", "runs", "-runs", "failed", "-failed", "newest_s", "-newest_s", "path",
     "-path", "newest", "-newest",
@@ -67,30 +75,13 @@ def _cases(explorer: Explorer, search: Search) -> tuple[Sequence[CaseEntry], int
 def _table(explorer: Explorer, search: Search) -> DataTable:
     shown, total = _cases(explorer, search)
     offset, limit = search.query.offset, search.query.limit or total
-    return DataTable(
-        "cases",
-        plural(total, "case"),
-        [search.column(column, key) for column, key in _COLUMNS],
-        [_row(case) for case in shown],
-        href="/cases",
+    table = table_of(
+        *("cases", plural(total, "case"), _FIELDS, shown, "/cases"),
         empty="No case with results was found.",
-        query=search.here,
         pages=pages_around(offset, limit, total, lambda at: search.address(offset=[str(at)])),
         ticks=Ticks([case.id for case in shown]),
     )
-
-
-def _row(case: CaseEntry) -> Row:
-    return [
-        Cell(case.title, name_of(case), href=f"/case/{case.id}"),
-        Cell(case.runs, href=f"/runs?results={case.id}"),
-        Cell(case.failed, mark="bad" if case.failed else "quiet"),
-        case.newest_s,
-        ", ".join(case.hosts),
-        ", ".join(case.tags),
-        Cell(case.path, mark="quiet"),
-        Cell(case.id, mark="quiet"),
-    ]
+    return search.sortable(table, _ORDERS)
 
 
 @router.get("/cases.csv", summary="Cases as CSV")

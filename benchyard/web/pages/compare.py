@@ -45,7 +45,7 @@ from benchyard.web.explorer import Current
 from benchyard.web.pictures import Picture, Width, add_picture, draw_sides
 from benchyard.web.rendering import csv_answer, json_answer, render
 from benchyard.web.sides import AddressedComparison, AskedFor, by_time, choose
-from benchyard.web.tables import DataTable, Field, Ticks, columns_of, rows_of
+from benchyard.web.tables import DataTable, Field, Ticks, table_of
 
 router = APIRouter()
 
@@ -199,7 +199,7 @@ def _choice(
         ("hosts", "Hosts", TEXT, lambda case: ", ".join(case.hosts)),
         ("path", "Where", LONG, lambda case: case.path),
     )
-    return DataTable(name, title, columns_of(fields), rows_of(fields, cases))
+    return table_of(name, title, fields, cases)
 
 
 def _offered(catalogue: Catalogue, text: str) -> DataTable:

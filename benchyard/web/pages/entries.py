@@ -1,6 +1,6 @@
 """Results of other programs: the list of them, and each by itself."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any, TypeAlias
 from urllib.parse import quote
 
@@ -18,7 +18,7 @@ from benchyard.catalogue.query import EntryQuery as Wanted
 from benchyard.core.errors import BenchyardError, NotFoundError
 from benchyard.core.model import Json
 from benchyard.core.quantity import day_and_time, plural
-from benchyard.core.table import LONG, MOMENT, Cell, Column, Row
+from benchyard.core.table import LONG, MOMENT, TEXT, Cell
 from benchyard.traces.scanner.profile import Profile
 from benchyard.web.explorer import Current, Explorer
 from benchyard.web.other_tables import (
@@ -32,7 +32,7 @@ from benchyard.web.other_tables import (
     values_table,
 )
 from benchyard.web.rendering import json_answer, render
-from benchyard.web.tables import AskedPart, DataTable, Part, add_table
+from benchyard.web.tables import AskedPart, DataTable, Field, Part, add_table, table_of
 from benchyard.web.traces import TraceSource, add_trace_views, page_of
 
 router = APIRouter()
@@ -40,18 +40,6 @@ router = APIRouter()
 _FORMATS = {one.name: one for one in (*OTHERS, *MINDSPORE)}
 #: Formats with pages of their own.
 _PAGES = {**dict.fromkeys(RUNS, "run"), "mindspore-explain": "explain"}
-_COLUMNS = (
-    Column("title", "Title", LONG),
-    Column("format", "Format"),
-    Column("contents", "Contents", LONG),
-    Column("started_s", "Began (UTC)", MOMENT),
-    Column("updated_s", "Changed (UTC)", MOMENT),
-    Column("host", "Host"),
-    Column("commit", "Commit"),
-    Column("path", "Path", LONG),
-    Column("broken", "Broken"),
-    Column("id", "Id"),
-)
 #: Names of counts are plurals.
 _SINGULAR = {"entries": "entry"}
 #: What the list knows of an entry, beside its counts.
@@ -98,14 +86,9 @@ def entries_table(
     # No format at all would ask for every entry, runs too.
     page = explorer.catalogue.page(wanted) if formats else None
     total = page.total if page else 0
-    table = DataTable(
-        "entries",
-        f"{plural(total, 'result')} of other programs",
-        _COLUMNS,
-        [_row(entry) for entry in (page.entries if page else ())],
-        "/entries",
-        empty="There is nothing that fits.",
-    )
+    title, found = f"{plural(total, 'result')} of other programs", page.entries if page else ()
+    empty = "There is nothing that fits."
+    table = table_of("entries", title, _FIELDS, found, "/entries", empty=empty)
     return part.told(table, total, query)
 
 
@@ -115,20 +98,9 @@ def formats_found(explorer: Explorer) -> dict[str, int]:
     return {name: count for name, count in found.items() if name not in RUNS}
 
 
-def _row(entry: Entry) -> Row:
+def _contents(entry: Entry) -> Cell:
     said = f"broken: {entry.broken}" if entry.broken else _counted(entry) or "-"
-    return (
-        Cell(entry.title or entry.path, href=address_of(entry)),
-        Cell(entry.format, tool_of(entry.format)),
-        Cell({**entry.counts}, said, mark="bad" if entry.broken else ""),
-        entry.started_s,
-        entry.updated_s,
-        Cell(entry.host, entry.host or "-"),
-        Cell(entry.commit, entry.commit[:12] or "-"),
-        entry.path,
-        Cell(entry.broken, "yes" if entry.broken else "-"),
-        Cell(entry.id, mark="quiet"),
-    )
+    return Cell({**entry.counts}, said, mark="bad" if entry.broken else "")
 
 
 def _counted(entry: Entry) -> str:
@@ -137,6 +109,20 @@ def _counted(entry: Entry) -> str:
         for what, count in ((name.replace("_", " "), n) for name, n in entry.counts.items())
         if count
     )
+
+
+_FIELDS: Sequence[Field] = (
+    ("title", "Title", LONG, lambda one: Cell(one.title or one.path, href=address_of(one))),
+    ("format", "Format", TEXT, lambda one: Cell(one.format, tool_of(one.format))),
+    ("contents", "Contents", LONG, _contents),
+    ("started_s", "Began (UTC)", MOMENT, lambda one: one.started_s),
+    ("updated_s", "Changed (UTC)", MOMENT, lambda one: one.updated_s),
+    ("host", "Host", TEXT, lambda one: Cell(one.host, one.host or "-")),
+    ("commit", "Commit", TEXT, lambda one: Cell(one.commit, one.commit[:12] or "-")),
+    ("path", "Path", LONG, lambda one: one.path),
+    ("broken", "Broken", TEXT, lambda one: Cell(one.broken, "yes" if one.broken else "-")),
+    ("id", "Id", TEXT, lambda one: Cell(one.id, mark="quiet")),
+)
 
 
 @router.get("/entries", include_in_schema=False)

@@ -36,15 +36,7 @@ from benchyard.web.explorer import Current, keep_fresh
 from benchyard.web.rendering import document_of, json_answer, render
 from benchyard.web.run_tables import on_page
 from benchyard.web.runs import send_image
-from benchyard.web.tables import (
-    AskedPart,
-    DataTable,
-    Field,
-    add_table,
-    columns_of,
-    pages_around,
-    rows_of,
-)
+from benchyard.web.tables import AskedPart, DataTable, Field, add_table, pages_around, table_of
 
 router = APIRouter()
 
@@ -181,10 +173,8 @@ _JOBS: Sequence[Field] = (
 def jobs_table(explorer: Current, part: AskedPart) -> DataTable:
     """Return a page of the list."""
     found = explain_jobs(explorer.catalogue, part.offset, part.limit)
-    table = DataTable(
-        *("explain", "Explain jobs", columns_of(_JOBS), rows_of(_JOBS, found.entries), "/explain"),
-        empty="There are no explain jobs of MindSpore.",
-    )
+    empty = "There are no explain jobs of MindSpore."
+    table = table_of("explain", "Explain jobs", _JOBS, found.entries, "/explain", empty=empty)
     return part.told(table, found.total)
 
 
@@ -207,11 +197,8 @@ def scores_table(entry: _Found, loaded: _Loaded) -> DataTable:
         for told in loaded.scores.values()
         for label, score in [(None, told.total), *named_scores(labels, told.by_label)]
     ]
-    return DataTable(
-        *("scores", "Scores of explainers", columns_of(_SCORES), rows_of(_SCORES, scored)),
-        href=f"/explain/{entry.id}/scores",
-        empty="The job has no scores.",
-    )
+    href, empty = f"/explain/{entry.id}/scores", "The job has no scores."
+    return table_of("scores", "Scores of explainers", _SCORES, scored, href, empty=empty)
 
 
 def _figure(value: float | None) -> Cell:

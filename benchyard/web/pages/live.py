@@ -5,10 +5,11 @@ import os
 import re
 import threading
 from collections import deque
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from datetime import datetime
+from operator import itemgetter
 from pathlib import Path
 from typing import IO, Any
 
@@ -18,7 +19,7 @@ from starlette.types import Receive, Scope, Send
 
 from benchyard.core.errors import InputError, RecordError
 from benchyard.core.json_text import encoded
-from benchyard.core.table import NUMBER, SECONDS, Column
+from benchyard.core.table import NUMBER, SECONDS, TEXT
 from benchyard.core.wording import printable
 from benchyard.results.attempts import RunAttempt, read_tries
 from benchyard.results.folders import LOG_FILE, RunFolder
@@ -28,7 +29,7 @@ from benchyard.show.curves.thinning import thinned
 from benchyard.web.explorer import keep_fresh
 from benchyard.web.pages.curves import document_of
 from benchyard.web.runs import Shown, open_in, plain_text
-from benchyard.web.tables import DataTable
+from benchyard.web.tables import DataTable, Field, table_of
 
 #: Points of each curve; lines of the log.
 _POINTS, _LINES = 400, 200
@@ -174,16 +175,15 @@ def live_steps_table(folder: Path) -> DataTable:
     log = LiveLog(folder, known.case if known else None)
     log.look()
     log.close()
-    columns = [
-        Column("index", "No.", NUMBER),
-        Column("step", "Step"),
-        Column("outcome", "Outcome"),
-        Column("start_s", "Began after", SECONDS),
-        Column("failed_attempts", "Failed attempts", NUMBER),
-    ]
-    keys = ("index", "name", "outcome", "start_s", "failed_attempts")
-    rows = [[one[key] for key in keys] for one in log.steps.values()]
-    return DataTable("live-steps", "Steps so far", columns, rows, empty="No step has begun.")
+    fields: Sequence[Field] = (
+        ("index", "No.", NUMBER, itemgetter("index")),
+        ("step", "Step", TEXT, itemgetter("name")),
+        ("outcome", "Outcome", TEXT, itemgetter("outcome")),
+        ("start_s", "Began after", SECONDS, itemgetter("start_s")),
+        ("failed_attempts", "Failed attempts", NUMBER, itemgetter("failed_attempts")),
+    )
+    steps = log.steps.values()
+    return table_of("live-steps", "Steps so far", fields, steps, empty="No step has begun.")
 
 
 #: Seconds between two looks, and between signs of life where nothing changes.

@@ -14,13 +14,13 @@ from benchyard.catalogue.entry import RUNS, CaseEntry, identified
 from benchyard.catalogue.query import EntryQuery as Asked
 from benchyard.core.model import Json, Outcome
 from benchyard.core.quantity import amount, plural
-from benchyard.core.table import LONG, MOMENT, NUMBER, Cell, Column, Row
+from benchyard.core.table import LONG, MOMENT, NUMBER, TEXT, Cell, Column, Row
 from benchyard.results.campaigns import is_earlier
 from benchyard.web.explorer import Current, keep_fresh
-from benchyard.web.pages.runs import RUN_COLUMNS, entry_document, entry_row
+from benchyard.web.pages.runs import RUN_FIELDS, entry_document
 from benchyard.web.rendering import document_of, json_answer, render
 from benchyard.web.searching import moment
-from benchyard.web.tables import DataTable
+from benchyard.web.tables import DataTable, Field, table_of
 
 router = APIRouter()
 
@@ -132,9 +132,7 @@ def overview(request: Request, explorer: Current, changes: _Changed) -> Response
         worse=_worse(changes),
         failures=_failures(changes),
         cases=_cases(changes),
-        newest=DataTable(
-            "newest", "Newest runs", RUN_COLUMNS, [entry_row(one) for one in newest.entries]
-        ),
+        newest=table_of("newest", "Newest runs", RUN_FIELDS, newest.entries),
     )
 
 
@@ -228,32 +226,29 @@ def _compare(case: CaseEntry, looked: Looked) -> str | None:
 def _failures(changes: Changes) -> DataTable:
     total = changes.failures.total
     more = [f"The newest {_FAILURES} of {total:,}."] if total > _FAILURES else []
-    rows = [entry_row(entry) for entry in changes.failures.entries]
-    return DataTable("failed", "Failed runs", RUN_COLUMNS, rows, empty="No run failed.", notes=more)
+    failed = changes.failures.entries
+    return table_of("failed", "Failed runs", RUN_FIELDS, failed, empty="No run failed.", notes=more)
 
 
 def _cases(changes: Changes) -> DataTable:
-    columns = (
-        Column("case", "Case"),
-        Column("runs", "Runs", NUMBER),
-        Column("newest_s", "Newest (UTC)", MOMENT),
-        Column("summary", "Against the campaign before", LONG),
-        Column("compare", "More"),
+    def compared(case: CaseEntry) -> Cell:
+        looked = changes.looks.get(case.id)
+        return Cell(looked.summary if looked else "still being compared", mark=_mark(looked))
+
+    def more(case: CaseEntry) -> Cell:
+        looked = changes.looks.get(case.id)
+        href = _compare(case, looked) if looked else None
+        return Cell(None, "compare" if href else "", href=href)
+
+    fields: Sequence[Field] = (
+        ("case", "Case", TEXT, lambda one: Cell(one.title, href=f"/case/{one.id}")),
+        ("runs", "Runs", NUMBER, lambda one: Cell(one.runs, href=f"/runs?results={one.id}")),
+        ("newest_s", "Newest (UTC)", MOMENT, lambda one: one.newest_s),
+        ("summary", "Against the campaign before", LONG, compared),
+        ("compare", "More", TEXT, more),
     )
-    rows = [_case_row(case, changes.looks.get(case.id)) for case in changes.cases]
-    return DataTable("changed", "Cases with new runs", columns, rows, empty="No case has new runs.")
-
-
-def _case_row(case: CaseEntry, looked: Looked | None) -> Row:
-    summary = looked.summary if looked else "still being compared"
-    href = _compare(case, looked) if looked else None
-    return [
-        Cell(case.title, href=f"/case/{case.id}"),
-        Cell(case.runs, href=f"/runs?results={case.id}"),
-        case.newest_s,
-        Cell(summary, mark=_mark(looked)),
-        Cell(None, "compare" if href else "", href=href),
-    ]
+    title, empty = "Cases with new runs", "No case has new runs."
+    return table_of("changed", title, fields, changes.cases, empty=empty)
 
 
 def _mark(looked: Looked | None) -> str:

@@ -16,7 +16,7 @@ from benchyard.catalogue.formats.trace_file import bounded_trace, signature_of
 from benchyard.catalogue.query import EntryQuery as Wanted
 from benchyard.core.errors import InputError, NotFoundError, RecordError
 from benchyard.core.files import inside
-from benchyard.core.table import LONG, NUMBER, Cell, Column
+from benchyard.core.table import LONG, NUMBER, Cell
 from benchyard.results.folders import RunFolder
 from benchyard.show.drawing import Drawing
 from benchyard.show.traces import difference_report
@@ -35,16 +35,10 @@ from benchyard.web.explorer import Current, Explorer
 from benchyard.web.pages.entries import address_of, trace_source
 from benchyard.web.pictures import Picture, Width, add_picture
 from benchyard.web.rendering import render
-from benchyard.web.tables import AskedPart, DataTable, add_table
+from benchyard.web.tables import AskedPart, DataTable, Field, add_table, table_of
 from benchyard.web.traces import FLAME_WIDTHS, TraceSource, add_trace_views, page_of
 
 router = APIRouter()
-
-_COLUMNS = (
-    Column("step", "Step", LONG),
-    Column("file", "File", LONG),
-    Column("start_s", "Began at (s)", NUMBER),
-)
 
 
 def run_profiles_table(entry: Entry) -> DataTable:
@@ -53,16 +47,18 @@ def run_profiles_table(entry: Entry) -> DataTable:
     For the page of the run, too; without a row it is better left out.
     """
     href = f"/run/{entry.id}/profiles"
-    rows = [
+    fields: Sequence[Field] = (
+        ("step", "Step", LONG, lambda one: Cell(one[1].step, href=f"{href}/{one[0]}")),
+        ("file", "File", LONG, lambda one: one[1].file.relative_to(entry.place).as_posix()),
         (
-            Cell(one.step, href=f"{href}/{place}"),
-            one.file.relative_to(entry.place).as_posix(),
-            Cell(one.start_s, f"{one.start_s:.3f}"),
-        )
-        for place, one in enumerate(_profiles(entry), 1)
-    ]
-    empty = "No step of this run left a profile."
-    return DataTable("profiles", "Profiles that steps left", _COLUMNS, rows, href, empty=empty)
+            "start_s",
+            "Began at (s)",
+            NUMBER,
+            lambda one: Cell(one[1].start_s, f"{one[1].start_s:.3f}"),
+        ),
+    )
+    title, empty = "Profiles that steps left", "No step of this run left a profile."
+    return table_of("profiles", title, fields, enumerate(_profiles(entry), 1), href, empty=empty)
 
 
 def _profiles(entry: Entry) -> Sequence[LeftProfile]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
+from operator import attrgetter
 from typing import cast
 
 from fastapi import APIRouter, Request, Response
@@ -12,7 +13,7 @@ from benchyard.catalogue.entry import Entry
 from benchyard.catalogue.query import Page
 from benchyard.core.model import Json, JsonObject
 from benchyard.core.quantity import day_and_time, plural
-from benchyard.core.table import MOMENT, NUMBER, SECONDS, Cell, Column, Row
+from benchyard.core.table import MOMENT, NUMBER, SECONDS, TEXT, Cell
 from benchyard.results.trust import HostQuality
 from benchyard.web.explorer import Current, Explorer
 from benchyard.web.pages.entries import address_of
@@ -23,26 +24,17 @@ from benchyard.web.rendering import (
     render,
 )
 from benchyard.web.searching import MOST_ROWS, Asked, Search
-from benchyard.web.tables import DataTable, Ticks
+from benchyard.web.tables import DataTable, Field, Ticks, table_of
 
 router = APIRouter()
 
-#: Each with what the catalogue sorts by; empty for what it does not.
-_COLUMNS = (
-    (Column("case", "Case"), "title"),
-    (Column("run", "Run", NUMBER), "run"),
-    (Column("outcome", "Outcome"), "outcome"),
-    (Column("started_s", "Began (UTC)", MOMENT), "-started_s"),
-    (Column("duration_s", "Took", SECONDS), "-duration_s"),
-    (Column("host", "Host"), "host"),
-    (Column("host_quality", "Host quality"), "host_quality"),
-    (Column("commit", "Commit"), ""),
-    *((Column(name), "") for name in ("title", "broken", "under_way", "path")),
-    (Column("id"), ""),
-)
-RUN_COLUMNS = tuple(column for column, _ in _COLUMNS)
-#: What a list of runs tells of each, without its case and what only programs read there.
-TOLD_OF_RUN = slice(1, 8)
+#: What the head of a column sorts by.
+_ORDERS = {
+    "case": "title",
+    "started_s": "-started_s",
+    "duration_s": "-duration_s",
+    **{name: name for name in ("run", "outcome", "host", "host_quality")},
+}
 #: Fields that are offered to narrow the search, with their heads.
 _FACETS = {
     "outcome": "Outcome",
@@ -65,24 +57,15 @@ class _Facet:
     more: int
 
 
-def entry_row(entry: Entry) -> Row:
-    """Return the cells of an entry in a list of runs."""
-    return [
-        Cell(entry.case, entry.title or entry.path, f"/case/{entry.results}"),
-        Cell(entry.run, href=address_of(entry)),
-        _state(entry),
-        Cell(entry.started_s, day_and_time(entry.started_s or entry.updated_s)),
-        entry.duration_s,
-        entry.host or None,
-        quality_cell(entry),
-        Cell(entry.commit or None, entry.commit[:10] or None),
-        *map(Cell, (entry.title, entry.broken, entry.under_way, entry.path)),
-        Cell(entry.id, mark="quiet"),
-    ]
+def _title(entry: Entry) -> Cell:
+    return Cell(entry.case, entry.title or entry.path, f"/case/{entry.results}")
 
 
-def quality_cell(entry: Entry) -> Cell:
-    """Return the cell that tells how quiet the host of a run was."""
+def _began(entry: Entry) -> Cell:
+    return Cell(entry.started_s, day_and_time(entry.started_s or entry.updated_s))
+
+
+def _quality(entry: Entry) -> Cell:
     doubtful = entry.host_quality == HostQuality.SUSPECT
     return Cell(entry.host_quality or None, mark="doubtful" if doubtful else "")
 
@@ -97,22 +80,32 @@ def _state(entry: Entry) -> Cell:
     return Cell(str(entry.outcome), mark=outcome_mark(entry.outcome))
 
 
+#: What a list tells of a run: its case, seven columns of its own, and what only programs read.
+RUN_FIELDS: Sequence[Field] = (
+    ("case", "Case", TEXT, _title),
+    ("run", "Run", NUMBER, lambda one: Cell(one.run, href=address_of(one))),
+    ("outcome", "Outcome", TEXT, _state),
+    ("started_s", "Began (UTC)", MOMENT, _began),
+    ("duration_s", "Took", SECONDS, lambda one: one.duration_s),
+    ("host", "Host", TEXT, lambda one: one.host or None),
+    ("host_quality", "Host quality", TEXT, _quality),
+    ("commit", "Commit", TEXT, lambda one: Cell(one.commit or None, one.commit[:10] or None)),
+    *((key, None, TEXT, attrgetter(key)) for key in ("title", "broken", "under_way", "path", "id")),
+)
+
+
 def runs_table(page: Page, search: Search) -> DataTable:
     """Return a page of the search as a table with links to sort by and to go on."""
     pages = [("First page", search.address())] if page.previous else []
     pages += [("Previous", search.address(after=[page.previous]))] if page.previous else []
     pages += [("Next", search.address(after=[page.next]))] if page.next else []
-    return DataTable(
-        "runs",
-        plural(page.total, "run"),
-        [search.column(column, key) for column, key in _COLUMNS],
-        [entry_row(entry) for entry in page.entries],
-        href="/runs",
+    table = table_of(
+        *("runs", plural(page.total, "run"), RUN_FIELDS, page.entries, "/runs"),
         empty="Nothing was found.",
-        query=search.here,
         pages=pages,
         ticks=Ticks.of_runs([entry.id for entry in page.entries]),
     )
+    return search.sortable(table, _ORDERS)
 
 
 def _facets(explorer: Explorer, search: Search) -> list[_Facet]:

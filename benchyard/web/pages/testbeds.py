@@ -1,6 +1,6 @@
 """Testbeds: what they measured, what they are, how they changed, how two of them differ."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Annotated
@@ -21,10 +21,9 @@ from benchyard.web.cases import name_of
 from benchyard.web.explorer import Current
 from benchyard.web.rendering import render
 from benchyard.web.report.comparisons import fact_words
-from benchyard.web.run_tables import FINDINGS, finding_rows
-from benchyard.web.tables import DataTable, Field, add_table, columns_of, rows_of
+from benchyard.web.run_tables import findings_table
+from benchyard.web.tables import DataTable, Field, add_table, table_of
 from benchyard.web.testbeds import (
-    Contrast,
     FactHistory,
     contrasts,
     differ,
@@ -142,7 +141,10 @@ def testbeds(request: Request, explorer: Current) -> Response:
 
 # -- one of them
 
-_FACTS = (Column("fact", "Fact"), Column("value", "At the newest run", LONG))
+_FACTS: Sequence[Field] = (
+    ("fact", "Fact", TEXT, lambda one: one[0]),
+    ("value", "At the newest run", LONG, lambda one: _fact(*one)),
+)
 _CHANGES: Sequence[Field] = (
     ("fact", "Fact", TEXT, lambda one: one.what),
     ("before", "Before", LONG, lambda one: _fact(one.what, one.before)),
@@ -162,21 +164,15 @@ Newest = Annotated[RunRecord, Depends(newest_record)]
 
 def facts_table(name: str, record: Newest) -> DataTable:
     """Return the facts of a host at its newest run."""
-    rows = [
-        [what, _fact(what, value)]
-        for what, value in (facts_of(record) | other_facts_of(record)).items()
-        if value is not None
-    ]
-    return DataTable("facts", f"{name} at its newest run", _FACTS, rows, _href(name, "facts"))
+    every = (facts_of(record) | other_facts_of(record)).items()
+    known, title = [one for one in every if one[1] is not None], f"{name} at its newest run"
+    return table_of("facts", title, _FACTS, known, _href(name, "facts"))
 
 
 def checks_table(name: str, record: Newest) -> DataTable:
     """Return what was found of a host's fitness before its newest run, the worst first."""
-    return DataTable(
-        *("checks", f"Fitness of {name} before its newest run", FINDINGS),
-        *(finding_rows(record.preflight), _href(name, "checks")),
-        empty="Nothing was looked at before this run.",
-    )
+    title = f"Fitness of {name} before its newest run"
+    return findings_table(title, record, _href(name, "checks"))
 
 
 def changes_table(explorer: Current, name: str) -> DataTable:
@@ -186,9 +182,8 @@ def changes_table(explorer: Current, name: str) -> DataTable:
         f"{found.read:,} of {found.runs:,} runs were read, at even distances and around changes: "
         "what changed and changed back between two of them is not seen."
     )
-    return DataTable(
-        *("changes", f"How {name} changed", columns_of(_CHANGES)),
-        *(rows_of(_CHANGES, found.changes), _href(name, "changes")),
+    return table_of(
+        *("changes", f"How {name} changed", _CHANGES, found.changes, _href(name, "changes")),
         empty="Nothing changed between the runs that were read.",
         notes=[sampled] if found.read < found.runs else [],
     )
@@ -199,9 +194,8 @@ def cases_table(explorer: Current, name: str) -> DataTable:
     query = EntryQuery(hosts=(name,))
     found = explorer.catalogue.cases(query, limit=_MOST_ROWS)
     more = explorer.catalogue.count_cases(query) - _MOST_ROWS
-    return DataTable(
-        *("cases", f"Cases on {name}", columns_of(_CASES), rows_of(_CASES, found)),
-        _href(name, "cases"),
+    return table_of(
+        *("cases", f"Cases on {name}", _CASES, found, _href(name, "cases")),
         notes=[f"{more:,} more cases are not listed."] if more > 0 else [],
     )
 
@@ -218,31 +212,24 @@ Two = Annotated[tuple[RunRecord, RunRecord], Depends(_two)]
 
 def difference_table(a: str, b: str, records: Two) -> DataTable:
     """Return the facts of two hosts at their newest runs, those that differ first."""
-    columns = [*_contrast_columns(a, b), Column("because", "Why it matters", LONG)]
-    found = contrasts(*records)
-    rows = [[*row, one[3]] for one, row in zip(found, _contrast_rows(found), strict=True)]
-    query = "?" + urlencode({"a": a, "b": b})
-    return DataTable("difference", "Facts", columns, rows, "/testbeds/difference", query=query)
+    because: Field = ("because", "Why it matters", LONG, lambda one: one[3])
+    fields = [*_contrast(a, b), because]
+    query, found = "?" + urlencode({"a": a, "b": b}), contrasts(*records)
+    return table_of("difference", "Facts", fields, found, "/testbeds/difference", query=query)
 
 
-def _contrast_columns(a: str, b: str) -> list[Column]:
-    return [Column("fact", "Fact"), Column("a", a, LONG), Column("b", b, LONG)]
-
-
-def _contrast_rows(found: Iterable[Contrast]) -> list[Row]:
-    return [
-        [
-            Cell(what, mark="doubtful" if differ(one, other) else ""),
-            *(_fact(what, value) for value in (one, other)),
-        ]
-        for what, one, other, _ in found
-    ]
+def _contrast(a: str, b: str) -> Sequence[Field]:
+    return (
+        ("fact", "Fact", TEXT, lambda one: Cell(one[0], mark="doubtful" * differ(*one[1:3]))),
+        ("a", a, LONG, lambda one: _fact(one[0], one[1])),
+        ("b", b, LONG, lambda one: _fact(one[0], one[2])),
+    )
 
 
 @router.get("/testbeds/difference", include_in_schema=False)
 def difference(request: Request, explorer: Current, a: str, b: str, records: Two) -> Response:
     """Show how two hosts differ."""
-    others = _contrast_rows(other_contrasts(*records)[:_MOST_ROWS])
+    others = other_contrasts(*records)[:_MOST_ROWS]
     return render(
         request,
         "testbeds_difference.html",
@@ -253,7 +240,7 @@ def difference(request: Request, explorer: Current, a: str, b: str, records: Two
         differing=sum(differ(one, other) for _, one, other, _ in contrasts(*records)),
         tables=[
             difference_table(a, b, records),
-            DataTable("others", "What else differs", _contrast_columns(a, b), others),
+            table_of("others", "What else differs", _contrast(a, b), others),
         ],
     )
 

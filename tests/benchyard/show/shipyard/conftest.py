@@ -5,8 +5,6 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-import pytest
-
 from benchyard.show.shipyard.events import Intake
 from benchyard.show.shipyard.nodes import Graph, Node, assemble
 
@@ -108,8 +106,3 @@ def run_rows(start: float = START, **more: Any) -> list[Row]:
         ours(start + 22, "stop-end", resource="Redis", diff=1.0, **more),
         ours(start + 23, "run-end", outcome="completed", diff=23.0, **more),
     ]
-
-
-@pytest.fixture
-def whole_pool() -> list[Row]:
-    return pool(5, 6)

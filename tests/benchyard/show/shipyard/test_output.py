@@ -8,15 +8,13 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from benchmarks.peer_graph import put_together
 from benchyard.show.drawing import Text
-from benchyard.show.shipyard.document import dat, document
+from benchyard.show.shipyard.document import COLUMNS, dat, document
 from benchyard.show.shipyard.nodes import Graph
 from benchyard.show.shipyard.plot import graph_drawing
 from benchyard.show.shipyard.tables import notes, summary, tables
 from tests.benchyard.show.shipyard.conftest import (
     START,
-    Row,
     graph_of,
     pool,
     prepared,
@@ -38,25 +36,19 @@ def torn() -> Graph:
 # -- columns
 
 
-def test_columns_are_the_originals_to_its_digits(whole_pool: list[Row]) -> None:
-    text = dat(graph_of(whole_pool))
-    header, *lines = text.splitlines()
+def test_columns_are_the_originals_to_its_digits() -> None:
+    graph = graph_of(pool(5, 6))
+    header, *lines = dat(graph).splitlines()
     assert header == (
         "NodePrepStartTime NodeId NodePrep+DockerInstall PrivateRegistrySetup "
         "ShipyardContainerPull GlobalResourcesLoad TotalPull TotalSave TotalLoad TotalTorrent"
     )
-    expected, _ = put_together(whole_pool)
-    assert [line.split()[1] for line in lines] == sorted(expected)
-    for line in lines:
-        at, node, *cells = line.split()
+    for line, node in zip(lines, graph.nodes, strict=True):
+        at, name, *cells = line.split()
         assert re.fullmatch(r"2016-11-18-19:\d\d:\d\d\.\d{6}", at)
-        told = expected[node]
-        names = ("docker_install", "private_registry_setup", "docker_shipyard_container_pull")
-        own = [told[name] for name in (*names, "global_resources_loaded")]
-        own += [
-            sum(value for name, value in told.items() if name.startswith(f"{work}:"))
-            for work in ("pull", "save", "load", "torrent")
-        ]
+        assert name == node.name
+        # The property of ``test_assembling`` says that these are the original's.
+        own = [node.column(operation) for operation in COLUMNS.values()]
         assert list(map(float, cells)) == pytest.approx(own, abs=1e-5)
         assert [len(cell.partition(".")[2]) for cell in cells[4:]] == [5] * 4
 

@@ -35,7 +35,7 @@ def execution(make_try: MakeTry, *errors: str) -> StepTry:
         (("a b", "a b"), ("a b", "the same")),
         ((f"{SH}refused", f"{SH}timed out"), ("exit 1: refused", "exit 1: timed out")),
         ((f"{SH}{LONG}refused", f"{SH}{LONG}timed out"), ("…refused", "…timed out")),
-        ((f"{SH}a\nend", f"{SH}b\nend"), ("…a end", "…b end")),
+        ((f"{SH}a\nend", f"{SH}b\nend"), (f"{SH}a end", f"{SH}b end")),
     ],
 )
 def test_first_and_last_error_show_where_they_differ(

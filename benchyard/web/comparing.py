@@ -4,27 +4,18 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from benchyard.analysis.comparison.request import (
-    Answer,
-    ComparisonRequest,
-    answer,
-    told_findings,
-    told_remarks,
-)
-from benchyard.analysis.comparison.rows import Comparison
+from benchyard.analysis.comparison.request import Answer, ComparisonRequest, answer
 from benchyard.analysis.comparison.run_sets import RunSet
 from benchyard.analysis.comparison.sides import Side, means_several
-from benchyard.analysis.comparison.tables import MARKS, table
 from benchyard.catalogue.catalogue import Catalogue
 from benchyard.catalogue.entry import identified
 from benchyard.catalogue.query import EntryQuery
 from benchyard.core.errors import InputError
 from benchyard.core.table import LONG, MOMENT, NUMBER, TEXT, Cell
-from benchyard.core.wording import in_short, quote, some
+from benchyard.core.wording import in_short, quote
 from benchyard.results.campaigns import campaigns_before
 from benchyard.results.record import RunRecord
 from benchyard.results.subject import about, subject_of
-from benchyard.statistics.comparison import Verdict
 from benchyard.web.report.comparisons import sides_of
 from benchyard.web.sides import AddressedComparison, Chosen, choose, labels, read_chosen
 from benchyard.web.tables import DataTable, Field, table_of
@@ -33,8 +24,6 @@ from benchyard.web.tables import DataTable, Field, table_of
 _MOST_PAIRS = 400
 #: How a comparison calls the campaign before, where one side was chosen.
 _BEFORE = "baseline"
-#: Sides that are named in front of what is said of them.
-_MOST_NAMES = 5
 #: Of so many cases with the newest runs the campaigns tell how much sessions vary.
 _OTHER_CASES = 20
 
@@ -126,20 +115,6 @@ def _with_name(asked: ComparisonRequest, sides: Sequence[tuple[Chosen, Side]]) -
 # -- for people
 
 
-def mark_of(comparison: Comparison) -> str:
-    """Return the mark of the whole: that of the worst verdict that is one."""
-    untold = comparison.count(Verdict.CANNOT_TELL)
-    if untold == len(comparison.asked) and not comparison.regressions:
-        return "doubtful"
-    marks = ((Verdict.REGRESSION, "bad"), (Verdict.IMPROVEMENT, "good"))
-    return next((mark for verdict, mark in marks if comparison.count(verdict)), "")
-
-
-def rows_table(shown: Compared) -> DataTable:
-    """Return the figures and verdicts, a row for each step, metric and side."""
-    return DataTable.of(table(shown.answer.comparison, shown.label, shown.hrefs.get))
-
-
 def sides_table(shown: Compared) -> DataTable:
     """Return what is compared: which runs, on which host, of which versions."""
     first = shown.answer.comparison.pairs[0].baseline_side
@@ -168,20 +143,6 @@ def _failed(runs: RunSet) -> Cell:
 
 def _newest(runs: RunSet) -> RunRecord:
     return max(runs.everything, key=lambda record: record.began)
-
-
-def remarks_of(shown: Compared) -> list[tuple[str, str, str]]:
-    """Return what differs: a word (such as ``warning``), a sentence and a mark."""
-    found = told_remarks(
-        shown.answer.comparison, lambda sides: some(list(map(shown.label, sides)), _MOST_NAMES)
-    )
-    return [(word, text, "doubtful" if word == "warning" else "") for word, text in found]
-
-
-def findings_of(shown: Compared) -> list[tuple[str, str]]:
-    """Return what there is beside numbers: a sentence and a mark."""
-    found = told_findings(shown.answer.comparison, shown.label)
-    return [(text, MARKS.get(verdict, "")) for verdict, text in found]
 
 
 def reversed_words(shown: Compared) -> Iterator[str]:

@@ -10,16 +10,10 @@ from fastapi import Request as HttpRequest
 from fastapi.responses import RedirectResponse
 
 from benchyard.analysis.comparison.document import comparison_csv, document, markdown
-from benchyard.analysis.comparison.request import Against, told_unpaired
+from benchyard.analysis.comparison.request import Against
 from benchyard.analysis.comparison.run_sets import RunSet
 from benchyard.analysis.comparison.tables import RowOrder
-from benchyard.analysis.comparison.wording import (
-    lacks_suspect,
-    session_notes,
-    summary,
-    uncounted,
-    untold,
-)
+from benchyard.analysis.comparison.wording import lacks_suspect
 from benchyard.catalogue.catalogue import Catalogue
 from benchyard.catalogue.entry import CaseEntry, identified
 from benchyard.catalogue.query import EntryQuery
@@ -34,16 +28,13 @@ from benchyard.web.comparing import (
     command_of,
     compared,
     exact_sides,
-    findings_of,
-    mark_of,
-    remarks_of,
     reversed_words,
-    rows_table,
     sides_table,
 )
 from benchyard.web.explorer import Current
 from benchyard.web.pictures import Picture, Width, add_picture, draw_sides
 from benchyard.web.rendering import csv_answer, json_answer, render
+from benchyard.web.report.comparisons import comparison_part
 from benchyard.web.sides import AddressedComparison, AskedFor, by_time, choose
 from benchyard.web.tables import DataTable, Field, Ticks, table_of
 
@@ -152,22 +143,17 @@ def page(request: HttpRequest, explorer: Current, asked: AskedFor, q: str = "") 
     if lasting != asked or "ticked" in request.query_params:
         return RedirectResponse(f"/compare{lasting.query()}", 303)
     comparison = shown.answer.comparison
-    findings = list(findings_of(shown))
+    part = comparison_part(comparison, shown.label, shown.hrefs.get)
     drawn = len(shown.run_sets) <= _MOST_DRAWN
     return render(
         request,
         "compare.html",
         **common,
         heading=_heading(shown),
-        summary=summary(comparison),
-        mark=mark_of(comparison),
+        part=part,
+        table=DataTable.of(part.table),
         sides=sides_table(shown),
-        remarks=[*remarks_of(shown), *(("steps", *one) for one in findings if not one[1])],
-        findings=findings,
-        table=rows_table(shown),
-        untold=untold(comparison),
-        uncounted=[*session_notes(comparison), *uncounted(comparison)],
-        unpaired=list(told_unpaired(comparison, shown.label)),
+        remarks=[*part.remarks, *(("steps", text) for mark, text in part.findings if not mark)],
         lacks_suspect=lacks_suspect(comparison),
         has_values=any(row.baseline.values or row.candidate.values for row in comparison.rows),
         command=command_of(shown, asked),

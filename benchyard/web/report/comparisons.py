@@ -1,6 +1,6 @@
 """What a report says of its sides: how they compare, and where they were measured."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from benchyard.analysis.comparison.facts import FACTS, Fact
@@ -78,30 +78,43 @@ def sides_of(comparison: Comparison) -> list[tuple[str, RunSet]]:
     return [(side, runs) for (side, _), runs in found.items()]
 
 
-def comparison_part(answer: Answer, request: ReportRequest) -> ComparisonPart:
-    """Say what a comparison comes to."""
-    compared = answer.comparison
+def comparison_part(
+    compared: Comparison,
+    label: Callable[[str], str],
+    href: Callable[[str], str | None] = lambda _: None,
+) -> ComparisonPart:
+    """Say what a comparison comes to, for a page or a report.
+
+    Args:
+        label: Returns what people call a side.
+        href: Returns where the name of a side leads.
+    """
+    findings = told_findings(compared, label)
     return ComparisonPart(
         verdict=summary(compared),
         mark=_mark(compared),
-        table=table(compared, request.label),
-        remarks=tuple(told_remarks(compared, lambda sides: ", ".join(map(request.label, sides)))),
-        findings=tuple(
-            (MARKS.get(verdict, ""), text)
-            for verdict, text in told_findings(compared, request.label)
+        table=table(compared, label, href),
+        remarks=tuple(
+            told_remarks(compared, lambda sides: some(list(map(label, sides)), _MOST_NAMES))
         ),
-        notes=(*notes(compared), *told_unpaired(compared, request.label)),
+        findings=tuple((MARKS.get(verdict, ""), text) for verdict, text in findings),
+        notes=(*notes(compared), *told_unpaired(compared, label)),
         pairs=compared.pairs,
         regressions=compared.regressions,
     )
 
 
 def _mark(compared: Comparison) -> str:
+    """Return the mark of the whole: that of the worst verdict that is one."""
     if compared.regressions:
         return "bad"
+    if compared.count(Verdict.CANNOT_TELL) == len(compared.asked):
+        return "doubtful"
     return "good" if compared.count(Verdict.IMPROVEMENT) else ""
 
 
+#: Sides that are named in front of what is said of them.
+_MOST_NAMES = 5
 #: Names that a cell lists before it says how many more there are.
 _LISTED = 4
 _OF_CASES = ("point of the matrix", "case", "files of the case")

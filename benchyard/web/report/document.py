@@ -77,8 +77,10 @@ def report_of(
             sentence says what to leave out.
     """
     request = request or ReportRequest()
-    compared = comparison_part(request.answer, request) if request.answer else None
-    shown = sides_of(request.answer.comparison) if request.answer else shown
+    compared = None
+    if request.answer:
+        compared = comparison_part(request.answer.comparison, request.label)
+        shown = sides_of(request.answer.comparison)
     asked = Metrics(patterns(request.rule.metrics))
     cases = [case_part(request.label(side), runs, request.rule, asked) for side, runs in shown]
     if any(case.is_measured for case in cases):

@@ -5,12 +5,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from fastapi.testclient import TestClient
-
-from benchyard.catalogue.catalogue import Catalogue
 from benchyard.catalogue.query import EntryQuery
 from benchyard.core.model import Outcome
-from benchyard.results.folders import METRICS_FILE, RESOURCES_FILE, run_folder
+from benchyard.results.folders import METRICS_FILE, run_folder
 from benchyard.results.metrics_csv import COLUMNS
 from benchyard.results.record import (
     Attempt,
@@ -21,8 +18,7 @@ from benchyard.results.record import (
     StepRecord,
     write_record,
 )
-from benchyard.web.app import make_app
-from benchyard.web.explorer import Explorer
+from tests.benchyard.web.site import Site
 
 BEGAN = "2026-11-20T08:00:00+00:00"
 
@@ -83,15 +79,8 @@ def write_metrics(folder: Path, samples: int, **columns: float) -> None:
             writer.writerow({"name": "a,b", "timestamp": n / 10, "memory_ram": 1e9, **grown})
 
 
-def write_resources(folder: Path, header: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
-    """Write samples of what belongs to resources."""
-    with (folder / RESOURCES_FILE).open("w", newline="") as stream:
-        csv.writer(stream).writerows([header, *rows])
-
-
 def client_of(folder: Path, **settings: Any) -> tuple[Any, str]:
     """Return an explorer of the results that a run lies in, and the run's id."""
-    catalogue = Catalogue([folder.parent.parent])
-    found = catalogue.page(EntryQuery(limit=None)).entries
-    ident = next(entry.id for entry in found if entry.place == folder)
-    return TestClient(make_app(Explorer(catalogue, **settings))), ident
+    site = Site(folder.parent.parent, **settings)
+    found = site.catalogue.page(EntryQuery(limit=None)).entries
+    return site.client, next(entry.id for entry in found if entry.place == folder)

@@ -13,11 +13,10 @@ from benchyard.web.explorer import Explorer
 class Site:
     """An application over one root."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, **settings: Any) -> None:
         self.catalogue = Catalogue([root])
-        self.client: Any = TestClient(
-            make_app(Explorer(self.catalogue)), base_url="http://localhost"
-        )
+        app = make_app(Explorer(self.catalogue, **settings))
+        self.client: Any = TestClient(app, base_url="http://localhost")
 
     def case(self, part: str) -> str:
         """Return the id of the case whose results folder has this in its path."""

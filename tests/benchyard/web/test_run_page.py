@@ -95,22 +95,24 @@ def test_hostile_texts_are_texts(tmp_path: Path) -> None:
         assert not re.search(r"\son\w+=", text), address
 
 
-def test_steps_have_medians_and_counters(tmp_path: Path) -> None:
-    client, ident = client_of(make_run(tmp_path / "results", 1))
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, str, Path]:
+    """Return a client, the id of a run that nobody changes, and its folder."""
+    folder = make_run(tmp_path_factory.mktemp("plain") / "results", 1)
+    return *client_of(folder), folder
 
+
+def test_the_record_is_served_whole_and_in_figures(plain: tuple[Any, str, Path]) -> None:
+    client, ident, folder = plain
     [step] = client.get(f"/run/{ident}/steps.json").json()
-
     assert (step["step"], step["median_s"], step["repetitions"]) == ("load", 1.0, 2)
-    assert step["resource_cpu_s"] == 0.5
-    assert step["host_network_sent_bytes"] is None
-
-
-def test_the_record_is_served_whole(tmp_path: Path) -> None:
-    folder = make_run(tmp_path / "results", 1)
-    client, ident = client_of(folder)
+    assert (step["resource_cpu_s"], step["host_network_sent_bytes"]) == (0.5, None)
     record = json.loads((folder / RUN_FILE).read_text())
     assert client.get(f"/run/{ident}.json").json() == record
     assert json.loads(client.get(f"/run/{ident}/file/run.json").text) == record
+    drawn = client.get(f"/run/{ident}/curves.svg?theme=dark&width=narrow").text
+    assert fromstring(drawn).tag.endswith("svg")  # noqa: S314 - it is our own
+    assert "words, run 1" in drawn
 
 
 def test_attempts_failures_and_doubts_are_told(tmp_path: Path) -> None:
@@ -171,8 +173,8 @@ def test_a_damaged_record_is_told_and_the_rest_is_shown(tmp_path: Path) -> None:
     assert client.get(f"/run/{ident}/steps.json").json() == []
 
 
-def test_an_unknown_run_is_not_found(tmp_path: Path) -> None:
-    client, _ = client_of(make_run(tmp_path / "results", 1))
+def test_an_unknown_run_is_not_found(plain: tuple[Any, str, Path]) -> None:
+    client = plain[0]
     for address in ("", ".json", "/steps", "/curves.json", "/file/run.json", "/log", "/live"):
         assert client.get(f"/run/0123456789abcdef{address}").status_code == 404, address
 
@@ -204,8 +206,8 @@ def test_curves_are_thinned_to_the_points_asked_for(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("query", ["from=2&to=1", "points=0", "points=x", "from=-1", "to=nan"])
-def test_a_wrong_window_is_refused(tmp_path: Path, query: str) -> None:
-    client, ident = client_of(make_run(tmp_path / "results", 1))
+def test_a_wrong_window_is_refused(plain: tuple[Any, str, Path], query: str) -> None:
+    client, ident, _ = plain
     answer = client.get(f"/run/{ident}/curves.json?{query}")
     assert answer.status_code == 422
     assert answer.json()["error"]
@@ -232,15 +234,6 @@ def test_a_run_of_krown_shows_its_steps(tmp_path: Path) -> None:
     assert [row[1] for row in TABLES["steps"](shown).rows] == ["step 1", "step 2"]
     assert any("measured by KROWN" in note for note in shown.notes)
     assert ShownCurves(shown).between(None, None, 100)["samples"] == 5
-
-
-def test_the_curves_have_a_picture(tmp_path: Path) -> None:
-    client, ident = client_of(make_run(tmp_path / "results", 1))
-
-    answer = client.get(f"/run/{ident}/curves.svg?theme=dark&width=narrow")
-
-    assert fromstring(answer.text).tag.endswith("svg")  # noqa: S314 - it is our own
-    assert "words, run 1" in answer.text
 
 
 def test_a_run_that_goes_on_shows_what_is_known(tmp_path: Path) -> None:

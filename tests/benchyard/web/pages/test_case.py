@@ -54,6 +54,8 @@ def test_page_shows_all_that_there_is(shown: Shown) -> None:
         assert f'id="{part}"' in page
         assert f"{shown.path()}/{part}.csv" in page
     assert "SQLite 3.46" in page
+    assert f"benchyard run --new --runs {len(BASE)} -- tpch" in page
+    assert "Draw all" not in page
     assert f"/compare?side={shown.path()[6:]}" in page
     for source in re.findall(r'(?:src|srcset)="(/case/[^"]*)"', page):
         picture = shown.client.get(source.replace("&amp;", "&"))
@@ -140,12 +142,6 @@ def test_what_is_suspect_can_be_drawn_and_compared(tmp_path: Path) -> None:
     assert href.count("side=") == 2
     address = href.replace("&amp;", "&").replace("/plot?", "/plot.svg?")
     assert "<svg" in shown.text(address)
-
-
-def test_the_command_that_measures_again_is_told(shown: Shown) -> None:
-    page = shown.text(shown.path())
-    assert f"benchyard run --new --runs {len(BASE)} -- tpch" in page
-    assert "Draw all" not in page
 
 
 def test_each_run_has_a_row_of_values(shown: Shown) -> None:

@@ -91,8 +91,6 @@ def _value_size(name: str, value: Message) -> int:
     match value.WhichOneof("value_type"):
         case "string_value":
             size = len(value.string_value.encode())
-        case "blob_value":
-            size = len(value.blob_value)
         case _:
             only(
                 value,

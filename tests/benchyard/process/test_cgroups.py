@@ -10,7 +10,6 @@ from benchyard.process.cgroups import Cgroup, cgroup_of, own_levels
 
 V1 = ("cpu,cpuacct", "memory", "pids")
 DOCKER = "/docker/1f0c"
-SYSTEMD = "/system.slice/docker-1f0c.scope"
 
 
 class System:
@@ -45,47 +44,32 @@ def system(tmp_path: Path) -> System:
     return System(tmp_path)
 
 
-def test_version_2(system: System) -> None:
-    system.mount("unified", "cgroup2", "nsdelegate")
-    folder = system.group("unified", SYSTEMD)
-    system.process(f"0::{SYSTEMD}")
-    assert cgroup_of(42, proc=system.proc) == Cgroup(SYSTEMD, {"": folder})
-
-
 def test_version_1_has_a_folder_for_each_controller(system: System) -> None:
     for controllers in V1:
         system.mount(controllers, "cgroup", controllers)
     system.mount("systemd", "cgroup", "xattr,name=systemd")
-    folders = {controllers: system.group(controllers, DOCKER) for controllers in V1}
+    cpu, memory, pids = (system.group(controllers, DOCKER) for controllers in V1)
     lines = (f"{number}:{name}:{DOCKER}" for number, name in enumerate(V1, 2))
     system.process("12:name=systemd:/docker/1f0c", *lines)
     found = cgroup_of(42, proc=system.proc)
-    assert found.name == DOCKER
-    assert found.folders == {
-        "cpu": folders["cpu,cpuacct"],
-        "cpuacct": folders["cpu,cpuacct"],
-        "memory": folders["memory"],
-        "pids": folders["pids"],
-    }
+    assert found == Cgroup(DOCKER, {"cpu": cpu, "cpuacct": cpu, "memory": memory, "pids": pids})
 
 
-def test_a_hybrid_system_has_both(system: System) -> None:
+def test_a_hybrid_system_has_both_and_a_root_is_nobodys_own(system: System) -> None:
     system.mount("memory", "cgroup", "memory")
     system.mount("unified", "cgroup2", "rw")
-    memory = system.group("memory", DOCKER)
-    unified = system.group("unified", "/user.slice")
-    system.process(f"4:memory:{DOCKER}", "0::/user.slice")
-    assert cgroup_of(42, proc=system.proc).folders == {"memory": memory, "": unified}
-
-
-def test_a_root_is_nobodys_own(system: System) -> None:
-    system.mount("memory", "cgroup", "memory")
-    system.mount("unified", "cgroup2", "rw")
-    memory = system.group("memory", DOCKER)
-    system.process(f"4:memory:{DOCKER}", "3:cpu,cpuacct:/", "0::/")
-    assert cgroup_of(42, proc=system.proc) == Cgroup(DOCKER, {"memory": memory})
-    system.process("4:memory:/", "0::/")
-    assert cgroup_of(42, proc=system.proc) == Cgroup("/")
+    memory, unified = system.group("memory", DOCKER), system.group("unified", "/user.slice")
+    mine = f"4:memory:{DOCKER}"
+    for lines, found in (
+        ((mine, "0::/user.slice"), Cgroup(DOCKER, {"memory": memory, "": unified})),
+        ((mine, "3:cpu,cpuacct:/", "0::/"), Cgroup(DOCKER, {"memory": memory})),
+        (("4:memory:/", "0::/"), Cgroup("/")),
+        (("0::/old (deleted)",), Cgroup("/")),
+    ):
+        system.process(*lines)
+        assert cgroup_of(42, proc=system.proc) == found
+    with pytest.raises(MeasurementError, match="control group of process 43 is not known"):
+        cgroup_of(43, proc=system.proc)
 
 
 def test_a_container_sees_its_own_group_mounted(system: System) -> None:
@@ -103,36 +87,20 @@ def test_what_no_mount_shows_has_no_folder(system: System, path: str) -> None:
     assert cgroup_of(42, proc=system.proc).folders == {}
 
 
-def test_a_nested_group_keeps_its_path(system: System) -> None:
-    name = "/kubepods.slice/kubepods-pod1.slice/cri-containerd-2.scope"
-    system.mount("unified", "cgroup2", "rw")
-    folder = system.group("unified", name)
-    system.process(f"0::{name}")
-    assert cgroup_of(42, proc=system.proc) == Cgroup(name, {"": folder})
-    top = system.top / "unified"
-    names = [path.relative_to(top) for path in own_levels("cpu", proc=system.proc)]
-    assert [len(path.parts) for path in names] == [3, 2, 1, 0]
-
-
-def test_levels_are_those_of_the_controller(system: System) -> None:
+def test_a_nested_group_keeps_its_path_and_has_levels(system: System) -> None:
     system.mount("cpu", "cgroup", "cpu,cpuacct")
     system.mount("unified", "cgroup2", "rw")
+    names = ["/a.slice/pod1.slice/x.scope", "/a.slice/pod1.slice", "/a.slice", "/"]
+    folder = system.group("unified", names[0])
+    system.process(f"0::{names[0]}")
+    assert cgroup_of(42, proc=system.proc) == Cgroup(names[0], {"": folder})
+    top = system.top / "unified"
+    assert own_levels("cpu", proc=system.proc) == tuple(top / name[1:] for name in names)
+    # They are those of the controller.
     folder = system.group("cpu", "/lab")
     system.process("1:cpu,cpuacct:/lab", "0::/other")
     assert own_levels("cpu", proc=system.proc) == (folder, system.top / "cpu")
     assert own_levels("cpu", proc=system.proc / "none") == ()
-
-
-def test_a_group_that_was_removed(system: System) -> None:
-    system.mount("unified", "cgroup2", "rw")
-    system.process("0::/old (deleted)")
-    assert cgroup_of(42, proc=system.proc) == Cgroup("/")
-
-
-def test_a_process_that_is_gone_is_an_error(system: System) -> None:
-    system.process("0::/")
-    with pytest.raises(MeasurementError, match="control group of process 43 is not known"):
-        cgroup_of(43, proc=system.proc)
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,8 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Generator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +17,7 @@ import pytest
 
 import benchyard
 from benchyard.core.errors import CommandFailedError
-from benchyard.process.children import (
-    Child,
-    child_environment,
-    pipe,
-    spawn,
-    tail,
-    told,
-)
+from benchyard.process.children import Child, child_environment, pipe, spawn, tail, told
 from benchyard.process.labels import CHILD, OWNER, labelled, this_owner
 from benchyard.process.launching import Launched, Spent
 from benchyard.process.usage import Ended
@@ -70,9 +65,6 @@ def test_defect_01_exit_codes_and_signals_are_told_apart(
     ended = shell(program)[0].wait()
 
     assert (ended.exit_status, ended.describe()) == (status, words)
-
-
-def test_a_signal_without_a_name_is_told_by_its_number() -> None:
     assert Ended(-99, 0.0, 0.0, 0).describe() == "killed by signal 99"
 
 
@@ -86,23 +78,12 @@ def test_the_kernels_account_covers_waited_for_descendants(shell: Spawn) -> None
     assert ended.peak_rss_bytes > 24 << 20
 
 
-def test_waiting_again_gives_the_same_answer(shell: Spawn) -> None:
-    child, _ = shell("exit 4")
-
-    assert child.wait() is child.wait()
-    assert child.stop() is child.wait()
-
-
-def test_two_threads_may_wait_for_one_child(shell: Spawn) -> None:
+def test_threads_may_wait_for_one_child_and_again(shell: Spawn) -> None:
     child, _ = shell("read line < /dev/null; exit 5")
-    answers: list[Ended] = []
-    threads = [threading.Thread(target=lambda: answers.append(child.wait())) for _ in range(3)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(10)
-
+    with ThreadPoolExecutor(3) as pool:
+        answers = [one.result(10) for one in [pool.submit(child.wait) for _ in range(3)]]
     assert [answer.exit_status for answer in answers] == [5, 5, 5]
+    assert child.wait() is child.wait() is child.stop()
 
 
 def test_kill_ends_grandchildren_in_other_sessions_too(shell: Spawn) -> None:
@@ -116,24 +97,21 @@ def test_kill_ends_grandchildren_in_other_sessions_too(shell: Spawn) -> None:
     assert not [pid for pid, label in labelled(CHILD) if label == child.label]
 
 
-def test_stop_asks_politely_first(shell: Spawn) -> None:
-    child, _ = shell("trap 'exit 7' TERM; echo $$; while :; do sleep 0.01; done", 1)
-
-    assert child.stop().exit_status == 7
-
-
 @pytest.mark.parametrize(
-    ("program", "number"), [(FAMILY, signal.SIGTERM), (STUBBORN, signal.SIGKILL)]
+    ("program", "pids", "status"),
+    [
+        ("trap 'exit 7' TERM; echo $$; while :; do sleep 0.01; done", 1, 7),
+        (FAMILY, 3, -signal.SIGTERM),
+        (STUBBORN, 3, -signal.SIGKILL),
+    ],
 )
-def test_stop_ends_grandchildren_too_and_kills_what_does_not_listen(
-    shell: Spawn, program: str, number: int
+def test_stop_asks_politely_and_ends_grandchildren_and_kills_what_does_not_listen(
+    shell: Spawn, program: str, pids: int, status: int
 ) -> None:
-    child, pids = shell(program, 3)
-
+    child, family = shell(program, pids)
     ended = child.stop(grace=0.05 if program == STUBBORN else 5)
-
-    assert ended.exit_status == -number
-    assert eventually(lambda: all(map(is_gone, pids)))
+    assert ended.exit_status == status
+    assert eventually(lambda: all(map(is_gone, family)))
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -202,9 +180,8 @@ def test_a_child_leads_its_own_session_and_carries_the_labels(shell: Spawn) -> N
 
     assert os.getsid(pid) == pid == child.pid
     environment = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
-    assert f"{OWNER}={this_owner()}".encode() in environment
-    assert f"{CHILD}={child.label}".encode() in environment
-    assert b"BENCHYARD_RUN=here:1" in environment
+    labels = {f"{OWNER}={this_owner()}", f"{CHILD}={child.label}", "BENCHYARD_RUN=here:1"}
+    assert {label.encode() for label in labels} <= set(environment)
 
 
 @pytest.mark.parametrize(
@@ -224,31 +201,15 @@ def test_a_program_that_cannot_start_is_one_sentence(program: str, folder: str, 
     assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)  # noqa: S301
 
 
-@pytest.mark.parametrize(
-    ("arguments", "environment"),
-    [
-        (["echo", "a\0b"], {}),
-        (["echo"], {"a": "b\0"}),
-        (["echo"], {"a\0": ""}),
-        (["a"], {"a=": ""}),
-    ],
-)
-def test_what_the_kernel_cannot_take_is_an_error_and_not_a_crash(
-    arguments: list[str], environment: dict[str, str], tmp_path: Path
-) -> None:
-    with pytest.raises(CommandFailedError, match="cannot start"):
-        spawn(arguments, folder=tmp_path, environment=environment)
-
-
-def test_a_closed_stream_is_an_error_and_leaks_nothing(tmp_path: Path) -> None:
-    with (tmp_path / "out").open("wb") as stream:
-        pass
-    before = descriptors()
-
-    with pytest.raises(CommandFailedError, match="closed file"):
-        spawn(["true"], folder=tmp_path, stdin=subprocess.PIPE, stdout=stream)
-
-    assert descriptors() == before
+def test_what_the_kernel_cannot_take_is_an_error_and_not_a_crash(tmp_path: Path) -> None:
+    for word, environment in (
+        ("a\0b", {}),
+        ("a", {"a": "b\0"}),
+        ("a", {"a\0": ""}),
+        ("a", {"a=": ""}),
+    ):
+        with pytest.raises(CommandFailedError, match="cannot start"):
+            spawn(["echo", word], folder=tmp_path, environment=environment)
 
 
 def test_arguments_reach_the_program_as_they_are(tmp_path: Path) -> None:
@@ -272,22 +233,24 @@ def test_each_stream_may_be_a_pipe(tmp_path: Path, stderr: int) -> None:
 
     with pipe(child.stdout) as out:
         assert out.read() == (b"yesno\n" if stderr == subprocess.STDOUT else b"yes")
-    if stderr == asked:
-        with pipe(child.stderr) as complaints:
-            assert complaints.read() == b"no\n"
-    else:
-        with pytest.raises(ValueError, match="without this pipe"):
-            pipe(child.stderr)
+    missing = pytest.raises(ValueError, match="without this pipe")
+    with nullcontext() if stderr == asked else missing, pipe(child.stderr) as complaints:
+        assert complaints.read() == b"no\n"
     assert child.wait().exit_status == 0
 
 
-def test_a_child_that_ended_leaves_no_descriptor(shell: Spawn) -> None:
+def test_neither_a_child_that_ended_nor_a_closed_stream_leaves_a_descriptor(
+    shell: Spawn, tmp_path: Path
+) -> None:
     shell("true")[0].wait()
+    with (tmp_path / "out").open("wb") as stream:
+        pass
     before = descriptors()
+    with pytest.raises(CommandFailedError, match="closed file"):
+        spawn(["true"], folder=tmp_path, stdin=subprocess.PIPE, stdout=stream)
     child, _ = shell("true")
     child.wait()
     pipe(child.stdout).close()
-
     assert descriptors() == before
 
 
@@ -316,9 +279,9 @@ ROOT = str(Path(benchyard.__file__).resolve().parents[1])
 
 
 def test_what_is_the_labs_and_prefects_stays_with_them() -> None:
+    kept = {"PATH": "/bin", "TOKEN": "t"}
     lab = {
-        "PATH": "/bin",
-        "TOKEN": "t",
+        **kept,
         "BENCHYARD_OWNER": "1:2:3",
         "BENCHYARD_DATABASE_URL": "postgresql://user:password@host/x",
         "PREFECT_API_AUTH_STRING": "a:b",
@@ -326,20 +289,10 @@ def test_what_is_the_labs_and_prefects_stays_with_them() -> None:
         "PREFECT__FLOW_RUN_ID": "1",
         "PYTHONPATH": os.pathsep.join([ROOT, "/mine"]),
     }
-    assert child_environment(lab) == {
-        "PATH": "/bin",
-        "TOKEN": "t",
-        "PYTHONPATH": "/mine",
-        "DO_NOT_TRACK": "1",
-    }
+    assert child_environment(lab) == {**kept, "PYTHONPATH": "/mine", "DO_NOT_TRACK": "1"}
     assert "PYTHONPATH" not in child_environment({"PYTHONPATH": ROOT})
 
 
 def test_a_record_tells_names_and_only_harmless_values() -> None:
-    assert told({"TOKEN": "t", "PATH": "/bin", "OMP_NUM_THREADS": "4", "LC_ALL": "C"}) == {
-        "DO_NOT_TRACK": "1",
-        "LC_ALL": "C",
-        "OMP_NUM_THREADS": "4",
-        "PATH": "/bin",
-        "TOKEN": None,
-    }
+    harmless = {"PATH": "/bin", "OMP_NUM_THREADS": "4", "LC_ALL": "C"}
+    assert told({"TOKEN": "t", **harmless}) == {**harmless, "DO_NOT_TRACK": "1", "TOKEN": None}

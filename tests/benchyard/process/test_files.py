@@ -29,9 +29,8 @@ def known() -> Redaction:
 
 def say(script: str, file: Path) -> None:
     with kept_output(file) as stream:
-        assert (
-            spawn(["sh", "-c", script], folder=file.parent, stdout=stream).wait().exit_status == 0
-        )
+        child = spawn(["sh", "-c", script], folder=file.parent, stdout=stream)
+        assert child.wait().exit_status == 0
 
 
 def test_without_secrets_a_program_writes_its_file_itself(

@@ -7,6 +7,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
+import psutil
 import pytest
 
 from benchyard.process import guard
@@ -60,13 +61,18 @@ def test_however_the_lab_ends_its_family_dies(end: str) -> None:
         assert eventually(lambda: all_gone(owner, pids), 30)
 
 
-def test_a_family_lives_as_long_as_its_lab() -> None:
+def test_a_family_lives_as_long_as_its_lab_and_the_guard_no_longer() -> None:
     with lab() as (process, owner, pids), lab() as (other, other_owner, others):
+        (guard,) = (one.pid for one in psutil.process_iter(["cmdline"]) if owner in _words(one))
         other.kill()
         assert eventually(lambda: all_gone(other_owner, others), 30)
         assert not any(map(is_gone, pids)), "a guard kills what is its own lab's"
         process.kill()
-        assert eventually(lambda: all_gone(owner, pids), 30)
+        assert eventually(lambda: is_gone(guard) and all_gone(owner, pids), 30)
+
+
+def _words(process: psutil.Process) -> list[str]:
+    return process.info["cmdline"] or []
 
 
 #: A lab with a process that saves something when the lab is dead, for so many seconds.
@@ -95,30 +101,7 @@ def test_who_winds_up_by_itself_gets_a_moment(tmp_path: Path, seconds: float, sa
         assert (tmp_path / "saved").exists() is saved
 
 
-def test_the_guard_does_not_outlive_its_work() -> None:
-    with lab() as (process, owner, pids):
-        guards = [pid for pid in _pids() if owner in _arguments(pid)]
-        assert len(guards) == 1
-        process.kill()
-        assert eventually(lambda: is_gone(guards[0]) and all_gone(owner, pids), 30)
-
-
 def test_a_process_has_one_guard(monkeypatch: pytest.MonkeyPatch) -> None:
     ensure_guard()
-
-    def another(_owner: str) -> None:
-        pytest.fail("a second guard")
-
-    monkeypatch.setattr(guard, "_start", another)
+    monkeypatch.setattr(guard, "_start", lambda _: pytest.fail("a second guard"))
     ensure_guard()
-
-
-def _pids() -> list[int]:
-    return [int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit()]
-
-
-def _arguments(pid: int) -> list[str]:
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_text().split("\0")
-    except OSError:
-        return []

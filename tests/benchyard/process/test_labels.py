@@ -19,6 +19,7 @@ from benchyard.process.labels import (
     start_time,
     this_owner,
 )
+from tests.children import ending
 from tests.conftest import eventually, is_gone
 
 Start = Callable[..., "subprocess.Popen[bytes]"]
@@ -52,17 +53,10 @@ def test_all_that_carry_the_value_die_and_are_named(sleeper: Start) -> None:
 
 def test_foreign_processes_with_similar_names_are_untouched(sleeper: Start) -> None:
     mine = sleeper("benchyard", **{LABEL: "run:1"})
-    foreign = [
-        sleeper("benchyard"),
-        sleeper(f"{LABEL}=run:1"),
-        sleeper(**{LABEL: "run:10"}),
-        sleeper(**{LABEL: "run:1 "}),
-        sleeper(**{LABEL: ""}),
-        sleeper(**{f"X{LABEL}": "run:1"}),
-        sleeper(**{f"{LABEL}X": "run:1"}),
-        sleeper(OTHER=f"x {LABEL}=run:1"),
-        sleeper(OTHER=f"\n{LABEL}=run:1"),
-    ]
+    foreign = [sleeper("benchyard"), sleeper(f"{LABEL}=run:1")]
+    foreign += [sleeper(**{LABEL: value}) for value in ("run:10", "run:1 ", "")]
+    foreign += [sleeper(**{name: "run:1"}) for name in (f"X{LABEL}", f"{LABEL}X")]
+    foreign += [sleeper(OTHER=f"{before}{LABEL}=run:1") for before in ("x ", "\n")]
 
     assert kill_labelled(LABEL, lambda value: value == "run:1") == [mine.pid]
     assert [process.poll() for process in foreign] == [None] * len(foreign)
@@ -98,29 +92,10 @@ def test_a_process_that_forks_while_it_is_hunted_is_caught() -> None:
     assert not [pid for pid, value in labelled(LABEL) if value == "hydra"]
 
 
-def test_the_lab_never_kills_itself() -> None:
-    own = os.getpid()
-    name = next(iter(os.environ))
-
-    assert own not in [pid for pid, _ in labelled(name)]
-
-
-def test_values_that_are_no_text_are_read(sleeper: Start) -> None:
+def test_values_that_are_no_text_are_read_and_the_lab_is_not_among_them(sleeper: Start) -> None:
     process = sleeper(**{LABEL: "caf\udce9"})
-
     assert (process.pid, "caf\udce9") in list(labelled(LABEL))
-
-
-def test_start_time_tells_a_process_from_its_successor(sleeper: Start) -> None:
-    process = sleeper()
-    began = start_time(process.pid)
-
-    assert began is not None
-    process.kill()
-    os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
-    assert start_time(process.pid) is None, "a zombie does not run"
-    process.wait()
-    assert start_time(process.pid) is None
+    assert os.getpid() not in [pid for pid, _ in labelled(next(iter(os.environ)))]
 
 
 def test_the_start_time_of_a_process_with_an_evil_name() -> None:
@@ -141,14 +116,17 @@ def test_the_start_time_of_a_process_with_an_evil_name() -> None:
 def test_an_owner_is_alive_while_its_process_is(sleeper: Start) -> None:
     process = sleeper()
     namespace = this_owner().rpartition(":")[2]
-    began = start_time(process.pid) or 0
+    began = start_time(process.pid)
+    assert began is not None
     owner = f"{process.pid}:{began}:{namespace}"
-
     assert owner_is_alive(this_owner())
     assert owner_is_alive(owner)
     assert not owner_is_alive(f"{process.pid}:{began - 1}:{namespace}"), "had the pid before"
     process.kill()
+    os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+    assert start_time(process.pid) is None, "a zombie does not run"
     process.wait()
+    assert start_time(process.pid) is None
     assert not owner_is_alive(owner)
 
 
@@ -215,15 +193,9 @@ def test_process_that_executes_another_program_is_not_missed(tmp_path: Path) -> 
     )
     program = tmp_path / "again.py"
     program.write_text(script)
+    arguments = [sys.executable, "-I", "-S", "-c", script, str(program)]
     for _ in range(5):
-        process = subprocess.Popen(
-            [sys.executable, "-I", "-S", "-c", script, str(program)],
-            env={**os.environ, "BENCHYARD_CHILD": marker},
-        )
-        try:
-            seen = [dict(labels.labelled(labels.CHILD)).get(process.pid) for _ in range(20)]
+        with ending(subprocess.Popen(arguments, env={**os.environ, LABEL: marker})) as process:
+            seen = [dict(labelled(LABEL)).get(process.pid) for _ in range(20)]
             assert set(seen) == {marker}
-            assert labels.kill_labelled(labels.CHILD, lambda value: value == marker)
-        finally:
-            process.kill()
-            process.wait()
+            assert kill_labelled(LABEL, lambda value: value == marker)

@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Generator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,12 @@ from tests.conftest import eventually, is_gone
 MIB = 2**20
 ROOT = Path("/")
 FAMILY = "setsid sh -c 'echo $$; exec sleep 300' & echo $$; wait"
+#: How a program of another lab begins.
+LAB = f"""import sys
+sys.path.insert(0, {str(Path(launcher.__file__).parents[2])!r})
+from pathlib import Path
+from benchyard.process.children import spawn
+"""
 
 Start = Callable[[list[str], "dict[str, str]", list[int]], int]
 
@@ -41,6 +48,13 @@ def own_launcher() -> int:
     spawn(["true"], folder=ROOT).wait()
     pid = launcher_pid()
     assert pid is not None
+    return pid
+
+
+def kill_launcher() -> int:
+    pid = own_launcher()
+    os.kill(pid, signal.SIGKILL)
+    assert eventually(lambda: launcher_pid() is None)
     return pid
 
 
@@ -106,11 +120,8 @@ def test_a_child_has_three_descriptors_and_no_more() -> None:
 
 def test_a_child_hears_all_signals_whatever_the_lab_ignores() -> None:
     """The lab's own state, and that of a launcher that was started in it."""
-    lab = f"""
-import signal, sys
-sys.path.insert(0, {str(Path(launcher.__file__).parents[2])!r})
-from pathlib import Path
-from benchyard.process.children import spawn
+    lab = f"""{LAB}
+import signal
 signal.signal(signal.SIGHUP, signal.SIG_IGN)
 signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])
 spawn(["grep", "Sig[BI]", "/proc/self/status"], folder=Path("/"), stdout=1).wait()
@@ -122,26 +133,13 @@ spawn(["grep", "Sig[BI]", "/proc/self/status"], folder=Path("/"), stdout=1).wait
     assert (blocked, ignored & ~(3 << 31)) == (0, 0)
 
 
-def test_large_environments_and_many_arguments_arrive() -> None:
+def test_large_environments_and_many_arguments_arrive_and_too_much_is_one_sentence() -> None:
     variables = {f"LARGE_{number}": str(number) * 50_000 for number in range(10)}
     words = [str(number) for number in range(20_000)]
-
-    child = spawn(
-        ["sh", "-c", "echo ${#LARGE_7} $#", "sh", *words],
-        folder=ROOT,
-        environment=variables,
-        stdout=subprocess.PIPE,
-    )
-
-    assert pipe(child.stdout).read() == b"50000 20000\n"
-    pipe(child.stdout).close()
-    child.wait()
-
-
-def test_too_much_for_the_kernel_is_one_sentence() -> None:
+    found = said("sh", "-c", "echo ${#LARGE_7} $#", "sh", *words, folder=ROOT, **variables)
+    assert found == b"50000 20000\n"
     with pytest.raises(CommandFailedError, match="Argument list too long: 'true'"):
         spawn(["true", "x" * 10**6], folder=ROOT)
-
     assert said("echo", "still here") == b"still here\n"
 
 
@@ -158,44 +156,23 @@ def test_a_program_is_looked_up_in_the_childs_own_path(tmp_path: Path) -> None:
         said("tool", PATH=":".join(map(str, folders[:2])))
 
 
-def test_relative_names_are_below_the_childs_folder(tmp_path: Path) -> None:
-    program(tmp_path, "tool", "here")
-
-    assert said("./tool", folder=tmp_path) == b"here\n"
-    assert said("tool", folder=tmp_path, PATH="") == b"here\n"
-
-
-def test_a_relative_folder_is_below_the_labs(
+def test_relative_names_are_below_the_childs_folder_and_that_is_below_the_labs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    own_launcher()
-    (tmp_path / "in").mkdir()
-    monkeypatch.chdir(tmp_path)
-
-    assert said("pwd", "-P", folder=Path("in")) == f"{tmp_path.resolve() / 'in'}\n".encode()
-
-
-def test_no_folder_is_kept_busy(tmp_path: Path) -> None:
     pid = own_launcher()
-    spawn(["true"], folder=tmp_path).wait()
-
-    assert Path(f"/proc/{pid}/cwd").readlink() == ROOT
+    program(tmp_path / "in", "tool", "here")
+    assert said("./tool", folder=tmp_path / "in") == b"here\n"
+    assert said("tool", folder=tmp_path / "in", PATH="") == b"here\n"
+    monkeypatch.chdir(tmp_path)
+    assert said("pwd", "-P", folder=Path("in")) == f"{tmp_path.resolve() / 'in'}\n".encode()
+    assert Path(f"/proc/{pid}/cwd").readlink() == ROOT, "no folder is kept busy"
 
 
 def test_threads_may_start_children_at_once() -> None:
-    answers: dict[int, bytes] = {}
-
-    def work(number: int) -> None:
-        for _ in range(10):
-            answers[number] = said("echo", str(number))
-
-    threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
-
-    assert answers == {number: f"{number}\n".encode() for number in range(8)}
+    numbers = [str(number) for number in range(8)] * 10
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(lambda number: said("echo", number), numbers))
+    assert answers == [f"{number}\n".encode() for number in numbers]
 
 
 # -- how it ends
@@ -223,36 +200,25 @@ def test_nobody_is_signalled_once_the_launcher_is_gone(
     family: tuple[Child, list[int]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     child, pids = family
-    os.kill(own_launcher(), signal.SIGKILL)
-    assert eventually(lambda: launcher_pid() is None)
+    kill_launcher()
     hit: list[int] = []
     with monkeypatch.context() as patch:
         patch.setattr(os, "killpg", lambda pid, _number: hit.append(pid))  # pyright: ignore[reportUnknownLambdaType, reportUnknownArgumentType]
         child.kill()
-
     assert hit == []
     assert eventually(lambda: all(map(is_gone, pids)))
 
 
-def test_the_next_child_has_a_new_launcher() -> None:
-    first = own_launcher()
-    os.kill(first, signal.SIGKILL)
-    assert eventually(lambda: launcher_pid() is None)
-
-    assert said("echo", "again") == b"again\n"
-    assert launcher_pid() not in {None, first}
-
-
-def test_a_launcher_that_cannot_live_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    os.kill(own_launcher(), signal.SIGKILL)
-    assert eventually(lambda: launcher_pid() is None)
-
+def test_the_next_child_has_a_new_launcher_unless_that_cannot_live(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    first = kill_launcher()
     with monkeypatch.context() as patch:
         patch.setattr(sys, "executable", "/bin/false")
         with pytest.raises(CommandFailedError):
             spawn(["true"], folder=ROOT)
-
     assert said("echo", "again") == b"again\n"
+    assert launcher_pid() not in {None, first}
 
 
 def test_a_child_that_was_let_go_of_leaves_no_zombie() -> None:
@@ -302,18 +268,14 @@ def test_it_hears_what_it_cannot_understand_and_goes_on() -> None:
 
 def test_it_carries_the_owners_label_and_no_childs() -> None:
     pid = own_launcher()
-
     assert (pid, this_owner()) in list(labelled(OWNER))
     assert pid not in [labelled_pid for labelled_pid, _ in labelled(CHILD)]
     assert os.getsid(pid) != os.getsid(0)
 
 
 def test_a_forked_lab_has_a_launcher_of_its_own_and_keeps_no_other_alive() -> None:
-    lab = f"""
-import os, sys, time
-sys.path.insert(0, {str(Path(launcher.__file__).parents[2])!r})
-from pathlib import Path
-from benchyard.process.children import spawn
+    lab = f"""{LAB}
+import os
 from benchyard.process.launching import launcher_pid
 spawn(["true"], folder=Path("/")).wait()
 first = launcher_pid()
@@ -355,26 +317,22 @@ def start(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> St
     return begin
 
 
-def test_a_program_starts_either_way(start: Start, tmp_path: Path) -> None:
+def test_a_program_starts_or_cannot_either_way(start: Start, tmp_path: Path) -> None:
     with (tmp_path / "out").open("wb") as out, Path(os.devnull).open("rb") as nothing:
         streams = [nothing.fileno(), out.fileno(), out.fileno()]
         pid = start(["sh", "-c", "echo $$ $A; echo no >&2"], {"A": "b"}, streams)
         assert os.getsid(pid) == pid
         os.waitpid(pid, 0)
-
     assert (tmp_path / "out").read_text() == f"{pid} b\nno\n"
-
-
-def test_a_program_that_cannot_start_is_told_either_way(start: Start, tmp_path: Path) -> None:
-    (tmp_path / "words").write_text("words")
-    (tmp_path / "words").chmod(0o755)
-
-    with pytest.raises(FileNotFoundError):
-        start(["no-such-program"], {}, [0, 1, 2])
-    with pytest.raises(PermissionError):
-        start(["/etc/passwd"], {}, [0, 1, 2])
-    with pytest.raises(OSError, match="Exec format error"):
-        start([str(tmp_path / "words")], {}, [0, 1, 2])
+    words = program(tmp_path, "words", "")
+    words.write_text("words")
+    for name, why in (
+        ("no-such-program", "No such file"),
+        ("/etc/passwd", "Permission denied"),
+        (str(words), "Exec format error"),
+    ):
+        with pytest.raises(OSError, match=why):
+            start([name], {}, [0, 1, 2])
 
 
 # -- stops
@@ -394,14 +352,10 @@ def test_each_stop_of_the_launcher_is_told_once() -> None:
     assert begun < told[0].until_ns < told[1].until_ns < time.monotonic_ns()
 
 
-def test_a_child_of_the_launcher_hears_signals_as_usual() -> None:
-    assert said("sh", "-c", "kill -CONT $$; echo on") == b"on\n"
-
-
 # -- waiting for a CPU
 
 
-def test_what_a_child_waited_for_a_cpu_is_the_kernels_own_account() -> None:
+def test_what_a_child_waited_for_a_cpu_is_the_kernels_own_account_if_it_works_alone() -> None:
     script = "import time\nwhile time.process_time() < 0.1: pass\n"
     script += "print(open('/proc/self/schedstat').read().split()[1])"
     arguments = [sys.executable, "-S", "-c", script]
@@ -412,8 +366,5 @@ def test_what_a_child_waited_for_a_cpu_is_the_kernels_own_account() -> None:
     assert waited_s is not None
     # It ends after it told: what is added is waiting at the end of its life.
     assert told_s <= waited_s
-
-
-def test_of_a_child_that_lets_others_work_nobody_knows_what_it_waited() -> None:
     burns = f"{sys.executable} -S -c 'sum(range(10**6))'; true"
     assert spawn(["sh", "-c", burns], folder=ROOT).wait().cpu_wait_s is None

@@ -69,21 +69,15 @@ def test_it_is_named_by_its_program_and_by_what_it_calls_itself(tmp_path: Path) 
 def test_one_that_is_slow_to_end_is_named_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
     """A busy host takes its time to end what was killed: it is met once more, without a program."""
     left("sh", "-c", "sleep 300 &")
-    (pid,) = orphans()
-    assert eventually(lambda: Path(f"/proc/{pid}/comm").read_text() == "sleep\n")
-    names, numbers = iter([f"sleep (pid {pid})"]), iter([0])
+    names, numbers = iter(["one"]), iter([0])
     send = signal.pidfd_send_signal
-
-    def told(_: int) -> str:
-        return next(names, "nobody")
 
     def send_next(descriptor: int, number: int) -> None:
         send(descriptor, next(numbers, number))
 
-    monkeypatch.setattr(module, "_told", told)
+    monkeypatch.setattr(module, "_told", lambda _: next(names, "nobody"))
     monkeypatch.setattr(signal, "pidfd_send_signal", send_next)
-
-    assert end_orphans(everyone, grace=0).killed == (f"sleep (pid {pid})",)
+    assert end_orphans(everyone, grace=0).killed == ("one",)
 
 
 def test_who_ends_by_itself_is_not_killed() -> None:
@@ -141,18 +135,12 @@ def test_a_pid_that_became_a_strangers_is_not_hit(monkeypatch: pytest.MonkeyPatc
         stranger.kill()
 
 
-def test_many_that_come_and_go_are_all_found() -> None:
+def test_many_that_come_and_go_are_all_found_and_none_is_left_a_zombie() -> None:
     left("sh", "-c", "for i in $(seq 200); do (sleep 0.0$i & sleep 300 &) & done; wait")
 
     ending = end_orphans(everyone, grace=0.2)
 
     assert sum("sleep" in told for told in ending.killed) >= 200
-    assert not orphans()
-
-
-def test_no_zombie_of_an_orphan_is_left() -> None:
-    left("sh", "-c", "for i in 1 2 3; do (true &) ; done")
-
     adopter, launcher = adoption() or (0, 0)
     assert eventually(lambda: not orphans())
     assert Path(f"/proc/{adopter}/task/{adopter}/children").read_text().split() == [str(launcher)]

@@ -1,7 +1,6 @@
 """What the tests of the counters share: a child that does what it is told, a real control group."""
 
 import os
-import resource
 import subprocess
 import sys
 from collections.abc import Callable, Generator
@@ -80,7 +79,14 @@ class Worker:
         self._close()
         _, status, usage = os.wait4(self.pid, 0)
         self.process.returncode = os.waitstatus_to_exitcode(status)
-        return ended(self.pid, usage)
+        return Ended(
+            0,
+            usage.ru_utime,
+            usage.ru_stime,
+            usage.ru_maxrss * 1024,
+            *(usage.ru_minflt, usage.ru_majflt, usage.ru_inblock * 512, usage.ru_oublock * 512),
+            pid=self.pid,
+        )
 
     def kill(self) -> None:
         self._close()
@@ -96,20 +102,6 @@ class Worker:
     def _expect(self, answer: str) -> None:
         assert self.process.stdout is not None
         assert self.process.stdout.readline().strip() == answer
-
-
-def ended(pid: int, usage: resource.struct_rusage) -> Ended:
-    return Ended(
-        0,
-        user_s=usage.ru_utime,
-        system_s=usage.ru_stime,
-        peak_rss_bytes=usage.ru_maxrss * 1024,
-        minor_faults=usage.ru_minflt,
-        major_faults=usage.ru_majflt,
-        read_bytes=usage.ru_inblock * 512,
-        write_bytes=usage.ru_oublock * 512,
-        pid=pid,
-    )
 
 
 @pytest.fixture
@@ -147,14 +139,19 @@ def remove_cgroup(folders: list[Path]) -> None:
             folder.rmdir()
 
 
-@pytest.fixture
-def inside(cgroup: Cgroup) -> Generator[Worker]:
-    """Start a worker in the control group."""
+def joining(cgroup: Cgroup) -> Callable[[], None]:
+    """Return what brings the process that calls it into the control group."""
 
     def join() -> None:
         for folder in cgroup.folders.values():
             (folder / "cgroup.procs").write_text(str(os.getpid()))
 
-    one = Worker(join)
+    return join
+
+
+@pytest.fixture
+def inside(cgroup: Cgroup) -> Generator[Worker]:
+    """Start a worker in the control group."""
+    one = Worker(joining(cgroup))
     yield one
     one.kill()

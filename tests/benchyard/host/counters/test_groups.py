@@ -1,10 +1,10 @@
 """Control groups: real ones of version 1, recorded ones of version 2, kernels that tell less."""
 
 import errno
-import os
 import time
 from collections.abc import Callable, Generator
 from pathlib import Path
+from shutil import rmtree
 
 import pytest
 
@@ -14,7 +14,7 @@ from benchyard.host.counters.group_usage import used_by_group
 from benchyard.host.counters.groups import ControlGroup
 from benchyard.host.counters.processes import boot_ticks
 from benchyard.process.cgroups import Cgroup
-from tests.benchyard.host.counters.conftest import MIB, Worker
+from tests.benchyard.host.counters.conftest import MIB, Worker, joining
 from tests.conftest import open_below
 
 V2 = {
@@ -24,8 +24,7 @@ V2 = {
     "memory.peak": "9999360\n",
     "memory.stat": "anon 4096\nfile 8192\npgfault 900\npgmajfault 7\n",
     "memory.events": "low 0\nhigh 0\nmax 0\noom 1\noom_kill 1\noom_group_kill 0\n",
-    "io.stat": "254:0 rbytes=4096 wbytes=8192 rios=1 wios=2 dbytes=0 dios=0\n"
-    "253:0 rbytes=4096 wbytes=8192 rios=1 wios=2 dbytes=0 dios=0\n",
+    "io.stat": "254:0 rbytes=4096 wbytes=8192 rios=1 wios=2 dbytes=0 dios=0\n",
     "pids.current": "12\n",
     "cgroup.procs": "",
     "cpu.pressure": "some avg10=0.00 total=1000000\nfull avg10=0.00 total=500000\n",
@@ -66,8 +65,8 @@ class Window:
         self.group = ControlGroup(cgroup)
         self.start = self.group.read()
 
-    def used(self, began_ticks: int = 0) -> MetricBook:
-        return whole(used_by_group(self.start, self.group.read(), began_ticks))
+    def used(self) -> MetricBook:
+        return whole(used_by_group(self.start, self.group.read(), 0))
 
 
 @pytest.fixture
@@ -100,7 +99,7 @@ def test_version_2_tells_all(tmp_path: Path) -> None:
         memory_stat="anon 5000\nfile 16384\npgfault 1000\npgmajfault 8\n",
         memory_events="oom_kill 3\n",
         io_stat="254:0 rbytes=8192 wbytes=209719296 rios=2 wios=216 dbytes=0 dios=0\n"
-        "253:0 rbytes=8192 wbytes=209719296 rios=2 wios=216 dbytes=0 dios=0\n",
+        "253:0 rbytes=8192 wbytes=9 rios=2 wios=216 dbytes=0 dios=0\n",
         cpu_pressure="some avg10=0.00 total=1500000\nfull avg10=0.00 total=500000\n",
         memory_peak="5000000\n",
     )
@@ -129,10 +128,9 @@ def test_version_2_tells_all(tmp_path: Path) -> None:
         "resource_throttled_s": pytest.approx(0.1),
         "resource_psi_cpu_some_s": 0.5,
         "resource_psi_cpu_full_s": 0.0,
-        "resource_psi_memory_some_s": 0.0,
-        "resource_psi_memory_full_s": 0.0,
-        "resource_psi_io_some_s": 0.0,
-        "resource_psi_io_full_s": 0.0,
+        **{
+            f"resource_psi_{of}_{how}_s": 0.0 for of in ("memory", "io") for how in ("some", "full")
+        },
     }
     assert group.peak_bytes == 9999360
 
@@ -174,23 +172,17 @@ def test_a_kernel_that_lacks_a_file(
 
 
 @pytest.mark.usefixtures("resettable")
-def test_a_group_that_is_gone_is_not_known_and_its_peak_stays(tmp_path: Path) -> None:
-    group = ControlGroup(write(tmp_path / "demo"))
-    start = group.read()
-    group.close()
-    for name in V2:
-        (tmp_path / "demo" / name).unlink()
-    (tmp_path / "demo").rmdir()
-    account = whole(used_by_group(start, group.read(), 0))
+def test_a_group_that_is_gone_is_not_known_and_its_peak_stays(tmp_path: Path, watch: Watch) -> None:
+    window = watch(write(tmp_path / "demo"))
+    window.group.close()
+    rmtree(tmp_path / "demo")
+    account = window.used()
     assert set(account.values.values()) == {None}
     assert account.reasons["resource_cpu_s"] == "its control group: it is gone"
-    assert group.peak_bytes == 9999360
-
-
-def test_the_root_is_nobodys_own(watch: Watch) -> None:
-    account = watch(Cgroup("/")).used()
-    assert set(account.values.values()) == {None}
-    assert "everybody" in account.reasons["resource_cpu_s"]
+    assert window.group.peak_bytes == 9999360
+    root = watch(Cgroup("/")).used()
+    assert set(root.values.values()) == {None}
+    assert "everybody" in root.reasons["resource_cpu_s"]
 
 
 # -- version 1, real
@@ -205,9 +197,8 @@ def test_version_1_counts_what_its_processes_do(
     values = window.used().values
     assert 0.2 <= (values["resource_cpu_s"] or 0) < 1.0
     assert (values["resource_page_fault_minor_count"] or 0) > 200
-    assert values["resource_process_count"] == 1
-    assert values["resource_oom_kill_count"] == 0
-    assert values["resource_throttled_count"] == 0
+    counts = [values[f"resource_{name}_count"] for name in ("process", "oom_kill", "throttled")]
+    assert counts == [1, 0, 0]
 
 
 def test_version_1_begins_peaks_anew(cgroup: Cgroup, inside: Worker) -> None:
@@ -248,42 +239,30 @@ def test_what_a_group_of_version_1_has_no_file_for_has_a_reason(
 
 def test_groups_leave_no_descriptors_open(tmp_path: Path) -> None:
     gone = Cgroup("/gone", {"": tmp_path / "gone"})
+    kept = ControlGroup(gone)
     before = open_below(tmp_path, Path("/proc"))
     for _ in range(50):
+        kept.read()
         for one in (write(tmp_path / "demo"), gone, Cgroup("/gone", {"cpu": tmp_path})):
             group = ControlGroup(one)
             group.read()
             group.close()
     assert open_below(tmp_path, Path("/proc")) == before
-    group = ControlGroup(gone)
-    before = open_below(tmp_path, Path("/proc"))
-    for _ in range(50):
-        group.read()
-    assert open_below(tmp_path, Path("/proc")) == before
-    group.close()
+    kept.close()
 
 
-def test_a_peak_is_looked_up_where_it_was_noted(cgroup: Cgroup, inside: Worker) -> None:
-    group = ControlGroup(cgroup)
-    start = group.read()
+def test_a_group_that_came_again_began_anew_and_a_peak_stays_where_it_was_noted(
+    cgroup: Cgroup, inside: Worker, watch: Watch
+) -> None:
+    window = watch(cgroup)
     inside.touch(16 * MIB)
-    end = group.read()
+    end = window.group.read()
     inside.kill()
     for folder in cgroup.folders.values():
         folder.rmdir()
-    assert group.read().is_gone
-    account = whole(used_by_group(start, end, 0))
-    group.close()
-    for folder in cgroup.folders.values():
-        folder.mkdir()
-    assert (account.values["resource_memory_peak_bytes"] or 0) > 16 * MIB
-
-
-def test_a_group_that_vanished_and_came_again_began_anew(cgroup: Cgroup, watch: Watch) -> None:
-    window = watch(cgroup)
-    for folder in cgroup.folders.values():
-        folder.rmdir()
     assert window.group.read().is_gone
+    account = whole(used_by_group(window.start, end, 0))
+    assert (account.values["resource_memory_peak_bytes"] or 0) > 16 * MIB
     assert window.used().values["resource_cpu_s"] is None
     for folder in cgroup.folders.values():
         folder.mkdir()
@@ -292,18 +271,11 @@ def test_a_group_that_vanished_and_came_again_began_anew(cgroup: Cgroup, watch: 
     assert window.used().values["resource_cpu_s"] == 0
 
 
-def test_a_group_made_inside_counts_from_its_birth(cgroup: Cgroup) -> None:
+def test_a_group_made_inside_counts_from_its_birth(cgroup: Cgroup, watch: Watch) -> None:
     began = boot_ticks(time.monotonic_ns())
-
-    def join() -> None:
-        for folder in cgroup.folders.values():
-            (folder / "cgroup.procs").write_text(str(os.getpid()))
-
-    worker = Worker(join)
+    worker = Worker(joining(cgroup))
     worker.burn(0.05)
-    group = ControlGroup(cgroup)
-    reading = group.read()
-    group.close()
+    reading = watch(cgroup).start
     worker.kill()
     account = whole(used_by_group(None, reading, began))
     assert (account.values["resource_cpu_s"] or 0) > 0.05
@@ -313,35 +285,25 @@ def test_a_group_made_inside_counts_from_its_birth(cgroup: Cgroup) -> None:
     assert "middle of the interval" in later.reasons["resource_cpu_s"]
 
 
-def test_processes_of_groups_below_belong_to_it(cgroup: Cgroup) -> None:
+def test_processes_of_groups_below_belong_to_it(
+    cgroup: Cgroup, worker: Worker, watch: Watch
+) -> None:
     below = cgroup.folders["cpuacct"] / "below"
     below.mkdir()
-
-    def join() -> None:
-        (below / "cgroup.procs").write_text(str(os.getpid()))
-
-    worker = Worker(join)
-    group = ControlGroup(cgroup)
-    assert group.read().pids == {worker.pid}
-    group.close()
+    (below / "cgroup.procs").write_text(str(worker.pid))
+    assert watch(cgroup).start.pids == {worker.pid}
     worker.kill()
     below.rmdir()
-
-
-def write_v1(folder: Path, **files: int | str) -> Cgroup:
-    """Write a group of version 1 without processes."""
-    (folder / "cgroup.procs").write_text("")
-    for name, content in files.items():
-        (folder / name.replace("__", ".")).write_text(f"{content}\n")
-    return Cgroup("/demo", {"cpuacct": folder})
 
 
 def test_user_and_system_of_version_1_add_up_to_the_whole(tmp_path: Path, watch: Watch) -> None:
     """They are counted in ticks, and the whole in nanoseconds."""
 
     def spend(total_ns: int, user_ns: int, system_ns: int) -> Cgroup:
-        parts = {"cpuacct__usage_user": user_ns, "cpuacct__usage_sys": system_ns}
-        return write_v1(tmp_path, cpuacct__usage=total_ns, **parts)
+        (tmp_path / "cgroup.procs").write_text("")
+        for name, ns in (("", total_ns), ("_user", user_ns), ("_sys", system_ns)):
+            (tmp_path / f"cpuacct.usage{name}").write_text(f"{ns}\n")
+        return Cgroup("/demo", {"cpuacct": tmp_path})
 
     names = [f"resource_cpu_{name}" for name in ("s", "user_s", "system_s")]
     window = watch(spend(10**9, 10**9, 0))

@@ -5,9 +5,8 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
 
 import pytest
 
@@ -50,25 +49,18 @@ def runtime(seconds: str) -> "subprocess.Popen[str]":
     return made
 
 
-class Deaf:
-    """A kernel that tells nothing of execs and exits."""
-
-    are_heard = False
-
-    def nothing(self, *_: object) -> None:
-        return
-
-    read = only = close = nothing
-
-    def span(self, *_: int) -> tuple[None, None]:
-        return None, None
+def deaf() -> SimpleNamespace:
+    """Return a kernel that tells nothing of execs and exits."""
+    made = SimpleNamespace(are_heard=False, span=lambda *_: (None, None))
+    made.read = made.only = made.close = lambda *_: None
+    return made
 
 
 @pytest.fixture(params=["the kernel tells", "two looks"])
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Let begin and end be known in one of both ways."""
     if request.param == "two looks":
-        monkeypatch.setattr(lives, "ProcessEvents", Deaf)
+        monkeypatch.setattr(lives, "ProcessEvents", deaf)
     return request.param
 
 
@@ -84,8 +76,8 @@ def test_the_runtimes_time_before_the_program_is_not_the_programs(folder: Path, 
     life = sight.close()
     assert sight.pid == child.pid
     began, ended, error_ns, *_ = life.span
-    assert began is not None
-    assert ended is not None
+    assert began
+    assert ended
     # A look may see the end after this test does: the true one is within the error.
     assert before < began < ended
     assert ended - error_ns <= after
@@ -122,8 +114,8 @@ def test_a_program_that_began_and_ended_between_two_looks_is_known_by_the_kernel
     has_ended.set()
     assert eventually(lambda: sight.pid == child.pid)
     began, ended, *_ = sight.close().span
-    assert began is not None
-    assert ended is not None
+    assert began
+    assert ended
     assert before < began < began + 10**8 <= ended <= after
 
 
@@ -132,38 +124,30 @@ def heard(sight: Sight) -> bool:
     return eventually(lambda: vars(sight)["_events"].are_heard, 1)
 
 
-def test_a_process_that_was_there_before_is_not_meant(folder: Path) -> None:
+@pytest.mark.parametrize("when", ["before", "after", "never"])
+def test_another_process_than_the_engine_names_or_one_from_before_is_not_meant(
+    folder: Path, when: str
+) -> None:
     child = runtime("0")
-    (folder / "cgroup.procs").write_text(f"{child.pid}\n")
-    sight = Sight(folder, is_alone=False)
+    if when == "before":
+        (folder / "cgroup.procs").write_text(f"{child.pid}\n")
+    sight = Sight(None if when == "never" else folder, is_alone=False)
+    if when == "after":
+        (folder / "cgroup.procs").write_text(f"{child.pid}\n")
+        assert eventually(lambda: child.pid in sight.starting)
     child.communicate("go\n")
-    life = sight.close()
-    assert sight.pid is None
-    assert life.span.seconds is None
+    if when == "after":
+        assert eventually(lambda: sight.pid == child.pid)
+    else:
+        assert sight.pid is None
+    life = sight.close(os.getpid() if when == "after" else None)
+    assert life.span[:2] == (None, None)
     values, reasons = life.told(0, None)
     # What all in its group used would pass for what the program used.
     assert values == dict.fromkeys(CPU)
     assert all(reasons.values())
-
-
-def test_another_process_than_the_engine_names_is_not_meant(folder: Path) -> None:
-    sight = Sight(folder, is_alone=False)
-    child = runtime("0")
-    (folder / "cgroup.procs").write_text(f"{child.pid}\n")
-    assert eventually(lambda: child.pid in sight.starting)
-    child.communicate("go\n")
-    assert eventually(lambda: sight.pid == child.pid)
-    life = sight.close(os.getpid())
-    assert life.span[:2] == (None, None)
-    assert life.told(0, None)[0] == dict.fromkeys(CPU)
-
-
-def test_what_was_never_seen_is_unknown_with_a_reason() -> None:
-    life = Sight(None, is_alone=True).close()
-    values, reasons = life.told(0, None)
-    assert life.span.seconds is None
-    assert set(values.values()) == {None}
-    assert "ended before" in reasons["resource_cpu_s"]
+    if when == "never":
+        assert "ended before" in reasons["resource_cpu_s"]
 
 
 @pytest.mark.usefixtures("way")
@@ -183,53 +167,47 @@ def test_a_hint_replaces_a_begin_that_was_not_seen(folder: Path) -> None:
     assert life.span.seconds is None
 
 
-def test_a_span_has_a_length_only_with_both_ends() -> None:
-    assert LifeSpan(1, None).seconds is None
-    assert LifeSpan(1, None).problem == "its begin or its end was not seen"
-    assert LifeSpan(10**9, 3 * 10**9).seconds == 2
-
-
-@pytest.mark.parametrize(("error_ms", "known"), [(9, True), (10, True), (11, False)])
-def test_a_length_that_is_off_by_more_than_a_hundredth_is_none(
-    error_ms: int, *, known: bool
+@pytest.mark.parametrize(
+    ("span", "seconds", "problem"),
+    [
+        (LifeSpan(1, None), None, "its begin or its end was not seen"),
+        (LifeSpan(10**9, 3 * 10**9), 2, None),
+        (LifeSpan(0, 10**9, 10**7), 1, None),
+        (
+            LifeSpan(0, 10**9, 11 * 10**6),
+            None,
+            "begin and end were only seen within 11 ms, which is more than 1 % of it",
+        ),
+    ],
+)
+def test_a_span_has_a_length_with_both_ends_that_are_off_by_less_than_a_hundredth(
+    span: LifeSpan, seconds: float | None, problem: str | None
 ) -> None:
-    span = LifeSpan(0, 10**9, error_ms * 10**6)
-    assert (span.seconds is not None) is known
-    assert span.problem == (
-        None if known else "begin and end were only seen within 11 ms, which is more than 1 % of it"
-    )
+    assert (span.seconds, span.problem) == (seconds, problem)
 
 
-@pytest.fixture
-def account(folder: Path) -> Callable[[Others | None], Any]:
-    """Return what tells the CPU time of a program alone in a group that counted 5 s."""
+@pytest.mark.parametrize(
+    ("others", "cpu_s", "why"),
+    [
+        # What the runtime used is taken off.
+        (Others(0.5, 0.001), 4.5, ""),
+        (Others(4.99, 0.001), 5 - 4.99, ""),
+        # It may be off by a hundredth.
+        (Others(0.5, 0.044), 4.5, ""),
+        (Others(0.5, 0.046), None, "not told from others' for 0.046 s"),
+        (None, None, "its begin was not seen"),
+    ],
+)
+def test_an_account_is_the_programs_alone(
+    folder: Path, others: Others | None, cpu_s: float | None, why: str
+) -> None:
     group = ControlGroup(Cgroup("test", {"cpuacct": folder}))
     reading = group.read()._replace(oldest_ticks=10)
     group.close()
-
-    def tell(others: Others | None) -> Any:
-        life = GroupLife((None, reading), others, (Traffic(), Traffic()), LifeSpan(), is_alone=True)
-        values, reasons = life.told(1, None)
-        return values["resource_cpu_s"], reasons.get("resource_cpu_s")
-
-    return tell
-
-
-def test_what_the_runtime_used_is_taken_off(account: Callable[[Others | None], Any]) -> None:
-    assert account(Others(0.5, 0.001)) == (4.5, None)
-    assert account(Others(4.99, 0.001))[0] == 5 - 4.99
-
-
-def test_an_account_that_may_be_off_by_more_than_a_hundredth_is_none(
-    account: Callable[[Others | None], Any],
-) -> None:
-    assert account(Others(0.5, 0.044))[0] == 4.5
-    value, why = account(Others(0.5, 0.046))
-    assert value is None
-    assert "not told from others' for 0.046 s" in why
-    value, why = account(None)
-    assert value is None
-    assert "its begin was not seen" in why
+    life = GroupLife((None, reading), others, (Traffic(), Traffic()), LifeSpan(), is_alone=True)
+    values, reasons = life.told(1, None)
+    assert values["resource_cpu_s"] == cpu_s
+    assert why in reasons.get("resource_cpu_s", "")
 
 
 def test_lives_that_follow_one_another_add_up_but_for_peaks_and_levels() -> None:

@@ -3,6 +3,7 @@
 import os
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -39,55 +40,33 @@ def by_key(*each: ProcessLife) -> dict[processes.Key, ProcessLife]:
 # -- real processes
 
 
-def test_own_cpu_time_is_told_in_nanoseconds(worker: Worker) -> None:
-    before = lives(read_trees([worker.pid]))
-    worker.burn(0.03)
-    after = lives(read_trees([worker.pid]))
-    used = used_by(before, after, 0)
-    assert 0.03 <= used.cpu_s < 0.2
-    assert used.cpu_s * 100 % 1 != 0
-
-
-def test_a_child_that_was_waited_for_counts_however_short_it_lived(worker: Worker) -> None:
+def test_a_child_that_was_waited_for_counts_however_short_it_lived(
+    worker: Worker, tmp_path: Path
+) -> None:
     before = lives(read_trees([worker.pid]))
     worker.burn(0.1, "child")
     worker.do("", "child")
+    worker.write(tmp_path / "own", 2 * MIB)
+    worker.write(tmp_path / "childs", 4 * MIB, "child")
     used = used_by(before, lives(read_trees([worker.pid])), 0)
-    assert used.cpu_s >= 0.1 - 2 * TICK
-    assert used.user_s + used.system_s >= 0.1 - 2 * TICK
+    assert min(used.cpu_s, used.user_s + used.system_s) >= 0.1 - 2 * TICK
     assert used.minor_faults > 200
+    # Temporary files may be on no disk here.
+    assert used.write_bytes == 0 or used.write_bytes == pytest.approx(6 * MIB, rel=0.01)
 
 
-def test_a_child_that_lives_counts(worker: Worker) -> None:
+def test_a_child_that_lives_counts_once(worker: Worker) -> None:
     began = boot_ticks(time.monotonic_ns())
     before = lives(read_trees([worker.pid]))
     burn = "end = time.process_time() + 0.05\nwhile time.process_time() < end: pass"
     worker.do(f"import time\n{burn}\ntime.sleep(60)", "start")
-    children = [key for key in lives(read_trees([worker.pid])) if key[0] != worker.pid]
-    assert len(children) == 1
-    deadline = time.monotonic() + 30
-    while used_by(before, lives(read_trees([worker.pid])), began).cpu_s < 0.05:
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+
+    def tree() -> dict[processes.Key, ProcessLife]:
+        return lives(read_trees([worker.pid, worker.pid]))
+
+    assert len(tree()) == 2
+    assert eventually(lambda: used_by(before, tree(), began).cpu_s >= 0.05, 30)
     worker.do("started.kill(); started.wait()")
-
-
-def test_written_bytes_of_a_child_are_its_parents_when_it_ended(
-    worker: Worker, tmp_path: Path
-) -> None:
-    before = lives(read_trees([worker.pid]))
-    worker.write(tmp_path / "own", 2 * MIB)
-    worker.write(tmp_path / "childs", 4 * MIB, "child")
-    used = used_by(before, lives(read_trees([worker.pid])), 0)
-    if used.write_bytes == 0:
-        pytest.skip("temporary files are on no disk here")
-    assert used.write_bytes == pytest.approx(6 * MIB, rel=0.01)
-
-
-def test_a_tree_is_read_once_however_often_it_is_named(worker: Worker) -> None:
-    readings = list(read_trees([worker.pid, worker.pid, os.getpid()]))
-    assert len([one for one in readings if one.pid == worker.pid]) == 1
-    assert {one.pid for one in readings if one.is_root} == {worker.pid, os.getpid()}
 
 
 def test_a_process_that_is_gone_lacks() -> None:
@@ -101,32 +80,25 @@ def test_a_process_that_is_gone_lacks() -> None:
 
 
 def test_a_kernel_without_lists_of_children(monkeypatch: pytest.MonkeyPatch) -> None:
-    def none(path: str) -> bytes | None:
-        return None if path.endswith("children") else b""
-
-    monkeypatch.setattr(processes, "read_once", none)
+    none = "children"
+    monkeypatch.setattr(processes, "read_once", lambda path: None if none in str(path) else b"")
     monkeypatch.setattr(processes, "_keeps_no_lists", lambda: True)
     with pytest.raises(UnknownUsageError, match="CONFIG_PROC_CHILDREN"):
         list(read_trees([os.getpid()]))
 
 
 def test_threads_that_come_and_go_do_no_harm() -> None:
-    stop = threading.Event()
-
-    def churn() -> None:
-        while not stop.is_set():
-            thread = threading.Thread(target=int)
-            thread.start()
-            thread.join()
-
-    churner = threading.Thread(target=churn)
-    churner.start()
-    try:
-        for _ in range(100):
+    with ThreadPoolExecutor(1) as pool:
+        churner = pool.submit(churn)
+        while not churner.done():
             assert any(key[0] == os.getpid() for key in lives(read_trees([os.getpid()])))
-    finally:
-        stop.set()
-        churner.join()
+
+
+def churn() -> None:
+    for _ in range(2000):
+        thread = threading.Thread(target=int)
+        thread.start()
+        thread.join()
 
 
 def test_the_start_of_a_process_lies_between_two_readings_of_the_clock() -> None:
@@ -152,6 +124,7 @@ def test_a_descendant_must_have_been_waited_for() -> None:
 
 
 ROOT, CHILD = life(7, is_root=True), life(8, parent=7, minor_faults=5)
+IGNORES = life(7, is_root=True, waited_faults=99)._replace(forgets_children=True)
 
 
 @pytest.mark.parametrize(
@@ -166,6 +139,9 @@ ROOT, CHILD = life(7, is_root=True), life(8, parent=7, minor_faults=5)
             [],
             "which one first",
         ),
+        # Who ignores the ends of children gets no account of them.
+        ([IGNORES, CHILD], [life(7, is_root=True, waited_faults=99)], [], "ignores the ends"),
+        ([ROOT, CHILD], [IGNORES], [], "ignores the ends"),
         # A root that ended may have left its children to others.
         ([ROOT, CHILD], [], [7], "which one first"),
     ],
@@ -175,16 +151,6 @@ def test_what_nobody_kept_account_of_is_not_known(
 ) -> None:
     with pytest.raises(UnknownUsageError, match=why):
         used_by(by_key(*before), by_key(*after), 0, ended_roots=ended_roots)
-
-
-@pytest.mark.parametrize("since", ["start", "end"])
-def test_who_ignores_the_ends_of_children_gets_no_account_of_them(since: str) -> None:
-    ignoring = life(7, is_root=True, waited_faults=99)._replace(forgets_children=True)
-    root = life(7, is_root=True)
-    before = by_key(ignoring if since == "start" else root, life(8, parent=7))
-    after = by_key(ignoring if since == "end" else root._replace(waited_faults=99))
-    with pytest.raises(UnknownUsageError, match="ignores the ends"):
-        used_by(before, after, 0)
 
 
 def test_a_new_child_that_was_waited_for_hides_none_that_was_forgotten(worker: Worker) -> None:

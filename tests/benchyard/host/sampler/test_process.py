@@ -8,19 +8,20 @@ import subprocess
 import sys
 import time
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from benchyard.host.sampler import process
-from benchyard.host.sampler.raw import Gone, Late, Opened, RawNote, Record, Stopped, Tick, read_raw
+from benchyard.host.sampler.raw import Gone, Late, Opened, RawNote, Stopped, Tick, read_raw
 from tests.children import ending
 from tests.conftest import eventually
 
+R = TypeVar("R")
 LIVES = "import sys; print(flush=True); sys.stdin.read()"
 PARENT = (
     "import subprocess, sys\n"
@@ -54,17 +55,18 @@ class Started:
         assert (self.popen.returncode, err) == (0, b"")
         return json.loads(out)
 
-    def records(self) -> list[Record]:
-        return list(read_raw(self.raw))
+    def of(self, kind: type[R]) -> list[R]:
+        """Return the records of a kind."""
+        return [record for record in read_raw(self.raw) if isinstance(record, kind)]
 
     def ticks(self) -> list[Tick]:
-        return [record for record in self.records() if isinstance(record, Tick)]
+        return self.of(Tick)
 
     def contents(self) -> dict[str, list[bytes]]:
         """Return name to all contents that were recorded, in order."""
         names: dict[int, str] = {}
         found: dict[str, list[bytes]] = {}
-        for record in self.records():
+        for record in read_raw(self.raw):
             if isinstance(record, Opened):
                 names[record.ident] = record.name
                 found[record.name] = []
@@ -104,9 +106,9 @@ def test_deadlines_that_pass_by_are_recorded(tmp_path: Path) -> None:
         time.sleep(0.15)
         os.kill(one.popen.pid, signal.SIGCONT)
         account = one.end()
-    late = [record for record in one.records() if isinstance(record, Late)]
+    late = one.of(Late)
     assert account["missed"] == sum(record.missed for record in late) >= 5
-    (stopped,) = [record for record in one.records() if isinstance(record, Stopped)]
+    (stopped,) = one.of(Stopped)
     assert stopped.since_ns <= late[0].due_ns <= stopped.until_ns
     assert all((record.due_ns - late[0].due_ns) % 20_000_000 == 0 for record in late)
 
@@ -135,16 +137,11 @@ def test_a_size_is_what_is_read_at_most_and_without_one_all(tmp_path: Path) -> N
     (tmp_path / "long name").write_bytes(content)
     with sampling(tmp_path, 10) as one:
         path = f"{tmp_path}/long name"
-        one.begin(f"open o w part 10 {path}", f"open o w all 0 {path}")
+        kernels = "open o w kernels 0 /proc/self/smaps"
+        one.begin(f"open o w part 10 {path}", f"open o w all 0 {path}", kernels)
         one.end()
-    assert one.contents() == {"part": [content[:10]], "all": [content]}
-
-
-def test_long_lists_of_the_kernel_are_read_whole(tmp_path: Path) -> None:
-    with sampling(tmp_path, 10) as one:
-        one.begin("open o w symbols 0 /proc/self/smaps")
-        one.end()
-    assert b"[stack]" in one.contents()["symbols"][0]
+    assert all(b"[stack]" in smaps for smaps in one.contents()["kernels"]), "a long list is whole"
+    assert [one.contents()[name] for name in ("part", "all")] == [[content[:10]], [content]]
 
 
 def test_defect_25_what_is_not_there_is_noted_and_the_rest_goes_on(tmp_path: Path) -> None:
@@ -153,9 +150,9 @@ def test_defect_25_what_is_not_there_is_noted_and_the_rest_goes_on(tmp_path: Pat
             "open o w none 0 /proc/none", "open o w stat 20 /proc/stat", "what is this", "open o"
         )
         one.end()
-    notes = [record.text for record in one.records() if isinstance(record, RawNote)]
-    assert len(notes) == 3
-    assert "/proc/none: [Errno 2] No such file or directory" in notes[0]
+    note, *others = one.of(RawNote)
+    assert len(others) == 2
+    assert "/proc/none: [Errno 2] No such file or directory" in note.text
     assert list(one.contents()) == ["stat"]
 
 
@@ -184,10 +181,10 @@ def test_what_vanishes_beside_others_leaves_their_samples_in_order(tmp_path: Pat
             one.begin(*stats, "open o w uptime 0 /proc/uptime")
             doomed.kill()
         count = len(one.ticks())
-        assert eventually(lambda: any(isinstance(r, Gone) for r in one.records()))
+        assert eventually(lambda: one.of(Gone))
         assert eventually(lambda: len(one.ticks()) > count + 1)
         one.end()
-    assert one.records().count(Gone(1)) == 1
+    assert one.of(Gone) == [Gone(1)]
     contents = one.contents()
     assert {b.split()[0] for b in contents[str(doomed.pid)]} == {b"%d" % doomed.pid}
     uptimes = [float(content.split()[0]) for content in contents["uptime"]]
@@ -202,7 +199,7 @@ def test_commands_are_obeyed_at_once(tmp_path: Path) -> None:
         one.tell("", f"open o w file 0 {tmp_path}/file")
         assert eventually(lambda: one.contents().get("file") == [b"a"])
         one.tell("forget o other", "forget o w")
-        assert eventually(lambda: Gone(0) in one.records())
+        assert eventually(lambda: one.of(Gone) == [Gone(0)])
         one.end()
 
 
@@ -221,9 +218,9 @@ def test_descendants_come_and_go(tmp_path: Path) -> None:
         root.stdin.write(b"\n")
         root.stdin.flush()
         assert root.stdout.readline() == b"alone\n"
-        assert eventually(lambda: sum(isinstance(r, Gone) for r in one.records()) == 2)
+        assert eventually(lambda: len(one.of(Gone)) == 2)
         one.tell(f"forget o tree:{root.pid}")
-        assert eventually(lambda: sum(isinstance(r, Gone) for r in one.records()) == 4)
+        assert eventually(lambda: len(one.of(Gone)) == 4)
         one.end()
     names = [f"{pid}/{file}" for pid in (root.pid, child) for file in ("stat", "io")]
     assert sorted(one.contents()) == sorted(names)
@@ -234,22 +231,16 @@ def test_large_trees_are_read_less_often(monkeypatch: pytest.MonkeyPatch, tmp_pa
     spent = iter([0, 1_000_000])
     monkeypatch.setattr(process.time, "thread_time_ns", lambda: next(spent))
     file = process.File((b"o", b"w"), 64, b"/proc/self/stat")
-    descriptor = os.open(tmp_path / "raw", os.O_WRONLY | os.O_CREAT)
-    try:
-        recorder = process.Recorder(descriptor)
+    instants = (0, 100_000_000, 399_999_999)
+    with closing(file), (tmp_path / "raw").open("wb") as raw:
+        recorder = process.Recorder(raw.fileno())
         recorder.open(recorder.members, file, b"stat")
-        instants = (0, 100_000_000, 399_999_999)
         for at_ns in instants:
             recorder.sample(at_ns)
         recorder.flush()
-    finally:
-        file.close()
-        os.close(descriptor)
     found = [r for r in read_raw(tmp_path / "raw") if isinstance(r, Tick)]
-    assert [(tick.at_ns, tick.classes) for tick in found] == [
-        (0, process.STEADY | process.PROCESSES),
-        *((at_ns, process.STEADY) for at_ns in instants[1:]),
-    ]
+    classes = (process.STEADY | process.PROCESSES, process.STEADY, process.STEADY)
+    assert [(t.at_ns, t.classes) for t in found] == list(zip(instants, classes, strict=True))
 
 
 # -- its end

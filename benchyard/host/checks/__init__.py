@@ -2,10 +2,18 @@
 
 import os
 import tempfile
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from benchyard.host.checks import confinement, neighbours, processor, storage
-from benchyard.host.checks.check_context import CheckContext, Checks, Finding, Status, look, unknown
+from benchyard.host.checks.check_context import (
+    CheckContext,
+    Finding,
+    Judgement,
+    Status,
+    look,
+    unknown,
+)
 from benchyard.host.facts.reading import UNTOLD, Host
 from benchyard.host.facts.system import meet_engine, read_clock
 
@@ -14,14 +22,44 @@ LOOK_SECONDS = 0.3
 #: The same for the engine's answer: one that is slower than this is worth a finding itself.
 _PATIENCE = 0.2
 
-#: All checks, in the order of the report.
-CHECKS: Checks = {
-    **processor.CHECKS,
-    **storage.MEMORY_CHECKS,
-    **neighbours.CHECKS,
-    **storage.FOLDER_CHECKS,
-    **processor.CLOCK_CHECKS,
-    **confinement.CHECKS,
+#: Name of each check to what makes it, in the order of the report. A check that does not apply to
+#: this host returns None.
+CHECKS: Mapping[str, Callable[[CheckContext], Judgement | None]] = {
+    "governor": processor.governor,
+    "energy preference": processor.energy_preference,
+    "turbo": processor.turbo_boost,
+    "frequency limits": processor.frequency_limits,
+    "kinds of cores": processor.kinds_of_cores,
+    "SMT": processor.simultaneous_threads,
+    "thermal throttling": processor.thermal_throttling,
+    "NUMA": processor.memory_nodes,
+    "CPU isolation": processor.isolation,
+    "swap": storage.swap,
+    "free memory": storage.free_memory,
+    "huge pages": storage.transparent_huge_pages,
+    "ASLR": storage.address_randomization,
+    "load average": neighbours.load_average,
+    "pressure": neighbours.pressure,
+    "busy processes": neighbours.busy_processes,
+    "steal": neighbours.steal,
+    "other containers": neighbours.other_containers,
+    "other labs": neighbours.other_labs,
+    "docker": neighbours.docker,
+    "results folder": storage.results_folder,
+    "temporary folder": storage.temporary_folder,
+    "clock synchronization": processor.clock_synchronization,
+    "clocksource": processor.source_of_time,
+    "power supply": confinement.power_supply,
+    "power profile": confinement.power_profile,
+    "virtualization": confinement.virtual,
+    "cgroups": confinement.cgroups,
+    "limits of the lab": confinement.limits,
+    "kernel": confinement.kernel,
+    "user": confinement.user,
+    "process counters": confinement.process_counters,
+    "perf events": confinement.performance_events,
+    "energy counters": confinement.energy_counters,
+    "open files": confinement.open_files,
 }
 
 

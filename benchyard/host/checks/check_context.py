@@ -207,7 +207,3 @@ class CheckContext:
     def cores(self) -> int:
         """How many CPUs are online."""
         return len(online(self.host))
-
-
-#: Name of each check to what makes it; None is a check that does not apply to this host.
-Checks: TypeAlias = Mapping[str, Callable[[CheckContext], Judgement | None]]

@@ -3,15 +3,7 @@
 import os
 
 from benchyard.core.quantity import amount, plural
-from benchyard.host.checks.check_context import (
-    CheckContext,
-    Checks,
-    Judgement,
-    fail,
-    ok,
-    unknown,
-    warn,
-)
+from benchyard.host.checks.check_context import CheckContext, Judgement, fail, ok, unknown, warn
 from benchyard.host.counters.parsing import number_after
 from benchyard.host.facts.hardware import charge, meminfo, supply
 from benchyard.host.facts.reading import integer, pairs
@@ -244,18 +236,3 @@ def open_files(context: CheckContext) -> Judgement:
     if allowed is not None and allowed < _FEW_FILES:
         return warn(found, f"ulimit -n {_FEW_FILES}")
     return ok(found)
-
-
-CHECKS: Checks = {
-    "power supply": power_supply,
-    "power profile": power_profile,
-    "virtualization": virtual,
-    "cgroups": cgroups,
-    "limits of the lab": limits,
-    "kernel": kernel,
-    "user": user,
-    "process counters": process_counters,
-    "perf events": performance_events,
-    "energy counters": energy_counters,
-    "open files": open_files,
-}

@@ -7,15 +7,7 @@ from pathlib import PurePosixPath
 
 from benchyard.core.quantity import percent, plural
 from benchyard.core.wording import some
-from benchyard.host.checks.check_context import (
-    CheckContext,
-    Checks,
-    Judgement,
-    fail,
-    ok,
-    unknown,
-    warn,
-)
+from benchyard.host.checks.check_context import CheckContext, Judgement, fail, ok, unknown, warn
 from benchyard.host.checks.suspicion import STEAL_SHARE, STEAL_TICKS
 from benchyard.host.counters.parsing import TICKS_PER_S, cpu_times
 from benchyard.host.facts.hardware import hypervisor, mounts
@@ -231,14 +223,3 @@ def docker(context: CheckContext) -> Judgement:
         case Contact.ABSENT:
             found = f"no engine at {place}; only cases with containers need one"
             return unknown(found, "systemctl start docker")
-
-
-CHECKS: Checks = {
-    "load average": load_average,
-    "pressure": pressure,
-    "busy processes": busy_processes,
-    "steal": steal,
-    "other containers": other_containers,
-    "other labs": other_labs,
-    "docker": docker,
-}

@@ -5,7 +5,6 @@ import os
 from benchyard.core.quantity import plural
 from benchyard.host.checks.check_context import (
     CheckContext,
-    Checks,
     Judgement,
     fail,
     ok,
@@ -213,20 +212,3 @@ def source_of_time(context: CheckContext) -> Judgement:
         place = "/sys/devices/system/clocksource/clocksource0/current_clocksource"
         return warn(found, f"echo tsc > {place}")
     return warn(found, "find out why the kernel gave up the TSC: dmesg | grep -i tsc")
-
-
-CHECKS: Checks = {
-    "governor": governor,
-    "energy preference": energy_preference,
-    "turbo": turbo_boost,
-    "frequency limits": frequency_limits,
-    "kinds of cores": kinds_of_cores,
-    "SMT": simultaneous_threads,
-    "thermal throttling": thermal_throttling,
-    "NUMA": memory_nodes,
-    "CPU isolation": isolation,
-}
-CLOCK_CHECKS: Checks = {
-    "clock synchronization": clock_synchronization,
-    "clocksource": source_of_time,
-}

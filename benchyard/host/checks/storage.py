@@ -4,15 +4,7 @@ import os
 from pathlib import Path
 
 from benchyard.core.quantity import amount
-from benchyard.host.checks.check_context import (
-    CheckContext,
-    Checks,
-    Judgement,
-    fail,
-    ok,
-    unknown,
-    warn,
-)
+from benchyard.host.checks.check_context import CheckContext, Judgement, fail, ok, unknown, warn
 from benchyard.host.facts.hardware import (
     SwapDevice,
     block_device,
@@ -188,15 +180,3 @@ def _file_system(context: CheckContext, folder: Path) -> tuple[str, str]:
     # What a hypervisor calls a disk need not turn, whatever it says.
     turns = not hypervisor(context.host) and block_device(context.host, mount)["rotational"]
     return mount.fstype, f" ({mount.fstype}{' on a disk that turns' if turns else ''})"
-
-
-MEMORY_CHECKS: Checks = {
-    "swap": swap,
-    "free memory": free_memory,
-    "huge pages": transparent_huge_pages,
-    "ASLR": address_randomization,
-}
-FOLDER_CHECKS: Checks = {
-    "results folder": results_folder,
-    "temporary folder": temporary_folder,
-}

@@ -51,9 +51,17 @@ def used_by_group(
         return account
     _tell_counters(account, start, end)
     _tell_peak(account, start, end)
-    _tell_earlier_files(account, start, end)
-    _tell_network(account, start, end)
-    _tell_disk(account, start, end, devices)
+    # A peak is of all memory; of the anonymous alone the kernel keeps none. So up to this much of
+    # it is of earlier steps.
+    held = amount(start.raw, _FILES) if start else 0
+    account.tell(_EARLIER_FILES, held, _why(end, AMOUNTS[_FILES].file))
+    earlier = start.network if start else Traffic()
+    traffic = carried(earlier, end.network, began_inside=start is None)
+    why = why_unknown(earlier, end.network)
+    account.tell_all(NETWORK, traffic, f"its control group: {why}")
+    contents = (start.raw["io"] if start else b"", end.raw["io"])
+    before, after = (disk_use(content, devices) for content in contents)
+    account.tell_all(_DISK, map(difference, before, after), _why(end, "io"))
     return account
 
 
@@ -128,34 +136,6 @@ def _tell_peak(account: MetricBook, start: GroupReading | None, end: GroupReadin
         "that of the whole run is given"
     )
     account.tell(_PEAK, peak, why)
-
-
-def _tell_earlier_files(account: MetricBook, start: GroupReading | None, end: GroupReading) -> None:
-    """Note the page cache that was there at first: up to so much of the peak is of earlier steps.
-
-    A peak is of all memory; of the anonymous alone the kernel keeps none.
-    """
-    held = amount(start.raw, _FILES) if start else 0
-    account.tell(_EARLIER_FILES, held, _why(end, AMOUNTS[_FILES].file))
-
-
-def _tell_network(account: MetricBook, start: GroupReading | None, end: GroupReading) -> None:
-    earlier = start.network if start else Traffic()
-    traffic = carried(earlier, end.network, began_inside=start is None)
-    why = why_unknown(earlier, end.network)
-    account.tell_all(NETWORK, traffic, f"its control group: {why}")
-
-
-def _tell_disk(
-    account: MetricBook,
-    start: GroupReading | None,
-    end: GroupReading,
-    devices: Collection[str] | None,
-) -> None:
-    contents = (start.raw["io"] if start else b"", end.raw["io"])
-    before, after = (disk_use(content, devices) for content in contents)
-    changes = [difference(a, b) for a, b in zip(before, after, strict=True)]
-    account.tell_all(_DISK, changes, _why(end, "io"))
 
 
 def _why(end: GroupReading, file: str) -> str:

@@ -140,7 +140,7 @@ def counters(reading: HostReading) -> Values:
     values: Values = {
         **dict(zip(_CPU, parsing.cpu_times(stat), strict=True)),
         "host_context_switch_count": parsing.context_switches(stat),
-        **dict(zip(_DISK, (*disk[:4], *map(_seconds, disk[4:])), strict=True)),
+        **dict(zip(_DISK, (*disk[:4], *(parsing.per(ms, 1000) for ms in disk[4:])), strict=True)),
         **dict(zip(_NETWORK, parsing.network(_content(reading, "network")), strict=True)),
         **dict(zip(_EVENTS, parsing.memory_events(_content(reading, "vmstat")), strict=True)),
     }
@@ -191,10 +191,6 @@ def _content(reading: HostReading, kind: str) -> bytes:
 
 def _disk(reading: HostReading) -> Disk:
     return parsing.sum_of_disks(parsing.disk(content or b"") for content in reading["disk"])
-
-
-def _seconds(milliseconds: int | None) -> float | None:
-    return None if milliseconds is None else milliseconds / 1000
 
 
 def _number(content: bytes | None) -> int | None:

@@ -16,7 +16,6 @@ import ctypes
 import errno
 import socket
 import struct
-import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -38,9 +37,10 @@ def keep(connection: socket.socket, fields: Sequence[Field]) -> None:
     """Let the kernel drop all messages but those in which each field has one of its values."""
     code = [(_RETURN, 0, 0, 0xFFFF)]
     for field in reversed(fields):
-        # Of the last value that does not match: over all that follows, to what drops.
+        # Of the last value that does not match: over all that follows, to what drops. A filter
+        # loads words in the order of the network.
         tests = [
-            (_EQUAL, len(field.values) - 1 - at, 0, _swapped(value))
+            (_EQUAL, len(field.values) - 1 - at, 0, socket.htonl(value))
             for at, value in enumerate(field.values)
         ]
         tests[-1] = (_EQUAL, 0, len(code), tests[-1][3])
@@ -50,11 +50,6 @@ def keep(connection: socket.socket, fields: Sequence[Field]) -> None:
     kept = ctypes.create_string_buffer(program)
     header = struct.pack("@HP", len(code), ctypes.addressof(kept))
     connection.setsockopt(socket.SOL_SOCKET, _SO_ATTACH_FILTER, header)
-
-
-def _swapped(number: int) -> int:
-    """Return a number as a filter sees it, which loads words in the order of the network."""
-    return int.from_bytes(number.to_bytes(4, sys.byteorder), "big")
 
 
 _NETLINK_GENERIC, _CONTROL = 16, 16

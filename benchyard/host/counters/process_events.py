@@ -58,9 +58,11 @@ _GET, _REGISTER_CPUS, _OF_THREAD, _STATS = 1, 3, 4, 3
 _REQUEST_WITH_ANSWER = 5
 _GENERIC_HEADERS = 20
 _CPUS = Path("/sys/devices/system/cpu/possible")
-#: Fields of an account: version, process, and microseconds since its begin.
-_VERSION, _PROCESS, _AGE = struct.Struct("=H"), struct.Struct("=I"), struct.Struct("=Q")
-_ACCOUNT_PROCESS_AT, _AGE_AT = 368, 376
+#: Fields of an account: version and flags; process and microseconds since its begin.
+_HEAD, _TAIL = struct.Struct("=H6xB"), struct.Struct("=I4xQ")
+_TAIL_AT = 368
+#: Flag of a process's last thread. Source: Linux, include/uapi/linux/acct.h (``AGROUP``).
+_LAST_THREAD = 0x20
 #: The first version with these fields; in one version they were elsewhere.
 _FIRST_VERSION, _OTHER_LAYOUT = 12, 15
 #: Where a message has the account: after headers and the thread's id.
@@ -82,24 +84,18 @@ class ProcessAges:
     def only(self, pid: int) -> None:
         """Listen to one process from now on: others may come and go in thousands."""
         if self._socket is not None:
-            keep(self._socket, [Field(_ACCOUNT_AT + _ACCOUNT_PROCESS_AT, [pid])])
+            keep(self._socket, [Field(_ACCOUNT_AT + _TAIL_AT, [pid])])
 
     def read(self) -> None:
-        """Note who ended since the last time; forget all ages if an account was lost."""
-        was_lost = False
+        """Note who ended since the last time."""
         while self._socket is not None:
             try:
                 message = self._socket.recv(8192)
             except OSError as error:
-                if error.errno != errno.ENOBUFS:
-                    break
-                was_lost = True
-                continue
+                if error.errno == errno.ENOBUFS:  # some were lost: of these no age is known
+                    continue
+                return
             self._note(_attributes(_attributes(message[_GENERIC_HEADERS:]).get(_OF_THREAD, b"")))
-        if was_lost:
-            # What is known may be the age at the end of a thread that was not the last; the queue
-            # takes nothing new until it is empty.
-            self._ages_ns.clear()
 
     def age_ns(self, pid: int) -> int | None:
         """Return how old a process was when its last thread called exit; None if unknown."""
@@ -113,12 +109,14 @@ class ProcessAges:
 
     def _note(self, thread: dict[int, bytes]) -> None:
         account = thread.get(_STATS, b"")
-        if len(account) < _AGE_AT + _AGE.size:
+        if len(account) < _TAIL_AT + _TAIL.size:
             return
-        (version,) = _VERSION.unpack_from(account)
-        if version >= _FIRST_VERSION and version != _OTHER_LAYOUT:
-            (process,) = _PROCESS.unpack_from(account, _ACCOUNT_PROCESS_AT)
-            (age_us,) = _AGE.unpack_from(account, _AGE_AT)
+        version, flags = _HEAD.unpack_from(account)
+        if version < _FIRST_VERSION or version == _OTHER_LAYOUT:
+            return
+        # Every thread has an account, and that of an earlier one may come after the last one's.
+        if flags & _LAST_THREAD:
+            process, age_us = _TAIL.unpack_from(account, _TAIL_AT)
             self._ages_ns[process] = age_us * 1000
 
     def _register(self, cpus: bytes) -> None:
@@ -227,11 +225,9 @@ class ProcessEvents:
         execs = (at_ns for at_ns in self._execs.get(pid, ()) if at_ns >= after_ns)
         began_ns, ended_ns = next(execs, None), self._exits.get(pid)
         created_ns, age_ns = self._begins.get(pid), self._ages.age_ns(pid)
-        if None in (began_ns, ended_ns, created_ns, age_ns):
+        if ended_ns is None or created_ns is None or age_ns is None:
             return began_ns, ended_ns
-        called_ns = (created_ns or 0) + (age_ns or 0)
-        # An age from before the exec is that of a thread which the exec ended.
-        return began_ns, called_ns if (began_ns or 0) < called_ns else ended_ns
+        return began_ns, created_ns + age_ns
 
     def close(self) -> None:
         """Listen no more."""
@@ -244,8 +240,6 @@ class ProcessEvents:
             self._socket, self.are_heard = None, False
 
     def _note(self, message: bytes) -> None:
-        if len(message) < _HEADERS + _EVENT.size:
-            return
         kind, _, at_ns, _, process, _, new = _EVENT.unpack_from(message, _HEADERS)
         self.are_heard = True
         if kind == _FORK:

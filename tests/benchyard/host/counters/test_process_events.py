@@ -1,6 +1,5 @@
 """The kernel tells when processes execute a program and end."""
 
-import errno
 import socket
 import struct
 import subprocess
@@ -15,6 +14,16 @@ from benchyard.host.counters.process_events import ProcessAges, ProcessEvents
 from tests.conftest import eventually
 
 NOTHING = (None, None)
+LASTING = pytest.mark.parametrize(
+    "code",
+    [
+        "import time; time.sleep(0.1)",
+        # The first thread ends before the last one.
+        "import ctypes, threading, time; threading.Thread(target=time.sleep, args=(0.1,)).start();"
+        "ctypes.CDLL(None).pthread_exit(None)",
+    ],
+    ids=["one thread", "the first thread is gone"],
+)
 
 
 def execute(code: str) -> int:
@@ -43,23 +52,15 @@ def read_until_ended(events: ProcessEvents, pid: int) -> None:
     assert eventually(has_ended)
 
 
-def test_exec_and_exit_have_the_kernels_monotonic_times(events: ProcessEvents) -> None:
+@LASTING
+def test_exec_and_exit_have_the_kernels_monotonic_times(events: ProcessEvents, code: str) -> None:
     before = time.monotonic_ns()
-    pid = execute("import time; time.sleep(0.1)")
+    pid = execute(code)
     after = time.monotonic_ns()
     read_until_ended(events, pid)
-    began, ended = events.span(pid, before)
-    assert began is not None
-    assert ended is not None
-    assert before < began < began + 10**8 < ended <= after + 10**8
+    began_ns, ended_ns = (at_ns or 0 for at_ns in events.span(pid, before))
+    assert before < began_ns < began_ns + 10**8 < ended_ns <= after + 10**8
     assert events.span(pid, after)[0] is None
-
-
-def test_the_end_is_that_of_the_last_thread(events: ProcessEvents) -> None:
-    pid = execute("import threading; t = threading.Thread(target=print); t.start(); t.join()")
-    read_until_ended(events, pid)
-    began, ended = events.span(pid, 0)
-    assert (began or 0) < (ended or 0)
 
 
 def test_what_the_kernel_takes_down_after_the_end_does_not_count(events: ProcessEvents) -> None:
@@ -128,24 +129,13 @@ def ages() -> Generator[ProcessAges]:
     made.close()
 
 
-@pytest.mark.parametrize(
-    "code",
-    [
-        "import time; time.sleep(0.1)",
-        # The first thread ends before the last one.
-        "import ctypes, threading, time; threading.Thread(target=time.sleep, args=(0.1,)).start();"
-        "ctypes.CDLL(None).pthread_exit(None)",
-    ],
-    ids=["one thread", "the first thread is gone"],
-)
+@LASTING
 def test_the_age_is_that_at_the_end_of_the_last_thread(ages: ProcessAges, code: str) -> None:
     before = time.monotonic_ns()
-    with subprocess.Popen([sys.executable, "-S", "-c", code]) as child:
-        # Others that end meanwhile may fill the queue.
-        ages.only(child.pid)
+    pid = execute(code)
     after = time.monotonic_ns()
-    ages.read()
-    assert 10**8 <= (ages.age_ns(child.pid) or 0) <= after - before
+    assert eventually(lambda: is_known(ages, pid))
+    assert 10**8 <= (ages.age_ns(pid) or 0) <= after - before
 
 
 def test_others_are_known_where_some_were_lost(ages: ProcessAges) -> None:
@@ -156,15 +146,14 @@ def test_others_are_known_where_some_were_lost(ages: ProcessAges) -> None:
     assert eventually(lambda: is_known(ages, pid))
 
 
-def hearing(monkeypatch: pytest.MonkeyPatch, *messages: bytes | OSError) -> ProcessAges:
+def hearing(monkeypatch: pytest.MonkeyPatch, *messages: bytes) -> ProcessAges:
     """Return what heard these messages and no more."""
-    waiting = [*messages, BlockingIOError()]
+    waiting = list(messages)
 
     def receive(_: int) -> bytes:
-        message = waiting.pop(0)
-        if isinstance(message, OSError):
-            raise message
-        return message
+        if not waiting:
+            raise BlockingIOError
+        return waiting.pop(0)
 
     ages = ProcessAges()
     ages.close()
@@ -174,10 +163,10 @@ def hearing(monkeypatch: pytest.MonkeyPatch, *messages: bytes | OSError) -> Proc
     return ages
 
 
-def account(version: int) -> bytes:
-    """Return the account of a thread of process 5 that ended 7 us after its process began."""
-    content = struct.pack("=H366xI4xQ", version, 5, 7)
-    stats = struct.pack("=HH", 4 + len(content), 3) + content
+def ended(age_us: int, flags: int = 0x20, version: int = 16) -> bytes:
+    """Return the kernel's message of a thread of process 5 that ended."""
+    account = struct.pack("=H6xB359xI4xQ", version, flags, 5, age_us)
+    stats = struct.pack("=HH", 4 + len(account), 3) + account
     thread = struct.pack("=HHI", 8, 1, 5) + stats
     return bytes(20) + struct.pack("=HH", 4 + len(thread), 4) + thread
 
@@ -188,15 +177,13 @@ def account(version: int) -> bytes:
 def test_only_versions_that_have_the_age_are_read(
     version: int, age_ns: int | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert hearing(monkeypatch, account(version)).age_ns(5) == age_ns
+    assert hearing(monkeypatch, ended(7, version=version)).age_ns(5) == age_ns
 
 
-def test_no_age_of_an_earlier_thread_stands_where_a_later_one_was_lost(
+def test_an_earlier_thread_that_is_heard_late_does_not_count(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    lost = OSError(errno.ENOBUFS, "")
-    for messages in ([account(16), lost], [lost, account(16)]):
-        assert hearing(monkeypatch, *messages).age_ns(5) is None
+    assert hearing(monkeypatch, ended(100), ended(15, flags=0x10)).age_ns(5) == 100_000
 
 
 def test_a_message_that_breaks_off_tells_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -141,7 +141,7 @@ def change_into(document: dict[str, Any], change: dict[str, Any], draw: random.R
         elif isinstance(value, dict) and key in document:
             change_into(document[key], cast("dict[str, Any]", value), draw)
         else:
-            document[key] = copy.deepcopy(value)
+            document[key] = copy.deepcopy(cast("Any", value))
 
 
 def renamed(old: str, new: str) -> Change:
@@ -246,10 +246,10 @@ def of_one(mistake: Mistake, case: Planting, *, in_step: bool) -> None:
         path = path.format(place=len(document["needs"]))
     elif not case.claim(*parts.split()):
         return
-    if isinstance(change, dict):
-        change_into(document, change, case.draw)
-    else:
+    if callable(change):
         change(document)
+    else:
+        change_into(document, change, case.draw)
     case.expect(f"{where}{path}", message)
 
 

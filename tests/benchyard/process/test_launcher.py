@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -171,7 +172,7 @@ def test_relative_names_are_below_the_childs_folder_and_that_is_below_the_labs(
 def test_threads_may_start_children_at_once() -> None:
     numbers = [str(number) for number in range(8)] * 10
     with ThreadPoolExecutor(8) as pool:
-        answers = list(pool.map(lambda number: said("echo", number), numbers))
+        answers = list(pool.map(partial(said, "echo"), numbers))
     assert answers == [f"{number}\n".encode() for number in numbers]
 
 

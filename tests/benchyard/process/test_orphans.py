@@ -75,7 +75,10 @@ def test_one_that_is_slow_to_end_is_named_as_it_was(monkeypatch: pytest.MonkeyPa
     def send_next(descriptor: int, number: int) -> None:
         send(descriptor, next(numbers, number))
 
-    monkeypatch.setattr(module, "_told", lambda _: next(names, "nobody"))
+    def told(_: object) -> str:
+        return next(names, "nobody")
+
+    monkeypatch.setattr(module, "_told", told)
     monkeypatch.setattr(signal, "pidfd_send_signal", send_next)
     assert end_orphans(everyone, grace=0).killed == ("one",)
 

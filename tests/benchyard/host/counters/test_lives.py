@@ -51,9 +51,14 @@ def runtime(seconds: str) -> "subprocess.Popen[str]":
 
 def deaf() -> SimpleNamespace:
     """Return a kernel that tells nothing of execs and exits."""
-    made = SimpleNamespace(are_heard=False, span=lambda *_: (None, None))
-    made.read = made.only = made.close = lambda *_: None
-    return made
+
+    def nothing(*_: object) -> None: ...
+
+    def no_span(*_: object) -> tuple[None, None]:
+        return None, None
+
+    methods = {"read": nothing, "only": nothing, "close": nothing, "span": no_span}
+    return SimpleNamespace(are_heard=False, **methods)
 
 
 @pytest.fixture(params=["the kernel tells", "two looks"])

@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
+from unittest.mock import Mock
 
 import psutil
 import pytest
@@ -328,11 +329,9 @@ def test_it_is_recorded_how_programs_were_watched_and_why_a_time_is_null(
     before = one.boundary(Owned(), begins=True)
     missed = {"resource_cpu_s": None}, {"resource_cpu_s": "missed"}
     spans = [LifeSpan(0, ended, 0, 0.0, is_real_time=each) for each in granted]
-
-    def missing(*_: object) -> object:
-        return missed
-
-    lives: list[Any] = [SimpleNamespace(span=span, told=missing) for span in spans]
+    lives: list[Any] = [
+        SimpleNamespace(span=span, told=Mock(return_value=missed)) for span in spans
+    ]
     one.used(before, one.boundary(Owned(lives=lives), begins=False))
     facts = cast("dict[str, Any]", one.stop([]).facts)
     assert facts["real_time"] is told

@@ -103,5 +103,5 @@ def test_who_winds_up_by_itself_gets_a_moment(tmp_path: Path, seconds: float, sa
 
 def test_a_process_has_one_guard(monkeypatch: pytest.MonkeyPatch) -> None:
     ensure_guard()
-    monkeypatch.delattr(guard, "_start")  # a second one would need it
+    monkeypatch.setattr(guard, "_start", pytest.fail)
     ensure_guard()

@@ -72,11 +72,11 @@ def test_one_that_is_slow_to_end_is_named_as_it_was(monkeypatch: pytest.MonkeyPa
     names, numbers = iter(["one"]), iter([0])
     send = signal.pidfd_send_signal
 
+    def told(_: int) -> str:
+        return next(names, "nobody")
+
     def send_next(descriptor: int, number: int) -> None:
         send(descriptor, next(numbers, number))
-
-    def told(_: object) -> str:
-        return next(names, "nobody")
 
     monkeypatch.setattr(module, "_told", told)
     monkeypatch.setattr(signal, "pidfd_send_signal", send_next)

@@ -32,6 +32,11 @@ def cpuinfo(model: str, *flags: str) -> str:
     return f"processor\t: 0\n{one}\nprocessor\t: 1\n{one}"
 
 
+def supply(name: str, **files: str) -> dict[str, str]:
+    return {f"sys/class/power_supply/{name}/{file}": f"{text}\n" for file, text in files.items()}
+
+
+THP = {"sys/kernel/mm/transparent_hugepage/defrag": "always defer defer+madvise [madvise] never\n"}
 COMMON: dict[str, str] = {
     "proc/sys/kernel/randomize_va_space": "2\n",
     "proc/sys/kernel/tainted": "0\n",
@@ -85,17 +90,11 @@ LAPTOP: dict[str, str] = {
     },
     **{f"{CPU}/cpu{cpu}/thermal_throttle/core_throttle_count": "10" for cpu in range(4)},
     **{f"{CPU}/cpu{cpu}/thermal_throttle/package_throttle_count": "25" for cpu in range(4)},
+    **THP,
     "sys/kernel/mm/transparent_hugepage/enabled": "always [madvise] never\n",
-    "sys/kernel/mm/transparent_hugepage/defrag": "always defer defer+madvise [madvise] never\n",
-    "sys/class/power_supply/AC/type": "Mains\n",
-    "sys/class/power_supply/AC/online": "0\n",
-    "sys/class/power_supply/BAT0/type": "Battery\n",
-    "sys/class/power_supply/BAT0/status": "Discharging\n",
-    "sys/class/power_supply/BAT0/capacity": "57\n",
-    "sys/class/power_supply/hidpp_battery_0/type": "Battery\n",
-    "sys/class/power_supply/hidpp_battery_0/scope": "Device\n",
-    "sys/class/power_supply/hidpp_battery_0/status": "Discharging\n",
-    "sys/class/power_supply/hidpp_battery_0/capacity": "3\n",
+    **supply("AC", type="Mains", online="0"),
+    **supply("BAT0", type="Battery", status="Discharging", capacity="57"),
+    **supply("hidpp_battery_0", type="Battery", scope="Device", status="Discharging", capacity="3"),
     "sys/firmware/acpi/platform_profile": "balanced\n",
     "run/systemd/timesync/synchronized": "",
     "sys/class/dmi/id/sys_vendor": "Dell Inc.\n",
@@ -123,8 +122,8 @@ SERVER: dict[str, str] = {
     f"{CPU}/cpufreq/policy0/scaling_max_freq": "3737000\n",
     f"{CPU}/isolated": "2-3\n",
     "sys/devices/system/node/online": "0-1\n",
+    **THP,
     "sys/kernel/mm/transparent_hugepage/enabled": "[always] madvise never\n",
-    "sys/kernel/mm/transparent_hugepage/defrag": "always defer defer+madvise [madvise] never\n",
     "sys/class/powercap/intel-rapl:0/energy_uj": "123456789\n",
     "sys/devices/system/clocksource/clocksource0/current_clocksource": "hpet\n",
     f"{_SLICE}/docker-{_DOCKER_ID}.scope/cgroup.events": "populated 1\nfrozen 0\n",

@@ -86,11 +86,6 @@ def test_damaged_files_never_break_a_check(
         write_host(laptop.host.root, {path: LAPTOP[path] for path in damage})
 
 
-def test_refused_files_never_break_a_check(tmp_path: Path) -> None:
-    context = scene_of(tmp_path, dict.fromkeys(LAPTOP))
-    assert len(examine(context)) > 20
-
-
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may become somebody else")
 def test_a_user_without_rights_is_told_and_not_stopped() -> None:
     program = (
@@ -106,6 +101,10 @@ def test_a_user_without_rights_is_told_and_not_stopped() -> None:
     lines = dict(line.split("|", 1) for line in ended.stdout.splitlines())
     assert lines["user"].startswith("ok|no root (user id 65534)")
     assert lines["results folder"].startswith("fail|")
+
+
+def test_refused_files_never_break_a_check(tmp_path: Path) -> None:
+    assert len(examine(scene_of(tmp_path, dict.fromkeys(LAPTOP)))) > 20
 
 
 def test_a_folder_that_vanished_below_the_lab_stops_nothing(
@@ -124,6 +123,6 @@ def test_a_folder_that_vanished_below_the_lab_stops_nothing(
 
 
 def test_the_worst_comes_first_and_else_the_order_stays() -> None:
-    one, two = (Finding(name, Status.OK, "") for name in ("one", "two"))
-    bad, odd = Finding("bad", Status.FAIL, ""), Finding("odd", Status.UNKNOWN, "")
-    assert worst_first((one, odd, two, bad)) == [bad, odd, one, two]
+    ok, fail, unknown = Status.OK, Status.FAIL, Status.UNKNOWN
+    found = tuple(Finding(str(at), status, "") for at, status in enumerate((ok, unknown, ok, fail)))
+    assert [one.check for one in worst_first(found)] == ["3", "1", "0", "2"]

@@ -61,19 +61,10 @@ def test_what_it_lies_on_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert "another host's" in remote.finding
 
 
-def test_a_folder_that_is_not_there_yet_is_judged_by_the_one_above(tmp_path: Path) -> None:
-    finding = found(tmp_path, results=tmp_path / "not" / "yet")
-    assert f"free in {tmp_path} " in finding.finding
-
-
 def unwritable(finding: Finding, why: str) -> None:
     assert finding.status is Status.FAIL
     assert f"cannot be written to: {why}" in finding.finding
     assert finding.advice == "give another one with --results"
-
-
-def refused(_: object, mode: int) -> bool:
-    return mode == os.F_OK
 
 
 @pytest.mark.parametrize(
@@ -89,7 +80,7 @@ def test_a_folder_that_cannot_be_written_fails(
 ) -> None:
     with_space(monkeypatch, 5 * 10**11, 10**12, **(state or {}))
     if state is None:
-        monkeypatch.setattr(os, "access", refused)
+        monkeypatch.setattr(os, "access", lambda _, mode: mode == os.F_OK)  # pyright: ignore[reportUnknownLambdaType, reportUnknownArgumentType]
     unwritable(found(tmp_path), why)
 
 
@@ -120,6 +111,9 @@ def test_a_file_is_no_folder(tmp_path: Path) -> None:
         assert str(tmp_path / "file") in finding.finding
 
 
-def test_the_temporary_folder_is_looked_at_too(tmp_path: Path) -> None:
-    finding = made("temporary folder", scene_of(tmp_path, LAPTOP, temporary=Path("/")))
+def test_the_temporary_folder_is_looked_at_too_and_one_to_come_by_the_one_above(
+    tmp_path: Path,
+) -> None:
+    finding = made("temporary folder", scene_of(tmp_path / "a", LAPTOP, temporary=Path("/")))
     assert " free in / " in finding.finding
+    assert f"free in {tmp_path} " in found(tmp_path, results=tmp_path / "not" / "yet").finding

@@ -6,7 +6,6 @@ import sys
 import threading
 import time
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -49,23 +48,22 @@ def runtime(seconds: str) -> "subprocess.Popen[str]":
     return made
 
 
-def deaf() -> SimpleNamespace:
-    """Return a kernel that tells nothing of execs and exits."""
+class Deaf:
+    """A kernel that tells nothing of execs and exits."""
 
-    def nothing(*_: object) -> None: ...
+    are_heard = False
 
-    def no_span(*_: object) -> tuple[None, None]:
+    def span(self, *_: int) -> tuple[None, None]:
         return None, None
 
-    methods = {"read": nothing, "only": nothing, "close": nothing, "span": no_span}
-    return SimpleNamespace(are_heard=False, **methods)
+    read = only = close = span
 
 
 @pytest.fixture(params=["the kernel tells", "two looks"])
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Let begin and end be known in one of both ways."""
     if request.param == "two looks":
-        monkeypatch.setattr(lives, "ProcessEvents", deaf)
+        monkeypatch.setattr(lives, "ProcessEvents", Deaf)
     return request.param
 
 

@@ -80,10 +80,10 @@ def test_a_process_that_is_gone_lacks() -> None:
 
 
 def test_a_kernel_without_lists_of_children(monkeypatch: pytest.MonkeyPatch) -> None:
-    def without_lists(path: object) -> bytes | None:
-        return None if "children" in str(path) else b""
+    def none(path: str) -> bytes | None:
+        return None if path.endswith("children") else b""
 
-    monkeypatch.setattr(processes, "read_once", without_lists)
+    monkeypatch.setattr(processes, "read_once", none)
     monkeypatch.setattr(processes, "_keeps_no_lists", lambda: True)
     with pytest.raises(UnknownUsageError, match="CONFIG_PROC_CHILDREN"):
         list(read_trees([os.getpid()]))

@@ -88,10 +88,7 @@ def test_the_peak_of_a_process_that_lives_is_that_of_the_window(worker: Worker) 
 
 
 def test_where_a_peak_cannot_begin_anew(worker: Worker, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(_: object) -> bool:
-        return False
-
-    monkeypatch.setattr(kernel.ProcessPeak, "reset", refuse)
+    monkeypatch.setattr(kernel.ProcessPeak, "reset", bool)
     trees, owned = TreeBook(), Owned(pids=[worker.pid])
     window = Window(trees, owned)
     worker.touch(64 * MIB)

@@ -53,11 +53,16 @@ def part(found: dict[str, Any], name: str) -> dict[str, Any]:
 # -- this host
 
 
-def test_it_is_plain_json_with_every_fact() -> None:
+def test_it_is_plain_json_with_every_fact_looked_up_once_and_cannot_be_spoilt(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     found = environment()
     assert json.loads(json.dumps(found, allow_nan=False)) == found
     assert set(found) == FACTS
     assert found["host"] == platform.node()
+    first, found["host"] = found["host"], "changed"
+    monkeypatch.setattr(platform, "node", refuse)
+    assert environment()["host"] == first
 
 
 def test_it_agrees_with_what_others_read() -> None:
@@ -75,19 +80,10 @@ def interfaces_agree() -> bool:
     """Tell whether nobody's container came or went meanwhile; if so, they must be the same."""
     before = set(psutil.net_if_stats())
     each: Any = network(Host())
-    found = {one["name"] for one in each}
     if before != set(psutil.net_if_stats()):
         return False
-    assert found == before
+    assert {one["name"] for one in each} == before
     return True
-
-
-def test_it_is_looked_up_once_and_cannot_be_spoilt(monkeypatch: pytest.MonkeyPatch) -> None:
-    first = environment()
-    host = first["host"]
-    first["host"] = "changed"
-    monkeypatch.setattr(platform, "node", refuse)
-    assert environment()["host"] == host
 
 
 def test_defect_26_nothing_that_is_missing_is_an_error(
@@ -98,17 +94,11 @@ def test_defect_26_nothing_that_is_missing_is_an_error(
     monkeypatch.setattr(os, "sched_getaffinity", refuse)
     found = environment_of(Host(tmp_path))
     assert set(found) == FACTS
-    assert found["memory_bytes"] is None
-    assert found["os"] is None
-    assert found["disks"] == []
+    assert (found["memory_bytes"], found["os"], found["disks"]) == (None, None, [])
     cpu = part(found, "cpu")
     assert {name for name, value in cpu.items() if value is not None} == {"logical_cores"}
-
-
-def test_defect_26_everything_that_is_refused_is_null(tmp_path: Path) -> None:
-    found = environment_of(write_host(tmp_path, dict.fromkeys(LAPTOP)))
-    assert found["memory_bytes"] is None
-    assert part(found, "cpu")["model"] is None
+    refused = environment_of(write_host(tmp_path / "refused", dict.fromkeys(LAPTOP)))
+    assert (refused["memory_bytes"], part(refused, "cpu")["model"]) == (None, None)
 
 
 # -- recorded hosts
@@ -162,22 +152,24 @@ def test_a_laptop(tmp_path: Path) -> None:
     ]
 
 
-def test_limits_and_versions_of_cgroups(tmp_path: Path) -> None:
-    def cgroup(name: str) -> list[Any]:
-        return list(
-            part(environment_of(write_host(tmp_path / name, HOSTS[name])), "cgroup").values()
-        )
-
-    assert cgroup("container") == ["2", 2.0, 512 * 1024 * 1024]
-    assert cgroup("guest") == ["1", 1.5, 256 * 1024 * 1024]
-    assert cgroup("server") == ["2", None, None]
-    assert cgroup("nothing told") == [None, None, None]
+BOTH = {"proc/self/mountinfo": GUEST["proc/self/mountinfo"] + LAPTOP["proc/self/mountinfo"]}
 
 
-def test_both_versions_side_by_side_are_hybrid(tmp_path: Path) -> None:
-    both = GUEST["proc/self/mountinfo"] + LAPTOP["proc/self/mountinfo"]
-    host = write_host(tmp_path, GUEST | {"proc/self/mountinfo": both})
-    assert part(environment_of(host), "cgroup")["version"] == "hybrid"
+@pytest.mark.parametrize(
+    ("files", "version", "cores", "mib"),
+    [
+        (CONTAINER, "2", 2.0, 512),
+        (GUEST, "1", 1.5, 256),
+        (GUEST | BOTH, "hybrid", 1.5, 256),
+        (SERVER, "2", None, None),
+        ({}, None, None, None),
+    ],
+)
+def test_limits_and_versions_of_cgroups(
+    tmp_path: Path, files: dict[str, str], version: str | None, cores: float | None, mib: int | None
+) -> None:
+    found = part(environment_of(write_host(tmp_path, files)), "cgroup")
+    assert list(found.values()) == [version, cores, mib and mib << 20]
 
 
 FIRST = {"pid": 4026531836, "uts": 4026531838, "ipc": 4026531839}
@@ -209,17 +201,15 @@ def test_machines_and_containers_are_told_apart(
     assert (found["hypervisor"], found["container"]) == (hypervisor, container)
 
 
-def test_only_telling_words_of_the_command_line_are_kept(tmp_path: Path) -> None:
-    line = "root=/dev/sda1 quiet isolcpus=2-3 password=x mitigations=off nosmt\n"
-    host = write_host(tmp_path, {"proc/cmdline": line})
-    words = environment_of(host)["kernel_parameters"]
-    assert words == ["isolcpus=2-3", "mitigations=off", "nosmt"]
-
-
-def test_the_time_zone_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_time_zone_and_only_telling_words_of_the_command_line_are_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.delenv("TZ", raising=False)
-    host = write_host(tmp_path, {"etc/timezone": "Europe/Brussels\n"})
-    assert part(environment_of(host), "timezone")["name"] == "Europe/Brussels"
+    line = "root=/dev/sda1 quiet isolcpus=2-3 password=x mitigations=off nosmt\n"
+    files = {"proc/cmdline": line, "etc/timezone": "Europe/Brussels\n"}
+    found = environment_of(write_host(tmp_path, files))
+    assert found["kernel_parameters"] == ["isolcpus=2-3", "mitigations=off", "nosmt"]
+    assert part(found, "timezone")["name"] == "Europe/Brussels"
     link = {"etc/localtime": "-> ../usr/share/zoneinfo/Asia/Tokyo"}
     linked = write_host(tmp_path / "b", link)
     assert part(environment_of(linked), "timezone")["name"] == "Asia/Tokyo"

@@ -6,15 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchyard.host.facts.reading import (
-    Host,
-    as_list,
-    chosen,
-    cpu_list,
-    integer,
-    or_null,
-    pairs,
-)
+from benchyard.host.facts.reading import Host, as_list, chosen, cpu_list, integer, or_null, pairs
 
 
 def test_paths_are_below_the_root(tmp_path: Path) -> None:
@@ -25,13 +17,8 @@ def test_paths_are_below_the_root(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "cpus"),
     [
-        ("0", {0}),
-        ("0-3,8", {0, 1, 2, 3, 8}),
-        ("3-1", None),
-        ("0-999999999", None),
-        ("-1", None),
-        ("", None),
-        ("a-b", None),
+        *(("0", {0}), ("0-3,8", {0, 1, 2, 3, 8})),
+        *((odd, None) for odd in ("3-1", "0-999999999", "-1", "", "a-b")),
     ],
 )
 def test_lists_of_cpus(text: str, cpus: set[int] | None) -> None:
@@ -52,10 +39,8 @@ def test_no_text_is_too_strange(text: str) -> None:
 
 
 def test_the_word_in_brackets_is_chosen() -> None:
-    assert chosen("always [madvise] never") == "madvise"
-    assert chosen("none") == "none"
-    assert chosen("a b") is None
-    assert chosen(None) is None
+    found = [chosen(text) for text in ("always [madvise] never", "none", "a b", None)]
+    assert found == ["madvise", "none", None, None]
 
 
 def test_what_fails_is_null() -> None:

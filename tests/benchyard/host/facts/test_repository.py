@@ -33,24 +33,16 @@ def committed(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_clean_repository_is_told(committed: Path) -> None:
+def test_a_repository_is_told_and_another_one_in_the_environment_does_not_mislead(
+    committed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (committed / "case" / "results").mkdir()
     (committed / "case" / "results" / "run.json").touch()
     commit = git(committed, "rev-parse", "HEAD")
     assert git_state(committed / "case") == {"commit": commit, "dirty": False}
-
-
-def test_a_dirty_repository_is_told(committed: Path) -> None:
-    (committed / "case" / "metadata.json").write_text("{} ")
-    assert git_state(committed / "case")["dirty"] is True
-
-
-def test_another_repository_in_the_environment_does_not_mislead(
-    committed: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    commit = git(committed, "rev-parse", "HEAD")
     monkeypatch.setenv("GIT_DIR", "/nowhere")
-    assert git_state(committed)["commit"] == commit
+    (committed / "case" / "metadata.json").write_text("{} ")
+    assert git_state(committed / "case") == {"commit": commit, "dirty": True}
 
 
 def test_without_commit_repository_or_git_it_is_null(

@@ -22,13 +22,10 @@ def test_process_that_is_gone_or_came_later_is_null() -> None:
     used = used_by_lab(start, meter.read(memory=True))
     meter.close()
     assert used == {"server_cpu_s": None, "server_memory_bytes": None}
-    late = used_by_lab(HarnessReading({}), HarnessReading({"server": 5_000_000_000}))
-    assert late["server_cpu_s"] is None
-
-
-def test_all_of_the_lab_together() -> None:
     harness = {"flow_cpu_s": 0.5, "server_cpu_s": None, "sampler_cpu_s": 0.25, "x_bytes": 9.0}
     assert lab_cpu_s(harness) == 0.75
+    late = used_by_lab(HarnessReading({}), HarnessReading({"server": 5_000_000_000}))
+    assert late["server_cpu_s"] is None
 
 
 def test_finds_who_listens() -> None:
@@ -38,9 +35,6 @@ def test_finds_who_listens() -> None:
         port = server.getsockname()[1]
         assert listener_at(f"http://127.0.0.1:{port}/api") == os.getpid()
         assert listener_at(f"http://localhost:{port}") == os.getpid()
-    assert listener_at(f"http://127.0.0.1:{port}/api") is None
-
-
-def test_listener_elsewhere_is_not_ours() -> None:
-    for url in ("http://lab.example:4200/api", "", "nonsense", "http://127.0.0.1:99999/"):
+    gone, elsewhere = f"http://127.0.0.1:{port}/api", "http://lab.example:4200/api"
+    for url in (gone, elsewhere, "", "nonsense", "http://127.0.0.1:99999/"):
         assert listener_at(url) is None

@@ -49,13 +49,8 @@ BESIDE = {
             for count, often in ((3, " 3 times,"), (None, ""))
         ),
         (
-            {
-                "host_swap_in_bytes": 3_000_000,
-                "host_swap_out_bytes": 5e12,
-                "host_thermal_throttle_count": 1,
-                "host_oom_kill_count": 2,
-                "host_cpu_steal_s": 0.5,
-            },
+            {"host_swap_in_bytes": 3_000_000, "host_swap_out_bytes": 5e12}
+            | {"host_thermal_throttle_count": 1, "host_oom_kill_count": 2, "host_cpu_steal_s": 0.5},
             (
                 "the host swapped: 3 MB in, 5 TB out",
                 "a CPU was slowed down for heat once",

@@ -60,8 +60,8 @@ def test_case_info_has_krowns_layout() -> None:
         "swap_bytes": 8_589_000_000,
         "disks": [{"mountpoint": "/", "total_bytes": 510_480_000_000}],
         "network": [
-            {"name": "lo", "speed_bits_per_s": None},
-            {"name": "eth0", "speed_bits_per_s": 1_000_000_000},
+            {"name": name, "speed_bits_per_s": speed}
+            for name, speed in (("lo", None), ("eth0", 1_000_000_000))
         ],
         "docker": {
             "version": "26.1.3",
@@ -77,7 +77,6 @@ def test_case_info_has_krowns_layout() -> None:
 
 def test_defect_26_nothing_told_is_no_error(tmp_path: Path) -> None:
     text = case_info("c", Path("/c"), 1, 1, environment_of(Host(tmp_path)), "t")
-    assert "RAM memory: UNKNOWN" in text
-    assert "Maximum frequency: UNKNOWN" in text
-    assert "Storage\nNetwork\n" in text
+    for words in ("RAM memory: UNKNOWN", "Maximum frequency: UNKNOWN", "Storage\nNetwork\n"):
+        assert words in text
     assert "None" not in text

@@ -123,12 +123,9 @@ def test_a_row_that_is_left_out_is_no_sample(tmp_path: Path) -> None:
     line = b"eth0: %d 1 0 0 0 0 0 0 9 1 0 0 0 0 0 0\n"
     raw = written(tmp_path, opened(0, b"host columns network"), tick(10, (0, line % 90)))
     # At the end of the command an interface was gone whose counters the sample still has.
-    known = {"network_received_bytes": 1}
-    ends = Boundary(20, tuple(known.get(name) for name in COLUMNS))
-    begins = Boundary(5, ends.values)
-    made = write_curves(
-        raw, measured(tmp_path), [StepSpan(1, begins, ends)], [StepWindow(1, 0, 20, 0)]
-    )
+    ends = Boundary(20, tuple(1 if name == "network_received_bytes" else None for name in COLUMNS))
+    span = StepSpan(1, Boundary(5, ends.values), ends)
+    made = write_curves(raw, measured(tmp_path), [span], [StepWindow(1, 0, 20, 0)])
     assert made.sampled[1]["samples"] == len(read(tmp_path)) == 2
 
 

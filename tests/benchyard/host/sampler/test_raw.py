@@ -11,24 +11,15 @@ from benchyard.host.sampler.process import FRAME, MAGIC, MISSED, PART, TICK
 from benchyard.host.sampler.raw import LARGEST, Gone, Late, Opened, RawNote, Record, Tick, read_raw
 from tests.benchyard.host.sampler.frames import frame, opened, tick
 
-WHOLE = MAGIC + b"".join(
-    [
-        opened(0, b"host columns stat"),
-        tick(5, (0, b"cpu  1"), (1, b"")),
-        frame(process.LATE, MISSED.pack(7, 2)),
-        frame(process.GONE, PART.pack(0, 0)),
-        frame(process.NOTE, b"open x: none"),
-        tick(9, classes=3),
-    ]
-)
-RECORDS: list[Record] = [
-    Opened(0, "host", "columns", "stat"),
-    Tick(5, 1, [(0, b"cpu  1"), (1, b"")]),
-    Late(7, 2),
-    Gone(0),
-    RawNote("open x: none"),
-    Tick(9, 3, []),
-]
+EVERY: dict[bytes, Record] = {
+    opened(0, b"host columns stat"): Opened(0, "host", "columns", "stat"),
+    tick(5, (0, b"cpu  1"), (1, b"")): Tick(5, 1, [(0, b"cpu  1"), (1, b"")]),
+    frame(process.LATE, MISSED.pack(7, 2)): Late(7, 2),
+    frame(process.GONE, PART.pack(0, 0)): Gone(0),
+    frame(process.NOTE, b"open x: none"): RawNote("open x: none"),
+    tick(9, classes=3): Tick(9, 3, []),
+}
+WHOLE, RECORDS = MAGIC + b"".join(EVERY), list(EVERY.values())
 
 
 def read(path: Path, content: bytes) -> list[Record]:
@@ -36,11 +27,8 @@ def read(path: Path, content: bytes) -> list[Record]:
     return list(read_raw(path))
 
 
-def test_every_kind_reads_back(tmp_path: Path) -> None:
+def test_every_kind_reads_back_and_no_file_or_another_file_holds_nothing(tmp_path: Path) -> None:
     assert read(tmp_path / "raw", WHOLE) == RECORDS
-
-
-def test_no_file_and_another_file_hold_nothing(tmp_path: Path) -> None:
     assert list(read_raw(tmp_path / "none")) == []
     assert read(tmp_path / "raw", b"at_ns,cpu_user\n5,1\n") == []
     assert read(tmp_path / "raw", b"") == []

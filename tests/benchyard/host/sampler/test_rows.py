@@ -7,17 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchyard.host.collector import MeasuredRun
-from benchyard.host.sampler.rows import (
-    COLUMNS,
-    LENGTHS,
-    Booking,
-    Boundary,
-    HostColumns,
-    MetricsRows,
-    StepSpan,
-    Values,
-    cells,
-)
+from benchyard.host.sampler import rows
+from benchyard.host.sampler.rows import COLUMNS, Boundary, HostColumns, MetricsRows, StepSpan
 from benchyard.results.metrics_csv import COLUMNS as CSV_COLUMNS
 
 
@@ -35,7 +26,7 @@ def run(case: str = "c", number: int = 4, origin_ns: int = 0) -> MeasuredRun:
     return MeasuredRun(Path(), case, number, 0.1, origin_ns)
 
 
-def parts(**known: float) -> tuple[Values, ...]:
+def parts(**known: float) -> tuple[rows.Values, ...]:
     return Boundary(0, tuple(known.get(name) for name in COLUMNS)).parts
 
 
@@ -53,7 +44,7 @@ def test_of_all_under_way_it_is_the_latest_begun(spans: list[tuple[int, int]], a
     on = [one for one in each if one.begins.at_ns <= at_ns <= one.ends.at_ns]
     latest = max((one.begins.at_ns for one in on), default=None)
     wanted = {one.step for one in on if one.begins.at_ns == latest} or {None}
-    assert Booking(each).step(at_ns) in wanted
+    assert rows.Booking(each).step(at_ns) in wanted
 
 
 def test_where_counters_fall_the_row_is_left_out() -> None:
@@ -62,13 +53,13 @@ def test_where_counters_fall_the_row_is_left_out() -> None:
     lines = [made.line(at, 1, parts(**each)) for at, each in enumerate(known)]
     assert lines[2] == ""
     found = [row(line) for line in lines if line]
-    assert [r["network_received_bytes"] for r in found] == ["0", "20", "30"]
-    assert [r["network_sent_bytes"] for r in found] == ["0"] * 3
-    assert [r["index"] for r in found] == ["1", "2", "3"]
+    names = ("index", "network_received_bytes", "network_sent_bytes")
+    values = [tuple(r[name] for name in names) for r in found]
+    assert values == [("1", "0", "0"), ("2", "20", "0"), ("3", "30", "0")]
 
 
 def test_a_line_fits_krowns_header() -> None:
-    assert sum(LENGTHS) == len(COLUMNS)
+    assert sum(rows.LENGTHS) == len(COLUMNS)
     values = {name: at for at, name in enumerate(COLUMNS, 1)}
     made = MetricsRows(run())
     made.line(0, 1, parts(**dict.fromkeys(COLUMNS, 0)))
@@ -85,13 +76,13 @@ def test_counters_start_at_zero_and_levels_stay() -> None:
         (2_500_000_001, parts(cpu_user=772.85, cpu_system=0.4, memory_ram=9, memory_swap=2)),
     ]
     lines = [row(made.line(at, 3, values)) for at, values in known]
-    assert [float(r["cpu_user"]) for r in lines] == [0.0, 0.04]
-    assert [float(r["cpu_user_system"]) for r in lines] == [0.0, 0.34]
-    assert [r["memory_ram_swap"] for r in lines] == ["9", "11"]
-    assert [r["timestamp"] for r in lines] == ["1.0", "1.500000001"]
-    assert [(r["name"], r["run"], r["step"], r["index"]) for r in lines] == [
-        ("c", "4", "3", number) for number in ("1", "2")
+    names = ("index", "name", "run", "step", "timestamp", "memory_ram_swap")
+    assert [[r[name] for name in names] for r in lines] == [
+        ["1", "c", "4", "3", "1.0", "9"],
+        ["2", "c", "4", "3", "1.500000001", "11"],
     ]
+    times = [float(r[name]) for name in ("cpu_user", "cpu_user_system") for r in lines]
+    assert times == [0.0, 0.04, 0.0, 0.34]
 
 
 def test_defect_25_what_is_unknown_stays_unknown() -> None:
@@ -110,7 +101,7 @@ def test_any_title_is_one_cell(title: str) -> None:
 
 @given(st.lists(st.none() | st.integers() | st.floats(allow_nan=False)))
 def test_cells_read_back_exactly(values: list[float | None]) -> None:
-    found = cells(values).split(",") if values else []
+    found = rows.cells(values).split(",") if values else []
     assert [number(cell) for cell in found] == values
 
 
@@ -118,13 +109,10 @@ DISK = b"1 0 2 10 3 0 4 20 0 30 50\n"
 
 
 def test_disks_are_added_up_and_one_that_was_taken_out_stays_in_the_sum() -> None:
-    columns = HostColumns()
-    columns.update("disk/a", DISK)
-    assert columns.parts[2] == (1, 3, 2 * 512, 4 * 512, 10, 20, 30)
-    columns.update("disk/b", DISK)
-    assert columns.parts[2] == (2, 6, 4 * 512, 8 * 512, 20, 40, 60)
-    columns.update("disk/b", None)
-    assert columns.parts[2] == (2, 6, 4 * 512, 8 * 512, 20, 40, 60)
+    columns, one = HostColumns(), (1, 3, 2 * 512, 4 * 512, 10, 20, 30)
+    for disk, content, count in (("a", DISK, 1), ("b", DISK, 2), ("b", None, 2)):
+        columns.update(f"disk/{disk}", content)
+        assert columns.parts[2] == tuple(count * value for value in one)
 
 
 LINE = b"%b: %d 1 0 0 0 0 0 0 %d 1 0 0 0 0 0 0\n"
@@ -133,14 +121,10 @@ LINE = b"%b: %d 1 0 0 0 0 0 0 %d 1 0 0 0 0 0 0\n"
 def test_an_interface_that_vanished_stays_in_the_sum_and_a_new_one_begins_anew() -> None:
     columns = HostColumns()
     found: list[float | None] = []
-    for lines in (
-        LINE % (b"eth0", 10, 1) + LINE % (b"veth", 50, 5),
-        LINE % (b"eth0", 11, 1),
-        LINE % (b"eth0", 12, 1) + LINE % (b"veth", 7, 1),
-        LINE % (b"eth0", 12, 1) + LINE % (b"veth", 9, 1),
-        b"",
-    ):
-        columns.update("network", lines)
+    for eth, veth in ((10, 50), (11, None), (12, 7), (12, 9), (None, None)):
+        counts = ((b"eth0", eth), (b"veth", veth))
+        lines = [LINE % (name, count, 1) for name, count in counts if count is not None]
+        columns.update("network", b"".join(lines))
         found.append(columns.parts[3][2])
     assert found == [60, 61, 69, 71, 71]
 

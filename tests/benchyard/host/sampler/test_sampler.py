@@ -48,15 +48,19 @@ def test_watching_opens_and_closes_the_difference(tmp_path: Path) -> None:
     folder.mkdir()
     (folder / "memory.current").write_text("5\n")
     one = started(tmp_path, 10)
-    one.watch("db", ME)
-    one.watch("db", Owned(ME.pids, (Cgroup("/my group", {"": folder}),)))
-    one.watch("db", Owned(ME.pids, (Cgroup("/my group", {"": folder}),)))
-    one.watch("other", Owned())
-    one.watch("db", Owned())
+    both = Owned(ME.pids, (Cgroup("/my group", {"": folder}),))
+    for name, owned in (
+        ("db", ME),
+        ("db", both),
+        ("db", both),
+        ("other", Owned()),
+        ("db", Owned()),
+    ):
+        one.watch(name, owned)
     one.end()
     found = opened(tmp_path)
     assert found.count("cgroup:/my%20group") == 1
-    assert {what for what in found if what.startswith("tree")} <= {f"tree:{os.getpid()}"}
+    assert set(found) <= {f"tree:{os.getpid()}", "cgroup:/my%20group"}
     gone = [r for r in read_raw(tmp_path / "raw") if isinstance(r, Gone)]
     assert len(gone) == len(found)
 
@@ -121,42 +125,28 @@ MEMINFO = "MemTotal: 10 kB\nMemFree: 1 kB\nMemAvailable: 4 kB\nSwapFree:   0 kB\
 
 
 def host(folder: Path) -> Path:
-    for name, content in {
-        "proc/stat": "cpu  1 2 3 4\ncpu0 1 2 3 4\n",
-        "proc/meminfo": MEMINFO,
-        "sys/block/sda/device/model": "",
-        "sys/block/sda/stat": "1 2 3",
-        "sys/block/loop0/stat": "1 2 3",
-        "sys/class/powercap/intel-rapl:0/name": "package-0\n",
-        "sys/class/powercap/intel-rapl:0/energy_uj": "5\n",
-        "sys/class/powercap/intel-rapl:1/name": "psys\n",
-        "sys/class/powercap/intel-rapl:1/energy_uj": "5\n",
-        "sys/class/powercap/intel-rapl:0/max_energy_range_uj": "999\n",
-        "sys/class/powercap/intel-rapl:0:0/energy_uj": "5\n",
-    }.items():
+    block, zone = "sys/block", "sys/class/powercap/intel-rapl"
+    files = {"proc/stat": "cpu  1 2 3 4\ncpu0 1 2 3 4\n", "proc/meminfo": MEMINFO}
+    files |= {f"{block}/sda/device/model": "", f"{block}/sda/stat": "1 2 3"}
+    files |= {f"{block}/loop0/stat": "1 2 3", f"{zone}:0/max_energy_range_uj": "999\n"}
+    files |= {f"{zone}:0/name": "package-0\n", f"{zone}:1/name": "psys\n"}
+    files |= {f"{zone}:{number}/energy_uj": "5\n" for number in ("0", "1", "0:0")}
+    for name, content in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(content)
     return folder
 
 
-def test_the_files_of_a_host(tmp_path: Path) -> None:
+def test_defect_25_the_files_of_a_host(tmp_path: Path) -> None:
+    always = [("columns", name) for name in ("stat", "meminfo", "network")]
+    # Defect 25: a host without any of it.
+    assert [(one.what, one.name) for one in host_files(tmp_path)] == always
     files = {(one.what, one.name): one for one in host_files(host(tmp_path))}
-    assert list(files) == [
-        ("columns", "stat"),
-        ("columns", "meminfo"),
-        ("columns", "network"),
-        ("columns", "disk/sda"),
-        ("energy:intel-rapl:0", "999"),
-    ]
+    assert list(files) == [*always, ("columns", "disk/sda"), ("energy:intel-rapl:0", "999")]
     assert {one.owner for one in files.values()} == {"host"}
     assert len("cpu  1 2 3 4") <= files["columns", "stat"].size < 40
     read = MEMINFO[: files["columns", "meminfo"].size]
     assert "SwapFree:   0 kB" in read
-
-
-def test_defect_25_a_host_without_any_of_it(tmp_path: Path) -> None:
-    files = list(host_files(tmp_path))
-    assert [one.name for one in files] == ["stat", "meminfo", "network"]
 
 
 def test_this_host() -> None:
@@ -166,7 +156,7 @@ def test_this_host() -> None:
 
 
 def group(folder: Path, *files: str) -> Path:
-    folder.mkdir(parents=True)
+    folder.mkdir()
     for name in files:
         (folder / name).write_text("0\n")
     return folder
@@ -177,11 +167,9 @@ def test_the_files_of_a_group(tmp_path: Path) -> None:
     found = list(cgroup_files("db", Cgroup("/g", {"": folder})))
     assert [one.name for one in found] == ["cpu", "memory", "io", "pids"]
     assert {(one.owner, one.what) for one in found} == {("db", "cgroup:/g")}
-    hybrid = {
-        "": group(tmp_path / "unified", "cpu.stat"),
-        "cpuacct": group(tmp_path / "cpuacct", "cpuacct.usage", "cpuacct.usage_user"),
-        "memory": group(tmp_path / "memory", "memory.usage_in_bytes"),
-    }
+    cpu = group(tmp_path / "cpuacct", "cpuacct.usage", "cpuacct.usage_user")
+    memory = group(tmp_path / "memory", "memory.usage_in_bytes")
+    hybrid = {"": group(tmp_path / "unified", "cpu.stat"), "cpuacct": cpu, "memory": memory}
     found = [one.path.name for one in cgroup_files("db", Cgroup("/g", hybrid))]
     assert found == ["cpuacct.usage", "cpuacct.usage_user", "memory.usage_in_bytes"]
     assert list(cgroup_files("db", Cgroup("/g", {"": tmp_path / "none"}))) == []

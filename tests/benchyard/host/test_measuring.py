@@ -34,7 +34,6 @@ from tests.benchyard.host.counters.conftest import Worker
 from tests.children import ending
 from tests.conftest import eventually
 
-
 CPU = "resource_cpu_s"
 
 

@@ -46,18 +46,20 @@ def all_gone(owner: str, pids: list[int]) -> bool:
     return all(map(is_gone, pids)) and owner not in [value for _, value in labelled(OWNER)]
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
-def test_whatever_kills_the_lab_its_family_dies(number: signal.Signals) -> None:
-    with lab() as (process, owner, pids):
-        assert not any(map(is_gone, pids))
-        process.send_signal(number)
-        assert eventually(lambda: all_gone(owner, pids), 20)
+ENDS = ("", "raise SystemExit(3)", "import os; os._exit(1)", "1/0")
+KILLS = (signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 
 
-@pytest.mark.parametrize("end", ["", "raise SystemExit(3)", "import os; os._exit(1)", "1/0"])
-def test_however_the_lab_ends_its_family_dies(end: str) -> None:
+@pytest.mark.parametrize(
+    ("end", "number"), [*((end, None) for end in ENDS), *(("", number) for number in KILLS)]
+)
+def test_however_the_lab_ends_its_family_dies(end: str, number: signal.Signals | None) -> None:
     with lab(f"sys.stderr.close(); {end}") as (process, owner, pids):
-        process.communicate("\n")
+        assert not any(map(is_gone, pids))
+        if number:
+            process.send_signal(number)
+        else:
+            process.communicate("\n")
         assert eventually(lambda: all_gone(owner, pids), 30)
 
 

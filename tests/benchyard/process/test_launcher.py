@@ -7,7 +7,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -32,8 +32,6 @@ sys.path.insert(0, {str(Path(launcher.__file__).parents[2])!r})
 from pathlib import Path
 from benchyard.process.children import spawn
 """
-
-Start = Callable[[list[str], "dict[str, str]", list[int]], int]
 
 
 def said(*arguments: str, folder: Path = ROOT, **environment: str) -> bytes:
@@ -301,27 +299,20 @@ sys.stdin.readline()
 # -- the program itself, inside this process
 
 
-@pytest.fixture(params=["posix_spawn", "fork"])
-def start(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Start:
-    """Start a program; the second way is that of a Python that knows no sessions."""
+@pytest.mark.parametrize("way", ["posix_spawn", "fork"])
+def test_a_program_starts_or_cannot_either_way(
+    way: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The second way is that of a Python that knows no sessions."""
 
     def unknown(*_: object, **__: object) -> int:
         raise NotImplementedError
 
-    if request.param == "fork":
+    if way == "fork":
         monkeypatch.setattr(os, "posix_spawn", unknown)
-
-    def begin(words: list[str], environment: dict[str, str], streams: list[int]) -> int:
-        variables = {name.encode(): value.encode() for name, value in environment.items()}
-        return launcher.start([word.encode() for word in words], variables, streams)
-
-    return begin
-
-
-def test_a_program_starts_or_cannot_either_way(start: Start, tmp_path: Path) -> None:
     with (tmp_path / "out").open("wb") as out, Path(os.devnull).open("rb") as nothing:
         streams = [nothing.fileno(), out.fileno(), out.fileno()]
-        pid = start(["sh", "-c", "echo $$ $A; echo no >&2"], {"A": "b"}, streams)
+        pid = launcher.start([b"sh", b"-c", b"echo $$ $A; echo no >&2"], {b"A": b"b"}, streams)
         assert os.getsid(pid) == pid
         os.waitpid(pid, 0)
     assert (tmp_path / "out").read_text() == f"{pid} b\nno\n"
@@ -333,7 +324,7 @@ def test_a_program_starts_or_cannot_either_way(start: Start, tmp_path: Path) -> 
         (str(words), "Exec format error"),
     ):
         with pytest.raises(OSError, match=why):
-            start([name], {}, [0, 1, 2])
+            launcher.start([name.encode()], {}, [0, 1, 2])
 
 
 # -- stops

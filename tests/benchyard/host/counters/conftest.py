@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Generator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
@@ -13,7 +13,7 @@ from benchyard.process.cgroups import UNIFIED, Cgroup
 from benchyard.process.usage import Ended
 
 MIB = 2**20
-HIERARCHIES = ("cpu", "cpuacct", "memory", "pids", "unified")
+
 _OBEY = """
 import subprocess, sys
 print("ready")
@@ -53,26 +53,19 @@ class Worker:
         self._expect("done")
 
     def burn(self, seconds: float, who: str = "self") -> None:
-        self.do(
-            f"import time; end = time.process_time() + {seconds}\n"
-            "while time.process_time() < end: pass",
-            who,
-        )
+        end = f"import time; end = time.process_time() + {seconds}\n"
+        self.do(f"{end}while time.process_time() < end: pass", who)
 
-    def touch(self, size: int, who: str = "self") -> None:
+    def touch(self, size: int) -> None:
         """Use so many bytes of memory, and give them back."""
         self.do(
-            f"held = bytearray({size})\nfor at in range(0, {size}, 4096): held[at] = 1\ndel held",
-            who,
+            f"held = bytearray({size})\nfor at in range(0, {size}, 4096): held[at] = 1\ndel held"
         )
 
     def write(self, path: Path, size: int, who: str = "self") -> None:
         """Write so many bytes and bring them to the disk."""
-        self.do(
-            f"import os; stream = open({str(path)!r}, 'wb'); stream.write(bytes({size}))\n"
-            "stream.flush(); os.fsync(stream.fileno()); stream.close()",
-            who,
-        )
+        stream = f"import os; stream = open({str(path)!r}, 'wb'); stream.write(bytes({size}))"
+        self.do(f"{stream}\nstream.flush(); os.fsync(stream.fileno()); stream.close()", who)
 
     def end(self) -> Ended:
         """Let it end, and wait as the lab does."""
@@ -114,29 +107,22 @@ def worker() -> Generator[Worker]:
 @pytest.fixture
 def cgroup(request: pytest.FixtureRequest) -> Generator[Cgroup]:
     """Make a control group in each hierarchy of version 1 and beside them."""
-    folders = make_cgroup(f"benchyard-test-{os.getpid()}-{abs(hash(request.node.nodeid))}")
-    controllers = (*HIERARCHIES[:-1], UNIFIED)
-    yield Cgroup(f"/{folders[0].name}", dict(zip(controllers, folders, strict=True)))
-    remove_cgroup(folders)
+    name = f"benchyard-test-{os.getpid()}-{abs(hash(request.node.nodeid))}"
+    places = {one: one for one in ("cpu", "cpuacct", "memory", "pids")} | {UNIFIED: "unified"}
+    folders = {one: Path("/sys/fs/cgroup", place, name) for one, place in places.items()}
+    with ExitStack() as made:
+        for folder in folders.values():
+            try:
+                folder.mkdir()
+            except OSError as error:
+                pytest.skip(f"no control group of version 1 can be made here: {error}")
+            made.callback(remove, folder)
+        yield Cgroup(f"/{name}", folders)
 
 
-def make_cgroup(name: str) -> list[Path]:
-    folders = [Path("/sys/fs/cgroup") / hierarchy / name for hierarchy in HIERARCHIES]
-    made: list[Path] = []
-    try:
-        for folder in folders:
-            folder.mkdir()
-            made.append(folder)
-    except OSError as error:
-        remove_cgroup(made)
-        pytest.skip(f"no control group of version 1 can be made here: {error}")
-    return folders
-
-
-def remove_cgroup(folders: list[Path]) -> None:
-    for folder in folders:
-        with suppress(FileNotFoundError):
-            folder.rmdir()
+def remove(folder: Path) -> None:
+    with suppress(FileNotFoundError):
+        folder.rmdir()
 
 
 def joining(cgroup: Cgroup) -> Callable[[], None]:

@@ -14,7 +14,6 @@ from benchyard.host.counters import kernel
 from benchyard.host.counters.kernel import (
     KernelFile,
     PeakBook,
-    PeakMark,
     Traffic,
     carried,
     read_network,
@@ -87,24 +86,19 @@ def test_one_that_is_closed_while_it_is_read_gives_nothing(monkeypatch: pytest.M
 class Level:
     """A gauge whose level tests set."""
 
-    def __init__(self, *, may_reset: bool = True) -> None:
-        self.level = self.highest = 0
-        self.may_reset = may_reset
-        self.gone = False
-        self.problem: str | None = None
+    level = highest = 0
+    problem: str | None = None
 
     def go(self, *levels: int) -> None:
-        for level in levels:
-            self.level = level
-            self.highest = max(self.highest, level)
+        self.level = levels[-1]
+        self.highest = max(self.highest, *levels)
 
     def peak(self) -> int | None:
-        return None if self.gone else self.highest
+        return self.highest
 
     def reset(self) -> bool:
-        if self.may_reset:
-            self.highest = self.level
-        return self.may_reset
+        self.highest = self.level
+        return True
 
 
 @given(st.lists(st.lists(st.integers(0, 100), min_size=1), min_size=2), st.data())
@@ -123,21 +117,6 @@ def test_overlapping_windows(segments: list[list[int]], data: st.DataObject) -> 
     assert book.between(marks[start], marks[end]) == max(inside)
     assert book.between(None, marks[end]) == max(map(max, segments[:end]))
     assert book.largest == max(map(max, segments))
-
-
-def test_without_beginning_anew_a_new_height_is_exact_and_anything_else_unknown() -> None:
-    level = Level(may_reset=False)
-    book = PeakBook(level)
-    marks: list[PeakMark] = []
-    for height in (100, 300, 200):
-        level.go(height, 1)
-        marks.append(book.mark())
-    first, second, third = marks
-    assert book.between(first, second) == book.between(first, third) == book.largest == 300
-    assert book.between(second, third) is None
-    level.gone = True
-    assert book.between(first, book.mark()) is None
-    assert book.between(PeakMark(book, 0, None), first) is None
 
 
 LINE = b"eth0: %d 1 0 0 0 0 0 0 %d 1 0 0 0 0 0 0\nlo: 99 1 0 0 0 0 0 0 99 1 0 0 0 0 0 0\n"

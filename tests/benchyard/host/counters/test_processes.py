@@ -103,17 +103,6 @@ def churn() -> None:
         thread.join()
 
 
-def test_the_start_of_a_process_lies_between_two_readings_of_the_clock() -> None:
-    before = boot_ticks(time.monotonic_ns())
-    pid = os.posix_spawn("/bin/true", ["true"], {})
-    after = boot_ticks(time.monotonic_ns())
-    reading = read_process(pid, is_root=True)
-    os.waitpid(pid, 0)
-    assert reading is not None
-    (started,) = (key[1] for key in lives([reading]))
-    assert before <= started <= after
-
-
 # -- accounts
 
 

@@ -36,8 +36,7 @@ def row(line: str) -> dict[str, str]:
 
 
 @given(
-    st.lists(st.tuples(st.integers(0, 60), st.integers(0, 30)), max_size=6),
-    st.integers(-5, 100),
+    st.lists(st.tuples(st.integers(0, 60), st.integers(0, 30)), max_size=6), st.integers(-5, 100)
 )
 def test_of_all_under_way_it_is_the_latest_begun(spans: list[tuple[int, int]], at_ns: int) -> None:
     each = [execution(i, start, start + length) for i, (start, length) in enumerate(spans, 1)]

@@ -5,13 +5,8 @@ import socket
 import subprocess
 import sys
 
-from benchyard.host.measuring import (
-    HarnessMeter,
-    HarnessReading,
-    lab_cpu_s,
-    listener_at,
-    used_by_lab,
-)
+from benchyard.host import measuring
+from benchyard.host.measuring import HarnessMeter, listener_at, used_by_lab
 
 
 def test_process_that_is_gone_or_came_later_is_null() -> None:
@@ -23,8 +18,10 @@ def test_process_that_is_gone_or_came_later_is_null() -> None:
     meter.close()
     assert used == {"server_cpu_s": None, "server_memory_bytes": None}
     harness = {"flow_cpu_s": 0.5, "server_cpu_s": None, "sampler_cpu_s": 0.25, "x_bytes": 9.0}
-    assert lab_cpu_s(harness) == 0.75
-    late = used_by_lab(HarnessReading({}), HarnessReading({"server": 5_000_000_000}))
+    assert measuring.lab_cpu_s(harness) == 0.75
+    late = used_by_lab(
+        measuring.HarnessReading({}), measuring.HarnessReading({"server": 5_000_000_000})
+    )
     assert late["server_cpu_s"] is None
 
 

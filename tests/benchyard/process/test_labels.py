@@ -11,14 +11,7 @@ from pathlib import Path
 import pytest
 
 from benchyard.process import labels
-from benchyard.process.labels import (
-    kill_labelled,
-    kill_leftovers,
-    labelled,
-    owner_is_alive,
-    start_time,
-    this_owner,
-)
+from benchyard.process.labels import kill_labelled, labelled, owner_is_alive, start_time, this_owner
 from tests.children import ending
 from tests.conftest import eventually, is_gone
 
@@ -156,7 +149,7 @@ def test_what_the_dead_left_is_killed_and_what_may_be_owned_is_not(
     left = [sleeper(**{LABEL: owner}).pid for owner in (dead, dead + labels.WINDS_UP)]
     kept = [sleeper(**{LABEL: owner}).pid for owner in (this_owner(), "1:1:elsewhere")]
 
-    assert kill_leftovers() == sorted(left)
+    assert labels.kill_leftovers() == sorted(left)
     assert eventually(lambda: all(map(is_gone, left)))
     assert not any(map(is_gone, kept))
 
@@ -170,7 +163,7 @@ def test_where_nothing_is_left_one_look_is_enough(monkeypatch: pytest.MonkeyPatc
         return [(1, this_owner()), (2, f"{this_owner()}{labels.WINDS_UP}")]
 
     monkeypatch.setattr(labels, "labelled", look)
-    assert kill_leftovers() == []
+    assert labels.kill_leftovers() == []
     assert looks == [LABEL]
 
 
@@ -185,7 +178,7 @@ def test_what_saves_something_after_its_owner_gets_a_moment(
     )
     threading.Thread(target=saves.wait).start()  # what is dead and not waited for has no label
 
-    assert kill_leftovers() == []
+    assert labels.kill_leftovers() == []
     assert (tmp_path / "saved").exists()
     assert saves.wait() == 0
 

@@ -6,13 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchyard.statistics.measures import (
-    coin_quantile,
-    normal_cdf,
-    normal_quantile,
-    student_quantile,
-    student_tail,
-)
+from benchyard.statistics import measures
+from benchyard.statistics.measures import student_quantile, student_tail
 
 
 @pytest.mark.parametrize(
@@ -26,8 +21,8 @@ from benchyard.statistics.measures import (
     ],
 )
 def test_normal(z: float, expected: float) -> None:
-    assert normal_cdf(z) == pytest.approx(expected, rel=1e-12)
-    assert normal_quantile(expected) == pytest.approx(z, abs=1e-9)
+    assert measures.normal_cdf(z) == pytest.approx(expected, rel=1e-12)
+    assert measures.normal_quantile(expected) == pytest.approx(z, abs=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -71,6 +66,6 @@ def test_the_series_for_many_degrees_of_freedom_agrees(tail: float) -> None:
 def test_a_coin_stays_below_a_probability_and_its_next_side_does_not(
     probability: float, tosses: int
 ) -> None:
-    heads, fewer = coin_quantile(probability, tosses)
+    heads, fewer = measures.coin_quantile(probability, tosses)
     assert fewer == sum(math.comb(tosses, count) for count in range(heads)) / 2**tosses
     assert fewer <= probability < fewer + math.comb(tosses, heads) / 2**tosses

@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchyard.statistics import intervals
 from benchyard.statistics.intervals import (
-    Interval,
     expanded_tail,
-    fewest_for_median,
     mean_interval,
     median_interval,
     median_rank,
@@ -41,13 +40,13 @@ def test_ranks(n: int, level: float, rank: int, coverage: float) -> None:
 
 @pytest.mark.parametrize(("n", "reached"), [(0, 0.0), (1, 0.0), (2, 0.5), (5, 0.9375)])
 def test_too_few_values_have_none_and_say_what_they_reach(n: int, reached: float) -> None:
-    assert median_interval([1.0] * n) == Interval(None, None, 0.95, reached)
+    assert median_interval([1.0] * n) == intervals.Interval(None, None, 0.95, reached)
     assert median_interval([1.0] * n).holds(1.0) is None
 
 
 @pytest.mark.parametrize(("level", "fewest"), [(0.5, 2), (0.95, 6), (0.99, 8), (0.999, 11)])
 def test_the_fewest_values_that_have_one(level: float, fewest: int) -> None:
-    assert fewest_for_median(level) == fewest
+    assert intervals.fewest_for_median(level) == fewest
     assert 2 * 0.5**fewest <= 1 - level < 2 * 0.5 ** (fewest - 1)
 
 

@@ -11,14 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchyard.statistics import median, ranks
-from benchyard.statistics.ranks import (
-    difference_of,
-    fewest_against,
-    fewest_values,
-    rank_test,
-    ratio_of,
-    smallest_p,
-)
+from benchyard.statistics.ranks import difference_of, rank_test, ratio_of, smallest_p
 
 few = st.lists(st.integers(0, 6).map(float), min_size=1, max_size=6)
 unequal = st.lists(st.floats(0.1, 10), min_size=2, max_size=16, unique=True)
@@ -90,14 +83,14 @@ def test_what_sizes_can_reach(n: int, m: int, expected: float) -> None:
 
 @pytest.mark.parametrize(("level", "expected"), [(0.05, 4), (0.01, 5), (0.001, 7), (1.0, 1)])
 def test_fewest_values(level: float, expected: int) -> None:
-    assert fewest_values(level) == expected
+    assert ranks.fewest_values(level) == expected
 
 
 @pytest.mark.parametrize(
     ("n", "level", "expected"), [(4, 0.01, 6), (10, 0.01, 3), (1, 0.01, None), (0, 0.01, None)]
 )
 def test_fewest_values_against_others(n: int, level: float, expected: int | None) -> None:
-    assert fewest_against(n, level) == expected
+    assert ranks.fewest_against(n, level) == expected
 
 
 @pytest.mark.parametrize(("n", "m"), [(50, 51), (30, 90), (9, 300)])

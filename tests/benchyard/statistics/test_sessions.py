@@ -4,22 +4,14 @@ import math
 
 import pytest
 
-from benchyard.statistics import stdev
-from benchyard.statistics.pairs import (
-    OWN_FROM,
-    PRIOR_FREEDOM,
-    PRIOR_SD,
-    SessionSpread,
-    level_variance,
-    session_spreads,
-    split_at_moves,
-)
+from benchyard.statistics import pairs, stdev
+from benchyard.statistics.pairs import PRIOR_SD, SessionSpread, session_spreads, split_at_moves
 
 
 def test_without_history_a_single_comparison_needs_6_7_percent() -> None:
     """The figures that docs/statistics.md has: of one row, of a row of 20, of one of 100."""
     [spread] = session_spreads([])
-    assert spread == SessionSpread(PRIOR_SD, PRIOR_FREEDOM)
+    assert spread == SessionSpread(PRIOR_SD, pairs.PRIOR_FREEDOM)
     for rows, margin, off in ((1, 0.067, 0.0005), (20, 0.16, 0.005), (100, 0.25, 0.01)):
         assert math.expm1(spread.margin(0.01 / rows)) == pytest.approx(margin, abs=off)
 
@@ -42,15 +34,15 @@ def test_own_sessions_are_pooled_with_the_prior() -> None:
 
 
 def test_groups_vary_about_their_own_levels() -> None:
-    assert level_variance([[1.0, 1.2], [5.0, 5.2]]) == (pytest.approx(0.02), 2)
-    assert level_variance([[1.0], [5.0]]) == (0.0, 0)
-    assert level_variance([]) == (0.0, 0)
+    assert pairs.level_variance([[1.0, 1.2], [5.0, 5.2]]) == (pytest.approx(0.02), 2)
+    assert pairs.level_variance([[1.0], [5.0]]) == (0.0, 0)
+    assert pairs.level_variance([]) == (0.0, 0)
 
 
 def test_other_series_add_freedom_and_never_make_a_series_look_quieter_than_the_prior() -> None:
     quiet = [(0.002**2, 4)] * 10
     [pooled] = session_spreads([], quiet)
-    assert (pooled.sd, pooled.freedom) == (pytest.approx(PRIOR_SD), PRIOR_FREEDOM + 40)
+    assert (pooled.sd, pooled.freedom) == (pytest.approx(PRIOR_SD), pairs.PRIOR_FREEDOM + 40)
     noisy = [(0.002**2, 4)] * 3 + [(0.03**2, 4)] * 7
     assert session_spreads([], noisy)[0].sd == pytest.approx(0.03, rel=0.1)
 
@@ -60,7 +52,7 @@ def test_a_series_with_enough_sessions_must_explain_a_difference_itself_too() ->
     pooled, alone = session_spreads([own], [(0.01**2, 19)] * 10)
     assert alone == session_spreads([own])[0]
     assert alone.sd > 1.5 * pooled.sd
-    assert len(own) == OWN_FROM
+    assert len(own) == pairs.OWN_FROM
     assert len(session_spreads([own[:-1]], [(0.01**2, 19)] * 10)) == 1
 
 

@@ -7,22 +7,8 @@ import pytest
 from benchyard.host.checks import make
 from benchyard.host.checks.check_context import Status
 from benchyard.host.facts.system import ClockState
-from tests.benchyard.host.checks.hosts import (
-    CONTAINER,
-    CPU,
-    GUEST,
-    LAPTOP,
-    SERVER,
-    STAT,
-    Expected,
-    expect,
-    finds,
-    looked,
-    made,
-    named,
-    scene_of,
-    threads,
-)
+from tests.benchyard.host.checks import hosts
+from tests.benchyard.host.checks.hosts import CONTAINER, CPU, GUEST, LAPTOP, SERVER, Expected, finds
 
 FAIL, WARN, OK, UNKNOWN = Status.FAIL, Status.WARN, Status.OK, Status.UNKNOWN
 POLICY, CAPACITY = f"{CPU}/cpufreq/policy0", f"{CPU}/cpu{{}}/cpu_capacity"
@@ -51,7 +37,7 @@ PROCESSOR = [
     finds("frequency limits", SERVER, OK, "may reach 3.74 GHz"),
     finds("SMT", LAPTOP, WARN, "on: 2 cores, 4 threads", "echo off > "),
     finds("SMT", GUEST, OK, "off: 2 cores, 2 threads"),
-    finds("SMT", threads(2, {0: "0-1", 1: "0-1"}), WARN, "on: 1 core, 2 threads"),
+    finds("SMT", hosts.threads(2, {0: "0-1", 1: "0-1"}), WARN, "on: 1 core, 2 threads"),
     finds("thermal throttling", LAPTOP, WARN, "45 times since boot", "cool"),
     finds("thermal throttling", {HEAT: "0"}, OK, "never"),
     finds("NUMA", SERVER, WARN, "2 nodes", "numactl --cpunodebind=0"),
@@ -153,10 +139,12 @@ NEIGHBOURS = [
 ]
 
 
-@pytest.mark.parametrize("expected", [*PROCESSOR, *MEMORY, *CONFINEMENT, *NEIGHBOURS], ids=named)
+@pytest.mark.parametrize(
+    "expected", [*PROCESSOR, *MEMORY, *CONFINEMENT, *NEIGHBOURS], ids=hosts.named
+)
 def test_what_is_found(tmp_path: Path, expected: Expected) -> None:
     check, files, *_ = expected
-    expect(expected, made(check, scene_of(tmp_path, files, user=0)))
+    hosts.expect(expected, hosts.made(check, hosts.scene_of(tmp_path, files, user=0)))
 
 
 @pytest.mark.parametrize(
@@ -170,11 +158,11 @@ def test_what_is_found(tmp_path: Path, expected: Expected) -> None:
 def test_what_a_host_has_not_got_needs_no_line(
     tmp_path: Path, check: str, files: dict[str, str]
 ) -> None:
-    assert make(check, scene_of(tmp_path, files)) is None
+    assert make(check, hosts.scene_of(tmp_path, files)) is None
 
 
 IN = {"proc/vmstat": "pswpin 9\npswpout 0\n"}
-STEAL = [{"proc/stat": STAT.format(user=9000, idle=900_000, steal=n)} for n in (100, 110)]
+STEAL = [{"proc/stat": hosts.STAT.format(user=9000, idle=900_000, steal=n)} for n in (100, 110)]
 
 
 @pytest.mark.parametrize(
@@ -191,7 +179,7 @@ def test_what_happens_while_it_is_looked_at(
     tmp_path: Path, expected: Expected, after: dict[str, str]
 ) -> None:
     check, before, *_ = expected
-    expect(expected, made(check, looked(tmp_path, before, {**before, **after})))
+    hosts.expect(expected, hosts.made(check, hosts.looked(tmp_path, before, {**before, **after})))
 
 
 CLOCK = "clock synchronization"
@@ -206,14 +194,14 @@ CLOCK = "clock synchronization"
     ],
 )
 def test_the_kernels_clock_is_told(tmp_path: Path, clock: ClockState, expected: Expected) -> None:
-    expect(expected, made(CLOCK, scene_of(tmp_path, expected[1], clock=clock)))
+    hosts.expect(expected, hosts.made(CLOCK, hosts.scene_of(tmp_path, expected[1], clock=clock)))
 
 
 @pytest.mark.parametrize(("user", "files"), [(1000, GUEST), (0, SERVER | {RELEASE: "6.12.0"})])
 def test_only_root_and_a_file_that_may_be_written_to_reset_the_peaks_of_containers(
     tmp_path: Path, user: int, files: dict[str, str]
 ) -> None:
-    context = scene_of(tmp_path, files, user=user)
+    context = hosts.scene_of(tmp_path, files, user=user)
     for peak in context.host.root.rglob("memory.peak"):
         peak.chmod(0o444)
-    assert made("cgroups", context).status is WARN
+    assert hosts.made("cgroups", context).status is WARN

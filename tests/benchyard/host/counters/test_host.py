@@ -8,15 +8,7 @@ import psutil
 import pytest
 
 from benchyard.host.counters import host
-from benchyard.host.counters.host import (
-    ENERGY,
-    HostFiles,
-    HostReading,
-    Reasons,
-    Values,
-    krown_columns,
-    real_disks,
-)
+from benchyard.host.counters.host import ENERGY, HostFiles, krown_columns
 
 
 def write(root: Path, files: Mapping[str, str]) -> None:
@@ -28,7 +20,7 @@ def write(root: Path, files: Mapping[str, str]) -> None:
 
 def between(
     root: Path, before: Mapping[str, str], after: Mapping[str, str], seconds: float = 1.0
-) -> tuple[Values, Reasons, HostReading]:
+) -> tuple[host.Values, host.Reasons, host.HostReading]:
     """Return what a host used between two states of its files, and the second reading."""
     write(root, before)
     machine = HostFiles(root)
@@ -116,7 +108,7 @@ def test_times_of_disks_are_seconds_and_for_krown_milliseconds(tmp_path: Path) -
     before |= {f"{block}/nvme0c0n1/device/model": "", f"{block}/nvme0c0n1/hidden": "1\n"}
     before |= {f"{block}/sda/hidden": "0\n"}
     used, _, after = between(tmp_path, before, {f"{block}/sda/stat": "1 0 2 3 4 0 5 6 0 7 0"})
-    assert real_disks(tmp_path / block) == ["sda", "sdb"]
+    assert host.real_disks(tmp_path / block) == ["sda", "sdb"]
     assert host.disk_numbers(tmp_path / block) == {"8:0", "8:16"}
     assert used["host_disk_read_bytes"] == 1024
     assert used["host_disk_write_time_s"] == 0.006

@@ -11,15 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchyard.host.counters import kernel
-from benchyard.host.counters.kernel import (
-    KernelFile,
-    PeakBook,
-    Traffic,
-    carried,
-    read_network,
-    read_once,
-    why_unknown,
-)
+from benchyard.host.counters.kernel import KernelFile, Traffic, carried, read_network, why_unknown
 
 
 @pytest.mark.parametrize("records", [False, True])
@@ -47,7 +39,7 @@ def test_what_cannot_be_read_says_why(
     assert file.read() is None
     assert file.problem == problem
     file.close()
-    assert name is None or read_once(str(tmp_path / name)) is None
+    assert name is None or kernel.read_once(str(tmp_path / name)) is None
 
 
 def test_a_list_that_the_kernel_hands_out_in_parts_is_whole() -> None:
@@ -104,7 +96,7 @@ class Level:
 @given(st.lists(st.lists(st.integers(0, 100), min_size=1), min_size=2), st.data())
 def test_overlapping_windows(segments: list[list[int]], data: st.DataObject) -> None:
     level = Level()
-    book = PeakBook(level)
+    book = kernel.PeakBook(level)
     marks = [book.mark()]
     standing = [0]
     for segment in segments:

@@ -12,8 +12,10 @@ from benchyard.host.counters import groups, parsing
 
 CPU_STAT_V2 = b"usage_usec 516169\nuser_usec 124035\nsystem_usec 392133\nthrottled_usec 45678\n"
 MEMORY_STAT_V2 = b"anon 4096\nfile 8192\npgfault 900\npgmajfault 7\n"
-IO_STAT_V2 = b"254:0 rbytes=4096 wbytes=209719296 rios=1 wios=214 dbytes=0 dios=0\n"
-IO_STAT_V2 += b"253:1 rbytes=1 wbytes=2 rios=3 wios=4 dbytes=0 dios=0\n"
+IO_STAT_V2 = (
+    b"254:0 rbytes=4096 wbytes=209719296 rios=1 wios=214 dbytes=0 dios=0\n"
+    b"253:1 rbytes=1 wbytes=2 rios=3 wios=4 dbytes=0 dios=0\n"
+)
 NET_DEV = b"""Inter-|   Receive                                                |  Transmit
  face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop fifo
     lo:    3193      29    1    2    0     0          0         0     3193      29    3    4    0

@@ -9,16 +9,7 @@ from pathlib import Path
 import pytest
 
 from benchyard.host.counters import processes
-from benchyard.host.counters.processes import (
-    ProcessLife,
-    UnknownUsageError,
-    Usage,
-    boot_ticks,
-    lives,
-    read_process,
-    read_trees,
-    used_by,
-)
+from benchyard.host.counters.processes import UnknownUsageError, lives, read_trees, used_by
 from tests.benchyard.host.counters.conftest import MIB, Worker
 from tests.conftest import eventually
 
@@ -27,13 +18,13 @@ TICK = 1 / os.sysconf("SC_CLK_TCK")
 
 def life(
     pid: int, parent: int = 1, *, is_root: bool = False, waited_faults: int = 0, **used: float
-) -> ProcessLife:
+) -> processes.ProcessLife:
     key = pid, int(used.pop("started", 100))
-    usage = Usage(minor_faults=1)._replace(**used)
-    return ProcessLife(key, parent, is_root, True, usage, waited_faults, 0, False)
+    usage = processes.Usage(minor_faults=1)._replace(**used)
+    return processes.ProcessLife(key, parent, is_root, True, usage, waited_faults, 0, False)
 
 
-def by_key(*each: ProcessLife) -> dict[processes.Key, ProcessLife]:
+def by_key(*each: processes.ProcessLife) -> dict[processes.Key, processes.ProcessLife]:
     return {one.key: one for one in each}
 
 
@@ -56,12 +47,12 @@ def test_a_child_that_was_waited_for_counts_however_short_it_lived(
 
 
 def test_a_child_that_lives_counts_once(worker: Worker) -> None:
-    began = boot_ticks(time.monotonic_ns())
+    began = processes.boot_ticks(time.monotonic_ns())
     before = lives(read_trees([worker.pid]))
     burn = "end = time.process_time() + 0.05\nwhile time.process_time() < end: pass"
     worker.do(f"import time\n{burn}\ntime.sleep(60)", "start")
 
-    def tree() -> dict[processes.Key, ProcessLife]:
+    def tree() -> dict[processes.Key, processes.ProcessLife]:
         return lives(read_trees([worker.pid, worker.pid]))
 
     assert len(tree()) == 2
@@ -75,7 +66,7 @@ def test_a_process_that_is_gone_lacks() -> None:
     zombie = lives(read_trees([pid]))
     assert [one.is_alive for one in zombie.values()] == [False]
     os.waitpid(pid, 0)
-    assert read_process(pid, is_root=True) is None
+    assert processes.read_process(pid, is_root=True) is None
     assert not list(read_trees([pid]))
 
 
@@ -138,7 +129,10 @@ IGNORES = life(7, is_root=True, waited_faults=99)._replace(forgets_children=True
     ],
 )
 def test_what_nobody_kept_account_of_is_not_known(
-    before: list[ProcessLife], after: list[ProcessLife], ended_roots: list[int], why: str
+    before: list[processes.ProcessLife],
+    after: list[processes.ProcessLife],
+    ended_roots: list[int],
+    why: str,
 ) -> None:
     with pytest.raises(UnknownUsageError, match=why):
         used_by(by_key(*before), by_key(*after), 0, ended_roots=ended_roots)

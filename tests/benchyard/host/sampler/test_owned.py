@@ -5,20 +5,11 @@ import csv
 import pytest
 
 from benchyard.host.counters.parsing import PAGE_BYTES, TICKS_PER_S
-from benchyard.host.sampler import process
-from benchyard.host.sampler.owned import (
-    HEADER,
-    CgroupCurve,
-    Curve,
-    EnergyCurve,
-    GpuCurve,
-    OwnedUsage,
-    RunCurves,
-    TreeCurve,
-)
+from benchyard.host.sampler import owned, process
+from benchyard.host.sampler.owned import CgroupCurve, EnergyCurve, OwnedUsage, RunCurves, TreeCurve
 
 
-def filled(curve: Curve, files: dict[str, bytes | None]) -> OwnedUsage:
+def filled(curve: owned.Curve, files: dict[str, bytes | None]) -> OwnedUsage:
     for name, content in files.items():
         curve.update(name, content)
     return curve.usage(curve.files)
@@ -98,7 +89,7 @@ def test_energy_runs_round_and_is_unknown_without_its_range() -> None:
 
 def test_a_gpu() -> None:
     content = b"utilisation_percent 35\nmemory_bytes 5000\npower_mw ?\n"
-    used = filled(GpuCurve("host", "gpu:0_T"), {"0_T": content})
+    used = filled(owned.GpuCurve("host", "gpu:0_T"), {"0_T": content})
     assert used == OwnedUsage(memory_bytes=5000, utilisation_ratio=0.35)
 
 
@@ -107,7 +98,7 @@ def test_names_are_read_back_and_quoted() -> None:
     curve.update("memory", b"5")
     cells = next(csv.reader([curve.text()]))
     assert cells[:3] == ["a b,c", "cgroup", '/x",y:']
-    assert len(cells) == len(HEADER) - 3
+    assert len(cells) == len(owned.HEADER) - 3
 
 
 # -- all of them

@@ -15,15 +15,7 @@ from hypothesis import strategies as st
 
 from benchyard.core.errors import MeasurementError
 from benchyard.host import sampler
-from benchyard.host.sampler import (
-    NVML_VARIABLE,
-    Sampler,
-    cgroup_files,
-    gpu_command,
-    host_files,
-    start_sampler,
-    words,
-)
+from benchyard.host.sampler import NVML_VARIABLE, Sampler, cgroup_files, gpu_command, host_files
 from benchyard.host.sampler.raw import Gone, Opened, Tick, read_raw
 from benchyard.process.cgroups import Cgroup
 from benchyard.process.usage import Owned
@@ -34,7 +26,7 @@ ME = Owned(pids=(os.getpid(),))
 
 
 def started(folder: Path, interval: float = 0.02) -> Sampler:
-    return start_sampler(folder / "raw", interval, host_files())
+    return sampler.start_sampler(folder / "raw", interval, host_files())
 
 
 def opened(folder: Path) -> list[str]:
@@ -177,7 +169,7 @@ def test_the_files_of_a_group(tmp_path: Path) -> None:
 
 @given(st.lists(st.text(st.characters(exclude_categories=["Cs"]), min_size=1), min_size=1))
 def test_words_hold_no_blanks_and_read_back(texts: list[str]) -> None:
-    made = words(*texts)
+    made = sampler.words(*texts)
     assert made.isascii()
     assert [unquote(word) for word in made.split(" ")] == texts
     assert len(made.splitlines()) == 1

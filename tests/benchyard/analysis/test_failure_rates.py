@@ -19,7 +19,6 @@ from benchyard.analysis.failure_rates import (
     suiting,
     troubled,
 )
-from benchyard.core.model import Outcome
 from tests.benchyard.analysis.conftest import MakeTry, step
 
 
@@ -30,18 +29,6 @@ def test_nine_of_ten_come_before_one_of_one(make_try: MakeTry) -> None:
     assert [one.step for one in steps] == ["01-often", "01-once"]
     assert [one.rate for one in steps] == [0.9, 1.0]
     assert (steps[0].attempts, steps[0].failed_attempts) == (19, 9)
-
-
-def test_endings_are_counted(make_try: MakeTry) -> None:
-    tries = [
-        make_try(step("load", "no")),
-        make_try(step("load", "no")),
-        make_try(step("load", "no", outcome=Outcome.TOLERATED)),
-        make_try(step("load")),
-    ]
-    (one,) = by_fragility(executions(tries))
-    assert one.outcomes == {"recovered": 2, "tolerated": 1}
-    assert one.executions == 4
 
 
 def test_whole_run_is_out_of_all_tries(make_try: MakeTry) -> None:

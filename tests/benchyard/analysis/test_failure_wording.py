@@ -6,17 +6,15 @@ from typing import Any, cast
 import pytest
 
 from benchyard.analysis.executions import Collected, StepTry, executions
-from benchyard.analysis.failure_rates import by_fragility, first_and_last, said
+from benchyard.analysis.failure_rates import by_fragility, first_and_last
 from benchyard.analysis.failure_tables import (
     document,
     place_of,
     retries_table,
     retry_command,
     steps_table,
-    summary,
 )
 from benchyard.core.model import Json, Outcome
-from benchyard.results.record import ErrorRecord
 from tests.benchyard.analysis.conftest import MakeTry, step
 
 SH = "'sh' failed: exit code 1; on stderr: "
@@ -86,25 +84,6 @@ def test_document_counts_what_was_injected(make_try: MakeTry) -> None:
     assert by_step["04-hard"]["outcome"] == "failed"
     assert by_step["the run"]["outcome"] is None
     assert [one["troubled"] for one in made["rates"]["day"]] == [4]
-
-
-def test_errors_are_told_on_one_line() -> None:
-    assert said(None) == "-"
-    assert said(ErrorRecord("E", "a\nb")) == "a b"
-    assert said(ErrorRecord("", "killed")) == "killed"
-    assert len(said(ErrorRecord("E", "x" * 500))) == 60
-
-
-def test_sum_is_said_in_a_sentence(make_try: MakeTry) -> None:
-    def of(*tries: Any) -> str:
-        return summary(by_fragility(executions(tries)))
-
-    assert of() == "nothing failed in 0 executions of steps"
-    assert of(make_try(step("load"))) == "nothing failed in 1 execution of steps"
-    assert of(make_try(step("load", "no")), make_try(step("load")), make_try(outcome=None)) == (
-        "trouble in 1 of 2 executions of steps, 1 recovered; 1 of 3 attempts failed; "
-        "1 try of a run broke off outside of the steps"
-    )
 
 
 @pytest.mark.parametrize("identity", [None, 5, "x", "../../../etc", "97aa7af2) [x](javascript:"])

@@ -3,8 +3,6 @@
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
-
 from benchyard.analysis.regressions import PREVIOUS
 from benchyard.suite.foreseeing import ForeseenCase, foresee_comparison
 from tests.benchyard.analysis.comparison.conftest import place, run, runs, step
@@ -14,16 +12,6 @@ FIVE = (1.0, 1.1, 1.2, 1.3, 1.4)
 
 def asked(*titles: str, there: Path, runs: int, **more: bool) -> list[ForeseenCase]:
     return [ForeseenCase(title, there / title, range(1, runs + 1), **more) for title in titles]
-
-
-@pytest.mark.parametrize(
-    ("wanted", "said"), [(3, "5 and 3 runs cannot tell at the 1 % level"), (5, "")]
-)
-def test_too_few_runs_are_told_of(tmp_path: Path, wanted: int, said: str) -> None:
-    place(tmp_path / "base", runs(*FIVE))
-    told = foresee_comparison(str(tmp_path / "base"), asked("tpch", there=tmp_path, runs=wanted))
-
-    assert [said in text for text in told] == [True] * bool(said)
 
 
 def test_every_measured_step_of_every_case_counts(tmp_path: Path) -> None:

@@ -1,17 +1,14 @@
 """A case's finished runs against a baseline: what is told, and that nothing is raised."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from benchyard.analysis.comparison.gate import Regression
 from benchyard.analysis.comparison.rows import Rule
 from benchyard.analysis.regressions import PREVIOUS, Baseline, check_baseline
 from benchyard.core.errors import InputError
-from benchyard.core.json_text import read_as
 from benchyard.core.model import Outcome
 from benchyard.results.record import RunRecord
 from tests.benchyard.analysis.comparison.conftest import failed, place, run, runs, step
@@ -137,13 +134,6 @@ def test_the_first_campaign_of_a_host_has_nothing_to_be_compared_with(tmp_path: 
         "of 1 earlier campaign none has values of this host"
     )
     assert (looked.regressions, looked.against) == ((), "")
-
-
-def test_a_regression_is_the_same_after_a_way_as_json(baseline: Path, tmp_path: Path) -> None:
-    results = place(tmp_path / "now", runs(*SLOW))
-    found = Baseline(str(baseline)).look(TITLE, results).regressions[0]
-
-    assert read_as(Regression, json.loads(json.dumps(found.to_json()))) == found
 
 
 def test_all_cases_are_one_family(tmp_path: Path) -> None:

@@ -170,22 +170,6 @@ def test_declared_files_and_builds_are_part_of_the_subject(cli: Cli, checkout: P
     assert f"'build/*.py' matches no file in {checkout}; build the program first" in said.err
 
 
-def test_another_checkout_is_a_change_and_no_other_work(
-    cli: Cli, checkout: Path, tmp_path: Path
-) -> None:
-    git(checkout, "add", "-f", ".")
-    git(checkout, "commit", "-qm", "first")
-    git(checkout, "worktree", "add", "-q", str(tmp_path / "base"))
-    build(checkout, "print(1)  # faster\n")
-    sides = [place / "benchmarks" / "count" for place in (tmp_path / "base", checkout)]
-    cli("run", *sides, *ONCE, 2, "--order", "round-robin")
-    document = json.loads(cli("compare", *sides, "--suspect", "include", "--json").out)
-    weights = {each["what"]: each["weight"] for each in document["cases"][0]["mismatches"]}
-    assert weights["files src"] == weights["build build/*.py"] == "change"
-    assert "files of the case" not in weights
-    assert "other work" not in weights.values()
-
-
 def test_a_setting_may_name_an_environment_of_the_project(
     cli: Cli, case_folder: MakeCase, environment: Path
 ) -> None:

@@ -26,13 +26,6 @@ def test_what_differs_in_numbers_only_is_one_line() -> None:
     ]
 
 
-def test_of_many_steps_a_few_are_named() -> None:
-    (row,) = digest([(index, "s", "warm up") for index in range(1, 21)])
-    (apart,) = digest([(index, "s", "warm up") for index in range(1, 41, 2)])
-    assert row == "steps 1-20: warm up"
-    assert apart == f"steps {', '.join(map(str, range(1, 25, 2)))} and more: warm up"
-
-
 @given(st.lists(st.tuples(st.integers(1, 99), st.just("s"), st.text(max_size=30)), max_size=20))
 def test_any_text_is_fine(advised: list[tuple[int, str, str]]) -> None:
     assert len(digest(advised)) <= len(advised)

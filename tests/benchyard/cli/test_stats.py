@@ -206,16 +206,6 @@ def test_a_matrix_ends_with_one_table_across_its_points(case_folder: MakeCase, c
         assert told(cli, folder, *options).count("STEP") == 2
 
 
-def test_a_damaged_metrics_file_is_one_sentence(case_folder: MakeCase, cli: Cli) -> None:
-    folder = case_folder("case", UNKNOWN)
-    (krown(folder, 1) / "metrics.csv").write_text("{}\n")
-    said = cli("stats", folder, code=1)
-    [line] = said.err.splitlines()
-    assert line.startswith("benchyard: 1 finished run left out: not readable; ")
-    assert "no finished run that can be read\n" in said.out
-    assert "run_1/metrics.csv: not readable as KROWN's metrics.csv: it has no header" in said.out
-
-
 @pytest.mark.skipif(not SAMPLES.is_dir(), reason="there are no samples of KROWN's here")
 def test_real_results_of_krown_are_shown(tmp_path: Path, cli: Cli) -> None:
     shutil.copytree(SAMPLES, tmp_path / "cases", copy_function=shutil.copyfile)

@@ -165,10 +165,13 @@ def test_what_cannot_be_meant_is_refused(cli: Cli, arguments: list[str], said: s
     assert said in cli("time", *arguments, code=2).err
 
 
-def test_failures_are_told(cli: Cli) -> None:
+def test_failures_are_told(cli: Cli, tmp_path: Path) -> None:
     said = "'false' failed in execution 1 (unmeasured): exit code 1 (--stderr FILE shows"
     assert said in cli("time", "false", code=1).err
-    assert "cannot start 'no-such-program'" in cli("time", "no-such-program", code=1).err
+    assert "(unmeasured): signal 9" in cli("time", "--shell", "kill -9 $$", code=1).err
+    words = ("time", f"touch {tmp_path}/mark", "no-such-program")
+    assert "cannot start 'no-such-program'" in cli(*words, code=1).err
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_failure_later_keeps_table_and_files(cli: Cli, tmp_path: Path) -> None:

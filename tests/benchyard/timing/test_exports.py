@@ -4,12 +4,10 @@ import csv
 import io
 import json
 from dataclasses import replace
-from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
-from benchyard.cli.creating import check_writable, save_case
-from benchyard.core.errors import InputError
 from benchyard.statistics import mean
 from benchyard.timing import exports
 from benchyard.timing.commands import Surroundings, make_commands
@@ -26,17 +24,8 @@ def course() -> Course:
     )
     executions = [
         [
-            Execution(
-                base + at / 1000,
-                0.1,
-                0.2,
-                None if at else 9_000_000,
-                7_000_000,
-                at % 2,
-                0.0,
-                2 * at + which,
-            )
-            for at in range(12)
+            Execution(base + at / 1000, 0.1, 0.2, memory, 7_000_000, at % 2, 0.0, 2 * at + which)
+            for at, memory in enumerate([9_000_000, *[None] * 11])
         ]
         for which, base in enumerate((2.0, 1.0))
     ]
@@ -62,22 +51,22 @@ def test_everything_is_in_the_document(course: Course) -> None:
     assert pair["ratio_interval"][0] < pair["ratio"] < pair["ratio_interval"][1]
 
 
-def test_hyperfines_form_holds_seconds(course: Course) -> None:
-    first, second = exports.hyperfine(course)["results"]  # type: ignore[misc]
-    assert first["command"] == "a|b 1"  # type: ignore[index, call-overload]
-    assert first["parameters"] == {"n": "1"}  # type: ignore[index, call-overload]
+def test_hyperfines_form_has_what_succeeded_and_no_memory_that_is_not_known(
+    course: Course,
+) -> None:
+    first, second = results_of(course)
     times = [one.wall_s for one in course.executions[1] if not one.exit_code]
-    assert second["mean"] == mean(times)  # type: ignore[index, call-overload]
-    assert second["times"] == times  # type: ignore[index, call-overload]
-    assert set(second["exit_codes"]) == {0}  # type: ignore[index, call-overload, arg-type]
-
-
-def test_hyperfines_form_has_no_memory_that_is_not_known(course: Course) -> None:
-    (first, _) = exports.hyperfine(course)["results"]  # type: ignore[misc]
-    assert "memory_usage_byte" not in first  # type: ignore[operator]
+    assert (first["command"], first["parameters"]) == ("a|b 1", {"n": "1"})
+    assert (second["mean"], second["times"]) == (mean(times), times)
+    assert "memory_usage_byte" not in first
     course.executions[0] = [replace(one, peak_rss_bytes=9_000_000) for one in course.executions[0]]
-    (first, _) = exports.hyperfine(course)["results"]  # type: ignore[misc]
-    assert first["memory_usage_byte"] == [9_000_000] * 6  # type: ignore[index, call-overload]
+    assert results_of(course)[0]["memory_usage_byte"] == [9_000_000] * 6
+    course.executions[0] = [replace(one, exit_code=1) for one in course.executions[0]]
+    assert [one["command"] for one in results_of(course)] == ["odd|one"]
+
+
+def results_of(course: Course) -> list[dict[str, Any]]:
+    return cast("dict[str, Any]", exports.hyperfine(course))["results"]
 
 
 def test_columns_of_csv_have_names_of_their_own(course: Course) -> None:
@@ -90,13 +79,6 @@ def test_columns_of_csv_have_names_of_their_own(course: Course) -> None:
     assert row["name"] == "a|b 1"
     assert (row["parameter_name"], row["parameter_wall_s"]) == ("a", "1")
     assert (row["parameter_parameter_name"], row["n"]) == ("b", "2")
-
-
-def test_a_command_without_success_is_in_no_result(course: Course) -> None:
-    course.executions[0] = [replace(one, exit_code=1) for one in course.executions[0]]
-    (only,) = exports.hyperfine(course)["results"]  # type: ignore[misc]
-    assert only["command"] == "odd|one"  # type: ignore[index, call-overload]
-    assert exports.document(course, [])["commands"][0]["median_s"] is None  # type: ignore[index, call-overload]
 
 
 def test_a_row_is_an_execution_in_the_order_of_time(course: Course) -> None:
@@ -120,11 +102,3 @@ def test_the_table_tells_what_is_not_known(course: Course) -> None:
     course.executions = [[], []]
     course.ranking = None
     assert table(course).rows[0][1] == "-"
-
-
-def test_a_case_is_never_written_over_another(tmp_path: Path, course: Course) -> None:
-    save_case(tmp_path / "new", course.commands, None)
-    with pytest.raises(InputError, match="something is there already"):
-        check_writable(tmp_path / "new")
-    with pytest.raises(InputError, match="something is there already"):
-        save_case(tmp_path / "new", course.commands, None)

@@ -79,6 +79,7 @@ def test_what_has_no_times_is_last_and_not_ranked() -> None:
     assert [(pair.first, pair.second) for pair in found.pairs] == [(2, 1)]
     assert found.intervals[0].low is None
     assert ranked([], times(1, 0.2, 30)).why == "the median is known to ±1 %"
+    assert not ranked(times(1, 0.2, 30, spread=0.2)).why
     assert ranked([], []).why == "all executions failed"
 
 
@@ -97,12 +98,6 @@ def test_many_are_held_against_the_fastest_and_the_rest_is_named() -> None:
     assert rest.startswith("Not told apart as well: '")
     assert "'A'" in rest
     assert "'C'" in rest
-
-
-def test_one_alone_is_settled_when_its_median_is_known() -> None:
-    assert ranked(times(1, 0.2, 30)).why == "the median is known to ±1 %"
-    assert not ranked(times(1, 0.2, 30, spread=0.2)).why
-    assert not ranked([0.2]).why
 
 
 def test_of_many_alike_hardly_ever_two_are_told_apart() -> None:

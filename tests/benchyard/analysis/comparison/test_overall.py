@@ -45,13 +45,6 @@ def test_a_step_that_seldom_has_a_value_is_left_out_and_named() -> None:
     assert (made.difference.baseline_n, made.difference.candidate_n) == (8, 6)
 
 
-def test_too_few_runs_have_no_interval() -> None:
-    few = queries({"a": BASE[:3], "b": BASE[:3]})
-    [made] = overall(compared(few, few))
-    assert made.difference.ratio_interval.low is None
-    assert made.judgement.verdict is Verdict.CANNOT_TELL
-
-
 def _drawn(dice: Random, ratios: list[float], spread: float, n: int) -> list[dict[str, float]]:
     """Draw runs whose steps share a slow or fast moment, and are skewed by themselves."""
     drawn: list[dict[str, float]] = []

@@ -85,9 +85,3 @@ def test_steps_of_the_same_runs_stay_so(tmp_path: Path) -> None:
     assert [side.step for side in again] == ["q1", "q2"]
     [pairs] = pair_sides(again, {})
     assert pairs.both[0][0].is_of_same_runs(pairs.both[0][1])
-
-
-def test_a_report_is_compared_with_results(tmp_path: Path) -> None:
-    file = write(tmp_path / "r.html", ("old", runs(*BASE)))
-    sides = read(file, place(tmp_path / "results", runs(*BASE)))
-    assert len(pair_sides(sides, {})[0].both) == 1

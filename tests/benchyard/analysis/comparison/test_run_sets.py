@@ -109,12 +109,6 @@ def test_runs_of_something_else_are_left_out_unless_they_are_named(tmp_path: Pat
     assert (named.numbers, named.others) == ((2, 3), ())
 
 
-def test_a_run_that_is_not_there_is_named_with_those_that_are(tmp_path: Path) -> None:
-    place(tmp_path, runs(1.0, 1.0, 1.0))
-    with pytest.raises(InputError, match=r"has no run 4-5,9; it has 1-3$"):
-        read_run_sets(RunSelection(tmp_path, (3, 4, 5, 9)))
-
-
 def test_nothing_to_read_says_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"no finished run with a record"):
         read_run_sets(RunSelection(tmp_path))

@@ -41,14 +41,6 @@ def test_failures_are_counted_and_left_out() -> None:
     assert (one.executed, one.failed, one.values[DURATION]) == (4, 3, (1.0,))
 
 
-def test_what_is_suspect_is_left_out_unless_it_is_wanted() -> None:
-    records = run_set([*runs(1.0), run(2, step(5.0, suspect=["swapped"]))])
-    assert sample(records)["load"].left_out == {"suspect": 1}
-    assert sample(records)["load"].values[DURATION] == (1.0,)
-    taken = sample(records, include_suspect=True)["load"]
-    assert (taken.left_out, taken.values[DURATION]) == ({}, (1.0, 5.0))
-
-
 def test_a_step_that_succeeded_in_a_run_that_failed_does_not_count() -> None:
     records = run_set([*runs(1.0), run(2, step(5.0), failed("later"))])
     one = sample(records)

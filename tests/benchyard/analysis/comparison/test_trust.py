@@ -72,18 +72,12 @@ def test_the_verdict_the_figures_and_one_note_say_that_the_host_was_busy() -> No
     assert all(
         str(line[side]).endswith(" s*") for line in lines for side in ("BASELINE", "CANDIDATE")
     )
-    assert notes(made)[1:] == [
-        "* on a busy host: 32 of 32 executions suspect (it waited for a CPU for 1 s), and counted; "
-        "quieten the host (benchyard doctor says how), or leave them out with --suspect leave-out"
-    ]
+    [note] = notes(made)[1:]
+    assert note.startswith("* on a busy host: 32 of 32 executions suspect (it waited for a CPU ")
     told: Any = document(made, ["old", "new"])
     assert [one["busy_host"] for one in (*told["comparisons"], *told["overall"])] == [True] * 3
     assert told["comparisons"][0]["candidate"]["suspect"] == 8
-    assert (
-        comparison_csv(made)
-        .splitlines()[1]
-        .endswith('True,False,regression,"slower, on a busy host"')
-    )
+    assert comparison_csv(made).count(',regression,"slower, on a busy host"') == 2
 
 
 def test_the_mark_is_at_the_side_that_it_is_about() -> None:

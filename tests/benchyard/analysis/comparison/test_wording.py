@@ -3,7 +3,7 @@
 import pytest
 
 from benchyard.analysis.comparison.tables import table
-from benchyard.analysis.comparison.wording import change, change_between, p_value, signed, summary
+from benchyard.analysis.comparison.wording import change, change_between, p_value, signed
 from tests.benchyard.analysis.comparison.conftest import BASE, compared, queries
 
 
@@ -47,16 +47,6 @@ def test_a_difference_has_its_sign() -> None:
         "-",
     ]
     assert [p_value(p) for p in (1.0, 0.0123, 1e-9)] == ["1", "0.012", "<0.0001"]
-
-
-def test_the_whole_is_said_in_a_sentence() -> None:
-    one = queries({"a": BASE, "b": BASE})
-    other = queries({"a": [2 * v for v in BASE], "b": BASE})
-    assert summary(compared(one, other)) == (
-        "1 regression, 1 without a difference shown; 2 comparisons at the 1 % level together, "
-        "changes below 1 % are not called"
-    )
-    assert summary(compared(one, one)).startswith("0 regressions, 2 without a difference shown;")
 
 
 def test_the_table_draws_the_size_of_a_change() -> None:

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.benchyard.cli.conftest import Cli
+from tests.conftest import MakeCase
 
-MakeCase = Callable[..., Path]
 STEP = {"resource": "Process", "command": "execute", "parameters": {"arguments": ["true"]}}
 
 

@@ -2,7 +2,6 @@
 
 import csv
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +11,7 @@ import pytest
 
 from tests.benchyard.cli.conftest import Cli
 from tests.benchyard.cli.test_stats import STEP, UNKNOWN, krown, record
-
-MakeCase = Callable[..., Path]
+from tests.conftest import MakeCase
 
 
 def rows(text: str) -> list[dict[str, str]]:

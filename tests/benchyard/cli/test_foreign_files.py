@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,26 +10,26 @@ import pytest
 
 from benchyard.results.folders import Results
 from benchyard.results.record import read_record
-from tests.conftest import eventually
+from tests.conftest import MakeCase, eventually, process
 from tests.here import RunHere
 
 pytestmark = pytest.mark.slow
 
-MakeCase = Callable[..., Path]
 PROGRAM = Path(sys.executable).with_name("benchyard")
 
 
 def shell(script: str) -> dict[str, Any]:
-    return {
-        "resource": "Process",
-        "command": "execute",
-        "parameters": {"arguments": ["sh", "-c", script], "output_file": "made.txt"},
-    }
+    return process("work", script, parameters={"output_file": "made.txt"})
 
 
 def taking_turns(turns: Path, wait: str) -> dict[str, Any]:
     """Return a step that writes when it begins and when it ends: one lab at a time may do that."""
     return shell(f"echo begin $$ >> {turns}; {wait}; echo end $$ >> {turns}; echo yes > made.txt")
+
+
+@pytest.fixture
+def case(case_folder: MakeCase) -> Path:
+    return case_folder("mine", shell("echo yes > made.txt"))
 
 
 def foreign(path: Path) -> Path:
@@ -51,10 +50,7 @@ def found(results: Path) -> dict[int, tuple[int, bytes]]:
     return {path.stat().st_ino: (path.stat().st_mtime_ns, path.read_bytes()) for path in files}
 
 
-def test_nothing_foreign_in_and_around_results_is_touched(
-    case_folder: MakeCase, run_here: RunHere
-) -> None:
-    case = case_folder("mine", shell("echo yes > made.txt"))
+def test_nothing_foreign_in_and_around_results_is_touched(case: Path, run_here: RunHere) -> None:
     results = case / "results"
     common = ("--direct", "--cooldown", "0", "--publish", "none", "--root", case)
     names = ("thesis.tex", "run_9/thesis.tex", "run_9.replaced/thesis.tex", "notes/run_1/x")
@@ -87,9 +83,8 @@ def test_nothing_foreign_in_and_around_results_is_touched(
 )
 @pytest.mark.parametrize("how", [(), ("--force",), ("--new",)])
 def test_what_has_the_place_of_results_is_refused_before_anything_is_done(
-    case_folder: MakeCase, run_here: RunHere, name: str, how: tuple[str, ...]
+    case: Path, run_here: RunHere, name: str, how: tuple[str, ...]
 ) -> None:
-    case = case_folder("mine", shell("echo yes > made.txt"))
     file = foreign(case / "results" / name)
     before = traits(file)
 
@@ -103,8 +98,7 @@ def test_what_has_the_place_of_results_is_refused_before_anything_is_done(
     assert [path for path in case.rglob("results/**/*") if path.is_file()] == [file]
 
 
-def test_stats_writes_over_nobody_s_file(case_folder: MakeCase, run_here: RunHere) -> None:
-    case = case_folder("mine", shell("echo yes > made.txt"))
+def test_stats_writes_over_nobody_s_file(case: Path, run_here: RunHere) -> None:
     options = ("--direct", "--cooldown", "0", "--publish", "none", "--runs", "1")
     assert run_here("run", "--root", case, *options).returncode == 0
     for name, code, said in (
@@ -128,8 +122,7 @@ def test_stats_writes_over_nobody_s_file(case_folder: MakeCase, run_here: RunHer
         *("doctor --results", "publish --datadir", "publish --archivedir", "publish"),
     ],
 )
-def test_an_empty_text_is_no_folder(case_folder: MakeCase, run_here: RunHere, words: str) -> None:
-    case = case_folder("mine", shell("echo yes > made.txt"))
+def test_an_empty_text_is_no_folder(case: Path, run_here: RunHere, words: str) -> None:
     before = found(case.parent)
     ended = run_here(*words.split(), "", cwd=case.parent)
     assert ended.returncode == 2, ended.stderr
@@ -138,10 +131,7 @@ def test_an_empty_text_is_no_folder(case_folder: MakeCase, run_here: RunHere, wo
 
 
 @pytest.mark.requires("mount")
-def test_clean_of_a_folder_for_reading_only_removes_nothing(
-    case_folder: MakeCase, run_here: RunHere
-) -> None:
-    case = case_folder("mine", shell("echo yes > made.txt"))
+def test_clean_of_a_folder_for_reading_only_removes_nothing(case: Path, run_here: RunHere) -> None:
     results = case / "results"
     results.mkdir()
     subprocess.run(["/bin/mount", "-t", "tmpfs", "none", results], check=True)

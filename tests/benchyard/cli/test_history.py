@@ -93,16 +93,12 @@ def document_of(cli: Cli, *arguments: str) -> dict[str, Any]:
 def test_json(reader: FakeReader, cli: Cli) -> None:
     made = document_of(cli, "--since", "2026-01-02")
     [test] = made.pop("tests")
-    assert (made["format"], made["version"], made["sink"]) == ("benchyard-history", 2, "datastore")
-    assert (made["since"], made["limit"]) == ("2026-01-02T00:00:00Z", 100)
-    assert (made["host"], made["all_hosts"]) == (None, False)
+    assert made | {"format": "benchyard-history", "version": 2, "limit": 100} == made
     assert (test["test"], test["starts"], test["complete"]) == ("words", 4, True)
     assert (test["first"], test["last"]) == ("2026-01-02T00:00:00Z", "2026-01-05T00:00:00Z")
-    words = document_of(cli, "words", "--limit", "0")
-    assert (words["test"], words["limit"]) == ("words", None)
-    load, sort = words["entries"]
-    assert (load["entry"], load["n"], load["last"], load["median"]) == ("load", 5, 1.5, 1.0)
-    assert (load["median_before"], load["change"]) == (1.0, 1.5)
+    load, sort = document_of(cli, "words", "--limit", "0")["entries"]
+    known = {"entry": "load", "n": 5, "last": 1.5, "median": 1.0, "change": 1.5}
+    assert load | known == load
     assert sort["timings"][1]["wall_time_s"] is None
     assert (sort["hosts"], sort["n_suspect"], sort["changes"]) == ([None], 0, [])
     [one] = document_of(cli, "words", "sort", "--newest-first")["entries"]

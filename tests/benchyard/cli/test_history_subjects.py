@@ -97,13 +97,12 @@ def test_json_has_host_subject_commit_and_versions_of_each_point(cli: Cli) -> No
     assert [first["hosts"], second["hosts"]] == [["h1"], ["h2"]]
     began = "2026-11-25T19:30:00Z"
     last = first["timings"][-1]
-    assert (last["start"], last["wall_time_s"], last["host"]) == (began, 1.1, "h1")
-    assert (last["subject"], last["versions"]) == (NEW["digest"], {"DuckDB": "2.0.0"})
-    assert (last["commit"], last["suspect"]) == ("a" * 10 + " with changes", None)
-    differences = [{"what": "DuckDB", "before": "1.2.2", "after": "2.0.0"}]
-    text = "DuckDB 1.2.2 and 2.0.0"
-    change = {"start": began, "host": "h1", "text": text, "differences": differences}
-    assert first["changes"] == [change]
+    known = {"start": began, "wall_time_s": 1.1, "host": "h1", "subject": NEW["digest"]}
+    known |= {"versions": {"DuckDB": "2.0.0"}, "commit": "a" * 10 + " with changes"}
+    assert last | known | {"suspect": None} == last
+    [change] = first["changes"]
+    assert change["differences"] == [{"what": "DuckDB", "before": "1.2.2", "after": "2.0.0"}]
+    assert (change["start"], change["host"]) == (began, "h1")
     assert second["n_suspect"] == 1
     assert second["timings"][-1]["suspect"] == "the host swapped"
     assert (second["last"], second["change"]) == (2.0, 1.0)

@@ -2,15 +2,14 @@
 
 import json
 import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.benchyard.cli.conftest import Cli
+from tests.conftest import MakeCase
 
-MakeCase = Callable[..., Path]
 STEP = {"resource": "Process", "command": "execute", "parameters": {"arguments": ["true"]}}
 
 

@@ -82,32 +82,16 @@ def publish(folder: Path, ends: Ends) -> Publish:
 # -- Datastore
 
 
-def wrong_database(server: Emulator) -> None:
-    server.admit(database="the-right-one")
+def refusing(status: str) -> Callable[[Emulator], None]:
+    return lambda server: server.faults.fail(status, times=None, methods=["Commit"])
 
 
-def no_permission(server: Emulator) -> None:
-    server.admit(refused="PERMISSION_DENIED")
-
-
-def unknown_to_it(server: Emulator) -> None:
-    server.admit(refused="UNAUTHENTICATED")
-
-
-def all_is_invalid(server: Emulator) -> None:
-    server.faults.fail("INVALID_ARGUMENT", times=None, methods=["Commit"])
-
-
-def all_is_out_of_range(server: Emulator) -> None:
-    server.faults.fail("OUT_OF_RANGE", times=None, methods=["Commit"])
+def admitting(**facts: str) -> Callable[[Emulator], None]:
+    return lambda server: server.admit(**facts)
 
 
 def one_project(server: Emulator) -> None:
     server.admit(project=server.project)
-
-
-def dead(_: Emulator) -> None:
-    """Leave the server as it is: the port is another one."""
 
 
 def holds(publish: Publish, folder: Path, sink: str) -> None:
@@ -127,9 +111,10 @@ def holds(publish: Publish, folder: Path, sink: str) -> None:
             (one_project, {"GOOGLE_CLOUD_PROJECT": wrong})
             for wrong in ("My Project", "a", "PROJECT", "x" * 300, "project-1")
         ),
-        (wrong_database, {"BENCHYARD_DATASTORE_DATABASE": "database-1"}),
-        *((one, {}) for one in (no_permission, unknown_to_it, all_is_invalid, all_is_out_of_range)),
-        (dead, {"DATASTORE_EMULATOR_HOST": f"127.0.0.1:{free_port()}"}),
+        (admitting(database="the-right-one"), {"BENCHYARD_DATASTORE_DATABASE": "database-1"}),
+        *((admitting(refused=why), {}) for why in ("PERMISSION_DENIED", "UNAUTHENTICATED")),
+        *((refusing(why), {}) for why in ("INVALID_ARGUMENT", "OUT_OF_RANGE")),
+        (admitting(), {"DATASTORE_EMULATOR_HOST": f"127.0.0.1:{free_port()}"}),
     ],
 )
 def test_datastore(

@@ -3,7 +3,7 @@
 import csv
 import json
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,8 +16,8 @@ from benchyard.results.metrics_csv import COLUMNS
 from tests.benchyard.analysis.comparison.conftest import place, step, titled
 from tests.benchyard.analysis.comparison.conftest import run as run_of
 from tests.benchyard.cli.conftest import Cli
+from tests.conftest import MakeCase
 
-MakeCase = Callable[..., Path]
 SAMPLES = Path(__file__).resolve().parents[4] / "shared" / "krown-samples"
 STEP = {"resource": "Process", "command": "execute", "parameters": {"arguments": ["true"]}}
 UNKNOWN: dict[str, Any] = {

@@ -31,6 +31,7 @@ class Mine(Resource):
     def work(self) -> CommandResult:
         return CommandResult({"answer": helping.ANSWER})
 """
+SITE = "site/yourlib-0.dist-info/METADATA"
 GIT = ("git", "-c", "user.name=x", "-c", "user.email=x@x", "-c", "commit.gpgsign=false")
 
 
@@ -79,7 +80,7 @@ def project(tmp_path: Path) -> Project:
     write(tmp_path / "classes" / "helping.py", "ANSWER = 42\n")
     write(tmp_path / "library" / "mylib" / "__init__.py", 'VERSION = "1"\n')
     write(tmp_path / "site" / "yourlib.py", "")
-    install(tmp_path / "site", "1.0")
+    write(tmp_path / SITE, facts_of("1.0"))
     step = {"@id": "a", "name": "a", "resource": "Mine", "command": "work"}
     write(tmp_path / "cases" / "mine" / "data" / "shared" / "in.txt", "one")
     case = {"name": "mine", "steps": [step]}
@@ -94,39 +95,23 @@ def write(file: Path, text: str) -> None:
     file.write_text(text, encoding="utf-8")
 
 
-def install(site: Path, version: str) -> None:
-    facts = f"Metadata-Version: 2.1\nName: yourlib\nVersion: {version}\n"
-    write(site / "yourlib-0.dist-info" / "METADATA", facts)
+def facts_of(version: str) -> str:
+    return f"Metadata-Version: 2.1\nName: yourlib\nVersion: {version}\n"
 
 
-def edit_input(project: Project) -> None:
-    write(project.root / "cases" / "mine" / "data" / "shared" / "in.txt", "two")
-
-
-def edit_class(project: Project) -> None:
-    write(project.root / "classes" / "helping.py", "ANSWER = 43\n")
-
-
-def other_version(project: Project) -> None:
-    install(project.root / "site", "2.0")
-
-
-def other_commit(project: Project) -> None:
-    write(project.root / "library" / "mylib" / "more.py", "")
-    project.commit("second")
-
-
-def uncommitted(project: Project) -> None:
-    write(project.root / "library" / "mylib" / "__init__.py", 'VERSION = "1"  # tried out\n')
-
-
-CHANGES: list[tuple[Callable[[Project], None], str]] = [
-    (edit_input, "files of the case"),
-    (edit_class, "code of Mine"),
-    (other_version, "yourlib 1.0 and 2.0"),
-    (other_commit, "commit of package mylib "),
-    (uncommitted, "uncommitted changes in package mylib"),
-]
+#: What is changed (a file and its new text), and how that is told.
+MINE, LIBRARY = "cases/mine/data/shared/in.txt", "library/mylib"
+CHANGES = (
+    (MINE, "two", "files of the case"),
+    ("classes/helping.py", "ANSWER = 43\n", "code of Mine"),
+    (SITE, facts_of("2.0"), "yourlib 1.0 and 2.0"),
+    (f"{LIBRARY}/more.py", "", "commit of package mylib "),
+    (
+        f"{LIBRARY}/__init__.py",
+        'VERSION = "1"  # tried out\n',
+        "uncommitted changes in package mylib",
+    ),
+)
 
 
 @pytest.mark.slow
@@ -135,8 +120,8 @@ def test_every_command_tells_what_changed(project: Project) -> None:
     again = project.run()
     assert f"mine: nothing to do: 2 of 2 done on {platform.node()}, 20" in again.stderr
     before = project.document("stats", "cases/mine", "--resources", "classes")
-    change, words = CHANGES[0]
-    change(project)
+    file, text, words = CHANGES[0]
+    write(project.root / file, text)
     assert_begins_anew(project, words)
     assert_told_apart(project, before, words)
 
@@ -144,8 +129,10 @@ def test_every_command_tells_what_changed(project: Project) -> None:
 @pytest.mark.slow
 def test_each_change_begins_anew(project: Project) -> None:
     project.run()
-    for number, (change, words) in enumerate(CHANGES[1:], 1):
-        change(project)
+    for number, (file, text, words) in enumerate(CHANGES[1:], 1):
+        write(project.root / file, text)
+        if words.startswith("commit"):
+            project.commit("second")
         assert_begins_anew(project, words)
         assert len(earlier_campaigns(project.results)) == number
 
@@ -189,7 +176,7 @@ def test_another_host_measures_anew(project: Project) -> None:
 @pytest.mark.slow
 def test_runs_of_two_subjects_in_one_folder_have_a_table_each(project: Project) -> None:
     project.run()
-    other_version(project)
+    write(project.root / SITE, facts_of("2.0"))
     more = ("--runs", "3", "--keep")
     assert "goes on with runs of something else" in project.run(*more).stderr
     [case] = project.document("stats", "cases/mine", "--resources", "classes")["cases"]

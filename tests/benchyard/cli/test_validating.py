@@ -1,15 +1,14 @@
 """``benchyard validate``."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from jsonschema import Draft202012Validator
 
 from tests.benchyard.cli.conftest import Cli
+from tests.conftest import MakeCase
 
-MakeCase = Callable[..., Path]
 STEP = {"resource": "Process", "command": "execute", "parameters": {"arguments": ["true"]}}
 
 
@@ -69,12 +68,10 @@ def test_json_is_one_document(case_folder: MakeCase, tmp_path: Path, cli: Cli) -
     said = cli("validate", "--json", "--root", tmp_path, code=2)
     assert said.err == ""
     document = json.loads(said.out)
+    [problem] = document.pop("problems")
     assert (document["valid"], document["invalid"]) == (0, 1)
-    [problem] = document["problems"]
-    assert (problem["file"], problem["path"]) == (
-        str(folder / "metadata.json"),
-        "$.steps[0].resource",
-    )
+    place = (str(folder / "metadata.json"), "$.steps[0].resource")
+    assert (problem["file"], problem["path"]) == place
     assert problem["message"].startswith("unknown resource 'Zzz'; known: ")
 
 

@@ -21,16 +21,6 @@ LIGHT = (
     *("--help", "--version", "list", "config", "validate"),
     *("resources", "clean --yes", "doctor", "failures"),
 )
-    "--help",
-    "--version",
-    "list",
-    "config",
-    "validate",
-    "resources",
-    "clean|--yes",
-    "doctor",
-    "failures",
-]
 
 
 @pytest.mark.parametrize("option", ["--help", "-h"])

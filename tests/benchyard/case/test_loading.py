@@ -59,13 +59,8 @@ def problems(loaded: Loaded) -> list[tuple[str, str]]:
 
 def test_the_smallest_case(tmp_path: Path) -> None:
     case = one(tmp_path)
-    assert case == Case(
-        folder=tmp_path,
-        id="urn:benchyard:case:toys",
-        name="toys",
-        description="",
-        steps=(Step(1, "step1", "Toy play", "Toy", "play"),),
-    )
+    steps = (Step(1, "step1", "Toy play", "Toy", "play"),)
+    assert case == Case(tmp_path, "urn:benchyard:case:toys", "toys", "", steps)
     assert case.shared == tmp_path / "data" / "shared"
     assert case.title == "toys"
 
@@ -73,45 +68,17 @@ def test_the_smallest_case(tmp_path: Path) -> None:
 def test_all_that_a_case_can_say(tmp_path: Path) -> None:
     (tmp_path / "data" / "shared").mkdir(parents=True)
     (tmp_path / "data" / "shared" / "expected").touch()
-    full: dict[str, Any] = {
-        "@id": "s",
-        "name": "Play",
-        **step(makes="out", count=1),
-        "needs": [],
-        "timeout": 2,
-        "retries": 3,
-        "retry_delay": 0.5,
-        "may_fail": True,
-        "measure": False,
-        "warmup": 1,
-        "repeat": 4,
-        "check": {"file": "out", "equal": "expected", "tolerance": 0.1, "any_order": True},
-    }
-    keys: dict[str, Any] = {
-        "@id": "urn:x",
-        "description": "d",
-        "tags": ["a"],
-        "resources": {"Toy": {"threads": 2}},
-    }
-    case = one(tmp_path, full, **keys)
+    check = {"file": "out", "equal": "expected", "tolerance": 0.1, "any_order": True}
+    numbers: dict[str, Any] = {"timeout": 2, "retries": 3, "retry_delay": 0.5, "warmup": 1}
+    alike = {**numbers, "repeat": 4, "may_fail": True, "measure": False, "name": "Play"}
+    full = {"@id": "s", **step(makes="out", count=1), **alike, "needs": [], "check": check}
+    keys = {"@id": "urn:x", "description": "d", "tags": ["a"]}
+    case = one(tmp_path, full, **keys, resources={"Toy": {"threads": 2}})
     assert (case.id, case.description, case.tags) == ("urn:x", "d", ("a",))
     assert case.settings == {"Toy": {"threads": 2}}
-    assert case.steps[0] == Step(
-        index=1,
-        id="s",
-        name="Play",
-        resource="Toy",
-        command="play",
-        parameters={"makes": "out", "count": 1},
-        timeout=2,
-        retries=3,
-        retry_delay=0.5,
-        may_fail=True,
-        measure=False,
-        warmup=1,
-        repeat=4,
-        check=Check(file="out", equal="expected", tolerance=0.1, any_order=True),
-    )
+    parameters = {"makes": "out", "count": 1}
+    more = {"parameters": parameters, "check": Check(**check)}
+    assert case.steps[0] == Step(1, "s", resource="Toy", command="play", **more, **alike)
 
 
 @pytest.mark.parametrize(
@@ -149,12 +116,8 @@ def test_whole_numbers_are_counted_with(tmp_path: Path) -> None:
 
 def test_each_point_of_a_matrix_is_a_case(tmp_path: Path) -> None:
     loaded = load_case(tmp_path, matrix={"scale": [0.01, 1], "fast": [True, False]})
-    assert [case.title for case in loaded.cases] == [
-        "toys[scale=0.01,fast=true]",
-        "toys[scale=0.01,fast=false]",
-        "toys[scale=1,fast=true]",
-        "toys[scale=1,fast=false]",
-    ]
+    points = [f"scale={scale},fast={fast}" for scale in (0.01, 1) for fast in ("true", "false")]
+    assert [case.title for case in loaded.cases] == [f"toys[{point}]" for point in points]
     assert loaded.cases[0].point == {"scale": 0.01, "fast": True}
 
 
@@ -179,20 +142,22 @@ def test_a_template_may_stand_in_names_ids_settings_and_tags(tmp_path: Path) -> 
     assert (case.settings, case.tags) == ({"Toy": {"threads": 2}}, ("n2",))
 
 
-def test_a_value_of_a_wrong_type_is_found_at_its_point(tmp_path: Path) -> None:
-    loaded = load_case(tmp_path, step(count="${matrix.n}"), matrix={"n": [1, "two", 2.5]})
-    assert problems(loaded) == [
-        ("$.steps[0].parameters.count", "must be an integer, not a string (at [n=two])"),
-        ("$.steps[0].parameters.count", "must be an integer, not a number (at [n=2.5])"),
-    ]
-
-
-def test_a_problem_of_one_point_names_the_point(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "values", "message"),
+    [
+        ("count", [1, "two", 2.5], "must be an integer, not a "),
+        ("reads", ["a.csv", "b.csv"], "there is no file 'b.csv'"),
+    ],
+)
+def test_what_is_wrong_at_a_point_names_the_point(
+    tmp_path: Path, name: str, values: list[Any], message: str
+) -> None:
     write(tmp_path / "data" / "shared", "").rename(tmp_path / "data" / "shared" / "a.csv")
-    loaded = load_case(tmp_path, step(reads="${matrix.file}"), matrix={"file": ["a.csv", "b.csv"]})
-    [(_, message)] = problems(loaded)
-    assert message.startswith("there is no file 'b.csv'")
-    assert message.endswith(" (at [file=b.csv])")
+    loaded = load_case(tmp_path, step(**{name: "${matrix.it}"}), matrix={"it": values})
+    for value, (path, said) in zip(values[1:], problems(loaded), strict=True):
+        assert path == f"$.steps[0].parameters.{name}"
+        assert said.startswith(message)
+        assert said.endswith(f" (at [it={value}])")
 
 
 def test_a_reference_without_an_end_is_a_name_like_any_other(tmp_path: Path) -> None:
@@ -224,9 +189,8 @@ def test_all_problems_of_all_cases_are_one_error(tmp_path: Path) -> None:
         raise_problems(loaded)
     lines = str(raised.value).splitlines()
     assert lines == list(raised.value.problems)
-    assert [line.partition(": ")[0] for line in lines] == [
-        f"{tmp_path}/{name}/metadata.json" for name in "abd"
-    ]
+    files = [f"{tmp_path}/{name}/metadata.json" for name in "abd"]
+    assert [line.partition(": ")[0] for line in lines] == files
     assert lines[1].endswith("$.steps[0].resource: unknown resource 'Toi'; did you mean 'Toy'?")
     assert lines[2].endswith("$.step: unknown key 'step'; did you mean 'steps'?")
 
@@ -253,17 +217,13 @@ def test_what_cannot_be_loaded_has_a_name_nevertheless(
 
 
 def test_cases_are_found_at_any_depth_in_order(tmp_path: Path) -> None:
-    for place in ("b", "a/z", "a", "a/b/c", "c.d"):
+    inside = ("b/data/shared", "b/results/run_1", ".hidden")
+    for place in ("b", "a/z", "a", "a/b/c", "c.d", "data", *inside):
         write(tmp_path / place, "{}")
     found = [str(file.parent.relative_to(tmp_path)) for file in find_metadata(tmp_path)]
-    assert found == ["a", "a/b/c", "a/z", "b", "c.d"]
-
-
-def test_data_and_results_of_a_case_hold_no_cases(tmp_path: Path) -> None:
-    for place in ("case", "case/data/shared", "case/results/run_1", "data", ".hidden"):
-        write(tmp_path / place, "{}")
-    found = [str(file.parent.relative_to(tmp_path)) for file in find_metadata(tmp_path)]
-    assert found == ["case", "data"]  # a folder named data outside of a case is just a folder
+    # A folder named data outside of a case is just a folder.
+    assert found == ["a", "a/b/c", "a/z", "b", "c.d", "data"]
+    assert list(find_metadata(tmp_path / "nowhere")) == []
 
 
 def test_linked_folders_are_not_followed(tmp_path: Path) -> None:
@@ -291,10 +251,6 @@ def test_folders_deeper_than_python_recurses_are_no_trouble(tmp_path: Path) -> N
             folder.rmdir()
 
 
-def test_a_root_that_is_not_there_holds_no_cases(tmp_path: Path) -> None:
-    assert list(find_metadata(tmp_path / "nowhere")) == []
-
-
 # -- KROWN
 
 
@@ -306,16 +262,10 @@ def test_samples_of_krown_are_cases_that_lack_only_their_resources(
 ) -> None:
     monkeypatch.chdir(tmp_path)  # classes in a folder resources here would be hinted at
     loaded = load_all(find_metadata(KROWN_SAMPLES), REGISTRY)
-    assert sorted(item.name for item in loaded) == [
-        "empty_0.0",
-        "join_duplicates_10_75.0",
-        "join_relation_1_15_50.0",
-        "namedgraph_0_1_1_1_True",
-        "raw_100_2_0",
-        "raw_10_2_0",
-    ]
+    names = "empty_0.0 join_duplicates_10_75.0 join_relation_1_15_50.0 namedgraph_0_1_1_1_True"
+    assert sorted(item.name for item in loaded) == [*names.split(), "raw_100_2_0", "raw_10_2_0"]
     for item in loaded:
         assert problems(item) == [
-            ("$.steps[0].resource", f"unknown resource 'PostgreSQL'; known: Toy{_KROWN}"),
-            ("$.steps[1].resource", f"unknown resource 'RMLMapper'; known: Toy{_KROWN}"),
+            (f"$.steps[{n}].resource", f"unknown resource '{name}'; known: Toy{_KROWN}")
+            for n, name in enumerate(("PostgreSQL", "RMLMapper"))
         ]

@@ -62,18 +62,14 @@ def command_of(page: str) -> list[str]:
 
 def test_the_verdict_comes_first_then_figures_sides_and_what_differs(site: Site) -> None:
     page = site.page(f"/compare{sides(site.case('old'), site.case('new'))}")
-    text = told(page)
-    places = [
-        text.index(part)
-        for part in (
-            "1 regression; 1 comparison at the 1 % level together",
-            "Load 8/8 1.00 s 2.00 s +1.00 s",
-            "▲▲▲ 2 times slower",
-            "baseline tpch",
-            "warning: host: baseline bench1, candidate bench2; two machines are never alike",
-        )
-    ]
-    assert places == sorted(places)
+    parts = (
+        "1 regression; 1 comparison at the 1 % level together",
+        "Load 8/8 1.00 s 2.00 s +1.00 s",
+        "▲▲▲ 2 times slower",
+        "baseline tpch",
+        "warning: host: baseline bench1, candidate bench2; two machines are never alike",
+    )
+    assert re.search(".*".join(map(re.escape, parts)), told(page))
     assert '<p class="notice bad">' in page
 
 
@@ -107,10 +103,8 @@ def test_runs_are_sides_alone_and_together(site: Site) -> None:
     entries = site.catalogue.page(EntryQuery(limit=None)).entries
     ids = [one.id for one in sorted(entries, key=lambda one: one.path)]
     new, old = ids[:8], ids[8:]
-    found = site.json(f"/compare.json{sides(','.join(old), ','.join(new))}")
-    assert [found["cases"][0][side]["runs"] for side in ("baseline", "candidate")] == [
-        [1, 2, 3, 4, 5, 6, 7, 8]
-    ] * 2
+    [case] = site.json(f"/compare.json{sides(','.join(old), ','.join(new))}")["cases"]
+    assert case["baseline"]["runs"] == case["candidate"]["runs"] == [*range(1, 9)]
     page = told(site.page(f"/compare{sides(*old[:3])}"))
     assert "2 sides against tpch, run 1" in page
     assert "all: 1 and 1 runs cannot tell at the 1 % level over 2 comparisons" in page
@@ -143,45 +137,36 @@ def test_one_case_is_compared_with_its_campaign_before_on_the_same_host(
     elsewhere: dict[str, Any] = {"environment": {**ENVIRONMENT, "host": "bench2"}}
     place(new / "earlier" / "20260101T020000Z-0123456789ab", runs(*BASE, **elsewhere))
     site = Site(tmp_path)
-    [case] = [one.id for one in site.catalogue.cases() if one.path == "results"]
-    page = site.page(f"/compare{sides(case)}")
+    query = sides(newest(site))
+    page = site.page(f"/compare{query}")
     assert command_of(page) == [str(new)]
     assert "tpch against tpch, the campaign before" in told(page)
-    assert site.json(f"/compare.json{sides(case)}") == json.loads(
-        cli("compare", "--json", new, code=3).out
-    )
+    printed = cli("compare", "--json", new, code=3).out
+    assert site.json(f"/compare.json{query}") == json.loads(printed)
 
     same = place(new / "earlier" / "20260101T010000Z-0123456789ab", runs(*BASE))
-    page = Site(tmp_path).page(f"/compare{sides(case)}")
+    page = Site(tmp_path).page(f"/compare{query}")
     assert command_of(page) == [str(same), str(new)]
     assert "host: baseline" not in page
 
 
 def test_other_work_than_before_is_compared_when_both_are_named(tmp_path: Path) -> None:
-    before = "20251201T000000Z-0123456789ab"
     other = [run(n, replace(step(v), parameters={"n": 2})) for n, v in enumerate(BASE, 1)]
-    place(tmp_path / "results" / "earlier" / before, runs(*BASE))
+    place(tmp_path / "results" / "earlier" / "20251201T000000Z-0123456789ab", runs(*BASE))
     place(tmp_path / "results", other)
     site = Site(tmp_path)
-    newest, earlier = (
-        next(case.id for case in site.catalogue.cases() if case.path == path)
-        for path in ("results", f"results/earlier/{before}")
-    )
-    page = site.page(f"/compare{sides(newest)}")
+    page = site.page(f"/compare{sides(newest(site))}")
     assert "it is other work" in page
     [href] = re.findall('href="([^"]*)">tpch .earlier campaign', page)
-    assert href == f"/compare?side={earlier}&amp;side={newest}"
-    assert "1 without a difference shown" in told(site.page(href.replace("&amp;", "&")))
+    assert unescape(href) == f"/compare{sides(site.case('earlier'), newest(site))}"
+    assert "1 without a difference shown" in told(site.page(unescape(href)))
 
 
-def test_cases_can_be_chosen_without_script(site: Site) -> None:
+def test_cases_and_runs_can_be_chosen_without_script(site: Site) -> None:
     known = [case.id for case in site.catalogue.cases()]
     for address in ("/compare", "/cases"):
         assert ticks(site.page(address), "side") == known
     assert "There is no such case." in site.page("/compare?q=nowhere")
-
-
-def test_runs_can_be_ticked_for_one_side_and_the_other(site: Site) -> None:
     page = site.page(f"/case/{site.case('old')}")
     assert ticks(page, "a") == ticks(page, "b")
     baseline, candidate = ticks(page, "a")[:3], ticks(page, "b")[3:]
@@ -190,25 +175,27 @@ def test_runs_can_be_ticked_for_one_side_and_the_other(site: Site) -> None:
     assert set(ticks(site.page("/runs"), "a")) > set(baseline)
 
 
-def campaigns(folder: Path) -> Path:
-    """Write a campaign and a later one, which is twice as slow; return the earlier one's folder."""
-    earlier = folder / "results" / "earlier" / "20251201T000000Z-0123456789ab"
+@pytest.fixture
+def campaigns(tmp_path: Path) -> Site:
+    """Results of a campaign and of a later one, which is twice as slow."""
     began = "2025-11-01T08:00:00+00:00"
-    place(earlier, [replace(one, started_at=began) for one in runs(*BASE)])
-    place(folder / "results", runs(*[2 * value for value in BASE]))
-    return earlier
+    earlier = [replace(one, started_at=began) for one in runs(*BASE)]
+    place(tmp_path / "results" / "earlier" / "20251201T000000Z-0123456789ab", earlier)
+    place(tmp_path / "results", runs(*[2 * value for value in BASE]))
+    return Site(tmp_path)
 
 
-def test_the_older_of_two_campaigns_that_are_ticked_is_the_baseline(tmp_path: Path) -> None:
-    campaigns(tmp_path)
-    site = Site(tmp_path)
-    old, new = (
-        site.case("earlier"),
-        next(one.id for one in site.catalogue.cases() if "earlier" not in one.path),
-    )
-    ticked = ticks(site.page("/cases"), "side")
-    assert ticked == [new, old]  # the newest first
-    [sent] = re.findall('<input type="hidden" name="([a-z]*)" value="yes">', site.page("/cases"))
+def newest(site: Site) -> str:
+    """Return the id of the case's newest campaign."""
+    return next(one.id for one in site.catalogue.cases() if one.path == "results")
+
+
+def test_the_older_of_two_campaigns_that_are_ticked_is_the_baseline(campaigns: Site) -> None:
+    site, old, new = campaigns, campaigns.case("earlier"), newest(campaigns)
+    page = site.page("/cases")
+    ticked = ticks(page, "side")
+    assert ticked == [new, old]
+    [sent] = re.findall('<input type="hidden" name="([a-z]*)" value="yes">', page)
     answer = site.client.get(f"/compare{sides(*ticked, **{sent: 'yes'})}")
     assert answer.url.query.decode() == sides(old, new).removeprefix("?")
     assert "1 regression" in told(answer.text)
@@ -219,10 +206,10 @@ def test_the_older_of_two_campaigns_that_are_ticked_is_the_baseline(tmp_path: Pa
     assert "is the baseline, but was measured after tpch" in other
 
 
-def test_a_link_to_exactly_this_shows_the_same_after_another_campaign(tmp_path: Path) -> None:
-    campaigns(tmp_path)
-    site = Site(tmp_path)
-    new = next(one.id for one in site.catalogue.cases() if "earlier" not in one.path)
+def test_a_link_to_exactly_this_shows_the_same_after_another_campaign(
+    tmp_path: Path, campaigns: Site
+) -> None:
+    site, new = campaigns, newest(campaigns)
     page = site.page(f"/compare{sides(new)}")
     assert "1 regression" in page
     [exact] = map(unescape, re.findall('href="([^"]*)">A link to exactly this', page))
@@ -296,18 +283,18 @@ def test_what_is_suspect_counts_and_is_marked_unless_left_out(tmp_path: Path) ->
 
 
 def test_hostile_names_are_text(tmp_path: Path) -> None:
-    place(tmp_path / "old", runs(*BASE, **titled(HOSTILE)))
+    folders = [tmp_path / "old", tmp_path / "a'b $(id) <i>"]
+    for folder in folders:
+        place(folder, runs(*BASE, **titled(HOSTILE)))
     records = [run(n, step(v, name="<b>q</b>"), **titled(HOSTILE)) for n, v in enumerate(BASE, 1)]
-    place(tmp_path / "a'b $(id) <i>", [*runs(*BASE, **titled(HOSTILE))])
     place(tmp_path / "steps", records)
     site = Site(tmp_path)
-    ids = [site.case("old"), site.case("<i>")]
-    page = site.page(f"/compare{sides(*ids)}")
-    for sign in ("<script>alert", "<i>"):
-        assert sign not in page
-    assert command_of(page) == [str(tmp_path / "old"), str(tmp_path / "a'b $(id) <i>")]
+    query = sides(site.case("old"), site.case("<i>"))
+    page = site.page(f"/compare{query}")
+    assert not re.search("<script>alert|<i>", page)
+    assert command_of(page) == [*map(str, folders)]
     for picture in ("ratio", "points"):
-        assert fromstring(site.text(f"/compare/{picture}.svg{sides(*ids)}")) is not None  # noqa: S314
+        assert fromstring(site.text(f"/compare/{picture}.svg{query}")) is not None  # noqa: S314
     steps = site.case("steps")
     assert "<b>q" not in site.page(f"/compare{sides(f'{steps}@1-4', f'{steps}@5-8')}")
 
@@ -348,12 +335,7 @@ def test_too_many_pairs_are_refused_before_they_are_compared(tmp_path: Path) -> 
     assert "A picture has room for 24 sides" in page
 
 
-def test_a_picture_has_room_for_so_many_marks(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    place(tmp_path / "old", runs(*BASE))
-    place(tmp_path / "new", runs(*BASE))
-    site = Site(tmp_path)
+def test_a_picture_has_room_for_so_many_marks(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(plots, "MOST_MARKS", 2 * len(BASE) - 1)
     address = f"/compare/points.svg{sides(site.case('old'), site.case('new'))}"
     assert "has room for 15 executions" in " ".join(fromstring(site.text(address, 422)).itertext())  # noqa: S314

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from benchyard.case.including import MAX_INCLUDES, MAX_NESTED
 from benchyard.case.loading import Loaded, load, load_all, raise_problems
-from benchyard.case.subject.contents import content_hash
 from benchyard.case.templates import MAX_STEPS
 from benchyard.cli import call
 from benchyard.core.errors import CaseError
 from tests.benchyard.case.toys import REGISTRY
+from tests.conftest import process
 
 PLAY: dict[str, Any] = {"resource": "Toy", "command": "play"}
 
@@ -46,31 +46,19 @@ def told(loaded: Loaded) -> list[tuple[str, str, str]]:
     return [(os.path.relpath(p.file, root), p.path, p.message) for p in loaded.problems]
 
 
-def ids(loaded: Loaded) -> list[str]:
-    assert loaded.problems == ()
-    return [step.id for step in loaded.cases[0].steps]
-
-
 # -- what is included
 
 
 def test_included_steps_stand_where_they_are_included(tmp_path: Path) -> None:
-    write(tmp_path / "group/shared/two.json", [named("b"), named("c")])
-    steps = [named("a"), *included("../shared/two.json"), named("d")]
-    loaded = made(tmp_path, steps)
-    assert ids(loaded) == ["a", "b", "c", "d"]
-    assert [step.needs for step in loaded.cases[0].steps] == [(), ("a",), ("b",), ("c",)]
-
-
-def test_an_object_with_steps_will_do_and_so_will_another_case(tmp_path: Path) -> None:
+    """An object with steps will do, and so will another case; paths go from the file itself."""
+    write(tmp_path / "group/shared/two.json", [named("b"), *included("deeper/c.json")])
+    write(tmp_path / "group/shared/deeper/c.json", [named("c")])
     write(tmp_path / "group/other/metadata.json", {"name": "other", "steps": [named("x")]})
-    assert ids(made(tmp_path, included("../other/metadata.json"))) == ["x"]
-
-
-def test_paths_go_from_the_file_that_includes(tmp_path: Path) -> None:
-    write(tmp_path / "group/shared/a.json", included("deeper/b.json"))
-    write(tmp_path / "group/shared/deeper/b.json", [named("b")])
-    assert ids(made(tmp_path, included("../shared/a.json"))) == ["b"]
+    others = included("../shared/two.json", "../other/metadata.json")
+    loaded = made(tmp_path, [named("a"), *others, named("d")])
+    assert loaded.problems == ()
+    found = [(step.id, *step.needs) for step in loaded.cases[0].steps]
+    assert found == [("a",), ("b", "a"), ("c", "b"), ("x", "c"), ("d", "x")]
 
 
 def test_included_steps_use_the_matrix_and_the_inputs_of_the_case(tmp_path: Path) -> None:
@@ -85,35 +73,15 @@ def test_included_steps_use_the_matrix_and_the_inputs_of_the_case(tmp_path: Path
 # -- what it belongs to
 
 
-def test_its_content_is_part_of_the_case(tmp_path: Path) -> None:
-    file = write(tmp_path / "group/shared/a.json", [named("a")])
-    [case] = made(tmp_path, included("../shared/a.json")).cases
-    assert case.included == (file,)
-    before = content_hash(case.folder, case.included)
-    assert before != content_hash(case.folder)
-    write(file, [named("b")])
-    assert content_hash(case.folder, case.included) != before
-
-
 def test_a_change_of_it_begins_a_new_campaign(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def echo(word: str) -> dict[str, Any]:
-        given = {"arguments": ["echo", word]}
-        return {"resource": "Process", "command": "execute", "parameters": given}
-
-    write(tmp_path / "shared/a.json", [echo("one")])
-    case = write(
-        tmp_path / "case/metadata.json",
-        {"name": "echoes", "steps": included("../shared/a.json")},
-    ).parent
-    arguments = ["run", str(case), "--direct", "--runs", "1", "--cooldown", "0"]
-    assert call(arguments) == 0
-    assert call(arguments) == 0
-    assert "campaign" not in capsys.readouterr().err
-    write(tmp_path / "shared/a.json", [echo("two")])
-    assert call(arguments) == 0
-    assert "files of the case" in capsys.readouterr().err
+    case = tmp_path / "case"
+    write(case / "metadata.json", {"name": "echoes", "steps": included("../shared/a.json")})
+    for word, campaign in (("one", False), ("one", False), ("two", True)):
+        write(tmp_path / "shared/a.json", [process("say", f"echo {word}")])
+        assert call(["run", str(case), "--direct", "--runs", "1", "--cooldown", "0"]) == 0
+        assert ("files of the case" in capsys.readouterr().err) is campaign
     [said] = case.glob("results/run_1/process/*.txt")
     assert said.read_text() == "two\n"
 
@@ -126,23 +94,19 @@ def test_problems_name_the_included_file_and_the_place_in_it(tmp_path: Path) -> 
     write(tmp_path / "group/shared/list.json", wrong)
     write(tmp_path / "group/shared/object.json", {"steps": [{"command": "play"}]})
     steps = [*included("../shared/list.json", "../shared/object.json"), {"resource": "Toy"}]
+    unknown = "is unknown here; did you mean 'count'?"
     assert sorted(told(made(tmp_path, steps))) == [
         ("case/metadata.json", "$.steps[2]", "lacks 'command'"),
-        (
-            "shared/list.json",
-            "$[1].parameters.cuont",
-            "is unknown here; did you mean 'count'?",
-        ),
+        ("shared/list.json", "$[1].parameters.cuont", unknown),
         ("shared/object.json", "$.steps[0]", "lacks 'resource'"),
     ]
 
 
 def test_what_is_wrong_in_a_shared_file_is_told_once_for_all_cases(tmp_path: Path) -> None:
     write(tmp_path / "shared/a.json", [{**PLAY, "needs": ["zzz"]}])
+    steps = included("../shared/a.json")
     files = [
-        write(
-            tmp_path / name / "metadata.json", {"name": name, "steps": included("../shared/a.json")}
-        )
+        write(tmp_path / name / "metadata.json", {"name": name, "steps": steps})
         for name in ("one", "two")
     ]
     with pytest.raises(CaseError) as caught:
@@ -151,61 +115,48 @@ def test_what_is_wrong_in_a_shared_file_is_told_once_for_all_cases(tmp_path: Pat
 
 
 @pytest.mark.parametrize(
-    ("name", "message"),
+    ("names", "message"),
     [
-        ("../../outside.json", "leads out of"),
-        ("../../../../../../etc/passwd", "leads out of"),
-        ("/etc/passwd", "leads out of"),
-        ("link.json", "leads out of"),
-        ("folder/outside.json", "leads out of"),
-        ("~/x.json", "cannot be read: No such file or directory"),
-        ("gone.json", "cannot be read: No such file or directory"),
-        (".", "cannot be read: Is a directory"),
-        ("pipe", "is a named pipe, not a file"),
-        ("self", "cannot be read: Too many levels of symbolic links"),
-        ("a" * 300, "cannot be read: File name too long"),
-        ("a\0b", "cannot be a file name"),
-        ("${matrix.file}", "must stand there as it is"),
-        ("${env:FILE}", "must stand there as it is"),
-        ("", "must be the path of a file, a string, not an empty one"),
-        (5, "must be the path of a file, a string, not a number"),
-        (["a.json"], "must be the path of a file, a string, not an array"),
-        (None, "must be the path of a file, a string, not null"),
-        ("empty.json", "has no step"),
-        ("text.json", "must be a list of steps, or an object with such a list under 'steps'"),
-        ("nothing.json", "must be a list of steps, or an object with such a list under 'steps'"),
-        ("broken.json", "not JSON"),
+        (["../../outside.json", "link.json", "folder/outside.json"], "leads out of"),
+        (["../../../../../../etc/passwd", "/etc/passwd"], "leads out of"),
+        (["~/x.json", "gone.json"], "cannot be read: No such file or directory"),
+        (["."], "cannot be read: Is a directory"),
+        (["pipe"], "is a named pipe, not a file"),
+        (["self"], "cannot be read: Too many levels of symbolic links"),
+        (["a" * 300], "cannot be read: File name too long"),
+        (["a\0b"], "cannot be a file name"),
+        (["${matrix.file}", "${env:FILE}"], "must stand there as it is"),
+        (["", 5, ["a.json"], None], "must be the path of a file, a string, not "),
+        (["empty.json"], "has no step"),
+        (["text.json", "nothing.json"], "must be a list of steps, or an object with such a list"),
+        (["broken.json"], "not JSON"),
     ],
 )
 def test_hostile_includes_are_refused_in_one_sentence(
-    tmp_path: Path, name: object, message: str
+    tmp_path: Path, names: list[object], message: str
 ) -> None:
     folder = tmp_path / "group" / "case"
-    write(tmp_path / "outside.json", [PLAY])
     folder.mkdir(parents=True)
-    (folder / "link.json").symlink_to(tmp_path / "outside.json")
-    (folder / "folder").symlink_to(tmp_path)
-    (folder / "self").symlink_to("self")
+    links = {"link.json": tmp_path / "outside.json", "folder": tmp_path, "self": "self"}
+    for name, target in links.items():
+        (folder / name).symlink_to(target)
     os.mkfifo(folder / "pipe")
-    write(folder / "empty.json", [])
-    write(folder / "text.json", '"x"')
-    write(folder / "nothing.json", {"step": []})
-    write(folder / "broken.json", "[")
-    [problem] = made(tmp_path, [named("a"), *included(name)]).problems
-    assert message in problem.message
+    texts = {"empty": "[]", "text": '"x"', "nothing": '{"step": []}', "broken": "["}
+    for name, text in texts.items():
+        write(folder / f"{name}.json", text)
+    write(tmp_path / "outside.json", [PLAY])
+    for one in names:
+        [problem] = made(tmp_path, [named("a"), *included(one)]).problems
+        assert message in problem.message
 
 
 def test_files_that_include_each_other_are_refused(tmp_path: Path) -> None:
-    write(tmp_path / "group/case/a.json", included("b.json"))
-    write(tmp_path / "group/case/b.json", included("a.json"))
-    write(tmp_path / "group/case/me.json", included("me.json"))
+    for name, other in (("a", "b"), ("b", "a"), ("me", "me")):
+        write(tmp_path / f"group/case/{name}.json", included(f"{other}.json"))
     loaded = made(tmp_path, included("a.json", "me.json", "metadata.json"))
     circles = [message.partition(": ")[2] for _, _, message in told(loaded)]
-    assert circles == [
-        "a.json → b.json → a.json",
-        "me.json → me.json",
-        "metadata.json → metadata.json",
-    ]
+    wanted = ["a.json → b.json → a.json", "me.json → me.json", "metadata.json → metadata.json"]
+    assert circles == wanted
 
 
 def test_an_entry_that_includes_says_nothing_else(tmp_path: Path) -> None:
@@ -227,14 +178,9 @@ def test_a_flood_of_includes_ends(tmp_path: Path) -> None:
 
 def test_too_many_steps_are_refused(tmp_path: Path) -> None:
     write(tmp_path / "group/case/many.json", [PLAY] * 2_000)
-    loaded = made(tmp_path, included(*["many.json"] * 11))
-    assert told(loaded) == [
-        (
-            "case/metadata.json",
-            "$.steps",
-            f"are more than {MAX_STEPS:,} with those of the included files",
-        )
-    ]
+    [(file, path, message)] = told(made(tmp_path, included(*["many.json"] * 11)))
+    assert (file, path) == ("case/metadata.json", "$.steps")
+    assert message == f"are more than {MAX_STEPS:,} with those of the included files"
 
 
 _ENTRY = st.fixed_dictionaries(

@@ -4,6 +4,7 @@ import importlib.metadata
 import json
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -13,6 +14,7 @@ import pytest
 import resources
 from benchyard.case import registry
 from benchyard.case.loading import load
+from benchyard.case.problems import Problem
 from benchyard.case.registry import ENTRY_POINTS, Registry
 from benchyard.case.resource import NoSettings, Resource, commands_of
 from benchyard.core.errors import InputError
@@ -75,13 +77,6 @@ def toy(name: str) -> str:
 # -- what is found
 
 
-def test_shipped_classes_are_all_available() -> None:
-    found = resources.find()
-    assert {"Process", "SQLite", "DuckDB", "TPCH"} <= set(found.classes)
-    for name in ("Process", "SQLite", "DuckDB", "TPCH"):
-        assert found.classes[name].__module__.startswith("resources.")
-
-
 def test_defect_46_only_classes_of_the_module_itself_are_resources(
     find: Callable[..., Registry],
 ) -> None:
@@ -120,25 +115,23 @@ Alias = Real
 def test_defect_46_only_marked_methods_are_commands(find: Callable[..., Registry]) -> None:
     found = find(module=toy("Toy"))
     assert list(commands_of(found.classes["Toy"])) == ["play"]
-    for name, resource in resources.find().classes.items():
+    shipped = resources.find().classes
+    assert {"Process", "SQLite", "DuckDB", "TPCH"} <= set(shipped)
+    for name, resource in shipped.items():
+        assert resource.__module__.startswith("resources.")
         for word in commands_of(resource):
             assert not word.startswith("_"), name
         assert not {"start", "stop", "version", "initialize"} & set(commands_of(resource))
 
 
-def test_modules_with_a_leading_underscore_are_not_loaded(find: Callable[..., Registry]) -> None:
-    assert find(_helper="raise RuntimeError", one=toy("One")).unavailable == {}
-
-
-def test_two_folders_may_have_modules_of_one_name(empty: ModuleType, tmp_path: Path) -> None:
+def test_modules_may_be_named_like_others(
+    find: Callable[..., Registry], empty: ModuleType, tmp_path: Path
+) -> None:
     for name in ("A", "B"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "module.py").write_text(toy(f"Class{name}"))
     found = registry.find(empty, [tmp_path / "A", tmp_path / "B"])
     assert {"ClassA", "ClassB"} <= set(found.classes)
-
-
-def test_a_module_may_be_named_like_a_standard_one(find: Callable[..., Registry]) -> None:
     assert "Other" in find(json=toy("Other")).classes
     assert sys.modules["json"] is json
 
@@ -153,15 +146,10 @@ def test_a_folder_that_is_not_there_is_an_error(empty: ModuleType, tmp_path: Pat
 def test_two_classes_of_one_name_are_an_error_that_names_both(
     find: Callable[..., Registry], tmp_path: Path
 ) -> None:
-    with pytest.raises(InputError) as raised:
+    with pytest.raises(InputError, match="two resource classes are named 'Same'") as raised:
         find(one=toy("Same"), two=toy("Same"))
-    text = str(raised.value)
-    assert "two resource classes are named 'Same'" in text
-    assert str(tmp_path / "mine" / "one.py") in text
-    assert str(tmp_path / "mine" / "two.py") in text
-
-
-def test_a_class_named_like_a_shipped_one_is_an_error(tmp_path: Path) -> None:
+    for name in ("one.py", "two.py"):
+        assert str(tmp_path / "mine" / name) in str(raised.value)
     (tmp_path / "mine.py").write_text(toy("Process"))
     with pytest.raises(InputError, match=r"named 'Process': one in .*process\.py, one in .*mine"):
         resources.find([tmp_path])
@@ -184,7 +172,7 @@ BROKEN: list[tuple[str, str]] = [
 def test_defect_31_a_module_that_cannot_be_imported_takes_only_itself_away(
     find: Callable[..., Registry], tmp_path: Path, module: str, reason: str
 ) -> None:
-    found = find(broken=module, fine=toy("Fine"))
+    found = find(broken=module, fine=toy("Fine"), _helper="raise RuntimeError")
     assert list(found.classes) == ["Fine"]
     assert list(found.unavailable) == ["Gone"]
     assert found.unavailable["Gone"].startswith(f"{tmp_path}/mine/broken.py: ")
@@ -211,15 +199,13 @@ def test_defect_31_only_cases_that_need_it_are_invalid(
 ) -> None:
     found = find(broken="import absent_module\n" + toy("Gone"), fine=toy("Fine"))
 
-    def case(resource: str) -> Path:
-        folder = tmp_path / resource
-        folder.mkdir()
+    def problems(resource: str) -> tuple[Problem, ...]:
         steps = [{"resource": resource, "command": "play"}]
-        (folder / "metadata.json").write_text(json.dumps({"name": "n", "steps": steps}))
-        return folder / "metadata.json"
+        (tmp_path / "metadata.json").write_text(json.dumps({"name": "n", "steps": steps}))
+        return load(tmp_path / "metadata.json", found).problems
 
-    assert load(case("Fine"), found).problems == ()
-    [problem] = load(case("Gone"), found).problems
+    assert problems("Fine") == ()
+    [problem] = problems("Gone")
     assert problem.path == "$.steps[0].resource"
     assert problem.message.startswith("the resource 'Gone' is unavailable: ")
     assert "No module named 'absent_module'" in problem.message
@@ -228,18 +214,21 @@ def test_defect_31_only_cases_that_need_it_are_invalid(
 # -- entry points
 
 
+@dataclass
 class Point:
     """An entry point that loads what it is given."""
 
-    def __init__(self, name: str, loads: object) -> None:
-        self.name = name
-        self.value = f"package.module:{name}"
-        self._loads = loads
+    name: str
+    loads: object
+
+    @property
+    def value(self) -> str:
+        return f"package.module:{self.name}"
 
     def load(self) -> object:
-        if isinstance(self._loads, BaseException):
-            raise self._loads
-        return self._loads
+        if isinstance(self.loads, BaseException):
+            raise self.loads
+        return self.loads
 
 
 class Plugged(Resource[NoSettings]):
@@ -262,8 +251,8 @@ def plug(empty: ModuleType, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Re
     return found
 
 
-def test_classes_of_entry_points_are_found(plug: Callable[..., Registry]) -> None:
-    found = plug(Point("Plugged", Plugged))
+def test_classes_of_entry_points_are_found_once(plug: Callable[..., Registry]) -> None:
+    found = plug(Point("again", Plugged), Point("Plugged", Plugged))
     assert found.classes == {"Plugged": Plugged}
     assert found.origins == {"Plugged": "entry point package.module:Plugged"}
 
@@ -271,23 +260,15 @@ def test_classes_of_entry_points_are_found(plug: Callable[..., Registry]) -> Non
 def test_an_entry_point_that_cannot_be_loaded_takes_only_itself_away(
     plug: Callable[..., Registry],
 ) -> None:
-    found = plug(
-        Point("Broken", ImportError("no driver")),
-        Point("Leaves", SystemExit(3)),
-        Point("NoClass", 5),
-        Point("NoResource", dict),
-        Point("Abstract", Resource),
-        Point("Plugged", Plugged),
-    )
-    assert list(found.classes) == ["Plugged"]
-    assert found.unavailable == {
-        "Broken": "package.module:Broken: ImportError: no driver",
-        "Leaves": "package.module:Leaves: SystemExit: 3",
-        "NoClass": "package.module:NoClass is not a resource class",
-        "NoResource": "package.module:NoResource is not a resource class",
-        "Abstract": "package.module:Abstract is not a resource class",
+    broken: dict[str, tuple[object, str]] = {
+        "Broken": (ImportError("no driver"), ": ImportError: no driver"),
+        "Leaves": (SystemExit(3), ": SystemExit: 3"),
+        "NoClass": (5, " is not a resource class"),
+        "NoResource": (dict, " is not a resource class"),
+        "Abstract": (Resource, " is not a resource class"),
     }
-
-
-def test_one_class_by_two_entry_points_is_one(plug: Callable[..., Registry]) -> None:
-    assert len(plug(Point("Plugged", Plugged), Point("again", Plugged)).classes) == 1
+    points = [Point(name, loads) for name, (loads, _) in broken.items()]
+    found = plug(*points, Point("Plugged", Plugged))
+    assert list(found.classes) == ["Plugged"]
+    reasons = {name: f"package.module:{name}{said}" for name, (_, said) in broken.items()}
+    assert found.unavailable == reasons

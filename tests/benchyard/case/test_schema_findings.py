@@ -25,10 +25,6 @@ def in_case(**changes: Json) -> list[tuple[tuple[str | int, ...], str]]:
     return found(read_schema(), {"name": "n", "steps": [STEP], **changes})
 
 
-def in_step(**changes: Json) -> list[tuple[tuple[str | int, ...], str]]:
-    return in_case(steps=[{**STEP, **changes}])
-
-
 A_FINDING: list[tuple[Json, Json, tuple[str | int, ...], str]] = [
     ({"type": "integer"}, "5", (), "must be an integer, not a string"),
     ({"type": "integer"}, True, (), "must be an integer, not a boolean"),
@@ -96,30 +92,23 @@ def test_an_unknown_key_is_named_with_the_nearest_known() -> None:
         ("needs", "step1", "must be an array, not a string"),
         ("name", "tab\there", "'tab\\there' does not have the form"),
         ("resource", "", "must not be empty"),
+        ("matrix.x", [], "needs at least 1 element, has 0"),
+        ("matrix.x", 1, "must be an array, not a number"),
+        ("matrix.x", [1, 1], "has an element twice"),
+        ("matrix", [], "must be an object, not an array"),
+        ("matrix", {"a b": [1]}, "'a b' does not have the form"),
+        ("matrix", {"a\n": [1]}, "'a\\n' does not have the form"),
     ],
 )
-def test_keys_of_a_step(key: str, value: Json, message: str) -> None:
-    wrong = in_step(**{key: value})
-    assert [path for path, _ in wrong] == [("steps", 0, key)]
+def test_keys_of_a_step_and_of_a_matrix(key: str, value: Json, message: str) -> None:
+    whole, _, part = key.partition(".")
+    if whole == "matrix":
+        wrong = in_case(matrix={part: value} if part else value)
+        assert [path for path, _ in wrong] == [("matrix", part) if part else ("matrix",)]
+    else:
+        wrong = in_case(steps=[{**STEP, key: value}])
+        assert [path for path, _ in wrong] == [("steps", 0, key)]
     assert message in wrong[0][1]
-
-
-@pytest.mark.parametrize(
-    ("matrix", "path", "message"),
-    [
-        ({"x": []}, ("matrix", "x"), "needs at least 1 element, has 0"),
-        ({"x": 1}, ("matrix", "x"), "must be an array, not a number"),
-        ({"x": [1, 1]}, ("matrix", "x"), "has an element twice"),
-        ({"x": [None]}, ("matrix", "x", 0), "must be a string or a number or a boolean, not null"),
-        ({"a b": [1]}, ("matrix",), "'a b' does not have the form"),
-        ({"a\n": [1]}, ("matrix",), "'a\\n' does not have the form"),
-        ([], ("matrix",), "must be an object, not an array"),
-    ],
-)
-def test_keys_of_a_matrix(matrix: Json, path: tuple[str | int, ...], message: str) -> None:
-    [(where, said)] = in_case(matrix=matrix)
-    assert where == path
-    assert message in said
 
 
 def test_any_error_of_jsonschema_has_a_text() -> None:

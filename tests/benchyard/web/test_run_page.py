@@ -73,26 +73,22 @@ def test_a_failed_run_of_a_lab_tells_how_to_go_on(
 
 
 def test_hostile_texts_are_texts(tmp_path: Path) -> None:
-    step = make_step(1, HOSTILE, Outcome.FAILED)
+    failed = Outcome.FAILED
     folder = make_run(
-        tmp_path / "results",
-        1,
-        [step],
-        outcome=Outcome.FAILED,
+        *(tmp_path / "results", 1, [make_step(1, HOSTILE, failed)]),
+        outcome=failed,
         case={"title": HOSTILE, "name": HOSTILE, "tags": [HOSTILE]},
         warnings=(HOSTILE,),
         environment={"host": HOSTILE, HOSTILE: HOSTILE},
         resources={HOSTILE: {"version": HOSTILE}},
         outputs=({"path": f"{HOSTILE}/x", "bytes": 1, "sha256": HOSTILE},),
-        preflight=({"check": HOSTILE, "status": HOSTILE, "finding": HOSTILE, "advice": HOSTILE},),
+        preflight=(dict.fromkeys(("check", "status", "finding", "advice"), HOSTILE),),
     )
     (folder / LOG_FILE).write_text(HOSTILE)
     client, ident = client_of(folder)
     for address in ("", *(f"/{name}" for name in TABLES), "/curves.svg"):
         text = client.get(f"/run/{ident}{address}").text
-        assert "<script>alert" not in text, address
-        assert "\x1b" not in text, address
-        assert not re.search(r"\son\w+=", text), address
+        assert not re.search(r"<script>alert|\x1b|\son\w+=", text), address
 
 
 @pytest.fixture(scope="module")
@@ -105,11 +101,11 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, str, Path]:
 def test_the_record_is_served_whole_and_in_figures(plain: tuple[Any, str, Path]) -> None:
     client, ident, folder = plain
     [step] = client.get(f"/run/{ident}/steps.json").json()
-    assert (step["step"], step["median_s"], step["repetitions"]) == ("load", 1.0, 2)
-    assert (step["resource_cpu_s"], step["host_network_sent_bytes"]) == (0.5, None)
+    told = {"step": "load", "median_s": 1.0, "repetitions": 2, "resource_cpu_s": 0.5}
+    assert {**told, "host_network_sent_bytes": None}.items() <= step.items()
     record = json.loads((folder / RUN_FILE).read_text())
-    assert client.get(f"/run/{ident}.json").json() == record
-    assert json.loads(client.get(f"/run/{ident}/file/run.json").text) == record
+    for part in (".json", "/file/run.json"):
+        assert json.loads(client.get(f"/run/{ident}{part}").text) == record
     drawn = client.get(f"/run/{ident}/curves.svg?theme=dark&width=narrow").text
     assert fromstring(drawn).tag.endswith("svg")  # noqa: S314 - it is our own
     assert "words, run 1" in drawn
@@ -123,14 +119,10 @@ def test_attempts_failures_and_doubts_are_told(tmp_path: Path) -> None:
     broken = make_step(2, "sort", Outcome.FAILED)
     folder = make_run(tmp_path / "results", 1, [both, broken], outcome=Outcome.FAILED)
     client, ident = client_of(folder)
-
     told = client.get(f"/run/{ident}/attempts.json").json()
+    found = [(one["outcome"], one["error"]) for one in told[:2]]
+    assert found == [("failed", "connection refused"), ("completed", None)]
     text = client.get(f"/run/{ident}").text
-
-    assert [(one["outcome"], one["error"]) for one in told[:2]] == [
-        ("failed", "connection refused"),
-        ("completed", None),
-    ]
     for part in ("<details open>", "step sort: exit 3", "1 load: the host swapped out 5 MB"):
         assert part in text
 
@@ -149,9 +141,12 @@ def test_the_timeline_has_a_row_for_each_step_and_resource(tmp_path: Path) -> No
     steps = [make_step(1, "load"), make_step(2, "query", Outcome.TIMED_OUT)]
     text = page_of(make_run(tmp_path / "results", 1, steps, seconds=5))
     _, _, drawn = text.partition('id="timeline"')
-    assert "1 load: completed, 1.00 s, 2 times" in drawn
-    assert "<title>start Process: completed, 200.0 ms</title>" in drawn
-    assert "<title>measured 1: timed_out, 1.00 s</title>" in drawn
+    for part in (
+        "1 load: completed, 1.00 s, 2 times",
+        "<title>start Process: completed, 200.0 ms</title>",
+        "<title>measured 1: timed_out, 1.00 s</title>",
+    ):
+        assert part in drawn
     assert " style=" not in text
 
 
@@ -205,21 +200,16 @@ def test_curves_are_thinned_to_the_points_asked_for(tmp_path: Path) -> None:
     assert (told["at_s"][0], told["at_s"][-1]) == (9.9, 11.1)
 
 
-@pytest.mark.parametrize("query", ["from=2&to=1", "points=0", "points=x", "from=-1", "to=nan"])
-def test_a_wrong_window_is_refused(plain: tuple[Any, str, Path], query: str) -> None:
+def test_a_wrong_window_is_refused(plain: tuple[Any, str, Path], tmp_path: Path) -> None:
     client, ident, _ = plain
-    answer = client.get(f"/run/{ident}/curves.json?{query}")
-    assert answer.status_code == 422
-    assert answer.json()["error"]
-
-
-def test_samples_that_are_none_are_told(tmp_path: Path) -> None:
+    for query in ("from=2&to=1", "points=0", "points=x", "from=-1", "to=nan"):
+        answer = client.get(f"/run/{ident}/curves.json?{query}")
+        assert answer.status_code == 422
+        assert answer.json()["error"]
     folder = make_run(tmp_path / "results", 1)
     write_metrics(folder, 0)
     client, ident = client_of(folder)
-    answer = client.get(f"/run/{ident}/curves.json")
-    assert 400 <= answer.status_code < 500
-    assert "no samples" in answer.json()["error"]
+    assert "no samples" in client.get(f"/run/{ident}/curves.json").json()["error"]
 
 
 def test_a_run_of_krown_shows_its_steps(tmp_path: Path) -> None:
@@ -250,11 +240,9 @@ def test_a_run_that_goes_on_shows_what_is_known(tmp_path: Path) -> None:
     (folder / MARK).write_text("{}")
     client, ident = client_of(folder)
     text = client.get(f"/run/{ident}").text
-    assert "The run goes on" in text
-    assert ">Record</a>" not in text
-    assert "lo&lt;i&gt;ad" in text
-    assert "<script>alert" not in text
-    assert '<noscript><meta http-equiv="refresh"' in text
+    for part in ("The run goes on", "lo&lt;i&gt;ad", '<noscript><meta http-equiv="refresh"'):
+        assert part in text
+    assert not re.search(">Record</a>|<script>alert", text)
     assert client.get(f"/run/{ident}.json").json()["under_way"]
     assert client.get(f"/run/{ident}/curves.json").json()["samples"] == 30
     assert client.get(f"/run/{ident}/curves.svg").status_code == 200

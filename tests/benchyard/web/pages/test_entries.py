@@ -4,6 +4,7 @@ import csv
 import gzip
 import io
 import json
+import re
 import struct
 from collections.abc import Iterator
 from pathlib import Path
@@ -53,31 +54,28 @@ def site(tmp_path: Path) -> Site:
 
 
 def test_the_list_has_all_and_filters(site: Site) -> None:
-    assert {one["format"] for one in site.get("/entries.json").json()} == set(SAMPLES)
-    (pprof,) = site.get("/entries.json?format=pprof").json()
+    assert {one["format"] for one in site.json("/entries.json")} == set(SAMPLES)
+    (pprof,) = site.json("/entries.json?format=pprof")
     assert (pprof["path"], pprof["contents"]["tracks"]) == ("traces/p.pb.gz", 1)
-    (broken,) = site.get("/entries.json?broken=1").json()
+    (broken,) = site.json("/entries.json?broken=1")
     assert "Expected `float`" in broken["broken"]
-    assert [one["path"] for one in site.get("/entries.json?q=asv").json()] == [
-        "asv/box/abcdef12-env.json"
-    ]
-    page = site.get("/entries?format=pprof").text
+    (asv,) = site.json("/entries.json?q=asv")
+    assert asv["path"] == "asv/box/abcdef12-env.json"
+    page = site.page("/entries?format=pprof")
     assert '<option value="pprof" selected>pprof (1)</option>' in page
     assert "1 result of other programs" in page
 
 
 def test_the_list_has_pages(site: Site) -> None:
     total = len(SAMPLES) + 1
-    first = site.get("/entries?limit=5&broken=0").text
+    first = site.page("/entries?limit=5&broken=0")
     assert f"Rows 1 to 5 of {total}." in first
     assert "/entries?offset=5&amp;limit=5" in first
-    last = site.get("/entries?limit=5&offset=10").text
+    last = site.page("/entries?limit=5&offset=10")
     assert f"Rows 11 to {total} of {total}." in last
     assert ">Next<" not in last
-    several = [
-        one["id"] for at in (0, 5, 10) for one in site.csv(f"/entries.csv?limit=5&offset={at}")
-    ]
-    assert len(set(several)) == total
+    parts = [site.csv(f"/entries.csv?limit=5&offset={at}") for at in (0, 5, 10)]
+    assert len({one["id"] for part in parts for one in part}) == total
 
 
 # -- benchmark files
@@ -104,14 +102,12 @@ def test_long_tables_have_parts(tmp_path: Path) -> None:
     one = HYPERFINE["results"][0]
     write(tmp_path, "h.json", json.dumps({"results": [{**one, "times": [*range(30)]}]}).encode())
     site = Site(tmp_path)
-    entry = site.id_of("hyperfine")
     assert "Rows 1 to 20 of 32." in site.entry("hyperfine")
-    part = site.csv(f"/entry/{entry}/values.csv?offset=25&limit=4")
-    assert [float(row["value"]) for row in part] == [25, 26, 27, 28]
-    across = site.csv(f"/entry/{entry}/values.csv?offset=29&limit=2")
-    assert [float(row["value"]) for row in across] == [29, 4096]
-    assert [row["position"] for row in across] == ["30", "1"]
-    assert site.csv(f"/entry/{entry}/values.csv?offset=99") == []
+    for offset, limit, values in ((25, 4, [25, 26, 27, 28]), (29, 2, [29, 4096]), (99, 9, [])):
+        address = f"/entry/{site.id_of('hyperfine')}/values.csv?offset={offset}&limit={limit}"
+        part = site.csv(address)
+        assert [float(row["value"]) for row in part] == values
+        assert offset != 29 or [row["position"] for row in part] == ["30", "1"]
 
 
 def test_a_testresults_document_hides_its_environment(site: Site) -> None:
@@ -119,9 +115,9 @@ def test_a_testresults_document_hides_its_environment(site: Site) -> None:
     assert "hunter2" not in page
     assert "it swapped" in page
     first, second = site.rows("testresults", "results")
-    assert (first["wall_time_s"], first["iterations"]) == (1.5, 3)
-    assert first["extras"] == {"suspect": "it swapped", "n": 2.0}
-    assert first["metrics"] == {"gb_per_s": 26.9}
+    extras = {"suspect": "it swapped", "n": 2.0}
+    told = {"wall_time_s": 1.5, "iterations": 3, "extras": extras, "metrics": {"gb_per_s": 26.9}}
+    assert told.items() <= first.items()
     assert second["wall_time_s"] is None
 
 
@@ -134,9 +130,13 @@ def test_a_trace_is_counted(site: Site) -> None:
     assert second["self_share"] == pytest.approx(0.2)
     (counter,) = site.rows("chrome-trace", "counters")
     assert counter["max"] == 7
-    page = site.entry("chrome-trace")
-    assert "&lt;b&gt;load&lt;/b&gt;" in page
-    assert "<b>load" not in page
+    flame = site.page(f"/entry/{site.id_of('chrome-trace')}/flame")
+    # Each frame says what it is without a script.
+    assert "<title>&lt;b&gt;load&lt;/b&gt; &gt; parse: 200 µs, 20 %</title>" in flame
+    assert "style=" not in flame
+    for page in (site.entry("chrome-trace"), flame):
+        assert "&lt;b&gt;load&lt;/b&gt;" in page
+        assert "<b>load" not in page
 
 
 @pytest.mark.parametrize("name", ["flame", "timeline"])
@@ -148,13 +148,6 @@ def test_a_trace_is_drawn(site: Site, name: str) -> None:
     assert "parse" in words
     assert site.get(f"{address}.png").content.startswith(b"\x89PNG")
     assert site.get(f"{address}.svg?theme=dark").text != svg.text
-
-
-def test_each_frame_says_what_it_is_without_a_script(site: Site) -> None:
-    page = site.get(f"/entry/{site.id_of('chrome-trace')}/flame").text
-    assert "<title>&lt;b&gt;load&lt;/b&gt; &gt; parse: 200 µs, 20 %</title>" in page
-    assert "<b>load" not in page
-    assert "style=" not in page
 
 
 def test_what_a_trace_lost_is_told(tmp_path: Path) -> None:
@@ -252,8 +245,8 @@ def test_what_cannot_be_read_of_a_training_is_told(tmp_path: Path) -> None:
 
 
 def test_a_broken_one_says_why(site: Site) -> None:
-    page = site.entry("broken.json")
-    assert "It cannot be shown: it has another shape than it should: Expected `float`" in page
+    why = "It cannot be shown: it has another shape than it should: Expected `float`"
+    assert why in site.entry("broken.json")
     site.get(f"/entry/{site.id_of('broken.json')}/measurements.json", 422)
 
 
@@ -262,19 +255,18 @@ def test_what_changed_since_it_was_listed_is_told(site: Site) -> None:
     root = site.catalogue.roots[0]
     (root / "bench/hyperfine.json").write_bytes(b"{")
     (root / "traces/c.json.gz").unlink()
-    assert "It cannot be shown" in site.get(f"/entry/{hyperfine}").text
-    assert "It cannot be shown" in site.get(f"/entry/{chrome}").text
-    site.get(f"/entry/{chrome}/names.json", 422)
-    site.get(f"/entry/{chrome}/flame.svg", 422)
+    for entry in (hyperfine, chrome):
+        assert "It cannot be shown" in site.page(f"/entry/{entry}")
+    for part in ("names.json", "flame.svg"):
+        site.get(f"/entry/{chrome}/{part}", 422)
 
 
-@pytest.mark.parametrize("table", ["names", "results", "flame.svg", "timeline.png"])
+@pytest.mark.parametrize("table", ["names.json", "results.json", "flame.svg", "timeline.png"])
 def test_what_an_entry_does_not_have_is_not_there(site: Site, table: str) -> None:
-    suffix = "" if "." in table else ".json"
-    site.get(f"/entry/{site.id_of('pyperf')}/{table}{suffix}", 404)
-    site.get(f"/entry/{site.id_of('pprof')}/measurements.json", 404)
-    site.get("/entry/nothing", 404)
-    site.get("/entry/nothing.json", 404)
+    for part in (f"{site.id_of('pyperf')}/{table}", f"{site.id_of('pprof')}/measurements.json"):
+        site.get(f"/entry/{part}", 404)
+    for part in ("nothing", "nothing.json"):
+        site.get(f"/entry/{part}", 404)
 
 
 def test_names_of_others_are_texts(tmp_path: Path) -> None:
@@ -284,11 +276,7 @@ def test_names_of_others_are_texts(tmp_path: Path) -> None:
     site = Site(tmp_path)
     addresses = ["/entries", *(f"/entry/{one['id']}" for one in site.json("/entries.json"))]
     for address in [*addresses, f"/entry/{site.id_of('collapsed-stacks')}/flame"]:
-        page = site.get(address).text
-        assert "<script>alert" not in page
-        assert "<b>h" not in page
-        assert "<i>" not in page
-        assert "\x1b" not in page
+        assert not re.search("<script>alert|<b>h|<i>|\x1b", site.page(address))
     assert site.rows("hyperfine", "measurements")[0]["benchmark"] == HOSTILE
 
 

@@ -2,7 +2,8 @@
 
 import signal
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -14,7 +15,7 @@ from benchyard.host.testbed import hold_testbed
 from benchyard.results.folders import Results
 from benchyard.results.record import RunRecord, read_record
 from benchyard.run.progress import RunEnded, RunStarted, StepEnded, Waiting
-from tests.benchyard.run.conftest import Call, Lab, named, results, step
+from tests.benchyard.run.conftest import Act, Call, Lab, named, results, step
 from tests.conftest import ctrl_c, eventually, tree
 
 DONE, FAILED, SKIPPED = Outcome.COMPLETED, Outcome.FAILED, Outcome.SKIPPED
@@ -83,50 +84,44 @@ def test_a_rest_comes_between_runs_and_first_only_after_another_case(
     assert [type(e) for e in lab.events if isinstance(e, Waiting | RunStarted)] == told
 
 
-def rests(lab: Lab) -> list[float | None]:
-    return [event.seconds for event in lab.events if isinstance(event, Waiting)]
-
-
-def test_an_automatic_rest_is_in_proportion_to_the_run_before(lab: Lab) -> None:
-    lab.script.on("Alpha.work", 0.2, 0.04, 9.0)
-    case = lab.case(step("a"))
-
-    lab.execute(case, (1, 2, 3), cooldown=None, rest_first=0.02)
-
-    assert rests(lab) == pytest.approx([0.01, 0.1, 0.02])
-
-
-def test_a_case_says_how_long_it_rests_unless_somebody_asks(lab: Lab) -> None:
-    case = lab.case(step("a"), cooldown=0.003)
-    lab.execute(case, (1, 2), cooldown=None)
-    lab.execute(case, (1, 2), cooldown=0.001, force=True)
-    lab.execute(lab.case(step("a"), name="open", cooldown="auto"), (1,), cooldown=None)
-
-    assert rests(lab) == [0.003, 0.001]
-
-
-@pytest.mark.parametrize(("options", "executed"), [({}, 2), ({"keep_going": True}, 5)])
-def test_two_runs_in_a_row_that_fail_alike_end_the_case(
-    lab: Lab, options: dict[str, bool], executed: int
+@pytest.mark.parametrize(
+    ("of_case", "options", "rests"),
+    [
+        ({}, {"rest_first": 0.02}, [0.01, 0.1, 0.02]),  # in proportion to the run before
+        ({"cooldown": 0.003}, {}, [0.003, 0.003]),
+        ({"cooldown": 0.003}, {"cooldown": 0.001}, [0.001, 0.001]),
+    ],
+)
+def test_how_long_the_lab_rests(
+    lab: Lab, of_case: dict[str, float], options: dict[str, float], rests: list[float]
 ) -> None:
-    lab.script.on("Alpha.work", *[NO] * 5)
+    lab.script.on("Alpha.work", 0.2, 0.04, 9.0)
+
+    lab.execute(lab.case(step("a"), **of_case), (1, 2, 3), **{"cooldown": None, **options})
+
+    waits = [event.seconds for event in lab.events if isinstance(event, Waiting)]
+    assert waits == pytest.approx(rests)
+
+
+@pytest.mark.parametrize(
+    ("options", "acts", "failed"),
+    [
+        ({}, [NO] * 5, 2),
+        ({"keep_going": True}, [NO] * 5, 5),
+        ({}, [NO, CommandFailedError("another"), NO, 1.0, NO], 4),
+    ],
+    ids=["alike", "keep going", "different or apart"],
+)
+def test_two_runs_in_a_row_that_fail_alike_end_the_case(
+    lab: Lab, options: dict[str, bool], acts: list[Act], failed: int
+) -> None:
+    lab.script.on("Alpha.work", *acts)
 
     made = lab.execute(lab.case(step("a")), range(1, 6), **options)
 
-    assert [record.run for record in made.failed] == [*range(1, executed + 1)]
-    assert not made.interrupted
-    said = "fake: runs 1-2 failed alike, so its other runs are not begun (--keep-going begins them)"
-    assert [text.partition(": step")[0] for text in lab.notices] == ([said] if not options else [])
-
-
-def test_failures_that_differ_or_are_apart_end_nothing(lab: Lab) -> None:
-    other = CommandFailedError("another")
-    lab.script.on("Alpha.work", NO, other, NO, 1.0, NO, other)
-
-    made = lab.execute(lab.case(step("a")), range(1, 7))
-
-    assert len(made.records) == 6
-    assert made.done == (4,)
+    assert (len(made.failed), made.interrupted) == (failed, False)
+    said = [notice for notice in lab.notices if "(--keep-going begins them)" in notice]
+    assert len(said) == (failed == 2)
 
 
 def test_the_testbed_is_held_while_a_case_is_executed(lab: Lab) -> None:
@@ -152,28 +147,19 @@ def test_the_testbed_is_held_while_a_case_is_executed(lab: Lab) -> None:
 
 def test_independent_steps_overlap_and_their_successor_waits_for_all(lab: Lab) -> None:
     both = threading.Barrier(2, action=lambda: lab.clock.advance(5.0))
-
-    def side(call: Call) -> None:
-        if call.parameters["text"]:
-            both.wait(10)
-
-    lab.script.on("Crowd.work", always=side)
+    lab.script.on("Crowd.work", always=lambda call: call.parameters["text"] and both.wait(10))
+    beside: dict[str, Any] = {"needs": ["begin"], "parameters": {"text": "x"}}
 
     record = lab.one(
         step("begin", "Crowd"),
-        step("left", "Crowd", needs=["begin"], parameters={"text": "x"}),
-        step("right", "Crowd", needs=["begin"], parameters={"text": "x"}),
+        step("left", "Crowd", **beside),
+        step("right", "Crowd", **beside),
         step("end", "Crowd", needs=["left", "right"]),
     )
 
-    spans = {s.name: (s.attempts[0].start_s, s.attempts[0].end_s) for s in record.steps}
+    spans = [(s.attempts[0].start_s, s.attempts[0].end_s) for s in record.steps]
     assert record.outcome is DONE
-    assert spans == {
-        "begin": (0.0, 0.0),
-        "left": (0.0, 5.0),
-        "right": (0.0, 5.0),
-        "end": (5.0, 5.0),
-    }
+    assert spans == [(0.0, 0.0), (0.0, 5.0), (0.0, 5.0), (5.0, 5.0)]
 
 
 def test_a_failure_skips_what_waits_for_it_and_starts_nothing_new(lab: Lab) -> None:
@@ -207,13 +193,8 @@ def test_a_failure_lets_what_runs_beside_it_end(lab: Lab) -> None:
     assert record.outcome is FAILED
 
 
-graphs = st.integers(1, 7).flatmap(
-    lambda size: st.tuples(
-        *(
-            st.sets(st.integers(0, i - 1), max_size=3) if i else st.just(set[int]())
-            for i in range(size)
-        )
-    )
+graphs = st.lists(st.sets(st.integers(0, 5), max_size=3), min_size=1, max_size=7).map(
+    lambda needs: [{n for n in each if n < i} for i, each in enumerate(needs)]
 )
 
 
@@ -225,35 +206,31 @@ def test_every_graph_is_executed_in_an_order_that_it_allows(
     lab: Lab, graph: Sequence[set[int]], broken: set[int]
 ) -> None:
     """Each step once, after all it needs; behind a failure nothing."""
-    lab.script.calls.clear()
     began: list[int] = []
-    ended: dict[int, int] = {}
+    ended: set[int] = set()
 
     def work(call: Call) -> None:
         number = int(call.parameters["text"])
         began.append(number)
-        assert graph[number] <= ended.keys()
+        assert graph[number] <= ended
         if number in broken:
             raise NO
-        ended[number] = len(began)
+        ended.add(number)
 
     lab.script.on("Crowd.work", always=work)
     steps = [
         step(str(i), "Crowd", needs=[str(n) for n in sorted(needs)], parameters={"text": str(i)})
         for i, needs in enumerate(graph)
     ]
-    case = lab.case(*steps, name=f"graph{len(lab.events)}")
 
-    record = lab.execute(case).records[0]
+    record = lab.execute(lab.case(*steps, name=f"graph{len(lab.events)}")).records[0]
 
     assert len(began) == len(set(began))
     assert len(record.steps) == len(graph)
-    if broken.isdisjoint(range(len(graph))):
-        assert record.outcome is DONE
-        assert len(began) == len(graph)
-    else:
-        assert record.outcome is FAILED
-        assert all(not (graph[s.index - 1] & broken) or s.outcome is SKIPPED for s in record.steps)
+    whole = broken.isdisjoint(range(len(graph)))
+    assert record.outcome is (DONE if whole else FAILED)
+    assert not whole or len(began) == len(graph)
+    assert all(not (graph[s.index - 1] & broken) or s.outcome is SKIPPED for s in record.steps)
 
 
 # -- the wish to stop
@@ -382,47 +359,47 @@ def test_ctrl_c_ends_the_wait_for_the_testbed(lab: Lab) -> None:
 # -- asking the user
 
 
-def test_wait_for_user_asks_before_each_step(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[int] = []
-
-    def enter() -> str:
-        asked.append(lab.script.count("Alpha.work"))
-        return ""
-
-    monkeypatch.setattr("builtins.input", enter)
-
-    lab.execute(lab.case(step("a"), step("b")), wait_for_user=True)
-
-    assert asked == [0, 1]
-    reasons = [e.reason for e in lab.events if isinstance(e, Waiting)]
-    assert reasons == ["press Enter to execute a", "press Enter to execute b"]
+def enter() -> str:
+    return ""
 
 
-def test_ctrl_c_at_the_question_executes_nothing_more(
-    lab: Lab, monkeypatch: pytest.MonkeyPatch
+def interrupt() -> str:
+    ctrl_c()
+    return ""
+
+
+def closed() -> str:
+    raise EOFError
+
+
+@pytest.mark.parametrize(
+    ("answer", "works", "asked", "outcome"),
+    [
+        (enter, 2, 2, DONE),
+        (interrupt, 0, 1, Outcome.CANCELLED),
+        (closed, 0, 1, FAILED),
+    ],
+)
+def test_wait_for_user_asks_before_each_step(
+    lab: Lab,
+    monkeypatch: pytest.MonkeyPatch,
+    answer: Callable[[], str],
+    works: int,
+    asked: int,
+    outcome: Outcome,
 ) -> None:
-    def enter() -> str:
-        ctrl_c()
-        return ""
+    before: list[int] = []
 
-    monkeypatch.setattr("builtins.input", enter)
+    def respond() -> str:
+        before.append(lab.script.count("Alpha.work"))
+        return answer()
+
+    monkeypatch.setattr("builtins.input", respond)
 
     executed = lab.execute(lab.case(step("a"), step("b")), wait_for_user=True)
 
-    assert lab.script.count("Alpha.work") == 0
-    assert executed.interrupted
-    assert set(outcomes(executed.records[0]).values()) == {Outcome.CANCELLED}
-
-
-def test_nobody_to_ask_fails_the_run_and_says_so(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
-    def closed() -> str:
-        raise EOFError
-
-    monkeypatch.setattr("builtins.input", closed)
-
-    executed = lab.execute(lab.case(step("a")), wait_for_user=True)
-
-    error = executed.records[0].error
-    assert error is not None
-    assert error.message == "nobody is there to press Enter"
-    assert lab.script.count("Alpha.work") == 0
+    assert before == [*range(asked)]
+    assert lab.script.count("Alpha.work") == works
+    [record] = executed.records
+    assert (record.outcome, executed.interrupted) == (outcome, answer is interrupt)
+    assert answer is not closed or "nobody is there to press Enter" in str(record.error)

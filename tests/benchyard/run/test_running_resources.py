@@ -2,14 +2,14 @@
 
 import contextlib
 import threading
-from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
 from benchyard.core.errors import CommandFailedError, NotReadyError
 from benchyard.core.model import Outcome
-from benchyard.results.record import RunRecord
 from tests.benchyard.run.conftest import (
     Call,
     FakeResource,
@@ -77,21 +77,6 @@ def test_a_half_finished_start_is_stopped_too(lab: Lab, method: str) -> None:
     assert attempt.error == broken.error
 
 
-def test_a_retry_starts_a_new_instance_after_a_broken_start(lab: Lab) -> None:
-    lab.script.on("Alpha.wait_until_ready", NotReadyError("died"))
-
-    record = lab.one(step("a", retries=1))
-
-    assert record.outcome is DONE
-    assert life(lab.script) == [
-        *("initialize", "start", "wait_until_ready"),
-        *("stop", "start", "wait_until_ready", "work", "stop"),
-    ]
-    first, second = (c.resource for c in lab.script.calls if c.key == "Alpha.start")
-    assert first is not second
-    assert first.workspace == second.workspace
-
-
 @pytest.mark.parametrize("method", ["start", "wait_until_ready", "initialize"])
 def test_a_false_from_a_krown_style_life_method_is_an_error(lab: Lab, method: str) -> None:
     lab.script.on(f"Alpha.{method}", lambda _: False)
@@ -105,12 +90,6 @@ def test_a_false_from_a_krown_style_life_method_is_an_error(lab: Lab, method: st
 
 
 # -- defects 35 and 36: whatever raises, everything is stopped
-
-
-def raised_in(lab: Lab, place: str, error: BaseException) -> RunRecord:
-    """Execute a run of three resources in which ``place`` raises."""
-    lab.script.on(place, error)
-    return lab.one(step("a"), step("b", "Beta"), step("c", "Crowd"))
 
 
 @pytest.mark.parametrize("error", [RuntimeError("boom"), NO, MemoryError()])
@@ -127,7 +106,9 @@ def raised_in(lab: Lab, place: str, error: BaseException) -> RunRecord:
 def test_defect_35_an_exception_anywhere_stops_everything(
     lab: Lab, place: str, stopped: list[str], error: Exception
 ) -> None:
-    record = raised_in(lab, place, error)
+    lab.script.on(place, error)
+
+    record = lab.one(step("a"), step("b", "Beta"), step("c", "Crowd"))
 
     assert [key for key in lab.script.keys if key.endswith(".stop")] == stopped
     assert lab.collectors[0].running is False
@@ -149,15 +130,24 @@ def test_defect_36_a_stop_that_fails_keeps_no_other_from_stopping(lab: Lab) -> N
     )
 
 
-def test_a_constructor_that_raises_fails_the_run_and_is_recorded(lab: Lab) -> None:
+def breaking(lab: Lab, good: int) -> None:
+    """Add a class ``Gamma`` of which only the first ``good`` instances can be made."""
+    made: list[object] = []
+
     class Gamma(FakeResource):
         script = lab.script
 
         def __init__(self, *arguments: Any) -> None:
             super().__init__(*arguments)
-            raise RuntimeError("cannot be made")
+            made.append(self)
+            if len(made) > good:
+                raise RuntimeError("cannot be made")
 
     lab.classes["Gamma"] = Gamma
+
+
+def test_a_constructor_that_raises_fails_the_run_and_is_recorded(lab: Lab) -> None:
+    breaking(lab, 0)
 
     record = lab.one(step("a"), step("b", "Gamma"))
 
@@ -171,7 +161,8 @@ def test_a_constructor_that_raises_fails_the_run_and_is_recorded(lab: Lab) -> No
 # -- broken instances
 
 
-def after_timeout(lab: Lab) -> None:
+@pytest.mark.parametrize("broken", [["work", "abort"], []], ids=["aborted", "never ready"])
+def test_a_broken_instance_is_stopped_and_a_new_one_takes_over(lab: Lab, broken: list[str]) -> None:
     aborted = threading.Event()
 
     def late(_call: Call) -> None:
@@ -179,26 +170,25 @@ def after_timeout(lab: Lab) -> None:
         raise CommandFailedError("killed")
 
     lab.script.on("Alpha.abort", lambda _: aborted.set())
-    lab.script.on("Alpha.work", late)
-
-
-def workers(lab: Lab) -> list[FakeResource]:
-    return [call.resource for call in lab.script.calls if call.key == "Alpha.work"]
-
-
-def test_an_aborted_instance_is_stopped_and_a_new_one_takes_over(lab: Lab) -> None:
-    after_timeout(lab)
+    if broken:
+        lab.script.on("Alpha.work", late)
+    else:
+        lab.script.on("Alpha.wait_until_ready", NotReadyError("died"))
 
     record = lab.one(step("a", timeout=0.5, retries=1))
 
     assert record.outcome is DONE
     assert life(lab.script) == [
-        *("initialize", "start", "wait_until_ready", "work", "abort"),
+        *("initialize", "start", "wait_until_ready", *broken),
         *("stop", "start", "wait_until_ready", "work", "stop"),
     ]
-    first, second = workers(lab)
+    first, second = (c.resource for c in lab.script.calls if c.key == "Alpha.start")
     assert first is not second
     assert first.workspace == second.workspace, "a database's files outlive its server"
+
+
+def workers(lab: Lab) -> list[FakeResource]:
+    return [call.resource for call in lab.script.calls if call.key == "Alpha.work"]
 
 
 @pytest.mark.parametrize("expect_failure", [False, True])
@@ -230,62 +220,39 @@ def test_an_instance_that_survived_a_failure_is_used_again_if_it_can_say_so(
 
 
 def test_a_replacement_that_cannot_be_made_says_why_each_time(lab: Lab) -> None:
-    made: list[object] = []
-
-    class Gamma(FakeResource):
-        script = lab.script
-
-        def __init__(self, *arguments: Any) -> None:
-            super().__init__(*arguments)
-            made.append(self)
-            if len(made) > 1:
-                raise RuntimeError("no second one")
-
-    lab.classes["Gamma"] = Gamma
+    breaking(lab, 1)
     lab.script.on("Gamma.work", NO)
     lab.script.on("Gamma.alive", lambda _: False)
 
     record = lab.one(step("a", "Gamma", retries=2))
 
     errors = [attempt.error for attempt in record.steps[0].attempts]
-    assert [error.message for error in errors if error] == ["no", *["no second one"] * 2]
+    assert [error.message for error in errors if error] == ["no", *["cannot be made"] * 2]
     assert lab.script.count("Gamma.stop") == 1
 
 
 # -- side by side
 
 
-def two_at_once(lab: Lab, resource: str, patience: float) -> tuple[RunRecord, bool]:
-    """Execute two independent steps; tell whether both commands were under way at once."""
+@pytest.mark.parametrize(("resource", "patience"), [("Alpha", 0.2), ("Crowd", 30)])
+def test_only_a_concurrent_resource_gets_several_commands_at_once(
+    lab: Lab, resource: str, patience: float
+) -> None:
     both = threading.Barrier(2)
     met: list[bool] = []
 
     def work(_call: Call) -> None:
-        try:
+        with contextlib.suppress(threading.BrokenBarrierError):
             both.wait(patience)
             met.append(True)
-        except threading.BrokenBarrierError:
-            met.append(False)
 
     lab.script.on(f"{resource}.work", always=work)
+
     record = lab.one(step("a", resource, needs=[]), step("b", resource, needs=[]))
-    return record, met == [True, True]
-
-
-def test_a_resource_that_takes_one_command_gets_one_at_a_time(lab: Lab) -> None:
-    record, together = two_at_once(lab, "Alpha", 0.2)
 
     assert record.outcome is DONE
-    assert not together
-    assert lab.script.count("Alpha.start") == 1
-
-
-def test_a_concurrent_resource_gets_several(lab: Lab) -> None:
-    record, together = two_at_once(lab, "Crowd", 30)
-
-    assert record.outcome is DONE
-    assert together
-    assert lab.script.count("Crowd.start") == 1
+    assert met == [True] * (2 if resource == "Crowd" else 0)
+    assert lab.script.count(f"{resource}.start") == 1
 
 
 def test_nothing_starts_any_more_once_all_was_aborted(lab: Lab) -> None:
@@ -300,84 +267,43 @@ def test_nothing_starts_any_more_once_all_was_aborted(lab: Lab) -> None:
         raise CommandFailedError("killed")
 
     lab.script.on("Alpha.work", hold)
-    threads = [
-        threading.Thread(target=ignoring(lambda s=s: session.attempt(s))) for s in case.steps
-    ]
-    threads[0].start()
-    assert busy.wait(10)
-    threads[1].start()
-    session.abort()
-    go_on.set()
-    for thread in threads:
-        thread.join(10)
+    with ThreadPoolExecutor(2) as pool:
+        pool.submit(session.attempt, case.steps[0])
+        assert busy.wait(10)
+        pool.submit(session.attempt, case.steps[1])
+        session.abort()
+        go_on.set()
     session.abandon()
 
-    assert lab.script.count("Alpha.start") == 1
-    assert lab.script.count("Alpha.work") == 1
-    assert lab.script.count("Alpha.stop") == 1
-
-
-def ignoring(action: Callable[[], None]) -> Callable[[], None]:
-    def act() -> None:
-        with contextlib.suppress(Exception):  # how it failed is in the record
-            action()
-
-    return act
+    assert [lab.script.count(f"Alpha.{method}") for method in ("start", "work", "stop")] == [1] * 3
 
 
 # -- what resources say of themselves
 
 
-def test_a_version_is_asked_while_the_system_runs(lab: Lab) -> None:
-    """A server that was stopped answers nothing."""
+@pytest.mark.parametrize("known", [True, False])
+def test_a_version_is_asked_while_the_system_runs(lab: Lab, *, known: bool) -> None:
+    """A server that was stopped answers nothing; a version that cannot be told is null."""
 
-    def version(call: Call) -> str:
+    def version(_call: Call) -> str:
         alive = lab.script.count("Alpha.wait_until_ready") > lab.script.count("Alpha.stop")
-        if not alive:
+        if not alive or not known:
             raise ConnectionError("connection refused")
-        return f"{call.resource.settings.password}16.4"
+        return "16.4"
 
     lab.script.on("Alpha.version", always=version)
 
     record = lab.one(step("a"), step("b"))
 
-    assert record.resources["Alpha"] == {"version": "16.4", "settings": {}}
-    assert lab.script.count("Alpha.version") == 1
-
-
-def test_a_version_that_cannot_be_told_is_null(lab: Lab) -> None:
-    lab.script.on("Alpha.version", always=RuntimeError("no idea"))
-
-    record = lab.one(step("a"))
-
     assert record.outcome is DONE
-    assert record.resources["Alpha"] == {"version": None, "settings": {}}
-
-
-def facts_of(lab: Lab, *told: Any) -> Any:
-    """Execute a case whose resource tells these facts, or raises them, one after another."""
-    facts = iter(told)
-
-    class Alpha(FakeResource):
-        script = lab.script
-
-        def facts(self) -> Mapping[str, Any]:
-            each = next(facts, dict[str, Any]())
-            if isinstance(each, Exception):
-                raise each
-            return each
-
-    lab.classes["Alpha"] = Alpha
-    return lab.one(step("a")).resources["Alpha"]
+    assert record.resources["Alpha"] == {"version": "16.4" if known else None, "settings": {}}
+    assert not known or lab.script.count("Alpha.version") == 1
 
 
 @pytest.mark.parametrize(
     ("told", "recorded"),
     [
-        (
-            [{"id": "sha256:1", "limits": {"cpus": None}}],
-            {"id": "sha256:1", "limits": {"cpus": None}},
-        ),
+        ([{"id": 1, "limits": {"cpus": None}}], {"id": 1, "limits": {"cpus": None}}),
         ([{"id": "begin"}, {"id": "ready"}], {"id": "ready"}),
         ([{"id": "begin"}, RuntimeError("no idea")], {"id": "begin"}),
         ([{"version": "another"}], {}),
@@ -385,18 +311,19 @@ def facts_of(lab: Lab, *told: Any) -> Any:
     ids=["facts", "the last ones count", "the first ones stay", "never the version"],
 )
 def test_what_a_resource_tells_of_itself_is_in_the_record(
-    lab: Lab, told: list[Any], recorded: dict[str, Any]
+    lab: Lab, told: list[Any], recorded: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert facts_of(lab, *told) == {"version": "1.2.3", "settings": {}, **recorded}
+    facts = Mock(side_effect=[*told, *[{}] * 9])
+    monkeypatch.setattr(lab.classes["Alpha"], "facts", facts)
+
+    resources = lab.one(step("a")).resources
+
+    assert resources["Alpha"] == {"version": "1.2.3", "settings": {}, **recorded}
 
 
-def test_a_resource_that_cannot_say_what_it_owns_owns_nothing(lab: Lab) -> None:
-    class Vague(FakeResource):
-        script = lab.script
+def test_a_resource_that_cannot_say_what_it_owns_owns_nothing(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lab.classes["Alpha"], "pids", Mock(side_effect=RuntimeError("no idea")))
 
-        def pids(self, step: str | None = None) -> list[int]:
-            raise RuntimeError(f"no idea of {step}")
-
-    lab.classes["Vague"] = Vague
-
-    assert lab.one(step("a", "Vague")).outcome is DONE
+    assert lab.one(step("a")).outcome is DONE

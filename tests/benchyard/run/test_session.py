@@ -3,8 +3,8 @@
 import errno
 import logging
 import os
-from collections.abc import Callable
 from contextlib import nullcontext
+from unittest.mock import Mock
 
 import pytest
 
@@ -89,6 +89,8 @@ def test_an_input_that_a_run_changed_is_reported(lab: Lab) -> None:
 
 
 def test_defect_20_nothing_of_a_run_passes_to_the_next(lab: Lab) -> None:
+    """Nor anything of a failed try to the next try."""
+
     def use(call: Call) -> None:
         place = call.resource.workspace
         assert list(place.own.iterdir()) == []
@@ -96,30 +98,19 @@ def test_defect_20_nothing_of_a_run_passes_to_the_next(lab: Lab) -> None:
         (place.own / "database").write_text("state")
         (place.shared / "undeclared").write_text("state")
 
-    lab.script.on("Alpha.work", always=use)
-    case = lab.case(step("a"), data={"words.txt": "x"})
-
-    executed = lab.execute(case, (1, 2, 3))
-
-    assert [record.outcome for record in executed.records] == [DONE] * 3
-    assert {p.name for p in results(case).rglob("*")}.isdisjoint(
-        {"database", "undeclared", ".work"}
-    )
-
-
-def test_a_failed_try_leaves_nothing_to_the_next_try(lab: Lab) -> None:
     def fail(call: Call) -> None:
-        (call.resource.workspace.own / "database").write_text("state")
+        use(call)
         raise CommandFailedError("no")
 
-    def look(call: Call) -> None:
-        assert list(call.resource.workspace.own.iterdir()) == []
+    lab.script.on("Alpha.work", fail, always=use)
+    case = lab.case(step("a"), data={"words.txt": "x"})
 
-    lab.script.on("Alpha.work", fail, look)
-    case = lab.case(step("a"))
-    lab.execute(case)
+    tries = [lab.execute(case, runs) for runs in [(1,), (1, 2, 3)]]
 
-    assert lab.execute(case).records[0].outcome is DONE
+    outcomes = [record.outcome for executed in tries for record in executed.records]
+    assert outcomes == [FAILED, DONE, DONE, DONE]
+    leftovers = {"database", "undeclared", ".work"}
+    assert {p.name for p in results(case).rglob("*")}.isdisjoint(leftovers)
 
 
 def test_defect_45_the_umask_is_the_users(lab: Lab) -> None:
@@ -182,10 +173,9 @@ def leak(call: Call) -> None:
     raise CommandFailedError(f"login with {secret} refused") from cause
 
 
-def leaky(lab: Lab, key: str | None, act: Act = leak) -> Case:
+def leaky(lab: Lab, key: str, act: Act = leak) -> Case:
     lab.environment["DB_PASSWORD"] = SECRET
-    if key is not None:
-        lab.script.on(key, always=act)
+    lab.script.on(key, always=act)
     return lab.case(
         step("a", parameters={"text": "${env:DB_PASSWORD}"}, may_fail=True, retries=1),
         step("b", "Beta", parameters={"text": "x ${env:DB_PASSWORD} y"}),
@@ -193,50 +183,36 @@ def leaky(lab: Lab, key: str | None, act: Act = leak) -> Case:
     )
 
 
-def test_secrets_reach_the_command(lab: Lab) -> None:
-    case = leaky(lab, None)
-
-    lab.execute(case)
-
-    works = {c.key: c for c in lab.script.calls if c.key.endswith("work")}
-    assert works["Alpha.work"].parameters["text"] == SECRET
-    assert works["Alpha.work"].resource.settings.password == SECRET
-    assert works["Beta.work"].parameters["text"] == f"x {SECRET} y"
-
-
 @pytest.mark.parametrize(
     "key",
     [
-        None,
-        *("Alpha.work", "Alpha.initialize", "Alpha.start", "Alpha.wait_until_ready"),
+        *("none", "Alpha.work", "Alpha.initialize", "Alpha.start", "Alpha.wait_until_ready"),
         *("Alpha.stop", "Alpha.alive", "Alpha.version"),
     ],
 )
 def test_a_secret_is_in_no_file_of_the_results_and_in_no_log(
-    lab: Lab, key: str | None, caplog: pytest.LogCaptureFixture
+    lab: Lab, key: str, caplog: pytest.LogCaptureFixture
 ) -> None:
+    said = {"url": f"db://{SECRET}@host", "rows": 3, "more": [{"x": SECRET}]}
     case = leaky(lab, key)
     if key == "Alpha.alive":
         lab.script.on("Alpha.work", CommandFailedError("no"))
+    elif key == "none":
+        lab.script.on("Alpha.work", lambda _: said)
 
-    lab.execute(case)
+    [record] = lab.execute(case).records
 
+    if key == "none":
+        alpha, beta = (c for c in lab.script.calls if c.key.endswith("work"))
+        assert (alpha.parameters["text"], alpha.resource.settings.password) == (SECRET, SECRET)
+        assert beta.parameters["text"] == f"x {SECRET} y"
+        values = record.steps[0].attempts[0].repetitions[0].values
+        assert values == {"url": "db://******@host", "rows": 3, "more": [{"x": "******"}]}
     assert (results(case) / "run_1/run.json").is_file()
     for path in results(case).rglob("*"):
         assert not path.is_file() or b"hunter2" not in path.read_bytes(), path
     assert "hunter2" not in caplog.text
     assert "hunter2" not in repr(lab.events)
-
-
-def test_a_secret_in_what_a_command_says_is_taken_out(lab: Lab) -> None:
-    said = {"url": f"db://{SECRET}@host", "rows": 3, "more": [{"x": SECRET}]}
-    case = leaky(lab, "Alpha.work", lambda _: said)
-
-    record = lab.execute(case).records[0]
-
-    values = record.steps[0].attempts[0].repetitions[0].values
-    assert values == {"url": "db://******@host", "rows": 3, "more": [{"x": "******"}]}
-    assert b"hunter2" not in (results(case) / "run_1/run.json").read_bytes()
 
 
 def test_an_error_that_leaves_the_run_carries_no_secret(lab: Lab) -> None:
@@ -287,28 +263,12 @@ def test_a_collector_that_breaks_fails_the_run(lab: Lab, place: str) -> None:
 
 def test_a_listener_that_breaks_does_not_disturb_the_run(lab: Lab) -> None:
     """A closed terminal must not leave a container behind."""
+    lab.listeners.append(Mock(side_effect=BrokenPipeError(errno.EPIPE, "Broken pipe")))
 
-    def closed(_event: object) -> None:
-        raise BrokenPipeError(errno.EPIPE, "Broken pipe")
-
-    lab.listeners.append(closed)
-    case = lab.case(step("a"), step("b", "Beta"))
-
-    executed = lab.execute(case)
+    executed = lab.execute(lab.case(step("a"), step("b", "Beta")))
 
     assert executed.records[0].outcome is DONE
     assert lab.script.count("Alpha.stop") == lab.script.count("Beta.stop") == 1
-
-
-def failing(name: str, error: Exception) -> Callable[..., None]:
-    def fail(*_arguments: object, **_options: object) -> None:
-        raise error
-
-    fail.__name__ = name
-    return fail
-
-
-FULL = OSError(errno.ENOSPC, "No space left on device")
 
 
 @pytest.mark.parametrize("name", ["View", "begin_run", "write_down", "finish_run", "Keeper"])
@@ -318,7 +278,8 @@ def test_a_full_disk_at_any_point_is_the_error_that_is_told(
     case = lab.case(step("a"))
     lab.execute(case, (1,))
     before = tree(results(case) / "run_1")
-    monkeypatch.setattr(session_module, name, failing(name, FULL))
+    full = OSError(errno.ENOSPC, "No space left on device")
+    monkeypatch.setattr(session_module, name, Mock(side_effect=full, __name__=name))
 
     with pytest.raises(OSError, match="No space left on device"):
         lab.execute(case, (1, 2, 3))

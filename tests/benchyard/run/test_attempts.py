@@ -20,10 +20,6 @@ from tests.benchyard.run.conftest import Call, Lab, named, phases, step
 DONE, FAILED = Outcome.COMPLETED, Outcome.FAILED
 
 
-def outcomes(record: StepRecord) -> list[Outcome]:
-    return [attempt.outcome for attempt in record.attempts]
-
-
 def message(record: StepRecord) -> str:
     """Return the text of a step's last error."""
     error = record.attempts[-1].error
@@ -120,10 +116,10 @@ def test_may_fail_alone_tries_three_times_and_is_tolerated(lab: Lab) -> None:
 
     record = lab.one(step("shaky", may_fail=True), step("next"))
 
-    assert outcomes(named(record, "shaky")) == [FAILED] * 3
-    assert named(record, "shaky").outcome is Outcome.TOLERATED
-    assert message(named(record, "shaky")) == "no 3"
-    assert named(record, "shaky").durations_s == []
+    shaky = named(record, "shaky")
+    assert [attempt.outcome for attempt in shaky.attempts] == [FAILED] * 3
+    assert (shaky.outcome, message(shaky)) == (Outcome.TOLERATED, "no 3")
+    assert shaky.durations_s == []
     assert record.outcome is DONE
 
 
@@ -247,12 +243,12 @@ def test_the_check_is_not_in_the_duration(lab: Lab) -> None:
 # -- deadlines
 
 
-def until_aborted(lab: Lab, error: Exception | None, problem: Exception | None = None) -> None:
-    """Let ``work`` last until it is aborted, and then raise ``error`` or end well.
-
-    Args:
-        problem: What the abort raises.
-    """
+@pytest.mark.parametrize("expect_failure", [False, True])
+@pytest.mark.parametrize("error", [CommandFailedError("killed by SIGKILL", -9), None])
+def test_a_late_command_is_aborted_and_timed_out(
+    lab: Lab, error: Exception | None, expect_failure: bool
+) -> None:
+    """Even if it ends well: a class without ``abort`` works on, beyond the time of the step."""
     aborted = threading.Event()
 
     def work(_call: Call) -> None:
@@ -260,22 +256,8 @@ def until_aborted(lab: Lab, error: Exception | None, problem: Exception | None =
         if error is not None:
             raise error
 
-    def abort(_call: Call) -> None:
-        aborted.set()
-        if problem is not None:
-            raise problem
-
-    lab.script.on("Alpha.abort", abort)
+    lab.script.on("Alpha.abort", lambda _: aborted.set())
     lab.script.on("Alpha.work", work)
-
-
-@pytest.mark.parametrize("expect_failure", [False, True])
-@pytest.mark.parametrize("error", [CommandFailedError("killed by SIGKILL", -9), None])
-def test_a_late_command_is_aborted_and_timed_out(
-    lab: Lab, error: Exception | None, expect_failure: bool
-) -> None:
-    """Even if it ends well: a class without ``abort`` works on, beyond the time of the step."""
-    until_aborted(lab, error)
 
     record = lab.one(step("a", timeout=0.02, expect_failure=expect_failure))
 
@@ -310,6 +292,3 @@ def test_an_abort_is_over_before_anything_else_begins(lab: Lab) -> None:
     lab.one(step("a", timeout=0.5, retries=1))
 
     assert order == ["abort begins", "abort ends", "second attempt"]
-
-
-# -- what is told

@@ -2,6 +2,7 @@
 
 import random
 from datetime import UTC, datetime
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
@@ -29,8 +30,12 @@ def lengths(node: Node, operation: Operation = PULL) -> list[float | None]:
     return [span.duration for span in node.of(operation)]
 
 
-def without(rows: list[Row], event: str) -> list[Row]:
-    return [one for one in rows if one["Event"] != event]
+def columns(node: Node) -> tuple[float | None, float | None]:
+    return node.column(Operation.PREPARATION), node.column(Operation.RESOURCES)
+
+
+def without(rows: list[Row], *events: str) -> list[Row]:
+    return [one for one in rows if one["Event"] not in events]
 
 
 # -- as the original
@@ -78,28 +83,30 @@ def test_the_order_of_rows_does_not_matter(chance: random.Random) -> None:
 
 
 @pytest.mark.parametrize(
-    "event", ["nodeprep:start", "nodeprep:end", "cascade:start", "cascade:gr-done"]
+    ("event", "preparation", "resources"),
+    [
+        ("nodeprep:start", None, 1000.0),
+        ("nodeprep:end", None, 1000.0),
+        ("cascade:start", 120.5, None),
+        ("cascade:gr-done", 120.5, None),
+    ],
 )
-def test_a_node_that_lacks_an_event_loses_nothing_else(event: str) -> None:
-    rows = prepared("a") + pulled("a", "i", START + 200) + prepared("b", START + 1)
-    kept = [one for one in rows if one["NodeId"] == "b" or one["Event"] != event]
+def test_a_node_that_lacks_an_event_loses_nothing_else(
+    event: str, preparation: float | None, resources: float | None
+) -> None:
+    rows = without(prepared("a") + pulled("a", "i", START + 200), event)
+    rows += prepared("b", START + 1)
     with pytest.raises(KeyError):
-        put_together(kept)
-    one, other = sorted(graph_of(kept).nodes, key=lambda node: node.name)
-    assert lengths(one) == [30.0]
-    assert (
-        other.column(Operation.PREPARATION),
-        other.column(Operation.RESOURCES),
-        other.is_finished,
-    ) == (120.5, 1000.0, True)
-    if event.startswith("nodeprep"):
-        assert (one.length(Operation.PREPARATION), one.column(Operation.RESOURCES)) == (
-            None,
-            1000.0,
-        )
-    else:
-        assert (one.length(Operation.PREPARATION), one.column(Operation.RESOURCES)) == (120.5, None)
-    assert one.ready_at is None or event == "cascade:start"
+        put_together(rows)
+    torn, whole = sorted(graph_of(rows).nodes, key=lambda node: node.name)
+    assert lengths(torn) == [30.0]
+    assert columns(whole) == (120.5, 1000.0)
+    assert whole.is_finished
+    assert (torn.length(Operation.PREPARATION), torn.column(Operation.RESOURCES)) == (
+        preparation,
+        resources,
+    )
+    assert torn.ready_at is None or event == "cascade:start"
 
 
 def test_a_node_that_is_still_prepared_is_unfinished_up_to_what_was_seen() -> None:
@@ -183,14 +190,10 @@ def test_a_node_that_is_prepared_again_is_a_bar_of_its_own() -> None:
     rows += prepared("a", START + 9000) + pulled("a", "i", START + 9300, 7)
     random.Random(3).shuffle(rows)  # noqa: S311 - no secret
     first, second = graph_of(rows).nodes
-    assert [first.label, second.label] == ["a", "a (2)"]
-    assert [lengths(first), lengths(second)] == [[30.0], [7.0]]
-    assert (
-        first.column(Operation.PREPARATION),
-        second.column(Operation.PREPARATION),
-        second.column(Operation.RESOURCES),
-    ) == (120.5, 120.5, 1000.0)
-    assert [first.start, second.start] == [START, START + 9000]
+    assert (first.label, lengths(first), first.start) == ("a", [30.0], START)
+    assert (second.label, lengths(second), second.start) == ("a (2)", [7.0], START + 9000)
+    assert first.column(Operation.PREPARATION) == 120.5
+    assert columns(second) == (120.5, 1000.0)
     given_up, whole = graph_of([row(START - 500, "a", "nodeprep:start"), *prepared("a")]).nodes
     assert (given_up.is_finished, whole.is_finished) == (False, True)
 
@@ -207,16 +210,11 @@ def test_time_is_utc_wherever_it_is_read(zone: str, monkeypatch: pytest.MonkeyPa
     try:
         # 120 s over the end of daylight saving time in New York; the original makes -3480 s of it.
         change = datetime(2016, 11, 6, 6, 0, tzinfo=UTC).timestamp() - 60
-        node = only(
-            [
-                row(change, "a", "nodeprep:start", "offer=o,sku=s"),
-                row(change + 120, "a", "nodeprep:end"),
-            ]
-        )
+        begins = row(change, "a", "nodeprep:start", "offer=o,sku=s")
+        node = only([begins, row(change + 120, "a", "nodeprep:end")])
         assert node.column(Operation.PREPARATION) == 120.0
-        assert document(graph_of(prepared("a")), [])["nodes"][0]["started_at"] == (  # type: ignore[index, call-overload]
-            "2016-11-18T19:35:23.250000+00:00"
-        )
+        [made] = cast("Any", document(graph_of(prepared("a")), [])["nodes"])
+        assert made["started_at"] == "2016-11-18T19:35:23.250000+00:00"
     finally:
         monkeypatch.undo()
         time.tzset()
@@ -236,11 +234,9 @@ def test_keys_are_numbers_of_seconds(keys: list[str], count: int) -> None:
 
 
 def test_the_name_that_2016_had_for_a_few_days_is_known() -> None:
-    rows = without(without(prepared("a"), "shipyard:pull-start"), "shipyard:pull-end")
-    rows += [
-        row(START + 10, "a", "cascade:docker-run-pull-start"),
-        row(START + 14.5, "a", "cascade:docker-run-pull-end"),
-    ]
+    rows = without(prepared("a"), "shipyard:pull-start", "shipyard:pull-end")
+    for at, event in ((10, "start"), (14.5, "end")):
+        rows.append(row(START + at, "a", f"cascade:docker-run-pull-{event}"))
     assert only(rows).optional(Operation.CONTAINER) == 4.5
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -22,6 +23,25 @@ from tests.benchyard.analysis.comparison.conftest import run, runs, step
 def half_widths(answer: Enough) -> dict[str, float | None]:
     """Return each step's relative half-width; None where there is no interval."""
     return {step: decision.half_width for step, decision in answer.decisions.items()}
+
+
+@pytest.mark.parametrize(
+    ("options", "precise", "steps"),
+    [
+        ({}, False, ["1 Load", "2 Load"]),
+        ({"measure": False}, True, ["1 Load"]),
+        ({"outcome": Outcome.TOLERATED}, True, ["1 Load"]),
+    ],
+)
+def test_every_step_that_is_measured_and_succeeds_has_to_be_precise(
+    options: dict[str, Any], precise: bool, steps: list[str]
+) -> None:
+    wild = noisy(30, 0.5)
+    answer = enough(
+        RULE, [run(n, step(1.0), step(v, index=2, **options)) for n, v in enumerate(wild, 1)]
+    )
+    assert (answer.precise, [*half_widths(answer)]) == (precise, steps)
+    assert precise or "step 2 Load is known" in answer.why
 
 
 def next_run(
@@ -93,31 +113,6 @@ def test_the_answer_is_that_of_the_first_look_that_sufficed() -> None:
     assert answer.precise
     later = enough(RULE, runs(*[*values, *noisy(18, 0.5)]))
     assert replace(later, done=answer.done) == answer
-
-
-def test_every_step_has_to_be_precise() -> None:
-    wild = noisy(30, 0.5)
-    records = [run(n, step(1.0), step(v, index=2)) for n, v in enumerate(wild, 1)]
-    answer = enough(RULE, records)
-    assert not answer.precise
-    assert "step 2 Load is known" in answer.why
-    assert set(half_widths(answer)) == {"1 Load", "2 Load"}
-
-
-def test_set_up_and_steps_that_never_succeed_are_not_waited_for() -> None:
-    wild = noisy(30, 0.5)
-    records = [
-        run(
-            n,
-            step(1.0),
-            step(v, index=2, measure=False),
-            step(v, index=3, outcome=Outcome.TOLERATED),
-        )
-        for n, v in enumerate(wild, 1)
-    ]
-    answer = enough(RULE, records)
-    assert answer.precise
-    assert list(half_widths(answer)) == ["1 Load"]
 
 
 def test_suspect_executions_count_as_precision_where_they_count_in_the_summary() -> None:

@@ -26,6 +26,11 @@ pytestmark = pytest.mark.slow
 
 MOMENTS = 15
 RUNS = 3
+PROGRAM = Path(sys.executable).with_name("benchyard")
+
+
+def arguments(case: Path, runs: int) -> list[str | Path]:
+    return ["run", case, "--direct", "--runs", str(runs), "--cooldown", "0"]
 
 
 def process_step(name: str, *arguments: str, **more: object) -> Mapping[str, object]:
@@ -64,8 +69,7 @@ def test_kill_9_after_so_many_lines_is_made_up_for(
         matrix={"scale": [0.1]},
     )
     results = folder / "results" / "scale=0.1"
-    program = Path(sys.executable).with_name("benchyard")
-    run = [program, "run", folder, "--direct", "-v", "--runs", "2", "--cooldown", "0"]
+    run = [PROGRAM, *arguments(folder, 2), "-v"]
     with ending(subprocess.Popen(run, stderr=subprocess.PIPE, text=True, cwd=tmp_path)) as lab:
         assert lab.stderr is not None
         told = [lab.stderr.readline() for _ in range(lines)]
@@ -98,8 +102,7 @@ def test_kill_9_at_any_moment_loses_nothing_that_was_finished(
         data={"words.txt": "b\na\n"},
     )
     results = folder / "results"
-    program = Path(sys.executable).with_name("benchyard")
-    run = [program, "run", folder, "--direct", "-v", "--runs", str(RUNS), "--cooldown", "0"]
+    run = [PROGRAM, *arguments(folder, RUNS), "-v"]
     chance = random.Random(2025)  # noqa: S311 - moments, not secrets
     finished: Finished = {}
     killed = 0
@@ -116,8 +119,7 @@ def test_kill_9_at_any_moment_loses_nothing_that_was_finished(
                 lab.wait(chance.uniform(0.0, 0.1))
             killed += lab.poll() is None
             lab.send_signal(signal.SIGKILL)
-        gone = partial(is_empty, lab)
-        assert eventually(gone, 30), "a child outlived the lab"
+        assert eventually(partial(is_empty, lab), 30), "a child outlived the lab"
 
         finished = still_there(results, finished)
 
@@ -152,21 +154,16 @@ def run_here(
     return runner(capsys, monkeypatch, tmp_path)
 
 
-def filling(megabytes: float) -> str:
-    return f"head -c {int(megabytes * 2**20)} /dev/zero"
-
-
 @pytest.mark.requires("mount")
 def test_a_full_disk_is_one_sentence_and_earlier_runs_stay(
     case_folder: MakeCase, small_disk: Path, run_benchyard: RunBenchyard
 ) -> None:
     """The first run fits, and leaves no room for the second: its step fails to write."""
-    step = process_step("fill", "sh", "-c", filling(0.15), stdout_file="zeros")
+    size = 150 * 1024
+    step = process_step("fill", "head", "-c", str(size), "/dev/zero", stdout_file="zeros")
     folder = case_folder("full", step)
 
-    ended = run_benchyard(
-        *("run", folder, "--direct", "--runs", "3", "--cooldown", "0"), "--results", small_disk
-    )
+    ended = run_benchyard(*arguments(folder, 3), "--results", small_disk)
 
     where = small_disk / "cases" / "full"
     assert ended.returncode == 1
@@ -174,7 +171,7 @@ def test_a_full_disk_is_one_sentence_and_earlier_runs_stay(
     assert ended.stderr.splitlines()[-1].startswith("benchyard: ")
     assert [*Results(where).done()] == [1]
     assert read_record(where / "run_1").outcome is Outcome.COMPLETED
-    assert (where / "run_1/process/zeros").stat().st_size == int(0.15 * 2**20)
+    assert (where / "run_1/process/zeros").stat().st_size == size
 
 
 def verdicts(ended: "subprocess.CompletedProcess[str]", run: int) -> list[str]:
@@ -197,9 +194,7 @@ def test_a_disk_that_fills_up_anywhere_is_told_and_nothing_is_called_done(
 ) -> None:
     """With a few KiB left the lab itself fails, sooner or later."""
     folder = case_folder("full", process_step("work", "true"))
-    first = run_here(
-        *("run", folder, "--direct", "--runs", "1", "--cooldown", "0"), "--results", small_disk
-    )
+    first = run_here(*arguments(folder, 1), "--results", small_disk)
     assert first.returncode == 0, first.stderr
     where = small_disk / "cases" / "full"
     before = tree(where / "run_1")
@@ -209,9 +204,7 @@ def test_a_disk_that_fills_up_anywhere_is_told_and_nothing_is_called_done(
             pass
     os.truncate(ballast, ballast.stat().st_size - free * 1024)
 
-    ended = run_here(
-        *("run", folder, "--direct", "--runs", "2", "--cooldown", "0"), "--results", small_disk
-    )
+    ended = run_here(*arguments(folder, 2), "--results", small_disk)
 
     assert tree(where / "run_1") == before
     assert verdicts(ended, 2) == verdict(where)
@@ -228,8 +221,6 @@ def test_a_disk_that_fills_up_anywhere_is_told_and_nothing_is_called_done(
         assert free >= 16, "there was no room for a record"
         assert [*Results(where).done()] == [1, 2]
     ballast.unlink()
-    again = run_here(
-        *("run", folder, "--direct", "--runs", "2", "--cooldown", "0"), "--results", small_disk
-    )
+    again = run_here(*arguments(folder, 2), "--results", small_disk)
     assert again.returncode == 0, again.stderr
     assert [*Results(where).done()] == [1, 2]

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.slow
 PROGRAM = Path(sys.executable).with_name("benchyard")
 
 
-def shell(script: str) -> dict[str, Any]:
+def shell(script: str) -> Mapping[str, Any]:
     return process("work", script, parameters={"output_file": "made.txt"})
 
 

@@ -79,8 +79,8 @@ def test_what_is_no_trace_or_too_much_is_refused(
     site.get("/profiles/difference?a=nothing&b=nothing", 404)
     site.get(f"/profiles/difference.json?{'&a=x' * 60}", 422)
     monkeypatch.setattr(profiles, "_MOST_COMPARED", 2)
-    answer = site.get(f"/profiles/difference.json?{query(site, 1)}", 422)
-    assert "3 names, more than the 2" in answer.json()["error"]
+    answer = site.json(f"/profiles/difference.json?{query(site, 1)}", 422)
+    assert "3 names, more than the 2" in answer["error"]
     write(tmp_path, "b.json", b'{"x": {"latency": {"value": 1}}}')
     other = Site(tmp_path)
     bencher = other.id_of("bencher")
@@ -102,23 +102,19 @@ def run(tmp_path: Path) -> Path:
 @pytest.mark.usefixtures("run")
 def test_profiles_of_a_run_have_pages(tmp_path: Path) -> None:
     site = Site(tmp_path)
-    entry = site.id_of("results/run_1")
-    rows = site.json(f"/run/{entry}/profiles.json")
+    address = f"/run/{site.id_of('results/run_1')}/profiles"
+    files = [row["file"] for row in site.json(f"{address}.json")]
     # A link that leads out of the run is no profile.
-    assert [row["file"] for row in rows] == [
-        "process/01-load.profile.folded",
-        "process/02-odd.profile.txt",
-    ]
-    page = site.page(f"/run/{entry}/profiles/1")
+    assert files == ["process/01-load.profile.folded", "process/02-odd.profile.txt"]
+    page = site.page(f"{address}/1")
     assert "load: 01-load.profile.folded" in page
-    assert f"/run/{entry}/profiles/1/flame.svg" in page
-    names = site.json(f"/run/{entry}/profiles/1/names.json")
-    assert [row["name"] for row in names] == ["sort", "load", "main"]
-    assert "sort" in site.page(f"/run/{entry}/profiles/1/flame")
-    assert "<script>alert" not in site.page(f"/run/{entry}/profiles")
-    site.get(f"/run/{entry}/profiles/2", 422)
-    site.get(f"/run/{entry}/profiles/3", 404)
-    site.get(f"/run/{entry}/profiles/none", 422)
+    assert f"{address}/1/flame.svg" in page
+    names = [row["name"] for row in site.json(f"{address}/1/names.json")]
+    assert names == ["sort", "load", "main"]
+    assert "sort" in site.page(f"{address}/1/flame")
+    assert "<script>alert" not in site.page(address)
+    for part, status in (("2", 422), ("3", 404), ("none", 422)):
+        site.get(f"{address}/{part}", status)
 
 
 @pytest.mark.usefixtures("run")

@@ -68,12 +68,25 @@ def test_the_smallest_case(tmp_path: Path) -> None:
 def test_all_that_a_case_can_say(tmp_path: Path) -> None:
     (tmp_path / "data" / "shared").mkdir(parents=True)
     (tmp_path / "data" / "shared" / "expected").touch()
-    check: dict[str, Any] = {"file": "out", "equal": "expected", "tolerance": 0.1, "any_order": True}
+    check: dict[str, Any] = {
+        "file": "out",
+        "equal": "expected",
+        "tolerance": 0.1,
+        "any_order": True,
+    }
     numbers: dict[str, Any] = {"timeout": 2, "retries": 3, "retry_delay": 0.5, "warmup": 1}
-    alike: dict[str, Any] = {**numbers, "repeat": 4, "may_fail": True, "measure": False, "name": "Play"}
+    alike: dict[str, Any] = {
+        **numbers,
+        "repeat": 4,
+        "may_fail": True,
+        "measure": False,
+        "name": "Play",
+    }
     said: dict[str, Any] = {"@id": "s", "needs": [], "check": check, **alike}
     keys: dict[str, Any] = {"@id": "urn:x", "description": "d", "tags": ["a"]}
-    case = one(tmp_path, {**step(makes="out", count=1), **said}, **keys, resources={"Toy": {"threads": 2}})
+    case = one(
+        tmp_path, {**step(makes="out", count=1), **said}, **keys, resources={"Toy": {"threads": 2}}
+    )
     assert (case.id, case.description, case.tags) == ("urn:x", "d", ("a",))
     assert case.settings == {"Toy": {"threads": 2}}
     parameters = {"makes": "out", "count": 1}

@@ -1,11 +1,10 @@
 """What a comparison can never tell, said before the runs for it are made."""
 
-from dataclasses import replace
 from pathlib import Path
 
 from benchyard.analysis.regressions import PREVIOUS
 from benchyard.suite.foreseeing import ForeseenCase, foresee_comparison
-from tests.benchyard.analysis.comparison.conftest import place, run, runs, step
+from tests.benchyard.analysis.comparison.conftest import place, run, runs, step, titled
 
 FIVE = (1.0, 1.1, 1.2, 1.3, 1.4)
 
@@ -15,17 +14,9 @@ def asked(*titles: str, there: Path, runs: int, **more: bool) -> list[ForeseenCa
 
 
 def test_every_measured_step_of_every_case_counts(tmp_path: Path) -> None:
+    steps = [step(1.0, name=name, measure=name != "s") for name in ("load", "q", "s")]
     for title in ("a", "b"):
-        two = [
-            run(
-                n,
-                step(1.0),
-                step(2.0, name="q", index=2),
-                step(1.0, name="s", index=3, measure=False),
-            )
-            for n in range(1, 6)
-        ]
-        place(tmp_path / "base" / title, [replace(r, case={**r.case, "title": title}) for r in two])
+        place(tmp_path / "base" / title, [run(n, *steps, **titled(title)) for n in range(1, 6)])
 
     (told,) = foresee_comparison(str(tmp_path / "base"), asked("a", "b", there=tmp_path, runs=5))
 

@@ -60,16 +60,6 @@ def test_prefect_is_for_a_server_that_stays_or_secrets_that_it_keeps(
     assert executing.goes_through_prefect([case(**facts)], **wanted) is expected
 
 
-def test_both_ways_at_once_are_refused(run: Run, case_folder: MakeCase) -> None:
-    folder = case_folder("fine", process("work", "true"))
-
-    code, _, err = run("fine", "--direct", "--prefect")
-
-    assert code == 2
-    assert "--direct and --prefect exclude each other" in err
-    assert not (folder / "results").exists()
-
-
 def test_without_a_server_none_is_started(
     run: Run, case_folder: MakeCase, monkeypatch: pytest.MonkeyPatch
 ) -> None:

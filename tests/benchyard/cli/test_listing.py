@@ -68,11 +68,10 @@ def test_defect_27_what_is_invalid_is_listed_with_its_reason(root: Path, cli: Cl
 def test_json_has_everything_and_stdout_nothing_else(root: Path, cli: Cli) -> None:
     finish(root / "points" / "results" / "n=2", 1)
     first, *points, wrong = listed(cli, "--root", root)
-    assert (first["name"], first["valid"], first["description"]) == ("first", True, "The first.")
-    assert first["file"] == str(root / "first" / "metadata.json")
-    assert first["results"] == str(root / "first" / "results")
-    assert (first["tags"], first["point"], first["steps"]) == (["quick"], {}, 1)
-    assert first["runs_done"] == []
+    folder = root / "first"
+    known = {"name": "first", "valid": True, "description": "The first.", "tags": ["quick"]}
+    known |= {"file": str(folder / "metadata.json"), "results": str(folder / "results")}
+    assert first | known | {"point": {}, "steps": 1, "runs_done": []} == first
     told = [(one["name"], one["point"], one["runs_done"]) for one in points]
     assert told == [("points[n=1]", {"n": 1}, []), ("points[n=2]", {"n": 2}, [1])]
     assert (wrong["name"], wrong["valid"]) == ("wrong", False)

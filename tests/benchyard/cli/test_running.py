@@ -4,7 +4,6 @@ import json
 import os
 import platform
 import subprocess
-from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,10 +17,6 @@ from benchyard.results.folders import Results
 from benchyard.results.record import read_record
 from tests.benchyard.cli.conftest import Ends, Run
 from tests.conftest import MakeCase, ctrl_c, process, tree
-
-
-def command(name: str, program: str = "true") -> Mapping[str, Any]:
-    return process(name, program)
 
 
 @pytest.fixture
@@ -48,13 +43,14 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ends: Ends) -> Run:
         (["--resources", "/no/such/folder"], "/no/such/folder"),
         (["--tag", "none"], "has the tag 'none'"),
         (["--no-such-option"], "--no-such-option"),
+        (["--prefect"], "--direct and --prefect exclude each other"),
         (["fine", "--runs", "1", "--wait-for-user"], "--wait-for-user needs a terminal"),
     ],
 )
 def test_wrong_input_is_2_and_says_what(
     run: Run, case_folder: MakeCase, arguments: list[str], said: str
 ) -> None:
-    folder = case_folder("fine", command("work"))
+    folder = case_folder("fine", process("work", "true"))
 
     code, out, err = run(*arguments)
 
@@ -67,10 +63,10 @@ def test_wrong_input_is_2_and_says_what(
 def test_defect_27_an_invalid_case_is_2_and_every_problem_is_told(
     run: Run, case_folder: MakeCase
 ) -> None:
-    case_folder("bad", {"name": "x", "resource": "Nope", "command": "go"}, command("y"))
-    worse = case_folder("worse", command("z"))
+    case_folder("bad", {"name": "x", "resource": "Nope", "command": "go"}, process("y", "true"))
+    worse = case_folder("worse", process("z", "true"))
     (worse / "metadata.json").write_text("{")
-    fine = case_folder("fine", command("work"))
+    fine = case_folder("fine", process("work", "true"))
 
     code, _, err = run()
 
@@ -97,7 +93,7 @@ def press_in_the_first_step(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_one_ctrl_c_is_130_and_says_how_to_go_on(
     run: Run, case_folder: MakeCase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder = case_folder("fine", command("work"), command("next"))
+    folder = case_folder("fine", process("work", "true"), process("next", "true"))
     press_in_the_first_step(monkeypatch)
 
     code, _, err = run("fine", "--runs", "2")
@@ -115,7 +111,7 @@ def test_one_ctrl_c_is_130_and_says_how_to_go_on(
 def test_ctrl_c_in_the_last_step_of_a_case_begins_no_other_case(
     run: Run, case_folder: MakeCase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first, second = (case_folder(name, command("work")) for name in ("a", "b"))
+    first, second = (case_folder(name, process("work", "true")) for name in ("a", "b"))
     press_in_the_first_step(monkeypatch)
 
     code, _, err = run("a", "b", "--runs", "1")
@@ -127,7 +123,7 @@ def test_ctrl_c_in_the_last_step_of_a_case_begins_no_other_case(
 
 
 def test_no_wait_is_1_at_once_and_says_who(run: Run, case_folder: MakeCase) -> None:
-    folder = case_folder("fine", command("work"))
+    folder = case_folder("fine", process("work", "true"))
 
     with hold_testbed("tpch on another terminal", wait=False):
         code, _, err = run("fine", "--no-wait")
@@ -142,8 +138,8 @@ def test_no_wait_is_1_at_once_and_says_who(run: Run, case_folder: MakeCase) -> N
 def test_fail_fast_stops_at_the_first_failed_run(
     run: Run, case_folder: MakeCase, *, fast: bool
 ) -> None:
-    broken = case_folder("a-broken", command("work", "exit 3"))
-    fine = case_folder("b-fine", command("work"))
+    broken = case_folder("a-broken", process("work", "exit 3"))
+    fine = case_folder("b-fine", process("work", "true"))
 
     code, _, err = run("--runs", "1", *(["--fail-fast"] if fast else []))
 
@@ -172,7 +168,7 @@ def test_defect_47_a_deadline_ends_all_that_a_step_started(run: Run, case_folder
 def test_the_same_command_again_does_nothing_and_says_the_same(
     run: Run, case_folder: MakeCase
 ) -> None:
-    folder = case_folder("fine", command("work"))
+    folder = case_folder("fine", process("work", "true"))
     code, first, err = run("fine", "--runs", "2")
     assert code == 0
     assert "MEDIAN" in first
@@ -191,7 +187,7 @@ def test_defect_37_a_summary_that_was_never_written_is_written_now(
     run: Run, case_folder: MakeCase
 ) -> None:
     """The lab was killed after the last run and before the summary."""
-    folder = case_folder("fine", command("work"))
+    folder = case_folder("fine", process("work", "true"))
     _, first, _ = run("fine", "--runs", "1")
     (folder / "results/summary.json").unlink()
 
@@ -205,8 +201,8 @@ def test_defect_37_a_summary_that_was_never_written_is_written_now(
 
 
 def test_json_is_one_document_and_alone_on_stdout(run: Run, case_folder: MakeCase) -> None:
-    case_folder("broken", command("work", "echo noise; exit 1"))
-    case_folder("fine", command("work", "echo noise"))
+    case_folder("broken", process("work", "echo noise; exit 1"))
+    case_folder("fine", process("work", "echo noise"))
 
     code, out, err = run("--json", "--runs", "1")
 
@@ -219,7 +215,7 @@ def test_json_is_one_document_and_alone_on_stdout(run: Run, case_folder: MakeCas
 
 
 def test_verbose_tells_the_start_of_each_step(run: Run, case_folder: MakeCase) -> None:
-    case_folder("fine", command("work"))
+    case_folder("fine", process("work", "true"))
 
     _, _, quiet = run("fine", "--runs", "1")
     _, _, verbose = run("fine", "--runs", "1", "--force", "-v")
@@ -232,7 +228,7 @@ def test_verbose_tells_the_start_of_each_step(run: Run, case_folder: MakeCase) -
 
 
 def test_a_dry_run_tells_the_plan_and_does_nothing(run: Run, case_folder: MakeCase) -> None:
-    folder = case_folder("fine", command("first"), command("second"))
+    folder = case_folder("fine", process("first", "true"), process("second", "true"))
     before = tree(folder)
 
     code, out, _ = run("fine", "--runs", "2", "--dry-run")
@@ -253,7 +249,7 @@ def planned(run: Run, *arguments: str) -> tuple[Any, list[tuple[str, int]]]:
 
 
 def test_the_plan_as_json_holds_only_what_is_not_done(run: Run, case_folder: MakeCase) -> None:
-    case_folder("fine", command("work"))
+    case_folder("fine", process("work", "true"))
     run("fine", "--runs", "1")
 
     assert planned(run, "--runs", "3") == (None, [("fine", 2), ("fine", 3)])
@@ -264,7 +260,7 @@ def test_defect_20_runs_of_several_cases_may_be_interleaved(
     run: Run, case_folder: MakeCase
 ) -> None:
     for name in ("a", "b", "c"):
-        case_folder(name, command("work"))
+        case_folder(name, process("work", "true"))
 
     _, one_by_one = planned(run, "--runs", "2", "--order", "case")
     _, in_turn = planned(run, "--runs", "2")

@@ -1,5 +1,7 @@
 """Command lines: multiplied by parameters, named, refused where they cannot be meant."""
 
+from collections.abc import Callable
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -24,17 +26,8 @@ def test_lines_are_split_as_a_shell_would() -> None:
     (one,) = made("grep -c 'a b' \"c|d\" e\\ f")
     assert one.arguments == ["grep", "-c", "a b", "c|d", "e f"]
     assert one.name == one.line
-
-
-def test_a_shell_reads_the_whole_line() -> None:
     (one,) = made("ls | wc", in_shell=True)
     assert one.arguments == ("/bin/sh", "-c", "ls | wc")
-
-
-@pytest.mark.parametrize("mark", ["|", ">", "<", "&&", "||", ";", "&", ">>"])
-def test_what_only_a_shell_understands_is_refused(mark: str) -> None:
-    with pytest.raises(InputError, match="add --shell"):
-        made(f"ls {mark} wc")
 
 
 def test_parameters_multiply_the_lines_that_have_them() -> None:
@@ -83,14 +76,6 @@ def test_all_that_is_wrong_is_told_at_once() -> None:
     assert "no command has {n}" in said
 
 
-@pytest.mark.parametrize(
-    ("line", "said"), [("''' a", "no closing quotation"), (" ", "empty"), ("", "empty")]
-)
-def test_what_is_no_command_is_refused(line: str, said: str) -> None:
-    with pytest.raises(InputError, match=said):
-        made(line)
-
-
 def test_too_many_points_are_refused() -> None:
     values = [str(n) for n in range(40)]
     with pytest.raises(InputError, match="1,600 commands"):
@@ -117,24 +102,32 @@ def test_values_are_put_in_once_in_any_order_of_the_parameters() -> None:
     assert made("awk '{print} {x} {{x}}'", x=["1"])[0].line == "awk '{print} 1 {1}'"
 
 
-@pytest.mark.parametrize("text", ["1..1001", "0..9999", "0..inf", "0..1e999999", "0..1..1e-9"])
-def test_the_limit_of_a_range_is_told(text: str) -> None:
-    with pytest.raises(InputError, match="at most 1,000 values"):
-        parse_range("n", text)
+def of_n(text: str) -> object:
+    return parse_range("n", text)
 
 
-@pytest.mark.parametrize("text", ["n", "n=", "=1", "1=2", "n=1,,2", "a b=1"])
-def test_what_is_no_parameter_is_refused(text: str) -> None:
-    with pytest.raises(InputError, match="name=1,2,4"):
-        parse_parameter(text)
+MARKS = ("|", ">", "<", "&&", "||", ";", "&", ">>")
+TOO_LONG = ("1..1001", "0..9999", "0..inf", "0..1e999999", "0..1..1e-9")
+NO_PARAMETER = ("n", "n=", "=1", "1=2", "n=1,,2", "a b=1")
+NO_RANGE = ("", "1", "a..b", "2..1", "1..9..0", "1..2..3..4", "nan..1", "inf..inf", "0..-inf")
 
 
 @pytest.mark.parametrize(
-    "text", ["", "1", "a..b", "2..1", "1..9..0", "1..2..3..4", "nan..1", "inf..inf", "0..-inf"]
+    ("read", "text", "said"),
+    [
+        *((made, f"ls {mark} wc", "add --shell") for mark in MARKS),
+        *((made, text, "empty") for text in (" ", "")),
+        (made, "''' a", "no closing quotation"),
+        *((of_n, text, "at most 1,000 values") for text in TOO_LONG),
+        *((of_n, text, r"first\.\.last\.\.step") for text in NO_RANGE),
+        *((parse_parameter, text, "name=1,2,4") for text in NO_PARAMETER),
+    ],
 )
-def test_what_is_no_range_is_refused(text: str) -> None:
-    with pytest.raises(InputError, match=r"first\.\.last\.\.step"):
-        parse_range("n", text)
+def test_what_cannot_be_meant_is_refused(
+    read: Callable[[str], object], text: str, said: str
+) -> None:
+    with pytest.raises(InputError, match=said):
+        read(text)
 
 
 @given(st.text())

@@ -17,21 +17,12 @@ REASON = "it waited for a CPU for {} s"
 
 def disturbed(values: Sequence[float], suspect: int, steps: int = 1) -> list[RunRecord]:
     """Make runs of which the last ones are suspect."""
-    return [
-        run(
-            n,
-            *(
-                step(
-                    value,
-                    name=f"q{at}",
-                    index=at,
-                    suspect=[REASON.format(n)] if n > len(values) - suspect else (),
-                )
-                for at in range(1, steps + 1)
-            ),
-        )
-        for n, value in enumerate(values, 1)
-    ]
+    made: list[RunRecord] = []
+    for n, value in enumerate(values, 1):
+        why = [REASON.format(n)] if n > len(values) - suspect else ()
+        all_ = (step(value, name=f"q{at}", index=at, suspect=why) for at in range(1, steps + 1))
+        made.append(run(n, *all_))
+    return made
 
 
 def slower(values: Sequence[float]) -> list[float]:

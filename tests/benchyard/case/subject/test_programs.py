@@ -25,47 +25,53 @@ def facts(*lines: list[str]) -> dict[str, JsonObject]:
     return program_facts(given, (), Path("/absent"))
 
 
+def environment(folder: Path, version: str = "1.0") -> Path:
+    """Make an environment with a package; return its interpreter."""
+    venv.create(folder, with_pip=False)
+    install(site_of(folder), "mytool", version)
+    return folder / "bin" / "python"
+
+
+def executable(file: Path, text: str) -> Path:
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(text)
+    file.chmod(0o755)
+    return file
+
+
+@pytest.fixture
+def library(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Put a package of the repository on the path; nobody may import it."""
+    (repository / "mylib").mkdir()
+    (repository / "mylib" / "__init__.py").write_text("raise SystemExit('was imported')\n")
+    monkeypatch.setenv("PYTHONPATH", str(repository))
+
+
 def test_a_program_stands_in_its_repository(repository: Path) -> None:
-    program = repository / "bin" / "serve"
-    found = facts([str(program), "--port", "1"])
-    programs, repositories = found["programs"], found["repositories"]
-    assert list(programs) == ["serve"]
-    first = repositories["program serve"]
-    assert isinstance(first, dict)
+    program = str(repository / "bin" / "serve")
+    found = facts([program, "--port", "1"])
+    assert list(found["programs"]) == ["serve"]
+    first: Any = found["repositories"]["program serve"]
     assert first["changes"] == "none"
     git(repository, "commit", "-qm", "second", "--allow-empty")
-    after = facts([str(program)])["repositories"]
-    second = after["program serve"]
-    assert isinstance(second, dict)
+    second: Any = facts(["env", "A=1", program])["repositories"]["program serve"]
     assert second["commit"] != first["commit"]
 
 
-def test_a_program_behind_another_one_counts(repository: Path) -> None:
-    repositories = facts(["env", "A=1", str(repository / "bin" / "serve")])["repositories"]
-    assert "program serve" in repositories
-
-
 def test_programs_of_one_name_are_told_apart(repository: Path, tmp_path: Path) -> None:
-    other = tmp_path / "new" / "serve"
-    other.parent.mkdir()
-    other.write_text("#!/bin/sh\nexit 1\n")
-    other.chmod(0o755)
+    other = executable(tmp_path / "new" / "serve", "#!/bin/sh\nexit 1\n")
     programs = facts([str(repository / "bin" / "serve")], [str(other)])["programs"]
     assert sorted(programs) == sorted(map(str, (repository / "bin" / "serve", other)))
     assert len({str(digest) for digest in programs.values()}) == 2
 
 
 def test_the_version_of_an_installed_package_is_told(tmp_path: Path) -> None:
-    venv.create(tmp_path / "venv", with_pip=False)
-    python = tmp_path / "venv" / "bin" / "python"
-    install(site_of(tmp_path / "venv"), "mytool", "1.0")
-    script = tmp_path / "mytool"
+    python = environment(tmp_path / "venv")
     for text in (
         f"#!{python}\nimport mytool\n",
         f"#!/bin/sh\n'''exec' {python} \"$0\" \"$@\"\n' '''\nimport mytool\n",
     ):
-        script.write_text(text)
-        script.chmod(0o755)
+        script = executable(tmp_path / "mytool", text)
         for line in ([str(python), "-m", "mytool"], [str(script)]):
             found = facts(line)
             assert found["packages"] == {"mytool": "1.0"}, line
@@ -74,26 +80,12 @@ def test_the_version_of_an_installed_package_is_told(tmp_path: Path) -> None:
             assert found["repositories"]["package mytool"] == none
 
 
-def test_a_module_that_python_executes_stands_in_its_repository(
-    repository: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (repository / "mylib").mkdir()
-    (repository / "mylib" / "__init__.py").write_text("raise SystemExit('was imported')\n")
-    monkeypatch.setenv("PYTHONPATH", str(repository))
+@pytest.mark.usefixtures("library")
+def test_a_module_that_python_executes_stands_in_its_repository(tmp_path: Path) -> None:
     repositories = facts([sys.executable, "-m", "mylib.bench", "1"])["repositories"]
     assert "package mylib" in repositories
-
-
-def test_a_package_script_leads_to_its_package(
-    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (repository / "mylib").mkdir()
-    (repository / "mylib" / "__init__.py").write_text("")
-    monkeypatch.setenv("PYTHONPATH", str(repository))
-    script = tmp_path / "mytool"
-    script.write_text(f"#!{sys.executable}\nimport sys\nfrom mylib import main\n")
-    script.chmod(0o755)
-    repositories = facts([str(script)])["repositories"]
+    text = f"#!{sys.executable}\nimport sys\nfrom mylib import main\n"
+    repositories = facts([str(executable(tmp_path / "mytool", text))])["repositories"]
     assert list(repositories) == ["package mylib"]
 
 
@@ -108,30 +100,19 @@ def test_what_is_not_there_says_nothing(arguments: list[str]) -> None:
 def test_an_interpreter_behind_another_program_has_its_environment(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    venv.create(tmp_path / "venv", with_pip=False)
-    install(site_of(tmp_path / "venv"), "mytool", "1.0")
-    monkeypatch.setenv("PATH", f"{tmp_path / 'venv' / 'bin'}:{os.environ['PATH']}")
-    found = facts(["env", "A=1", "python", "work.py"])
-    assert found["environments"] == {"Process": {"mytool": "1.0"}}
+    python = environment(tmp_path / "venv")
+    monkeypatch.setenv("PATH", f"{python.parent}:{os.environ['PATH']}")
+    found = [facts(["env", "A=1", "python", "work.py"])]
+    # So has a script among the inputs.
+    executable(tmp_path / "work.py", f"#!{python}\n")
+    found.append(program_facts([CommandLine("Process", ("./work.py",))], (), tmp_path))
+    assert [one["environments"] for one in found] == [{"Process": {"mytool": "1.0"}}] * 2
 
 
 def test_two_environments_of_a_resource_have_both_versions(tmp_path: Path) -> None:
-    lines: list[list[str]] = []
-    for name, version in (("old", "1.0"), ("new", "2.0")):
-        venv.create(tmp_path / name, with_pip=False)
-        install(site_of(tmp_path / name), "mytool", version)
-        lines.append([str(tmp_path / name / "bin" / "python"), "work.py"])
-    assert facts(*lines)["environments"] == {"Process": {"mytool": "1.0 and 2.0"}}
-
-
-def test_a_script_among_the_inputs_leads_to_its_interpreter(tmp_path: Path) -> None:
-    venv.create(tmp_path / "venv", with_pip=False)
-    install(site_of(tmp_path / "venv"), "mytool", "1.0")
-    script = tmp_path / "work.py"
-    script.write_text(f"#!{tmp_path / 'venv' / 'bin' / 'python'}\n")
-    script.chmod(0o755)
-    found = program_facts([CommandLine("Process", ("./work.py",))], (), tmp_path)
-    assert found["environments"] == {"Process": {"mytool": "1.0"}}
+    pythons = [environment(tmp_path / version, version) for version in ("1.0", "2.0")]
+    found = facts(*([str(python), "work.py"] for python in pythons))
+    assert found["environments"] == {"Process": {"mytool": "1.0 and 2.0"}}
 
 
 @pytest.mark.requires("cc")
@@ -190,23 +171,17 @@ def test_what_a_run_writes_is_no_change_of_what_is_measured(repository: Path) ->
     assert repository_state(repository / "bin" / "serve") != before
 
 
-def test_packages_have_versions_or_repositories(
-    repository: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (repository / "yourlib").mkdir()
-    (repository / "yourlib" / "__init__.py").write_text("")
-    monkeypatch.setenv("PYTHONPATH", str(repository))
-    found = program_facts((), ["click", "yourlib", "yaml", "absent_package"], Path("/absent"))
+@pytest.mark.usefixtures("library")
+def test_packages_have_versions_or_repositories() -> None:
+    found = program_facts((), ["click", "mylib", "yaml", "absent_package"], Path("/absent"))
     assert list(found["packages"]) == ["click", "pyyaml"]
     assert found["environments"] == {}
     states = found["repositories"].items()
     known = {name: state["commit"] for name, state in states if isinstance(state, dict)}
-    assert known.pop("package yourlib") != "none"
+    assert known.pop("package mylib") != "none"
     assert set(known.values()) == {"none"}
 
 
 def test_an_interpreter_that_does_not_answer_has_no_environment(tmp_path: Path) -> None:
-    python = tmp_path / "python"
-    python.write_text("#!/bin/sh\nexit 1\n")
-    python.chmod(0o755)
+    python = executable(tmp_path / "python", "#!/bin/sh\nexit 1\n")
     assert facts([str(python), "work.py"])["environments"] == {}

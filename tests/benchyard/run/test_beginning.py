@@ -1,6 +1,7 @@
 """Which campaign runs belong to, in an execution that is real but for its clock."""
 
 import json
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -21,68 +22,39 @@ def change(results: Path, *runs: int, **subject: str) -> None:
         file.write_text(json.dumps(document))
 
 
-def test_runs_are_added_while_the_subject_is_the_same(lab: Lab) -> None:
-    case = lab.case(step("a"))
-    lab.execute(case, (1, 2))
-    executed = lab.execute(case, (1, 2, 3))
-    assert [record.run for record in executed.records] == [3]
-    assert earlier_campaigns(results(case)) == []
-    lab.execute(case, (1, 2, 3))
-    assert lab.notices[-1].startswith("fake: nothing to do: 3 of 3 done on ")
-
-
-def test_another_subject_begins_a_campaign_and_says_why(lab: Lab) -> None:
-    case = lab.case(step("a"))
-    lab.execute(case, (1, 2))
-    change(results(case), 1, 2, host="elsewhere")
-    executed = lab.execute(case, (2,))
-    assert [record.run for record in executed.records] == [1, 2]
-    [earlier] = earlier_campaigns(results(case))
-    assert [*Results(earlier).done()] == [*Results(results(case)).done()] == [1, 2]
-    [text] = [text for text in lab.notices if "has changed since" in text]
-    assert text.startswith("fake has changed since runs 1-2 were done on elsewhere, ")
-    assert ": host elsewhere and " in text
-    assert str(earlier.name) in text
-
-
-def test_keep_goes_on_and_says_what_differs(lab: Lab) -> None:
-    case = lab.case(step("a"))
-    lab.execute(case, (1,))
-    change(results(case), 1, host="elsewhere")
-    executed = lab.execute(case, (1, 2), campaign="keep")
-    assert [record.run for record in executed.records] == [2]
-    assert earlier_campaigns(results(case)) == []
-    assert any("goes on with runs of something else" in text for text in lab.notices)
-
-
-def test_new_begins_a_campaign_even_of_the_same(lab: Lab) -> None:
-    case = lab.case(step("a"))
-    lab.execute(case, (1, 2))
-    executed = lab.execute(case, (1, 2), campaign="new")
-    assert [record.run for record in executed.records] == [1, 2]
-    assert len(earlier_campaigns(results(case))) == 1
-
-
-def test_an_edited_input_between_two_runs_begins_a_campaign(lab: Lab) -> None:
-    case = lab.case(step("a"), data={"in.txt": "one"})
-    lab.execute(case, (1,))
-    (case.shared / "in.txt").write_text("two")
-    executed = lab.execute(case, (1, 2))
-    assert [record.run for record in executed.records] == [1, 2]
-    assert len(earlier_campaigns(results(case))) == 1
-
-
-def test_what_only_a_started_resource_tells_sets_the_runs_before_it_aside(
-    lab: Lab, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("changes", "campaign", "executed", "said"),
+    [
+        ("", "auto", [3], ""),
+        ("host", "auto", [1, 2, 3], ": host elsewhere and "),
+        ("host", "keep", [3], "goes on with runs of something else"),
+        ("", "new", [1, 2, 3], ""),
+        ("input", "auto", [1, 2, 3], "has changed since"),
+    ],
+)
+def test_another_subject_begins_a_campaign_and_says_why(
+    lab: Lab, changes: str, campaign: str, executed: list[int], said: str
 ) -> None:
+    case = lab.case(step("a"), data={"in.txt": "one"})
+    lab.execute(case, (1, 2))
+    if changes == "host":
+        change(results(case), 1, 2, host="elsewhere")
+    elif changes == "input":
+        (case.shared / "in.txt").write_text("two")
+    made = lab.execute(case, (1, 2, 3), campaign=campaign)
+    assert [record.run for record in made.records] == executed
+    earlier = earlier_campaigns(results(case))
+    assert [[*Results(each).done()] for each in earlier] == [[1, 2]] * (executed != [3])
+    assert any(said in text for text in lab.notices) or not said
+    if campaign == "auto":
+        lab.execute(case, (1, 2, 3))
+        assert lab.notices[-1].startswith("fake: nothing to do: 3 of 3 done on ")
+
+
+def test_what_only_a_started_resource_tells_sets_the_runs_before_it_aside(lab: Lab) -> None:
     case = lab.case(step("a"))
     lab.execute(case, (1, 2))
-    name = case.steps[0].resource
-
-    def version(_: object) -> str:
-        return "another"
-
-    monkeypatch.setattr(lab.registry.classes[name], "version", version)
+    lab.script.on("Alpha.version", always=lambda _: "another")
     executed = lab.execute(case, (1, 2, 3))
     assert [record.run for record in executed.records] == [3, 1, 2]
     [earlier] = earlier_campaigns(results(case))
@@ -90,16 +62,10 @@ def test_what_only_a_started_resource_tells_sets_the_runs_before_it_aside(
     assert any("run 3 measured something else" in text for text in lab.notices)
 
 
-def test_what_differs_from_run_to_run_ends_all_the_same(
-    lab: Lab, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    versions = iter(range(100))
-
-    def version(_: object) -> str:
-        return str(next(versions))
-
+def test_what_differs_from_run_to_run_ends_all_the_same(lab: Lab) -> None:
+    versions = count()
+    lab.script.on("Alpha.version", always=lambda _: str(next(versions)))
     case = lab.case(step("a"))
-    monkeypatch.setattr(lab.registry.classes[case.steps[0].resource], "version", version)
     executed = lab.execute(case, (1, 2, 3))
     assert len(executed.records) <= 5
     assert [*Results(results(case)).done()] == [1, 2, 3]

@@ -3,6 +3,7 @@
 import time
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -13,7 +14,8 @@ from benchyard.core.errors import InputError
 from benchyard.core.model import Json
 from benchyard.results.trust import Suspect
 from benchyard.show.drawing import Box, Dots, Drawing, Line, Text
-from benchyard.show.results_plot.chart import Chart, PlotKind
+from benchyard.show.results_plot.cells import PlotSide
+from benchyard.show.results_plot.chart import PlotKind
 from benchyard.show.results_plot.choice import PlotRequest, make_chart
 from benchyard.show.results_plot.figure import PAPER, Size, chart_drawing
 from tests.benchyard.analysis.comparison.conftest import run, step, titled
@@ -24,8 +26,14 @@ _SIZE = Size()
 EVIL = r"$\frac{1}$ _x_ <b>&%#{} λ→数"
 
 
-def drawn(chart: Chart, size: Size = _SIZE) -> Drawing:
-    return chart_drawing(chart, size)
+def drawn(
+    found: tuple[PlotSide, ...], kind: PlotKind | None = None, size: Size = _SIZE, **more: Any
+) -> Drawing:
+    return chart_drawing(make_chart(found, PlotRequest(kind, **more)), size)
+
+
+def xs(marks: Dots) -> list[float]:
+    return [x for x, _ in marks.points]
 
 
 def texts(drawing: Drawing) -> list[str]:
@@ -37,7 +45,7 @@ def dots(drawing: Drawing) -> list[Dots]:
 
 
 def test_points_stand_within_their_intervals_among_their_runs() -> None:
-    drawing = drawn(make_chart(sides(records(STEPS)), PlotRequest()))
+    drawing = drawn(sides(records(STEPS)))
     [runs, load, _, ask] = dots(drawing)
     [interval, *_] = [one for one in drawing.shapes if isinstance(one, Line) and one.width == 1.5]
     (low, y), (high, _) = interval.points
@@ -46,22 +54,15 @@ def test_points_stand_within_their_intervals_among_their_runs() -> None:
     assert load.points[0][0] < ask.points[0][0]
     assert xs(runs).index(max(xs(runs))) == SIX.index(max(SIX))
     assert {"Load", "Ask", "1.01 s"} <= {*texts(drawing)}
-
-
-def xs(marks: Dots) -> list[float]:
-    return [x for x, _ in marks.points]
-
-
-def test_a_point_without_an_interval_is_hollow() -> None:
-    drawing = drawn(make_chart(sides(records({"load": (1.0, 1.2)})), PlotRequest()))
-    assert dots(drawing)[-1].hollow
+    hollow = drawn(sides(records({"load": (1.0, 1.2)})))  # there is no interval
+    assert dots(hollow)[-1].hollow
 
 
 def test_bars_begin_at_zero_and_are_as_long_as_their_values() -> None:
     chart = make_chart(
         sides(records(STEPS, name="a"), records(STEPS, name="b")), PlotRequest(PlotKind.BARS)
     )
-    shapes = drawn(chart).shapes
+    shapes = chart_drawing(chart, _SIZE).shapes
     bars = [one for one in shapes if isinstance(one, Box) and one.edge and one.height > 9]
     assert len({bar.x for bar in bars}) == 1
     medians = [mark.centre or 0.0 for mark in chart.panels[0].marks]
@@ -70,14 +71,19 @@ def test_bars_begin_at_zero_and_are_as_long_as_their_values() -> None:
     assert {bar.hatch for bar in bars} == {"", "////"}
 
 
-def test_strips_show_each_run_in_order() -> None:
-    [runs] = dots(drawn(make_chart(sides(records({"load": SIX})), PlotRequest(PlotKind.STRIPS))))
-    assert [y for _, y in runs.points] == sorted(y for _, y in runs.points)
-    assert len(runs.points) == 6
+def test_strips_and_distributions_show_each_run_in_order() -> None:
+    [strip] = dots(drawn(sides(records({"load": SIX})), PlotKind.STRIPS))
+    heights = [y for _, y in strip.points]
+    drawing = drawn(sides(records(STEPS)), PlotKind.ECDF)
+    assert {"Load: share of runs", "Ask: share of runs"} <= {*texts(drawing)}
+    [load, _] = dots(drawing)
+    for values in (heights, xs(load)):
+        assert values == sorted(values)
+        assert len(values) == 6
 
 
 def test_lines_run_over_the_parameter_on_its_own_axis() -> None:
-    drawing = drawn(make_chart(matrix(threads=[1, 2, 4, 8]), PlotRequest()))
+    drawing = drawn(matrix(threads=[1, 2, 4, 8]))
     [line, _] = [one for one in drawing.shapes if isinstance(one, Line) and one.width == 1.6][-2:]
     gaps = [after - before for (before, _), (after, _) in pairwise(line.points)]
     assert gaps == pytest.approx([gaps[0]] * 3)
@@ -86,45 +92,35 @@ def test_lines_run_over_the_parameter_on_its_own_axis() -> None:
 
 def test_ratios_have_one_marked_on_a_logarithmic_axis() -> None:
     found = sides(records(STEPS, name="a"), records({"load": times(3.0), "ask": SIX}, name="b"))
-    drawing = drawn(make_chart(found, PlotRequest(PlotKind.RATIO)))
+    drawing = drawn(found, PlotKind.RATIO)
     [one] = [shape for shape in drawing.shapes if isinstance(shape, Line) and shape.dashes]
     half, triple = sorted(x for mark in dots(drawing) for x in xs(mark))
     assert half < one.points[0][0] < triple
     assert "time of b relative to a" in texts(drawing)
 
 
-def test_distributions_end_at_all_runs() -> None:
-    drawing = drawn(make_chart(sides(records(STEPS)), PlotRequest(PlotKind.ECDF)))
-    assert {"Load: share of runs", "Ask: share of runs"} <= {*texts(drawing)}
-    [load, _] = dots(drawing)
-    assert xs(load) == sorted(xs(load))
-    assert len(load.points) == 6
-
-
 def test_a_step_without_a_value_has_its_row() -> None:
     disturbed = step(1.0, name="ask", index=2, suspect=["it swapped"])
     made = [run(n, step(d), disturbed) for n, d in enumerate(SIX, 1)]
-    found = sides(made, suspect=Suspect.LEAVE_OUT)
-    assert "no value" in texts(drawn(make_chart(found, PlotRequest())))
+    assert "no value" in texts(drawn(sides(made, suspect=Suspect.LEAVE_OUT)))
 
 
 @pytest.mark.parametrize("kind", list(PlotKind))
 def test_names_are_drawn_as_they_are(kind: PlotKind) -> None:
     steps = {EVIL: SIX, "_hidden": times(30.0)}
     points: list[dict[str, Json]] = [{"n": 1, "_p": "$x$"}, {"n": 2, "_p": "_y"}]
-    found = sides(*(records(steps, point, name=EVIL) for point in points))
-    seen = texts(drawn(make_chart(found, PlotRequest(kind))))
+    seen = texts(drawn(sides(*(records(steps, point, name=EVIL) for point in points)), kind))
     assert EVIL.title() in " ".join(seen)
     assert any("_p=$x$" in text for text in seen)
 
 
 def test_a_paper_has_its_width_and_no_title() -> None:
-    chart = make_chart(sides(records(STEPS)), PlotRequest())
-    paper = drawn(chart, Size(PAPER["column"], titled=False))
+    found = sides(records(STEPS))
+    paper = drawn(found, size=Size(PAPER["column"], titled=False))
     assert paper.width == pytest.approx(333)
     assert "tpch" not in texts(paper)
-    assert "tpch" in texts(drawn(chart))
-    sized = drawn(chart, Size(4.0, 5.0))
+    assert "tpch" in texts(drawn(found))
+    sized = drawn(found, size=Size(4.0, 5.0))
     assert (sized.width, sized.height) == (400, 500)
 
 
@@ -139,7 +135,7 @@ def test_a_paper_has_its_width_and_no_title() -> None:
 def test_what_has_no_room_is_said(kind: PlotKind, size: Size) -> None:
     steps = {f"a long name {n}": SIX for n in range(12)}
     with pytest.raises(InputError, match="too small for so much; make it larger"):
-        drawn(make_chart(sides(records(steps)), PlotRequest(kind)), size)
+        drawn(sides(records(steps)), kind, size)
 
 
 def test_a_panel_without_any_value_is_empty() -> None:
@@ -147,15 +143,13 @@ def test_a_panel_without_any_value_is_empty() -> None:
     disturbed = step(1.0, name="load", suspect=["x"]), step(9.0, name="ask", index=2)
     made = records({"load": SIX, "ask": times(30.0)}, name="a")
     found = sides(made, [run(1, *disturbed, **about)], suspect=Suspect.LEAVE_OUT)
-    drawn(make_chart(found, PlotRequest(PlotKind.ECDF, steps=("load",))))
+    drawn(found, PlotKind.ECDF, steps=("load",))
     alone = sides([run(1, *disturbed)], suspect=Suspect.LEAVE_OUT)
-    log = make_chart(alone, PlotRequest(PlotKind.ECDF, log=True))
-    assert log.log_values
-    assert len(dots(drawn(log))) == 1  # of the other panel
+    assert len(dots(drawn(alone, PlotKind.ECDF, log=True))) == 1  # of the other panel
 
 
 def test_bars_on_a_logarithmic_axis_begin_at_its_low_end() -> None:
-    drawing = drawn(make_chart(sides(records(STEPS)), PlotRequest(PlotKind.BARS, log=True)))
+    drawing = drawn(sides(records(STEPS)), PlotKind.BARS, log=True)
     bars = [one for one in drawing.shapes if isinstance(one, Box) and one.edge]
     assert bars[0].x == bars[1].x
     assert 0 < bars[0].width < bars[1].width
@@ -165,21 +159,20 @@ def test_bars_on_a_logarithmic_axis_begin_at_its_low_end() -> None:
 @settings(max_examples=20, deadline=None)
 @given(st.text(min_size=1), st.text(min_size=1), st.text(min_size=1))
 def test_any_name_makes_a_picture(case: str, step_: str, value: str) -> None:
-    steps = {step_: SIX}
-    found = sides(*(records(steps, {"p": one}, name=case) for one in (value, f"{value}2")))
-    chart = make_chart(found, PlotRequest())
-    ET.fromstring(drawn(chart).svg().encode())  # noqa: S314 - our own
+    points = (value, f"{value}2")
+    found = sides(*(records({step_: SIX}, {"p": one}, name=case) for one in points))
+    ET.fromstring(drawn(found).svg().encode())  # noqa: S314 - our own
 
 
 @pytest.mark.slow
 def test_files_are_of_their_type_and_do_not_know_the_time(tmp_path: Path) -> None:
-    chart = make_chart(sides(records({EVIL: SIX, "load": SIX})), PlotRequest())
+    found = sides(records({EVIL: SIX, "load": SIX}))
     files = [tmp_path / f"x.{ending}" for ending in ("png", "svg", "pdf")]
-    chart_drawing(chart, _SIZE).write(*files)
+    drawn(found).write(*files)
     first = [file.read_bytes() for file in files]
     assert [content[:4] for content in first] == [b"\x89PNG", b"<svg", b"%PDF"]
     assert b"/FontFile2" in first[2]
     assert b"/Type3" not in first[2]
     time.sleep(1.1)
-    chart_drawing(chart, _SIZE).write(*files)
+    drawn(found).write(*files)
     assert [file.read_bytes() for file in files] == first

@@ -23,7 +23,7 @@ from benchyard.show.traces.timeline_layout import (
     thinned,
 )
 from benchyard.traces.building import TraceBuilder
-from benchyard.traces.model import Counter, Instant, Loss, Slices, Trace, Track
+from benchyard.traces.model import Counter, Loss, Trace, Track
 
 PNG = b"\x89PNG\r\n\x1a\n"
 #: Track, start and duration.
@@ -111,17 +111,12 @@ def test_traces_of_any_length(start: int, length: int) -> None:
 @pytest.mark.slow
 def test_a_picture_of_many_is_small_and_says_so() -> None:
     count = 60_000
-    columns = np.arange(count, dtype=np.int64)
-    slices = Slices(
-        (columns % 4).astype(np.int32),
-        (columns % 7).astype(np.int32),
-        columns * 1000,
-        np.full(count, 700, np.int64),
-    )
-    instants = [Instant(n % 4, f"kind {n % 9}", n * 1000) for n in range(count)]
-    tracks = [Track("p", f"t{n}") for n in range(4)]
-    trace = Trace(tracks, [f"n{n}" for n in range(7)], slices, instants=instants)
-    drawing = timeline_drawing(trace, most=500)
+    made = TraceBuilder()
+    tracks = [made.track("p", f"t{n}") for n in range(4)]
+    for n in range(count):
+        made.slice(tracks[n % 4], f"n{n % 7}", n * 1000, 700)
+        made.instant(tracks[n % 4], f"kind {n % 9}", n * 1000)
+    drawing = timeline_drawing(made.trace(), most=500)
     found = " ".join(texts(drawing))
     assert "of 60,000 slices, those shorter than" in found
     assert "others (19,998)" in found

@@ -93,7 +93,7 @@ def test_a_rest_comes_between_runs_and_first_only_after_another_case(
     ],
 )
 def test_how_long_the_lab_rests(
-    lab: Lab, of_case: dict[str, Any], options: dict[str, float], rests: list[float]
+    lab: Lab, of_case: dict[str, Any], options: dict[str, Any], rests: list[float]
 ) -> None:
     lab.script.on("Alpha.work", 0.2, 0.04, 9.0)
 

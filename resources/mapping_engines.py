@@ -124,20 +124,25 @@ class MorphRDB(ConfiguredEngine):
         """
         source = Database.of_step(database)
         # It takes paths relative to its configuration file's folder.
-        settings = {
+        files = {
             "mappingdocument.file.path": f"shared/{mapping_file}",
             "output.file.path": f"shared/{output_file}",
             "output.rdflanguage": _RDB_FORMATS[serialization],
-            "database.name[0]": source.name,
-            "database.driver[0]": _RDB_DRIVERS[source.kind],
-            "database.type[0]": source.kind.lower(),
-            "database.url[0]": source.jdbc_url(options=True),
-            "database.user[0]": source.username,
-            "database.pwd[0]": source.password,
-            "no_of_database": "1",
         }
-        self._hand_over(_RDB_FILE, properties(settings))
+        self._hand_over(_RDB_FILE, properties(files | _rdb_connection(source)))
         return self._run_engine([], output_file)
+
+
+def _rdb_connection(database: Database) -> dict[str, str]:
+    return {
+        "database.name[0]": database.name,
+        "database.driver[0]": _RDB_DRIVERS[database.kind],
+        "database.type[0]": database.kind.lower(),
+        "database.url[0]": database.jdbc_url(options=True),
+        "database.user[0]": database.username,
+        "database.pwd[0]": database.password,
+        "no_of_database": "1",
+    }
 
 
 #: Names of formats: those of the cases to SDM-RDFizer's own, which has none with graphs.
@@ -177,13 +182,7 @@ class SDMRDFizer(ConfiguredEngine):
         settings["dataset1"]["mapping"] = shared(mapping_file)
         if source is not None:
             settings["datasets"]["dbType"] = _SDM_KINDS[source.kind]
-            settings["dataset1"] |= {
-                "user": source.username,
-                "password": source.password,
-                "host": source.host,
-                "port": str(source.port),
-                "db": source.name,
-            }
+            settings["dataset1"] |= _sdm_connection(source)
             from resources._mapping.mappings import in_rml  # noqa: PLC0415 - RDF
 
             file = self.workspace.file(mapping_file)
@@ -214,6 +213,16 @@ def _sdm_settings(name: str, output_format: str) -> dict[str, dict[str, str]]:
             "output_format": output_format,
         },
         "dataset1": {"name": name},
+    }
+
+
+def _sdm_connection(database: Database) -> dict[str, str]:
+    return {
+        "user": database.username,
+        "password": database.password,
+        "host": database.host,
+        "port": str(database.port),
+        "db": database.name,
     }
 
 

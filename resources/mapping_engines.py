@@ -2,17 +2,16 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import ClassVar, Literal, Unpack
+from typing import ClassVar, Literal
 
 from benchyard.case.resource import CommandResult, InputFile, OutputFile, command
 from resources._containers.base import ProgramContainer
 from resources._containers.settings import ContainerSettings
 from resources._mapping import (
     Database,
-    DatabaseParameters,
+    DatabaseType,
     Mapping,
     MappingEngine,
-    MaybeDatabase,
     database_of,
 )
 from resources._mapping.folder import DATA, OUTPUT, ConfiguredEngine, ini, properties, shared
@@ -56,14 +55,19 @@ class MorphKGC(ConfiguredEngine):
     _by_default: ClassVar[Sequence[str]] = (f"{DATA}/{_KGC_FILE}",)
 
     @command
-    def execute_mapping(
+    def execute_mapping(  # noqa: PLR0913, PLR0917 - each is a parameter of KROWN's steps
         self,
         mapping_file: InputFile,
         output_file: OutputFile,
         serialization: Literal["ntriples", "nquads"],
+        rdb_username: str | None = None,
+        rdb_password: str | None = None,
+        rdb_host: str | None = None,
+        rdb_port: int | None = None,
+        rdb_name: str | None = None,
+        rdb_type: DatabaseType | None = None,
         *,
         multiple_files: bool = False,
-        **database: Unpack[MaybeDatabase],
     ) -> CommandResult:
         """Make RDF as a mapping says.
 
@@ -71,15 +75,20 @@ class MorphKGC(ConfiguredEngine):
             mapping_file: The mapping, R2RML or RML.
             output_file: The RDF.
             serialization: Its format.
+            rdb_username: Who reads the database; all six are given for one, or none.
+            rdb_password: Of that user.
+            rdb_host: The class name of a resource of this case, or another host.
+            rdb_port: TCP port of the database.
+            rdb_name: Name of the database.
+            rdb_type: Its kind.
             multiple_files: Whether it writes a file for each part of the mapping; they are joined
                 in the order of their names afterwards.
-            database: What names the database; all six are given, or none.
         """
-        source = database_of(database)
+        database = database_of(rdb_username, rdb_password, rdb_host, rdb_port, rdb_name, rdb_type)
         # Not to the output itself, for it changes suffixes to its own.
         file = f"{OUTPUT}/{Path(output_file).name}"
         where = {"output_dir": OUTPUT} if multiple_files else {"output_file": file}
-        access = {"db_url": source.sqlalchemy_url()} if source else {}
+        access = {"db_url": database.sqlalchemy_url()} if database else {}
         settings = ini(
             {
                 "CONFIGURATION": {"output_format": _KGC_FORMATS[serialization], **where},
@@ -107,12 +116,17 @@ class MorphRDB(ConfiguredEngine):
     _by_default: ClassVar[Sequence[str]] = (DATA, _RDB_FILE)
 
     @command
-    def execute_mapping(
+    def execute_mapping(  # noqa: PLR0913, PLR0917 - each is a parameter of KROWN's steps
         self,
         mapping_file: InputFile,
         output_file: OutputFile,
         serialization: Literal["ntriples", "nquads"],
-        **database: Unpack[DatabaseParameters],
+        rdb_username: str,
+        rdb_password: str,
+        rdb_host: str,
+        rdb_port: int,
+        rdb_name: str,
+        rdb_type: DatabaseType,
     ) -> CommandResult:
         """Make RDF from a database as a mapping says.
 
@@ -120,16 +134,21 @@ class MorphRDB(ConfiguredEngine):
             mapping_file: The mapping, R2RML.
             output_file: The RDF.
             serialization: Its format.
-            database: What names the database.
+            rdb_username: Who reads the database.
+            rdb_password: Of that user.
+            rdb_host: The class name of a resource of this case, or another host.
+            rdb_port: TCP port of the database.
+            rdb_name: Name of the database.
+            rdb_type: Its kind.
         """
-        source = Database.of_step(database)
+        database = Database(rdb_username, rdb_password, rdb_host, rdb_port, rdb_name, rdb_type)
         # It takes paths relative to its configuration file's folder.
         files = {
             "mappingdocument.file.path": f"shared/{mapping_file}",
             "output.file.path": f"shared/{output_file}",
             "output.rdflanguage": _RDB_FORMATS[serialization],
         }
-        self._hand_over(_RDB_FILE, properties(files | _rdb_connection(source)))
+        self._hand_over(_RDB_FILE, properties(files | _rdb_connection(database)))
         return self._run_engine([], output_file)
 
 
@@ -162,12 +181,17 @@ class SDMRDFizer(ConfiguredEngine):
     _by_default: ClassVar[Sequence[str]] = (f"{DATA}/{_SDM_FILE}",)
 
     @command
-    def execute_mapping(
+    def execute_mapping(  # noqa: PLR0913, PLR0917 - each is a parameter of KROWN's steps
         self,
         mapping_file: InputFile,
         output_file: OutputFile,
         serialization: Literal["ntriples", "nquads", "turtle"],
-        **database: Unpack[MaybeDatabase],
+        rdb_username: str | None = None,
+        rdb_password: str | None = None,
+        rdb_host: str | None = None,
+        rdb_port: int | None = None,
+        rdb_name: str | None = None,
+        rdb_type: DatabaseType | None = None,
     ) -> CommandResult:
         """Make RDF as a mapping says.
 
@@ -175,18 +199,23 @@ class SDMRDFizer(ConfiguredEngine):
             mapping_file: The mapping, RML, or R2RML for a database.
             output_file: The RDF.
             serialization: Its format; ``nquads`` is written as N-Triples, without graphs.
-            database: What names the database; all six are given, or none.
+            rdb_username: Who reads the database; all six are given for one, or none.
+            rdb_password: Of that user.
+            rdb_host: The class name of a resource of this case, or another host.
+            rdb_port: TCP port of the database.
+            rdb_name: Name of the database.
+            rdb_type: Its kind.
         """
-        source = database_of(database)
+        database = database_of(rdb_username, rdb_password, rdb_host, rdb_port, rdb_name, rdb_type)
         settings = _sdm_settings(Path(output_file).stem, _SDM_FORMATS[serialization])
         settings["dataset1"]["mapping"] = shared(mapping_file)
-        if source is not None:
-            settings["datasets"]["dbType"] = _SDM_KINDS[source.kind]
-            settings["dataset1"] |= _sdm_connection(source)
+        if database is not None:
+            settings["datasets"]["dbType"] = _SDM_KINDS[database.kind]
+            settings["dataset1"] |= _sdm_connection(database)
             from resources._mapping.mappings import in_rml  # noqa: PLC0415 - RDF
 
             file = self.workspace.file(mapping_file)
-            text = in_rml(file, mapping_file, source, formulations=True)
+            text = in_rml(file, mapping_file, database, formulations=True)
             converted = self._hand_over("mapping_converted.rml.ttl", text)
             settings["dataset1"]["mapping"] = converted
         self._hand_over(_SDM_FILE, ini(settings, delimiter=":"))

@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import ClassVar, Literal, Unpack
+from typing import ClassVar, Literal
 
 from benchyard.case.resource import CommandResult, InputFile, OutputFile, command, current_step
 from resources._containers import Specification
 from resources._containers.base import ContainerSettingsT, ProgramContainer, ServerContainer
 from resources._containers.settings import ContainerSettings, heap_arguments
-from resources._mapping import Database, DatabaseParameters
+from resources._mapping import Database, DatabaseType
 from resources._mapping.folder import WithFolder, properties, shared
 from resources._readiness import LogPattern, Readiness, wait_until_ready
 
@@ -60,12 +60,17 @@ class OntopMaterialize(_Ontop[ContainerSettings], ProgramContainer[ContainerSett
     _image: ClassVar[str] = IMAGE
 
     @command
-    def execute_mapping(
+    def execute_mapping(  # noqa: PLR0913, PLR0917 - each is a parameter of KROWN's steps
         self,
         mapping_file: InputFile,
         output_file: OutputFile,
         serialization: str,
-        **database: Unpack[DatabaseParameters],
+        rdb_username: str,
+        rdb_password: str,
+        rdb_host: str,
+        rdb_port: int,
+        rdb_name: str,
+        rdb_type: DatabaseType,
     ) -> CommandResult:
         """Make RDF from a database as a mapping says.
 
@@ -73,10 +78,15 @@ class OntopMaterialize(_Ontop[ContainerSettings], ProgramContainer[ContainerSett
             mapping_file: The mapping, R2RML.
             output_file: The RDF.
             serialization: Its format, such as ``ntriples``.
-            database: What names the database.
+            rdb_username: Who reads the database.
+            rdb_password: Of that user.
+            rdb_host: The class name of a resource of this case, or another host.
+            rdb_port: TCP port of the database.
+            rdb_name: Name of the database.
+            rdb_type: Its kind.
         """
-        source = Database.of_step(database)
-        files = self._files(mapping_file, source, "-o", shared(output_file))
+        database = Database(rdb_username, rdb_password, rdb_host, rdb_port, rdb_name, rdb_type)
+        files = self._files(mapping_file, database, "-o", shared(output_file))
         return self._call([PROGRAM, "materialize", "-f", serialization, *files], output_file)
 
 
@@ -104,13 +114,18 @@ class OntopVirtualize(_Ontop[ContainerSettings], ServerContainer[ContainerSettin
         return (LogPattern("Started OntopEndpointApplication"),)
 
     @command
-    def execute_mapping(
+    def execute_mapping(  # noqa: PLR0913, PLR0917 - each is a parameter of KROWN's steps
         self,
         mapping_file: InputFile,
         serialization: Literal[
             "ntriples", "nquads", "turtle", "rdfjson", "rdfxml", "jsonld", "csv"
         ],
-        **database: Unpack[DatabaseParameters],
+        rdb_username: str,
+        rdb_password: str,
+        rdb_host: str,
+        rdb_port: int,
+        rdb_name: str,
+        rdb_type: DatabaseType,
     ) -> CommandResult:
         """Start the endpoint with a mapping, and return once it answers.
 
@@ -120,11 +135,16 @@ class OntopVirtualize(_Ontop[ContainerSettings], ServerContainer[ContainerSettin
         Args:
             mapping_file: The mapping, R2RML.
             serialization: What queries may ask for; the endpoint itself knows all of them.
-            database: What names the database.
+            rdb_username: Who reads the database.
+            rdb_password: Of that user.
+            rdb_host: The class name of a resource of this case, or another host.
+            rdb_port: TCP port of the database.
+            rdb_name: Name of the database.
+            rdb_type: Its kind.
         """
         del serialization
-        source = Database.of_step(database)
-        files = self._files(mapping_file, source)
+        database = Database(rdb_username, rdb_password, rdb_host, rdb_port, rdb_name, rdb_type)
+        files = self._files(mapping_file, database)
         call = [PROGRAM, "endpoint", "--cors-allowed-origins=*", f"--port={PORT}", *files]
         if self._server is not None:
             self._server.stop(self.settings.stop_seconds)

@@ -13,7 +13,6 @@ from typing import (
     NotRequired,
     Required,
     Union,
-    Unpack,
     get_args,
     get_origin,
     get_type_hints,
@@ -93,25 +92,16 @@ class Signature:
 
 @cache
 def signature_of(target: Callable[..., Any]) -> Signature:
-    """Read what a method takes, ``self`` left out, or a settings dataclass.
-
-    The members of ``**group: Unpack[SomeTypedDict]`` are parameters like all others; one that need
-    not be given is None by default.
-    """
+    """Read what a method takes, ``self`` left out, or a settings dataclass."""
     hints = get_type_hints(target, include_extras=True)
     parameters = list(inspect.signature(target).parameters.values())
     own = parameters if isinstance(target, type) else parameters[1:]
     named = [p for p in own if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
-    rest = next((hints.get(p.name, Any) for p in own if p.kind is p.VAR_KEYWORD), None)
-    group = get_args(rest)[0] if get_origin(rest) is Unpack else None
-    members = get_type_hints(group, include_extras=True) if group else {}
-    needed = [name for name in members if name in getattr(group, "__required_keys__", ())]
-    defaults = {p.name: p.default for p in named if p.default is not p.empty}
     return Signature(
-        annotations={p.name: hints.get(p.name, Any) for p in named} | members,
-        required=(*(p.name for p in named if p.default is p.empty), *needed),
-        defaults=defaults | {name: None for name in members if name not in needed},
-        open=rest is not None and group is None,
+        annotations={p.name: hints.get(p.name, Any) for p in named},
+        required=tuple(p.name for p in named if p.default is p.empty),
+        defaults={p.name: p.default for p in named if p.default is not p.empty},
+        open=any(p.kind is p.VAR_KEYWORD for p in own),
         summary=(inspect.getdoc(target) or "").partition("\n")[0],
     )
 

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import Literal, Self, TypeAlias, TypedDict, Unpack, cast
+from typing import Literal, TypeAlias, cast
 from urllib.parse import quote
 
 from benchyard.case.resource import CommandResult, InputFile, OutputFile, command
@@ -11,38 +11,10 @@ from benchyard.core.errors import CommandFailedError
 #: What KROWN's cases write as ``rdb_type``.
 DatabaseType: TypeAlias = Literal["MySQL", "PostgreSQL"]
 
-
-class DatabaseParameters(TypedDict):
-    """The parameters of a step that reads a database.
-
-    Args:
-        rdb_username: Who reads the database.
-        rdb_password: Of that user.
-        rdb_host: The class name of a resource of this case, or another host.
-        rdb_port: TCP port of the database.
-        rdb_name: Name of the database.
-        rdb_type: Its kind.
-    """
-
-    rdb_username: str
-    rdb_password: str
-    rdb_host: str
-    rdb_port: int
-    rdb_name: str
-    rdb_type: DatabaseType
-
-
-class MaybeDatabase(TypedDict, total=False):
-    """The same parameters of a step that may read files instead: all six, or none."""
-
-    rdb_username: str | None
-    rdb_password: str | None
-    rdb_host: str | None
-    rdb_port: int | None
-    rdb_name: str | None
-    rdb_type: DatabaseType | None
-
-
+_PARAMETERS = (
+    *("rdb_username", "rdb_password", "rdb_host"),
+    *("rdb_port", "rdb_name", "rdb_type"),
+)
 _JDBC = {"MySQL": "jdbc:mysql", "PostgreSQL": "jdbc:postgresql"}
 _SQLALCHEMY = {"MySQL": "mysql+pymysql", "PostgreSQL": "postgresql+psycopg2"}
 #: MySQL's driver refuses its own default way to authenticate without them. Source: KROWN.
@@ -65,13 +37,6 @@ class Database:
     name: str
     kind: DatabaseType
 
-    @classmethod
-    def of_step(cls, given: DatabaseParameters) -> Self:
-        """Return the database that the parameters of a step name."""
-        who = given["rdb_username"], given["rdb_password"]
-        where = given["rdb_host"], given["rdb_port"], given["rdb_name"]
-        return cls(*who, *where, given["rdb_type"])
-
     @property
     def driver(self) -> str:
         """The begin of its JDBC URL, such as ``jdbc:mysql``."""
@@ -92,22 +57,24 @@ class Database:
         return f"{_SQLALCHEMY[self.kind]}://{who}@{self.host}:{self.port}/{self.name}"
 
 
-def database_of(given: MaybeDatabase) -> Database | None:
+def database_of(*given: str | int | None) -> Database | None:
     """Return the database that a step names, or None if it names none.
+
+    Args:
+        given: The six parameters, in the order of ``Database``.
 
     Raises:
         CommandFailedError: If it names one in part.
     """
-    names = DatabaseParameters.__annotations__
-    missing = [name for name in names if given.get(name) is None]
-    if len(missing) == len(names):
+    missing = [name for name, value in zip(_PARAMETERS, given, strict=True) if value is None]
+    if len(missing) == len(given):
         return None
     if missing:
         raise CommandFailedError(
             f"the database is named in part: {', '.join(missing)} missing; give all six 'rdb_' "
             "parameters, or none for a mapping of files"
         )
-    return Database.of_step(cast("DatabaseParameters", given))
+    return Database(*cast("tuple[str, str, str, int, str, DatabaseType]", given))
 
 
 class ArgumentEngine(ABC):
@@ -146,12 +113,17 @@ class MappingEngine(ArgumentEngine):
         """Make the RDF."""
 
     @command
-    def execute_mapping(
+    def execute_mapping(  # noqa: PLR0913, PLR0917 - each is a parameter of KROWN's steps
         self,
         mapping_file: InputFile,
         output_file: OutputFile,
         serialization: str,
-        **database: Unpack[MaybeDatabase],
+        rdb_username: str | None = None,
+        rdb_password: str | None = None,
+        rdb_host: str | None = None,
+        rdb_port: int | None = None,
+        rdb_name: str | None = None,
+        rdb_type: DatabaseType | None = None,
     ) -> CommandResult:
         """Make RDF as a mapping says.
 
@@ -159,7 +131,12 @@ class MappingEngine(ArgumentEngine):
             mapping_file: The mapping, R2RML or RML.
             output_file: The RDF.
             serialization: Its format, such as ``ntriples`` or ``nquads``.
-            database: What names the database; all six are given, or none.
+            rdb_username: Who reads the database; all six are given for one, or none.
+            rdb_password: Of that user.
+            rdb_host: The class name of a resource of this case, or another host.
+            rdb_port: TCP port of the database.
+            rdb_name: Name of the database.
+            rdb_type: Its kind.
         """
-        source = database_of(database)
-        return self._execute_mapping(Mapping(mapping_file, output_file, serialization, source))
+        database = database_of(rdb_username, rdb_password, rdb_host, rdb_port, rdb_name, rdb_type)
+        return self._execute_mapping(Mapping(mapping_file, output_file, serialization, database))

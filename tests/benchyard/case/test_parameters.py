@@ -1,7 +1,7 @@
 """What a command takes, read from its annotations."""
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal, NotRequired, Optional, Required, TypedDict, Unpack
+from typing import Annotated, Any, Literal, NotRequired, Optional, Required, TypedDict
 
 import pytest
 
@@ -13,11 +13,6 @@ from benchyard.core.model import Json, JsonObject
 STRING: JsonObject = {"type": "string"}
 INTEGER: JsonObject = {"type": "integer"}
 TWO: JsonObject = {"minItems": 2, "maxItems": 2}
-
-
-class Fields(TypedDict):
-    must: str
-    may: NotRequired[int]
 
 
 class Part(TypedDict):
@@ -60,9 +55,6 @@ class Commands:
         """
 
     def open(self, first: str, /, *, second: int = 0, **rest: object) -> None:
-        pass
-
-    def grouped(self, first: str, **more: Unpack[Fields]) -> None:
         pass
 
 
@@ -137,13 +129,6 @@ def test_a_command_may_take_further_parameters() -> None:
     assert signature.schema()["additionalProperties"] is True
     assert list(signature.annotations) == ["first", "second"]
     assert Checker(signature.schema()).findings({"first": "x", "zzz": [1]}) == []
-
-
-def test_members_of_a_group_are_parameters() -> None:
-    signature = signature_of(Commands.grouped)
-    schema = members("first", "must", first=STRING, must=STRING, may=INTEGER)
-    assert signature.schema() == schema
-    assert signature.defaults == {"may": None}
 
 
 def test_a_command_without_annotations_takes_anything() -> None:

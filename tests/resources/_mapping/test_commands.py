@@ -1,6 +1,5 @@
 """The database that a step names."""
 
-from collections.abc import Iterable
 from typing import Any
 
 import pytest
@@ -9,26 +8,20 @@ from hypothesis import strategies as st
 
 from benchyard.core.errors import CommandFailedError
 from resources._mapping import Database, database_of
-from tests.resources._mapping.conftest import DATABASE
 
 WHOLE: tuple[Any, ...] = ("me", "secret", "PostgreSQL", 5432, "db", "PostgreSQL")
 
 
-def named(values: Iterable[Any]) -> Any:
-    return dict(zip(DATABASE, values, strict=True))
-
-
 def test_all_or_nothing() -> None:
-    assert database_of(named(WHOLE)) == Database(*WHOLE)
-    assert database_of({}) is None
-    assert database_of(named([None] * 6)) is None
+    assert database_of(*WHOLE) == Database(*WHOLE)
+    assert database_of(None, None, None, None, None, None) is None
 
 
 @given(st.lists(st.booleans(), min_size=6, max_size=6).filter(lambda kept: 0 < sum(kept) < 6))
 def test_a_part_is_an_error_that_names_the_rest(kept: list[bool]) -> None:
     parts: Any = [value if keep else None for value, keep in zip(WHOLE, kept, strict=True)]
     with pytest.raises(CommandFailedError) as failed:
-        database_of(named(parts))
+        database_of(*parts)
     assert str(failed.value).count("rdb_") == 6 - sum(kept) + 1
     assert "secret" not in str(failed.value)
 

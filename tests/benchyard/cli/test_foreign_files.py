@@ -23,7 +23,7 @@ def shell(script: str) -> Mapping[str, Any]:
     return process("work", script, parameters={"output_file": "made.txt"})
 
 
-def taking_turns(turns: Path, wait: str) -> dict[str, Any]:
+def taking_turns(turns: Path, wait: str) -> Mapping[str, Any]:
     """Return a step that writes when it begins and when it ends: one lab at a time may do that."""
     return shell(f"echo begin $$ >> {turns}; {wait}; echo end $$ >> {turns}; echo yes > made.txt")
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, timedelta
 from math import sqrt
+from typing import Any
 
 from benchyard.analysis.executions import WHOLE_RUN, StepTry
 from benchyard.core.model import Outcome
@@ -22,20 +23,17 @@ _MOST_DAYS = 21
 _MOST = 200
 
 
-@dataclass(frozen=True, slots=True)
-class Fragile:
-    """One step of one case, over all its executions.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExecutionCounts:
+    """Some executions of steps.
 
     Args:
-        step: Its newest label.
-        executions: How often it was executed; each with all its attempts counts once. For the
-            whole run: how often a run was tried.
+        executions: How many; each with all its attempts counts once. For the whole run: how often
+            a run was tried.
         troubled: Those in which anything failed, oldest first.
-        attempts: All of its attempts.
+        attempts: All of their attempts.
     """
 
-    case: str
-    step: str
     executions: int
     troubled: tuple[StepTry, ...]
     attempts: int
@@ -46,9 +44,21 @@ class Fragile:
         return sum(len(one.failed) for one in self.troubled)
 
     @property
-    def rate(self) -> float:
-        """The share of its executions in which anything failed."""
-        return len(self.troubled) / self.executions
+    def rate(self) -> float | None:
+        """The share of the executions in which anything failed; None if there was none."""
+        return len(self.troubled) / self.executions if self.executions else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fragile(ExecutionCounts):
+    """One step of one case, over all its executions.
+
+    Args:
+        step: Its newest label.
+    """
+
+    case: str
+    step: str
 
     @property
     def fragility(self) -> float:
@@ -101,13 +111,15 @@ def by_fragility(found: Iterable[StepTry]) -> list[Fragile]:
 
 def _fragile(several: Sequence[StepTry], count: int) -> Fragile:
     newest = max(several, key=lambda one: one.began)
-    return Fragile(
-        case=newest.case,
-        step=newest.step,
-        executions=count,
-        troubled=tuple(one for one in several if one.in_trouble),
-        attempts=sum(one.attempts for one in several),
-    )
+    return Fragile(case=newest.case, step=newest.step, **_counts(several, count))
+
+
+def _counts(several: Sequence[StepTry], executions: int | None = None) -> dict[str, Any]:
+    return {
+        "executions": len(several) if executions is None else executions,
+        "troubled": tuple(one for one in several if one.in_trouble),
+        "attempts": sum(one.attempts for one in several),
+    }
 
 
 def _order(step: Fragile) -> tuple[float, int, str, bool, str]:
@@ -134,53 +146,32 @@ def troubled(steps: Iterable[Fragile]) -> list[StepTry]:
     return [one for step in steps for one in reversed(step.troubled)]
 
 
-@dataclass(frozen=True, slots=True)
-class Bucket:
-    """One day or week, UTC.
-
-    Args:
-        first: Its first day; weeks begin on Mondays.
-        executions: Steps executed in runs that began in it.
-        troubled: Those in which anything failed.
-        attempts: Attempts of all of them.
-        failed_attempts: Those that failed.
-    """
-
-    first: date
-    executions: int = 0
-    troubled: int = 0
-    attempts: int = 0
-    failed_attempts: int = 0
-
-    @property
-    def rate(self) -> float | None:
-        """The share of executions in which anything failed; None if there was none."""
-        return self.troubled / self.executions if self.executions else None
-
-
 def suiting(found: Sequence[StepTry]) -> str:
     """Return ``DAY``, or ``WEEK`` where executions span three weeks or more."""
     days = [_day(one) for one in found]
     return DAY if not days or (max(days) - min(days)).days < _MOST_DAYS else WEEK
 
 
-def rates(found: Sequence[StepTry], every: str) -> list[Bucket]:
-    """Return the rate of each day or week from the first execution to the last, empty ones too.
+def rates(found: Sequence[StepTry], every: str) -> dict[date, ExecutionCounts]:
+    """Count what was executed in each day or week from the first to the last, empty ones too.
 
     Executions that stand for a whole run count like those of a step.
 
     Args:
-        every: ``DAY`` or ``WEEK``.
+        every: ``DAY`` or ``WEEK``, of UTC; weeks begin on Mondays.
+
+    Returns:
+        By the first day.
     """
     grouped: dict[date, list[StepTry]] = {}
     for one in found:
         grouped.setdefault(_first_day(_day(one), every), []).append(one)
     if not grouped:
-        return []
+        return {}
     last, first = max(grouped), min(grouped)
     count = min((last - first) // _LENGTHS[every] + 1, _MOST)
     days = [last - place * _LENGTHS[every] for place in reversed(range(count))]
-    return [_bucket(day, grouped.get(day, [])) for day in days]
+    return {day: ExecutionCounts(**_counts(grouped.get(day, []))) for day in days}
 
 
 def _day(execution: StepTry) -> date:
@@ -189,16 +180,6 @@ def _day(execution: StepTry) -> date:
 
 def _first_day(day: date, every: str) -> date:
     return day - timedelta(days=day.weekday()) if every == WEEK else day
-
-
-def _bucket(first: date, several: Sequence[StepTry]) -> Bucket:
-    return Bucket(
-        first,
-        executions=len(several),
-        troubled=sum(one.in_trouble for one in several),
-        attempts=sum(one.attempts for one in several),
-        failed_attempts=sum(len(one.failed) for one in several),
-    )
 
 
 _WORDS = {"timed_out": "timed out", "no_end": "no end"}

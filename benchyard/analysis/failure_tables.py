@@ -27,7 +27,7 @@ from benchyard.analysis.executions import WHOLE_RUN, Collected, StepTry, executi
 from benchyard.analysis.failure_rates import (
     DAY,
     WEEK,
-    Bucket,
+    ExecutionCounts,
     Fragile,
     by_fragility,
     by_reason,
@@ -116,7 +116,7 @@ def steps_table(steps: Iterable[Fragile], longest: int = 60, case_href: Href = _
         [
             step.step,
             Cell(step.case, href=case_href(step.troubled[-1])),
-            *_rate(step, len(step.troubled)),
+            *_rate(step),
             endings(step),
             said(step.troubled[-1].last_error, longest),
         ]
@@ -128,8 +128,8 @@ def steps_table(steps: Iterable[Fragile], longest: int = 60, case_href: Href = _
     return Table("steps", "Fragile steps", _STEPS, rows, notes=notes, empty=empty)
 
 
-def _rate(one: Fragile | Bucket, trouble: int) -> Row:
-    every = one.executions
+def _rate(one: ExecutionCounts) -> Row:
+    every, trouble = one.executions, len(one.troubled)
     ends = (least_rate(trouble, every), most_rate(trouble, every)) if every else (None, None)
     marked = Cell(trouble, mark="bad" if trouble else "")
     return [every, marked, one.rate, *ends, one.attempts, one.failed_attempts]
@@ -186,9 +186,9 @@ def _some(names: Iterable[str]) -> str:
 def rates_table(found: Sequence[StepTry]) -> Table:
     """Return the rate of each day, or of each week where there are more than three."""
     every = suiting(found)
-    buckets = [one for one in reversed(rates(found, every)) if one.executions]
+    newest_first = reversed(rates(found, every).items())
     first = Column("first", "Week from" if every == WEEK else "Day")
-    rows = [[one.first.isoformat(), *_rate(one, one.troubled)] for one in buckets]
+    rows = [[day.isoformat(), *_rate(one)] for day, one in newest_first if one.executions]
     return Table("rates", "By week" if every == WEEK else "By day", (first, *_RATE), rows)
 
 
@@ -266,7 +266,7 @@ def document(collected: Collected, since: str | None, ui: str | None) -> JsonObj
         "executed": {**_sums(steps), "broken_off": _broken_off(steps)},
         "steps": [_step(step) for step in steps if step.troubled],
         "executions": [_execution(one, ui) for one in troubled(steps)],
-        "rates": {every: [_bucket(one) for one in rates(found, every)] for every in (DAY, WEEK)},
+        "rates": {every: _rates(found, every) for every in (DAY, WEEK)},
     }
 
 
@@ -286,15 +286,21 @@ def _broken_off(steps: Sequence[Fragile]) -> int:
     return sum(len(step.troubled) for step in steps if step.step == WHOLE_RUN)
 
 
-_STEP = ("case", "step", "executions", "rate", "fragility", "attempts", "failed_attempts")
-
-
 def _step(step: Fragile) -> JsonObject:
     return {
-        **{name: getattr(step, name) for name in _STEP},
-        "troubled": len(step.troubled),
+        **{name: getattr(step, name) for name in ("case", "step", "fragility")},
+        **_numbers(step),
         "outcomes": dict[str, Json](step.outcomes),
     }
+
+
+def _rates(found: Sequence[StepTry], every: str) -> list[Json]:
+    return [{"first": day.isoformat(), **_numbers(one)} for day, one in rates(found, every).items()]
+
+
+def _numbers(one: ExecutionCounts) -> JsonObject:
+    names = ("executions", "rate", "attempts", "failed_attempts")
+    return {"troubled": len(one.troubled), **{name: getattr(one, name) for name in names}}
 
 
 def _execution(one: StepTry, ui: str | None) -> JsonObject:
@@ -312,7 +318,3 @@ def _execution(one: StepTry, ui: str | None) -> JsonObject:
 
 def _error(error: ErrorRecord | None) -> Json:
     return None if error is None else {"type": error.type or None, "message": error.message}
-
-
-def _bucket(one: Bucket) -> JsonObject:
-    return {**asdict(one), "first": one.first.isoformat(), "rate": one.rate}

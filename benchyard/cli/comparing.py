@@ -1,6 +1,7 @@
 """``benchyard compare``: sides against a reference, or how many runs that would take."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import partial, wraps
 from pathlib import Path
 from typing import Any, cast
@@ -10,17 +11,16 @@ import click
 from benchyard.analysis.comparison.document import comparison_csv, document, markdown
 from benchyard.analysis.comparison.gate import unjudged
 from benchyard.analysis.comparison.request import (
-    REMARKS,
     Against,
     Answer,
     ComparisonRequest,
     answer,
     parse_step_pairs,
-    shared_remarks,
     told_findings,
+    told_remarks,
     told_unpaired,
 )
-from benchyard.analysis.comparison.rows import CasePair, Comparison, Rule
+from benchyard.analysis.comparison.rows import Comparison, Rule
 from benchyard.analysis.comparison.run_sets import RunSet, results_below
 from benchyard.analysis.comparison.sample_size import (
     make_plan,
@@ -32,7 +32,6 @@ from benchyard.analysis.comparison.sides import Places, Side, means_several, rea
 from benchyard.analysis.comparison.tables import MARKS, RowOrder, table
 from benchyard.analysis.comparison.wording import (
     lacks_suspect,
-    remarks,
     session_notes,
     summary,
     uncounted,
@@ -211,11 +210,15 @@ def _show(compared: Comparison, names: Sequence[str], *, as_json: bool, as_csv: 
 
 def print_comparison(compared: Comparison) -> None:
     """Print what differs, and what can be told of it, for people."""
+    pairs = compared.pairs
     if len(compared.side_pairs) > 1:
-        _print_sides(compared)
+        sides = [(one.baseline_side, _about(one.baseline)) for one in pairs]
+        sides += [(one.candidate_side, _about(one.candidate)) for one in pairs]
+        _print_about(compared, dict.fromkeys(sides))
     else:
-        for pair_of_cases in compared.pairs:
-            _print_pair(pair_of_cases)
+        for pair in pairs:
+            both = f"baseline {_about(pair.baseline)}, candidate {_about(pair.candidate)}"
+            _print_about(replace(compared, pairs=(pair,)), [(pair.title, both)])
     for text in told_unpaired(compared):
         say(printable(text), fg="yellow")
     for why in untold(compared):
@@ -235,29 +238,12 @@ def print_comparison(compared: Comparison) -> None:
 _REMARKS = {"notice": "cyan", "warning": "yellow", "changed": "cyan"}
 
 
-def _print_pair(pair_of_cases: CasePair) -> None:
-    one, other = pair_of_cases.baseline, pair_of_cases.candidate
-    say(
-        styled(printable(pair_of_cases.title), bold=True),
-        f"  baseline {_about(one)}, candidate {_about(other)}",
-    )
-    for weight, word in REMARKS:
-        for text in remarks(pair_of_cases, weight):
-            say(styled(f"{word}: ", fg=_REMARKS[word]), text)
-    for finding in pair_of_cases.findings:
-        say(finding.text, fg=COLOURS.get(MARKS[finding.verdict]))
-
-
-def _print_sides(compared: Comparison) -> None:
-    """Print which sides there are, and what differs between each and the reference."""
-    pairs = compared.pairs
-    told = dict.fromkeys((one.baseline_side, _about(one.baseline)) for one in pairs)
-    told |= dict.fromkeys((one.candidate_side, _about(one.candidate)) for one in pairs)
-    for name, about in told:
+def _print_about(compared: Comparison, heads: Iterable[tuple[str, str]]) -> None:
+    """Print what is compared, by name, and what differs beside numbers."""
+    for name, about in heads:
         say(styled(printable(name), bold=True), f"  {about}")
-    for weight, word in REMARKS:
-        for text, sides in shared_remarks(pairs, weight).items():
-            say(styled(f"{word}: ", fg=_REMARKS[word]), f"{printable(', '.join(sides))}: {text}")
+    for word, text in told_remarks(compared, ", ".join):
+        say(styled(f"{word}: ", fg=_REMARKS[word]), printable(text))
     for verdict, text in told_findings(compared):
         say(printable(text), fg=COLOURS.get(MARKS.get(verdict, "")))
 

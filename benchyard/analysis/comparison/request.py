@@ -6,7 +6,7 @@ from enum import StrEnum
 from itertools import combinations, pairwise
 
 from benchyard.analysis.comparison.facts import Weight
-from benchyard.analysis.comparison.rows import CasePair, Comparison, Pairs, Rule
+from benchyard.analysis.comparison.rows import Comparison, Pairs, Rule
 from benchyard.analysis.comparison.run_sets import RunSet, previous_of_host, read_before
 from benchyard.analysis.comparison.sides import Side, point_of
 from benchyard.analysis.comparison.tables import RowOrder, in_order
@@ -187,7 +187,7 @@ def _unknown(wanted: Iterable[str], known: set[str], where: str) -> Iterator[str
 
 
 #: What stands before a remark, the gravest first.
-REMARKS = (
+_REMARKS = (
     (Weight.OTHER_WORK, "notice"),
     (Weight.WARNING, "warning"),
     (Weight.CHANGE, "changed"),
@@ -262,30 +262,25 @@ def _of_same_host(cases: Mapping[str, RunSet]) -> dict[str, RunSet]:
     return {title: before for title, before in found.items() if before is not None}
 
 
-def shared_remarks(pairs: Sequence[CasePair], weight: Weight) -> dict[str, list[str]]:
-    """Return each remark on some pairs once, with the candidates that it is about.
-
-    Where two candidates are compared with each other, nothing is said of them again.
-    """
-    said: dict[str, dict[str, None]] = {}
-    for one in pairs:
-        for text in () if one.neutral else remarks(one, weight):
-            said.setdefault(text, {})[one.candidate_side] = None
-    return {text: list(sides) for text, sides in said.items()}
-
-
 def told_remarks(
     comparison: Comparison, called: Callable[[Sequence[str]], str]
 ) -> Iterator[tuple[str, str]]:
-    """Yield each remark, the gravest first: a word, and a sentence that names one side of several.
+    """Yield each remark once, the gravest first: a word, and a sentence that names the candidates.
+
+    Where two candidates are compared with each other, nothing is said of them again. Of two sides
+    alone, none is named.
 
     Args:
         called: Returns what people call some sides.
     """
     several = len(comparison.side_pairs) > 1
-    for weight, word in REMARKS:
-        for text, sides in shared_remarks(comparison.pairs, weight).items():
-            yield word, f"{called(sides)}: {text}" if several else text
+    for weight, word in _REMARKS:
+        said: dict[str, dict[str, None]] = {}
+        for pair in comparison.pairs:
+            for text in () if pair.neutral else remarks(pair, weight):
+                said.setdefault(text, {})[pair.candidate_side] = None
+        for text, sides in said.items():
+            yield word, f"{called(list(sides))}: {text}" if several else text
 
 
 def told_findings(

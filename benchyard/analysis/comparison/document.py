@@ -59,7 +59,7 @@ from benchyard.analysis.comparison.gate import unjudged
 from benchyard.analysis.comparison.rows import CasePair, Comparison, Overall, Row
 from benchyard.analysis.comparison.run_sets import RunSet
 from benchyard.analysis.comparison.samples import StepSample
-from benchyard.analysis.comparison.tables import MARKS, overall, overall_words, table
+from benchyard.analysis.comparison.tables import MARKS, overall, table
 from benchyard.analysis.comparison.wording import (
     notes,
     reason,
@@ -128,15 +128,16 @@ def _case(pair: CasePair) -> JsonObject:
 
 def _overall(one: Overall) -> JsonObject:
     return {
-        **_of(one, "baseline_side", "candidate_side", "metric", "steps"),
+        **_of(one.pair, "baseline_side", "candidate_side"),
+        **_of(one, "metric", "steps"),
         "left_out": list(one.left_out),
         **_of(one.difference, "baseline_n", "candidate_n", "ratio", "p_value"),
         "ratio_interval": _interval(one.difference.ratio_interval),
         "interval_level": one.difference.ratio_interval.level,
         "adjusted_p_value": one.judgement.p_value,
-        "verdict": one.judgement.verdict.value,
+        "verdict": one.verdict.value,
         "busy_host": one.busy,
-        "words": overall_words(one),
+        "words": verdict_in_full(one),
     }
 
 

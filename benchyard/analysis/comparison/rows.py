@@ -189,8 +189,31 @@ class CasePair:
         return self.baseline.is_of_same_runs(self.candidate)
 
 
+class _Judged:
+    """What a row and a line over all steps have in common: a difference, judged among others."""
+
+    difference: Difference
+    judgement: Judgement
+    between: BetweenSessions | None
+
+    @property
+    def verdict(self) -> Verdict:
+        """What the difference comes to."""
+        return self.judgement.verdict
+
+    @property
+    def differs_as_sessions_do(self) -> bool:
+        """Whether only what sessions vary by keeps a difference from being called."""
+        return self.between is not None and self.between.explains(self.judgement.needed_p)
+
+    @property
+    def tested(self) -> bool:
+        """Whether there are values on both sides; without them nothing can be tested."""
+        return bool(self.difference.baseline_n and self.difference.candidate_n)
+
+
 @dataclass(frozen=True, slots=True)
-class Row:
+class Row(_Judged):
     """One step and metric on both sides.
 
     Args:
@@ -224,24 +247,9 @@ class Row:
         return self.pair.title
 
     @property
-    def verdict(self) -> Verdict:
-        """What the row comes to."""
-        return self.judgement.verdict
-
-    @property
-    def differs_as_sessions_do(self) -> bool:
-        """Whether only what sessions vary by keeps a difference from being called."""
-        return self.between is not None and self.between.explains(self.judgement.needed_p)
-
-    @property
     def busy(self) -> bool:
         """Whether suspect values count: both sides are then those of a busy host."""
         return bool(self.baseline.suspect or self.candidate.suspect)
-
-    @property
-    def tested(self) -> bool:
-        """Whether there are values on both sides; without them nothing can be tested."""
-        return bool(self.difference.baseline_n and self.difference.candidate_n)
 
 
 class Unpaired(NamedTuple):
@@ -303,11 +311,11 @@ _UNJUDGED = Judgement(Verdict.CANNOT_TELL, 1.0, 0.0)
 
 
 @dataclass(frozen=True, slots=True)
-class Overall:
+class Overall(_Judged):
     """One metric over all steps of two sides.
 
     Args:
-        baseline_side: How the side is called; likewise ``candidate_side``.
+        pair: The first case of the two sides, which tells how they are called.
         unit: Of the medians of the runs' geometric means.
         steps: How many steps it is the mean of.
         left_out: Names of the steps without values above 0 in half of the runs of a side or more.
@@ -317,8 +325,7 @@ class Overall:
         busy: Whether suspect values count.
     """
 
-    baseline_side: str
-    candidate_side: str
+    pair: CasePair
     metric: str
     unit: str | None
     steps: int

@@ -7,7 +7,7 @@ Source: T. Kalibera and R. Jones, Rigorous Benchmarking in Reasonable Time, ISMM
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
 
@@ -169,23 +169,6 @@ def sampled(runs: RunSet, rule: Suspect) -> Samples:
     every = sample(runs, include_suspect=doubted and rule is not Suspect.LEAVE_OUT)
     chooses = doubted and rule is Suspect.AUTO
     return Samples(sample(runs, include_suspect=False) if chooses else every, every)
-
-
-def suffices(
-    baseline: Collection[int], candidate: Collection[int], level: float, *, paired: bool
-) -> bool:
-    """Tell whether the trusted values suffice without the suspect ones.
-
-    Args:
-        baseline: Numbers of the runs with a trusted value, as ``candidate``.
-        level: Of this comparison: its share of the level of all (Bonferroni).
-        paired: Whether both values are of the same runs.
-    """
-    if paired:
-        both = len({*baseline} & {*candidate})
-        return both >= FEWEST_TRUSTED and smallest_paired_p(both) <= level
-    numbers = len(baseline), len(candidate)
-    return min(numbers) >= FEWEST_TRUSTED and smallest_p(*numbers) <= level
 
 
 # -- what so few runs can never tell

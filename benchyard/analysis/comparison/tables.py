@@ -27,14 +27,11 @@ from benchyard.analysis.comparison.sessions import SessionHistory
 from benchyard.analysis.comparison.wording import (
     WORDS,
     arrow,
-    as_sessions_do,
-    busy_words,
     change,
     change_between,
     p_value,
     signed,
     step_name,
-    times_words,
     verdict_in_full,
 )
 from benchyard.core.quantity import UNKNOWN, amount, number, percent, plural
@@ -91,8 +88,7 @@ def _of_rows(rows: Sequence[Row], level: float, history: SessionHistory) -> Over
     ]
     between = history.between(parts, first.metric, sides, inside)
     return Overall(
-        *(first.pair.baseline_side, first.pair.candidate_side, first.metric, first.unit),
-        len(counted),
+        *(first.pair, first.metric, first.unit, len(counted)),
         tuple(row.candidate.name for row in rows if row not in counted),
         between.held_against(inside) if between else inside,
         between=between,
@@ -183,7 +179,10 @@ def table(
         href: Returns where the name of a side leads.
     """
     several = len(comparison.side_pairs) > 1
-    lines = [*map(_of_overall, overall(comparison))]
+    lines = [
+        _line(one, {"STEP": f"all {plural(one.steps, 'step')}"}, (one.busy, one.busy))
+        for one in overall(comparison)
+    ]
     lines += [_of_row(row, several=several) for row in comparison.rows]
     sides = {s: Cell(s, label(s), href(s)) for two in comparison.side_pairs for s in two}
     lines = list(_by_group(lines, sides)) if several else lines
@@ -215,56 +214,36 @@ def _unsaid(comparison: Comparison) -> list[str]:
 
 
 def _of_row(row: Row, *, several: bool) -> _Line:
-    called = row.verdict not in (Verdict.NO_CHANGE_SHOWN, Verdict.CANNOT_TELL)
     # Where each side is a step of its own, the sides are called as the steps.
     ours = "" if row.pair.of_same_runs else row.baseline.name
     case, step = (row.pair.key, ours) if several else (row.case, step_name(row))
     busy = bool(row.baseline.suspect), bool(row.candidate.suspect)
-    about = {
-        "CASE": case,
-        "STEP": step,
-        "METRIC": row.metric,
-        "SIDE": row.pair.candidate_side,
-        "AGAINST": row.pair.baseline_side,
-        "P": p_value(row.judgement.p_value) if row.tested else UNKNOWN,
-        "": arrow(row.difference) if called else "",
-    }
-    verdict = Cell(verdict_in_full(row), mark=MARKS[row.verdict])
-    return _line(about, row.difference, row.unit, busy) | {"VERDICT": verdict}
+    return _line(row, {"CASE": case, "STEP": step}, busy)
 
 
-def _of_overall(one: Overall) -> _Line:
-    about = {
-        "STEP": f"all {plural(one.steps, 'step')}",
-        "METRIC": one.metric,
-        "SIDE": one.candidate_side,
-        "AGAINST": one.baseline_side,
-        "P": p_value(one.judgement.p_value),
-        "": arrow(one.difference) if one.judgement.verdict is Verdict.CHANGE else "",
-        "VERDICT": overall_words(one),
-    }
-    return _line(about, one.difference, one.unit, (one.busy, one.busy))
-
-
-def _line(
-    about: Mapping[str, str], one: Difference, unit: str | None, busy: tuple[bool, bool]
-) -> dict[str, Cell]:
-    """Return the cells of a difference."""
+def _line(line: Row | Overall, about: Mapping[str, str], busy: tuple[bool, bool]) -> _Line:
+    one = line.difference
     before, after = (
-        amount(median, unit) + BUSY * is_busy
+        amount(median, line.unit) + BUSY * is_busy
         for median, is_busy in zip((one.baseline_median, one.candidate_median), busy, strict=True)
     )
     figures = {
+        "METRIC": line.metric,
+        "SIDE": line.pair.candidate_side,
+        "AGAINST": line.pair.baseline_side,
         "N": f"{one.baseline_n}/{one.candidate_n}",
         "BASELINE N": str(one.baseline_n),
         "CANDIDATE N": str(one.candidate_n),
         "BASELINE": before,
         "CANDIDATE": after,
-        "DIFFERENCE": signed(one.shift, unit),
+        "DIFFERENCE": signed(one.shift, line.unit),
         "CHANGE": change_between(one.ratio, one.baseline_median, one.candidate_median),
         "INTERVAL": _interval(one.ratio_interval),
+        "P": p_value(line.judgement.p_value) if line.tested else UNKNOWN,
+        "": "" if line.verdict in WORDS else arrow(one),
     }
-    return {head: Cell(text) for head, text in (figures | dict(about)).items()}
+    cells = {head: Cell(text) for head, text in (figures | dict(about)).items()}
+    return cells | {"VERDICT": Cell(verdict_in_full(line), mark=MARKS[line.verdict])}
 
 
 def _by_group(lines: Sequence[_Line], sides: Mapping[str, Cell]) -> Iterator[_Line]:
@@ -294,16 +273,3 @@ def _interval(interval: Interval) -> str:
     if interval.high >= 10:  # as ``change`` writes the higher end
         return f"{number(interval.low, 3)} … {change(interval.high)}"
     return f"{change(interval.low).removesuffix(' %')} … {change(interval.high)}"
-
-
-def overall_words(one: Overall) -> str:
-    """Say what the mean over the steps comes to."""
-    return _overall_words(one) + busy_words(busy=one.busy)
-
-
-def _overall_words(one: Overall) -> str:
-    if one.between is not None and one.between.explains(one.judgement.needed_p):
-        return as_sessions_do(one)
-    if one.judgement.verdict is Verdict.CHANGE:
-        return times_words(one.metric, one.difference)
-    return WORDS[one.judgement.verdict]

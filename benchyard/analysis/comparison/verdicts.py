@@ -25,25 +25,25 @@ from benchyard.analysis.comparison.samples import (
     Samples,
     StepSample,
     sampled,
-    suffices,
 )
 from benchyard.analysis.comparison.sessions import (
     IN_TURNS,
-    BetweenSessions,
     SessionHistory,
     relation,
 )
 from benchyard.core.errors import InputError
 from benchyard.core.wording import hint, printable
 from benchyard.results.summary_metrics import SMALLER
+from benchyard.results.trust import FEWEST_TRUSTED
 from benchyard.statistics.comparison import (
-    Difference,
     Judgement,
     Verdict,
     compare_pairs,
     compare_samples,
     judge_families,
 )
+from benchyard.statistics.pairs import smallest_paired_p
+from benchyard.statistics.ranks import smallest_p
 
 
 def compare(pairs: Pairs, rule: Rule, history: SessionHistory | None = None) -> Comparison:
@@ -87,13 +87,11 @@ def compare_sides(
             made.append(replace(pair, findings=judged, gone=missing))
             drafts += _drafts(made[-1], one, other, rule)
     _refuse_incomparable(made, rule)
-    known = list(dict.fromkeys(draft.metric for draft in drafts))
-    wanted = choose_metrics(known, rule.metrics)
+    wanted = choose_metrics(list(dict.fromkeys(draft.metric for draft in drafts)), rule.metrics)
     history = history or rule.history(
         side.folder for pair in made for side in (pair.baseline, pair.candidate)
     )
-    counting = _counting([draft for draft in drafts if draft.metric in wanted], rule)
-    rows = _rows(counting, rule, history)
+    rows = _rows([draft for draft in drafts if draft.metric in wanted], rule, history)
     unjudged = Comparison(rule, tuple(made), rows, tuple(_unpaired(sides)), history=history)
     (compared,) = judged_together([unjudged])
     if not (rows or compared.regressions or rule.strict):
@@ -187,16 +185,16 @@ class _Draft:
     """A row before anything is calculated.
 
     Args:
-        trusted: Baseline and candidate with their trusted values alone.
+        every: Baseline and candidate with all their values.
+        trusted: Both with their trusted values alone.
         explains: As of a row.
     """
 
     pair: CasePair
     step: str
-    baseline: StepSample
-    candidate: StepSample
-    metric: str
+    every: tuple[StepSample, StepSample]
     trusted: tuple[StepSample, StepSample]
+    metric: str
     explains: bool
 
 
@@ -209,28 +207,7 @@ def _drafts(pair: CasePair, one: Samples, other: Samples, rule: Rule) -> Iterato
         # A step that never succeeded still has a duration that could have been measured.
         for metric in dict.fromkeys([DURATION, *before.values, *after.values]):
             explains = not rule.asks(metric, {*before.kinds, *after.kinds})
-            yield _Draft(pair, step_id, before, after, metric, trusted, explains)
-
-
-def _counting(drafts: Sequence[_Draft], rule: Rule) -> list[_Draft]:
-    """Let the trusted values count alone in each row where enough are left on both sides."""
-    families = Counter(
-        one.explains
-        for one in drafts
-        if all(one.metric in side.values for side in (one.baseline, one.candidate))
-    )
-    each = {family: rule.level / many for family, many in families.items()}
-    return [
-        replace(one, baseline=one.trusted[0], candidate=one.trusted[1])
-        if _suffices(one, each.get(one.explains, rule.level))
-        else one
-        for one in drafts
-    ]
-
-
-def _suffices(draft: _Draft, level: float) -> bool:
-    baseline, candidate = (side.by_run.get(draft.metric, {}) for side in draft.trusted)
-    return suffices(baseline, candidate, level, paired=draft.pair.of_same_runs)
+            yield _Draft(pair, step_id, (before, after), trusted, metric, explains)
 
 
 def _refuse_unknown_steps(sets: Iterable[RunSet], patterns: Sequence[str]) -> None:
@@ -276,46 +253,46 @@ def _unknown(pattern: str, known: Sequence[str]) -> str:
 
 
 def _rows(drafts: Sequence[_Draft], rule: Rule, history: SessionHistory) -> tuple[Row, ...]:
-    inside = [_difference(draft, rule) for draft in drafts]
-    between = [_between(*one, history) for one in zip(drafts, inside, strict=True)]
-    differences = [
-        two.held_against(one) if two else one for one, two in zip(inside, between, strict=True)
-    ]
-    untested = Judgement(Verdict.CANNOT_TELL, 1.0, rule.level)
-    return tuple(
-        Row(
-            draft.pair,
-            draft.step,
-            draft.baseline,
-            draft.candidate,
-            draft.metric,
-            *draft.candidate.unit_and_direction(draft.metric),
-            one,
-            untested,
-            draft.explains,
-            sessions,
-        )
-        for draft, one, sessions in zip(drafts, differences, between, strict=True)
+    families = Counter(
+        one.explains for one in drafts if all(one.metric in side.values for side in one.every)
     )
+    each = {family: rule.level / many for family, many in families.items()}
+    return tuple(_row(one, rule, each.get(one.explains, rule.level), history) for one in drafts)
 
 
-def _between(draft: _Draft, inside: Difference, history: SessionHistory) -> BetweenSessions | None:
-    one, other, metric = draft.baseline, draft.candidate, draft.metric
-    values = [side.values.get(metric, ()) for side in (one, other)]
-    return history.between([draft.pair.steps([one.id], [other.id])], metric, values, inside)
+def _row(draft: _Draft, rule: Rule, level: float, history: SessionHistory) -> Row:
+    """Calculate a row; the trusted values count alone where enough are left on both sides.
 
-
-def _difference(draft: _Draft, rule: Rule) -> Difference:
-    pair, (_, direction) = draft.pair, draft.candidate.unit_and_direction(draft.metric)
+    Args:
+        level: Of this row: its share of the level of all (Bonferroni).
+    """
+    pair, metric = draft.pair, draft.metric
+    one, other = sides = draft.trusted if _trusted_suffice(draft, level) else draft.every
+    unit, direction = other.unit_and_direction(metric)
     neutral = direction is None or draft.explains or pair.neutral or pair.is_other_work(draft.step)
     how = compare_samples
-    values = [side.by_run.get(draft.metric, {}) for side in (draft.baseline, draft.candidate)]
+    values = [side.by_run.get(metric, {}) for side in sides]
     if pair.of_same_runs and values[0].keys() & values[1].keys():
         how = compare_pairs
         values = [{n: of[n] for n in of if n in values[0] and n in values[1]} for of in values]
-    return how(
+    inside = how(
         *(tuple(of.values()) for of in values),
         smaller_is_better=None if neutral else direction == SMALLER,
         level=rule.level,
         threshold=rule.threshold,
     )
+    known = [side.values.get(metric, ()) for side in sides]
+    between = history.between([pair.steps([one.id], [other.id])], metric, known, inside)
+    difference = between.held_against(inside) if between else inside
+    untested = Judgement(Verdict.CANNOT_TELL, 1.0, rule.level)
+    about = (pair, draft.step, one, other, metric, unit, direction)
+    return Row(*about, difference, untested, draft.explains, between)
+
+
+def _trusted_suffice(draft: _Draft, level: float) -> bool:
+    one, other = (side.by_run.get(draft.metric, {}).keys() for side in draft.trusted)
+    if draft.pair.of_same_runs:
+        both = len(one & other)
+        return both >= FEWEST_TRUSTED and smallest_paired_p(both) <= level
+    fewest = min(len(one), len(other))
+    return fewest >= FEWEST_TRUSTED and smallest_p(len(one), len(other)) <= level

@@ -70,68 +70,57 @@ WORDS = {Verdict.NO_CHANGE_SHOWN: "no difference shown", Verdict.CANNOT_TELL: "c
 _MANIFOLD = 2.0
 
 
-def verdict_words(row: Row) -> str:
+def verdict_words(row: Row | Overall) -> str:
     """Return the verdict as a reader would say it."""
-    return _words(row) + busy_words(busy=row.busy)
+    return _words(row) + (", on a busy host" if row.busy else "")
 
 
-def busy_words(*, busy: bool) -> str:
-    """Return what a verdict ends in where suspect values count."""
-    return ", on a busy host" if busy else ""
+def verdict_in_full(row: Row | Overall) -> str:
+    """Return the verdict, and how many times where it is twice as much or more."""
+    times = "" if row.verdict in WORDS else _times(row.difference)
+    return times + verdict_words(row)
 
 
-def _words(row: Row) -> str:
+def _words(row: Row | Overall) -> str:
     difference = row.difference
     if row.verdict is Verdict.NO_CHANGE_SHOWN and row.differs_as_sessions_do:
-        return as_sessions_do(row)
+        return _as_sessions_do(row)
     if row.verdict in WORDS:
         significant = row.judgement.p_value <= difference.level and not difference.matters
         if row.verdict is Verdict.NO_CHANGE_SHOWN and significant:
             return f"differs by less than {percent(difference.threshold, 4)}"
         return WORDS[row.verdict]
-    return _direction(row.metric, difference)
+    more = (difference.shift or 0) > 0
+    if row.metric == DURATION:
+        return "slower" if more else "faster"
+    return "more" if more else "less"
 
 
-def as_sessions_do(row: Row | Overall) -> str:
+def _times(difference: Difference) -> str:
+    """Say how many times more or less it is, from twice on."""
+    below = (difference.baseline_median or 0) < 0  # "11 times less" would be no answer
+    times = 1.0 if below else difference.ratio or 1.0
+    times = times if times >= 1 else 1 / times if times > 0 else 1.0
+    return f"{number(times, 3)} times " if times >= _MANIFOLD else ""
+
+
+def _as_sessions_do(row: Row | Overall) -> str:
     """Say by how much something differs, and how far equal sessions differ at most."""
     between, one = row.between, row.difference
     margin = between and between.margin(row.judgement.needed_p)
     if between is None or margin is None:
-        return WORDS[row.judgement.verdict]
+        return WORDS[row.verdict]
     apart, most = signed(one.shift, row.unit).lstrip("+-"), amount(margin, row.unit)
     if between.relative:
         apart, most = percent(abs(one.change or 0), 2), percent(margin, 2)
-    return f"differs by {apart}, as sessions on this host do (± {most}, {known_sessions(between)})"
+    return f"differs by {apart}, as sessions on this host do (± {most}, {_known(between)})"
 
 
-def known_sessions(between: BetweenSessions) -> str:
+def _known(between: BetweenSessions) -> str:
     """Say what the spread of sessions is known from."""
     known = [plural(between.campaigns, "campaign")] * bool(between.campaigns)
     known += [plural(between.cases, "other case")] * bool(between.cases)
     return " and ".join(known) or "no campaign before"
-
-
-def verdict_in_full(row: Row) -> str:
-    """Return the verdict, and how many times where it is twice as much or more."""
-    if row.verdict in WORDS:
-        return verdict_words(row)
-    return times_words(row.metric, row.difference) + busy_words(busy=row.busy)
-
-
-def times_words(metric: str, difference: Difference) -> str:
-    """Say which way a metric changed, and how many times where it is twice as much or more."""
-    below = (difference.baseline_median or 0) < 0  # "11 times less" would be no answer
-    times = 1.0 if below else difference.ratio or 1.0
-    times = times if times >= 1 else 1 / times if times > 0 else 1.0
-    manifold = f"{number(times, 3)} times " if times >= _MANIFOLD else ""
-    return manifold + _direction(metric, difference)
-
-
-def _direction(metric: str, difference: Difference) -> str:
-    more = (difference.shift or 0) > 0
-    if metric == DURATION:
-        return "slower" if more else "faster"
-    return "more" if more else "less"
 
 
 def reason(row: Row, comparisons: int) -> str:

@@ -13,7 +13,7 @@ import pytest
 from benchyard.analysis.comparison.document import document
 from benchyard.analysis.comparison.rows import Comparison, Pairs, Rule
 from benchyard.analysis.comparison.sessions import relation
-from benchyard.analysis.comparison.tables import overall, overall_words
+from benchyard.analysis.comparison.tables import overall
 from benchyard.analysis.comparison.verdicts import compare
 from benchyard.analysis.comparison.wording import notes, reason, verdict_words
 from benchyard.results.record import RunRecord
@@ -165,7 +165,7 @@ def test_the_mean_over_all_steps_is_held_against_sessions_too() -> None:
 
     [line] = overall(between(both(1, 0, 1), both(1.04, 26, 3)))
     assert line.judgement.verdict is Verdict.NO_CHANGE_SHOWN
-    assert overall_words(line).startswith("differs by 4.1 %, as sessions on this host do (± 6.7 %")
+    assert verdict_words(line).startswith("differs by 4.1 %, as sessions on this host do (± 6.7 %")
     [line] = overall(between(both(1, 0, 1), both(1.2, 26, 3)))
     assert line.judgement.verdict is Verdict.CHANGE
     [line] = overall(between(both(1, 0, 1), both(1.04, 26, 3), in_turns=True))

@@ -240,14 +240,15 @@ def progress(*, quiet: bool) -> Generator[Watcher]:
 
 def picture(course: Course) -> str:
     """Return a line for each command, and what the last look said."""
+    medians = [
+        duration(median([one.wall_s for one in done])) if done else "-"
+        for done in course.executions
+    ]
+    width = max([10, *map(len, medians)])
+    each = zip(course.commands, course.executions, medians, strict=True)
     lines = [
-        f"{_median(course, at):>10}  {len(done):>5} x  {shorten(one.name, _LONGEST_NAME, 2)}"
-        for at, (one, done) in enumerate(zip(course.commands, course.executions, strict=True))
+        f"{known:>{width}}  {len(done):>5} x  {shorten(one.name, _LONGEST_NAME, 2)}"
+        for one, done, known in each
     ]
     said = exports.verdicts(course.ranking) if course.ranking else []
     return safe("\n".join([*lines, *said]))
-
-
-def _median(course: Course, at: int) -> str:
-    done = course.executions[at]
-    return duration(median([one.wall_s for one in done])) if done else "-"

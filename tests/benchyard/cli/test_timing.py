@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 
 from benchyard.cli import call
-from benchyard.cli.timing import progress
+from benchyard.cli.timing import picture, progress
 from benchyard.timing.commands import Surroundings, make_commands
 from benchyard.timing.course import Course
+from benchyard.timing.execution import Execution
 from tests.benchyard.cli.conftest import Cli
 from tests.here import RunHere
 
@@ -194,6 +195,15 @@ def test_no_advice_is_about_another_number_of_executions(cli: Cli, tmp_path: Pat
     line = f"test -e {tmp_path}/a || sleep 0.3; mv {tmp_path}/b {tmp_path}/a || touch {tmp_path}/b"
     said = cli("time", "--shell", f"{line}; true", "--runs", "6")
     assert "5 runs" not in said.err
+
+
+def test_estimates_stay_in_their_columns() -> None:
+    times = [[], [1.2e-5] * 9, [0.9996] * 10_000, [86_400.0, 90_000.0]]
+    made = [[Execution(s, 0, 0, None, 0, 0, None) for s in some] for some in times]
+    commands = make_commands(["a", "b", "c", "d"], (), Surroundings(), {}, in_shell=True)
+    lines = picture(Course(commands, 1, made)).splitlines()
+    assert [line[-1] for line in lines] == ["a", "b", "c", "d"]
+    assert len(set(map(len, lines))) == len({line.index(" x  ") for line in lines}) == 1
 
 
 def test_a_terminal_sees_the_estimates(

@@ -209,7 +209,7 @@ def _at_points(
 
 
 def _findings(filled: JsonObject, body: JsonObject, fitness: Fitness) -> Iterator[Finding]:
-    """Yield what is wrong at one point; what it has in common with the body was looked at."""
+    """Yield the problems of one point that the body shared by all points does not have."""
     changed = [*changed_findings(filled, body)]
     yield from changed
     sound, _ = _sound(filled, changed)

@@ -45,7 +45,7 @@ def printable(text: str, but: str = "") -> str:
 
 
 class Sentence(str):
-    """A message that knows what of it is the same whatever the user's values are.
+    """A message with its form: the text without the user's values.
 
     Args:
         form: The message with ``{}`` for each value, and ``{name}`` for what ``others`` hold.

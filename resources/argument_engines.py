@@ -181,7 +181,7 @@ class RMLMapperJar(MappingEngine, ProgramResource[RMLMapperJarSettings]):
         file = self.workspace.file(name)
         if f"{SHARED}/".encode() not in file.read_bytes():
             return file
-        from resources._mapping.mappings import with_moved_sources  # noqa: PLC0415 - RDF
+        from resources._mapping.mappings import with_moved_sources  # noqa: PLC0415 - see load_conversions
 
         text = with_moved_sources(file, name, f"{SHARED}/", f"{self.workspace.shared}/")
         copy = self.workspace.own / "mapping_moved.ttl"

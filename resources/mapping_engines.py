@@ -36,7 +36,7 @@ class RMLStreamer(ConfiguredEngine, MappingEngine):
         """Return where the container sees the mapping."""
         if mapping.database is None:
             return shared(mapping.file)
-        from resources._mapping.mappings import in_rml  # noqa: PLC0415 - RDF
+        from resources._mapping.mappings import in_rml  # noqa: PLC0415 - see load_conversions
 
         text = in_rml(self.workspace.file(mapping.file), mapping.file, mapping.database)
         return self._hand_over("mapping_converted.rml.ttl", text)
@@ -212,7 +212,7 @@ class SDMRDFizer(ConfiguredEngine):
         if database is not None:
             settings["datasets"]["dbType"] = _SDM_KINDS[database.kind]
             settings["dataset1"] |= _sdm_connection(database)
-            from resources._mapping.mappings import in_rml  # noqa: PLC0415 - RDF
+            from resources._mapping.mappings import in_rml  # noqa: PLC0415 - see load_conversions
 
             file = self.workspace.file(mapping_file)
             text = in_rml(file, mapping_file, database, formulations=True)

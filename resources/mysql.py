@@ -10,7 +10,7 @@ from typing import ClassVar, Literal, TextIO
 from benchyard.case.resource import CommandResult, InputFile, OutputFile, command
 from benchyard.core.errors import CommandFailedError, ProgramFailedError, retold
 from resources._containers.engine import EngineError
-from resources._containers.settings import ContainerSettings
+from resources._containers.settings import ContainerSettings, is_dashed_name
 from resources._databases import mysql_client
 from resources._databases.dialog import NOT_EXECUTABLE, Dialog, DialogClient, DialogEndedError
 from resources._databases.files import Source
@@ -30,7 +30,7 @@ class MySQLSettings(ContainerSettings):
         variables: The server's own settings by name, such as ``{"max_connections": 50}``.
     """
 
-    _named = ("variables", "variable", r"[^\W\d][\w-]*")
+    _named = ("variables", "variable", is_dashed_name)
 
     variables: dict[str, str | int | float] = field(default_factory=dict[str, str | int | float])
 

@@ -33,7 +33,7 @@ class _Ontop(WithFolder[ContainerSettingsT]):
         Args:
             more: Arguments to stand between both files.
         """
-        from resources._mapping.mappings import with_classes  # noqa: PLC0415 - RDF
+        from resources._mapping.mappings import with_classes  # noqa: PLC0415 - see load_conversions
 
         text = with_classes(self.workspace.file(mapping_file), mapping_file)
         mapping = self._hand_over("mapping_converted.r2rml.ttl", text)

@@ -22,6 +22,10 @@ from resources._files import named_or_kept, put, read_text
 USER, PASSWORD, DATABASE = "root", "root", "db"
 
 
+def _is_dotted_name(name: str) -> bool:
+    return all(part.isidentifier() for part in name.split("."))
+
+
 @dataclass(frozen=True, slots=True)
 class PostgreSQLSettings(ContainerSettings):
     """What a case may set.
@@ -30,7 +34,7 @@ class PostgreSQLSettings(ContainerSettings):
         parameters: The server's own settings by name, such as ``{"work_mem": "64MB"}``.
     """
 
-    _named = ("parameters", "parameter", r"[^\W\d]\w*(\.[^\W\d]\w*)*")
+    _named = ("parameters", "parameter", _is_dotted_name)
 
     parameters: dict[str, str | int | float | bool] = field(
         default_factory=dict[str, str | int | float | bool]

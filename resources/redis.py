@@ -16,7 +16,7 @@ from benchyard.core.errors import CommandFailedError, InputError
 from benchyard.core.model import Json
 from resources._containers import Specification
 from resources._containers.base import ServerContainer
-from resources._containers.settings import ContainerSettings, Wrong
+from resources._containers.settings import ContainerSettings, Wrong, is_dashed_name
 from resources._containers.streams import Follower
 from resources._files import emptied, kept_file, named_or_kept
 from resources._readiness import Readiness, tcp_port
@@ -123,7 +123,7 @@ class RedisSettings(ContainerSettings):
         parameters: The server's own settings by name, such as ``{"appendonly": "yes"}``.
     """
 
-    _named = ("parameters", "parameter", r"[^\W\d][\w-]*")
+    _named = ("parameters", "parameter", is_dashed_name)
 
     maxmemory: str | None = None
     parameters: dict[str, str | int] = field(default_factory=dict[str, str | int])

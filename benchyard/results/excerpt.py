@@ -109,10 +109,12 @@ def read_excerpt(folder: Path, metrics: tuple[str, ...] = ()) -> RunRecord:
         RecordError: If ``read_record`` would, but for what an excerpt leaves out.
     """
     whole = read_record(folder, _decoder(metrics))
+    # The decoder kept the metrics that are named; those that globs match are chosen here.
+    globs = metrics if any(map(_is_glob, metrics)) else ()
     return replace(
         whole,
         case=_shared(whole.case),
-        steps=tuple(_step(step, metrics) for step in whole.steps),
+        steps=tuple(_step(step, globs) for step in whole.steps),
         resources=_shared(whole.resources),
         environment={"host": whole.environment.get("host")},
         flow_run=_shared(whole.flow_run),
@@ -131,10 +133,10 @@ def _kept(text: str) -> Mapping[str, Json]:
     return decoded(text.encode(errors="backslashreplace"))
 
 
-def _step(step: StepRecord, metrics: tuple[str, ...]) -> StepRecord:
+def _step(step: StepRecord, globs: tuple[str, ...]) -> StepRecord:
     attempts = step.attempts
-    if any(map(_is_glob, metrics)):
-        attempts = tuple(_attempt(attempt, metrics) for attempt in attempts)
+    if globs:
+        attempts = tuple(_attempt(attempt, globs) for attempt in attempts)
     return replace(step, parameters=_shared(step.parameters), attempts=attempts)
 
 

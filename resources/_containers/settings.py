@@ -3,7 +3,7 @@
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from posixpath import normpath
 from typing import Any, ClassVar, TypedDict
@@ -48,6 +48,11 @@ class ReadySettings(TypedDict, total=False):
     command: list[str]
 
 
+def is_dashed_name(name: str) -> bool:
+    """Tell whether a text is an identifier, but for hyphens in it."""
+    return name.replace("-", "_").isidentifier()
+
+
 @dataclass(frozen=True, slots=True)
 class ContainerSettings:
     """What a case may set; None and empty values leave it to the class, then to the image.
@@ -70,8 +75,8 @@ class ContainerSettings:
         stop_seconds: So long it may take to end when it is asked to; then it is killed.
     """
 
-    #: A setting by names of the server's own, what one is, and its form.
-    _named: ClassVar[tuple[str, str, str] | None] = None
+    #: A setting by names of the server's own, what one is, and whether a text can be one.
+    _named: ClassVar[tuple[str, str, Callable[[str], bool]] | None] = None
 
     image: str = ""
     cpus: float | None = None
@@ -103,9 +108,9 @@ class ContainerSettings:
 
     def _wrong_names(self) -> Iterator[Wrong]:
         if self._named is not None:
-            setting, kind, form = self._named
+            setting, kind, is_name = self._named
             for name in getattr(self, setting):
-                if not re.fullmatch(form, name):
+                if not is_name(name):
                     title = type(self).__name__.removesuffix("Settings")
                     yield setting, f"{title}: '{name}' is not the name of a {kind}"
 

@@ -77,13 +77,11 @@ class DatabaseServer(SqlDatabase[ContainerSettingsT], ServerContainer[ContainerS
         """Open the client, and ask for the version."""
         try:
             self._connect()
-        except DialogEndedError as error:
-            if error.exit_code in NOT_EXECUTABLE:
+        except (DialogEndedError, EngineError) as error:
+            if isinstance(error, DialogEndedError) and error.exit_code in NOT_EXECUTABLE:
                 what = f"its client cannot be executed in the image: {error}"
                 raise NotReadyError(what) from error
             self._reason = f"; {error}"
-            return False
-        except EngineError:
             return False
         return True
 
@@ -93,6 +91,7 @@ class DatabaseServer(SqlDatabase[ContainerSettingsT], ServerContainer[ContainerS
         Raises:
             NotReadyError: If it does not; with what its client said last.
         """
+        self._reason = ""
         try:
             super().wait_until_ready()
         except NotReadyError as error:

@@ -190,7 +190,7 @@ class CasePair:
 
 
 class _Judged:
-    """What a row and a line over all steps have in common: a difference, judged among others."""
+    """A difference with its verdict: of one step (``Row``), or over all steps (``Overall``)."""
 
     difference: Difference
     judgement: Judgement
@@ -315,7 +315,7 @@ class Overall(_Judged):
     """One metric over all steps of two sides.
 
     Args:
-        pair: The first case of the two sides, which tells how they are called.
+        pair: The first pair of cases; it has the names of both sides.
         unit: Of the medians of the runs' geometric means.
         steps: How many steps it is the mean of.
         left_out: Names of the steps without values above 0 in half of the runs of a side or more.

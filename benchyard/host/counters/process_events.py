@@ -240,6 +240,8 @@ class ProcessEvents:
             self._socket, self.are_heard = None, False
 
     def _note(self, message: bytes) -> None:
+        if len(message) < _HEADERS + _EVENT.size:
+            return
         kind, _, at_ns, _, process, _, new = _EVENT.unpack_from(message, _HEADERS)
         self.are_heard = True
         if kind == _FORK:

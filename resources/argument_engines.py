@@ -33,15 +33,16 @@ from resources.process import Call, ProgramResource, usage
 CONFIGURATION = "rmlmapper.properties"
 
 
-def configuration(database: Database | None) -> str | None:
-    """Return a configuration file with the password, where that is a secret; else None.
+def keeps_password(database: Database | None, file: Path) -> bool:
+    """Write a configuration file with the password, if that is a secret; tell whether it is.
 
     A password that stands in the case is an argument, as in KROWN. So is one with a space, which
     RMLMapper's configuration cannot hold. Source: getOptionValues in rmlmapper-java's Main.java.
     """
     if database is None or " " in database.password or database.password not in known_forms():
-        return None
-    return properties({"r2rml-password": database.password})
+        return False
+    write_private(file, properties({"r2rml-password": database.password}))
+    return True
 
 
 def mapping_arguments(
@@ -70,18 +71,14 @@ class RMLMapper(ContainerEngine, MappingEngine):
     _program: ClassVar[Sequence[str]] = ("java", "-jar", "/rmlmapper/rmlmapper.jar")
 
     def _execute_mapping(self, mapping: Mapping) -> CommandResult:
-        secret = configuration(mapping.database)
-        seen = f"/{CONFIGURATION}" if secret else ""
+        file, seen = self.workspace.own / CONFIGURATION, f"/{CONFIGURATION}"
+        secret = keeps_password(mapping.database, file)
         arguments = mapping_arguments(
             *(shared(mapping.file), shared(mapping.output), mapping.serialization),
             mapping.database,
-            seen,
+            seen if secret else "",
         )
-        mounts: list[Mount] = []
-        if secret:
-            file = self.workspace.own / CONFIGURATION
-            write_private(file, secret)
-            mounts.append(Mount(file, seen, read_only=True))
+        mounts = [Mount(file, seen, read_only=True)] if secret else []
         return self._call(self._engine_call(arguments), mapping.output, mounts)
 
 
@@ -164,14 +161,18 @@ class RMLMapperJar(MappingEngine, ProgramResource[RMLMapperJarSettings]):
         return self._kept_call([*java, *arguments], self.workspace.shared)
 
     def _execute_mapping(self, mapping: Mapping) -> CommandResult:
-        secret, file = configuration(mapping.database), self.workspace.own / CONFIGURATION
-        if secret:
-            write_private(file, secret)
+        file = self.workspace.own / CONFIGURATION
+        secret = keeps_password(mapping.database, file)
+        database = mapping.database
+        if database is not None:
+            # By an address that this host can reach.
+            host = self._known.get(database.host.lower(), database.host)
+            database = replace(database, host=host)
         arguments = mapping_arguments(
             str(self._mapping(mapping.file)),
             str(self.workspace.new_file(mapping.output)),
             mapping.serialization,
-            self._reachable(mapping.database),
+            database,
             str(file) if secret else "",
         )
         return self._run_engine(arguments, mapping.output)
@@ -187,12 +188,6 @@ class RMLMapperJar(MappingEngine, ProgramResource[RMLMapperJarSettings]):
         copy = self.workspace.own / "mapping_moved.ttl"
         write_private(copy, text)
         return copy
-
-    def _reachable(self, database: Database | None) -> Database | None:
-        """Return the database with an address of its host that this host can reach."""
-        if database is None:
-            return None
-        return replace(database, host=self._known.get(database.host.lower(), database.host))
 
 
 def _manifest(jar: Path) -> dict[str, str]:

@@ -4,13 +4,14 @@ Those are configurations with passwords and converted mappings.
 """
 
 import os
+import re
 import shutil
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
-from typing import IO, ClassVar
+from typing import ClassVar
 
 from benchyard.case.resource import CommandResult
 from benchyard.core.errors import CommandFailedError
@@ -35,15 +36,11 @@ def write_private(path: Path, text: str) -> None:
     Raises:
         OSError: If the disk is full or not writable.
     """
-    beside = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
-    try:
-        descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
-            stream.write(text)
-        beside.replace(path)
-    except BaseException:
-        beside.unlink(missing_ok=True)
-        raise
+    content = text.encode()
+    path.unlink(missing_ok=True)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE)
+    with os.fdopen(descriptor, "wb") as stream:
+        stream.write(content)
 
 
 def ini(sections: Mapping[str, Mapping[str, str]], delimiter: str = " = ") -> str:
@@ -68,26 +65,18 @@ def _ini_line(name: str, value: str, delimiter: str) -> str:
     return f"{name}{delimiter}{value.replace('$', '$$')}\n"
 
 
+#: What Java would misread: a backslash, spaces at the begin, all beyond printable ASCII.
 #: Source: java.util.Properties.load.
-_ESCAPED = {"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\f": "\\f"}
+_MISREAD = re.compile(r"\A +|\\|[^ -~]")
 
 
 def properties(values: Mapping[str, str]) -> str:
     """Return a file for Java's ``Properties``, in ASCII."""
-    return "".join(f"{name}={_property(value)}\n" for name, value in values.items())
+    return "".join(f"{name}={_MISREAD.sub(_escaped, text)}\n" for name, text in values.items())
 
 
-def _property(value: str) -> str:
-    # Java takes spaces after the '=' for no part of the value, unless they are escaped.
-    spaces = len(value) - len(value.lstrip(" "))
-    rest = "".join(_ESCAPED.get(letter) or _ascii(letter) for letter in value[spaces:])
-    return "\\ " * spaces + rest
-
-
-def _ascii(letter: str) -> str:
-    if letter.isascii():
-        return letter
-    units = letter.encode("utf-16-be", "surrogatepass").hex()
+def _escaped(found: re.Match[str]) -> str:
+    units = found[0].encode("utf-16-be", "surrogatepass").hex()
     return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))
 
 
@@ -110,16 +99,10 @@ def join(parts: Sequence[Path], target: Path) -> None:
         for part in parts:
             with part.open("rb") as stream:
                 shutil.copyfileobj(stream, whole, _CHUNK)
-                if _ends_within_a_line(stream):
+                stream.seek(max(0, stream.tell() - 1))
+                if stream.read() not in {b"", b"\n"}:
                     whole.write(b"\n")
             part.unlink()
-
-
-def _ends_within_a_line(stream: IO[bytes]) -> bool:
-    if not stream.tell():
-        return False
-    stream.seek(-1, os.SEEK_END)
-    return stream.read(1) != b"\n"
 
 
 #: Where a container sees what it may only read; KROWN's engines look there.

@@ -4,7 +4,7 @@ KROWN's cases have one R2RML mapping for all engines. Engines that read RML alon
 R2RML prescribes, get a copy that says the same.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from pyoxigraph import (
@@ -78,11 +78,13 @@ def turtle(mapping: Dataset) -> str:
     return (content or b"").decode()
 
 
-# -- whole files
+# -- RML
 
 
 def in_rml(path: Path, name: str, database: Database, *, formulations: bool = False) -> str:
-    """Return a mapping as RML that names its database.
+    """Return a mapping as RML that names its database: logical tables become logical sources.
+
+    Source: KROWN, for RMLStreamer and SDM-RDFizer; ``rml:query`` for views is RML's own.
 
     Args:
         name: Of the file, for errors.
@@ -92,42 +94,6 @@ def in_rml(path: Path, name: str, database: Database, *, formulations: bool = Fa
         CommandFailedError: If it is not well-formed.
     """
     mapping = read_mapping(path, name)
-    connect(mapping, database)
-    if formulations:
-        name_formulations(mapping)
-    return turtle(mapping)
-
-
-def with_classes(path: Path, name: str) -> str:
-    """Return a mapping with ``rr:class`` in the place of what maps to a constant ``rdf:type``.
-
-    Raises:
-        CommandFailedError: If it is not well-formed, or a type is no constant.
-    """
-    mapping = read_mapping(path, name)
-    name_classes(mapping, name)
-    return turtle(mapping)
-
-
-def with_moved_sources(path: Path, name: str, old: str, new: str) -> str:
-    """Return a mapping whose sources begin with ``new`` where they begin with ``old``.
-
-    Raises:
-        CommandFailedError: If it is not well-formed.
-    """
-    mapping = read_mapping(path, name)
-    move_sources(mapping, old, new)
-    return turtle(mapping)
-
-
-# -- RML
-
-
-def connect(mapping: Dataset, database: Database) -> None:
-    """Turn R2RML into RML that names its database: every logical table becomes a logical source.
-
-    Source: KROWN, for RMLStreamer and SDM-RDFizer; ``rml:query`` for views is RML's own.
-    """
     tables: list[Node] = []
     shared = _has_reference_without_condition(mapping)
     for number, quad in enumerate(_with(mapping, "rr:logicalTable")):
@@ -138,18 +104,20 @@ def connect(mapping: Dataset, database: Database) -> None:
         described = BlankNode("database" if shared else f"database{number}")
         mapping.discard(quad)
         # SDM-RDFizer passes over maps without their type in silence.
-        mapping.add(Quad(quad.subject, _TYPE, _name("rr:TriplesMap")))
-        mapping.add(Quad(quad.subject, _name("rml:logicalSource"), source))
-        for predicate, value in (*_SOURCE, rows, ("rml:source", described)):
-            mapping.add(Quad(source, _name(predicate), value))
-        _describe(mapping, described, database)
+        _add(mapping, quad.subject, {"rdf:type": _name("rr:TriplesMap")})
+        _add(mapping, quad.subject, {"rml:logicalSource": source})
+        _add(mapping, source, {**_SOURCE, **rows, "rml:source": described})
+        _add(mapping, described, _facts(database))
         tables.append(quad.object)
     # Not before: several maps may have one table in common.
     for table in tables:
         _forget(mapping, table)
     for quad in _with(mapping, "rr:column"):
         mapping.discard(quad)
-        mapping.add(Quad(quad.subject, _name("rml:reference"), quad.object))
+        _add(mapping, quad.subject, {"rml:reference": quad.object})
+    if formulations:
+        _name_formulations(mapping)
+    return turtle(mapping)
 
 
 def _has_reference_without_condition(mapping: Dataset) -> bool:
@@ -162,70 +130,71 @@ def _has_reference_without_condition(mapping: Dataset) -> bool:
     return any(not list(_values(mapping, each.subject, "rr:joinCondition")) for each in references)
 
 
-_SOURCE: tuple[tuple[str, Node], ...] = (
-    ("rdf:type", _name("rml:LogicalSource")),
-    ("rr:sqlVersion", _name("rr:SQL2008")),
-)
+_SOURCE: dict[str, Node] = {
+    "rdf:type": _name("rml:LogicalSource"),
+    "rr:sqlVersion": _name("rr:SQL2008"),
+}
 
 
-def _rows(mapping: Dataset, table: Node) -> tuple[str, Node] | None:
+def _rows(mapping: Dataset, table: Node) -> dict[str, Node] | None:
     """Return the property and value by which a logical source names the rows of a table."""
     for old, new in (("rr:tableName", "rr:tableName"), ("rr:sqlQuery", "rml:query")):
         for value in _values(mapping, table, old):
-            return new, value
+            return {new: value}
     return None
 
 
-def _describe(mapping: Dataset, node: BlankNode, database: Database) -> None:
-    facts = {
+def _facts(database: Database) -> dict[str, Node]:
+    return {
         "d2rq:jdbcDSN": Literal(database.jdbc_url()),
         "d2rq:jdbcDriver": Literal(database.driver),
         "d2rq:username": Literal(database.username),
         "d2rq:password": Literal(database.password),
         "rdf:type": _name("d2rq:Database"),
     }
-    for predicate, value in facts.items():
-        mapping.add(Quad(node, _name(predicate), value))
 
 
-def name_formulations(mapping: Dataset) -> None:
+def _name_formulations(mapping: Dataset) -> None:
     """Say of each database that it is referred to in SQL, in a word that SDM-RDFizer takes.
 
     Without one, it fails on joins from version 4.7.5.13 on. RML's own, ``rr:SQL2008``, fails in
     KROWN's version, which takes letters alone: https://github.com/SDM-TIB/SDM-RDFizer/issues/71
     """
     for source in _with(mapping, "rml:source"):
-        if _name("d2rq:Database") not in _values(mapping, source.object, "rdf:type"):
-            continue
-        for value in _values(mapping, source.subject, "rml:referenceFormulation"):
-            mapping.discard(Quad(source.subject, _name("rml:referenceFormulation"), value))
-        mapping.add(Quad(source.subject, _name("rml:referenceFormulation"), _name("ql:SQL")))
+        if _name("d2rq:Database") in _values(mapping, source.object, "rdf:type"):
+            for value in _values(mapping, source.subject, "rml:referenceFormulation"):
+                mapping.discard(Quad(source.subject, _name("rml:referenceFormulation"), value))
+            _add(mapping, source.subject, {"rml:referenceFormulation": _name("ql:SQL")})
 
 
-def move_sources(mapping: Dataset, old: str, new: str) -> None:
-    """Replace the begin of every source's path where it is ``old``."""
+def with_moved_sources(path: Path, name: str, old: str, new: str) -> str:
+    """Return a mapping whose sources begin with ``new`` where they begin with ``old``.
+
+    Raises:
+        CommandFailedError: If it is not well-formed.
+    """
+    mapping = read_mapping(path, name)
     for quad in _with(mapping, "rml:source"):
-        path = quad.object.value if isinstance(quad.object, Literal) else ""
-        if path.startswith(old):
+        place = quad.object.value if isinstance(quad.object, Literal) else ""
+        if place.startswith(old):
             mapping.discard(quad)
-            mapping.add(Quad(quad.subject, quad.predicate, Literal(new + path.removeprefix(old))))
+            _add(mapping, quad.subject, {"rml:source": Literal(new + place.removeprefix(old))})
+    return turtle(mapping)
 
 
 # -- classes
 
 
-def name_classes(mapping: Dataset, name: str) -> None:
-    """Turn each map of ``rdf:type`` to a constant into ``rr:class``, which Ontop demands.
+def with_classes(path: Path, name: str) -> str:
+    """Return a mapping with ``rr:class`` in the place of what maps to a constant ``rdf:type``.
 
-    A predicate-object map with a graph of its own stays: its class would get into other graphs.
-    Source: KROWN, for Ontop.
-
-    Args:
-        name: Of the file, for errors.
+    Ontop demands it. A predicate-object map with a graph of its own stays: its class would get
+    into other graphs. Source: KROWN, for Ontop.
 
     Raises:
-        CommandFailedError: If a type is no constant.
+        CommandFailedError: If it is not well-formed, or a type is no constant.
     """
+    mapping = read_mapping(path, name)
     for quad in _with(mapping, "rr:predicateObjectMap"):
         if not _is_typing(mapping, quad.object):
             continue
@@ -237,8 +206,9 @@ def name_classes(mapping: Dataset, name: str) -> None:
         for subject in _values(mapping, quad.subject, "rr:subjectMap"):
             mapping.discard(quad)
             for found in filter(None, classes):
-                mapping.add(Quad(_as_subject(subject), _name("rr:class"), found))
+                _add(mapping, subject, {"rr:class": found})
         _forget(mapping, quad.object)
+    return turtle(mapping)
 
 
 def _is_typing(mapping: Dataset, node: Node) -> bool:
@@ -258,10 +228,14 @@ def _constants(mapping: Dataset, node: Node, part: str) -> Iterator[Node | None]
 # -- the graph
 
 
-def _as_subject(node: Node) -> NamedNode | BlankNode:
-    if isinstance(node, NamedNode | BlankNode):
-        return node
-    raise CommandFailedError(f"the mapping has {node} where something with properties must stand")
+def _add(mapping: Dataset, node: Node, facts: Mapping[str, Node]) -> None:
+    """Add properties to a node."""
+    if not isinstance(node, NamedNode | BlankNode):
+        raise CommandFailedError(
+            f"the mapping has {node} where something with properties must stand"
+        )
+    for predicate, value in facts.items():
+        mapping.add(Quad(node, _name(predicate), value))
 
 
 def _with(mapping: Dataset, predicate: str) -> list[Quad]:

@@ -188,7 +188,7 @@ def test_a_secret_password_is_in_no_argument(
     (mount,) = (one for one in calls.specs[0].mounts if one.target == "/rmlmapper.properties")
     assert mount.read_only
     assert mount.source.stat().st_mode & 0o777 == 0o600
-    assert mount.source.read_text() == "r2rml-password=pa$$\\\\w%rd:'#=!\n"
+    assert mount.source.read_text() == "r2rml-password=pa$$\\u005cw%rd:'#=!\n"
 
 
 def test_rmlstreamer_gets_a_copy_of_the_mapping_that_names_the_database(

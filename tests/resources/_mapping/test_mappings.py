@@ -8,13 +8,7 @@ from pyoxigraph import CanonicalizationAlgorithm, Dataset
 
 from benchyard.core.errors import CommandFailedError
 from resources._mapping import Database
-from resources._mapping.mappings import (
-    connect,
-    name_classes,
-    name_formulations,
-    read_mapping,
-    turtle,
-)
+from resources._mapping.mappings import in_rml, read_mapping, turtle, with_classes
 
 POSTGRESQL = Database("me", "secret", "PostgreSQL", 5432, "db", "PostgreSQL")
 PREFIXES = """\
@@ -33,28 +27,32 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "mapping.ttl"
 
 
-def graph(file: Path, body: str) -> Dataset:
+def written(file: Path, body: str) -> Path:
     file.write_text(PREFIXES + body)
-    return read_mapping(file, file.name)
+    return file
 
 
 def source(words: str) -> str:
     return f"<#m> rml:logicalSource [ {words} ; rml:source {DATABASE} ] ."
 
 
-def same(one: Dataset, other: Dataset) -> bool:
-    """Tell whether two graphs say the same, whatever their blank nodes are called."""
-    for each in (one, other):
-        each.canonicalize(CanonicalizationAlgorithm.UNSTABLE)
-    return one == other
+def graph(file: Path) -> Dataset:
+    """Read a mapping; two that say the same are equal, whatever their blank nodes are called."""
+    found = read_mapping(file, file.name)
+    found.canonicalize(CanonicalizationAlgorithm.UNSTABLE)
+    return found
 
 
-def to_database(mapping: Dataset) -> None:
-    connect(mapping, POSTGRESQL)
+def to_database(file: Path) -> str:
+    return in_rml(file, file.name, POSTGRESQL)
 
 
-def to_classes(mapping: Dataset) -> None:
-    name_classes(mapping, "mapping.ttl")
+def in_sql(file: Path) -> str:
+    return in_rml(file, file.name, POSTGRESQL, formulations=True)
+
+
+def to_classes(file: Path) -> str:
+    return with_classes(file, file.name)
 
 
 DATABASE = """\
@@ -87,25 +85,24 @@ IN_SQL = 'rr:tableName "t" ; rml:referenceFormulation'
             to_database,
             f"{QUERY} {DATABASE} ] .",
         ),
-        (source(f"{IN_SQL} rr:SQL2008"), name_formulations, source(f"{IN_SQL} ql:SQL")),
+        (source(f"{IN_SQL} rr:SQL2008"), in_sql, source(f"{IN_SQL} ql:SQL")),
         (TYPES, to_classes, CLASSES),
     ],
     ids=["table", "view", "formulation", "types"],
 )
 def test_what_it_becomes(
-    file: Path, tmp_path: Path, body: str, change: Callable[[Dataset], None], wanted: str
+    file: Path, tmp_path: Path, body: str, change: Callable[[Path], str], wanted: str
 ) -> None:
-    mapping = graph(file, body)
-    change(mapping)
-    assert same(mapping, graph(tmp_path / "wanted.ttl", wanted))
+    (tmp_path / "changed.ttl").write_text(change(written(file, body)))
+    assert graph(tmp_path / "changed.ttl") == graph(written(tmp_path / "wanted.ttl", wanted))
 
 
 def test_two_maps_may_have_one_table(file: Path) -> None:
-    mapping = graph(
-        file, '<#a> rr:logicalTable _:t . <#b> rr:logicalTable _:t . _:t rr:tableName "t" .'
+    text = to_database(
+        written(
+            file, "<#a> rr:logicalTable _:t . <#b> rr:logicalTable _:t . _:t rr:tableName 't' ."
+        )
     )
-    connect(mapping, POSTGRESQL)
-    text = turtle(mapping)
     assert text.count("rml:logicalSource") == 2
     assert text.count('rr:tableName "t"') == 2
     assert "logicalTable" not in text
@@ -124,17 +121,15 @@ TYPED = '<#m> rr:subjectMap [ rr:template "x{id}" ] ; rr:predicateObjectMap '
     ],
 )
 def test_what_reads_a_file_or_says_more_than_a_type_stays(file: Path, body: str) -> None:
-    mapping = graph(file, body)
-    before = turtle(mapping)
-    for change in (to_database, name_formulations, to_classes):
-        change(mapping)
-    assert turtle(mapping) == before
+    before = turtle(read_mapping(written(file, body), file.name))
+    for change in (to_database, in_sql, to_classes):
+        assert change(file) == before
 
 
 def test_a_type_that_is_no_constant_is_an_error(file: Path) -> None:
-    mapping = graph(file, TYPED + '[ rr:predicate rdf:type ; rr:objectMap [ rr:column "c" ] ] .')
+    written(file, TYPED + '[ rr:predicate rdf:type ; rr:objectMap [ rr:column "c" ] ] .')
     with pytest.raises(CommandFailedError, match="rdf:type that is not constant"):
-        to_classes(mapping)
+        to_classes(file)
 
 
 def test_what_is_no_mapping_is_told_with_its_place(file: Path) -> None:

@@ -8,10 +8,10 @@ import re
 import socket
 import time
 import warnings
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from typing import Any, Protocol
@@ -90,35 +90,35 @@ class Awaited(Protocol):
         ...
 
 
-class Readiness(ABC):
-    """A way to know that a server takes commands."""
+@dataclass(frozen=True)
+class Readiness:
+    """A way to know that a server takes commands.
 
-    @abstractmethod
-    def wait(self, awaited: Awaited, deadline: float) -> bool:
-        """Wait; return False if it is not ready by then or died.
+    Args:
+        words: What is waited for.
+        wait: Waits until then; False if it is not ready by a time on the monotonic clock (s), or
+            died.
+    """
 
-        Args:
-            deadline: On the monotonic clock, in seconds.
-        """
+    words: str
+    wait: Callable[[Awaited, float], bool] = field(compare=False)
+
+    def __str__(self) -> str:
+        return self.words
 
 
-@dataclass(frozen=True, slots=True)
-class Asking(Readiness):
-    """A way that asks until the answer is right.
+def asking(words: str, ask: Callable[[Awaited], bool]) -> Readiness:
+    """Return the way that asks until the answer is right.
 
     Args:
         words: What is waited for.
         ask: Asks once, and tells whether it is ready.
     """
 
-    words: str
-    ask: Callable[[Awaited], bool] = field(compare=False)
-
-    def wait(self, awaited: Awaited, deadline: float) -> bool:
-        """Ask until it is ready, dead, or too late."""
+    def wait(awaited: Awaited, deadline: float) -> bool:
         while awaited.running and time.monotonic() < deadline:
             try:
-                if self.ask(awaited):
+                if ask(awaited):
                     return True
             except NotReadyError:
                 raise
@@ -129,48 +129,40 @@ class Asking(Readiness):
             awaited.wait(PAUSE)
         return False
 
-    def __str__(self) -> str:
-        return self.words
+    return Readiness(words, wait)
 
 
-@dataclass(frozen=True, slots=True)
-class LogPattern(Readiness):
-    """It says so.
+def log_pattern(pattern: str) -> Readiness:
+    """Return the way that waits until it says so.
+
+    It raises a ``NotReadyError`` if looking for that takes too long.
 
     Args:
         pattern: Regular expression, found in what it writes to stdout or stderr.
     """
-
-    pattern: str
-
-    def wait(self, awaited: Awaited, deadline: float) -> bool:
-        """Wait for the line.
-
-        Raises:
-            NotReadyError: If looking for it takes too long.
-        """
-        search = PatternSearch(self.pattern)
-        with ExitStack() as files:
-            files.callback(search.give_up)
-            logs = [files.enter_context(path.open("rb")) for path in awaited.logs()]
-            while time.monotonic() < deadline:
-                running = awaited.running
-                pieces = [log.read(_PIECE) for log in logs]
-                # It takes no more once it was found, or cannot be looked for.
-                if not all(search.feed(number, piece) for number, piece in enumerate(pieces)):
-                    return search.wait(deadline)
-                if not any(pieces) and not running:
-                    search.finish()
-                    return search.wait(deadline)
-                if not any(pieces):
-                    awaited.wait(_LOG_PAUSE)
-        return False
-
-    def __str__(self) -> str:
-        return f"its output has '{self.pattern}'"
+    return Readiness(f"its output has '{pattern}'", partial(_says, pattern))
 
 
-def tcp_port(port: int) -> Asking:
+def _says(pattern: str, awaited: Awaited, deadline: float) -> bool:
+    search = PatternSearch(pattern)
+    with ExitStack() as files:
+        files.callback(search.give_up)
+        logs = [files.enter_context(path.open("rb")) for path in awaited.logs()]
+        while time.monotonic() < deadline:
+            running = awaited.running
+            pieces = [log.read(_PIECE) for log in logs]
+            # It takes no more once it was found, or cannot be looked for.
+            if not all(search.feed(number, piece) for number, piece in enumerate(pieces)):
+                return search.wait(deadline)
+            if not any(pieces) and not running:
+                search.finish()
+                return search.wait(deadline)
+            if not any(pieces):
+                awaited.wait(_LOG_PAUSE)
+    return False
+
+
+def tcp_port(port: int) -> Readiness:
     """Return the way that waits until something listens.
 
     Args:
@@ -186,10 +178,10 @@ def tcp_port(port: int) -> Asking:
                 return True
         return False
 
-    return Asking(f"its port {port} takes connections", takes_connections)
+    return asking(f"its port {port} takes connections", takes_connections)
 
 
-def http_url(port: int, path: str = "/") -> Asking:
+def http_url(port: int, path: str = "/") -> Readiness:
     """Return the way that waits until it answers over HTTP.
 
     Args:
@@ -207,7 +199,7 @@ def http_url(port: int, path: str = "/") -> Asking:
             return connection.getresponse().status == 200
         return False
 
-    return Asking(f"http://…:{port}{path} answers 200", answers)
+    return asking(f"http://…:{port}{path} answers 200", answers)
 
 
 def wait_until_ready(awaited: Awaited, ways: Sequence[Readiness], seconds: float) -> None:
@@ -243,7 +235,7 @@ def ways_of(given: Mapping[str, Any]) -> list[Readiness]:
     if "log" in given:
         pattern = given["log"]
         _require(is_pattern(pattern), f"log is '{pattern}', which is no regular expression")
-        ways.append(LogPattern(pattern))
+        ways.append(log_pattern(pattern))
     if "tcp" in given:
         port = given["tcp"]
         _require(is_port(str(port)), f"tcp is {port}; ports are 1 to 65535")
@@ -256,7 +248,7 @@ def ways_of(given: Mapping[str, Any]) -> list[Readiness]:
     if "command" in given:
         program = given["command"]
         _require(program, "command is empty; give program and arguments")
-        ways.append(Asking(f"'{program[0]}' succeeds in it", lambda it: it.succeeds(program)))
+        ways.append(asking(f"'{program[0]}' succeeds in it", lambda it: it.succeeds(program)))
     return ways
 
 

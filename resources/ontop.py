@@ -10,7 +10,7 @@ from resources._containers.base import ContainerSettingsT, ProgramContainer, Ser
 from resources._containers.settings import ContainerSettings, heap_arguments
 from resources._mapping import Database, DatabaseType
 from resources._mapping.folder import WithFolder, properties, shared
-from resources._readiness import LogPattern, Readiness, wait_until_ready
+from resources._readiness import Readiness, log_pattern, wait_until_ready
 
 IMAGE = "kgconstruct/ontop:v5.0.0"
 PROGRAM = "/ontop/ontop"
@@ -111,7 +111,7 @@ class OntopVirtualize(_Ontop[ContainerSettings], ServerContainer[ContainerSettin
         return self._server is None or super().alive()
 
     def _readiness(self) -> Sequence[Readiness]:
-        return (LogPattern("Started OntopEndpointApplication"),)
+        return (log_pattern("Started OntopEndpointApplication"),)
 
     @command
     def execute_mapping(  # noqa: PLR0913, PLR0917 - each is a parameter of KROWN's steps

@@ -1,24 +1,34 @@
 """Any program of this host that serves, and the programs that ask it."""
 
-import signal
-from collections.abc import Iterator, Mapping, Sequence
+import subprocess
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import chain, count
 from pathlib import Path
-from typing import ClassVar, Literal, TypedDict, cast
+from signal import Signals
+from typing import Any, ClassVar, Literal, TypedDict, cast
 
 from benchyard.case.resource import InputFolder, Workspace, name_of
-from benchyard.core.errors import CommandFailedError, InputError, ResourceError, SettingsError
+from benchyard.core.errors import (
+    CommandFailedError,
+    InputError,
+    NotReadyError,
+    ResourceError,
+    SettingsError,
+)
 from benchyard.core.model import Json, JsonObject, mapped
+from benchyard.process.children import Child, spawn, tail
+from benchyard.process.files import kept_output
 from benchyard.process.usage import Ended
-from resources._readiness import Readiness, free_port, is_free, tcp_port, wait_until_ready, ways_of
-from resources._server_process import ServerProcess
+from resources import _readiness
+from resources._readiness import LOOPBACK, PATIENCE, Readiness, tcp_port
 from resources.process import Call, HostProgram, run_label, usage
 
 #: What stands for the port in texts of the case.
 PORT = "${port}"
-#: Stands for a port that is not known yet.
-_SOME_PORT = 1
 
 
 class ServiceReadySettings(TypedDict, total=False):
@@ -76,7 +86,7 @@ class ServiceSettings:
         if self.stop_seconds < 0:
             yield "stop_seconds", f"stop_seconds is {self.stop_seconds:g}; it must be 0 or more"
         try:
-            self.ways(_SOME_PORT)
+            self.ways(1)  # some port: its own is not known yet
         except InputError as error:
             yield "ready", str(error)
 
@@ -87,22 +97,119 @@ class ServiceSettings:
             InputError: If one is no way.
         """
         if not self.ready:
-            return [tcp_port(port)] if self.names_port else []
+            texts = (*self.arguments, *self.environment.values())
+            return [tcp_port(port)] if any(PORT in text for text in texts) else []
         ready = cast("JsonObject", self.ready)
         given = {name: mapped(way, partial(with_port, port=port)) for name, way in ready.items()}
         if str(given.get("http")).startswith("/"):
             given["http"] = f"{port}{given['http']}"
-        return ways_of(given)
-
-    @property
-    def names_port(self) -> bool:
-        """Whether the program is told its port."""
-        return any(PORT in text for text in (*self.arguments, *self.environment.values()))
+        return _readiness.ways_of(given)
 
 
 def with_port(text: str, port: int) -> str:
     """Put the port into a text."""
     return text.replace(PORT, str(port))
+
+
+class ServerProcess:
+    """A server of this host, which starts when it is made; thread-safe.
+
+    Args:
+        title: What errors call it, such as ``the service 'web'``.
+        program: What is started; both its streams go to one log.
+        labels: By which its processes are found when the lab is gone.
+        hear_end: Called, in another thread, when it ended.
+
+    Raises:
+        CommandFailedError: If the program cannot be started.
+    """
+
+    def __init__(
+        self, title: str, program: Call, labels: Mapping[str, str], hear_end: Callable[[], None]
+    ) -> None:
+        self.title = title
+        self._program = program
+        self._labels = labels
+        self._hear_end = hear_end
+        self._over = threading.Event()
+        with ExitStack() as files:
+            log = files.enter_context(kept_output(program.stdout))
+            #: Its process; ``ended`` tells how it ended, once that was accounted for.
+            self.child = self._spawn(program.arguments, stdout=log, stderr=subprocess.STDOUT)
+            self._files = files.pop_all()
+        name = f"wait for {title}"
+        threading.Thread(target=self._attend, name=name, daemon=True).start()
+
+    def _spawn(self, arguments: Sequence[str], **streams: Any) -> Child:
+        folder, environment = self._program.folder, self._program.environment
+        return spawn(
+            arguments, folder=folder, environment=environment, labels=self._labels, **streams
+        )
+
+    def _attend(self) -> None:
+        try:
+            # Without its launcher nobody can tell how it ended; that it did is sure.
+            with suppress(CommandFailedError):
+                self.child.wait()
+        finally:
+            self._over.set()
+            self._hear_end()
+
+    def stop(self, number: Signals, grace: float) -> None:
+        """Ask it to end, kill what has not ended after ``grace`` seconds, and close its log."""
+        try:
+            self.child.stop(grace, number)
+            self.child.kill()  # what an end of its own left behind
+            self._over.wait()
+        finally:
+            self._files.close()
+
+    # -- what is asked of it while it is waited for
+
+    @property
+    def running(self) -> bool:
+        """Whether it has not ended."""
+        return not self._over.is_set() and self.child.running
+
+    def wait(self, timeout: float | None = None) -> object | None:
+        """Wait until it ends; None if the time (s) was over before."""
+        return self._over.wait(timeout) or None
+
+    def address(self) -> str:
+        """Return where its ports are asked."""
+        return LOOPBACK
+
+    def succeeds(self, command: Sequence[str]) -> bool:
+        """Execute a program on this host, and tell whether that ended well in time."""
+        child = self._spawn(command)
+        killer = threading.Timer(PATIENCE, child.kill)
+        killer.start()
+        try:
+            return child.wait().exit_status == 0
+        finally:
+            killer.cancel()
+            child.kill()
+
+    def logs(self) -> Sequence[Path]:
+        """Return its log."""
+        return (self._program.stdout,)
+
+    def said(self) -> str:
+        """Return the end of its log."""
+        return tail(self._program.stdout) or "nothing"
+
+    def died(self, doing: str) -> NotReadyError:
+        """Return the error for one that died before it was ready."""
+        return NotReadyError(f"{self.title} died while {doing}: {self.last_words()}")
+
+    def last_words(self) -> str:
+        """Return how it ended, with the end of its log."""
+        self._over.wait(PATIENCE)
+        with suppress(CommandFailedError):
+            self._files.close()  # all that it said is in the file then
+        how = self.child.ended.describe() if self.child.ended else "it was lost sight of"
+        stays = "; a service must stay in the foreground" if how == "exit code 0" else ""
+        return f"{how}{stays}; it said: {self.said()}"
 
 
 class Service(HostProgram[ServiceSettings]):
@@ -116,8 +223,6 @@ class Service(HostProgram[ServiceSettings]):
         super().__init__(settings, workspace)
         self._server: ServerProcess | None = None
         self._port = 0
-
-    # -- what it is
 
     @classmethod
     def program_lines(
@@ -133,15 +238,10 @@ class Service(HostProgram[ServiceSettings]):
         """Return the port at which it serves."""
         return self._port
 
-    # -- life
-
     def initialize(self) -> None:
         """See that a fixed port is free."""
-        self._refuse_taken_port()
-
-    def _refuse_taken_port(self) -> None:
         port = self.settings.port
-        if port and not is_free(port):
+        if port and not _readiness.is_free(port):
             raise ResourceError(
                 f"{name_of(self)}: port {port} of this host is taken; stop who has it, or let the "
                 f"kernel choose one: leave 'port' out and write {PORT}"
@@ -149,29 +249,21 @@ class Service(HostProgram[ServiceSettings]):
 
     def start(self) -> None:
         """Start the program."""
-        self._refuse_taken_port()
+        self.initialize()  # it may have been taken meanwhile
         settings = self.settings
-        self._port = port = settings.port or free_port()
-        log = self._log()
-        self._server = ServerProcess(
-            f"the service '{name_of(self)}'",
-            Call(
-                [with_port(word, port) for word in settings.arguments],
-                self._folder(settings.working_folder),
-                log,
-                log,
-                environment=self._with_port(settings.environment),
-            ),
-            run_label(self.workspace),
-            self._hear_end,
-        )
+        self._port = port = settings.port or _readiness.free_port()
+        words = [with_port(word, port) for word in settings.arguments]
+        folder, log = self._folder(settings.working_folder), self._log()
+        call = Call(words, folder, log, log, environment=self._with_port(settings.environment))
+        title = f"the service '{name_of(self)}'"
+        self._server = ServerProcess(title, call, run_label(self.workspace), self._hear_end)
         self.changed()
 
     def _log(self) -> Path:
         """Return a file that is not there yet: an earlier instance of the run may have its own."""
         self.workspace.kept.mkdir(parents=True, exist_ok=True)
-        names = (f"service{number}.log" for number in ("", *(f"-{n}" for n in range(2, 10_000))))
-        files = (self.workspace.kept / name for name in names)
+        later = (f"service-{number}.log" for number in count(2))
+        files = (self.workspace.kept / name for name in chain(("service.log",), later))
         return next(file for file in files if not file.exists())
 
     def _with_port(self, variables: Mapping[str, str]) -> dict[str, str]:
@@ -186,7 +278,7 @@ class Service(HostProgram[ServiceSettings]):
         """Wait until it is ready in the ways that the case gives."""
         ways = self.settings.ways(self._port)
         server = self._up()
-        wait_until_ready(server, ways, self.settings.ready_seconds)
+        _readiness.wait_until_ready(server, ways, self.settings.ready_seconds)
         if not server.running:
             raise server.died("it became ready")
 
@@ -194,14 +286,14 @@ class Service(HostProgram[ServiceSettings]):
         """Ask the program to end, and kill it if it does not in time."""
         server = self._server
         if server is not None:
-            server.stop(signal.Signals[self.settings.stop_signal], self.settings.stop_seconds)
+            server.stop(Signals[self.settings.stop_signal], self.settings.stop_seconds)
         super().stop()
 
     def abort(self, step: str | None = None) -> None:
         """Kill who asks it, and the program itself."""
         super().abort(step)
         if self._server is not None:
-            self._server.kill()
+            self._server.child.kill()
 
     def alive(self) -> bool:
         """Tell whether the program runs."""
@@ -214,14 +306,14 @@ class Service(HostProgram[ServiceSettings]):
     def pids(self, step: str | None = None) -> Sequence[int]:
         """Return the program that serves, and not who asks it."""
         del step
-        pid = None if self._server is None else self._server.pid
-        return [] if pid is None else [pid]
+        server = self._server
+        return [] if server is None or server.child.ended else [server.child.pid]
 
     def ended(self, step: str | None = None) -> Sequence[Ended]:
         """Return what the kernel accounted for the program that served."""
         del step
-        ended = None if self._server is None else self._server.ended
-        return [] if ended is None else [ended]
+        server = self._server
+        return [] if server is None or server.child.ended is None else [server.child.ended]
 
     def _up(self) -> ServerProcess:
         if self._server is None:

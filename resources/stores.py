@@ -7,7 +7,7 @@ from typing import ClassVar
 from resources._containers import Mount, Specification
 from resources._containers.settings import usable_memory
 from resources._http_store import HttpStore
-from resources._readiness import LogPattern, Readiness, http_url, tcp_port
+from resources._readiness import Readiness, http_url, log_pattern, tcp_port
 
 #: Where the database is; the image has no such folder, and Fuseki makes none.
 DATABASE = "/fuseki/databases/DB"
@@ -43,7 +43,7 @@ class Fuseki(HttpStore):
 
     def _readiness(self) -> Sequence[Readiness]:
         # It says so when it begins to start; only then does it listen.
-        return LogPattern(":: Start Fuseki "), tcp_port(self._port)
+        return log_pattern(":: Start Fuseki "), tcp_port(self._port)
 
 
 class Oxigraph(HttpStore):

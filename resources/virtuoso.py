@@ -20,7 +20,7 @@ from resources._containers.base import ServerContainer
 from resources._containers.settings import ContainerSettings, usable_memory
 from resources._containers.streams import Follower
 from resources._files import emptied, kept_file
-from resources._readiness import LogPattern, Readiness, tcp_port
+from resources._readiness import Readiness, log_pattern, tcp_port
 
 #: The graph that files are loaded into, as in KROWN.
 GRAPH = "http://example.com/graph"
@@ -154,7 +154,7 @@ class Virtuoso(ServerContainer[ContainerSettings]):
         return [replace(shared, target=SHARED), *inputs]
 
     def _readiness(self) -> Sequence[Readiness]:
-        return LogPattern("Server online at"), tcp_port(1111), tcp_port(8890)
+        return log_pattern("Server online at"), tcp_port(1111), tcp_port(8890)
 
     @command
     def load(self, rdf_file: str, rdf_dir: InputFolder = "") -> CommandResult:

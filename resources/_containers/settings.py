@@ -12,7 +12,7 @@ from benchyard.core.amounts import parse_size
 from benchyard.core.errors import InputError, NotReadyError, SettingsError
 from benchyard.core.model import JsonObject
 from resources._containers import NANOSECONDS
-from resources._readiness import Asking, Awaited, Readiness, is_port, ways_of
+from resources._readiness import Awaited, Readiness, asking, is_port, ways_of
 
 _CPUSET = re.compile(r"\d{1,6}(-\d{1,6})?(,\d{1,6}(-\d{1,6})?)*")
 #: Where a container sees the run's ``data/shared``; KROWN's cases rely on it.
@@ -185,7 +185,7 @@ def readiness(given: ReadySettings) -> list[Readiness]:
     Raises:
         InputError: If one is no way.
     """
-    healthy = Asking("the engine finds it healthy", _is_healthy)
+    healthy = asking("the engine finds it healthy", _is_healthy)
     return [*ways_of(given), *([healthy] if given.get("healthy") else [])]
 
 

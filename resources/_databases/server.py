@@ -17,7 +17,7 @@ from resources._databases.dialog import NOT_EXECUTABLE, Dialog, DialogClient, Di
 from resources._databases.files import Catalogue, Source, catalogue_of
 from resources._embedded.embedded_file import Failure, quote_empty_lines
 from resources._files import put, read_text
-from resources._readiness import Asking, Readiness, tcp_port
+from resources._readiness import Readiness, asking, tcp_port
 
 #: Where the container sees this resource's scratch folder.
 OWN = "/benchyard"
@@ -71,7 +71,7 @@ class DatabaseServer(SqlDatabase[ContainerSettingsT], ServerContainer[ContainerS
 
     def _readiness(self) -> list[Readiness]:
         # An image's first server, which only fills the database, does not listen there.
-        return [tcp_port(self._port), Asking("it answers a query", self._answers)]
+        return [tcp_port(self._port), asking("it answers a query", self._answers)]
 
     def _answers(self, _: object) -> bool:
         """Open the client, and ask for the version."""

@@ -12,7 +12,7 @@ from benchyard.core.errors import NotReadyError
 from benchyard.run.checks import PatternSearch
 from benchyard.run.judging import SearchLimits
 from resources import _readiness
-from resources._readiness import LogPattern
+from resources._readiness import log_pattern
 
 
 def server(folder: Path, out: str, err: str, *, running: bool) -> Any:
@@ -38,7 +38,7 @@ def test_a_line_of_either_stream_counts(
 ) -> None:
     awaited = server(tmp_path, out, err, running=running)
     deadline = time.monotonic() + (10 if is_ready or not running else 0.3)
-    assert LogPattern("^ready$").wait(awaited, deadline) is is_ready
+    assert log_pattern("^ready$").wait(awaited, deadline) is is_ready
 
 
 @pytest.mark.slow
@@ -49,4 +49,4 @@ def test_a_pattern_that_takes_for_ever_is_told_of(
     monkeypatch.setattr(_readiness, "PatternSearch", soon)
     awaited = server(tmp_path, "a" * 60 + "!", "", running=True)
     with pytest.raises(NotReadyError, match="let its repetitions not overlap"):
-        LogPattern("(a|aa)+$").wait(awaited, time.monotonic() + 60)
+        log_pattern("(a|aa)+$").wait(awaited, time.monotonic() + 60)

@@ -14,7 +14,7 @@ from resources._containers.settings import (
     readiness,
     usable_memory,
 )
-from resources._readiness import Asking, LogPattern, http_url, tcp_port
+from resources._readiness import asking, http_url, log_pattern, tcp_port
 from resources.container import AnyContainerSettings
 
 
@@ -59,7 +59,7 @@ def test_what_cannot_be_is_refused(given_: dict[str, Any], words: str) -> None:
 def test_every_way_to_be_ready() -> None:
     ways = readiness({"log": "x", "tcp": 1, "http": ":80/a?b", "command": ["true"]})
     ports = [tcp_port(1), http_url(80, "/a?b")]
-    assert ways == [LogPattern("x"), *ports, Asking("'true' succeeds in it", bool)]
+    assert ways == [log_pattern("x"), *ports, asking("'true' succeeds in it", bool)]
     assert readiness({"http": "80"}) == [http_url(80, "/")]
     assert readiness({"healthy": False}) == []
 

@@ -156,7 +156,6 @@ class MySQL(DatabaseServer[MySQLSettings]):
         [warning] = self._asked(mysql_client.FIRST_WARNING) or [[]]
         [[rows, warnings]] = self._asked(mysql_client.LOADED)
         if int(warnings):
-            self._tell("ROLLBACK;\n")
             said = warning[2] if warning else f"{warnings} warnings"
             row = mysql_client.row_of(said)
             line = source.line_of_row(row) if row else None

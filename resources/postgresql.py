@@ -2,8 +2,9 @@
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import ClassVar, Literal
 
@@ -13,9 +14,9 @@ from resources._containers.settings import ContainerSettings
 from resources._databases import psql
 from resources._databases.dialog import Dialog, DialogClient, DialogEndedError
 from resources._databases.files import Source, strip_last_bars
-from resources._databases.psql import Statement, statements
+from resources._databases.psql import Complaint, Statement, statements
 from resources._databases.server import OWN, DatabaseServer
-from resources._embedded.embedded_file import Failure, quoted
+from resources._embedded.embedded_file import quoted
 from resources._files import named_or_kept, put, read_text
 
 #: User, password and name of the database, as KROWN's cases have them.
@@ -137,7 +138,8 @@ class PostgreSQL(DatabaseServer[PostgreSQLSettings]):
         self._tell("BEGIN;\n")
         if schema_file is not None:
             inside = self._source(schema_file, "").inside
-            self._tell(f"\\o /dev/null\n\\i {psql.argument(inside)}\n", schema_file)
+            script = f"\\o /dev/null\n\\i {psql.argument(inside)}\n"
+            self._tell(script, partial(_placed, schema_file, ()))
         rows = sum(self._load_one(s, *self._place(s, schema_file)) for s in sources)
         self._tell("COMMIT;\n")
         return rows
@@ -150,42 +152,26 @@ class PostgreSQL(DatabaseServer[PostgreSQLSettings]):
 
     def _place(self, source: Source, schema_file: str | None) -> tuple[str, list[str]]:
         """Return the table and the columns that a file goes to; make them if there is no schema."""
-        try:
-            if schema_file is not None:
-                return source.columns_of(self._catalogue([source.table]))
-            columns = source.new_columns("key")
-        except Failure:
-            self._tell("ROLLBACK;\n")
-            raise
+        if schema_file is not None:
+            return source.columns_of(self._catalogue([source.table]))
+        columns = source.new_columns("key")
         self._tell(psql.make_table(source.table, columns))
         return source.table, columns
 
     def _load_one(self, source: Source, table: str, columns: Sequence[str]) -> int:
         stripped = self.workspace.own / "stripped.tbl"
         inside = source.inside
+
+        def words(complaint: Complaint) -> str:
+            return str(source.refused(len(columns), complaint.said, complaint.copy_line))
+
         try:
             if source.is_tbl:
                 strip_last_bars(source, stripped, len(columns))
                 inside = f"{OWN}/{stripped.name}"
-            return int(self._talk().ask(psql.copy(source, inside, table, columns)))
-        except DialogEndedError as ended:
-            error = self._copy_failed(source, len(columns), ended)
-            self._resume()
-            raise error from ended
-        except (CommandFailedError, Failure):
-            self._tell("ROLLBACK;\n")
-            raise
+            return int(self._tell(psql.copy(source, inside, table, columns), words))
         finally:
             stripped.unlink(missing_ok=True)
-
-    def _copy_failed(
-        self, source: Source, width: int, ended: DialogEndedError
-    ) -> CommandFailedError:
-        complaint = psql.Complaint(ended.complaints)
-        if not complaint.said or self._has_died(refused=complaint.is_refusal):
-            return self._refused(ended)
-        error = source.refused(width, complaint.said, complaint.copy_line)
-        return complaint.error(f"PostgreSQL: {error}")
 
     # -- queries
 
@@ -225,19 +211,22 @@ class PostgreSQL(DatabaseServer[PostgreSQLSettings]):
             target = f"{OWN}/{self._answer(number).name}" if keep else "/dev/null"
             script += f"\\o {target}\n\\i {OWN}/{file.name}\n\\echo :ROW_COUNT\n"
         try:
-            told = self._tell(script + around[1], name, found)
+            told = self._tell(script + around[1], partial(_placed, name, found))
+        except CommandFailedError:
+            for number in range(len(found)):
+                self._answer(number).unlink(missing_ok=True)
+            raise
         finally:
             for file in files:
                 file.unlink(missing_ok=True)
         return [int(count) for count in told.split()]
 
-    def _tell(self, script: str, name: str = "", found: Sequence[Statement] = ()) -> bytes:
+    def _tell(self, script: str, words: Callable[[Complaint], str] | None = None) -> bytes:
         """Let the client execute a script.
 
         Args:
             script: For the client.
-            name: What an error calls the text that it executes.
-            found: The statements that it consists of.
+            words: Says what is wrong, and where; the server's own words if left out.
 
         Raises:
             CommandFailedError: If it fails; a new session has begun then.
@@ -246,29 +235,27 @@ class PostgreSQL(DatabaseServer[PostgreSQLSettings]):
         try:
             return dialog.ask(script)
         except DialogEndedError as ended:
-            self._remove_answers(found)
-            error = self._failed(ended, name, found)
+            complaint = Complaint(ended.complaints)
+            if not complaint.said or self._has_died(refused=complaint.is_refusal):
+                error = self._refused(ended)
+            else:
+                said = words(complaint) if words else complaint.said
+                error = complaint.error(f"PostgreSQL: {said}")
             self._resume()
             raise error from ended
 
-    def _failed(
-        self, ended: DialogEndedError, name: str, found: Sequence[Statement]
-    ) -> CommandFailedError:
-        complaint = psql.Complaint(ended.complaints)
-        if not complaint.said or self._has_died(refused=complaint.is_refusal):
-            return self._refused(ended)
-        number = complaint.script.removeprefix("statement.")
-        if found and number.isdigit() and int(number) < len(found):
-            where = f"{name}:{found[int(number)].line}: "
-        elif name and complaint.line:
-            where = f"{name}:{complaint.line}: "
-        else:
-            where = f"{name}: " if name else ""
-        return complaint.error(f"PostgreSQL: {where}{complaint.said}")
 
-    def _remove_answers(self, found: Sequence[Statement]) -> None:
-        for number in range(len(found)):
-            self._answer(number).unlink(missing_ok=True)
+def _placed(name: str, found: Sequence[Statement], complaint: Complaint) -> str:
+    """Say what is wrong with a text, and where.
+
+    Args:
+        name: What the case calls it.
+        found: The statements that it consists of, if each is a script of its own.
+    """
+    number = complaint.script.removeprefix("statement.")
+    is_known = number.isdigit() and int(number) < len(found)
+    line = found[int(number)].line if is_known else complaint.line
+    return f"{name}{f':{line}' if line else ''}: {complaint.said}"
 
 
 def _written(value: str | float) -> str:

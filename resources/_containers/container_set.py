@@ -5,7 +5,7 @@ import threading
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -176,8 +176,7 @@ class ContainerSet:
             self.refuse_aborted(container.spec)
             raise
         finally:
-            life = sight.close()
-            self.lives.append(life)
+            self.lives.append(life := sight.close())
             self._changed()
         self.refuse_aborted(container.spec)
         assert ended is not None  # noqa: S101 - it was waited for without a deadline
@@ -229,8 +228,7 @@ class ContainerSet:
             raise
         finally:
             if sight is not None:
-                life = sight.close(pid)
-                self.lives.append(life)
+                self.lives.append(life := sight.close(pid))
         self.refuse_aborted(container.spec)
         if code > SIGNALLED:
             self._refuse_over(container)
@@ -295,21 +293,12 @@ class ContainerSet:
         if containers and not self.engine_answers():
             self._kill_processes()
             raise EngineError("the Docker engine does not answer; the next run removes containers")
-        wrong: list[EngineError] = []
-        for container in reversed(containers):
-            try:
-                self._end(container, seconds)
-            except EngineError as error:
-                wrong.append(error)
-        if wrong:
-            raise wrong[0]
-
-    def _end(self, container: LiveContainer, seconds: int) -> None:
-        try:
-            if not self.aborted:
-                container.stop(seconds)
-        finally:
-            container.remove()
+        # The last comes first, and each is removed whatever becomes of the others.
+        with ExitStack() as ends:
+            for container in containers:
+                ends.callback(container.remove)
+                if not self.aborted:
+                    ends.callback(container.stop, seconds)
 
     def groups(self) -> Sequence[Cgroup]:
         """Return the control groups that count what the containers use."""

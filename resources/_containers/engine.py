@@ -182,12 +182,10 @@ def ensure_image(client: Client, name: str, say: Say) -> JsonObject | None:
 
 
 def _pull(client: Client, name: str, say: Say) -> None:
-    repository, tag = _parted(name)
     say(f"image {name}: pulling")
     try:
         with telling(f"pulling the image '{name}'"):
-            told = client.api.pull(repository, tag=tag, stream=True, decode=True)
-            _follow(name, told, say)
+            _follow(name, client.api.pull(name, stream=True, decode=True), say)
     except EngineError as error:
         raise EngineError(
             f"the image '{name}' is not here and cannot be pulled: {error}; pull or build it by "
@@ -196,35 +194,20 @@ def _pull(client: Client, name: str, say: Say) -> None:
     say(f"image {name}: pulled")
 
 
-def _parted(name: str) -> tuple[str, str | None]:
-    """Part a name into repository and tag; a digest stays with the repository."""
-    if "@" in name:
-        return name, None
-    repository, _, tag = name.rpartition(":")
-    # A colon before a slash belongs to a registry's port.
-    return (repository, tag) if repository and "/" not in tag else (name, "latest")
-
-
-def _follow(name: str, told: Iterable[Mapping[str, Any]], say: Say) -> None:
+def _follow(name: str, events: Iterable[Mapping[str, Any]], say: Say) -> None:
     """Tell of each quarter that has come."""
     sizes: dict[str, tuple[int, int]] = {}
     said = 0
-    for event in told:
+    for event in events:
         if "error" in event:
             raise EngineError(str(event["error"]))
         progress: Mapping[str, int] = event.get("progressDetail") or {}
         if event.get("status") == "Downloading" and progress.get("total"):
             sizes[str(event.get("id"))] = (progress.get("current", 0), progress["total"])
-        quarters = _quarters(sizes)
-        if quarters > said:
-            said = quarters
-            total = sum(size for _, size in sizes.values())
-            say(f"image {name}: {said * 25} % of {total / 1e6:.0f} MB so far")
-
-
-def _quarters(sizes: Mapping[str, tuple[int, int]]) -> int:
-    total = sum(size for _, size in sizes.values())
-    return sum(done for done, _ in sizes.values()) * 4 // total if total else 0
+            done, total = map(sum, zip(*sizes.values(), strict=True))
+            if done * 4 // total > said:
+                said = done * 4 // total
+                say(f"image {name}: {said * 25} % of {total / 1e6:.0f} MB so far")
 
 
 def image_identity(client: Client, name: str) -> JsonObject:

@@ -42,20 +42,17 @@ class Follower:
         Raises:
             OSError: If the stream breaks.
         """
-        try:
-            with ExitStack() as files:
-                out = self._opened(files, self.stdout)
-                err = self._opened(files, self.stderr)
-                for said, complained in pieces:
-                    for number, (file, piece) in enumerate(((out, said), (err, complained))):
-                        if piece:
-                            self._take(number, file, piece)
-                for redactor, file in zip(self._redactors, (out, err), strict=False):
-                    if file is not None and self.problem is None:
-                        _write(file, redactor.finish())
-        except OSError as error:
-            self.problem = self.problem or f"the engine broke off ({error})"
-            raise
+        with ExitStack() as stack:
+            files = self._opened(stack)
+            try:
+                for pair in pieces:
+                    for number, (file, piece) in enumerate(zip(files, pair, strict=False)):
+                        self._take(number, file, piece or b"")
+            except OSError as error:
+                self.problem = self.problem or f"the engine broke off ({error})"
+                raise
+            for file, redactor in zip(files, self._redactors, strict=False):
+                self._write(file, redactor.finish())
 
     def refuse_lost(self) -> None:
         """Raise if not all output was kept.
@@ -75,34 +72,30 @@ class Follower:
         """Remove the files in ``kept`` of streams that nothing came over."""
         remove_if_empty((self.stdout, self.stderr), kept)
 
-    def _opened(self, files: ExitStack, path: Path) -> IO[bytes] | None:
-        try:
-            return files.enter_context(path.open("ab", buffering=0))
-        except OSError as error:
-            self._lose(path, error)
-            return None
-
-    def _take(self, number: int, file: IO[bytes] | None, piece: bytes) -> None:
-        if file is not None and self.problem is None:
-            try:
-                _write(file, self._redactors[number].feed(piece) if self._redactors else piece)
-            except OSError as error:
-                # The stream is read on: a program must not wait until its output is taken.
-                self._lose(Path(file.name), error)
-
-    def _lose(self, path: Path, error: OSError) -> None:
-        self.problem = f"{path}: {error.strerror}"
-
     def said(self) -> str:
         """Return the end of what came, for an error."""
         return tail(self.stderr) or tail(self.stdout) or "nothing"
 
+    def _opened(self, stack: ExitStack) -> list[IO[bytes]]:
+        try:
+            paths = (self.stdout, self.stderr)
+            return [stack.enter_context(path.open("ab", buffering=0)) for path in paths]
+        except OSError as error:
+            self.problem = f"{error.filename}: {error.strerror}"
+            return []
 
-def _write(file: IO[bytes], piece: bytes) -> None:
-    """Write all of it: a raw file takes what fits, and says how much that was."""
-    rest = memoryview(piece)
-    while rest:
-        rest = rest[file.write(rest) :]
+    def _take(self, number: int, file: IO[bytes], piece: bytes) -> None:
+        self._write(file, self._redactors[number].feed(piece) if self._redactors else piece)
+
+    def _write(self, file: IO[bytes], piece: bytes) -> None:
+        rest = memoryview(piece)
+        try:
+            while rest and self.problem is None:
+                # A raw file takes what fits, and says how much that was.
+                rest = rest[file.write(rest) :]
+        except OSError as error:
+            # The stream is read on: a program must not wait until its output is taken.
+            self.problem = f"{file.name}: {error.strerror}"
 
 
 _HEADER = struct.Struct(">BxxxL")
@@ -151,14 +144,6 @@ class Streams:
             OSError: If it or the engine went away.
         """
         self._socket.sendall(content)
-
-    def close_input(self) -> None:
-        """Tell it that its standard input is over.
-
-        Raises:
-            OSError: If it or the engine went away.
-        """
-        self._socket.shutdown(socket.SHUT_WR)
 
     def hang_up(self) -> None:
         """End all waiting for its output; called from another thread."""

@@ -170,14 +170,22 @@ def statements(sql: str) -> list[Statement]:
 
 def _tokens(sql: str) -> Iterator[tuple[int, int, bool]]:
     """Yield begin and end of each token that is no comment, and whether a statement ends there."""
-    depth = _Depth()
+    words, brackets, blocks = "", 0, 0
     at = 0
     while token := _TOKEN.search(sql, at):
         at = token.end()
         if token["comment"]:
             at = _comment_end(sql, token.start()) if token["comment"] == "/*" else at
             continue
-        is_end = depth.takes(token["word"] or "", token["other"] or "")
+        word, other = (token["word"] or "").lower(), token["other"]
+        if word and words.count(" ") < 5:
+            words += f"{word} "
+        if not brackets and _ROUTINE.match(words):
+            blocks += {"begin": 1, "case": 1, "end": -1}.get(word, 0)
+        brackets += {"(": 1, ")": -1}.get(other, 0)
+        is_end = other == ";" and brackets <= 0 and blocks <= 0
+        if is_end:
+            words, brackets, blocks = "", 0, 0
         yield token.start(), at, is_end
 
 
@@ -189,24 +197,3 @@ def _comment_end(sql: str, begin: int) -> int:
         if not level:
             return edge.end()
     return len(sql)
-
-
-class _Depth:
-    """How deep in brackets, and in the body of a routine, a statement is."""
-
-    def __init__(self) -> None:
-        self._words = ""
-        self._brackets = 0
-        self._blocks = 0
-
-    def takes(self, word: str, other: str) -> bool:
-        """Go on to the next token; tell whether it is the semicolon that ends the statement."""
-        if word and self._words.count(" ") < 5:
-            self._words += f"{word.lower()} "
-        if word and not self._brackets and _ROUTINE.match(self._words):
-            self._blocks += {"begin": 1, "case": 1, "end": -1}.get(word.lower(), 0)
-        self._brackets += {"(": 1, ")": -1}.get(other, 0)
-        if other != ";" or self._brackets > 0 or self._blocks > 0:
-            return False
-        self.__init__()
-        return True

@@ -186,10 +186,15 @@ class DatabaseServer(SqlDatabase[ContainerSettingsT], ServerContainer[ContainerS
                 f"two files are loaded into the table '{doubled[0]}', which each makes anew; "
                 "make the table with a schema_file"
             )
+        dialog = self._talk()
         try:
             rows = self._fill(sources, schema_file)
-        except Failure as failure:
-            raise CommandFailedError(str(failure)) from failure
+        except (CommandFailedError, Failure) as error:
+            if dialog.open:  # its session is still in the transaction
+                self._tell("ROLLBACK;\n")
+            if isinstance(error, Failure):
+                raise CommandFailedError(str(error)) from error
+            raise
         return CommandResult({"rows": rows, "files": len(sources)})
 
     def _execute_sql(self, sql: str) -> int | None:
@@ -207,8 +212,12 @@ class DatabaseServer(SqlDatabase[ContainerSettingsT], ServerContainer[ContainerS
         return rows
 
     @abstractmethod
+    def _tell(self, script: str) -> object:
+        """Let the client execute a script of our own."""
+
+    @abstractmethod
     def _fill(self, sources: Sequence[Source], schema_file: str | None) -> int:
-        """Load all the files or none; return how many rows they have."""
+        """Load the files in a transaction; return how many rows they have."""
 
     @abstractmethod
     def _asked(self, query: str) -> list[list[str]]:

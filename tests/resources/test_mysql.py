@@ -30,6 +30,10 @@ def test_a_wrong_file_leaves_no_row(database: Database) -> None:
     assert "k.csv:3: Incorrect integer value: 'three'" in refusal(
         lambda: database.load("k.csv", "kept", "s.sql")
     )
+    put(database, "k.csv", "a\n4\n")
+    put(database, "open.csv", 'a\n"5\n')
+    pairs: Any = [{"file": name, "table": "kept"} for name in ("k.csv", "open.csv")]
+    assert "open.csv:" in refusal(lambda: database.load_multiple(pairs, "s.sql"))
     assert query(database, "SELECT a FROM kept") == [["a"], ["1"]]
 
 

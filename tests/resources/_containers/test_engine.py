@@ -6,12 +6,7 @@ import docker.errors
 import pytest
 import requests
 
-from resources._containers.engine import (
-    EngineError,
-    NotThereError,
-    ensure_image,
-    telling,
-)
+from resources._containers.engine import EngineError, NotThereError, ensure_image, telling
 
 
 class Api:
@@ -19,34 +14,16 @@ class Api:
 
     def __init__(self, *events: dict[str, Any]) -> None:
         self.events = events
-        self.asked: tuple[str, str | None] | None = None
 
     def inspect_image(self, name: str) -> Any:
         raise docker.errors.ImageNotFound(f"no such image: {name}")
 
-    def pull(self, repository: str, tag: str | None, **_: Any) -> Any:
-        self.asked = repository, tag
+    def pull(self, _: str, **__: Any) -> Any:
         return iter(self.events)
 
 
 def client(api: Any) -> Any:
     return type("Client", (), {"api": api})
-
-
-@pytest.mark.parametrize(
-    ("name", "asked"),
-    [
-        ("postgres", ("postgres", "latest")),
-        ("postgres:17", ("postgres", "17")),
-        ("host:5000/a/b", ("host:5000/a/b", "latest")),
-        ("host:5000/a/b:1", ("host:5000/a/b", "1")),
-        ("a@sha256:12", ("a@sha256:12", None)),
-    ],
-)
-def test_names_are_parted_as_docker_does(name: str, asked: tuple[str, str | None]) -> None:
-    api = Api()
-    ensure_image(client(api), name, lambda _: None)
-    assert api.asked == asked
 
 
 def test_progress_is_told_in_a_few_lines() -> None:

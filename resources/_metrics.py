@@ -9,11 +9,11 @@ import math
 import re
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from decimal import Decimal
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, Literal, TypedDict, cast
 
@@ -165,11 +165,16 @@ def printed_metrics(output: Path | None, wanted: Mapping[str, Metric]) -> dict[s
             f"the program printed {output.stat().st_size:,} bytes; metrics are looked for in "
             f"{MOST_BYTES >> 20} MiB at most"
         )
+    document = cache(partial(_document, output))
+    matches = _searched(output, {n: m["pattern"] for n, m in wanted.items() if "pattern" in m})
     found, problems = dict[str, Json](), list[str]()
-    raw = {**_in_json(output, wanted), **_in_words(output, wanted)}
     for name, metric in wanted.items():
         try:
-            found[name] = number_of(raw[name]) * metric.get("factor", 1)
+            if "json" in metric:
+                raw = value_at(document(), metric["json"])
+            else:
+                raw = whole_number(matches[name], metric)
+            found[name] = number_of(raw) * metric.get("factor", 1)
         except MissingError as error:
             if error.odd or not metric.get("optional"):
                 problems.append(f"'{name}': {error}")
@@ -180,8 +185,6 @@ def printed_metrics(output: Path | None, wanted: Mapping[str, Metric]) -> dict[s
 
 
 def number_of(raw: object) -> float:
-    if isinstance(raw, MissingError):
-        raise raw
     number: float | None = None
     with suppress(ValueError, OverflowError):
         if isinstance(raw, str):
@@ -192,17 +195,6 @@ def number_of(raw: object) -> float:
     if number is None or not math.isfinite(number):
         raise MissingError(f"{quote(raw)} is no number", odd=True)
     return number
-
-
-def _in_json(output: Path | None, wanted: Mapping[str, Metric]) -> dict[str, object]:
-    paths = {name: metric["json"] for name, metric in wanted.items() if "json" in metric}
-    if not paths:
-        return {}
-    try:
-        document = _document(output)
-    except MissingError as error:
-        return dict.fromkeys(paths, error)
-    return {name: value_at(document, path) for name, path in paths.items()}
 
 
 def _document(output: Path | None) -> object:
@@ -225,9 +217,8 @@ def value_at(document: object, path: str) -> object:
         elif name in inner:
             value = inner[name]
         else:
-            known = list(inner)
             what = f"there is no '{quote(name)}' of '{quote(path)}' in its JSON"
-            return MissingError(what + hint(name, known))
+            raise MissingError(what + hint(name, list(inner)))
     return value
 
 
@@ -238,50 +229,37 @@ def _names(path: str) -> list[str]:
     return [name.replace("~1", "/").replace("~0", "~") for name in path[1:].split("/")]
 
 
-def _in_words(output: Path | None, wanted: Mapping[str, Metric]) -> dict[str, object]:
-    patterns = {name: metric["pattern"] for name, metric in wanted.items() if "pattern" in metric}
-    if not patterns:
-        return {}
-    found = [None] * len(patterns) if output is None else _searched(output, [*patterns.values()])
-    return {
-        name: MissingError(f"nothing matches '{quote(pattern)}'")
-        if match is None
-        else whole_number(*match, wanted[name].get("thousands", ""))
-        for (name, pattern), match in zip(patterns.items(), found, strict=True)
-    }
+#: The last match of a pattern: what stands before its group, the group, what stands behind it, and
+#: the unit. Where the pattern itself names a neighbour, nothing stands there.
+Match = tuple[str, str, str, str | None]
 
 
-def _searched(output: Path, patterns: list[str]) -> list[tuple[str, str, str, str | None] | None]:
-    """Return the last match of each pattern, as ``whole_number`` takes it.
+def _searched(output: Path | None, patterns: Mapping[str, str]) -> dict[str, Match | None]:
+    """Return the last match of each pattern, None for one that has none.
 
     Raises:
         CommandFailedError: If it takes too long.
     """
+    if output is None or not patterns:
+        return dict.fromkeys(patterns)
     code = [sys.executable, "-I", "-S", "-c", _SEARCH, str(SEARCH_SECONDS), str(output)]
     child = spawn(code, folder=Path("/"), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    # A thread of its own writes: neither pipe may hold the other one up.
-    questions = json.dumps(patterns).encode()
-    asking = threading.Thread(target=_tell, args=(child.stdin, questions), daemon=True)
-    asking.start()
     try:
+        # It reads all of them before it answers.
+        with suppress(OSError), pipe(child.stdin) as questions:
+            questions.write(json.dumps([*patterns.values()]).encode())
         with pipe(child.stdout) as answers:
             told = answers.read()
         ended = child.wait()
-        asking.join()
     finally:
         child.kill()
     if ended.exit_status:
         why = f"took more than {SEARCH_SECONDS} s, or broke off ({ended.describe()})"
         raise CommandFailedError(
             f"looking for metrics {why}; let repetitions in a pattern not overlap: "
-            f"{', '.join(map(quote, patterns))}"
+            f"{', '.join(map(quote, patterns.values()))}"
         )
-    return json.loads(told)
-
-
-def _tell(stream: Any, content: bytes) -> None:
-    with suppress(OSError), pipe(stream) as questions:
-        questions.write(content)
+    return dict(zip(patterns, json.loads(told), strict=True))
 
 
 #: What stands between digits of one number, spaces of several widths among it.
@@ -303,27 +281,29 @@ class MissingError(Exception):
         self.odd = odd
 
 
-def whole_number(before: str, raw: str, after: str, unit: str | None, thousands: str) -> object:
-    """Return a printed number, in its base unit.
+def whole_number(match: Match | None, metric: Metric) -> str:
+    """Return a printed number, in its base unit, as a text that ``float`` reads.
 
     Args:
-        before: What stands before the group; empty where the pattern itself names that.
-        after: What stands behind it, likewise.
-        thousands: What separates thousands; where it is a point, a comma is the decimal point.
+        metric: Its ``thousands`` separates thousands; where that is a point, a comma is the
+            decimal point.
 
-    Returns:
-        A text that ``float`` reads, or the ``MissingError`` that says why there is none.
+    Raises:
+        MissingError: If there is no match, or only a part of a number; the text says why.
     """
+    if match is None:
+        raise MissingError(f"nothing matches '{quote(metric.get('pattern'))}'")
+    (before, raw, after, unit), thousands = match, metric.get("thousands", "")
     value = raw.strip()
     lead, trail = raw[: len(raw) - len(raw.lstrip())], raw[len(raw.rstrip()) :]
     more = _more(before + lead, trail + after, thousands)
     if any(more):
         side = "to both sides" if all(more) else "to the left" if more[0] else "to the right"
         whole = quote(f"{more[0]}{value}{more[1]}")
-        return MissingError(f"the number goes on {side}: {whole}; let the group match all of it")
+        raise MissingError(f"the number goes on {side}: {whole}; let the group match all of it")
     if thousands and thousands in value:
         if not re.fullmatch(_GROUPED.format(re.escape(thousands)), value):
-            return MissingError(f"{quote(value)} has no groups of three digits", odd=True)
+            raise MissingError(f"{quote(value)} has no groups of three digits", odd=True)
         value = value.replace(thousands, "")
     value = value.replace(",", ".") if thousands == "." else value
     if not unit:
@@ -331,7 +311,7 @@ def whole_number(before: str, raw: str, after: str, unit: str | None, thousands:
     size = unit_size(unit)
     if size is None:
         known = ", ".join(UNITS)
-        return MissingError(f"'{quote(unit)}' is no known unit; known: {known}", odd=True)
+        raise MissingError(f"'{quote(unit)}' is no known unit; known: {known}", odd=True)
     with suppress(ArithmeticError):
         return str(Decimal(value) * size)
     return value

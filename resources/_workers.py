@@ -7,15 +7,16 @@ import subprocess
 import sys
 import threading
 from abc import ABC, abstractmethod
-from contextlib import ExitStack, suppress
+from collections.abc import Generator
+from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
 from pathlib import Path
-from typing import IO, Any, ClassVar
+from typing import Any, ClassVar
 
 from benchyard.case.resource import Resource, SettingsT, Workspace
 from benchyard.core.errors import CommandFailedError, InputError, NotReadyError, ProgramFailedError
 from benchyard.core.model import JsonObject
-from benchyard.process.children import pipe, spawn, tail
+from benchyard.process.children import Child, pipe, spawn, tail
 from benchyard.process.files import kept_output
 from benchyard.process.usage import Ended
 from resources.process import run_label
@@ -77,12 +78,8 @@ class Worker:
         Raises:
             DiedError: If it ended before.
         """
-        killer = threading.Timer(seconds, self.child.kill)
-        killer.start()
-        try:
+        with _killed_after(seconds, self.child):
             return self._answer()
-        finally:
-            killer.cancel()
 
     def ask(self, request: JsonObject) -> JsonObject:
         """Send a request and wait for the answer.
@@ -118,25 +115,22 @@ class Worker:
 
     def close(self, seconds: float = 0.0) -> None:
         """Let it end by itself; kill it if it is still at work or takes longer than that."""
-        if self._owes_an_answer or not seconds:
+        if self._owes_an_answer:
             self.child.kill()
-        killer = threading.Timer(seconds, self.child.kill)
-        if seconds:
-            killer.start()
-        try:
-            _close(self._requests)
+        with self._files, self._answers, _killed_after(seconds, self.child):
+            with suppress(OSError):  # unsent bytes for a child that is gone
+                self._requests.close()
             self.child.wait()
-        finally:
-            killer.cancel()
-            _close(self._answers)
-            self._files.close()
 
 
-def _close(stream: IO[bytes]) -> None:
+@contextmanager
+def _killed_after(seconds: float, child: Child) -> Generator[None]:
+    killer = threading.Timer(seconds, child.kill)
+    killer.start()
     try:
-        stream.close()
-    except OSError:
-        return  # unsent bytes for a child that is gone
+        yield
+    finally:
+        killer.cancel()
 
 
 class WorkerResource(Resource[SettingsT], ABC):

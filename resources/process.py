@@ -153,7 +153,7 @@ class ProgramResource(Resource[SettingsT], ABC):
                 self.changed()
 
     def _spawn(self, call: Call, files: ExitStack, step: str) -> Child:
-        stdin, stdout, stderr = _open_streams(call, files)
+        streams = _streams(call, files)
         # Under the lock: a child that starts while abort() looks would otherwise slip through.
         with self._lock:
             if self._aborted & {None, step}:
@@ -162,10 +162,8 @@ class ProgramResource(Resource[SettingsT], ABC):
                 call.arguments,
                 folder=call.folder,
                 environment=call.environment,
-                stdin=stdin,
-                stdout=stdout,
-                stderr=stderr,
                 labels=run_label(self.workspace),
+                **streams,
             )
             self._in_flight.append((child, step))
             self._labels.add(child.label)
@@ -298,18 +296,18 @@ def run_label(workspace: Workspace) -> dict[str, str]:
     return {} if run is None else {RUN: run}
 
 
-def _open_streams(
-    call: Call, files: ExitStack
-) -> tuple[int | IO[bytes], int | IO[bytes], int | IO[bytes]]:
-    stdin = files.enter_context(call.stdin.open("rb")) if call.stdin else subprocess.DEVNULL
-    stdout = _stream("stdout", call.stdout, call, files)
-    if call.stderr == call.stdout:
-        return stdin, stdout, subprocess.STDOUT
-    return stdin, stdout, _stream("stderr", call.stderr, call, files)
-
-
-def _stream(name: Stream, path: Path, call: Call, files: ExitStack) -> int | IO[bytes]:
-    return subprocess.DEVNULL if name in call.discard else files.enter_context(kept_output(path))
+def _streams(call: Call, files: ExitStack) -> dict[str, int | IO[bytes]]:
+    """Open what a child reads and writes; ``files`` closes it."""
+    streams: dict[str, int | IO[bytes]] = {"stdin": subprocess.DEVNULL}
+    if call.stdin:
+        streams["stdin"] = files.enter_context(call.stdin.open("rb"))
+    for name, path in (("stdout", call.stdout), ("stderr", call.stderr)):
+        streams[name] = subprocess.DEVNULL
+        if name == "stderr" and path == call.stdout:
+            streams[name] = subprocess.STDOUT
+        elif name not in call.discard:
+            streams[name] = files.enter_context(kept_output(path))
+    return streams
 
 
 def _failure(call: Call, ended: Ended) -> CommandFailedError:

@@ -37,32 +37,39 @@ def remove_if_empty(files: Iterable[Path], kept: Path) -> None:
 
 
 @contextmanager
-def keeping_profile(workspace: Workspace, name: str | None) -> Generator[None]:
-    """Keep the profile that a program writes of itself, whether it ends well or not.
+def written(
+    workspace: Workspace,
+    name: str | None,
+    program: str,
+    profile_file: str | None = None,
+    *,
+    anew: bool = False,
+) -> Generator[Path | None]:
+    """Give the ``output_file`` of a program, and refuse its success if it did not write it.
 
     Args:
         workspace: Of the resource.
-        name: Below ``data/shared``; None for none. One of an earlier repetition is replaced.
+        name: Below ``data/shared``; None for none.
+        program: What an error calls it.
+        profile_file: A profile that it writes of itself, likewise; it is kept whether the program
+            ends well or not, in the place of one of an earlier repetition.
+        anew: Whether an output that an earlier repetition wrote must not pass for the answer.
 
     Raises:
-        CommandFailedError: If the name leads elsewhere, or is an input's.
+        CommandFailedError: If a name leads elsewhere, is an input's, or the file is not there.
     """
-    profile = workspace.new_file(name) if name else None
+    output, profile = (
+        workspace.new_file(given) if given else None for given in (name, profile_file)
+    )
+    if output is not None and anew:
+        output.unlink(missing_ok=True)
     try:
-        yield
+        yield output
     finally:
         if profile is not None and profile.is_file():
             endings = "".join(profile.suffixes[-2:])
             put(profile, kept_file(workspace, PROFILE + endings))
-
-
-def refuse_missing(file: Path, name: str, program: str) -> None:
-    """Refuse the success of a program that did not write its ``output_file``.
-
-    Raises:
-        CommandFailedError: If the file is not there.
-    """
-    if not file.exists():
+    if output is not None and not output.exists():
         raise CommandFailedError(f"{program} ended well and did not write its output_file '{name}'")
 
 

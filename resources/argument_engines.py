@@ -18,7 +18,7 @@ from resources._containers import Mount
 from resources._containers.base import SHARED
 from resources._containers.network import addresses
 from resources._containers.settings import heap_arguments
-from resources._files import refuse_missing
+from resources._files import written
 from resources._mapping import Database, Mapping, MappingEngine
 from resources._mapping.folder import (
     ContainerEngine,
@@ -57,11 +57,15 @@ def mapping_arguments(
             who may list this host's processes can read meanwhile.
     """
     arguments = ["-m", mapping, "-s", serialization, "-o", output, "-d"]
-    if database is not None:
-        arguments += ["-u", database.username]
-        arguments += ["-c", configured] if configured else ["-p", database.password]
-        arguments += ["-dsn", database.jdbc_url(options=True)]
-    return arguments
+    return [*arguments, *_access(database, configured)]
+
+
+def _access(database: Database | None, configured: str = "") -> Sequence[str]:
+    """Return the arguments that name a database."""
+    if database is None:
+        return ()
+    password = ("-c", configured) if configured else ("-p", database.password)
+    return "-u", database.username, *password, "-dsn", database.jdbc_url(options=True)
 
 
 class RMLMapper(ContainerEngine, MappingEngine):
@@ -145,13 +149,9 @@ class RMLMapperJar(MappingEngine, ProgramResource[RMLMapperJarSettings]):
         self._known = addresses(self.workspace.labels)
 
     def _run_engine(self, arguments: list[str], output_file: str | None) -> CommandResult:
-        output = self.workspace.new_file(output_file) if output_file else None
-        if output is not None:
-            output.unlink(missing_ok=True)
-        call = self._call(arguments)
-        ended = self._run(call)
-        if output is not None:
-            refuse_missing(output, str(output_file), "RMLMapper")
+        with written(self.workspace, output_file, "RMLMapper", anew=True) as output:
+            call = self._call(arguments)
+            ended = self._run(call)
         kept = call.stdout if call.stdout.exists() else None
         return CommandResult(usage(ended), output or kept)
 
@@ -257,7 +257,8 @@ class Souffle(ContainerEngine, MappingEngine):
         call = ["java", *heap, "-jar", "rulegen.jar", "-m", shared(mapping.file)]
         rules = str(PurePosixPath(mapping.file).with_name(_RULES))
         self.workspace.new_file(rules).unlink(missing_ok=True)
-        # Two containers in one step: each keeps what it says.
+        # The translator takes the password nowhere else; and two containers in one step each keep
+        # what they say.
         spec = replace(self._specification(), command=(*call, *_access(mapping.database)))
         self._run(spec, name=f"{current_step()}-rules")
         if not self.workspace.new_file(rules).exists():
@@ -265,11 +266,3 @@ class Souffle(ContainerEngine, MappingEngine):
                 f"'{self._image_name}' ended well and made no rules of '{mapping.file}'"
             )
         return shared(rules)
-
-
-def _access(database: Database | None) -> Sequence[str]:
-    """Return the arguments that name a database; the translator takes the password nowhere else."""
-    if database is None:
-        return ()
-    url = database.jdbc_url(options=True)
-    return "-u", database.username, "-p", database.password, "-dsn", url

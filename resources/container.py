@@ -19,7 +19,7 @@ from resources._containers.settings import (
     readiness,
 )
 from resources._containers.streams import Follower
-from resources._files import emptied, keeping_profile, kept_file, named_or_kept, refuse_missing
+from resources._files import emptied, kept_file, named_or_kept, written
 from resources._metrics import Metrics, refused_metrics, with_metrics
 from resources._readiness import Readiness
 
@@ -74,10 +74,6 @@ class AnyContainerSettings(ContainerSettings):
                 read()
             except InputError as error:
                 yield name, str(error)
-        yield from self._contradictions()
-
-    def _contradictions(self) -> Iterator[Wrong]:
-        """Yield settings that cannot work together."""
         asked = [way for way in ("tcp", "http") if way in self.ready]
         if not self.network and asked:
             ways = " and ".join(f"ready.{way}" for way in asked)
@@ -166,7 +162,7 @@ class Container(ServerContainer[AnyContainerSettings]):
             exit_code: The exit code that means success.
             metrics: What it prints and is a metric: name to where that stands.
         """
-        with keeping_profile(self.workspace, profile_file):
+        with written(self.workspace, output_file, "the program", profile_file) as output:
             result = self._execute(
                 self._up(),
                 arguments,
@@ -177,7 +173,7 @@ class Container(ServerContainer[AnyContainerSettings]):
                 ProgramCall(environment or {}, user, working_folder, is_watched=True),
                 exit_code,
             )
-        return self._with_output(with_metrics(result, metrics), output_file)
+        return replace(with_metrics(result, metrics), output=output or result.output)
 
     @command
     def run_to_end(  # noqa: PLR0913, PLR0917 - as above
@@ -217,13 +213,6 @@ class Container(ServerContainer[AnyContainerSettings]):
             aliases=() if self.settings.runs else spec.aliases,
             ports={} if self.settings.runs else spec.ports,
         )
-        with keeping_profile(self.workspace, profile_file):
+        with written(self.workspace, output_file, "the program", profile_file) as output:
             result = self._run(fresh, exit_code)
-        return self._with_output(with_metrics(result, metrics), output_file)
-
-    def _with_output(self, result: CommandResult, output_file: str | None) -> CommandResult:
-        if output_file is None:
-            return result
-        output = self.workspace.new_file(output_file)
-        refuse_missing(output, output_file, "the program")
-        return replace(result, output=output)
+        return replace(with_metrics(result, metrics), output=output or result.output)

@@ -1,6 +1,6 @@
 """Ontop, which sees a relational database as a knowledge graph: https://ontop-vkg.org."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import ClassVar, Literal
 
@@ -37,17 +37,14 @@ class _Ontop(WithFolder[ContainerSettingsT]):
 
         text = with_classes(self.workspace.file(mapping_file), mapping_file)
         mapping = self._hand_over("mapping_converted.r2rml.ttl", text)
-        connection = self._hand_over("config.properties", properties(_connection(database)))
-        return "-m", mapping, *more, "-p", connection
-
-
-def _connection(database: Database) -> Mapping[str, str]:
-    return {
-        "jdbc.url": database.jdbc_url(),
-        "jdbc.driver": _DRIVERS[database.kind],
-        "jdbc.user": database.username,
-        "jdbc.password": database.password,
-    }
+        connection = {
+            "jdbc.url": database.jdbc_url(),
+            "jdbc.driver": _DRIVERS[database.kind],
+            "jdbc.user": database.username,
+            "jdbc.password": database.password,
+        }
+        file = self._hand_over("config.properties", properties(connection))
+        return "-m", mapping, *more, "-p", file
 
 
 #: Where the endpoint listens in its container.

@@ -30,11 +30,10 @@ from benchyard.process.files import kept_output
 from benchyard.process.labels import CHILD, RUN, kill_labelled
 from benchyard.process.usage import Ended
 from resources._files import (
-    keeping_profile,
     kept_file,
     named_or_kept,
-    refuse_missing,
     remove_if_empty,
+    written,
 )
 from resources._metrics import Metrics, refused_metrics, with_metrics
 
@@ -238,11 +237,9 @@ class HostProgram(ProgramResource[SettingsT], ABC):
             exit_code=exit_code,
             discard=discard or (),
         )
-        made = self.workspace.new_file(output_file) if output_file else None
-        with keeping_profile(self.workspace, profile_file):
+        program = f"'{arguments[0]}'"
+        with written(self.workspace, output_file, program, profile_file):
             ended = self._run(call)
-        if made is not None:
-            refuse_missing(made, str(output_file), f"'{arguments[0]}'")
         output = call.stdout if call.stdout.exists() else None
         return with_metrics(CommandResult(self._values(ended), output), metrics)
 

@@ -130,18 +130,15 @@ def _host_config(spec: Specification) -> JsonObject:
 
 def _mounts(spec: Specification) -> list[Json]:
     options: JsonObject = {"Labels": dict(spec.labels)}
-    folders: list[JsonObject] = [
-        {"Source": str(mount.source), "Target": mount.target, "ReadOnly": mount.read_only}
-        for mount in spec.mounts
-    ]
-    volumes: list[JsonObject] = [
-        {"Source": name, "Target": target, "VolumeOptions": options}
+    volumes: list[Json] = [
+        {"Type": "volume", "Source": name, "Target": target, "VolumeOptions": options}
         for name, target in spec.volumes.items()
     ]
-    return [
-        *({"Type": "bind", **folder} for folder in folders),
-        *({"Type": "volume", **volume} for volume in volumes),
+    folders: list[Json] = [
+        {"Type": "bind", "Source": str(one.source), "Target": one.target, "ReadOnly": one.read_only}
+        for one in spec.mounts
     ]
+    return [*folders, *volumes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,12 +226,8 @@ def expected_place(container: str, driver: object) -> Path | None:
 def oom_kills(group: Cgroup | None) -> int:
     """Return how many processes of a group the kernel killed for want of memory; 0 if unknown."""
     folders: Mapping[str, Path] = group.folders if group else {}
-    places = (("memory", "memory.oom_control"), (UNIFIED, "memory.events"))
-    for controller, name in places:
-        folder = folders.get(controller)
-        with suppress(OSError, ValueError):
-            lines = (folder / name).read_text(encoding="utf-8").splitlines() if folder else []
-            counts = dict(line.split() for line in lines)
-            if "oom_kill" in counts:
-                return int(counts["oom_kill"])
+    for controller, name in (("memory", "memory.oom_control"), (UNIFIED, "memory.events")):
+        with suppress(KeyError, OSError, ValueError):
+            lines = (folders[controller] / name).read_text(encoding="utf-8").splitlines()
+            return int(dict(line.split() for line in lines)["oom_kill"])
     return 0

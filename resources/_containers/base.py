@@ -22,7 +22,7 @@ from resources._containers.engine import EngineError, connect, ensure_image, ima
 from resources._containers.network import OWNER_LABEL, remove_leftovers
 from resources._containers.settings import SHARED, ContainerSettings
 from resources._containers.streams import Follower
-from resources._files import emptied, kept_file, refuse_missing
+from resources._files import emptied, kept_file, written
 from resources._readiness import Readiness, is_free, wait_until_ready
 
 logger = logging.getLogger("benchyard.resources")
@@ -283,15 +283,11 @@ class ProgramContainer(ContainerResource[ContainerSettingsT]):
             output_file: What it must have made in the run's shared folder.
             mounts: What it sees beside what all of this resource's containers see.
         """
-        output = self.workspace.new_file(output_file) if output_file else None
-        if output is not None:
-            # What an earlier repetition made must not pass for the answer of this one.
-            output.unlink(missing_ok=True)
-        spec = self._specification()
-        seen = (*spec.mounts, *mounts)
-        result = self._run(replace(spec, command=tuple(arguments), mounts=seen))
-        if output is not None:
-            refuse_missing(output, str(output_file), f"'{self._image_name}'")
+        program = f"'{self._image_name}'"
+        with written(self.workspace, output_file, program, anew=True) as output:
+            spec = self._specification()
+            seen = (*spec.mounts, *mounts)
+            result = self._run(replace(spec, command=tuple(arguments), mounts=seen))
         return CommandResult(result.values, output or result.output)
 
 

@@ -90,12 +90,7 @@ def endpoint() -> Generator[Endpoint]:
 @pytest.fixture
 def workspace(tmp_path: Path) -> Workspace:
     """Give a fresh workspace; its folder names are ones that SQL and globs would misread."""
-    base = tmp_path / "it's [a] case*"
-    folders = [base / name for name in ("inputs", "shared", "own", "kept")]
-    for folder in folders:
-        folder.mkdir(parents=True)
-    labels = {"benchyard.run": f"test:{tmp_path.name}"}
-    return Workspace(*folders, labels=labels)
+    return workspace_in(tmp_path / "it's [a] case*")
 
 
 @pytest.fixture

@@ -132,6 +132,20 @@ def folder_of(user: int) -> Generator[Path]:
     shutil.rmtree(folder)
 
 
+def run_python(*arguments: str, timeout: float) -> str:
+    """Run Python in the tests' own folder; return what it said."""
+    ended = subprocess.run(
+        [sys.executable, *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=timeout,
+        cwd=Path(__file__).parents[2],
+    )
+    assert ended.returncode == 0, ended.stderr
+    return ended.stdout
+
+
 def step_of(name: str, command: str, arguments: list[str], **more: Any) -> dict[str, Any]:
     """Return a step of a case that executes a program in a container."""
     step = {"@id": name, "name": name, "resource": "Container", "command": command}

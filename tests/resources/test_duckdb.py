@@ -1,10 +1,7 @@
 """DuckDB alone: settings, its own errors about files, and the library staying away."""
 
 import importlib.metadata
-import subprocess
-import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,11 +12,10 @@ from resources.duckdb import DuckDB, DuckDBSettings
 from resources.embedded import EmbeddedDatabase
 from tests.conftest import MakeCase, RunBenchyard, process
 from tests.resources._databases.conftest import query
+from tests.resources.containers import run_python
 
 Open = Callable[..., EmbeddedDatabase[Any]]
 Put = Callable[[str, str], str]
-
-ROOT = Path(__file__).parents[2]
 
 
 def test_version_is_the_library_s(workspace: Workspace, open_database: Open) -> None:
@@ -80,9 +76,7 @@ LACKS = (
 def test_the_lab_s_own_process_does_not_load_the_library_and_needs_none(
     code: str, words: str
 ) -> None:
-    program = [sys.executable, "-c", code]
-    said = subprocess.run(program, cwd=ROOT, capture_output=True, text=True, check=True)
-    assert words in said.stdout
+    assert words in run_python("-c", code, timeout=60)
 
 
 @pytest.mark.parametrize(("name", "text"), [("t.csv", "a,b\n1,x\n"), ("t.tbl", "x|1|\n")])

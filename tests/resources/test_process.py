@@ -11,9 +11,8 @@ import pytest
 from benchyard.case.resource import NoSettings, Workspace, command, step_context
 from benchyard.core.errors import CommandFailedError, ProgramFailedError
 from benchyard.core.model import Json
-from benchyard.process.labels import start_time
 from resources.process import Process
-from tests.conftest import eventually
+from tests.conftest import eventually, is_gone
 from tests.resources.containers import said
 
 Put = Callable[[str, str], str]
@@ -45,11 +44,6 @@ def settled(pid):
     while not open(f'/proc/{pid}/environ').read():
         pass
 """
-
-
-def ends(pid: int) -> bool:
-    """Wait for a process's end; an orphan may stay a zombie until init looks for it."""
-    return eventually(lambda: start_time(pid) is None)
 
 
 def test_defect_40_a_program_runs_in_the_shared_folder_without_a_shell(
@@ -157,7 +151,7 @@ def test_abort_kills_grandchildren_too(process: Process, workspace: Workspace) -
         process.abort()
         assert "SIGKILL" in str(runs.exception(10))
     assert len(pids) == 3
-    assert all(ends(pid) for pid in pids)
+    assert eventually(lambda: all(map(is_gone, pids)))
     assert process.pids() == []
     assert "aborted" in str(fail(lambda: process.execute(["true"])))
 
@@ -174,7 +168,7 @@ def test_abort_kills_every_program_under_way(process: Process, label: str) -> No
         pids = process.pids()
         process.abort()
         assert all(run.result(10) for run in runs)
-    assert all(ends(pid) for pid in pids)
+    assert eventually(lambda: all(map(is_gone, pids)))
 
 
 def test_stop_kills_daemons_that_a_program_left(process: Process) -> None:
@@ -188,7 +182,7 @@ def test_stop_kills_daemons_that_a_program_left(process: Process) -> None:
     daemon = int(said(result))
     assert Path(f"/proc/{daemon}").exists()
     process.stop()
-    assert ends(daemon)
+    assert eventually(lambda: is_gone(daemon))
 
 
 def test_children_carry_the_label_of_the_run_and_much_output_does_not_block(

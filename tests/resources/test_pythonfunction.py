@@ -127,9 +127,6 @@ def test_another_environment_is_used(
         {"python": str(place)}, "call", {"function": "json.decoder:scan"}
     )
     assert [*line] == [str(place / "bin" / "python"), "-m", "json.decoder"]
-
-
-def test_an_interpreter_that_is_none_has_no_program() -> None:
     assert [*PythonFunction.program_lines({"python": "/nowhere"}, "call", {})] == []
 
 

@@ -140,19 +140,17 @@ def test_a_file_holds_the_query(
     assert saved.output == workspace.shared / "answer.json"
 
 
-@pytest.mark.parametrize(
-    ("name", "required"),
-    [
-        ("execute_and_save", "query sparql_endpoint results_file"),
-        ("execute_from_file", "query_file sparql_endpoint"),
-        ("execute_from_file_and_save", "query_file sparql_endpoint results_file"),
-    ],
-)
-def test_parameters_are_krowns(name: str, required: str) -> None:
-    signature = signature_of(commands_of(Query)[name])
-    assert list(signature.required) == required.split()
-    assert list(signature.annotations)[-3:] == ["expect_empty", "headers", "auth"]
-    assert signature.defaults["expect_empty"] is False
+def test_parameters_are_krowns() -> None:
+    file, saved = "query_file sparql_endpoint", "results_file"
+    for name, required in {
+        "execute_and_save": f"query sparql_endpoint {saved}",
+        "execute_from_file": file,
+        "execute_from_file_and_save": f"{file} {saved}",
+    }.items():
+        signature = signature_of(commands_of(Query)[name])
+        assert list(signature.required) == required.split()
+        assert list(signature.annotations)[-3:] == ["expect_empty", "headers", "auth"]
+        assert signature.defaults["expect_empty"] is False
 
 
 @pytest.mark.parametrize(

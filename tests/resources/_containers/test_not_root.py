@@ -1,13 +1,10 @@
 """A lab that is not root, and may use the engine all the same."""
 
 import os
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
-from tests.resources.containers import NOTHING, folder_of, left_of
+from tests.resources.containers import NOTHING, folder_of, left_of, run_python
 
 pytestmark = [
     pytest.mark.slow,
@@ -43,15 +40,7 @@ print((space.shared / "d/f").read_text().strip(), os.stat(space.shared / "g").st
 def test_files_that_containers_made_as_root_are_given_back(how: str) -> None:
     with folder_of(NOBODY) as folder:
         # The interpreter may be closed to nobody: what is imported is imported before.
-        ended = subprocess.run(
-            [sys.executable, "-c", SCRIPT, str(folder), how],
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=120,
-            cwd=Path(__file__).parents[3],
-        )
-        assert ended.returncode == 0, ended.stderr
+        said = run_python("-c", SCRIPT, str(folder), how, timeout=120)
         # That of the container may be read.
-        assert ended.stdout == f"1\nx {NOBODY}\n"
+        assert said == f"1\nx {NOBODY}\n"
         assert left_of(folder) == NOTHING

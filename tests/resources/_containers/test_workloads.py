@@ -2,16 +2,13 @@
 
 import json
 import os
-import subprocess
-import sys
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.resources._containers.workloads import SOCKET
-from tests.resources.containers import folder_of
+from tests.resources.containers import folder_of, run_python
 
 pytestmark = [
     pytest.mark.slow,
@@ -44,16 +41,8 @@ def executed(user: int, scale: float) -> list[Told]:
     """Execute all programs as a user; return what each counted, and what the lab says."""
     program = "tests.resources._containers.workloads"
     with folder_of(user) as folder:
-        ended = subprocess.run(
-            [sys.executable, "-m", program, str(user), str(scale), str(folder)],
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=900,
-            cwd=Path(__file__).parents[3],
-        )
-    assert ended.returncode == 0, ended.stderr
-    return [json.loads(line) for line in ended.stdout.splitlines()]
+        said = run_python("-m", program, str(user), str(scale), str(folder), timeout=900)
+    return [json.loads(line) for line in said.splitlines()]
 
 
 def compare(told: Told) -> str | None:

@@ -1,4 +1,4 @@
-"""Files that engines are handed, for us alone, each value as it was; parts that are joined."""
+"""Files that engines are handed, for us alone, each value as it was."""
 
 import os
 import stat
@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchyard.core.errors import CommandFailedError
-from resources._mapping.folder import ini, join, properties, write_private
+from resources._mapping.folder import ini, properties, write_private
 
 VALUES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1)
 
@@ -65,17 +65,3 @@ def test_only_its_owner_can_read_what_holds_a_password(tmp_path: Path) -> None:
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert file.read_text() == "new"
     assert list(tmp_path.iterdir()) == [file]
-
-
-@given(st.lists(st.lists(st.text("ab", min_size=1), max_size=4), min_size=2, max_size=5))
-def test_every_line_stays_whole(
-    tmp_path_factory: pytest.TempPathFactory, contents: list[list[str]]
-) -> None:
-    folder = tmp_path_factory.mktemp("parts")
-    parts = [folder / str(number) for number in range(len(contents))]
-    for part, lines in zip(parts, contents, strict=True):
-        part.write_text("\n".join(lines))
-    join(parts, folder / "whole")
-    wanted = [line for lines in contents for line in lines]
-    assert (folder / "whole").read_text().splitlines() == wanted
-    assert [path.name for path in folder.iterdir()] == ["whole"]

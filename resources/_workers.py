@@ -1,4 +1,4 @@
-"""Child processes that take one request at a time, resources in one, and their interpreters."""
+"""Resources in a child process that takes one request at a time, and its interpreter."""
 
 import json
 import os
@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import sys
 import threading
-from abc import ABC, abstractmethod
+from abc import ABC
 from collections.abc import Generator
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
@@ -26,101 +26,149 @@ class DiedError(CommandFailedError):
     """The worker's end, seen from this side of the pipe."""
 
 
-class Worker:
-    """A child process with requests and answers as lines of JSON; starts when it is made.
+class WorkerResource(Resource[SettingsT], ABC):
+    """A resource that lives in a child process of its own.
 
-    It says one line by itself when it is ready: the first answer.
-
-    Args:
-        program: Path of its Python program; its folder is on its path, and ours is not.
-        workspace: Of the resource; it works in the scratch folder.
-        options: Its first line of input. Arguments, which anybody may list, it has none.
-        name: What errors call it, and its file with messages.
-        python: Path of the interpreter; the lab's own if empty.
+    So its CPU time and memory are not the lab's, and a command can be stopped by a kill. Requests
+    and answers are lines of JSON. It says one line by itself when it is ready: the first answer.
     """
 
-    def __init__(
-        self,
-        program: Path,
-        workspace: Workspace,
-        options: JsonObject | None = None,
-        name: str = "",
-        python: str = "",
-    ) -> None:
-        workspace.own.mkdir(parents=True, exist_ok=True)
-        self._stderr = workspace.own / f"{name or 'worker'}.stderr.txt"
-        self._whose = f"the {name}'s" if name else "its"
+    #: What errors call the process, and whose it is where they do not name it.
+    _what: ClassVar[str]
+    _whose: ClassVar[str] = "its"
+    #: Seconds that it may take to end by itself; 0 kills it.
+    _close_seconds: ClassVar[float] = 0.0
+
+    def __init__(self, settings: SettingsT, workspace: Workspace) -> None:
+        super().__init__(settings, workspace)
+        self._child: Child | None = None
+        self._is_up = False
         self._files = ExitStack()
-        try:
-            stderr = self._files.enter_context(kept_output(self._stderr))
-            self.child = spawn(
-                [python or sys.executable, str(program)],
-                folder=workspace.own,
+        self._owes_an_answer = False
+
+    def _launch(
+        self, program: Path, options: JsonObject | None = None, python: str = sys.executable
+    ) -> None:
+        """Start the process; it works in the scratch folder.
+
+        Args:
+            program: Path of its Python program; its folder is on its path, and ours is not.
+            options: Its first line of input. Arguments, which anybody may list, it has none.
+            python: Path of the interpreter.
+        """
+        self.workspace.own.mkdir(parents=True, exist_ok=True)
+        with ExitStack() as files:
+            self._child = spawn(
+                [python, str(program)],
+                folder=self.workspace.own,
                 environment={"PYTHONSAFEPATH": ""},
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                stderr=stderr,
-                labels=run_label(workspace),
+                stderr=files.enter_context(kept_output(self._stderr)),
+                labels=run_label(self.workspace),
             )
-        except BaseException:
-            self._files.close()
-            raise
-        self._requests = pipe(self.child.stdin)
-        self._answers = pipe(self.child.stdout)
-        self._owes_an_answer = True
+            self._files = files.pop_all()
+        self._is_up = self._owes_an_answer = True
         if options is not None:
             with suppress(OSError):  # it is dead already, and the first answer tells why
-                self._say(options)
+                _say(self._child, options)
+        self.changed()
 
-    def first(self, seconds: float) -> JsonObject:
-        """Wait for the line that says that it is ready; kill it if that takes too long.
+    @property
+    def _stderr(self) -> Path:
+        return self.workspace.own / "worker.stderr.txt"
 
-        Raises:
-            DiedError: If it ended before.
-        """
-        with _killed_after(seconds, self.child):
-            return self._answer()
-
-    def ask(self, request: JsonObject) -> JsonObject:
-        """Send a request and wait for the answer.
+    def _first(self, seconds: float) -> JsonObject:
+        """Return what the process says when it is ready.
 
         Raises:
-            DiedError: If it ends before it answers.
+            NotReadyError: If it ends before, or takes longer than that.
         """
+        child = self._living()
+        try:
+            with _killed_after(seconds, child):
+                return self._answer(child)
+        except DiedError as error:
+            raise NotReadyError(f"{self._what} did not start: {error}") from error
+
+    def stop(self) -> None:
+        """Let the process end; kill it if it is still at work, or takes too long."""
+        child = self._child
+        if child is None or not self._is_up:
+            return
+        self._is_up = False
+        if self._owes_an_answer:
+            child.kill()
+        with self._files, pipe(child.stdout), _killed_after(self._close_seconds, child):
+            with suppress(OSError):  # unsent bytes for a child that is gone
+                pipe(child.stdin).close()
+            child.wait()
+        self.changed()
+
+    def abort(self, step: str | None = None) -> None:
+        """Kill the process; the command in progress fails at once."""
+        del step  # one command at a time: it is the one
+        if self._child is not None and self._is_up:
+            self._child.kill()
+
+    def alive(self) -> bool:
+        """Tell whether the process still runs."""
+        return self._child is not None and self._is_up and self._child.running
+
+    def pids(self, step: str | None = None) -> list[int]:
+        """Return the process."""
+        del step  # as in ``abort``
+        return [] if self._child is None or self._child.ended else [self._child.pid]
+
+    def ended(self, step: str | None = None) -> list[Ended]:
+        """Return what the kernel accounted for the process, once it ended."""
+        del step
+        return [] if self._child is None or self._child.ended is None else [self._child.ended]
+
+    def _ask(self, request: JsonObject) -> dict[str, Any]:
+        """Return the values that the process answers with.
+
+        Raises:
+            ProgramFailedError: If what it works on refuses the request.
+            CommandFailedError: If it fails otherwise; a ``DiedError`` if it ends.
+        """
+        child = self._living()
         self._owes_an_answer = True
         try:
-            self._say(request)
+            _say(child, request)
         except OSError as error:
-            raise self._death() from error
-        return self._answer()
+            raise self._death(child) from error
+        answer = self._answer(child)
+        if "error" in answer:
+            kind = ProgramFailedError if answer["refused"] else CommandFailedError
+            raise kind(answer["error"])
+        return answer["values"]
 
-    def _say(self, what: JsonObject) -> None:
-        self._requests.write(json.dumps(what).encode() + b"\n")
-        self._requests.flush()
-
-    def _answer(self) -> JsonObject:
-        line = self._answers.readline()
+    def _answer(self, child: Child) -> dict[str, Any]:
+        line = pipe(child.stdout).readline()
         if not line.endswith(b"\n"):
-            raise self._death()
+            raise self._death(child)
         self._owes_an_answer = False
         return json.loads(line)
 
-    def _death(self) -> DiedError:
-        ended = self.child.wait()
+    def _death(self, child: Child) -> DiedError:
+        ended = child.wait()
         self._files.close()
         said = tail(self._stderr) or "nothing"
         return DiedError(
             f"{self._whose} process died ({ended.describe()}); on stderr: {said}", ended.exit_status
         )
 
-    def close(self, seconds: float = 0.0) -> None:
-        """Let it end by itself; kill it if it is still at work or takes longer than that."""
-        if self._owes_an_answer:
-            self.child.kill()
-        with self._files, self._answers, _killed_after(seconds, self.child):
-            with suppress(OSError):  # unsent bytes for a child that is gone
-                self._requests.close()
-            self.child.wait()
+    def _living(self) -> Child:
+        if self._child is None or not self._is_up:
+            raise NotReadyError(f"{self._what} was not started")
+        return self._child
+
+
+def _say(child: Child, what: JsonObject) -> None:
+    stream = pipe(child.stdin)
+    stream.write(json.dumps(what).encode() + b"\n")
+    stream.flush()
 
 
 @contextmanager
@@ -131,92 +179,6 @@ def _killed_after(seconds: float, child: Child) -> Generator[None]:
         yield
     finally:
         killer.cancel()
-
-
-class WorkerResource(Resource[SettingsT], ABC):
-    """A resource that lives in a child process of its own.
-
-    So its CPU time and memory are not the lab's, and a command can be stopped by a kill.
-    """
-
-    #: What errors call the process.
-    _what: ClassVar[str]
-    #: Seconds that it may take to end by itself; 0 kills it.
-    _close_seconds: ClassVar[float] = 0.0
-
-    def __init__(self, settings: SettingsT, workspace: Workspace) -> None:
-        super().__init__(settings, workspace)
-        self._worker: Worker | None = None
-        self._latest: Worker | None = None
-
-    @abstractmethod
-    def _launched(self) -> Worker:
-        """Start the process."""
-
-    def start(self) -> None:
-        """Start the process."""
-        self._worker = self._latest = self._launched()
-        self.changed()
-
-    def _first(self, seconds: float) -> JsonObject:
-        """Return what the process says when it is ready.
-
-        Raises:
-            NotReadyError: If it ends before, or takes longer than that.
-        """
-        try:
-            return self._living().first(seconds)
-        except DiedError as error:
-            raise NotReadyError(f"{self._what} did not start: {error}") from error
-
-    def stop(self) -> None:
-        """Let the process end; kill it if it does not."""
-        worker, self._worker = self._worker, None
-        if worker is not None:
-            worker.close(self._close_seconds)
-            self.changed()
-
-    def abort(self, step: str | None = None) -> None:
-        """Kill the process; the command in progress fails at once."""
-        del step  # one command at a time: it is the one
-        worker = self._worker
-        if worker is not None:
-            worker.child.kill()
-
-    def alive(self) -> bool:
-        """Tell whether the process still runs."""
-        worker = self._worker
-        return worker is not None and worker.child.running
-
-    def pids(self, step: str | None = None) -> list[int]:
-        """Return the process."""
-        del step  # as in ``abort``
-        worker = self._latest
-        return [] if worker is None or worker.child.ended else [worker.child.pid]
-
-    def ended(self, step: str | None = None) -> list[Ended]:
-        """Return what the kernel accounted for the process, once it ended."""
-        del step
-        worker = self._latest
-        return [] if worker is None or worker.child.ended is None else [worker.child.ended]
-
-    def _ask(self, request: JsonObject) -> dict[str, Any]:
-        """Return the values that the process answers with.
-
-        Raises:
-            ProgramFailedError: If what it works on refuses the request.
-            CommandFailedError: If it fails otherwise; a ``DiedError`` if it ends.
-        """
-        answer: dict[str, Any] = self._living().ask(request)
-        if "error" in answer:
-            kind = ProgramFailedError if answer["refused"] else CommandFailedError
-            raise kind(answer["error"])
-        return answer["values"]
-
-    def _living(self) -> Worker:
-        if self._worker is None:
-            raise NotReadyError(f"{self._what} was not started")
-        return self._worker
 
 
 #: Seconds that an interpreter may take to say which version of a library it loads.

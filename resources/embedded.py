@@ -13,7 +13,6 @@ from benchyard.core.model import Json, JsonObject
 from resources._databases import SqlDatabase
 from resources._workers import (
     DiedError,
-    Worker,
     WorkerResource,
     interpreter,
     refuse_relative,
@@ -81,14 +80,15 @@ class EmbeddedDatabase(SqlDatabase[SettingsT], WorkerResource[SettingsT], ABC):
     def _worker_settings(self) -> JsonObject:
         """Return what the engine's ``open_engine`` takes."""
 
-    def _launched(self) -> Worker:
+    def start(self) -> None:
+        """Start the process."""
         options: JsonObject = {
             "engine": self._what,
             "database": str(self.workspace.own / self._database),
             "settings": self._worker_settings(),
         }
         # Its folder is on the worker's path, and this one, with duckdb.py, must not be.
-        return Worker(WORKER, self.workspace, options, python=interpreter(self._python))
+        self._launch(WORKER, options, interpreter(self._python))
 
     def wait_until_ready(self) -> None:
         """Return once the database is open.

@@ -14,7 +14,7 @@ from benchyard.core.model import Json, JsonObject
 from resources._containers.network import addresses
 from resources._files import named_or_kept, read_text
 from resources._sparql_answers import Count, count
-from resources._workers import Worker, WorkerResource
+from resources._workers import WorkerResource
 
 WORKER = Path(__file__).with_name("_sparql") / "sparql_worker.py"
 
@@ -47,6 +47,7 @@ class Query(WorkerResource[NoSettings]):
     """A client for SPARQL endpoints."""
 
     _what: ClassVar[str] = "the client for queries"
+    _whose: ClassVar[str] = "the client's"
     _known: Mapping[str, str] = {}
 
     @classmethod
@@ -61,8 +62,9 @@ class Query(WorkerResource[NoSettings]):
 
     # -- life
 
-    def _launched(self) -> Worker:
-        return Worker(WORKER, self.workspace, name="client")
+    def start(self) -> None:
+        """Start the process."""
+        self._launch(WORKER)
 
     def wait_until_ready(self) -> None:
         """Wait until the process takes queries."""

@@ -139,7 +139,7 @@ def _reads(file: Path, documents: int, limit: int | None) -> Iterator[float]:
         start = time.perf_counter()
         with closing(LocalReader(file)) as reader:
             name = f"BM_cpu_float_int64/{entry}"
-            found = list(reader.timings(TEST, name, newest_first=limit is not None, limit=limit))
+            found = list(reader.timings(TEST, name, limit=limit))
         yield time.perf_counter() - start
         if len(found) != min(documents, limit or documents):
             raise RuntimeError(f"{len(found)} timings of {name}")

@@ -8,7 +8,7 @@ from enum import StrEnum
 from itertools import groupby, islice
 from typing import Protocol, TypedDict, Unpack, runtime_checkable
 
-from benchyard.core.model import Json, JsonObject
+from benchyard.core.model import Json
 from benchyard.results.subject import Subject
 from benchyard.statistics.measures import median
 
@@ -169,36 +169,15 @@ def _medians(found: Iterable[tuple[Hashable, Timing]]) -> Iterator[Timing]:
             yield counted[0] if single else replace(counted[0], wall_time=median(finite))
 
 
-@dataclass(frozen=True, slots=True)
-class Stored:
-    """One published entry, whole.
-
-    Args:
-        test: Name of the test.
-        entry: Name of the entry.
-        started_at: Start of the test, UTC.
-        wall_time: Seconds, as the document said.
-        info: The entry's JSON; empty if it was too long to be stored.
-    """
-
-    test: str
-    entry: str
-    started_at: datetime
-    wall_time: float
-    info: JsonObject
-
-
 class TimingWindow(TypedDict, total=False):
-    """Which part of a history is wanted; all of it, oldest first, unless said otherwise.
+    """Which part of a history is wanted; all of it unless said otherwise.
 
     Args:
         since: The earliest start.
-        newest_first: The order.
-        limit: At most so many, the first of that order.
+        limit: At most so many, the newest.
     """
 
     since: datetime | None
-    newest_first: bool
     limit: int | None
 
 
@@ -218,15 +197,11 @@ class Reader(Protocol):
         ...
 
     def starts(self, test: str, **window: Unpack[TimingWindow]) -> Iterator[datetime]:
-        """Yield when a test was started."""
+        """Yield when a test was started, newest first."""
         ...
 
     def timings(self, test: str, entry: str, **window: Unpack[TimingWindow]) -> Iterator[Timing]:
-        """Yield the timings of one entry of a test; see ``timings_of_documents``."""
-        ...
-
-    def stored(self, test: str, started_at: datetime) -> Iterator[Stored]:
-        """Yield the entries of a test that was started then, by name."""
+        """Yield the timings of one entry, newest first; see ``timings_of_documents``."""
         ...
 
     def close(self) -> None:

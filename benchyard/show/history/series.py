@@ -173,7 +173,7 @@ def read_tests(reader: Reader, window: Window) -> Iterator[TestSummary]:
 
 def _summary(reader: Reader, test: str, window: Window) -> TestSummary:
     limit = None if window.limit is None else window.limit + 1
-    found = list(reader.starts(test, since=window.since, newest_first=True, limit=limit))
+    found = list(reader.starts(test, since=window.since, limit=limit))
     shown = found[: window.limit]
     first, last = (shown[-1], shown[0]) if shown else (None, None)
     return TestSummary(test, len(shown), len(shown) == len(found), first, last)
@@ -225,7 +225,7 @@ def _series(reader: Reader, test: str, entry: str, window: Window) -> Iterator[S
 def _newest(reader: Reader, test: str, entry: str, window: Window) -> Iterator[Timing]:
     """Yield the timings of a window, newest first; the limit is that of the host that is wanted."""
     limit = window.limit if window.host is None else None
-    found = reader.timings(test, entry, since=window.since, newest_first=True, limit=limit)
+    found = reader.timings(test, entry, since=window.since, limit=limit)
     if window.host is None:
         return found
     return islice((one for one in found if one.host == window.host), window.limit)

@@ -2,15 +2,18 @@
 
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 from collections import Counter
+from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from benchyard.publish.sinks import open_reader
+from benchyard.core.places import local_store
 from benchyard.publish.testresults import parse
 from tests.benchyard.publish import killing
 from tests.benchyard.publish.conftest import names
@@ -88,13 +91,10 @@ def test_killed_at_random_moments(
 
 def entities() -> Counter[tuple[int, str]]:
     """Return what is in the local store: start and name of every entry."""
-    reader = open_reader("local")
-    found: Counter[tuple[int, str]] = Counter()
-    for start in sorted(set(reader.starts("//some:test"))):
-        number = int(start.timestamp()) - 1_700_000_000
-        found.update((number, stored.entry) for stored in reader.stored("//some:test", start))
-    reader.close()
-    return found
+    with closing(sqlite3.connect(local_store())) as connection:
+        found = connection.execute("SELECT start, entry FROM entries").fetchall()
+    begun = datetime.fromtimestamp(1_700_000_000, UTC)
+    return Counter(((datetime.fromisoformat(at) - begun).seconds, name) for at, name in found)
 
 
 def assert_never_two_at_one_file(journal: Path) -> None:

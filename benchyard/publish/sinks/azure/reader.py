@@ -3,16 +3,15 @@
 import logging
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
-from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
-from typing import Any, TypeVar, Unpack
+from typing import Any, TypeAlias, Unpack
 
 from benchyard.core.model import Json
 from benchyard.publish.sinks.azure.client import explaining, refuse_silent, service
 from benchyard.publish.sinks.azure.credentials import Access, access
 from benchyard.publish.sinks.azure.rows import TESTRESULTS, UNKNOWN, event_of, seconds
-from benchyard.publish.sinks.contract import Stored, Timing, TimingWindow, timings_of_documents
+from benchyard.publish.sinks.contract import Timing, TimingWindow, timings_of_documents
 from benchyard.publish.sinks.sending import READING, retried
 from benchyard.publish.testresults.document import subject_of_text
 from benchyard.results.events import MEASURED, SOURCE, Event
@@ -20,7 +19,8 @@ from benchyard.results.subject import Subject
 
 logger = logging.getLogger(__name__)
 
-T = TypeVar("T")
+#: Name of an entry, its document and its timing.
+_Result: TypeAlias = tuple[str, str, Timing]
 
 _STARTS = (f"{SOURCE}:run-start", f"{TESTRESULTS}:test-start")
 _TIMINGS = (f"{SOURCE}:attempt-end", f"{TESTRESULTS}:entry")
@@ -100,20 +100,6 @@ def _from(since: datetime) -> str:
         return "0" if since.year < 2000 else "9" * 10
 
 
-@dataclass(frozen=True, slots=True)
-class _Told:
-    """One entry, and what its run measured."""
-
-    stored: Stored
-    subject: Subject
-
-    @property
-    def timing(self) -> Timing:
-        suspect = self.stored.info.get("suspect")
-        reason = suspect if isinstance(suspect, str) else ""
-        return Timing(self.stored.started_at, self.stored.wall_time, self.subject, reason)
-
-
 class AzureTablesReader:
     """Reads timings out of the events: a test is a case, an entry one of its measured steps.
 
@@ -147,32 +133,22 @@ class AzureTablesReader:
 
     def entries(self, test: str) -> Iterator[str]:
         """Yield the names of all entries that a test ever had, sorted."""
-        yield from sorted({one.stored.entry for one in _told(test, self._events())})
+        yield from sorted({entry for entry, _, _ in _told(test, self._events())})
 
     def starts(self, test: str, **window: Unpack[TimingWindow]) -> Iterator[datetime]:
         """Yield when a test was started."""
         found = self._events(window.get("since"))
-        starts = (e.at for e in found if f"{e.source}:{e.name}" in _STARTS and _test(e) == test)
-        yield from _ordered(starts, window)
+        starts = [e.at for e in found if f"{e.source}:{e.name}" in _STARTS and _test(e) == test]
+        yield from islice(reversed(starts), window.get("limit"))
 
     def timings(self, test: str, entry: str, **window: Unpack[TimingWindow]) -> Iterator[Timing]:
         """Yield the timings of one entry of a test."""
-        told = _told(test, self._events(window.get("since")))
-        told = (one for one in told if one.stored.entry == entry)
-        found = sorted(told, key=lambda one: one.stored.started_at)
-        # Only documents have several results of one name; a step of a run is told once.
-        results = [(str(one.stored.info.get("document", id(one))), one.timing) for one in found]
-
-        def read(limit: int | None) -> Iterator[tuple[str, Timing]]:
-            return _ordered(results, {**window, "limit": limit})
-
-        return timings_of_documents(read, window.get("limit"))
-
-    def stored(self, test: str, started_at: datetime) -> Iterator[Stored]:
-        """Yield the entries of a test that was started then, by name."""
-        told = (one.stored for one in _told(test, self._events(started_at)))
-        then = (one for one in told if one.started_at == started_at)
-        yield from sorted(then, key=lambda one: one.entry)
+        told = (one for one in _told(test, self._events(window.get("since"))) if one[0] == entry)
+        results = [(document, timing) for _, document, timing in told]
+        results.sort(key=lambda one: one[1].started_at)
+        return timings_of_documents(
+            lambda limit: islice(reversed(results), limit), window.get("limit")
+        )
 
     def close(self) -> None:
         """Forget what was read; connections are closed after each answer."""
@@ -186,8 +162,8 @@ class AzureTablesReader:
         return (event for event in known[1] if since is None or event.at >= since)
 
 
-def _told(test: str, found: Iterable[Event]) -> Iterator[_Told]:
-    """Yield the entries of a test's runs, in order of their end."""
+def _told(test: str, found: Iterable[Event]) -> Iterator[_Result]:
+    """Yield the results of a test's runs, in order of their end."""
     began: dict[tuple[str, Json], Event] = {}
     for event in found:
         if _test(event) != test:
@@ -195,21 +171,23 @@ def _told(test: str, found: Iterable[Event]) -> Iterator[_Told]:
         run, name = (event.node, event.message.get("run")), f"{event.source}:{event.name}"
         if event.source == TESTRESULTS and name in _TIMINGS:
             # Entries stand at their test's start, and need not come after it.
-            yield from _timed(test, "entry", event, event)
+            yield from _timed("entry", event, event)
         elif name in _STARTS:
             began[run] = event
         elif name in _TIMINGS and run in began:
-            yield from _timed(test, "step", event, began[run])
+            yield from _timed("step", event, began[run])
         elif name in _ENDS:
             began.pop(run, None)
 
 
-def _timed(test: str, key: str, event: Event, began: Event) -> Iterator[_Told]:
-    wall = event.message.get("wall")
+def _timed(key: str, event: Event, began: Event) -> Iterator[_Result]:
+    wall, suspect = event.message.get("wall"), event.message.get("suspect")
     if isinstance(wall, int | float) and not isinstance(wall, bool):
-        entry = str(event.message.get(key))
-        stored = Stored(test, entry, began.at, float(wall), dict(event.message))
-        yield _Told(stored, _subject(began))
+        reason = suspect if isinstance(suspect, str) else ""
+        timing = Timing(began.at, float(wall), _subject(began), reason)
+        # Only documents have several results of one name; a step of a run is told once.
+        document = event.message.get("document", id(event))
+        yield str(event.message.get(key)), str(document), timing
 
 
 def _subject(began: Event) -> Subject:
@@ -223,10 +201,3 @@ def _subject(began: Event) -> Subject:
 def _test(event: Event) -> str | None:
     name = event.message.get("case" if event.source == SOURCE else "test")
     return name if isinstance(name, str) else None
-
-
-def _ordered(found: Iterable[T], window: TimingWindow) -> Iterator[T]:
-    if window.get("newest_first"):
-        # Azure gives rows in the order of their keys alone.
-        found = reversed(list(found))
-    return islice(found, window.get("limit"))

@@ -4,12 +4,11 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
-from operator import attrgetter
 from typing import Any, Self, Unpack, cast
 
 from benchyard.core.errors import DocumentRejectedError
 from benchyard.core.model import JsonObject
-from benchyard.publish.sinks.contract import Stored, Timing, TimingWindow, timings_of_documents
+from benchyard.publish.sinks.contract import Timing, TimingWindow, timings_of_documents
 from benchyard.publish.sinks.datastore.connection import Connection
 from benchyard.publish.sinks.datastore.settings import TYPES, Message
 from benchyard.publish.sinks.datastore.sink import (
@@ -78,12 +77,6 @@ class DatastoreReader:
 
         return timings_of_documents(read, window.get("limit"))
 
-    def stored(self, test: str, started_at: datetime) -> Iterator[Stored]:
-        """Yield the entries of a test that was started then, by name."""
-        query = select(ENTRY, {"test": test, "start": started_at})
-        found = map(_stored, self._connection.query(query))
-        yield from sorted(found, key=attrgetter("entry"))
-
     def close(self) -> None:
         """Close the connection."""
         self._connection.close()
@@ -118,17 +111,6 @@ def _text(entity: Message, name: str) -> str:
     return properties[name].string_value if name in properties else ""
 
 
-def _stored(entity: Message) -> Stored:
-    properties = entity.properties
-    return Stored(
-        properties["test"].string_value,
-        properties["entry"].string_value,
-        moment(properties["start"]),
-        number(properties["timing"]),
-        _object(properties["info"].string_value),
-    )
-
-
 def _object(text: str) -> JsonObject:
     try:
         body: Any = json.loads(text)
@@ -157,15 +139,12 @@ def select(
 
 
 def ordered(query: Message, window: TimingWindow) -> Message:
-    """Return a query for a part of what it found, ordered by ``start``."""
+    """Return a query for a part of what it found, the newest start first."""
     since, limit = window.get("since"), window.get("limit")
     if since is not None:
         _add_filter(query, "start", _FROM, since)
-    directions = TYPES.PropertyOrder.Direction
-    order = query.order.add(direction=directions.ASCENDING)
+    order = query.order.add(direction=TYPES.PropertyOrder.Direction.DESCENDING)
     order.property.name = "start"
-    if window.get("newest_first"):
-        order.direction = directions.DESCENDING
     if limit is not None:
         query.limit.value = limit
     return query

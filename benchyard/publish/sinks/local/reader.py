@@ -1,15 +1,13 @@
 """Reading the local store."""
 
 import sqlite3
-import zlib
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from math import nan
-from operator import attrgetter
 from pathlib import Path
 from typing import Any, TypeVar, Unpack
 
-from benchyard.publish.sinks.contract import Stored, Timing, TimingWindow, timings_of_documents
+from benchyard.publish.sinks.contract import Timing, TimingWindow, timings_of_documents
 from benchyard.publish.sinks.local.store import (
     BLOCK,
     connect_to_read,
@@ -18,7 +16,6 @@ from benchyard.publish.sinks.local.store import (
     microseconds,
     moment_of,
 )
-from benchyard.publish.testresults import BenchmarkEntry, parse
 from benchyard.publish.testresults.document import subject_of_text
 from benchyard.results.subject import Subject
 
@@ -30,6 +27,7 @@ _NOTHING: Mapping[str, object] = {}
 _STARTS = """
     SELECT d.start FROM test_names n JOIN documents d ON d.test_id = n.id
     WHERE n.test = :test AND d.start >= :since
+    ORDER BY d.start DESC, d.number DESC LIMIT :limit
 """
 #: CROSS keeps the order of the tables: documents by their start, then a look for each.
 _TIMINGS = """
@@ -39,9 +37,8 @@ _TIMINGS = """
     CROSS JOIN timings t
         ON t.block = d.number / :block AND t.entry_id = e.id AND t.number = d.number
     WHERE n.test = :test AND d.start >= :since
+    ORDER BY d.start DESC, d.number DESC LIMIT :limit
 """
-_OLDEST_FIRST = "ORDER BY d.start, d.number LIMIT :limit"
-_NEWEST_FIRST = "ORDER BY d.start DESC, d.number DESC LIMIT :limit"
 
 
 _KindT = TypeVar("_KindT")
@@ -74,38 +71,22 @@ class LocalReader:
 
     def starts(self, test: str, **window: Unpack[TimingWindow]) -> Iterator[datetime]:
         """Yield when a test was started, once for each document."""
-        query = _STARTS + _order(window)
         with explaining(self._file):
-            for (start,) in self._rows(query, {"test": test, **_bounds(window)}):
+            for (start,) in self._rows(_STARTS, _bounds(test, window)):
                 yield moment_of(start)
 
     def timings(self, test: str, entry: str, **window: Unpack[TimingWindow]) -> Iterator[Timing]:
         """Yield the timings of one entry of a test."""
-        query = _TIMINGS + _order(window)
-        wanted = {"test": test, "entry": entry, "block": BLOCK, **_bounds(window)}
 
         def read(limit: int | None) -> Iterator[tuple[int, Timing]]:
-            bounds = {**wanted, "limit": _ALL if limit is None else limit}
-            for start, number, timing, origin, suspect in self._rows(query, bounds):
+            wanted = {"entry": entry, "block": BLOCK, **_bounds(test, {**window, "limit": limit})}
+            for start, number, timing, origin, suspect in self._rows(_TIMINGS, wanted):
                 wall_time = nan if timing is None else _of(float, timing)
                 subject, reason = self._origin(origin), _of(str, suspect or "")
                 yield number, Timing(moment_of(start), wall_time, subject, reason)
 
         with explaining(self._file):
             yield from timings_of_documents(read, window.get("limit"))
-
-    def stored(self, test: str, started_at: datetime) -> Iterator[Stored]:
-        """Yield the entries of a test that was started then, by name."""
-        query = (
-            "SELECT d.info FROM documents d JOIN test_names n ON n.id = d.test_id "
-            "WHERE n.test = :test AND d.start = :start ORDER BY d.number"
-        )
-        found: list[BenchmarkEntry] = []
-        with explaining(self._file):
-            for (info,) in self._rows(query, {"test": test, "start": microseconds(started_at)}):
-                found += parse(zlib.decompress(info)).entries
-        for entry in sorted(found, key=attrgetter("name")):
-            yield Stored(test, entry.name, started_at, entry.wall_time, entry.body)
 
     def close(self) -> None:
         """Close the file."""
@@ -141,13 +122,10 @@ def _of(kind: type[_KindT], value: object) -> _KindT:
     return value
 
 
-def _order(window: TimingWindow) -> str:
-    return _NEWEST_FIRST if window.get("newest_first") else _OLDEST_FIRST
-
-
-def _bounds(window: TimingWindow) -> dict[str, int]:
+def _bounds(test: str, window: TimingWindow) -> dict[str, object]:
     since, limit = window.get("since"), window.get("limit")
     return {
+        "test": test,
         "since": _EVER if since is None else microseconds(since),
         "limit": _ALL if limit is None else limit,
     }

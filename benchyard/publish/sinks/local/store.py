@@ -9,14 +9,13 @@ as many places as there are documents; ordered by entry alone, it is the other w
 import os
 import sqlite3
 import stat
-import zlib
 from collections.abc import Generator
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from benchyard.core import database
-from benchyard.core.errors import DocumentRejectedError, InputError, SinkUnavailableError
+from benchyard.core.errors import InputError, SinkUnavailableError
 from benchyard.core.files import shown
 from benchyard.core.places import local_store
 from benchyard.publish.claims import make_folder
@@ -106,10 +105,7 @@ _MEND = (
 )
 _DAMAGED = f"the local store is damaged; {_MEND}"
 #: What reading a damaged store raises: SQLite gives back a value that is not what we have stored.
-_DAMAGES = (
-    *(zlib.error, DocumentRejectedError, RecursionError),
-    *(ValueError, TypeError, LookupError, OverflowError),
-)
+_DAMAGES = (ValueError, TypeError, LookupError, OverflowError)
 _REASONS = {
     sqlite3.SQLITE_FULL: "the disk is full; make room and publish again",
     sqlite3.SQLITE_CORRUPT: _DAMAGED,

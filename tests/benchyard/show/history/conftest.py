@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Unpack
 
-from benchyard.publish.sinks.contract import Stored, Timing, TimingWindow
+from benchyard.publish.sinks.contract import Timing, TimingWindow
 from benchyard.show.history.series import Series
 
 FIRST = datetime(2026, 1, 1, tzinfo=UTC)
@@ -18,10 +18,6 @@ def series(*wall_times: float, entry: str = "load", test: str = "words") -> Seri
     """Make a series with a timing each day."""
     found = (Timing(day(number), time) for number, time in enumerate(wall_times))
     return Series(test, entry, tuple(found))
-
-
-def parts(window: TimingWindow) -> tuple[datetime | None, bool, int | None]:
-    return window.get("since"), window.get("newest_first", False), window.get("limit")
 
 
 class FakeReader:
@@ -39,24 +35,21 @@ class FakeReader:
         yield from sorted(self.content.get(test, {}))
 
     def starts(self, test: str, **window: Unpack[TimingWindow]) -> Iterator[datetime]:
-        since, newest_first, limit = parts(window)
-        self.asked.append((test, since, newest_first, limit))
+        since, limit = window.get("since"), window.get("limit")
+        self.asked.append((test, since, limit))
         count = max(map(len, self.content.get(test, {}).values()), default=0)
         found = [day(number) for number in range(count) if since is None or day(number) >= since]
-        yield from (found[::-1] if newest_first else found)[:limit]
+        yield from found[::-1][:limit]
 
     def timings(self, test: str, entry: str, **window: Unpack[TimingWindow]) -> Iterator[Timing]:
-        since, newest_first, limit = parts(window)
-        self.asked.append((test, entry, since, newest_first, limit))
+        since, limit = window.get("since"), window.get("limit")
+        self.asked.append((test, entry, since, limit))
         found = [
             Timing(day(number), time)
             for number, time in enumerate(self.content.get(test, {}).get(entry, ()))
             if since is None or day(number) >= since
         ]
-        yield from (found[::-1] if newest_first else found)[:limit]
-
-    def stored(self, test: str, started_at: datetime) -> Iterator[Stored]:
-        raise NotImplementedError
+        yield from found[::-1][:limit]
 
     def close(self) -> None:
         self.closed = True

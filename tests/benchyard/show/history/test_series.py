@@ -69,7 +69,7 @@ def test_a_limit_asks_for_one_more_and_no_others() -> None:
     reader = FakeReader(READER)
     *_, words = read_tests(reader, Window(limit=2))
     assert words == TestSummary("words", 2, False, day(1), day(2))
-    assert reader.asked[-1] == ("words", None, True, 3)
+    assert reader.asked[-1] == ("words", None, 3)
 
 
 def test_entries_oldest_timing_first_whatever_the_limit() -> None:
@@ -77,7 +77,7 @@ def test_entries_oldest_timing_first_whatever_the_limit() -> None:
     load, sort = read_entries(reader, "words", Window(limit=2))
     assert load == replace(series(4.0, 5.0), whole=False)
     assert [one.wall_time for one in sort.timings] == [2.0, 3.0]
-    assert reader.asked[-1] == ("words", "sort", None, True, 2)
+    assert reader.asked[-1] == ("words", "sort", None, 2)
     [only] = read_entries(reader, "words", Window(day(2)))
     assert only.entry == "sort"
 

@@ -46,10 +46,6 @@ def test_a_document_is_read_back(sink: LocalSink, reader: LocalReader) -> None:
     assert list(reader.entries("words")) == ["load", "sort"]
     assert list(reader.starts("words")) == [day(0)]
     assert list(reader.timings("words", "load")) == [Timing(day(0), 1.5, {"host": "bench-01"})]
-    load, sort = reader.stored("words", day(0))
-    assert (load.test, load.started_at, load.wall_time) == ("words", day(0), 1.5)
-    assert load.info == {"name": "load", "iters": "1", "wallTime": 1.5}
-    assert (load.entry, sort.entry) == ("load", "sort")
 
 
 def test_the_sink_is_opened_by_name(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -131,8 +127,6 @@ def test_any_names_times_and_dates(entries: list[tuple[str, float]], test: str, 
             for name in {name for name, _ in entries}:
                 read = [one.wall_time for one in reader.timings(test, name)]
                 assert read == [median([time for other, time in entries if other == name])]
-            stored = [(one.entry, one.wall_time) for one in reader.stored(test, moment)]
-            assert stored == sorted(entries, key=lambda pair: pair[0])
         finally:
             sink.close()
             reader.close()

@@ -5,7 +5,6 @@ from benchyard.publish.outcome import Happening, Listener, PublishResult
 from benchyard.publish.publisher import Manner
 from benchyard.publish.routes import Route, route
 from benchyard.publish.service import (
-    Uploaded,
     archive_uploaded,
     check_sinks,
     publish_all,
@@ -22,7 +21,6 @@ __all__ = [
     "PublishResult",
     "RetryPolicy",
     "Route",
-    "Uploaded",
     "archive_uploaded",
     "check_sinks",
     "publish_all",

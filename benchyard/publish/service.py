@@ -1,9 +1,9 @@
 """Publishing to several sinks: all that waits, or the runs of a case."""
 
 import os
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from benchyard.core.errors import BenchyardError, RecordError, SinkUnavailableError
@@ -80,35 +80,25 @@ def _published(
     line: Route, sink: Sink, manner: Manner | None, runs: Sequence[Path], *, again: bool
 ) -> PublishResult:
     left: list[Left] = []
-    try:
+
+    def publishing() -> PublishResult:
         sink.check()
         archive = open_archive(line)
         if again:
-            left += offer_again(line.spool, sink.kind)
+            left.extend(offer_again(line.spool, sink.kind))
         list(_spooled(runs, line, sink.kind, archive, left))
-        outcome = publish(line.spool, sink, archive, manner, own=line.own)
-    except (BenchyardError, OSError) as error:
-        outcome = _failed(error)
+        return publish(line.spool, sink, archive, manner, own=line.own)
+
+    def waiting() -> list[str]:
         with suppress(OSError):
-            waiting = waiting_for(sink.kind, line.spool, own=line.own).waiting
-            outcome = replace(outcome, waiting=tuple(Left(one.name) for one in waiting))
-    return replace(outcome, sink=line.sink, waiting=(*left, *outcome.waiting))
+            return [one.name for one in waiting_for(sink.kind, line.spool, own=line.own).waiting]
+        return []
+
+    outcome = _attempted(line, publishing, waiting)
+    return replace(outcome, waiting=(*left, *outcome.waiting))
 
 
-@dataclass(frozen=True, slots=True)
-class Uploaded:
-    """The result of uploading some runs, which ``archive_uploaded`` takes; it holds no lock.
-
-    Args:
-        routes: One for each sink.
-        outcomes: In the order of ``routes``.
-    """
-
-    routes: tuple[Route, ...]
-    outcomes: tuple[PublishResult, ...]
-
-
-def upload_runs(runs: Sequence[Path], sinks: Sequence[str]) -> Uploaded:
+def upload_runs(runs: Sequence[Path], sinks: Sequence[str]) -> tuple[PublishResult, ...]:
     """Put finished runs into the spools of sinks, and upload those that were not published before.
 
     If a sink is down or set up wrongly, its outcome says so, and the runs wait in its spool.
@@ -117,57 +107,66 @@ def upload_runs(runs: Sequence[Path], sinks: Sequence[str]) -> Uploaded:
         runs: Folders of runs; those that are not finished are left.
         sinks: Names of the sinks.
 
+    Returns:
+        What came of it for each sink, which ``archive_uploaded`` takes; it holds no lock.
+
     Raises:
         InputError: If there is no such sink; nothing was done then.
     """
-    routes = tuple(map(route, sinks))
-    opened = list(map(open_sink, sinks))
-    outcomes = [_uploaded(runs, line, sink) for line, sink in zip(routes, opened, strict=True)]
-    return Uploaded(routes, tuple(outcomes))
+    pairs = [(route(name), open_sink(name)) for name in sinks]
+    return tuple(_uploaded(runs, line, sink) for line, sink in pairs)
 
 
 def _uploaded(runs: Sequence[Path], line: Route, sink: Sink) -> PublishResult:
     names: list[str] = []
     left: list[Left] = []
+
+    def uploading() -> PublishResult:
+        archive = open_archive(line)
+        names.extend(_spooled(runs, line, sink.kind, archive, left))
+        sink.check()
+        files = [line.spool / name for name in names]
+        return deliver(files, sink, archive, Manner(AFTER_A_CASE), archives=False)
+
     with closing(sink):
-        try:
-            archive = open_archive(line)
-            names += _spooled(runs, line, sink.kind, archive, left)
-            sink.check()
-            files = [line.spool / name for name in names]
-            outcome = deliver(files, sink, archive, Manner(AFTER_A_CASE), archives=False)
-        except (BenchyardError, OSError) as error:
-            outcome = replace(_failed(error), waiting=tuple(map(Left, names)))
-    return replace(outcome, sink=line.sink, waiting=(*left, *outcome.waiting))
+        outcome = _attempted(line, uploading, lambda: names)
+    return replace(outcome, waiting=(*left, *outcome.waiting))
 
 
-def archive_uploaded(uploaded: Uploaded) -> tuple[PublishResult, ...]:
+def archive_uploaded(outcomes: Iterable[PublishResult]) -> tuple[PublishResult, ...]:
     """Archive what was confirmed, and take it out of the spools.
+
+    Args:
+        outcomes: As ``upload_runs`` returns them.
 
     Returns:
         What came of uploading and archiving together, for each sink.
     """
-    pairs = zip(uploaded.routes, uploaded.outcomes, strict=True)
-    return tuple(_archived(line, outcome) for line, outcome in pairs)
+    return tuple(_archived(route(one.sink), one) if one.confirmed else one for one in outcomes)
 
 
 def _archived(line: Route, outcome: PublishResult) -> PublishResult:
     marks = {one.name: one.mark for one in outcome.confirmed}
-    if not marks:
-        return outcome
-    files = [line.spool / name for name in marks]
     with closing(open_sink(line.sink)) as sink:
-        try:
-            archive, manner = open_archive(line), Manner(AFTER_A_CASE)
-            later = deliver(files, sink, archive, manner, confirmed=marks)
-        except (BenchyardError, OSError) as error:
-            later = replace(_failed(error), waiting=tuple(map(Left, marks)))
-    return outcome.joined(replace(later, sink=line.sink))
+
+        def archiving() -> PublishResult:
+            files, manner = [line.spool / name for name in marks], Manner(AFTER_A_CASE)
+            return deliver(files, sink, open_archive(line), manner, confirmed=marks)
+
+        return outcome.joined(_attempted(line, archiving, lambda: marks))
 
 
-def _failed(error: BenchyardError | OSError) -> PublishResult:
-    where = f"{error.filename}: " if isinstance(error, OSError) and error.filename else ""
-    return PublishResult("", error=where + reason_of(error))
+def _attempted(
+    line: Route, act: Callable[[], PublishResult], waiting: Callable[[], Iterable[str]]
+) -> PublishResult:
+    """Return what came of an act; if it fails, why, and which files of the spool wait then."""
+    try:
+        outcome = act()
+    except (BenchyardError, OSError) as error:
+        where = f"{error.filename}: " if isinstance(error, OSError) and error.filename else ""
+        left = tuple(map(Left, waiting()))
+        outcome = PublishResult("", waiting=left, error=where + reason_of(error))
+    return replace(outcome, sink=line.sink)
 
 
 def _spooled(

@@ -12,7 +12,7 @@ from typing import Generic, Protocol, TypeVarTuple
 
 from benchyard.core.errors import StepFailedError
 from benchyard.core.model import Step
-from benchyard.publish import PublishResult, Uploaded, archive_uploaded, upload_runs
+from benchyard.publish import PublishResult, archive_uploaded, upload_runs
 from benchyard.publish.outcome import advice, problems
 from benchyard.results.campaigns import publishable_runs
 from benchyard.run.progress import Notice, tell
@@ -57,7 +57,7 @@ class Publication:
     def __init__(self, setting: RunContext) -> None:
         self._setting = setting
         self.runs = publishable_runs(setting.results) if setting.sinks else ()
-        self._uploaded = Uploaded((), ())
+        self._uploaded: tuple[PublishResult, ...] = ()
         self._outcomes: Sequence[PublishResult] = ()
 
     def upload(self) -> None:

@@ -67,7 +67,7 @@ def test_runs_go_to_every_sink_and_to_its_archive(
     unfinished = finished_run(tmp_path / "results", 3, done=False)
     uploaded = upload_runs([run, other, unfinished], ["local", "datastore"])
     assert pickle.loads(pickle.dumps(uploaded)) == uploaded  # noqa: S301 - our own
-    for sink, outcome in zip(("local", "datastore"), uploaded.outcomes, strict=True):
+    for sink, outcome in zip(("local", "datastore"), uploaded, strict=True):
         assert len(outcome.confirmed) == 2
         assert len(names(spool_of(sink))) == 2
     for sink, outcome in zip(("local", "datastore"), archive_uploaded(uploaded), strict=True):
@@ -99,7 +99,7 @@ def test_without_credentials_the_run_waits_in_the_spool(
     fakes: dict[str, FolderSink], run: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(fakes["datastore"], "check", raising(InputError("no credentials; log in")))
-    (outcome,) = upload_runs([run], ["datastore"]).outcomes
+    (outcome,) = upload_runs([run], ["datastore"])
     assert outcome.error == "no credentials; log in"
     assert [left.name for left in outcome.waiting] == names(spool_of("datastore"))
     assert fakes["datastore"].stored == []

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from benchyard.analysis.comparison.request import Answer, ComparisonRequest, answer
 from benchyard.analysis.comparison.run_sets import RunSet
-from benchyard.analysis.comparison.sides import Side, means_several
+from benchyard.analysis.comparison.sides import means_several
 from benchyard.catalogue.catalogue import Catalogue
 from benchyard.catalogue.entry import identified
 from benchyard.catalogue.query import EntryQuery
@@ -74,7 +74,12 @@ def compared(catalogue: Catalogue, texts: Sequence[str], asked: ComparisonReques
     if not chosen:
         raise InputError("choose a case, or two sides or more")
     sides = read_chosen(chosen)
-    _refuse_many(len(sides), asked)
+    pairs = len(sides) * (len(sides) - 1) // 2 if asked.against == "all" else len(sides) - 1
+    if pairs > _MOST_PAIRS:
+        raise InputError(
+            f"{len(sides)} sides make {pairs:,} pairs, too many for a page; compare with the "
+            "reference, or choose fewer sides"
+        )
     if len(sides) == 1 and means_several(chosen[0].step or ""):
         [(one, side)] = sides
         raise InputError(f"'{quote(one.text)}' means step {side.step} alone; choose another side")
@@ -85,8 +90,9 @@ def compared(catalogue: Catalogue, texts: Sequence[str], asked: ComparisonReques
         asked.rule,
         other_results=lambda: [one.results for one in catalogue.cases(known, limit=_OTHER_CASES)],
     )
-    asked = replace(asked, rule=rule)
-    made = answer([side for _, side in sides], _with_name(asked, sides))
+    meant = [s.name for one, s in sides if asked.reference in (one.text, one.given, s.name)]
+    reference = meant[0] if len(meant) == 1 else asked.reference
+    made = answer([s for _, s in sides], replace(asked, rule=rule, reference=reference))
     called, hrefs = labels(sides), {side.name: one.href for one, side in sides}
     if len(sides) == 1:
         # Of one side and the campaign before, the pairs have names of their own.
@@ -96,41 +102,21 @@ def compared(catalogue: Catalogue, texts: Sequence[str], asked: ComparisonReques
     return Compared(made, chosen, called, hrefs)
 
 
-def _refuse_many(sides: int, asked: ComparisonRequest) -> None:
-    pairs = sides * (sides - 1) // 2 if asked.against == "all" else sides - 1
-    if pairs > _MOST_PAIRS:
-        raise InputError(
-            f"{sides} sides make {pairs:,} pairs, too many for a page; compare with the reference, "
-            "or choose fewer sides"
-        )
-
-
-def _with_name(asked: ComparisonRequest, sides: Sequence[tuple[Chosen, Side]]) -> ComparisonRequest:
-    names = [
-        side.name for one, side in sides if asked.reference in (one.text, one.given, side.name)
-    ]
-    return replace(asked, reference=names[0]) if len(names) == 1 else asked
-
-
 # -- for people
 
 
 def sides_table(shown: Compared) -> DataTable:
     """Return what is compared: which runs, on which host, of which versions."""
-    first = shown.answer.comparison.pairs[0].baseline_side
+    first, hrefs = shown.answer.comparison.pairs[0].baseline_side, shown.hrefs
     fields: Sequence[Field] = (
         ("role", "Role", TEXT, lambda one: "baseline" if one[0] == first else "candidate"),
-        ("side", "Side", TEXT, lambda one: _side(shown, one[0])),
+        ("side", "Side", TEXT, lambda one: Cell(one[0], shown.label(one[0]), hrefs.get(one[0]))),
         ("runs", "Runs", TEXT, lambda one: _numbers(one[1])),
         ("failed", "Failed", NUMBER, lambda one: _failed(one[1])),
         ("measured", "Measured", LONG, lambda one: about(subject_of(_newest(one[1])))),
         ("newest", "Newest run (UTC)", MOMENT, lambda one: _newest(one[1]).started_at),
     )
     return table_of("sides", "What is compared", fields, shown.run_sets)
-
-
-def _side(shown: Compared, name: str) -> Cell:
-    return Cell(name, shown.label(name), shown.hrefs.get(name))
 
 
 def _numbers(runs: RunSet) -> str:
@@ -180,8 +166,8 @@ def exact_sides(catalogue: Catalogue, shown: Compared, reference: str | None) ->
 def command_of(shown: Compared, asked: AddressedComparison) -> str:
     """Return the command that makes the same comparison: its options have the address's names."""
     words = ["benchyard", "compare", *_command_sides(shown, asked.request.reference)]
-    for name, texts in asked.values.items():
-        option = f"--{name.replace('_', '-')}"
+    for name, given in asked.values.items():
+        option, texts = f"--{name.replace('_', '-')}", [given] if isinstance(given, str) else given
         if name == "in_turns":
             words.append(option)
         elif name != "reference":  # it is the first side

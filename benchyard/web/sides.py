@@ -3,12 +3,12 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, Self
 from urllib.parse import urlencode
 
 from fastapi import Depends
 from fastapi import Query as Parameter
-from pydantic import BaseModel
+from pydantic import AfterValidator, BaseModel, ConfigDict
 
 from benchyard.analysis.comparison.request import Against, ComparisonRequest, parse_step_pairs
 from benchyard.analysis.comparison.rows import Rule
@@ -143,9 +143,9 @@ def _chosen(catalogue: Catalogue, text: str) -> Chosen:
 
 def _of_runs(text: str, entries: Sequence[Entry], found: re.Match[str]) -> Chosen:
     first, folders = entries[0], {entry.place.parent for entry in entries}
-    numbers = [run_number(entry.place.name) for entry in entries if entry.format == RUN]
-    if len(numbers) < len(entries) or None in numbers:
-        other = next(one for one in entries if one.format != RUN or not run_number(one.place.name))
+    numbers = [run_number(one.place.name) if one.format == RUN else None for one in entries]
+    if None in numbers:
+        other = entries[numbers.index(None)]
         raise InputError(f"{quote(other.path)} is no run, and only runs are compared")
     if len(folders) > 1:
         raise InputError(f"'{quote(text)}' joins runs of several cases; give each case as a side")
@@ -164,96 +164,29 @@ def _of_runs(text: str, entries: Sequence[Entry], found: re.Match[str]) -> Chose
     )
 
 
-#: What chooses the sides; all else are options.
-_SIDES = {"side", "ticked", "a", "b"}
+def _lines(texts: Iterable[str]) -> list[str]:
+    return [line.strip() for text in texts for line in text.splitlines() if line.strip()]
 
 
-@dataclass(frozen=True, slots=True)
-class AddressedComparison:
-    """What stands in an address, as it was written.
-
-    Args:
-        sides: Each in one of the forms of ``benchyard.web.sides``, or several in lines.
-        values: The options that were given, as parameters of an address.
-    """
-
-    sides: Sequence[str]
-    values: Mapping[str, Sequence[str]]
-
-    @property
-    def request(self) -> ComparisonRequest:
-        """What is asked of the comparison.
-
-        Raises:
-            InputError: If an option is not written as the command line wants it.
-        """
-        given = self.values
-        rule = Rule(
-            metrics=tuple(given.get("metric", (DURATION,))),
-            threshold=parse_percent(self.first("threshold", "1%")),
-            level=parse_percent(self.first("level", "1%")),
-            suspect=Suspect(self.first("suspect", Suspect.AUTO)),
-            other_work=True,
-            steps=tuple(given.get("step", ())),
-            session_sd=parse_percent(sd) if (sd := self.first("session_sd", "")) else None,
-            in_turns=bool(self.first("in_turns", "")),
-        )
-        if not 0 < rule.level < 1:
-            raise InputError("the level lies between 0% and 100%")
-        return ComparisonRequest(
-            rule,
-            self.first("reference", "") or None,
-            parse_step_pairs(given.get("pair", ())),
-            Against(self.first("against", Against.REFERENCE)),
-            RowOrder(self.first("sort", RowOrder.CASE)),
-            same_host=True,
-        )
-
-    def first(self, name: str, usual: str) -> str:
-        """Return the value of an option that is given once."""
-        return next(iter(self.values.get(name, ())), usual)
-
-    def called(self, names: Mapping[str, str]) -> "AddressedComparison":
-        """Return the same with other names of the sides."""
-        values = {
-            name: [names.get(text, text) for text in texts] if name == "reference" else texts
-            for name, texts in self.values.items()
-        }
-        return AddressedComparison(
-            list(dict.fromkeys(names.get(one, one) for one in self.sides)), values
-        )
-
-    def with_sides(self, sides: Sequence[str]) -> "AddressedComparison":
-        """Return the same of other sides, the first of which is the reference."""
-        return AddressedComparison(
-            sides, {n: texts for n, texts in self.values.items() if n != "reference"}
-        )
-
-    @property
-    def swapped(self) -> "AddressedComparison":
-        """The same of two sides with the other one as the reference."""
-        first = self.first("reference", self.sides[0])
-        return self.with_sides(sorted(self.sides, key=lambda one: one == first))
-
-    def query(self, **more: str) -> str:
-        """Return the parameters as they stand in an address, with ``?``."""
-        return "?" + urlencode({"side": self.sides, **self.values, **more}, doseq=True)
+Lines = Annotated[list[str], AfterValidator(_lines)]
 
 
-class _Parameters(BaseModel):
-    """What may stand in an address.
+class AddressedComparison(BaseModel):
+    """What stands in an address; each side is in one of the forms of ``benchyard.web.sides``.
 
     All that is ``a``, and all that is ``b``, is one side each. Of cases that were ticked, the one
     that was measured first is the reference.
     """
 
-    side: list[str] = []
+    model_config = ConfigDict(str_strip_whitespace=True)
+
+    side: Lines = []
     ticked: Literal["", "yes"] = ""
-    a: list[str] = []
-    b: list[str] = []
-    metric: list[str] = []
-    step: list[str] = []
-    pair: list[str] = []
+    a: Lines = []
+    b: Lines = []
+    metric: Lines = []
+    step: Lines = []
+    pair: Lines = []
     reference: str = ""
     against: Against = Against.REFERENCE
     sort: RowOrder = RowOrder.CASE
@@ -263,25 +196,62 @@ class _Parameters(BaseModel):
     session_sd: str = ""
     in_turns: Literal["", "yes"] = ""
 
+    @property
+    def request(self) -> ComparisonRequest:
+        """What is asked of the comparison.
+
+        Raises:
+            InputError: If an option is not written as the command line wants it.
+        """
+        rule = Rule(
+            metrics=tuple(self.metric) or (DURATION,),
+            threshold=parse_percent(self.threshold or "1%"),
+            level=parse_percent(self.level or "1%"),
+            suspect=self.suspect,
+            other_work=True,
+            steps=tuple(self.step),
+            session_sd=parse_percent(self.session_sd) if self.session_sd else None,
+            in_turns=bool(self.in_turns),
+        )
+        if not 0 < rule.level < 1:
+            raise InputError("the level lies between 0% and 100%")
+        pairs, reference = parse_step_pairs(self.pair), self.reference or None
+        return ComparisonRequest(rule, reference, pairs, self.against, self.sort, same_host=True)
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """The options that were given, as parameters of an address."""
+        return self.model_dump(mode="json", exclude={"side"}, exclude_defaults=True)
+
+    def called(self, names: Mapping[str, str]) -> Self:
+        """Return the same with other names of the sides, each once."""
+        sides = list(dict.fromkeys(names.get(one, one) for one in self.side))
+        reference = names.get(self.reference, self.reference)
+        return self.model_copy(update={"side": sides, "reference": reference})
+
+    def with_sides(self, sides: Sequence[str]) -> Self:
+        """Return the same of other sides, the first of which is the reference."""
+        return self.model_copy(update={"side": sides, "reference": ""})
+
+    @property
+    def swapped(self) -> Self:
+        """The same of two sides with the other one as the reference."""
+        first = self.reference or self.side[0]
+        return self.with_sides(sorted(self.side, key=lambda one: one == first))
+
+    def query(self, **more: str) -> str:
+        """Return the parameters as they stand in an address, with ``?``."""
+        return "?" + urlencode({"side": self.side, **self.values, **more}, doseq=True)
+
 
 async def _asked(
-    explorer: Current, given: Annotated[_Parameters, Parameter()]
+    explorer: Current, given: Annotated[AddressedComparison, Parameter()]
 ) -> AddressedComparison:
-    """Take the options of an address; what is empty, as a form sends it, is left out."""
-    unusual = given.model_dump(mode="json", exclude=_SIDES, exclude_defaults=True)
-    values = {
-        name: texts
-        for name, value in unusual.items()
-        if (texts := _lines([value] if isinstance(value, str) else value))
-    }
-    sides = [",".join(given.a), ",".join(given.b), *given.side]
+    """Gather the sides of an address, however they were chosen."""
+    sides = _lines([",".join(given.a), ",".join(given.b), *given.side])
     if given.ticked and given.side:
         sides = [one.id for one in by_time(map(explorer.catalogue.case, given.side))]
-    return AddressedComparison(_lines(sides), values)
-
-
-def _lines(texts: Iterable[str]) -> list[str]:
-    return [line.strip() for text in texts for line in text.splitlines() if line.strip()]
+    return given.model_copy(update={"side": sides, "a": [], "b": [], "ticked": ""})
 
 
 AskedFor = Annotated[AddressedComparison, Depends(_asked)]

@@ -1,7 +1,7 @@
 """Sides against a reference, as ``benchyard compare`` has it."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from functools import partial
 from itertools import chain
 from typing import Annotated, Any
 
@@ -47,7 +47,7 @@ _MOST_DRAWN = 24
 
 
 def _compared(explorer: Current, asked: AskedFor) -> Compared:
-    return compared(explorer.catalogue, asked.sides, asked.request)
+    return compared(explorer.catalogue, asked.side, asked.request)
 
 
 Made = Annotated[Compared, Depends(_compared)]
@@ -78,41 +78,37 @@ def as_markdown(made: Made) -> Response:
 # -- as pictures
 
 
-def _picture(kind: PlotKind, caption: str, alt: str) -> Callable[..., Picture]:
-    def picture(explorer: Current, asked: AskedFor) -> Picture:
-        def draw(width: Width) -> Drawing:
-            shown, rule = _compared(explorer, asked), asked.request.rule
-            pairs = ((row.baseline.id, row.candidate.id) for row in shown.answer.comparison.rows)
-            steps = tuple(dict.fromkeys(chain.from_iterable(pairs)))
-            wish = PlotRequest(kind, rule.main_metric, steps)
-            return draw_sides(_each_once(shown), wish, width, suspect=rule.suspect)
-
-        query = {"side": asked.sides, **asked.values}
-        return Picture(kind.value, caption, alt, f"/compare/{kind.value}", draw, query)
-
-    return picture
+#: Kind to what a picture shows, and to what somebody should know who does not see it.
+_PICTURES = {
+    PlotKind.RATIO: (
+        "Each step relative to the baseline, with 95 % intervals",
+        "Ratios of the medians of each step",
+    ),
+    PlotKind.POINTS: (
+        "Every run, with medians and 95 % intervals",
+        "A point for each run of each side, by step",
+    ),
+}
 
 
-def _each_once(shown: Compared) -> list[tuple[str, RunSet]]:
-    """Return each set of runs once, though several steps of it may be sides."""
-    found: dict[object, tuple[str, RunSet]] = {}
-    for name, runs in shown.run_sets:
-        found.setdefault((runs.folder, runs.numbers), (shown.label(name), runs))
-    return list(found.values())
+def _picture(kind: PlotKind, explorer: Current, asked: AskedFor) -> Picture:
+    def draw(width: Width) -> Drawing:
+        shown, rule = _compared(explorer, asked), asked.request.rule
+        pairs = ((row.baseline.id, row.candidate.id) for row in shown.answer.comparison.rows)
+        steps = tuple(dict.fromkeys(chain.from_iterable(pairs)))
+        # Several steps of a set of runs may be sides.
+        sets: dict[object, tuple[str, RunSet]] = {}
+        for name, runs in shown.run_sets:
+            sets.setdefault((runs.folder, runs.numbers), (shown.label(name), runs))
+        wish = PlotRequest(kind, rule.main_metric, steps)
+        return draw_sides([*sets.values()], wish, width, suspect=rule.suspect)
+
+    query = {"side": asked.side, **asked.values}
+    return Picture(kind.value, *_PICTURES[kind], f"/compare/{kind.value}", draw, query)
 
 
-_ratios = _picture(
-    PlotKind.RATIO,
-    "Each step relative to the baseline, with 95 % intervals",
-    "Ratios of the medians of each step",
-)
-_points = _picture(
-    PlotKind.POINTS,
-    "Every run, with medians and 95 % intervals",
-    "A point for each run of each side, by step",
-)
-add_picture(router, "/compare/ratio", _ratios)
-add_picture(router, "/compare/points", _points)
+for _kind in _PICTURES:
+    add_picture(router, f"/compare/{_kind.value}", partial(_picture, _kind))
 
 
 # -- as a page
@@ -128,7 +124,7 @@ def page(request: HttpRequest, explorer: Current, asked: AskedFor, q: str = "") 
         "orders": RowOrder,
         "q": q,
     }
-    if not asked.sides:
+    if not asked.side:
         offered = _offered(explorer.catalogue, q)
         return render(request, "compare_choice.html", **common, table=offered, problem="")
     try:
@@ -160,7 +156,7 @@ def page(request: HttpRequest, explorer: Current, asked: AskedFor, q: str = "") 
         reversed=list(reversed_words(shown)),
         swapped=asked.swapped if len(shown.chosen) == 2 else None,
         exact=asked.with_sides(exact_sides(explorer.catalogue, shown, asked.request.reference)),
-        pictures=[_ratios(explorer, asked), _points(explorer, asked)] if drawn else [],
+        pictures=[_picture(kind, explorer, asked) for kind in _PICTURES] if drawn else [],
         most_drawn=_MOST_DRAWN,
     )
 
@@ -176,7 +172,7 @@ def _heading(shown: Compared) -> str:
 
 
 def _choice(
-    name: str, title: str, cases: Sequence[CaseEntry], href: Callable[[CaseEntry], str]
+    name: str, title: str, cases: Sequence[CaseEntry], href: Callable[[CaseEntry], str], **more: Any
 ) -> DataTable:
     fields: Sequence[Field] = (
         ("side", "Case", TEXT, lambda case: Cell(case.id, name_of(case), href(case))),
@@ -185,7 +181,7 @@ def _choice(
         ("hosts", "Hosts", TEXT, lambda case: ", ".join(case.hosts)),
         ("path", "Where", LONG, lambda case: case.path),
     )
-    return table_of(name, title, fields, cases)
+    return table_of(name, title, fields, cases, **more)
 
 
 def _offered(catalogue: Catalogue, text: str) -> DataTable:
@@ -196,18 +192,14 @@ def _offered(catalogue: Catalogue, text: str) -> DataTable:
     notes.append(
         "The one measured first is the reference. One alone is compared with its campaign before."
     )
-    return replace(
-        _choice("choice", "Cases", found, address),
-        empty="There is no such case.",
-        notes=notes,
-        ticks=Ticks([case.id for case in found]),
-    )
+    ticks, empty = Ticks([case.id for case in found]), "There is no such case."
+    return _choice("choice", "Cases", found, address, empty=empty, notes=notes, ticks=ticks)
 
 
 def _others(catalogue: Catalogue, asked: AddressedComparison) -> DataTable | None:
     """Return the cases of the same name as the one side that was chosen: campaigns, points."""
     try:
-        [one] = choose(catalogue, asked.sides)
+        [one] = choose(catalogue, asked.side)
         own = catalogue.case(identified(one.selection.folder))
     except (InputError, ValueError):
         return None
@@ -217,9 +209,9 @@ def _others(catalogue: Catalogue, asked: AddressedComparison) -> DataTable | Non
     def together(case: CaseEntry) -> str:
         """Return the address of both; what was measured first is the baseline."""
         ids = [one.id for one in by_time((own, case))]
-        return f"/compare{AddressedComparison(ids, asked.values).query()}"
+        return f"/compare{asked.model_copy(update={'side': ids}).query()}"
 
     cases = catalogue.cases(EntryQuery(cases=(own.case,)), limit=_OFFERED + 1)
     found = [case for case in cases if case.id != own.id][:_OFFERED]
     notes = ["Of sides that are both named, other work is compared too, and said."]
-    return replace(_choice("others", "Compare it with", found, together), notes=notes)
+    return _choice("others", "Compare it with", found, together, notes=notes)

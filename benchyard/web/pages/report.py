@@ -45,8 +45,8 @@ def case_report(explorer: Current, case_id: str) -> Response:
 def comparison_report(explorer: Current, asked: AskedFor) -> Response:
     """Return a comparison as one file that opens offline and is read back."""
     request = asked.request
-    _refuse_many(sum(one.count for one in choose(explorer.catalogue, asked.sides)))
-    shown = compared(explorer.catalogue, asked.sides, request)
+    _refuse_many(sum(one.count for one in choose(explorer.catalogue, asked.side)))
+    shown = compared(explorer.catalogue, asked.side, request)
     command = command_of(shown, asked)
     wish = ReportRequest(request.rule, shown.answer, shown.labels, command=command)
     return _sent(report_of(request=wish))

@@ -34,7 +34,7 @@ from benchyard.web.comparing import (
 from benchyard.web.explorer import Current
 from benchyard.web.pictures import Picture, Width, add_picture, draw_sides
 from benchyard.web.rendering import csv_answer, json_answer, render
-from benchyard.web.report.comparisons import comparison_part
+from benchyard.web.report.comparisons import ComparisonPart
 from benchyard.web.sides import AddressedComparison, AskedFor, by_time, choose
 from benchyard.web.tables import DataTable, Field, Ticks, table_of
 
@@ -139,7 +139,7 @@ def page(request: HttpRequest, explorer: Current, asked: AskedFor, q: str = "") 
     if lasting != asked or "ticked" in request.query_params:
         return RedirectResponse(f"/compare{lasting.query()}", 303)
     comparison = shown.answer.comparison
-    part = comparison_part(comparison, shown.label, shown.hrefs.get)
+    part = ComparisonPart(comparison, shown.label, shown.hrefs.get)
     drawn = len(shown.run_sets) <= _MOST_DRAWN
     return render(
         request,

@@ -54,12 +54,14 @@ class Values:
         return self.count > _OPEN
 
 
-@dataclass(frozen=True, slots=True)
 class CasePart:
     """One case of one side.
 
     Args:
         side: How its side is called.
+        asked: The rule's metrics; it learns which there are.
+
+    Attributes:
         about: What was measured where.
         lead: What became of its runs, in a sentence.
         steps: Figures of each step.
@@ -74,56 +76,23 @@ class CasePart:
         is_measured: Whether anything is known of any step.
     """
 
-    title: str
-    side: str
-    about: str
-    lead: str
-    steps: Table
-    notes: tuple[str, ...]
-    advice: tuple[str, ...]
-    suspect: tuple[str, ...]
-    values: tuple[Values, ...]
-    subject: Table
-    failures: str
-    in_trouble: tuple[Table, ...]
-    repeat: str
-    median_run: int | None
-    is_measured: bool
-    runs: RunSet
-
-
-def case_part(side: str, runs: RunSet, rule: Rule, asked: Metrics) -> CasePart:
-    """Describe the runs of a case.
-
-    Args:
-        asked: The rule's metrics; it learns which there are.
-    """
-    document = summarize(runs.title, runs.records, unfinished=runs.failed, suspect=rule.suspect)
-    steps = _wanted(cast("list[_Step]", document["steps"]), runs, rule)
-    subject = subject_of(runs.everything[-1])
-    median_run = document["median_run"]
-    failures, in_trouble = _failures(runs)
-    rows = [[what, str(value)] for what, value in in_full(subject).items()]
-    return CasePart(
-        title=runs.title,
-        side=side,
-        about=about(subject),
-        lead=_lead(runs, steps),
-        steps=_figures(steps, rule.metrics),
-        notes=(*_notes(runs), *map(str, cast("list[str]", document["warnings"]))),
-        advice=tuple(
-            digest((s["index"], s["name"], t) for s in steps for t in s.get("advice", ()))
-        ),
-        suspect=tuple(_suspect(steps)),
-        values=tuple(_values(steps, asked)),
-        subject=text_table(("Part", "Value"), rows),
-        failures=failures,
-        in_trouble=in_trouble,
-        repeat=repeating(runs),
-        median_run=median_run if isinstance(median_run, int) else None,
-        is_measured=any(step.get("metrics") for step in steps),
-        runs=runs,
-    )
+    def __init__(self, side: str, runs: RunSet, rule: Rule, asked: Metrics) -> None:
+        document = summarize(runs.title, runs.records, unfinished=runs.failed, suspect=rule.suspect)
+        steps = _wanted(cast("list[_Step]", document["steps"]), runs, rule)
+        subject = subject_of(runs.everything[-1])
+        self.side, self.runs, self.title = side, runs, runs.title
+        self.about, self.lead = about(subject), _lead(runs, steps)
+        self.steps = _figures(steps, rule.metrics)
+        self.notes = [*_notes(runs), *cast("list[str]", document["warnings"])]
+        advice = ((s["index"], s["name"], text) for s in steps for text in s.get("advice", ()))
+        self.advice, self.suspect = list(digest(advice)), list(_suspect(steps))
+        self.values = list(_values(steps, asked))
+        rows = [[what, str(value)] for what, value in in_full(subject).items()]
+        self.subject = text_table(("Part", "Value"), rows)
+        self.failures, self.in_trouble = _failures(runs)
+        self.repeat = repeating(runs)
+        self.median_run = cast("int | None", document["median_run"])
+        self.is_measured = any(step.get("metrics") for step in steps)
 
 
 def _wanted(steps: Sequence[_Step], runs: RunSet, rule: Rule) -> list[_Step]:
@@ -189,13 +158,13 @@ def _figures(steps: Sequence[_Step], metrics: Sequence[str]) -> Table:
 
 
 def _values(steps: Sequence[_Step], asked: Metrics) -> Iterator[Values]:
-    found: dict[str, list[_Step]] = {}
+    having: dict[str, list[_Step]] = {}
     for step in steps:
         for name in asked.of(step.get("metrics") or {}):
-            found.setdefault(name, []).append(step)
+            having.setdefault(name, []).append(step)
     room = _MOST
-    for name, having in found.items():
-        values = _of_metric(name, having, room)
+    for name, some in having.items():
+        values = _of_metric(name, some, room)
         room -= values.count if values.table else 0
         yield values
 
@@ -207,14 +176,14 @@ def _of_metric(name: str, steps: Sequence[_Step], room: int) -> Values:
     if count > room:
         return Values(name, unit, None, count)
     runs = sorted({run for column in columns for run in column})
-    cells = [[_raw(column.get(run)) for column in columns] for run in runs]
-    names = [_named(step["name"]) for step in steps]
+    heads, names = [f"Run {run}" for run in runs], [_named(step["name"]) for step in steps]
+    cells = [[_raw(column.get(run)) for run in runs] for column in columns]
+    first = "Step"
     if len(names) <= len(runs):
-        rows = [[str(run), *row] for run, row in zip(runs, cells, strict=True)]
-        return Values(name, unit, text_table(["Run", *names], rows, names), count)
-    heads = [f"Run {run}" for run in runs]
-    rows = [[step, *row] for step, row in zip(names, zip(*cells, strict=True), strict=True)]
-    return Values(name, unit, text_table(["Step", *heads], rows, heads), count)
+        first, heads, names = "Run", names, [str(run) for run in runs]
+        cells = [list(row) for row in zip(*cells, strict=True)]
+    rows = [[head, *row] for head, row in zip(names, cells, strict=True)]
+    return Values(name, unit, text_table([first, *heads], rows, heads), count)
 
 
 def _named(name: str) -> str:

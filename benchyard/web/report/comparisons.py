@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from benchyard.analysis.comparison.facts import FACTS, Fact
 from benchyard.analysis.comparison.request import Answer, told_findings, told_remarks, told_unpaired
-from benchyard.analysis.comparison.rows import CasePair, Comparison, Rule
+from benchyard.analysis.comparison.rows import Comparison, Rule
 from benchyard.analysis.comparison.run_sets import RunSet
 from benchyard.analysis.comparison.tables import MARKS, table
 from benchyard.analysis.comparison.verdicts import ALL_METRICS
@@ -44,30 +44,6 @@ class ReportRequest:
         return self.labels.get(side, side)
 
 
-@dataclass(frozen=True, slots=True)
-class ComparisonPart:
-    """The comparison of a report.
-
-    Args:
-        verdict: The whole in a sentence.
-        mark: How the sentence is coloured.
-        table: A row for each step and metric.
-        remarks: What speaks against comparing, or changed: word, and sentence.
-        findings: Of failing and missing steps: colour, and sentence.
-        notes: Why nothing can be told, what was left out, what has no partner.
-        pairs: The cases that were compared.
-    """
-
-    verdict: str
-    mark: str
-    table: Table
-    remarks: tuple[tuple[str, str], ...]
-    findings: tuple[tuple[str, str], ...]
-    notes: tuple[str, ...]
-    pairs: tuple[CasePair, ...]
-    regressions: int
-
-
 def sides_of(comparison: Comparison) -> list[tuple[str, RunSet]]:
     """Return the runs of each case that was compared, with its side; the reference first."""
     found: dict[tuple[str, str], RunSet] = {}
@@ -78,30 +54,37 @@ def sides_of(comparison: Comparison) -> list[tuple[str, RunSet]]:
     return [(side, runs) for (side, _), runs in found.items()]
 
 
-def comparison_part(
-    compared: Comparison,
-    label: Callable[[str], str],
-    href: Callable[[str], str | None] = lambda _: None,
-) -> ComparisonPart:
-    """Say what a comparison comes to, for a page or a report.
+class ComparisonPart:
+    """What a comparison comes to, for a page or a report.
 
     Args:
         label: Returns what people call a side.
         href: Returns where the name of a side leads.
+
+    Attributes:
+        verdict: The whole in a sentence.
+        mark: How the sentence is coloured.
+        table: A row for each step and metric.
+        remarks: What speaks against comparing, or changed: word, and sentence.
+        findings: Of failing and missing steps: colour, and sentence.
+        notes: Why nothing can be told, what was left out, what has no partner.
+        pairs: The cases that were compared.
     """
-    findings = told_findings(compared, label)
-    return ComparisonPart(
-        verdict=summary(compared),
-        mark=_mark(compared),
-        table=table(compared, label, href),
-        remarks=tuple(
-            told_remarks(compared, lambda sides: some(list(map(label, sides)), _MOST_NAMES))
-        ),
-        findings=tuple((MARKS.get(verdict, ""), text) for verdict, text in findings),
-        notes=(*notes(compared), *told_unpaired(compared, label)),
-        pairs=compared.pairs,
-        regressions=compared.regressions,
-    )
+
+    def __init__(
+        self,
+        compared: Comparison,
+        label: Callable[[str], str],
+        href: Callable[[str], str | None] = lambda _: None,
+    ) -> None:
+        self.verdict, self.mark = summary(compared), _mark(compared)
+        self.table = table(compared, label, href)
+        remarks = told_remarks(compared, lambda sides: some([*map(label, sides)], _MOST_NAMES))
+        self.remarks = list(remarks)
+        findings = told_findings(compared, label)
+        self.findings = [(MARKS.get(verdict, ""), text) for verdict, text in findings]
+        self.notes = [*notes(compared), *told_unpaired(compared, label)]
+        self.pairs, self.regressions = compared.pairs, compared.regressions
 
 
 def _mark(compared: Comparison) -> str:

@@ -5,13 +5,13 @@ The same results give the same file, byte for byte: it has no date of its own ma
 """
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC
+from functools import cache
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 from benchyard import __version__
 from benchyard.analysis.comparison.run_sets import RunSet
@@ -22,16 +22,15 @@ from benchyard.core.wording import named_runs, printable
 from benchyard.results.excerpt import in_script
 from benchyard.results.record import RunRecord
 from benchyard.show.export.columns import Metrics
-from benchyard.web.report.cases import CasePart, case_part, patterns
+from benchyard.web.report.cases import CasePart, patterns
 from benchyard.web.report.comparisons import (
     ComparisonPart,
     ReportRequest,
-    comparison_part,
     doubts_table,
     environment,
     sides_of,
 )
-from benchyard.web.report.gallery import DrawnPicture, planned
+from benchyard.web.report.gallery import DrawnPicture, Planned, planned
 from benchyard.web.report.records import Records, records_of
 
 #: Bytes of a report: what a mail or an issue takes without a thought.
@@ -79,46 +78,24 @@ def report_of(
     request = request or ReportRequest()
     compared = None
     if request.answer:
-        compared = comparison_part(request.answer.comparison, request.label)
+        compared = ComparisonPart(request.answer.comparison, request.label)
         shown = sides_of(request.answer.comparison)
     asked = Metrics(patterns(request.rule.metrics))
-    cases = [case_part(request.label(side), runs, request.rule, asked) for side, runs in shown]
+    cases = [CasePart(request.label(side), runs, request.rule, asked) for side, runs in shown]
     if any(case.is_measured for case in cases):
         asked.refuse_unmatched()
-    records = records_of(shown, request)
-    values = _values(cases, compared, records, request)
-    html, pictures, left_out = _within_limit(values, cases, compared, request, records)
-    return Report(
-        html,
-        values["title"],
-        len(records.runs),
-        records.digest,
-        pictures,
-        left_out,
-        values["verdict"],
-        compared.regressions if compared else 0,
-    )
-
-
-# -- contents
-
-
-def _values(
-    cases: Sequence[CasePart],
-    compared: ComparisonPart | None,
-    records: Records,
-    request: ReportRequest,
-) -> dict[str, Any]:
     by_side: dict[str, list[tuple[str, RunSet]]] = {}
     for case in cases:
         by_side.setdefault(case.side if compared else "", []).append((case.title, case.runs))
-    facts = environment(by_side)
-    return {
-        "title": request.title or _title(cases, compared),
-        "verdict": compared.verdict if compared else _lead(cases),
+    records = records_of(shown, request)
+    title = request.title or _title(cases, compared)
+    verdict = compared.verdict if compared else _lead(cases)
+    values: dict[str, Any] = {
+        "title": title,
+        "verdict": verdict,
         "compared": compared,
         "cases": cases,
-        "facts": facts,
+        "facts": environment(by_side),
         "doubts": doubts_table(records.records),
         "digests": records.listed,
         "records_digest": records.digest,
@@ -128,6 +105,13 @@ def _values(
         "made": _made(),
         "rule": request.rule,
     }
+    pictures = planned(cases, compared, request)
+    html, drawn, left_out = _within_limit(values, pictures, request, records)
+    runs, regressions = len(records.runs), compared.regressions if compared else 0
+    return Report(html, title, runs, records.digest, drawn, left_out, verdict, regressions)
+
+
+# -- contents
 
 
 def _title(cases: Sequence[CasePart], compared: ComparisonPart | None) -> str:
@@ -184,23 +168,19 @@ def _made() -> str:
 
 
 def _within_limit(
-    values: dict[str, Any],
-    cases: Sequence[CasePart],
-    compared: ComparisonPart | None,
-    request: ReportRequest,
-    records: Records,
+    values: dict[str, Any], pictures: Iterable[Planned], request: ReportRequest, records: Records
 ) -> tuple[str, int, int]:
     """Render a report with as many pictures as it has room for."""
     document = records.document(request.kept)
     data = in_script(document)
-    render = _renderer({**values, "data": data, "digest": document["digest"]})
-    bare = len(render({}, 0))
+    values = {**values, "data": data, "digest": document["digest"]}
+    bare = len(_render(values, {}, 0))
     if bare > LIMIT:
         raise InputError(_too_large(bare, request, records, len(data)))
     room = LIMIT - bare - _RESERVE
     drawn: dict[int | None, list[DrawnPicture]] = {}
     left_out = 0
-    for place, draw in planned(cases, compared, request):
+    for place, draw in pictures:
         # Nothing small is taken in once something did not fit: what is shown is the beginning.
         picture = draw() if not left_out else None
         if left_out:
@@ -210,35 +190,33 @@ def _within_limit(
             room -= picture.size
         elif picture is not None:
             left_out = 1
-    html = render(drawn, left_out)
+    html = _render(values, drawn, left_out)
     return html.decode(), sum(map(len, drawn.values())), left_out
 
 
-def _renderer(
-    values: dict[str, Any],
-) -> Callable[[dict[int | None, list[DrawnPicture]], int], bytes]:
+def _visible(value: Any) -> Any:
+    """Escape characters that turn the direction of text, or end it; markup of ours stays."""
+    return printable(value, but="\n") if type(value) is str else value
+
+
+@cache
+def _template() -> Template:
     environment = Environment(
         loader=PackageLoader("benchyard.web.report"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        finalize=_harmless,
+        finalize=_visible,
     )
-    template = environment.get_template("report.html")
-
-    def render(pictures: dict[int | None, list[DrawnPicture]], left_out: int) -> bytes:
-        text = template.render(**values, pictures=pictures, left_out=left_out)
-        return text.encode(errors="backslashreplace")
-
-    return render
+    return environment.get_template("report.html")
 
 
-def _harmless(value: Any) -> Any:
-    """Escape characters that turn the direction of text, or end it; markup of ours stays."""
-    if isinstance(value, str) and not isinstance(value, Markup):
-        return printable(value, but="\n")
-    return value
+def _render(
+    values: dict[str, Any], pictures: dict[int | None, list[DrawnPicture]], left_out: int
+) -> bytes:
+    text = _template().render(**values, pictures=pictures, left_out=left_out)
+    return text.encode(errors="backslashreplace")
 
 
 def _too_large(size: int, request: ReportRequest, records: Records, data: int) -> str:

@@ -2,19 +2,16 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from textwrap import wrap
-from threading import Lock
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 from urllib.parse import urlencode
-from weakref import WeakKeyDictionary
 
 from anyio import CapacityLimiter, to_thread
 from anyio.lowlevel import RunVar
-from cachetools import LRUCache
 from fastapi import APIRouter, Depends, Response
 
 from benchyard.analysis.comparison.run_sets import RunSet
-from benchyard.catalogue.catalogue import Catalogue
 from benchyard.core.errors import InputError
 from benchyard.core.wording import printable
 from benchyard.results.trust import Suspect
@@ -23,7 +20,6 @@ from benchyard.show.results_plot.cells import tell_apart
 from benchyard.show.results_plot.choice import PlotRequest, make_chart
 from benchyard.show.results_plot.figure import Size, chart_drawing
 from benchyard.show.themes import DARK, LIGHT
-from benchyard.web.explorer import Current
 
 Kind = Literal["svg", "png"]
 Theme = Literal["light", "dark"]
@@ -31,12 +27,9 @@ Width = Literal["page", "narrow"]
 
 #: Inches across; narrow is for a telephone.
 WIDTHS: Mapping[Width, float] = {"page": 8.2, "narrow": 4.0}
-#: Bytes of the pictures that are kept for the next who asks.
-_KEPT = 16 << 20
 _TYPES: Mapping[Kind, str] = {"svg": "image/svg+xml", "png": "image/png"}
 #: An SVG is a document, and has styles inside.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
-_Drawn: TypeAlias = tuple[int, bytes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,12 +75,12 @@ def add_picture(router: APIRouter, path: str, picture: Callable[..., Picture]) -
 
     def of_kind(kind: Kind) -> Callable[..., Any]:
         async def answer(
-            explorer: Current,
             theme: Theme = "light",
             width: Width = "page",
             shown: Picture = Depends(picture),  # noqa: B008 - FastAPI's way
         ) -> Response:
-            status, content = await _drawn(explorer.catalogue, shown, kind, theme, width)
+            draw = partial(_draw, shown, kind, theme, width)
+            status, content = await to_thread.run_sync(draw, limiter=_one_at_a_time())
             headers = {"Content-Security-Policy": _POLICY}
             return Response(content, status, headers, media_type=_TYPES[kind])
 
@@ -100,35 +93,9 @@ def add_picture(router: APIRouter, path: str, picture: Callable[..., Picture]) -
         router.add_api_route(f"{path}.{kind}", of_kind(kind), methods=["GET"], summary=told)
 
 
-# -- drawing: it takes a tenth of a second or more, so each picture is drawn once
-
-_KNOWN: WeakKeyDictionary[Catalogue, LRUCache[Any, _Drawn]] = WeakKeyDictionary()
-#: What is drawn by a thread is looked up by the server's own.
-_LOOKING = Lock()
-#: Whoever waits for a picture waits without a thread: the pages need these.
+#: Drawing takes a tenth of a second or more. Whoever waits for a picture waits without a thread:
+#: the pages need these.
 _LIMITER: RunVar[CapacityLimiter] = RunVar("drawing")
-
-
-async def _drawn(
-    catalogue: Catalogue, shown: Picture, kind: Kind, theme: Theme, width: Width
-) -> _Drawn:
-    known = _KNOWN.setdefault(catalogue, LRUCache(_KEPT, getsizeof=lambda made: len(made[1])))
-    key = (catalogue.generation, shown.address(kind, theme, width))
-
-    def find() -> _Drawn | None:
-        with _LOOKING:
-            return known.get(key)
-
-    def draw() -> _Drawn:
-        if found := find():
-            return found
-        made = _draw(shown, kind, theme, width)
-        if len(made[1]) <= _KEPT:
-            with _LOOKING:
-                known[key] = made
-        return made
-
-    return find() or await to_thread.run_sync(draw, limiter=_one_at_a_time())
 
 
 def _one_at_a_time() -> CapacityLimiter:
@@ -139,7 +106,7 @@ def _one_at_a_time() -> CapacityLimiter:
     return found
 
 
-def _draw(shown: Picture, kind: Kind, theme: Theme, width: Width) -> _Drawn:
+def _draw(shown: Picture, kind: Kind, theme: Theme, width: Width) -> tuple[int, bytes]:
     try:
         status, drawing = 200, shown.draw(width)
     except InputError as error:

@@ -12,19 +12,13 @@ from markupsafe import Markup
 
 from benchyard.catalogue.formats.trace_file import bounded_trace, signature_of
 from benchyard.core.errors import InputError
-from benchyard.core.model import Json
 from benchyard.show.drawing import Drawing
 from benchyard.show.traces import report
 from benchyard.show.traces.flame import DEEPEST, NARROWEST, flame_drawing
 from benchyard.show.traces.timeline import timeline_drawing
 from benchyard.traces.difference import Names
-from benchyard.traces.model import BYTES, Loss, Trace, Unit
-from benchyard.traces.statistics import (
-    CounterStatistics,
-    TraceStatistics,
-    TrackStatistics,
-    statistics_of,
-)
+from benchyard.traces.model import BYTES, Trace
+from benchyard.traces.statistics import TraceStatistics, statistics_of
 from benchyard.web.pictures import Picture, Width, add_picture
 from benchyard.web.rendering import render
 from benchyard.web.tables import AskedPart, DataTable, Part, add_table
@@ -54,14 +48,6 @@ class TraceSource:
     href: str
     place: Path
 
-    def trace(self) -> Trace:
-        """Read it.
-
-        Raises:
-            InputError: If it cannot be read, or is too long.
-        """
-        return bounded_trace(self.place)
-
     def figures(self) -> "TraceFigures":
         """Return it in figures, which are kept until the file changes.
 
@@ -75,11 +61,10 @@ class TraceSource:
         return found
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class TraceFigures:
     """What pages show of a trace; little, however long it is.
 
-    Args:
+    Attributes:
         span_ns: From the first thing to the end of the last.
         slices: How many.
         names: How many names these have.
@@ -90,22 +75,22 @@ class TraceFigures:
         losses: What is missing here and was in the source.
         totals_s: Of each path that a flame graph has room for, in seconds.
         left_out: How many paths it has no room for.
-        names_on_paths: Of all paths together.
         unit: Of durations.
     """
 
-    span_ns: int
-    slices: int
-    names: int
-    rows: Sequence[Mapping[str, Json]]
-    self_sum: float
-    tracks: Sequence[TrackStatistics]
-    counters: Sequence[CounterStatistics]
-    losses: Sequence[Loss]
-    totals_s: Mapping[Names, float]
-    left_out: int
-    names_on_paths: int
-    unit: Unit
+    def __init__(self, trace: Trace) -> None:
+        found = statistics_of(trace)
+        self.span_ns = found.span[1] - found.span[0]
+        self.slices, self.names = int(found.by_name.count.sum()), len(found.by_name)
+        self.rows = report.rows_of(found, by_path=False, most=_MOST_ROWS)
+        self.self_sum = report.self_sum(found)
+        self.tracks = sorted(found.tracks, key=lambda one: -one.busy)[:_MOST_ROWS]
+        self.counters = found.counters[:_MOST_ROWS]
+        self.losses, self.unit = found.losses, found.unit
+        depths = _depths(found)
+        self._names_on_paths = sum(depths)
+        self.totals_s = _totals(found, depths)
+        self.left_out = len(found.by_path) - len(self.totals_s)
 
     def refuse_deep(self) -> None:
         """Refuse to tell paths apart that have so many names that they fill the memory.
@@ -113,10 +98,10 @@ class TraceFigures:
         Raises:
             InputError: If they have.
         """
-        if self.names_on_paths > _MOST_NAMES:
+        if self._names_on_paths > _MOST_NAMES:
             raise InputError(
-                f"its paths have {self.names_on_paths:,} names, more than the {_MOST_NAMES:,} that "
-                "are read here; benchyard profile reads them"
+                f"its paths have {self._names_on_paths:,} names, more than the {_MOST_NAMES:,} "
+                "that are read here; benchyard profile reads them"
             )
 
 
@@ -129,23 +114,7 @@ def _figures(place: Path, _signature: object) -> TraceFigures | InputError:
             f"it has {len(trace.slices):,} slices, more than the {_MOST_SLICES:,} that are counted "
             "here; benchyard profile counts them"
         )
-    found = statistics_of(trace)
-    depths = _depths(found)
-    totals = _totals(found, depths)
-    return TraceFigures(
-        found.span[1] - found.span[0],
-        int(found.by_name.count.sum()),
-        len(found.by_name),
-        report.rows_of(found, by_path=False, most=_MOST_ROWS),
-        report.self_sum(found),
-        sorted(found.tracks, key=lambda one: -one.busy)[:_MOST_ROWS],
-        found.counters[:_MOST_ROWS],
-        found.losses,
-        totals,
-        len(found.by_path) - len(totals),
-        sum(depths),
-        found.unit,
-    )
+    return TraceFigures(trace)
 
 
 def _depths(found: TraceStatistics) -> list[int]:
@@ -202,6 +171,9 @@ def counters_table(source: TraceSource, part: Part) -> DataTable:
     return part.told(DataTable.of(table, f"{source.href}/counters"), len(found))
 
 
+_TABLES = {"names": names_table, "tracks": tracks_table, "counters": counters_table}
+
+
 def tables_of(source: TraceSource) -> list[DataTable]:
     """Return the first rows of all tables that have any."""
     made = (names_table(source, Part()), tracks_table(source, Part(limit=20)))
@@ -238,7 +210,9 @@ def timeline_of(source: TraceSource) -> Picture:
 
     def draw(_width: Width) -> Drawing:
         source.figures()  # refuses what is too long
-        return timeline_drawing(source.trace().as_time(), source.title, most=_MOST_BOXES)
+        return timeline_drawing(
+            bounded_trace(source.place).as_time(), source.title, most=_MOST_BOXES
+        )
 
     return Picture(
         "timeline",
@@ -259,11 +233,7 @@ def add_trace_views(router: APIRouter, path: str, source: Callable[..., TraceSou
     """
     made = Depends(source)
 
-    for name, table in (
-        ("names", names_table),
-        ("tracks", tracks_table),
-        ("counters", counters_table),
-    ):
+    for name, table in _TABLES.items():
         add_table(router, f"{path}/{name}", _of_part(table, made))
     for name, picture in (("flame", flame_of), ("timeline", timeline_of)):
         add_picture(router, f"{path}/{name}", _of_source(picture, made))

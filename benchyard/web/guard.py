@@ -31,14 +31,10 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        safe = _with_headers(send)
-        refusal = self._refusal(Request(scope))
-        if refusal is not None:
-            await refusal(scope, receive, safe)
-        elif scope["method"] == "HEAD":
-            await self._app({**scope, "method": "GET"}, receive, _without_body(safe))
-        else:
-            await self._app(scope, receive, safe)
+        is_head = scope["method"] == "HEAD"
+        answer = self._refusal(Request(scope)) or self._app
+        asked = {**scope, "method": "GET"} if is_head else scope
+        await answer(asked, receive, _safe(send, with_body=not is_head))
 
     def _refusal(self, request: Request) -> Response | None:
         names = self._explorer.host_names
@@ -97,20 +93,13 @@ def _host(request: Request) -> str:
     return host[: host.find("]") + 1] if host.startswith("[") else host.partition(":")[0]
 
 
-def _with_headers(send: Send) -> Send:
+def _safe(send: Send, *, with_body: bool) -> Send:
     async def sending(message: Message) -> None:
         if message["type"] == "http.response.start":
             headers = MutableHeaders(scope=message)
             for name, value in SAFETY_HEADERS.items():
                 headers.setdefault(name, value)
-        await send(message)
-
-    return sending
-
-
-def _without_body(send: Send) -> Send:
-    async def sending(message: Message) -> None:
-        if message["type"] == "http.response.body":
+        elif not with_body:
             message = {**message, "body": b""}
         await send(message)
 

@@ -17,13 +17,7 @@ from benchyard.show.history.plot import history_drawing
 from benchyard.show.results_plot.chart import PlotKind
 from benchyard.show.results_plot.choice import PlotRequest
 from benchyard.web.case_results import CaseResults, read_case
-from benchyard.web.cases import (
-    address,
-    case_document,
-    place_of,
-    siblings_of,
-    unusual,
-)
+from benchyard.web.cases import address, case_document, place_of, siblings_of, unusual
 from benchyard.web.explorer import Current
 from benchyard.web.pages.case_tables import (
     Metric,

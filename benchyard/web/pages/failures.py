@@ -1,6 +1,6 @@
 """What failed and was retried, the most fragile steps first, as ``benchyard failures`` has it."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import accumulate
@@ -12,14 +12,8 @@ from pydantic import BaseModel, ConfigDict
 
 from benchyard.analysis import failure_tables as tables
 from benchyard.analysis.executions import Collected, StepTry, collect_recent, executions
-from benchyard.analysis.failure_rates import (
-    by_fragility,
-    troubled,
-)
-from benchyard.analysis.failure_tables import (
-    document,
-    summary,
-)
+from benchyard.analysis.failure_rates import by_fragility, troubled
+from benchyard.analysis.failure_tables import document, summary
 from benchyard.catalogue.catalogue import Catalogue
 from benchyard.catalogue.entry import CaseEntry, identified
 from benchyard.catalogue.query import EntryQuery
@@ -161,14 +155,6 @@ Found = Annotated[RecentFailures, Depends(_found)]
 # -- tables
 
 
-def _steps(found: RecentFailures) -> Table:
-    return tables.steps_table(found.steps, tables.ON_PAGE, found.case_href)
-
-
-def _reasons(found: RecentFailures) -> Table:
-    return tables.reasons_table(found.executions, found.run_href)
-
-
 def _executions(found: RecentFailures) -> Table:
     newest = sorted(troubled(found.steps), key=lambda one: one.began, reverse=True)
     table = tables.executions_table(newest, 200, found.case_href, found.run_href)
@@ -176,11 +162,12 @@ def _executions(found: RecentFailures) -> Table:
     return replace(table, notes=[note])
 
 
-def _rates(found: RecentFailures) -> Table:
-    return tables.rates_table(found.executions)
-
-
-_TABLES = {"steps": _steps, "reasons": _reasons, "executions": _executions, "rates": _rates}
+_TABLES: Mapping[str, Callable[[RecentFailures], Table]] = {
+    "steps": lambda found: tables.steps_table(found.steps, tables.ON_PAGE, found.case_href),
+    "reasons": lambda found: tables.reasons_table(found.executions, found.run_href),
+    "executions": _executions,
+    "rates": lambda found: tables.rates_table(found.executions),
+}
 
 
 def _endpoint(name: str, make: Callable[[RecentFailures], Table]) -> Callable[..., DataTable]:

@@ -1,11 +1,11 @@
 """Any picture of results: the same choices as ``benchyard plot``, by the address."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, Query, Request, Response
+from pydantic import AfterValidator, BaseModel, Field
 
 from benchyard.analysis.comparison.run_sets import RunSet, read_run_sets
 from benchyard.analysis.comparison.samples import DURATION
@@ -26,24 +26,24 @@ from benchyard.web.sides import Chosen, choose
 router = APIRouter()
 
 _SCALES = {"log": True, "linear": False}
-_CHOICES = ("kind", "metric", "steps", "x", "series", "reference", "scale", "suspect")
-_USUAL = ("", DURATION, Suspect.AUTO)
 
 
-@dataclass(frozen=True, slots=True)
-class _Asked:
+def _names(texts: Sequence[str]) -> list[str]:
+    return [name.strip() for text in texts for name in text.split(",") if name.strip()]
+
+
+class _Asked(BaseModel):
     """What an address asks to be drawn, as it was written."""
 
-    kind: Annotated[PlotKind | Literal[""], Query(description="What it looks like.")] = ""
-    metric: Annotated[str, Query(description="What is drawn.")] = DURATION
-    steps: Annotated[list[str] | None, Query(description="Ids, names or globs.")] = None
-    x: Annotated[str, Query(description="Parameter of the matrix along the axis.")] = ""
-    series: Annotated[str, Query(description="Parameter whose values have a colour each.")] = ""
-    reference: Annotated[str, Query(description="What ratios are to.")] = ""
-    scale: Annotated[str, Query(pattern="^(log|linear)?$", description="Of the axes.")] = ""
-    suspect: Annotated[Suspect, Query(description="What becomes of suspect executions.")] = (
-        Suspect.AUTO
-    )
+    side: list[str] = Field([], description="`CASE`, `CASE@1-5` or `RUN,RUN`: ids.")
+    kind: PlotKind | Literal[""] = Field("", description="What it looks like.")
+    metric: str = Field(DURATION, description="What is drawn.")
+    steps: Annotated[list[str], AfterValidator(_names)] = Field([], description="Names or globs.")
+    x: str = Field("", description="Parameter of the matrix along the axis.")
+    series: str = Field("", description="Parameter whose values have a colour each.")
+    reference: str = Field("", description="What ratios are to.")
+    scale: str = Field("", pattern="^(log|linear)?$", description="Of the axes.")
+    suspect: Suspect = Field(Suspect.AUTO, description="What becomes of suspect executions.")
 
     @property
     def wish(self) -> PlotRequest:
@@ -51,36 +51,17 @@ class _Asked:
         return PlotRequest(
             self.kind or None,
             self.metric,
-            self._names,
+            tuple(self.steps),
             self.x or None,
             self.series or None,
             self.reference or None,
             _SCALES.get(self.scale),
         )
 
-    @property
-    def query(self) -> dict[str, Any]:
-        """The same as parameters of an address, without what is usual."""
-        told: dict[str, Any] = {name: getattr(self, name) for name in _CHOICES}
-        told["steps"] = ",".join(self._names)
-        return {name: str(text) for name, text in told.items() if text not in _USUAL}
 
-    @property
-    def _names(self) -> tuple[str, ...]:
-        every = (name.strip() for text in self.steps or () for name in text.split(","))
-        return tuple(filter(None, every))
-
-
-_Sides = Annotated[list[str] | None, Query(description="`CASE`, `CASE@1-5` or `RUN,RUN`: ids.")]
-
-
-def plot(
-    explorer: Current,
-    asked: Annotated[_Asked, Depends()],
-    side: _Sides = None,
-) -> Picture:
+def plot(explorer: Current, asked: Annotated[_Asked, Query()]) -> Picture:
     """Draw chosen results."""
-    chosen, wish = choose(explorer.catalogue, side or ()), asked.wish
+    chosen, wish = choose(explorer.catalogue, asked.side), asked.wish
 
     def draw(width: Width) -> Drawing:
         read = partial(_run_sets, explorer.catalogue, metric=wish.metric)
@@ -89,7 +70,8 @@ def plot(
         return draw_sides(found, wish, width, suspect=asked.suspect)
 
     titles = shorten(", ".join(dict.fromkeys(one.title for one in chosen)), 200)
-    query = {"side": [one.text for one in chosen], **asked.query}
+    options = asked.model_dump(mode="json", exclude={"side"}, exclude_defaults=True)
+    query = {"side": [one.text for one in chosen], **options}
     caption, alt = f"Results of {titles}.", f"{wish.metric} of {titles}, as {wish.kind or 'plot'}"
     instead = "" if chosen else "Choose cases or runs: their ids stand in their addresses."
     return Picture("plot", caption if chosen else "", alt, "/plot", draw, query, instead=instead)
@@ -125,7 +107,7 @@ def page(request: Request, shown: Annotated[Picture, Depends(plot)]) -> Response
         title="Plot",
         shown=shown,
         sides=shown.query["side"],
-        wish={**dict.fromkeys(_CHOICES, ""), **shown.query},
+        wish={**dict.fromkeys(_Asked.model_fields, ""), **shown.query},
         kinds=[kind.value for kind in PlotKind],
         scales=list(_SCALES),
         suspects=[rule.value for rule in Suspect],

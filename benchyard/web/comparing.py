@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from benchyard.analysis.comparison.request import Answer, ComparisonRequest, answer
+from benchyard.analysis.comparison.request import Answer, answer
 from benchyard.analysis.comparison.run_sets import RunSet
 from benchyard.analysis.comparison.sides import means_several
 from benchyard.catalogue.catalogue import Catalogue
@@ -16,8 +16,9 @@ from benchyard.core.wording import in_short, quote
 from benchyard.results.campaigns import campaigns_before
 from benchyard.results.record import RunRecord
 from benchyard.results.subject import about, subject_of
+from benchyard.web.explorer import Current
 from benchyard.web.report.comparisons import sides_of
-from benchyard.web.sides import AddressedComparison, Chosen, choose, labels, read_chosen
+from benchyard.web.sides import AddressedComparison, AskedFor, Chosen, choose, labels, read_chosen
 from benchyard.web.tables import DataTable, Field, table_of
 
 #: A page has a row for each step of each two sides.
@@ -61,16 +62,14 @@ class Compared:
         return self.labels.get(name, name)
 
 
-def compared(catalogue: Catalogue, texts: Sequence[str], asked: ComparisonRequest) -> Compared:
+def compared(explorer: Current, addressed: AskedFor) -> Compared:
     """Compare the sides of an address.
-
-    Args:
-        asked: The reference as it stands in the address.
 
     Raises:
         InputError: If sides cannot be read or are not comparable, or are too many.
     """
-    chosen = choose(catalogue, texts)
+    asked, catalogue = addressed.request, explorer.catalogue
+    chosen = choose(catalogue, addressed.side)
     if not chosen:
         raise InputError("choose a case, or two sides or more")
     sides = read_chosen(chosen)

@@ -5,10 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
-from threading import Lock
 from typing import Annotated, cast
 
-from cachetools import LRUCache, TTLCache
+from cachetools import LRUCache
 from fastapi import Depends, HTTPException, Request
 from fastapi.dependencies.models import Dependant
 
@@ -17,7 +16,6 @@ from benchyard.analysis.regressions import PREVIOUS, Baseline, Looked
 from benchyard.catalogue.catalogue import Catalogue
 from benchyard.catalogue.entry import CaseEntry
 from benchyard.catalogue.explain import LoaderPool
-from benchyard.catalogue.query import EntryQuery
 from benchyard.core.errors import BenchyardError
 from benchyard.core.files import shown
 from benchyard.core.quantity import moment
@@ -57,25 +55,21 @@ class Looks:
             if self._wanted and self._thread is None:
                 self._thread = threading.Thread(target=self._work, name="looks", daemon=True)
                 self._thread.start()
-            self._changed.wait_for(lambda: self._knows(cases), patience_s)
-            return {case.id: self._known[_key(case)] for case in cases if _key(case) in self._known}
-
-    def _knows(self, cases: Sequence[CaseEntry]) -> bool:
-        return all(_key(case) in self._known for case in cases)
+            keys = {case.id: _key(case) for case in cases}
+            self._changed.wait_for(lambda: self._known.keys() >= {*keys.values()}, patience_s)
+            return {ident: self._known[key] for ident, key in keys.items() if key in self._known}
 
     def _work(self) -> None:
-        while (case := self._next()) is not None:
-            looked = look(case, self._others)
+        while True:
+            with self._changed:
+                if not self._wanted:
+                    self._thread = None
+                    return
+                case, others = self._wanted.pop(0), self._others
+            looked = look(case, others)
             with self._changed:
                 self._known[_key(case)] = looked
                 self._changed.notify_all()
-
-    def _next(self) -> CaseEntry | None:
-        with self._changed:
-            if self._wanted:
-                return self._wanted.pop(0)
-            self._thread = None
-            return None
 
 
 def _key(case: CaseEntry) -> _Key:
@@ -103,8 +97,6 @@ def look(case: CaseEntry, others: tuple[Path, ...] = ()) -> Looked:
     return replace(looked, summary=looked.summary.replace(where, "", 1), page="", p_values=())
 
 
-#: So many lists of values are kept, for so many seconds.
-_FACETS, _FACETS_SECONDS = 512, 30
 #: In the scope of a request: its answer is not kept.
 FRESH = "benchyard.fresh"
 
@@ -120,7 +112,6 @@ class Explorer:
         host_names: Names by which it may be asked, without port; None takes all.
         looks: How cases compare with what they were before.
         loaders: Explain jobs that were loaded.
-        facets: Values to narrow a search by; counting them takes longer than the search.
     """
 
     catalogue: Catalogue
@@ -129,27 +120,6 @@ class Explorer:
     host_names: frozenset[str] | None = None
     looks: Looks = field(default_factory=Looks)
     loaders: LoaderPool = field(default_factory=LoaderPool)
-    facets: TTLCache[str, Mapping[str, Mapping[str, int]]] = field(
-        default_factory=lambda: TTLCache(_FACETS, _FACETS_SECONDS)
-    )
-    _keeping: Lock = field(default_factory=Lock)
-
-    def values_of(
-        self, fields: Sequence[str], query: EntryQuery
-    ) -> Mapping[str, Mapping[str, int]]:
-        """Return the values of fields among what is asked for, with numbers of some seconds ago.
-
-        Args:
-            fields: As ``Catalogue.values`` takes them.
-        """
-        key = f"{fields} {replace(query, sort='', offset=0, limit=None, after=None)}"
-        with self._keeping:
-            found = self.facets.get(key)
-        if found is None:
-            found = self.catalogue.values_of(fields, query)
-            with self._keeping:
-                self.facets[key] = found
-        return found
 
     @property
     def looks_first(self) -> bool:

@@ -136,8 +136,8 @@ class Part:
         limit: At most so many.
     """
 
-    offset: int = 0
-    limit: int = 100
+    offset: Annotated[int, Query(ge=0, le=10**9)] = 0
+    limit: Annotated[int, Query(ge=1, le=10_000)] = 100
 
     def of(self, things: Iterable[T]) -> list[T]:
         """Return this part of what rows are made of."""
@@ -181,12 +181,5 @@ def pages_around(
     return before + ([("Next", at(offset + limit))] if offset + limit < total else [])
 
 
-async def _part(
-    offset: Annotated[int, Query(ge=0, le=10**9)] = 0,
-    limit: Annotated[int, Query(ge=1, le=10_000)] = 100,
-) -> Part:
-    return Part(offset, limit)
-
-
 #: As an argument of an endpoint: which rows are asked for.
-AskedPart = Annotated[Part, Depends(_part)]
+AskedPart = Annotated[Part, Depends()]

@@ -46,11 +46,7 @@ _OFFERED = 50
 _MOST_DRAWN = 24
 
 
-def _compared(explorer: Current, asked: AskedFor) -> Compared:
-    return compared(explorer.catalogue, asked.side, asked.request)
-
-
-Made = Annotated[Compared, Depends(_compared)]
+Made = Annotated[Compared, Depends(compared)]
 
 # -- as documents
 
@@ -93,7 +89,7 @@ _PICTURES = {
 
 def _picture(kind: PlotKind, explorer: Current, asked: AskedFor) -> Picture:
     def draw(width: Width) -> Drawing:
-        shown, rule = _compared(explorer, asked), asked.request.rule
+        shown, rule = compared(explorer, asked), asked.request.rule
         pairs = ((row.baseline.id, row.candidate.id) for row in shown.answer.comparison.rows)
         steps = tuple(dict.fromkeys(chain.from_iterable(pairs)))
         # Several steps of a set of runs may be sides.
@@ -128,7 +124,7 @@ def page(request: HttpRequest, explorer: Current, asked: AskedFor, q: str = "") 
         offered = _offered(explorer.catalogue, q)
         return render(request, "compare_choice.html", **common, table=offered, problem="")
     try:
-        shown = _compared(explorer, asked)
+        shown = compared(explorer, asked)
     except InputError as error:
         others = _others(explorer.catalogue, asked)
         told = {"problem": str(error), "table": others}

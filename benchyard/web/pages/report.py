@@ -44,11 +44,10 @@ def case_report(explorer: Current, case_id: str) -> Response:
 )
 def comparison_report(explorer: Current, asked: AskedFor) -> Response:
     """Return a comparison as one file that opens offline and is read back."""
-    request = asked.request
     _refuse_many(sum(one.count for one in choose(explorer.catalogue, asked.side)))
-    shown = compared(explorer.catalogue, asked.side, request)
+    shown = compared(explorer, asked)
     command = command_of(shown, asked)
-    wish = ReportRequest(request.rule, shown.answer, shown.labels, command=command)
+    wish = ReportRequest(asked.request.rule, shown.answer, shown.labels, command=command)
     return _sent(report_of(request=wish))
 
 

@@ -67,13 +67,15 @@ def page(request: Request, explorer: Current, shown: Shown) -> Response:
     if shown.under_way:
         keep_fresh(request)
     tail, before = log_tail(shown.entry.place, LOG_FILE)
+    there = [name for name in RUN_FILES if (shown.entry.place / name).is_file()]
+    record_link = [("Record", f"/run/{shown.entry.id}.json")] if shown.record else []
     return render(
         request,
         "run.html",
         title=shown.title,
         shown=shown,
         word=_word(shown),
-        links=[*_links(shown)],
+        links=[("Case", f"/case/{shown.entry.results}"), *record_link],
         facts=_run_facts(explorer, shown),
         live_steps=live_steps_table(shown.entry.place) if shown.under_way else None,
         tables=tables_on_page(shown, _TABLE_ROWS),
@@ -83,7 +85,7 @@ def page(request: Request, explorer: Current, shown: Shown) -> Response:
         tries=_tries(shown),
         tail=tail,
         bytes_before=before,
-        files=[(name, file_address(shown, name)) for name in _files(shown)],
+        files=[(name, file_address(shown, name)) for name in there],
         **_judgement(shown),
     )
 
@@ -94,18 +96,12 @@ def _word(shown: ShownRun) -> str:
     return UNDER_WAY if shown.under_way else "unfinished"
 
 
-def _links(shown: ShownRun) -> Iterator[tuple[str, str]]:
-    yield "Case", f"/case/{shown.entry.results}"
-    if shown.record is not None:
-        yield "Record", f"/run/{shown.entry.id}.json"
-
-
 def _judgement(shown: ShownRun) -> dict[str, Any]:
     """Return what the page says of a record, each thing in words."""
     record = shown.record
     if record is None:
-        none: Any = {"timeline": "", "rows_left_out": 0, "failure": "", "many_attempts": False}
-        return none | dict.fromkeys(("suspicions", "changed", "warnings"), ())
+        none = "timeline", "rows_left_out", "failure", "many_attempts"
+        return dict.fromkeys((*none, "suspicions", "changed", "warnings"), ())
     svg, left_out = _timeline(record)
     failed = record.outcome not in (Outcome.COMPLETED, Outcome.TOLERATED)
     return {
@@ -129,10 +125,6 @@ def _other_warnings(record: RunRecord) -> list[str]:
     """Return the warnings without those that tell why a step is suspect: that is told before."""
     told = [reason for step in record.steps for reason in step.suspect]
     return [text for text in record.warnings if not any(reason in text for reason in told)]
-
-
-def _files(shown: ShownRun) -> list[str]:
-    return [name for name in RUN_FILES if (shown.entry.place / name).is_file()]
 
 
 def _tries(shown: ShownRun) -> list[str]:

@@ -1,10 +1,10 @@
 """The search: a page of runs, and of what else was found, with ways to narrow it."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain
 from operator import attrgetter
-from typing import cast
+from typing import TypeAlias, cast
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import StreamingResponse
@@ -50,11 +50,8 @@ _FACETS = {
 _OFFERED = 8
 
 
-@dataclass(frozen=True, slots=True)
-class _Facet:
-    head: str
-    links: Sequence[tuple[str, int, str, bool]]
-    more: int
+#: Head, links with what each is, how often it is there and whether it is chosen, and how many more.
+_Facet: TypeAlias = tuple[str, Sequence[tuple[str, int, str, bool]], int]
 
 
 def _title(entry: Entry) -> Cell:
@@ -110,7 +107,7 @@ def runs_table(page: Page, search: Search) -> DataTable:
 
 def _facets(explorer: Explorer, search: Search) -> list[_Facet]:
     made: list[_Facet] = []
-    found = explorer.values_of(tuple(_FACETS), search.query)
+    found = explorer.catalogue.values_of(tuple(_FACETS), search.query)
     for field, head in _FACETS.items():
         counts = found[field]
         chosen = search.values(field)
@@ -119,19 +116,15 @@ def _facets(explorer: Explorer, search: Search) -> list[_Facet]:
             continue
         links = [
             (
-                _short(field, value),
+                value[:10] if field == "commit" else value,
                 counts.get(value, 0),
                 search.toggled(field, value),
                 value in chosen,
             )
             for value in offered[: _OFFERED + len(chosen)]
         ]
-        made.append(_Facet(head, links, len(offered) - len(links)))
+        made.append((head, links, len(offered) - len(links)))
     return made
-
-
-def _short(field: str, value: str) -> str:
-    return value[:10] if field == "commit" else value
 
 
 @router.get("/runs.csv", summary="Runs as CSV")

@@ -1,7 +1,6 @@
 """``benchyard export``: results for spreadsheets, data frames and papers."""
 
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 
 import click
@@ -24,7 +23,6 @@ from benchyard.core.errors import InputError, RecordError
 from benchyard.core.files import shown
 from benchyard.core.outputs import Output, write
 from benchyard.core.quantity import plural
-from benchyard.core.wording import cell
 from benchyard.show.export.files import WRITERS
 from benchyard.show.export.latex import latex
 from benchyard.show.export.paper import markdown, paper_tables
@@ -33,7 +31,7 @@ from benchyard.show.export.summarized import summarized
 from benchyard.show.export.tidy import Choice, Tally, tidy
 
 #: Format of tables for papers to what writes them, and ending of a file to its format.
-_WRITE_TABLES = {"latex": latex, "markdown": partial(markdown, escape=cell)}
+_WRITE_TABLES = {"latex": latex, "markdown": markdown}
 _PAPERS = {".tex": "latex", ".md": "markdown"}
 _STDOUT = Path("-")
 

@@ -14,6 +14,13 @@ from benchyard.core.wording import hint, printable, quote
 Cell: TypeAlias = str | int | float | bool | None
 Cells: TypeAlias = tuple[Cell, ...]
 _LARGEST_WHOLE = 2**63 - 1
+#: What the summarized form tells of a metric.
+STATISTICS = (
+    *("median", "low", "high", "level", "coverage"),
+    *("mean", "stdev", "cv", "min", "max"),
+)
+#: Where the numbers of a row come from, in both forms.
+ORIGIN = ("versions", "commit", "dirty", "subject", "host", "benchyard")
 
 
 class CellType(StrEnum):
@@ -73,6 +80,21 @@ def refuse_unknown(names: Sequence[str], known: Mapping[str, object]) -> None:
 def text(value: object) -> str | None:
     """Return a text from outside for a cell: on one line, None if it is empty."""
     return printable(str(value)) or None if value is not None else None
+
+
+#: Columns of our own that hold no texts.
+_KINDS = {
+    CellType.WHOLE: ("run", "step", "attempt", "repetition", "n", "repetitions", "suspect_counted"),
+    CellType.NUMBER: ("value", *STATISTICS),
+    CellType.FLAG: ("suspect", "dirty"),
+    CellType.MOMENT: ("began",),
+}
+
+
+def own_column(name: str) -> ExportColumn:
+    """Return a column of our own by its name: what it holds is the same in every form."""
+    kinds = (kind for kind, names in _KINDS.items() if name in names)
+    return ExportColumn(name, next(kinds, CellType.TEXT))
 
 
 def point_columns(

@@ -7,7 +7,8 @@ an empty cell is null, since no text of ours is empty.
 
 import importlib
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import closing, contextmanager
 from datetime import datetime
 from itertools import islice
 from pathlib import Path
@@ -58,27 +59,20 @@ def write_csv(rows: Rows, file: Path, *, exact: bool = False) -> None:
             stream.write(piece.encode())
 
 
-def _beside(file: Path, make: Callable[[Path], None]) -> None:
-    """Have a file made by a library that wants its name, and put it in its place when it is whole.
-
-    Args:
-        make: Gets the path of the file that is not yet there.
-    """
+@contextmanager
+def _beside(file: Path) -> Generator[Path]:
+    """Let a library make a file that it wants the name of; put it in its place when it is whole."""
     with temporary_folder() as folder:
         made = folder / "made"
-        make(made)
+        yield made
         with writing(file) as stream, made.open("rb") as source:
             shutil.copyfileobj(source, stream)
 
 
 def write_parquet(rows: Rows, file: Path) -> None:
     """Write Parquet, compressed with zstd; times are in UTC."""
-
-    def make(made: Path) -> None:
-        with _relation(rows, made.with_suffix(".csv")) as database:
-            database.execute(f"COPY rows TO '{made}' (FORMAT parquet, COMPRESSION zstd)")
-
-    _beside(file, make)
+    with _beside(file) as made, _relation(rows, made.with_suffix(".csv")) as database:
+        database.execute(f"COPY rows TO '{made}' (FORMAT parquet, COMPRESSION zstd)")
 
 
 def write_arrow(rows: Rows, file: Path) -> None:
@@ -91,15 +85,11 @@ def write_arrow(rows: Rows, file: Path) -> None:
         pyarrow: Any = importlib.import_module("pyarrow")
     except ImportError as error:
         raise InputError(_ARROW_MISSING) from error
-
-    def make(made: Path) -> None:
-        with _relation(rows, made.with_suffix(".csv")) as database:
-            reader: Any = pyarrow.RecordBatchReader.from_stream(database.sql("FROM rows"))
-            with pyarrow.ipc.new_file(str(made), reader.schema) as writer:
-                for batch in reader:
-                    writer.write_batch(batch)
-
-    _beside(file, make)
+    with _beside(file) as made, _relation(rows, made.with_suffix(".csv")) as database:
+        reader: Any = pyarrow.RecordBatchReader.from_stream(database.sql("FROM rows"))
+        with pyarrow.ipc.new_file(str(made), reader.schema) as writer:
+            for batch in reader:
+                writer.write_batch(batch)
 
 
 def _relation(rows: Rows, file: Path) -> "DuckDBPyConnection":
@@ -129,16 +119,9 @@ def write_xlsx(rows: Rows, file: Path) -> None:
     """
     # Not annotated by its makers, and only one format needs it.
     workbook: Any = importlib.import_module("xlsxwriter").Workbook
-
-    def make(made: Path) -> None:
-        # Row by row, so that no more than one is in memory.
-        book = workbook(str(made), {"constant_memory": True})
-        try:
-            _fill(book, rows)
-        finally:
-            book.close()
-
-    _beside(file, make)
+    # Row by row, so that no more than one is in memory.
+    with _beside(file) as made, closing(workbook(str(made), {"constant_memory": True})) as book:
+        _fill(book, rows)
 
 
 def _fill(book: Any, rows: Rows) -> None:

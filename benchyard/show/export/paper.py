@@ -1,15 +1,17 @@
 """Figures rounded to what their intervals show, in tables for papers."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_HALF_EVEN, Decimal
+from itertools import islice
 from typing import Any
 
 from benchyard.analysis.comparison.samples import DURATION
 from benchyard.core import quantity
-from benchyard.core.model import JsonObject, plain, point_suffix
+from benchyard.core.model import plain, point_suffix
 from benchyard.core.table import text_table
+from benchyard.core.wording import cell
 from benchyard.results.summary_metrics import unit_and_direction
 from benchyard.show.export.columns import Metrics
 from benchyard.show.export.sources import CaseFolder
@@ -185,9 +187,9 @@ def _by_case(points: Sequence[_Point]) -> list[list[_Point]]:
 
 
 def _point(source: CaseFolder, choice: Choice, tally: Tally, metrics: Metrics) -> Iterator[_Point]:
-    for document, _ in list(summaries(source, choice, tally))[:1]:
-        steps: list[dict[str, Any]] = [*_steps(document)]
-        wanted: list[tuple[str, str, dict[str, Any]]] = [
+    for document, _ in islice(summaries(source, choice, tally), 1):
+        steps: Any = document["steps"]
+        wanted = [
             (step["id"], name, metric)
             for step in steps
             for name, metric in metrics.of(step.get("metrics") or {}).items()
@@ -197,11 +199,6 @@ def _point(source: CaseFolder, choice: Choice, tally: Tally, metrics: Metrics) -
         units = {name: metric["unit"] for _, name, metric in wanted}
         named = {step["id"]: step["name"] for step in steps}
         yield _Point(source, statistics, units, named)
-
-
-def _steps(document: JsonObject) -> Iterator[dict[str, Any]]:
-    steps: Any = document["steps"]
-    yield from steps
 
 
 def _with_points_as_rows(case: Sequence[_Point]) -> PaperTable:
@@ -278,21 +275,16 @@ def _note(case: Sequence[_Point]) -> str:
     return f"Median over {runs}, ± the farther end of its {level} confidence interval.{few}"
 
 
-def markdown(tables: Sequence[PaperTable], escape: Callable[[str], str]) -> str:
-    """Return the tables as Markdown, each below its title.
-
-    Args:
-        escape: Makes a text from outside harmless in a cell.
-    """
-    return "\n".join(_markdown(table, escape) for table in tables)
+def markdown(tables: Sequence[PaperTable]) -> str:
+    """Return the tables as Markdown, each below its title."""
+    return "\n".join(map(_markdown, tables))
 
 
-def _markdown(table: PaperTable, escape: Callable[[str], str]) -> str:
-    heads = [*table.labels]
+def _markdown(table: PaperTable) -> str:
     figures = [f"{name} ({unit})" if unit else name for name, unit in table.heads]
     rows = [
         [*labels, *("-" if one is None else str(one) for one in cells)]
         for labels, cells in table.rows
     ]
-    body = text_table([*heads, *figures], rows, figures).markdown()
-    return f"**{escape(table.title)}**\n\n{body}\n{table.note}\n"
+    body = text_table([*table.labels, *figures], rows, figures).markdown()
+    return f"**{cell(table.title)}**\n\n{body}\n{table.note}\n"

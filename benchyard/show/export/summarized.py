@@ -6,73 +6,27 @@ from typing import Any
 from benchyard.core.model import JsonObject
 from benchyard.results.subject import differences, subject_of
 from benchyard.results.summary import summarize
-from benchyard.show.export.columns import (
-    Cell,
-    Cells,
-    CellType,
-    ExportColumn,
-    Metrics,
-    Rows,
-    point_columns,
-    text,
-)
+from benchyard.show.export.columns import ORIGIN, STATISTICS, Cell, Cells, Metrics, Rows, text
 from benchyard.show.export.sources import CaseFolder, read
-from benchyard.show.export.tidy import Choice, Tally, origin, rows_of_sources, start_of_row
+from benchyard.show.export.tidy import Choice, Tally, origin, rows_of_sources
 
-_BEFORE = (
-    ExportColumn("campaign"),
-    ExportColumn("step", CellType.WHOLE),
-    ExportColumn("step_id"),
-    ExportColumn("step_name"),
+_COLUMNS = (
+    *("campaign", "step", "step_id", "step_name", "metric", "unit", "direction", "source"),
+    *("n", "repetitions", *STATISTICS, "outcomes", "left_out", "suspect_counted", *ORIGIN),
 )
-#: Column to where its value stands in the statistics of a metric.
-_STATISTICS: Mapping[str, tuple[str, ...]] = {
-    "median": ("median",),
-    "low": ("median_interval", "low"),
-    "high": ("median_interval", "high"),
-    "level": ("median_interval", "level"),
-    "coverage": ("median_interval", "coverage"),
-    "mean": ("mean",),
-    "stdev": ("stdev",),
-    "cv": ("coefficient_of_variation",),
-    "min": ("min",),
-    "max": ("max",),
-}
-_AFTER = (
-    ExportColumn("metric"),
-    ExportColumn("unit"),
-    ExportColumn("direction"),
-    ExportColumn("source"),
-    ExportColumn("n", CellType.WHOLE),
-    ExportColumn("repetitions", CellType.WHOLE),
-    *(ExportColumn(name, CellType.NUMBER) for name in _STATISTICS),
-    ExportColumn("outcomes"),
-    ExportColumn("left_out"),
-    ExportColumn("suspect_counted", CellType.WHOLE),
-    ExportColumn("versions"),
-    ExportColumn("commit"),
-    ExportColumn("dirty", CellType.FLAG),
-    ExportColumn("subject"),
-    ExportColumn("host"),
-    ExportColumn("benchyard"),
-)
-_OURS = (ExportColumn("case"), *_BEFORE, *_AFTER)
 
 
 def summarized(sources: Sequence[CaseFolder], choice: Choice, tally: Tally) -> Rows:
     """Return the rows of some cases; runs of another subject than the newest have their own."""
-    points = point_columns([source.point for source in sources], [one.name for one in _OURS])
+    return rows_of_sources(_COLUMNS, sources, choice, tally, _of_source)
 
-    def of_source(source: CaseFolder, metrics: Metrics) -> Iterator[Cells]:
-        start = start_of_row(source, points)
-        for document, end in summaries(source, choice, tally):
-            for cells in _of_summary(document, metrics):
-                yield (*start, *cells, *end)
 
-    return Rows(
-        (ExportColumn("case"), *points.values(), *_BEFORE, *_AFTER),
-        lambda: rows_of_sources(sources, choice, tally, of_source),
-    )
+def _of_source(
+    source: CaseFolder, choice: Choice, tally: Tally, metrics: Metrics
+) -> Iterator[Cells]:
+    for document, end in summaries(source, choice, tally):
+        for cells in _of_summary(document, metrics):
+            yield (*cells, *end)
 
 
 def summaries(
@@ -107,11 +61,10 @@ def _of_summary(document: Mapping[str, Any], metrics: Metrics) -> Iterator[Cells
 def _of_metric(name: str, metric: Mapping[str, Any]) -> Iterator[Cell]:
     yield from (text(name), metric["unit"], metric["direction"], metric["source"])
     yield from (metric["n_runs"], metric["n_repetitions"])
-    for path in _STATISTICS.values():
-        value: Any = metric["statistics"]
-        for key in path:
-            value = value[key]
-        yield value
+    statistics: dict[str, Any] = metric["statistics"]
+    known = {**statistics["median_interval"], **statistics}
+    known["cv"] = known["coefficient_of_variation"]
+    yield from (known[name] for name in STATISTICS)
 
 
 def in_words(counts: Mapping[str, int]) -> str:

@@ -25,11 +25,11 @@ from benchyard.results.summary_metrics import (
 )
 from benchyard.results.trust import Suspect, counts_suspect, host_quality
 from benchyard.show.export.columns import (
+    ORIGIN,
     Cells,
-    CellType,
-    ExportColumn,
     Metrics,
     Rows,
+    own_column,
     point_cell,
     point_columns,
     text,
@@ -38,38 +38,11 @@ from benchyard.show.export.sources import CaseFolder, read
 
 #: Why executions are left out, beside the reasons of ``summary.json``.
 SET_UP, WARMUP, OTHER_SUBJECT = "set_up", "warmup", "other_subject"
-_CASE = ExportColumn("case")
-_BEFORE = (
-    ExportColumn("campaign"),
-    ExportColumn("run", CellType.WHOLE),
-    ExportColumn("step", CellType.WHOLE),
-    ExportColumn("step_id"),
-    ExportColumn("step_name"),
-    ExportColumn("attempt", CellType.WHOLE),
-    ExportColumn("repetition", CellType.WHOLE),
+_COLUMNS = (
+    *("campaign", "run", "step", "step_id", "step_name", "attempt", "repetition"),
+    *("metric", "value", "unit", "direction", "source"),
+    *("outcome", "left_out", "suspect", "suspect_reasons", "began", *ORIGIN, "host_quality"),
 )
-_METRIC = (
-    ExportColumn("metric"),
-    ExportColumn("value", CellType.NUMBER),
-    ExportColumn("unit"),
-    ExportColumn("direction"),
-    ExportColumn("source"),
-)
-_AFTER = (
-    ExportColumn("outcome"),
-    ExportColumn("left_out"),
-    ExportColumn("suspect", CellType.FLAG),
-    ExportColumn("suspect_reasons"),
-    ExportColumn("began", CellType.MOMENT),
-    ExportColumn("versions"),
-    ExportColumn("commit"),
-    ExportColumn("dirty", CellType.FLAG),
-    ExportColumn("subject"),
-    ExportColumn("host"),
-    ExportColumn("benchyard"),
-    ExportColumn("host_quality"),
-)
-_OURS = (_CASE, *_BEFORE, *_METRIC, *_AFTER)
 #: Digits of a subject's digest, as in the name of a campaign's folder.
 _DIGITS = 12
 
@@ -140,36 +113,41 @@ class Tally:
 
 def tidy(sources: Sequence[CaseFolder], choice: Choice, tally: Tally) -> Rows:
     """Return the rows of all runs of some cases, case by case and in the order of the runs."""
-    points = point_columns([source.point for source in sources], [one.name for one in _OURS])
-
-    def of_source(source: CaseFolder, metrics: Metrics) -> Iterator[Cells]:
-        return _of_source(source, points, choice, metrics, tally)
-
-    return Rows(
-        (_CASE, *points.values(), *_BEFORE, *_METRIC, *_AFTER),
-        lambda: rows_of_sources(sources, choice, tally, of_source),
-    )
+    return rows_of_sources(_COLUMNS, sources, choice, tally, _of_source)
 
 
 def rows_of_sources(
+    names: Sequence[str],
     sources: Sequence[CaseFolder],
     choice: Choice,
     tally: Tally,
-    of_source: Callable[[CaseFolder, Metrics], Iterator[Cells]],
-) -> Iterator[Cells]:
-    """Yield the rows of some cases, one after another.
+    of_source: Callable[[CaseFolder, Choice, Tally, Metrics], Iterator[Cells]],
+) -> Rows:
+    """Return the rows of some cases, one after another.
 
-    Raises:
-        InputError: At the end, if there was none, or a wanted metric is nowhere.
+    They begin with the case, its point and its campaign. Reading them raises an ``InputError`` at
+    the end, if there was none, or a wanted metric is nowhere.
+
+    Args:
+        names: Of the columns but for those of the case and its point.
+        of_source: Yields what stands behind the campaign.
     """
-    metrics, made = Metrics(choice.metrics), 0
-    tally.begin()
-    for source in sources:
-        for cells in of_source(source, metrics):
-            made += 1
-            yield cells
-    metrics.refuse_unmatched()
-    refuse_nothing(made, sources, tally.unreadable)
+    points = point_columns([source.point for source in sources], ["case", *names])
+
+    def read_rows() -> Iterator[Cells]:
+        metrics, made = Metrics(choice.metrics), 0
+        tally.begin()
+        for source in sources:
+            point = (point_cell(source.point.get(name), c.kind) for name, c in points.items())
+            start = (text(source.case), *point, text(source.campaign))
+            for cells in of_source(source, choice, tally, metrics):
+                made += 1
+                yield (*start, *cells)
+        metrics.refuse_unmatched()
+        refuse_nothing(made, sources, tally.unreadable)
+
+    columns = [own_column("case"), *points.values(), *map(own_column, names)]
+    return Rows(columns, read_rows)
 
 
 def refuse_nothing(made: int, sources: Sequence[CaseFolder], unreadable: Sequence[str]) -> None:
@@ -184,18 +162,8 @@ def refuse_nothing(made: int, sources: Sequence[CaseFolder], unreadable: Sequenc
         raise InputError("\n".join([nothing, *unreadable]))
 
 
-def start_of_row(source: CaseFolder, points: Mapping[str, ExportColumn]) -> Cells:
-    """Return the cells that name a case, its point and its campaign."""
-    point = (point_cell(source.point.get(name), c.kind) for name, c in points.items())
-    return (text(source.case), *point, text(source.campaign))
-
-
 def _of_source(
-    source: CaseFolder,
-    points: Mapping[str, ExportColumn],
-    choice: Choice,
-    metrics: Metrics,
-    tally: Tally,
+    source: CaseFolder, choice: Choice, tally: Tally, metrics: Metrics
 ) -> Iterator[Cells]:
     found = read(source)
     tally.unreadable += found.unreadable
@@ -203,11 +171,10 @@ def _of_source(
     runs += [(record, UNFINISHED_RUN) for record in found.unfinished]
     taken = _measured_names(record for record, _ in runs)
     included = _suspect_counts(chain(*found.groups[:1]), choice.suspect)
-    start = start_of_row(source, points)
     for record, why in sorted(runs, key=lambda one: one[0].run):
         end = (*origin(record), host_quality(record).value)
         for step in record.steps:
-            before = (*start, record.run, step.index, text(step.id), text(step.name))
+            before = (record.run, step.index, text(step.id), text(step.name))
             kinds = declared_kinds(step)
             include_suspect = included.get(step.index, True)
             for made in _executions(step, why, taken[step.index], include_suspect=include_suspect):

@@ -7,7 +7,6 @@ from statistics import median as median_of
 import pytest
 
 from benchyard.core.model import Json, Outcome
-from benchyard.core.wording import cell
 from benchyard.show.export.columns import Cell, Cells, Rows
 from benchyard.show.export.paper import PaperTable, markdown, paper_tables
 from benchyard.show.export.sources import CaseFolder
@@ -113,13 +112,13 @@ def test_a_missing_figure_is_none_and_a_missing_interval_is_told(write_run: Writ
     assert figures(table) == [["sort", "1.0035 ± 0.0025", "1.00"], ["b", "None", "2.00"]]
     assert table.note.startswith("Median over 1 to 6 runs, ± the farther end")
     assert table.note.endswith("Without ±: too few runs for an interval.")
-    made = markdown([table], cell)
+    made = markdown([table])
     assert made.splitlines()[4:6] == ["| sort | 1.0035 ± 0.0025 | 1.00 |", "| b | - | 2.00 |"]
 
 
 def test_markdown_escapes_names(write_run: WriteRun) -> None:
     results = write_run(1, took(1.0, name="<b>|*x*"), name="a|b")
-    made = markdown(tables(results), cell)
+    made = markdown(tables(results))
     assert made.startswith("**a\\|b**\n\n| step | duration (s) |\n| --- | ---: |\n")
     assert "| \\<b\\>\\|\\*x\\* | 1.00 |" in made
 

@@ -25,7 +25,7 @@ from benchyard.show.history.report import (
     tests_table,
     timings_table,
 )
-from benchyard.show.history.series import Series, Window, read_entries, read_entry, read_tests
+from benchyard.show.history.series import Series, Window, read_series, read_tests
 
 #: How many of the newest are looked at, unless the user says otherwise.
 LIMIT = 100
@@ -89,11 +89,7 @@ def command(
         if test is None:
             _show_tests(reader, sink, window, as_json=as_json)
             return
-        found = (
-            list(read_entries(reader, test, window))
-            if entry is None
-            else read_entry(reader, test, entry, window)
-        )
+        found = read_series(reader, test, entry, window)
     if as_json:
         print_json(entries_document(sink, window, test, found, newest_first=newest_first))
     elif entry is None:

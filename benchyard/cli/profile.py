@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -17,13 +18,12 @@ from benchyard.cli.trace_sources import (
     where_options,
 )
 from benchyard.core.errors import RecordError
-from benchyard.core.model import Json
 from benchyard.core.outputs import failed
 from benchyard.core.quantity import duration, plural
 from benchyard.core.table import Table
 from benchyard.results.record import read_record
 from benchyard.show.traces import difference_report, report
-from benchyard.show.traces.flame import draw_flame
+from benchyard.show.traces.flame import flame_drawing
 from benchyard.statistics.comparison import Verdict
 from benchyard.traces.critical_path import CriticalPath, critical_path
 from benchyard.traces.difference import Profiled, differences, mean_totals, profiled
@@ -62,32 +62,31 @@ class _View:
 
     limit: int
     by_path: bool | None
+    flame: Path | None
     as_csv: bool
     as_json: bool
 
-    def describe(self, sources: Sequence[TraceSelection], flame: Path | None) -> None:
+    def describe(self, sources: Sequence[TraceSelection]) -> None:
         traces = [source.load() for source in sources]
-        trace = traces[0]
-        if len(traces) > 1:
-            trace = side_by_side(traces, [one.title for one in sources])
-        if flame:
-            title = ", ".join(source.title for source in sources)
-            draw_flame(profiled(trace, by_path=True).total_s, flame, title, unit=trace.unit.name)
+        titles = [source.title for source in sources]
+        trace = side_by_side(traces, titles) if len(traces) > 1 else traces[0]
+        if self.flame:
+            totals = profiled(trace, by_path=True).total_s
+            flame_drawing(totals, ", ".join(titles), unit=trace.unit.name).write(self.flame)
         found = statistics_of(trace)
         critical = _critical(sources[0]) if len(sources) == 1 else None
         rows = report.rows_of(found, by_path=bool(self.by_path))
         if self.as_json:
             print_json(report.statistics_document(found, rows, critical))
         elif self.as_csv:
-            say(report.statistics_csv(found.unit, rows).removesuffix("\n"))
+            say(report.names_table(found.unit, rows).without(["self_share"]).csv(), end="")
         else:
             self._print(rows, found, critical)
         _tell_losses(trace)
-        _tell_file(flame)
 
     def _print(
         self,
-        rows: Sequence[Mapping[str, Json]],
+        rows: Sequence[Mapping[str, Any]],
         found: TraceStatistics,
         critical: CriticalPath | None,
     ) -> None:
@@ -110,40 +109,31 @@ class _View:
             waited, after = duration(critical.waited_s), duration(critical.after_s)
             say(f"waited {waited} before steps; {after} from the last one to the end")
 
-    def compare(
-        self,
-        baseline: Sequence[TraceSelection],
-        candidate: Sequence[TraceSelection],
-        flame: Path | None,
-    ) -> None:
-        # One after the other: only the sums of each trace stay in memory.
-        by_path = bool(self.by_path) or flame is not None
-        sides = [[_summed(one, by_path=by_path) for one in side] for side in (baseline, candidate)]
-        found = differences(*sides)
-        if flame:
-            totals = mean_totals(sides[1])
-            title = f"{candidate[0].title} against {baseline[0].title}"
-            draw_flame(totals, flame, title, found, sides[1][0].unit)
-            if not self.by_path:
-                sides = [
-                    [_summed(one, by_path=False) for one in side] for side in (baseline, candidate)
-                ]
-                found = differences(*sides)
+    def compare(self, sides: Sequence[Sequence[TraceSelection]]) -> None:
+        def summed(*, by_path: bool) -> list[list[Profiled]]:
+            # One after the other: only the sums of each trace stay in memory.
+            return [[_summed(one, by_path=by_path) for one in side] for side in sides]
+
+        sums = summed(by_path=bool(self.by_path))
+        found = differences(*sums)
+        if self.flame:
+            drawn = sums if self.by_path else summed(by_path=True)
+            title = f"{sides[1][0].title} against {sides[0][0].title}"
+            changed = found if self.by_path else differences(*drawn)
+            picture = flame_drawing(mean_totals(drawn[1]), title, changed, unit=drawn[1][0].unit)
+            picture.write(self.flame)
         if self.as_json:
             print_json({"differences": [*difference_report.differences_document(found)]})
         elif self.as_csv:
-            say(difference_report.differences_csv(found).removesuffix("\n"))
+            say(difference_report.differences_csv(found), end="")
         else:
-            say(f"baseline {plural(len(sides[0]), 'trace')}, candidate {len(sides[1]):,}\n")
-            self._table(
-                difference_report.differences_table(found[: self.limit], report.LONGEST_NAME),
-                len(found),
-                "row",
-            )
+            say(f"baseline {plural(len(sums[0]), 'trace')}, candidate {len(sums[1]):,}\n")
+            shown = found[: self.limit]
+            table = difference_report.differences_table(shown, report.LONGEST_NAME)
+            self._table(table, len(found), "row")
             say(f"\n{difference_report.differences_summary(found)}")
             if any(one.judgement.verdict is Verdict.CANNOT_TELL for one in found):
                 say("cannot tell: so few traces cannot show any difference among so many names")
-        _tell_file(flame)
 
     def _table(self, table: Table, count: int, noun: str) -> None:
         print_table(table)
@@ -178,7 +168,6 @@ class _View:
 def command(
     sources: tuple[str, ...],
     candidates: tuple[str, ...],
-    flame: Path | None,
     where: CasePlaces,
     view: _View,
 ) -> None:
@@ -191,9 +180,11 @@ def command(
     if view.by_path is None:
         view = replace(view, by_path=found[0].run is not None)
     if candidates:
-        view.compare(found, sources_of(candidates, where, every_run=True), flame)
+        view.compare([found, sources_of(candidates, where, every_run=True)])
     else:
-        view.describe(found, flame)
+        view.describe(found)
+    if view.flame and not failed(view.flame):
+        say(f"flame graph: {view.flame}", err=True)
 
 
 def _summed(source: TraceSelection, *, by_path: bool) -> Profiled:
@@ -216,8 +207,3 @@ def _critical(source: TraceSelection) -> CriticalPath | None:
 def _tell_losses(trace: Trace) -> None:
     for loss in trace.losses:
         say(f"warning: {loss}", err=True)
-
-
-def _tell_file(flame: Path | None) -> None:
-    if flame and not failed(flame):
-        say(f"flame graph: {flame}", err=True)

@@ -13,7 +13,7 @@ from benchyard.core.quantity import amount, duration, plural, shorten, tick
 from benchyard.publish.sinks.contract import Timing
 from benchyard.show.axes import GRID, INK, LETTER, Axis, Frame, SeriesLook, short
 from benchyard.show.drawing import Dots, Drawing, Line, Shape, Text
-from benchyard.show.history.report import LEAST_RANGE, host_names, several_hosts, short_name
+from benchyard.show.history.report import around, host_names, several_hosts, short_name
 from benchyard.show.history.series import Series
 from benchyard.show.history.steps import Group, StepHistory, Value
 
@@ -210,7 +210,7 @@ def _series_panel(series: Series, *, several: bool) -> Panel:
         "s",
         [*_shapes(series)],
         [(one.timing.started_at.timestamp(), one.text) for one in series.changes],
-        None if series.median is None else _around(series.finite, series.median),
+        None if series.median is None else around(series.finite, series.median),
         _LAST,
     )
 
@@ -230,13 +230,6 @@ def _shapes(series: Series) -> Iterator[Line | Dots]:
 
 def _timing_points(timings: Sequence[Timing]) -> list[tuple[float, float]]:
     return [(one.started_at.timestamp(), one.wall_time) for one in timings]
-
-
-def _around(values: Sequence[float], usual: float) -> tuple[float, float]:
-    """Return the ends of the values, never closer than ``LEAST_RANGE`` of the median."""
-    low, high = min(values), max(values)
-    missing = max(LEAST_RANGE * abs(usual) - (high - low), 0.0)
-    return low - missing / 2, high + missing / 2
 
 
 # -- steps of a case

@@ -37,6 +37,7 @@ from benchyard.core.table import Table, text_table
 from benchyard.core.wording import printable
 from benchyard.publish.sinks.contract import Timing
 from benchyard.results.subject import commit_of
+from benchyard.show.axes import Axis
 from benchyard.show.history.series import Change, Series, TestSummary, Window, ratio
 from benchyard.statistics import median
 
@@ -209,36 +210,24 @@ def sparkline(values: Sequence[float], width: int, marks: str = BLOCKS) -> str:
         values: Shape (n,); what is not finite is a gap.
         marks: From low to high.
     """
-    cells = [_median(cell) for cell in _cells(values, width)]
-    known = [cell for cell in cells if cell is not None]
-    if not known:
-        return GAP * len(cells)
-    low, high = _bounds(known)
-    return "".join(GAP if cell is None else _mark(cell, low, high, marks) for cell in cells)
-
-
-def _cells(values: Sequence[float], width: int) -> list[Sequence[float]]:
     count = min(len(values), max(width, 1))
-    edges = [len(values) * place // count for place in range(count + 1)] if count else [0]
-    return [values[start:end] for start, end in pairwise(edges)]
+    edges = [len(values) * place // max(count, 1) for place in range(count + 1)]
+    cells = [list(filter(math.isfinite, values[start:end])) for start, end in pairwise(edges)]
+    # Halved, since the span of the largest values is no number.
+    medians = [median(cell) / 2 for cell in cells if cell]
+    if not medians:
+        return GAP * count
+    low, high = around(medians, median(medians))
+    scale = Axis(low, high, 0, len(marks))
+    levels = iter([min(int(scale(value)), len(marks) - 1) for value in medians])
+    return "".join(marks[next(levels)] if cell else GAP for cell in cells)
 
 
-def _median(values: Sequence[float]) -> float | None:
-    finite = [value for value in values if math.isfinite(value)]
-    return median(finite) if finite else None
-
-
-def _bounds(known: Sequence[float]) -> tuple[float, float]:
-    """Return the values of the lowest and highest mark, halved against overflow."""
-    low, high = min(known) / 2, max(known) / 2
-    missing = max(LEAST_RANGE * abs(median(known)) / 2 - (high - low), 0.0)
+def around(values: Sequence[float], usual: float) -> tuple[float, float]:
+    """Return the ends of values, never closer than ``LEAST_RANGE`` of what is usual."""
+    low, high = min(values), max(values)
+    missing = max(LEAST_RANGE * abs(usual) - (high - low), 0.0)
     return low - missing / 2, high + missing / 2
-
-
-def _mark(value: float, low: float, high: float, marks: str) -> str:
-    span = high - low
-    share = (value / 2 - low) / span if span > 0 and math.isfinite(span) else 0.5
-    return marks[min(int(share * len(marks)), len(marks) - 1)]
 
 
 # -- the document

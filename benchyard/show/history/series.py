@@ -179,36 +179,23 @@ def _summary(reader: Reader, test: str, window: Window) -> TestSummary:
     return TestSummary(test, len(shown), len(shown) == len(found), first, last)
 
 
-def read_entries(reader: Reader, test: str, window: Window) -> Iterator[Series]:
-    """Yield every entry of a test, sorted by name, of each host; without timings it is left out.
+def read_series(reader: Reader, test: str, entry: str | None, window: Window) -> list[Series]:
+    """Return the series of each host of an entry, or of all entries, sorted by name.
 
-    Raises:
-        InputError: If there is no such test, or the host that is wanted never measured it.
-    """
-    found = False
-    entries = _entries(reader, test)
-    for entry in entries:
-        for series in _series(reader, test, entry, window):
-            found = True
-            yield series
-    if not found:
-        _check_host(reader, test, entries, window)
-
-
-def read_entry(reader: Reader, test: str, entry: str, window: Window) -> list[Series]:
-    """Return one entry of a test: the series of each host, or an empty one.
+    Of all entries those without timings are left out; of a single one the series is empty then.
 
     Raises:
         InputError: If there is no such test or entry, or the host that is wanted never measured it.
     """
-    series = list(_series(reader, test, entry, window))
-    if not series:
-        entries = _entries(reader, test)
-        if entry not in entries:
-            unknown = f"the test '{quote(test)}' has no entry '{quote(entry)}'"
-            raise InputError(unknown + _hint(entry, entries))
-        _check_host(reader, test, [entry], window)
-    return series or [Series(test, entry, ())]
+    names = _entries(reader, test) if entry is None else [entry]
+    found = [series for name in names for series in _series(reader, test, name, window)]
+    if found:
+        return found
+    if entry is not None and entry not in (known := _entries(reader, test)):
+        unknown = f"the test '{quote(test)}' has no entry '{quote(entry)}'"
+        raise InputError(unknown + _hint(entry, known))
+    _check_host(reader, test, names, window)
+    return [] if entry is None else [Series(test, entry, ())]
 
 
 def _series(reader: Reader, test: str, entry: str, window: Window) -> Iterator[Series]:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from benchyard.analysis.comparison.wording import change, signed
 from benchyard.core.quantity import amount, percent, plural, shorten
@@ -85,28 +84,6 @@ def _laid_out(root: _Frame) -> Iterator[FlameBox]:
             left += child.total / whole
 
 
-def draw_flame(
-    totals_s: Mapping[Names, float],
-    file: Path,
-    title: str,
-    found: Sequence[NamedDifference] | None = None,
-    unit: str = "s",
-) -> None:
-    """Draw a flame graph, as SVG with a title on each frame, or as PNG.
-
-    Args:
-        totals_s: Of each path, in seconds; the candidate's if ``found`` is given.
-        file: It ends in ``.svg`` or ``.png``.
-        title: Above it.
-        found: By path, what differs: red is slower, blue faster, grey not shown to differ.
-        unit: Of the totals.
-
-    Raises:
-        OSError: If it cannot be written.
-    """
-    flame_drawing(totals_s, title, found, unit=unit).write(file)
-
-
 def flame_drawing(
     totals_s: Mapping[Names, float],
     title: str,
@@ -115,9 +92,12 @@ def flame_drawing(
     left_out: int = 0,
     unit: str = "s",
 ) -> Drawing:
-    """Return a flame graph; see ``draw_flame``.
+    """Draw a flame graph, with a title on each frame.
 
     Args:
+        totals_s: Of each path, in seconds; the candidate's if ``found`` is given.
+        title: Above it.
+        found: By path, what differs: red is slower, blue faster, grey not shown to differ.
         width: In pixels; 400 or more.
         left_out: Frames that are too narrow or too deep and not in ``totals_s``.
         unit: Of the totals.

@@ -2,25 +2,15 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
+from typing import Any
 
 import numpy as np
 
 from benchyard.core.model import Json
 from benchyard.core.quantity import amount, shorten
-from benchyard.core.table import (
-    COUNT,
-    LONG,
-    NUMBER,
-    SECONDS,
-    SHARE,
-    Cell,
-    Column,
-    Table,
-    csv_text,
-)
+from benchyard.core.table import COUNT, LONG, NUMBER, SECONDS, SHARE, Cell, Column, Table
 from benchyard.core.wording import printable
 from benchyard.traces.critical_path import CriticalPath
-from benchyard.traces.difference import Names
 from benchyard.traces.model import Unit
 from benchyard.traces.statistics import (
     CounterStatistics,
@@ -36,14 +26,9 @@ _FIELDS = {"self": "self_time", "min": "least", "max": "most"}
 _COLUMNS = ("count", "total", "self", "median", "p90", "p99", "min", "max")
 
 
-def joined(names: Names) -> str:
-    """Write a path of names."""
-    return " > ".join(names)
-
-
 def rows_of(
     statistics: TraceStatistics, *, by_path: bool, most: int | None = None
-) -> list[dict[str, Json]]:
+) -> list[dict[str, Any]]:
     """Return what is known of each name or path, the longest self time first; times in ns.
 
     Args:
@@ -54,11 +39,11 @@ def rows_of(
     found: Durations = statistics.by_path if by_path else statistics.by_name
     order = np.argsort(-found.self_time, kind="stable")[:most]
     whole = scale_of(statistics.unit)
-    columns: dict[str, list[Json]] = {}
+    columns: dict[str, list[float]] = {}
     for column, key in columns_of(statistics.unit).items():
         values = getattr(found, _FIELDS.get(column, column))[order]
         columns[key] = (values if whole == 1 or column == "count" else values / whole).tolist()
-    rows: list[dict[str, Json]] = []
+    rows: list[dict[str, Any]] = []
     for place, number in enumerate(found.which[order].tolist()):
         names = statistics.path(number) if by_path else (str(statistics.names[number]),)
         rows.append({"names": [*names], **{key: column[place] for key, column in columns.items()}})
@@ -99,12 +84,8 @@ def in_unit(value: float, unit: Unit) -> str:
     return amount(value / unit.scale, unit.name)
 
 
-def _number(value: Json) -> float:
-    return value if isinstance(value, (int, float)) else 0.0
-
-
 def names_table(
-    unit: Unit, rows: Sequence[Mapping[str, Json]], whole: float = 0, longest: int | None = None
+    unit: Unit, rows: Sequence[Mapping[str, Any]], whole: float = 0, longest: int | None = None
 ) -> Table:
     """Return how long each name or path took.
 
@@ -118,12 +99,12 @@ def names_table(
     figures = [Column(key, name.capitalize(), NUMBER) for name, key in keys.items()]
     after = list(keys).index("self") + 1
     figures.insert(after, Column("self_share", "Self %", SHARE))
-    whole = whole or sum(_number(row[keys["self"]]) for row in rows) or 1.0
+    whole = whole or sum(row[keys["self"]] for row in rows) or 1.0
     cells: list[list[Cell]] = []
     for row in rows:
         listed = [_figure(row[key], key, unit) for key in keys.values()]
-        listed.insert(after, Cell(_number(row[keys["self"]]) / whole))
-        cells.append([name_cell(_names(row), longest), *listed])
+        listed.insert(after, Cell(row[keys["self"]] / whole))
+        cells.append([name_cell(row["names"], longest), *listed])
     return Table(
         *("names", "Heaviest names", [Column("name", "Name", LONG), *figures], cells),
         notes=["Self time is the time of a slice without the slices inside it."],
@@ -131,19 +112,14 @@ def names_table(
     )
 
 
-def _figure(value: Json, key: str, unit: Unit) -> Cell:
-    number = _number(value)
-    return Cell(value, f"{number:,}" if key == "count" else in_unit(number * scale_of(unit), unit))
+def _figure(value: float, key: str, unit: Unit) -> Cell:
+    text = f"{value:,}" if key == "count" else in_unit(value * scale_of(unit), unit)
+    return Cell(value, text)
 
 
-def _names(row: Mapping[str, Json]) -> Names:
-    names = row["names"]
-    return tuple(map(str, names)) if isinstance(names, list) else ()
-
-
-def name_cell(names: Names, longest: int | None) -> Cell:
+def name_cell(names: Sequence[str], longest: int | None) -> Cell:
     """Return a path of names, shortened for people."""
-    name = joined(names)
+    name = " > ".join(names)
     return Cell(name, shorten(printable(name), longest, 20) if longest else None)
 
 
@@ -221,7 +197,7 @@ def critical_table(path: CriticalPath) -> Table:
 
 def statistics_document(
     statistics: TraceStatistics,
-    rows: Sequence[Mapping[str, Json]],
+    rows: Sequence[Mapping[str, Any]],
     critical: CriticalPath | None = None,
 ) -> dict[str, Json]:
     """Return all figures as JSON; times in nanoseconds."""
@@ -243,10 +219,3 @@ def statistics_document(
     if critical:
         document["critical_path"] = [*critical_table(critical).records()]
     return document
-
-
-def statistics_csv(unit: Unit, rows: Iterable[Mapping[str, Json]]) -> str:
-    """Return a line for each name or path; times in nanoseconds."""
-    figures = columns_of(unit).values()
-    lines = ([joined(_names(row)), *(_number(row[one]) for one in figures)] for row in rows)
-    return csv_text([["name", *figures], *lines])

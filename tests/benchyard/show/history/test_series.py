@@ -13,8 +13,7 @@ from benchyard.show.history.series import (
     TestSummary,
     Window,
     ratio,
-    read_entries,
-    read_entry,
+    read_series,
     read_tests,
 )
 from tests.benchyard.show.history.conftest import FakeReader, day, series
@@ -74,11 +73,11 @@ def test_a_limit_asks_for_one_more_and_no_others() -> None:
 
 def test_entries_oldest_timing_first_whatever_the_limit() -> None:
     reader = FakeReader(READER)
-    load, sort = read_entries(reader, "words", Window(limit=2))
+    load, sort = read_series(reader, "words", None, Window(limit=2))
     assert load == replace(series(4.0, 5.0), whole=False)
     assert [one.wall_time for one in sort.timings] == [2.0, 3.0]
     assert reader.asked[-1] == ("words", "sort", None, 2)
-    [only] = read_entries(reader, "words", Window(day(2)))
+    [only] = read_series(reader, "words", None, Window(day(2)))
     assert only.entry == "sort"
 
 
@@ -91,30 +90,27 @@ def test_entries_oldest_timing_first_whatever_the_limit() -> None:
     ],
 )
 def test_an_unknown_test_gets_a_suggestion(test: str, said: str) -> None:
-    for act in (
-        lambda: list(read_entries(FakeReader(READER), test, Window())),
-        lambda: read_entry(FakeReader(READER), test, "load", Window()),
-    ):
+    for entry in (None, "load"):
         with pytest.raises(InputError) as caught:
-            act()
+            read_series(FakeReader(READER), test, entry, Window())
         assert str(caught.value) == said
 
 
 def test_an_unknown_entry_gets_a_suggestion() -> None:
     with pytest.raises(InputError, match="the test 'words' has no entry 'lod'; did you mean 'lo"):
-        read_entry(FakeReader(READER), "words", "lod", Window())
+        read_series(FakeReader(READER), "words", "lod", Window())
     names = ("the first query", "the second query", "load")
     many = FakeReader({"words": {name: [1.0] for name in names}})
     with pytest.raises(InputError, match="'QUERY'; known: the first query, the second query"):
-        read_entry(many, "words", "QUERY", Window())
+        read_series(many, "words", "QUERY", Window())
 
 
 def test_an_empty_sink_says_so() -> None:
     with pytest.raises(InputError, match="there is no test 'x'; nothing was published there yet"):
-        list(read_entries(FakeReader({}), "x", Window()))
+        read_series(FakeReader({}), "x", None, Window())
 
 
 def test_names_do_nothing_to_a_terminal() -> None:
     with pytest.raises(InputError) as caught:
-        read_entry(FakeReader({"a\x1b[2J": {}}), "\x1b[31m", "x", Window())
+        read_series(FakeReader({"a\x1b[2J": {}}), "\x1b[31m", "x", Window())
     assert str(caught.value).isprintable()

@@ -1,12 +1,12 @@
 """Flame graphs: where frames lie, what they say, and whose names do no harm."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
 
-from benchyard.show.traces.flame import DEEPEST, boxes_of, draw_flame
+from benchyard.show.drawing import Format
+from benchyard.show.traces.flame import DEEPEST, boxes_of, flame_drawing
 from benchyard.traces.building import TraceBuilder
 from benchyard.traces.difference import Names, Profiled, differences, profiled
 
@@ -32,39 +32,32 @@ def test_frames_lie_below_what_contains_them() -> None:
     assert narrow == 1
 
 
-def titles(file: Path) -> list[str]:
-    root = ET.parse(file).getroot()  # noqa: S314 - our own
+def titles(svg: str) -> list[str]:
+    root = ET.fromstring(svg)  # noqa: S314 - our own
     return [str(one.text) for one in root.iter(f"{_SVG}title")]
 
 
-def test_an_svg_says_what_each_frame_took(tmp_path: Path) -> None:
-    draw_flame(TOTALS, tmp_path / "f.svg", "a run")
-    assert "main > b: 2.00 s, 50 %" in titles(tmp_path / "f.svg")
-    assert "1 frame below 0.1 % of it is not drawn" in (tmp_path / "f.svg").read_text()
+def test_an_svg_says_what_each_frame_took() -> None:
+    made = flame_drawing(TOTALS, "a run").svg()
+    assert "main > b: 2.00 s, 50 %" in titles(made)
+    assert "1 frame below 0.1 % of it is not drawn" in made
 
 
-@pytest.mark.parametrize("ending", [".svg", ".png"])
-def test_deep_stacks_are_drawn_as_far_as_there_is_room(tmp_path: Path, ending: str) -> None:
-    file = tmp_path / f"f{ending}"
+def test_deep_stacks_are_drawn_as_far_as_there_is_room() -> None:
     names = tuple(f"frame {at}" for at in range(DEEPEST + 100))
-    draw_flame({names[:depth]: 1.0 for depth in range(1, len(names) + 1)}, file, "deep")
-    if ending == ".svg":
-        assert len(titles(file)) == DEEPEST
-        assert (
-            f"100 frames below 0.1 % of it, or inside of {DEEPEST} others, are not drawn"
-            in file.read_text()
-        )
+    deep = flame_drawing({names[:depth]: 1.0 for depth in range(1, len(names) + 1)}, "deep")
+    assert deep.picture("png").startswith(b"\x89PNG")
+    assert len(titles(deep.svg())) == DEEPEST
+    assert f"100 frames below 0.1 % of it, or inside of {DEEPEST} others" in deep.svg()
 
 
-@pytest.mark.parametrize("ending", [".svg", ".png"])
-def test_hostile_names_and_nothing_are_drawn(tmp_path: Path, ending: str) -> None:
-    file = tmp_path / f"f{ending}"
+@pytest.mark.parametrize(("kind", "begin"), [("svg", b"<svg"), ("png", b"\x89PNG")])
+def test_hostile_names_and_nothing_are_drawn(kind: Format, begin: bytes) -> None:
     names = {("<script>alert(1)</script>",): 1.0, ("$\\frac{",): 1.0, ("\x1b[31m\0",): 1.0}
-    draw_flame(names, file, "<b>$x^$")
-    content = file.read_bytes()
+    content = flame_drawing(names, "<b>$x^$").picture(kind)
     assert b"<script" not in content
-    assert content.startswith(b"\x89PNG" if ending == ".png" else b"<svg")
-    draw_flame({}, file, "nothing")
+    assert content.startswith(begin)
+    assert flame_drawing({}, "nothing").picture(kind).startswith(begin)
 
 
 def repeated(time: int) -> list[Profiled]:
@@ -80,13 +73,10 @@ def repeated(time: int) -> list[Profiled]:
 
 
 @pytest.mark.parametrize(("old", "new", "colour"), [(500, 900, "red"), (900, 500, "blue")])
-def test_what_differs_is_coloured_and_the_rest_is_grey(
-    tmp_path: Path, old: int, new: int, colour: str
-) -> None:
+def test_what_differs_is_coloured_and_the_rest_is_grey(old: int, new: int, colour: str) -> None:
     found = differences(repeated(old), repeated(new))
-    file = tmp_path / "d.svg"
-    draw_flame(repeated(new)[0].total_s, file, "new against old", found)
-    root = ET.parse(file).getroot()  # noqa: S314 - our own
+    made = flame_drawing(repeated(new)[0].total_s, "new against old", found)
+    root = ET.fromstring(made.svg())  # noqa: S314 - our own
     fills = {
         str(group.findtext(f"{_SVG}title")).partition(":")[0]: _fill(group)
         for group in root.iter(f"{_SVG}g")

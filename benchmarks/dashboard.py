@@ -148,7 +148,7 @@ def _matplotlib(curves: Curves) -> bytes:
     for place, panel in enumerate(curves.panels):
         axes = picture.add_axes((0.08, 0.05 + 0.235 * place, 0.9, 0.19))
         for line in panel.lines:
-            axes.plot(curves.at_s, [value or 0.0 for value in line.values], linewidth=1)
+            axes.plot(curves.at_s, panel.values(line), linewidth=1)
         for bar in curves.bars:
             axes.axvspan(bar.start_s, bar.end_s, alpha=0.2)
         axes.set_title(panel.name, loc="left")

@@ -21,28 +21,45 @@ CPU = "resource_cpu_s"
 MEMORY = ("resource_memory_peak_bytes", "resource_process_peak_rss_bytes")
 
 
+def metrics_of(step: Document) -> Mapping[str, Document]:
+    """Return the metrics of a step of summary.json by name; empty if it has none."""
+    return step.get("metrics") or {}
+
+
+def statistics_of(step: Document, metric: str = DURATION) -> Document:
+    """Return the statistics of a metric of a step; empty if it has none."""
+    document: Document = metrics_of(step).get(metric) or {}
+    return document.get("statistics") or {}
+
+
+def interval_of(step: Document, metric: str = DURATION) -> tuple[float | None, float | None]:
+    """Return the ends of the interval of the median; None where too few runs tell them."""
+    interval: Document = statistics_of(step, metric).get("median_interval") or {}
+    return interval.get("low"), interval.get("high")
+
+
 @dataclass(frozen=True, slots=True)
 class _Figures:
-    """A step, and one of its metrics: its name and document."""
+    """A step, and one of its metrics."""
 
     step: Document
     metric: str
-    document: Document
+
+    @property
+    def unit(self) -> str | None:
+        return metrics_of(self.step).get(self.metric, {}).get("unit")
 
     def statistic(self, name: str) -> float | None:
-        described: Document = self.document.get("statistics") or {}
-        return described.get(name)
+        return statistics_of(self.step, self.metric).get(name)
+
+    def interval(self) -> tuple[float | None, float | None]:
+        return interval_of(self.step, self.metric)
 
     def amount(self, value: float | None) -> Cell:
-        return Cell(value, amount(value, self.document.get("unit")))
+        return Cell(value, amount(value, self.unit))
 
     def figure(self, name: str) -> Cell:
         return self.amount(self.statistic(name))
-
-    def end(self, name: str) -> float | None:
-        described: Document = self.document.get("statistics") or {}
-        interval: Mapping[str, float | None] = described.get("median_interval") or {}
-        return interval.get(name)
 
     def counts(self, member: str) -> str | None:
         numbers: Mapping[str, int] = self.step.get(member) or {}
@@ -60,17 +77,16 @@ class _Figures:
 
     def half_width(self) -> Cell:
         """Return how far the farther end of the median's interval is; it is seldom symmetric."""
-        low, high, median = self.end("low"), self.end("high"), self.statistic("median")
+        (low, high), median = self.interval(), self.statistic("median")
         if low is None or high is None or median is None:
             return Cell(None)
         return self.amount(max(median - low, high - median))
 
     def own(self) -> float | None:
-        return own_time(self.step.get("metrics") or {}) if self.metric == DURATION else None
+        return own_time(metrics_of(self.step)) if self.metric == DURATION else None
 
     def median_of(self, *names: str) -> float | None:
-        metrics: Document = self.step.get("metrics") or {}
-        medians = (_Figures(self.step, n, metrics.get(n) or {}).statistic("median") for n in names)
+        medians = (statistics_of(self.step, name).get("median") for name in names)
         return next((median for median in medians if median is not None), None)
 
 
@@ -79,15 +95,15 @@ _COLUMNS: Mapping[str, tuple[Column, Callable[[_Figures], Value]]] = {
     "n": (Column("runs", "N", NUMBER), _Figures.n),
     "median": (Column("median", "Median", NUMBER), _Figures.median),
     "interval": (Column("half_width", "± 95 %", NUMBER), _Figures.half_width),
-    "low": (Column("low", "Low", NUMBER), lambda one: one.amount(one.end("low"))),
-    "high": (Column("high", "High", NUMBER), lambda one: one.amount(one.end("high"))),
+    "low": (Column("low", "Low", NUMBER), lambda one: one.amount(one.interval()[0])),
+    "high": (Column("high", "High", NUMBER), lambda one: one.amount(one.interval()[1])),
     "mean": (Column("mean", "Mean", NUMBER), lambda one: one.figure("mean")),
     "stdev": (Column("stdev", "Stdev", NUMBER), lambda one: one.figure("stdev")),
     "cv": (Column("cv", "CV", SHARE), lambda one: one.statistic("coefficient_of_variation")),
     "min": (Column("min", "Min", NUMBER), lambda one: one.figure("min")),
     "max": (Column("max", "Max", NUMBER), lambda one: one.figure("max")),
     "own": (Column("own_s", "Own", SECONDS), _Figures.own),
-    "unit": (Column("unit", "Unit"), lambda one: one.document.get("unit")),
+    "unit": (Column("unit", "Unit"), lambda one: one.unit),
     "cpu": (Column("median_cpu_s", "CPU", SECONDS), lambda one: one.median_of(CPU)),
     "memory": (Column("median_memory_bytes", "Memory", BYTES), lambda one: one.median_of(*MEMORY)),
     "outcomes": (Column("outcomes", "Outcomes"), lambda one: one.counts("outcomes")),
@@ -139,7 +155,7 @@ class Look:
         metrics = Metrics(self.metrics)
         for summary in summaries:
             for step in _all_steps(summary):
-                metrics.of(step.get("metrics") or {})
+                metrics.of(metrics_of(step))
         metrics.refuse_unmatched()
 
     def document(self, summary: dict[str, Any]) -> dict[str, Any]:
@@ -203,13 +219,11 @@ class Look:
 
     def figures(self, step: Document) -> Iterator[_Figures]:
         """Yield the wanted metrics of a step."""
-        metrics: Document = step.get("metrics") or {}
-        wanted = Metrics(self.metrics).of(metrics) if self.metrics else {DURATION: None}
+        wanted = Metrics(self.metrics).of(metrics_of(step)) if self.metrics else {DURATION: None}
         for name in wanted:
-            document: Document = metrics.get(name) or {}
             # A glob takes many counters that no kernel here tells.
-            if name == DURATION or document["statistics"]["n"]:
-                yield _Figures(step, name, document)
+            if name == DURATION or statistics_of(step, name)["n"]:
+                yield _Figures(step, name)
 
 
 def _common_name(step: str, points: Iterable[_Figures]) -> str:
@@ -247,8 +261,7 @@ def reported(summaries: Sequence[Document]) -> list[str]:
     """Return the names of the metrics that commands reported, beside those of any program."""
     found: dict[str, None] = {}
     for step in chain.from_iterable(map(_all_steps, summaries)):
-        metrics: Mapping[str, Document] = step.get("metrics") or {}
-        for name, metric in metrics.items():
+        for name, metric in metrics_of(step).items():
             usual = name.removeprefix("reported_") in _OF_ANY_PROGRAM
             if metric["source"] == "command" and not usual:
                 found[name] = None

@@ -20,7 +20,7 @@ from benchyard.results.reasons import BROKEN, why_failed, why_step_failed
 from benchyard.results.record import RunRecord, StepRecord
 from benchyard.results.subject import subject_of
 from benchyard.show.ci.outcomes import CaseOutcome
-from benchyard.show.summary_tables import Document
+from benchyard.show.summary_tables import Document, interval_of, statistics_of
 from benchyard.statistics.comparison import Verdict
 
 REGRESSION = "regression"
@@ -141,7 +141,7 @@ def _of_step(
     notes = tuple(_notes(step))
     passed = StepCheck(
         name=str(step["name"] if step else record and record.name),
-        seconds=_statistic(step, "median"),
+        seconds=statistics_of(step).get("median"),
         notes=notes,
         facts=_facts_of_step(step),
         is_odd=bool(notes),
@@ -172,31 +172,13 @@ def _notes(step: Document) -> Iterator[str]:
         yield f"suspect in {named_runs([one['run'] for one in suspect])}: {reasons[0]}{others}"
 
 
-def _described(step: Document) -> Document:
-    metrics: Document = step.get("metrics") or {}
-    length: Document = metrics.get(DURATION) or {}
-    return length.get("statistics") or {}
-
-
-def _statistic(step: Document, name: str) -> float | None:
-    value = _described(step).get(name)
-    return value if isinstance(value, int | float) else None
-
-
-def interval_of(step: Document) -> tuple[float, float] | None:
-    """Return the interval of the median of a step's durations (s); None if there is none."""
-    interval: Document = _described(step).get("median_interval") or {}
-    low, high = interval.get("low"), interval.get("high")
-    return None if low is None or high is None else (low, high)
-
-
 def _facts_of_step(step: Document) -> dict[str, str]:
     if not step.get("measured"):
         return {}
-    interval = interval_of(step)
-    ends = {} if interval is None else dict(zip(("low_s", "high_s"), interval, strict=True))
-    told = {"runs": _described(step).get("n", 0), "median_s": _statistic(step, "median"), **ends}
-    return {name: str(value) for name, value in told.items() if value is not None}
+    (low, high), about = interval_of(step), statistics_of(step)
+    told = {"runs": about.get("n", 0), "median_s": about.get("median"), "low_s": low}
+    known = {**told, "high_s": high}
+    return {name: str(value) for name, value in known.items() if value is not None}
 
 
 def _of_runs(outcome: CaseOutcome) -> Iterator[StepCheck]:

@@ -13,11 +13,10 @@ Source: https://prometheus.io/docs/specs/om/open_metrics_spec/, version 1.0.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from benchyard.analysis.comparison.samples import DURATION
 from benchyard.core.wording import printable
-from benchyard.show.ci.checks import CheckedCase, State, StepCheck, interval_of
+from benchyard.show.ci.checks import CheckedCase, State, StepCheck
 from benchyard.show.ci.outcomes import CaseOutcome
-from benchyard.show.summary_tables import Document
+from benchyard.show.summary_tables import interval_of, metrics_of, statistics_of
 
 
 def junit(cases: Sequence[CheckedCase]) -> bytes:
@@ -100,18 +99,17 @@ def openmetrics(outcomes: Sequence[CaseOutcome]) -> str:
         if step.get("measured")
     ]
     reported = (
-        ({**labels, "metric": name}, _median(metric))
+        ({**labels, "metric": name}, statistics_of(step, name).get("median"))
         for labels, step in steps
-        for name, metric in _metrics(step).items()
+        for name, metric in metrics_of(step).items()
         if metric.get("source") == "command"
     )
-    low, high = ([(labels, _end(step, end)) for labels, step in steps] for end in (0, 1))
-    medians = [(labels, _median(_metrics(s).get(DURATION))) for labels, s in steps]
+    low, high = ([(labels, interval_of(step)[end]) for labels, step in steps] for end in (0, 1))
+    medians = [(labels, statistics_of(step).get("median")) for labels, step in steps]
     counts = [(labels, len(step.get("runs") or ())) for labels, step in steps]
-    failed = [({"case": one.title}, len(one.failed)) for one in outcomes]
-    worse = [
-        ({"case": one.title}, len(one.regressions)) for one in outcomes if one.looked is not None
-    ]
+    cases = [({"case": one.title}, one) for one in outcomes]
+    failed = [(labels, len(one.failed)) for labels, one in cases]
+    worse = [(labels, len(one.regressions)) for labels, one in cases if one.looked is not None]
     families: list[tuple[str, str, str, Iterable[_Sample]]] = [
         ("step_median_seconds", "seconds", "Median time of a step.", medians),
         ("step_low_seconds", "seconds", "Lower end of the median's interval.", low),
@@ -138,17 +136,3 @@ def _family(name: str, unit: str, says: str, samples: Iterable[_Sample]) -> Iter
 
 def _escaped(text: str) -> str:
     return printable(text).replace("\\", "\\\\").replace('"', '\\"')
-
-
-def _metrics(step: Document) -> Mapping[str, Document]:
-    return step.get("metrics") or {}
-
-
-def _median(metric: Document | None) -> float | None:
-    statistics: Document = (metric or {}).get("statistics") or {}
-    return statistics.get("median")
-
-
-def _end(step: Document, end: int) -> float | None:
-    interval = interval_of(step)
-    return interval[end] if interval else None

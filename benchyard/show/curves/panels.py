@@ -1,8 +1,7 @@
 """Curves of a run: read from its folder, thinned to as many points as a picture can show."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,38 +16,6 @@ if TYPE_CHECKING:
 
 #: Fewer samples, or points of them within the run, make no curve.
 _LEAST_SAMPLES = 4
-
-
-@dataclass(frozen=True, slots=True)
-class RunCurve:
-    """One curve.
-
-    Args:
-        values: Shape (points,); None is not known.
-        of_host: Whether it is the host's, which all others are part of.
-    """
-
-    name: str
-    values: Sequence[float | None]
-    of_host: bool = False
-
-    @property
-    def most(self) -> float:
-        """The largest value; 0 if none is known."""
-        return max((value for value in self.values if value is not None), default=0.0)
-
-
-@dataclass(frozen=True, slots=True)
-class CurvePanel:
-    """Curves that share an axis.
-
-    Args:
-        unit: ``cores``, ``B`` or ``B/s``.
-    """
-
-    name: str
-    unit: str
-    lines: tuple[RunCurve, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +56,7 @@ class Curves:
     title: str
     length_s: float
     at_s: Sequence[float]
-    panels: tuple[CurvePanel, ...]
+    panels: "Sequence[ThinPanel]"
     bars: tuple[Bar, ...]
     samples: int
     phases: tuple[Phase, ...] = ()
@@ -131,18 +98,11 @@ def with_samples(steps: Curves, sources: "Sequence[SampledSource]", points: int)
     from benchyard.show.curves.thinning import thinned  # noqa: PLC0415 - as above
 
     thin = thinned(sources, 0.0, steps.length_s, points)
-    panels = tuple(CurvePanel(one.name, one.unit, tuple(_lines(one))) for one in thin.panels)
-    at_s: list[float] = thin.at_s.tolist()
-    return replace(steps, at_s=at_s, panels=panels, samples=thin.samples)
-
-
-def _lines(panel: "ThinPanel") -> Iterator[RunCurve]:
-    for line in panel.lines:
-        if line.of_host or line.moves:
-            values: list[float] = (line.most if panel.unit == "B" else line.mean).tolist()
-            known = [value if isfinite(value) else None for value in values]
-            # The host is an area in its panels of one line each; elsewhere as any other line.
-            yield RunCurve(line.name, known, of_host=line.of_host and panel.unit in ("cores", "B"))
+    panels = [
+        replace(panel, lines=[line for line in panel.lines if line.of_host or line.moves])
+        for panel in thin.panels
+    ]
+    return replace(steps, at_s=thin.at_s.tolist(), panels=panels, samples=thin.samples)
 
 
 def steps_alone(record: RunRecord) -> Curves:

@@ -2,13 +2,18 @@
 
 from collections.abc import Iterator, Sequence
 from itertools import cycle, groupby
+from math import isfinite
+from typing import TYPE_CHECKING
 
 from benchyard.core.model import Outcome
 from benchyard.core.quantity import number, shorten, tick
 from benchyard.core.wording import printable
 from benchyard.show.axes import INK, Axis, seconds
-from benchyard.show.curves.panels import Bar, CurvePanel, Curves, Phase, RunCurve
+from benchyard.show.curves.panels import Bar, Curves, Phase
 from benchyard.show.drawing import Box, Drawing, Line, Text
+
+if TYPE_CHECKING:
+    from benchyard.show.curves.thinning import ThinLine, ThinPanel
 
 _WIDTH = 960
 _LEFT, _RIGHT, _TOP, _PANEL, _GAP, _BAR = 74, 12, 36, 92, 19, 15
@@ -39,7 +44,7 @@ def draw(curves: Curves, width: int = _WIDTH) -> Drawing:
     lanes = _lanes(curves.bars)
     phases_y = _TOP + _BAR * max(1, len(lanes))
     top = phases_y + (_BAND if curves.phases else 0)
-    drawn = [panel for panel in curves.panels if any(line.most > 0 for line in panel.lines)]
+    drawn = [panel for panel in curves.panels if any(line.moves for line in panel.lines)]
     legends = [_legend(panel, width) for panel in drawn]
     bottom = top + sum(_PANEL + _GAP + _ROW * len(legend) for legend in legends)
     across = Axis(0.0, curves.length_s, _LEFT, width - _RIGHT)
@@ -57,7 +62,7 @@ def draw(curves: Curves, width: int = _WIDTH) -> Drawing:
     return drawing
 
 
-def _remark(curves: Curves, drawn: Sequence[CurvePanel]) -> str:
+def _remark(curves: Curves, drawn: "Sequence[ThinPanel]") -> str:
     if not curves.panels:
         return "no samples"
     quiet = [panel.name for panel in curves.panels if panel not in drawn]
@@ -120,39 +125,44 @@ def _label(bar: Bar, width: float) -> str:
 
 # -- panels
 def _panel(
-    panel: CurvePanel, at_s: Sequence[float], across: Axis, top: float
+    panel: "ThinPanel", at_s: Sequence[float], across: Axis, top: float
 ) -> Iterator[Line | Text]:
-    most = max(line.most for line in panel.lines)
-    up = Axis(0.0, 1.1 * most, top + _PANEL, top)
+    up = Axis(0.0, 1.1 * max(_most(panel, line) for line in panel.lines), top + _PANEL, top)
     for mark in up.ticks(3):
         y = up(mark)
         yield Line([(across.start, y), (across.end, y)], _FAINT, 0.7)
         yield Text(_LEFT - 5, y + 3, tick(mark, panel.unit), anchor="end")
     for line, colour in _coloured(panel):
-        known = [(at, v) for at, v in zip(at_s, line.values, strict=True) if v is not None]
-        points = [(across(at), up(value)) for at, value in known]
-        if points and line.of_host:
+        known = zip(at_s, panel.values(line), strict=True)
+        points = [(across(at), up(value)) for at, value in known if isfinite(value)]
+        if points and colour == _HOST:
             edge = [(points[0][0], up(0)), *points, (points[-1][0], up(0))]
             yield Line(edge, colour, 0, 0.55)
         elif points:
             yield Line(points, colour, 1.3)
 
 
-def _coloured(panel: CurvePanel) -> Iterator[tuple[RunCurve, str]]:
+def _most(panel: "ThinPanel", line: "ThinLine") -> float:
+    return max(filter(isfinite, panel.values(line)), default=0.0)
+
+
+def _coloured(panel: "ThinPanel") -> "Iterator[tuple[ThinLine, str]]":
+    """Yield lines; the host is an area where it has one alone, elsewhere as any other line."""
     colours = cycle(_COLOURS)
-    yield from ((line, _HOST if line.of_host else next(colours)) for line in panel.lines)
+    for line in panel.lines:
+        yield line, _HOST if line.of_host and panel.unit != "B/s" else next(colours)
 
 
 #: Places from the left, words and colours of a row of the legend; a name has no colour.
 _Row = list[tuple[float, str, str]]
 
 
-def _legend(panel: CurvePanel, width: int) -> list[_Row]:
+def _legend(panel: "ThinPanel", width: int) -> list[_Row]:
     """Distribute the panel's name and the words of its lines over rows."""
     rows: list[_Row] = [[(_LEFT, panel.name, "")]]
     x = _LEFT + 16 + len(panel.name) * (_LETTER + 0.6)
     for line, colour in _coloured(panel):
-        words = f"{printable(line.name)[:40]}, at most {tick(line.most, panel.unit)}"
+        words = f"{printable(line.name)[:40]}, at most {tick(_most(panel, line), panel.unit)}"
         wide = 12 + len(words) * _LETTER
         if x + wide > width:
             rows.append([])

@@ -57,6 +57,11 @@ class ThinPanel:
     unit: str
     lines: Sequence[ThinLine]
 
+    def values(self, line: ThinLine) -> list[float]:
+        """Return what a picture shows of a line: means of rates, and the most memory."""
+        found: list[float] = (line.most if self.unit == "B" else line.mean).tolist()
+        return found
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Thinned:

@@ -8,9 +8,10 @@ from functools import partial
 from http import HTTPStatus
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from importlib.util import find_spec
+from io import BytesIO
 from pathlib import Path
 from socket import socket
-from typing import Any
+from typing import IO, Any
 from urllib.parse import unquote
 
 from benchyard.core.errors import BenchyardError, InputError
@@ -87,11 +88,14 @@ class _Handler(SimpleHTTPRequestHandler):
         elif path in _INFOS:
             # Asked before the trace was taken, it is no sign of a page that has read it.
             is_read = self.server.taken.is_set()
-            self._send(b"{}", "application/json")
+            self._send(BytesIO(b"{}"), 2, "application/json")
             if is_read:
                 self.server.read.set()
         elif path == _TRACE:
-            self._send_trace()
+            with self.server.trace.open("rb") as content:
+                size = self.server.trace.stat().st_size
+                self._send(content, size, "application/octet-stream")
+            self.server.taken.set()
         elif "\0" in unquote(path):
             self.send_error(HTTPStatus.NOT_FOUND)
         else:
@@ -111,21 +115,12 @@ class _Handler(SimpleHTTPRequestHandler):
         names = {f"{name}:{self.server.server_port}" for name in (_LOOPBACK, "localhost")}
         return self.headers.get("Host") in names
 
-    def _send_trace(self) -> None:
-        with self.server.trace.open("rb") as content:
-            self._head("application/octet-stream", self.server.trace.stat().st_size)
-            shutil.copyfileobj(content, self.wfile)
-        self.server.taken.set()
-
-    def _send(self, content: bytes, kind: str) -> None:
-        self._head(kind, len(content))
-        self.wfile.write(content)
-
-    def _head(self, kind: str, size: int) -> None:
+    def _send(self, content: IO[bytes], size: int, kind: str) -> None:
         self.send_response(HTTPStatus.OK)
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(size))
         self.end_headers()
+        shutil.copyfileobj(content, self.wfile)
 
 
 def serve_once(trace: Path, ready: Callable[[str], None]) -> None:

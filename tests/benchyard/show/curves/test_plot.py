@@ -1,23 +1,26 @@
 """The picture: valid, inert, whole, and of a size that a page can hold."""
 
 from dataclasses import replace
+from math import nan
 from xml.etree import ElementTree as ET
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from benchyard.core.model import Outcome
 from benchyard.show.axes import Axis, seconds
-from benchyard.show.curves.panels import Bar, CurvePanel, Curves, Phase, RunCurve, read_curves
+from benchyard.show.curves.panels import Bar, Curves, Phase, read_curves
 from benchyard.show.curves.plot import draw as drawing
+from benchyard.show.curves.thinning import ThinLine, ThinPanel
 from tests.benchyard.show.curves.conftest import MakeRun, host_rows, step
 
 SVG = "{http://www.w3.org/2000/svg}"
 AT = [0.5, 1.5, 2.5, 3.5]
 
 
-def curves(*bars: Bar, title: str = "words, run 1", panels: tuple[CurvePanel, ...] = ()) -> Curves:
+def curves(*bars: Bar, title: str = "words, run 1", panels: tuple[ThinPanel, ...] = ()) -> Curves:
     return Curves(title, 4.0, AT, panels, bars, 40)
 
 
@@ -25,8 +28,9 @@ def bar(index: int, start: float, end: float, name: str = "load", **more: Outcom
     return Bar(index, name, start, end, more.get("outcome", Outcome.COMPLETED))
 
 
-def cpu(*values: float | None, name: str = "host", host: bool = True) -> CurvePanel:
-    return CurvePanel("CPU", "cores", (RunCurve(name, values, of_host=host),))
+def cpu(*values: float, name: str = "host", host: bool = True) -> ThinPanel:
+    known = np.array(values, float)
+    return ThinPanel("CPU", "cores", [ThinLine(name, host, known, known, known)])
 
 
 def draw(shown: Curves) -> str:
@@ -70,14 +74,14 @@ def test_phases_have_a_band_of_their_own() -> None:
 
 
 def test_panel_in_which_nothing_happened_is_left_out_and_said() -> None:
-    quiet = CurvePanel("network", "B/s", (RunCurve("received", [0.0, None, 0.0, 0.0]),))
+    quiet = replace(cpu(0, nan, 0, 0, name="received"), name="network", unit="B/s")
     found = texts(draw(curves(panels=(cpu(1, 1, 1, 1), quiet))))
     assert "40 samples; nothing on network" in found
     assert "network" not in found
 
 
 def test_gap_is_no_zero() -> None:
-    made = draw(curves(panels=(cpu(2, None, 2, 2, host=False, name="R"),)))
+    made = draw(curves(panels=(cpu(2, nan, 2, 2, host=False, name="R"),)))
     line = next(p for p in ET.fromstring(made).iter(f"{SVG}path") if p.get("stroke-width") == "1.3")  # noqa: S314
     assert len({point.split()[1] for point in (line.get("d") or "")[1:].split("L")}) == 1
 
@@ -86,7 +90,7 @@ EVIL = "</text><script>alert(1)</script>\x00\x1b\udcff\ufffe&amp;\"'"
 
 
 def test_names_cannot_break_out_of_their_text() -> None:
-    panels = (cpu(1, 1, 1, 1, name=EVIL), CurvePanel("disk", "B/s", (RunCurve(EVIL, AT),)))
+    panels = (cpu(1, 1, 1, 1, name=EVIL), replace(cpu(*AT, name=EVIL), name="disk", unit="B/s"))
     made = draw(curves(bar(1, 0, 4, EVIL), title=EVIL, panels=panels))
     root = ET.fromstring(made)  # noqa: S314 - it is our own
     assert {one.tag.removeprefix(SVG) for one in root.iter()} <= {

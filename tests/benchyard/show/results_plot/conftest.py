@@ -1,18 +1,22 @@
 """Sides of a picture, made of records by hand."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from benchyard.core.model import Json, point_suffix
 from benchyard.results.record import RunRecord
 from benchyard.results.trust import Suspect
 from benchyard.show.results_plot.cells import PlotSide, tell_apart
+from benchyard.show.results_plot.chart import Chart, PlotKind
+from benchyard.show.results_plot.choice import PlotRequest, make_chart
 from tests.benchyard.analysis.comparison.conftest import run, run_set, step
 
 SIX = (1.0, 1.1, 0.9, 1.05, 0.95, 1.02)
+STEPS = {"load": SIX, "ask": tuple(2.0 * one for one in SIX)}
 
 
 def records(
-    durations: Mapping[str, Sequence[float]],
+    durations: Mapping[str, Sequence[float]] = STEPS,
     point: Mapping[str, Json] | None = None,
     name: str = "tpch",
 ) -> list[RunRecord]:
@@ -36,10 +40,13 @@ def sides(*groups: Sequence[RunRecord], suspect: Suspect = Suspect.AUTO) -> tupl
     return tell_apart(found, suspect=suspect)
 
 
+def charted(found: Sequence[PlotSide], kind: PlotKind | None = None, **request: Any) -> Chart:
+    return make_chart(found, PlotRequest(kind, **request))
+
+
 def matrix(**values: Sequence[Json]) -> tuple[PlotSide, ...]:
     """Make a side for each point of a matrix, with the steps Load (1 s) and Ask (2 s)."""
     points: list[dict[str, Json]] = [{}]
     for name, several in values.items():
         points = [{**point, name: value} for point in points for value in several]
-    steps = {"load": SIX, "ask": times(2.0)}
-    return sides(*(records(steps, point) for point in points))
+    return sides(*(records(point=point) for point in points))

@@ -12,9 +12,7 @@ from benchyard.show.results_plot.chart import Chart, PlotKind
 from benchyard.show.results_plot.choice import PlotRequest, make_chart
 from benchyard.statistics.comparison import compare_samples
 from tests.benchyard.analysis.comparison.conftest import failed, run, step, titled
-from tests.benchyard.show.results_plot.conftest import SIX, matrix, records, sides, times
-
-STEPS = {"load": SIX, "ask": times(2.0)}
+from tests.benchyard.show.results_plot.conftest import SIX, charted, matrix, records, sides, times
 
 
 def places(chart: Chart) -> list[tuple[str, str, float, int]]:
@@ -34,13 +32,13 @@ MANY = {f"q{n}": SIX for n in range(9)}
 @pytest.mark.parametrize(
     ("found", "kind", "panels", "rows", "series"),
     [
-        (sides(records(STEPS)), None, [""], ("Load", "Ask"), ("",)),
+        (sides(records()), None, [""], ("Load", "Ask"), ("",)),
         (
-            sides(records(STEPS, name="a"), records(STEPS, name="b")),
+            sides(records(name="a"), records(name="b")),
             *(None, [""], ("Load", "Ask"), ("a", "b")),
         ),
         (
-            sides(records(STEPS), records(STEPS)),
+            sides(records(), records()),
             *(None, [""], ("Load", "Ask"), ("folder0", "folder1")),
         ),
         (matrix(on=[True, False]), None, [""], ("Load", "Ask"), ("on=true", "on=false")),
@@ -63,7 +61,7 @@ def test_what_is_drawn_has_panels_rows_and_series(
     rows: tuple[str, ...] | None,
     series: tuple[str, ...],
 ) -> None:
-    chart = make_chart(found, PlotRequest(kind))
+    chart = charted(found, kind)
     assert chart.kind is (kind or PlotKind.POINTS)
     assert [panel.title for panel in chart.panels] == panels
     assert rows is None or chart.panels[0].rows == rows
@@ -71,7 +69,7 @@ def test_what_is_drawn_has_panels_rows_and_series(
 
 
 def test_a_parameter_of_numbers_is_lines() -> None:
-    chart = make_chart(matrix(threads=[4, 1, 2]), PlotRequest())
+    chart = charted(matrix(threads=[4, 1, 2]))
     assert chart.kind is PlotKind.LINES
     assert chart.parameter == "threads"
     assert chart.series == ("Load", "Ask")
@@ -82,7 +80,7 @@ def test_a_parameter_of_numbers_is_lines() -> None:
 
 
 def test_lines_take_words_in_the_order_of_the_case() -> None:
-    chart = make_chart(matrix(version=["v10", "v9", "v2"]), PlotRequest(PlotKind.LINES))
+    chart = charted(matrix(version=["v10", "v9", "v2"]), PlotKind.LINES)
     assert chart.parameter == "version"
     assert [panel.rows for panel in chart.panels] == [("v10", "v9", "v2")]
     assert [place[2] for place in places(chart)] == [0, 1, 2, 0, 1, 2]
@@ -90,14 +88,12 @@ def test_lines_take_words_in_the_order_of_the_case() -> None:
 
 
 def test_other_parameters_are_colours_and_steps_panels() -> None:
-    chart = make_chart(
-        matrix(threads=[1, 2], system=["a", "b"], size=[1, 9]), PlotRequest(x="threads")
-    )
+    found = matrix(threads=[1, 2], system=["a", "b"], size=[1, 9])
+    chart = charted(found, x="threads")
     assert [panel.title for panel in chart.panels] == ["Load", "Ask"]
     assert chart.series[0] == "system=a, size=1"
     assert len(chart.series) == 4
-    chosen = PlotRequest(x="threads", series="size")
-    split = make_chart(matrix(threads=[1, 2], system=["a", "b"], size=[1, 9]), chosen)
+    split = charted(found, x="threads", series="size")
     assert split.series == ("size=1", "size=9")
     assert [panel.title for panel in split.panels] == [
         *("Load [system=a]", "Load [system=b]", "Ask [system=a]", "Ask [system=b]")
@@ -106,33 +102,33 @@ def test_other_parameters_are_colours_and_steps_panels() -> None:
 
 
 def test_bars_of_one_parameter_in_colours_of_another() -> None:
-    wish = PlotRequest(PlotKind.BARS, x="threads", series="system", steps=("load",))
-    chart = make_chart(matrix(threads=[1, 2], system=["a", "b"]), wish)
+    found = matrix(threads=[1, 2], system=["a", "b"])
+    chart = charted(found, PlotKind.BARS, x="threads", series="system", steps=("load",))
     assert chart.panels[0].rows == ("threads=1", "threads=2")
     assert chart.series == ("system=a", "system=b")
     assert chart.title == "tpch, Load"
 
 
 def test_the_title_is_what_all_have_in_common() -> None:
-    one, other = (records(STEPS, {"n": 1, "m": m}, name="a") for m in (1, 2))
-    assert make_chart(sides(one), PlotRequest()).title == "a[n=1,m=1]"
-    assert make_chart(sides(one, other), PlotRequest()).title == "a[n=1]"
-    third = records(STEPS, {"n": 1, "m": 2}, name="b")
-    assert make_chart(sides(one, third), PlotRequest()).title == "n=1"
-    assert make_chart(sides(one, other), PlotRequest(steps=("load",))).title == "a[n=1], Load"
+    one, other = (records(point={"n": 1, "m": m}, name="a") for m in (1, 2))
+    assert charted(sides(one)).title == "a[n=1,m=1]"
+    assert charted(sides(one, other)).title == "a[n=1]"
+    third = records(point={"n": 1, "m": 2}, name="b")
+    assert charted(sides(one, third)).title == "n=1"
+    assert charted(sides(one, other), steps=("load",)).title == "a[n=1], Load"
 
 
 def test_a_case_with_other_steps_has_rows_of_its_own() -> None:
     found = sides(records({"load": SIX}, name="a"), records({"ask": SIX}, name="b"))
-    chart = make_chart(found, PlotRequest())
+    chart = charted(found)
     assert chart.panels[0].rows == ("Load", "Ask")
     assert [place[:3] for place in places(chart)] == [("", "a", 0), ("", "b", 1)]
 
 
 # -- what the marks say
 def test_marks_are_those_of_the_summary() -> None:
-    made = records(STEPS)
-    [load, _] = make_chart(sides(made), PlotRequest()).panels[0].marks
+    made = records()
+    [load, _] = charted(sides(made)).panels[0].marks
     summary: Any = summarize("tpch", made)
     told = summary["steps"][0]["metrics"]["duration_s"]["statistics"]
     ends = told["median_interval"]
@@ -141,8 +137,8 @@ def test_marks_are_those_of_the_summary() -> None:
 
 
 def test_ratios_are_those_of_the_comparison() -> None:
-    found = sides(records(STEPS, name="a"), records({"load": times(3.0), "ask": SIX}, name="b"))
-    chart = make_chart(found, PlotRequest(PlotKind.RATIO))
+    found = sides(records(name="a"), records({"load": times(3.0), "ask": SIX}, name="b"))
+    chart = charted(found, PlotKind.RATIO)
     assert chart.quantity == "time of b relative to a"
     assert chart.log_values
     [load, ask] = chart.panels[0].marks
@@ -157,7 +153,7 @@ def test_ratios_are_those_of_the_comparison() -> None:
 
 def test_other_metrics_have_their_name_and_unit() -> None:
     made = [run(n, step(1.0, used={"host_cpu_s": float(n)})) for n in range(1, 7)]
-    chart = make_chart(sides(made), PlotRequest(metric="host_*"))
+    chart = charted(sides(made), metric="host_*")
     assert (chart.quantity, chart.unit) == ("host_cpu_s", "s")
     assert chart.panels[0].marks[0].values == (1.0, 2.0, 3.0, 4.0, 5.0, 6.0)
 
@@ -177,80 +173,55 @@ def test_the_axis_is_logarithmic_where_medians_are_far_apart(
     kind: PlotKind, factor: float, log: bool
 ) -> None:
     steps = {"load": SIX, "ask": times(float(factor))}
-    assert make_chart(sides(records(steps)), PlotRequest(kind)).log_values is log
+    assert charted(sides(records(steps)), kind).log_values is log
 
 
 def test_the_user_chooses_the_scale() -> None:
     found = matrix(threads=[1, 2, 4])
-    chosen = make_chart(found, PlotRequest(log=True))
-    assert (chosen.log_values, chosen.log_parameter) == (True, True)
-    straight = make_chart(found, PlotRequest(log=False))
-    assert (straight.log_values, straight.log_parameter) == (False, False)
-    by_itself = make_chart(found, PlotRequest())
-    assert (by_itself.log_values, by_itself.log_parameter) == (False, True)
+    scales = {True: (True, True), False: (False, False), None: (False, True)}
+    for log, expected in scales.items():
+        chart = charted(found, log=log)
+        assert (chart.log_values, chart.log_parameter) == expected
 
 
 # -- what cannot be
+
+POINTS = matrix(threads=[1, 2], system=["a", "b"])
+RATIO, MADE = PlotKind.RATIO, [run(n, step(1.0, used={"b_s": 0.0})) for n in range(1, 7)]
+DISTURBED = sides([run(1, step(1.0, suspect=["it swapped"]))], suspect=Suspect.LEAVE_OUT)
+
+
 @pytest.mark.parametrize(
-    ("wish", "said"),
+    ("found", "wish", "said"),
     [
+        (POINTS, PlotRequest(x="thread"), "--x thread: no parameter .* did you mean 'threads'"),
+        (POINTS, PlotRequest(series="case"), "--series case: no parameter in which these cases"),
+        (POINTS, PlotRequest(x="threads", series="threads"), "both threads"),
+        (POINTS, PlotRequest(PlotKind.ECDF, x="threads"), "the axis of --kind ecdf"),
+        (POINTS, PlotRequest(RATIO, reference="threads=3"), "no case or step is 'threads=3'"),
+        (POINTS, PlotRequest(RATIO, reference="nothing"), "no case or step is 'nothing'"),
+        (sides(MADE), PlotRequest(PlotKind.LINES), "none differs between these cases"),
+        (sides(MADE), PlotRequest(RATIO), "nothing but the reference"),
+        (sides(MADE), PlotRequest(metric="b_s", log=True), "--log: b_s is 0 somewhere"),
+        (matrix(n=[0, 1]), PlotRequest(log=True), "--log: n is 0 somewhere"),
+        (sides(MADE), PlotRequest(metric="*_s"), r"'\*_s' means 2 metrics"),
         (
-            PlotRequest(metric="duration"),
-            r"no step has a metric 'duration'; did you mean 'duration_s'",
+            sides(records({f"q{n}": SIX for n in range(31)})),
+            *(PlotRequest(PlotKind.ECDF), r"room for 30 panels, not for 31; .*--steps"),
         ),
-        (PlotRequest(steps=("laod",)), "no measured step is 'laod'; did you mean 'load'"),
-        (PlotRequest(x="thread"), "--x thread: no parameter .* did you mean 'threads'"),
-        (PlotRequest(series="case"), "--series case: no parameter in which these cases differ"),
-        (PlotRequest(x="threads", series="threads"), "both threads"),
-        (PlotRequest(PlotKind.ECDF, x="threads"), "the axis of --kind ecdf"),
         (
-            PlotRequest(PlotKind.BARS, reference="a"),
-            "--reference is of --kind ratio, not of --kind bars",
+            sides([run(1, failed(), **titled("tpch"))]),
+            *(PlotRequest(), "no finished run of tpch has a measured step"),
         ),
-        (PlotRequest(PlotKind.RATIO, reference="threads=3"), "no case or step is 'threads=3'"),
-        (PlotRequest(PlotKind.RATIO, reference="nothing"), "no case or step is 'nothing'"),
+        (DISTURBED, PlotRequest(), r"no value to draw. Left out: 1 suspect .*--suspect auto"),
     ],
 )
-def test_what_is_not_there_is_said(wish: PlotRequest, said: str) -> None:
+def test_what_cannot_be_drawn_is_said(
+    found: tuple[PlotSide, ...], wish: PlotRequest, said: str
+) -> None:
     with pytest.raises(InputError, match=said):
-        make_chart(matrix(threads=[1, 2], system=["a", "b"]), wish)
+        make_chart(found, wish)
 
 
-def test_lines_take_a_number() -> None:
-    with pytest.raises(InputError, match="none differs between these cases"):
-        make_chart(sides(records(STEPS)), PlotRequest(PlotKind.LINES))
-
-
-def test_a_ratio_takes_two() -> None:
-    with pytest.raises(InputError, match="nothing but the reference"):
-        make_chart(sides(records({"load": SIX})), PlotRequest(PlotKind.RATIO))
-
-
-def test_a_logarithm_of_nothing_is_refused() -> None:
-    made = [run(n, step(1.0, used={"swap_count": 0.0})) for n in range(1, 7)]
-    assert not make_chart(sides(made), PlotRequest(metric="swap_count")).log_values
-    with pytest.raises(InputError, match="--log: swap_count is 0 somewhere"):
-        make_chart(sides(made), PlotRequest(metric="swap_count", log=True))
-    with pytest.raises(InputError, match="--log: n is 0 somewhere"):
-        make_chart(matrix(n=[0, 1]), PlotRequest(log=True))
-
-
-def test_a_picture_has_not_room_for_everything() -> None:
-    steps = {f"q{n}": SIX for n in range(31)}
-    with pytest.raises(InputError, match=r"room for 30 panels, not for 31; .*--steps"):
-        make_chart(sides(records(steps)), PlotRequest(PlotKind.ECDF))
-
-
-def test_several_metrics_are_too_many() -> None:
-    made = [run(1, step(1.0, used={"a_s": 1.0, "b_s": 1.0}))]
-    with pytest.raises(InputError, match=r"'\*_s' means 3 metrics"):
-        make_chart(sides(made), PlotRequest(metric="*_s"))
-
-
-def test_nothing_measured_is_said() -> None:
-    broken = [run(1, failed(), **titled("tpch"))]
-    with pytest.raises(InputError, match="no finished run of tpch has a measured step"):
-        make_chart(sides(broken), PlotRequest())
-    disturbed = [run(1, step(1.0, suspect=["it swapped"]))]
-    with pytest.raises(InputError, match=r"no value to draw. Left out: 1 suspect .*--suspect auto"):
-        make_chart(sides(disturbed, suspect=Suspect.LEAVE_OUT), PlotRequest())
+def test_values_of_zero_are_drawn_on_a_linear_axis() -> None:
+    assert not charted(sides(MADE), metric="b_s").log_values

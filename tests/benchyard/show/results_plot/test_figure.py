@@ -16,12 +16,10 @@ from benchyard.results.trust import Suspect
 from benchyard.show.drawing import Box, Dots, Drawing, Line, Text
 from benchyard.show.results_plot.cells import PlotSide
 from benchyard.show.results_plot.chart import PlotKind
-from benchyard.show.results_plot.choice import PlotRequest, make_chart
 from benchyard.show.results_plot.figure import PAPER, Size, chart_drawing
 from tests.benchyard.analysis.comparison.conftest import run, step, titled
-from tests.benchyard.show.results_plot.conftest import SIX, matrix, records, sides, times
+from tests.benchyard.show.results_plot.conftest import SIX, charted, matrix, records, sides, times
 
-STEPS = {"load": SIX, "ask": times(2.0)}
 _SIZE = Size()
 EVIL = r"$\frac{1}$ _x_ <b>&%#{} λ→数"
 
@@ -29,7 +27,7 @@ EVIL = r"$\frac{1}$ _x_ <b>&%#{} λ→数"
 def drawn(
     found: tuple[PlotSide, ...], kind: PlotKind | None = None, size: Size = _SIZE, **more: Any
 ) -> Drawing:
-    return chart_drawing(make_chart(found, PlotRequest(kind, **more)), size)
+    return chart_drawing(charted(found, kind, **more), size)
 
 
 def xs(marks: Dots) -> list[float]:
@@ -45,7 +43,7 @@ def dots(drawing: Drawing) -> list[Dots]:
 
 
 def test_points_stand_within_their_intervals_among_their_runs() -> None:
-    drawing = drawn(sides(records(STEPS)))
+    drawing = drawn(sides(records()))
     [runs, load, _, ask] = dots(drawing)
     [interval, *_] = [one for one in drawing.shapes if isinstance(one, Line) and one.width == 1.5]
     (low, y), (high, _) = interval.points
@@ -59,9 +57,7 @@ def test_points_stand_within_their_intervals_among_their_runs() -> None:
 
 
 def test_bars_begin_at_zero_and_are_as_long_as_their_values() -> None:
-    chart = make_chart(
-        sides(records(STEPS, name="a"), records(STEPS, name="b")), PlotRequest(PlotKind.BARS)
-    )
+    chart = charted(sides(records(name="a"), records(name="b")), PlotKind.BARS)
     shapes = chart_drawing(chart, _SIZE).shapes
     bars = [one for one in shapes if isinstance(one, Box) and one.edge and one.height > 9]
     assert len({bar.x for bar in bars}) == 1
@@ -74,7 +70,7 @@ def test_bars_begin_at_zero_and_are_as_long_as_their_values() -> None:
 def test_strips_and_distributions_show_each_run_in_order() -> None:
     [strip] = dots(drawn(sides(records({"load": SIX})), PlotKind.STRIPS))
     heights = [y for _, y in strip.points]
-    drawing = drawn(sides(records(STEPS)), PlotKind.ECDF)
+    drawing = drawn(sides(records()), PlotKind.ECDF)
     assert {"Load: share of runs", "Ask: share of runs"} <= {*texts(drawing)}
     [load, _] = dots(drawing)
     for values in (heights, xs(load)):
@@ -91,7 +87,7 @@ def test_lines_run_over_the_parameter_on_its_own_axis() -> None:
 
 
 def test_ratios_have_one_marked_on_a_logarithmic_axis() -> None:
-    found = sides(records(STEPS, name="a"), records({"load": times(3.0), "ask": SIX}, name="b"))
+    found = sides(records(name="a"), records({"load": times(3.0), "ask": SIX}, name="b"))
     drawing = drawn(found, PlotKind.RATIO)
     [one] = [shape for shape in drawing.shapes if isinstance(shape, Line) and shape.dashes]
     half, triple = sorted(x for mark in dots(drawing) for x in xs(mark))
@@ -115,7 +111,7 @@ def test_names_are_drawn_as_they_are(kind: PlotKind) -> None:
 
 
 def test_a_paper_has_its_width_and_no_title() -> None:
-    found = sides(records(STEPS))
+    found = sides(records())
     paper = drawn(found, size=Size(PAPER["column"], titled=False))
     assert paper.width == pytest.approx(333)
     assert "tpch" not in texts(paper)
@@ -149,7 +145,7 @@ def test_a_panel_without_any_value_is_empty() -> None:
 
 
 def test_bars_on_a_logarithmic_axis_begin_at_its_low_end() -> None:
-    drawing = drawn(sides(records(STEPS)), PlotKind.BARS, log=True)
+    drawing = drawn(sides(records()), PlotKind.BARS, log=True)
     bars = [one for one in drawing.shapes if isinstance(one, Box) and one.edge]
     assert bars[0].x == bars[1].x
     assert 0 < bars[0].width < bars[1].width

@@ -16,7 +16,7 @@ from benchyard.case.loading import (
     raise_problems,
 )
 from benchyard.core.errors import CaseError
-from benchyard.core.model import Case, Check, Step
+from benchyard.core.model import Case, Check, Requires, Step
 from tests.benchyard.case.toys import REGISTRY
 
 _KROWN = "; how a class of KROWN's gets here is in docs/krown-classes.md"
@@ -57,8 +57,15 @@ def problems(loaded: Loaded) -> list[tuple[str, str]]:
 # -- defaults
 
 
-def test_the_smallest_case(tmp_path: Path) -> None:
-    case = one(tmp_path)
+NOTHING: list[dict[str, Any]] = [
+    *({}, {"cooldown": "auto"}),
+    *({"requires": {}}, {"requires": {"docker": False}}, {"requires": {"tags": []}}),
+]
+
+
+@pytest.mark.parametrize("nothing", NOTHING)
+def test_the_smallest_case(tmp_path: Path, nothing: dict[str, Any]) -> None:
+    case = one(tmp_path, **nothing)
     steps = (Step(1, "step1", "Toy play", "Toy", "play"),)
     assert case == Case(tmp_path, "urn:benchyard:case:toys", "toys", "", steps)
     assert case.shared == tmp_path / "data" / "shared"
@@ -68,29 +75,21 @@ def test_the_smallest_case(tmp_path: Path) -> None:
 def test_all_that_a_case_can_say(tmp_path: Path) -> None:
     (tmp_path / "data" / "shared").mkdir(parents=True)
     (tmp_path / "data" / "shared" / "expected").touch()
-    check: dict[str, Any] = {
-        "file": "out",
-        "equal": "expected",
-        "tolerance": 0.1,
-        "any_order": True,
-    }
-    numbers: dict[str, Any] = {"timeout": 2, "retries": 3, "retry_delay": 0.5, "warmup": 1}
-    alike: dict[str, Any] = {
-        **numbers,
-        "repeat": 4,
-        "may_fail": True,
-        "measure": False,
-        "name": "Play",
-    }
-    said: dict[str, Any] = {"@id": "s", "needs": [], "check": check, **alike}
-    keys: dict[str, Any] = {"@id": "urn:x", "description": "d", "tags": ["a"]}
-    case = one(
-        tmp_path, {**step(makes="out", count=1), **said}, **keys, resources={"Toy": {"threads": 2}}
-    )
-    assert (case.id, case.description, case.tags) == ("urn:x", "d", ("a",))
-    assert case.settings == {"Toy": {"threads": 2}}
+    check: dict[str, Any] = {"file": "out", "equal": "expected", "tolerance": 0.1}
+    alike: dict[str, Any] = {"timeout": 2, "retries": 3, "retry_delay": 0.5, "warmup": 1}
+    alike |= {"repeat": 4, "may_fail": True, "measure": False, "name": "Play"}
+    said: dict[str, Any] = {"@id": "s", "needs": [], "check": check | {"any_order": True}, **alike}
+    keys: dict[str, Any] = {"@id": "urn:x", "description": "d", "tags": ["a"], "cooldown": 60}
+    keys["requires"] = {"tags": ["nvme"], "hosts": ["lab1"], "memory": "16GiB", "cores": 8.0}
+    keys["requires"]["docker"] = True
+    keys["resources"] = {"Toy": {"threads": 2}}
+    case = one(tmp_path, {**step(makes="out", count=1), **said}, **keys)
+    assert (case.id, case.description, case.tags, case.cooldown) == ("urn:x", "d", ("a",), 60.0)
+    assert case.requires == Requires(("nvme",), ("lab1",), 2**34, 8, docker=True)
+    assert isinstance(case.requires.cores, int)
+    assert case.settings == keys["resources"]
     parameters = {"makes": "out", "count": 1}
-    more: dict[str, Any] = {"parameters": parameters, "check": Check(**check)}
+    more: dict[str, Any] = {"parameters": parameters, "check": Check(**said["check"])}
     assert case.steps[0] == Step(1, "s", resource="Toy", command="play", **more, **alike)
 
 
@@ -144,15 +143,16 @@ def test_a_template_may_stand_for_any_key_of_a_step(tmp_path: Path) -> None:
     assert (made.timeout, made.retries, made.may_fail, made.measure) == (1, 1, True, False)
 
 
-def test_a_template_may_stand_in_names_ids_settings_and_tags(tmp_path: Path) -> None:
+def test_a_template_may_stand_in_all_else_that_a_case_says(tmp_path: Path) -> None:
     first = {**STEP, "@id": "load-${matrix.n}", "name": "Load ${matrix.n}"}
     second = {**STEP, "needs": ["load-${matrix.n}"]}
-    settings = {"Toy": {"threads": "${matrix.n}"}}
-    case = one(
-        tmp_path, first, second, matrix={"n": [2]}, resources=settings, tags=["n${matrix.n}"]
-    )
+    keys: dict[str, Any] = {"resources": {"Toy": {"threads": "${matrix.n}"}}}
+    keys |= {"tags": ["n${matrix.n}"], "cooldown": "${matrix.n}"}
+    keys["requires"] = {"memory": "${matrix.n}GiB", "cores": "${matrix.n}"}
+    case = load_case(tmp_path, first, second, matrix={"n": [1, 2]}, **keys).cases[1]
     assert (case.steps[0].name, case.steps[1].needs) == ("Load 2", ("load-2",))
     assert (case.settings, case.tags) == ({"Toy": {"threads": 2}}, ("n2",))
+    assert (case.cooldown, case.requires) == (2.0, Requires(memory_bytes=2**31, cores=2))
 
 
 @pytest.mark.parametrize(
@@ -173,14 +173,44 @@ def test_what_is_wrong_at_a_point_names_the_point(
         assert said.endswith(f" (at [it={value}])")
 
 
-def test_a_reference_without_an_end_is_a_name_like_any_other(tmp_path: Path) -> None:
-    loaded = load_case(tmp_path, {**STEP, "resource": "${matrix.n"}, matrix={"n": [1]})
-    assert problems(loaded) == [
-        ("$.steps[0].resource", f"unknown resource '${{matrix.n'; known: Toy{_KROWN}")
-    ]
-
-
 # -- problems
+
+
+@pytest.mark.parametrize("wrong", [-1, 1e6, True, None, "long", "15", [], "${matrix.none}"])
+def test_what_is_no_cooldown_is_told(tmp_path: Path, wrong: Any) -> None:
+    [(path, _)] = problems(load_case(tmp_path, cooldown=wrong))
+    assert path == "$.cooldown"
+
+
+@pytest.mark.parametrize(
+    ("requires", "expected"),
+    [
+        ({"cores": -1}, "$.requires.cores: must be at least 1, not -1"),
+        ({"cores": 0}, "$.requires.cores: must be at least 1, not 0"),
+        ({"memory": -1}, "$.requires.memory: must be at least 1, not -1"),
+        ({"memory": "lots"}, "$.requires.memory: 'lots' is no size; write it like"),
+        ({"memory": "900PiB"}, "$.requires.memory: 900PiB is more than any host has"),
+        ({"memory": True}, "$.requires.memory: must be an integer or a string"),
+        ({"core": 8}, "$.requires.core: is unknown here; did you mean 'cores'?"),
+        ({"hosts": []}, "$.requires.hosts: needs at least 1 element"),
+        ({"docker": "yes"}, "$.requires.docker: "),
+        ({"tags": "nvme"}, "$.requires.tags: must be an array, not a string"),
+        ({"tags": ["a,b"]}, "$.requires.tags[0]: 'a,b' can be no testbed's tag"),
+        ([], "$.requires: must be an object, not an array"),
+    ],
+)
+def test_what_no_testbed_could_meet_is_a_problem(
+    tmp_path: Path, requires: Any, expected: str
+) -> None:
+    # What another document had right hides nothing.
+    assert load_case(tmp_path, requires={"memory": "16GiB", "tags": ["a"]}).cases
+    [found] = problems(load_case(tmp_path, requires=requires))
+    assert ": ".join(found).startswith(expected)
+
+
+def test_all_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:
+    wrong = {"cores": 0, "memory": -1, "disks": 3}
+    assert len(problems(load_case(tmp_path, requires=wrong))) == 3
 
 
 @pytest.mark.parametrize("key", ["matrix", "steps", "resources", "requires", "subject"])
@@ -195,17 +225,13 @@ def test_all_problems_of_all_cases_are_one_error(tmp_path: Path) -> None:
     write(tmp_path / "a", "{")
     write(tmp_path / "b", {"name": "b", "steps": [{"resource": "Toi", "command": "play"}]})
     write(tmp_path / "c", {"name": "c", "steps": [STEP]})
-    write(tmp_path / "d", {"name": "d", "step": [STEP]})
     loaded = load_all(find_metadata(tmp_path), REGISTRY)
-    assert [len(item.cases) for item in loaded] == [0, 0, 1, 0]
+    assert [len(item.cases) for item in loaded] == [0, 0, 1]
     with pytest.raises(CaseError) as raised:
         raise_problems(loaded)
-    lines = str(raised.value).splitlines()
-    assert lines == list(raised.value.problems)
-    files = [f"{tmp_path}/{name}/metadata.json" for name in "abd"]
-    assert [line.partition(": ")[0] for line in lines] == files
-    assert lines[1].endswith("$.steps[0].resource: unknown resource 'Toi'; did you mean 'Toy'?")
-    assert lines[2].endswith("$.step: unknown key 'step'; did you mean 'steps'?")
+    assert str(raised.value) == "\n".join(raised.value.problems)
+    files = [problem.partition(": ")[0] for problem in raised.value.problems]
+    assert files == [f"{tmp_path}/{name}/metadata.json" for name in "ab"]
 
 
 @pytest.mark.parametrize(

@@ -148,43 +148,35 @@ def files(**parameters: Json) -> list[tuple[str, str, tuple[str | int, ...]]]:
     return [(f.role.name, f.name, f.path) for f in found]
 
 
-def test_files_of_every_role_are_found_where_they_stand() -> None:
-    parameters: dict[str, Json] = {
-        "one": "a",
-        "many": ["b", "c"],
-        "parts": [{"file": "d", "table": "t"}],
-        "output": "f",
-        "folder": "g",
-        "scratch": "h",
-        "table": "no file",
-        "by_name": {"x": "i"},
-        "pair": ["j", "no file"],
-        "row": ["k", "l"],
-        "strict": {"table": "t", "file": "m"},
-        "either": ["n"],
-        "deep": {"k": [{"file": "o", "table": "t"}]},
-    }
-    assert files(**parameters) == [
-        ("INPUT", "a", ("one",)),
-        ("INPUT", "b", ("many", 0)),
-        ("INPUT", "c", ("many", 1)),
-        ("INPUT", "d", ("parts", 0, "file")),
-        ("OUTPUT", "f", ("output",)),
-        ("OUTPUT_FOLDER", "g", ("folder",)),
-        ("SCRATCH_FOLDER", "h", ("scratch",)),
-        ("INPUT", "i", ("by_name", "x")),
-        ("INPUT", "j", ("pair", 0)),
-        ("INPUT", "k", ("row", 0)),
-        ("INPUT", "l", ("row", 1)),
-        ("INPUT", "m", ("strict", "file")),
-        ("INPUT", "n", ("either", 0)),
-        ("INPUT", "o", ("deep", "k", 0, "file")),
-    ]
+IN = "INPUT"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "found"),
+    [
+        ("one", "a", [(IN, "a", ())]),
+        ("many", ["b", "c"], [(IN, "b", (0,)), (IN, "c", (1,))]),
+        ("parts", [{"file": "d", "table": "t"}], [(IN, "d", (0, "file"))]),
+        ("output", "f", [("OUTPUT", "f", ())]),
+        ("folder", "g", [("OUTPUT_FOLDER", "g", ())]),
+        ("scratch", "h", [("SCRATCH_FOLDER", "h", ())]),
+        ("table", "no file", []),
+        ("by_name", {"x": "i"}, [(IN, "i", ("x",))]),
+        ("pair", ["j", "no file"], [(IN, "j", (0,))]),
+        ("row", ["k", "l"], [(IN, "k", (0,)), (IN, "l", (1,))]),
+        ("strict", {"table": "t", "file": "m"}, [(IN, "m", ("file",))]),
+        ("either", "a", [(IN, "a", ())]),
+        ("either", ["n"], [(IN, "n", (0,))]),
+        ("deep", {"k": [{"file": "o", "table": "t"}]}, [(IN, "o", ("k", 0, "file"))]),
+    ],
+)
+def test_files_of_every_role_are_found_where_they_stand(
+    name: str, value: Json, found: list[tuple[str, str, tuple[str | int, ...]]]
+) -> None:
+    wanted = [(role, file, (name, *path)) for role, file, path in found]
+    assert files(**{"folder": None, name: value}) == wanted
     # The folder stands in a default.
-    assert files(either="a") == [
-        ("OUTPUT_FOLDER", "out", ("folder",)),
-        ("INPUT", "a", ("either",)),
-    ]
+    assert name == "folder" or ("OUTPUT_FOLDER", "out", ("folder",)) in files(**{name: value})
 
 
 @pytest.mark.parametrize("value", [None, 5, True, 1.5, [], {}, [None], {"file": 5}, [[["x"]]]])

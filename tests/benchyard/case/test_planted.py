@@ -7,58 +7,17 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, Literal, cast
+from typing import Any, cast
 
 import pytest
 
 from benchyard.case.loading import load
-from benchyard.case.registry import Registry
-from benchyard.case.resource import InputFile, OutputFile, Resource, command
-from benchyard.core.errors import InputError
+from tests.benchyard.case.toys import REGISTRY
 
 #: Steps of the case that mistakes are planted in.
 STEPS = 8
 #: Share of the cases of which every mistake must be told.
 WANTED = 0.99
-
-
-@dataclass(frozen=True)
-class ShelfSettings:
-    threads: int = 1
-    level: int = 0
-    words: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        if self.threads < 1:
-            raise InputError(f"threads is {self.threads}; it must be 1 or more")
-
-
-class Shelf(Resource[ShelfSettings]):
-    """A toy."""
-
-    Settings: ClassVar[type[Any]] = ShelfSettings
-
-    def version(self) -> str:
-        return "1"
-
-    @command
-    def load(
-        self,
-        csv_file: InputFile,
-        table: str,
-        output_file: OutputFile | None = None,
-        mode: Literal["csv", "tbl"] = "csv",
-        count: int = 0,
-        words: list[str] | None = None,
-    ) -> None:
-        """Load."""
-
-    @command
-    def unload(self, count: int = 0) -> None:
-        """Unload."""
-
-
-REGISTRY = Registry({"Shelf": Shelf}, {}, {"Gone": "gone.py: ImportError: no such thing"})
 
 
 @dataclass
@@ -72,7 +31,6 @@ class Planting:
 
     draw: random.Random
     document: dict[str, Any]
-    shared: Path
     taken: set[str] = field(default_factory=set[str])
     expected: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
 
@@ -102,25 +60,17 @@ def base(shared: Path, draw: random.Random) -> dict[str, Any]:
     steps: list[dict[str, Any]] = []
     for n in range(STEPS):
         (shared / f"in{n}.csv").write_text("a\n")
-        parameters = {"csv_file": f"in{n}.csv", "table": "t", "output_file": f"out{n}.csv"}
-        steps.append(
-            {
-                "@id": f"urn:step:{n}",
-                "name": f"Step {n}",
-                "resource": "Shelf",
-                "command": "load",
-                "parameters": {**parameters, "count": 1, "words": ["a"]},
-                "needs": [f"urn:step:{n - 1}"] if n else [],
-                "timeout": 5,
-                "check": {"rows": 1, "pattern": "a"},
-            }
-        )
-    made: dict[str, Any] = {"name": "planted", "tags": ["a"], "steps": steps}
-    made["resources"] = {"Shelf": {"threads": 1}}
+        made: dict[str, Any] = {"@id": f"urn:step:{n}", "name": f"Step {n}", "timeout": 5}
+        made |= {"resource": "Toy", "command": "load", "check": {"rows": 1, "pattern": "a"}}
+        made["parameters"] = {"csv_file": f"in{n}.csv", "table": "t", "output_file": f"out{n}.csv"}
+        made["parameters"] |= {"count": 1, "words": ["a"]}
+        steps.append({**made, "needs": [f"urn:step:{n - 1}"] if n else []})
+    case: dict[str, Any] = {"name": "planted", "tags": ["a"], "steps": steps}
+    case["resources"] = {"Toy": {"threads": 1}}
     if draw.random() < 0.5:
-        made["matrix"] = {"n": [1, 2]}
+        case["matrix"] = {"n": [1, 2]}
         steps[0]["parameters"]["count"] = "${matrix.n}"
-    return made
+    return case
 
 
 #: What is taken away.
@@ -156,43 +106,35 @@ def parameter(**changes: Any) -> Change:
     return {"parameters": changes}
 
 
+def setting(**changes: Any) -> Change:
+    return {"resources": {"Toy": changes}}
+
+
 CASE_MISTAKES: list[Mistake] = [
     ("name", "", "lacks 'name'", {"name": GONE}),
     ("name", ".name", "must be a string", {"name": 5}),
     ("tags", ".tags", "must be an array", {"tags": "a"}),
     ("description", ".descripton", "did you mean 'description'?", {"descripton": "x"}),
     (
-        *("resources level threads Shelv", ".resource", "did you mean 'resources'?"),
+        *("resources level threads Toi", ".resource", "did you mean 'resources'?"),
         renamed("resources", "resource"),
     ),
     ("requires", ".requires.memory", "is no size", {"requires": {"memory": "16 pounds"}}),
     ("requires", ".requires.core", "did you mean 'cores'?", {"requires": {"core": 2}}),
-    (
-        *("description", ".description", "'${matrix.absent}' is not defined"),
-        {"description": "${matrix.absent}"},
-    ),
+    ("description", ".description", "is not defined", {"description": "${matrix.absent}"}),
     ("matrix", ".matrix.more", "needs at least 1 element", {"matrix": {"more": []}}),
     ("matrix", ".matrix", "points named", {"matrix": {"more": [1, "1"]}}),
-    ("Shelv", ".resources.Shelv", "unknown resource 'Shelv'", {"resources": {"Shelv": {}}}),
-    (
-        *("resources level", ".resources.Shelf.levle", "did you mean 'level'?"),
-        {"resources": {"Shelf": {"levle": 1}}},
-    ),
-    (
-        *("~resources level", ".resources.Shelf.level", "must be an integer"),
-        {"resources": {"Shelf": {"level": "high"}}},
-    ),
-    (
-        *("~resources threads", ".resources.Shelf", "it must be 1 or more"),
-        {"resources": {"Shelf": {"threads": 0}}},
-    ),
+    ("Toi", ".resources.Toi", "unknown resource 'Toi'", {"resources": {"Toi": {}}}),
+    ("resources level", ".resources.Toy.levle", "did you mean 'level'?", setting(levle=1)),
+    ("~resources level", ".resources.Toy.level", "must be an integer", setting(level="high")),
+    ("~resources threads", ".resources.Toy", "it must be 1 or more", setting(threads=0)),
 ]
 #: Of a class that is like none, or of no command, nobody can know what it takes.
 ALL = "class command output input table count words parameters file whole"
 STEP_MISTAKES: list[Mistake] = [
     ("needs waited", ".needs[{place}]", "there is no step with the id", with_need("urn:absent")),
     ("needs waited", ".needs[{place}]", "must be a string", with_need(7)),
-    ("class", ".resource", "unknown resource", {"resource": ("Shelv", "shelf", "Shelf1")}),
+    ("class", ".resource", "unknown resource", {"resource": ("Toi", "toy", "Toys")}),
     (ALL, ".resource", "'Oracle'", {"resource": "Oracle"}),
     (ALL, ".resource", "'Gone' is unavailable", {"resource": "Gone"}),
     ("command", ".command", "has no command", {"command": ("laod", "Load", "loads")}),
@@ -202,35 +144,20 @@ STEP_MISTAKES: list[Mistake] = [
         *("parameters output input table count words file", ".paramters"),
         *("did you mean 'parameters'?", renamed("parameters", "paramters")),
     ),
-    (
-        *("table", ".parameters.tabel", "did you mean 'table'?"),
-        parameter(tabel="t", table=GONE),
-    ),
+    ("table", ".parameters.tabel", "did you mean 'table'?", parameter(tabel="t", table=GONE)),
     ("table", ".parameters", "lacks 'table'", parameter(table=GONE)),
     ("count", ".parameters.count", "must be an integer", parameter(count="many")),
     ("words", ".parameters.words[1]", "must be a string", parameter(words=["a", 5])),
-    (
-        *("input", ".parameters.csv_file", "there is no file 'absent.csv'"),
-        parameter(csv_file="absent.csv"),
-    ),
-    (
-        *("input", ".parameters.csv_file", "leads out of data/shared"),
-        parameter(csv_file="../../metadata.json"),
-    ),
-    (
-        *("output file", ".parameters.output_file", "would overwrite an input"),
-        parameter(output_file="in0.csv"),
-    ),
+    ("input", ".parameters.csv_file", "there is no file", parameter(csv_file="absent.csv")),
+    ("input", ".parameters.csv_file", "leads out of", parameter(csv_file="../../metadata.json")),
+    ("output file", ".parameters.output_file", "would overwr", parameter(output_file="in0.csv")),
     ("timeout", ".timeout", "must be", {"timeout": (0, "soon")}),
     (
         *("check pattern", ".check", "says nothing to check"),
         {"check": {"rows": GONE, "pattern": GONE, "any_order": True}},
     ),
     ("pattern", ".check.pattern", "is not a regular expression", {"check": {"pattern": "("}}),
-    (
-        *("check file", ".check.file", "the step makes no output 'absent'"),
-        {"check": {"file": "absent"}},
-    ),
+    ("check file", ".check.file", "makes no output 'absent'", {"check": {"file": "absent"}}),
     ("check", ".check.equal", "there is no file 'absent.csv'", {"check": {"equal": "absent.csv"}}),
     ("expect_failure check", ".check", "cannot go with expect_failure", {"expect_failure": True}),
 ]
@@ -294,7 +221,7 @@ def planted(folder: Path, seed: int, mistakes: int | None = None) -> Planting:
     draw = random.Random(seed)  # noqa: S311 - each case can be made again
     shared = folder / "data" / "shared"
     shared.mkdir(parents=True, exist_ok=True)
-    case = Planting(draw, base(shared, draw), shared)
+    case = Planting(draw, base(shared, draw))
     wanted = draw.randint(2, 5) if mistakes is None else mistakes
     while len(case.expected) < wanted:
         draw.choice(PLANTS)(case)

@@ -4,10 +4,9 @@ import importlib.metadata
 import json
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -16,13 +15,13 @@ from benchyard.case import registry
 from benchyard.case.loading import load
 from benchyard.case.problems import Problem
 from benchyard.case.registry import ENTRY_POINTS, Registry
-from benchyard.case.resource import NoSettings, Resource, commands_of
+from benchyard.case.resource import commands_of
 from benchyard.core.errors import InputError
+from tests.benchyard.case.toys import Toy
 
-HEAD = """
-from benchyard.case.resource import InputFile, NoSettings, Resource, command
-"""
 TOY = """
+from benchyard.case.resource import NoSettings, Resource, command
+
 class {name}(Resource[NoSettings]):
     "A toy."
 
@@ -56,10 +55,7 @@ def find(
 ) -> Callable[..., Registry]:
     """Write modules into a folder of the user's and find what is there."""
 
-    def no_entry_points(**_: object) -> list[Any]:
-        return []
-
-    monkeypatch.setattr(importlib.metadata, "entry_points", no_entry_points)
+    monkeypatch.setattr(importlib.metadata, "entry_points", Mock(return_value=[]))
 
     def found(folder: str = "mine", /, **modules: str) -> Registry:
         (tmp_path / folder).mkdir(exist_ok=True)
@@ -71,7 +67,7 @@ def find(
 
 
 def toy(name: str) -> str:
-    return HEAD + TOY.format(name=name)
+    return TOY.format(name=name)
 
 
 # -- what is found
@@ -214,36 +210,18 @@ def test_defect_31_only_cases_that_need_it_are_invalid(
 # -- entry points
 
 
-@dataclass
-class Point:
-    """An entry point that loads what it is given."""
-
-    name: str
-    loads: object
-
-    @property
-    def value(self) -> str:
-        return f"package.module:{self.name}"
-
-    def load(self) -> object:
-        if isinstance(self.loads, BaseException):
-            raise self.loads
-        return self.loads
-
-
-class Plugged(Resource[NoSettings]):
-    """Comes from an entry point."""
-
-    def version(self) -> str:
-        return "1"
-
-
 @pytest.fixture
-def plug(empty: ModuleType, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Registry]:
-    def found(*points: Point) -> Registry:
-        def entry_points(*, group: str) -> list[Point]:
+def plug(
+    empty: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> Callable[..., Registry]:
+    """Find what entry points of these names load."""
+    (tmp_path / "a_module_that_leaves.py").write_text("raise SystemExit(3)")
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+
+    def found(**values: str) -> Registry:
+        def entry_points(*, group: str) -> list[importlib.metadata.EntryPoint]:
             assert group == ENTRY_POINTS == "benchyard.resources"
-            return list(points)
+            return [importlib.metadata.EntryPoint(*each, group) for each in values.items()]
 
         monkeypatch.setattr(importlib.metadata, "entry_points", entry_points)
         return registry.find(empty)
@@ -251,24 +229,27 @@ def plug(empty: ModuleType, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Re
     return found
 
 
+PLUGGED = "tests.benchyard.case.toys:Toy"
+
+
 def test_classes_of_entry_points_are_found_once(plug: Callable[..., Registry]) -> None:
-    found = plug(Point("again", Plugged), Point("Plugged", Plugged))
-    assert found.classes == {"Plugged": Plugged}
-    assert found.origins == {"Plugged": "entry point package.module:Plugged"}
+    found = plug(again=PLUGGED, Toy=PLUGGED)
+    assert found.classes == {"Toy": Toy}
+    assert found.origins == {"Toy": f"entry point {PLUGGED}"}
 
 
 def test_an_entry_point_that_cannot_be_loaded_takes_only_itself_away(
     plug: Callable[..., Registry],
 ) -> None:
-    broken: dict[str, tuple[object, str]] = {
-        "Broken": (ImportError("no driver"), ": ImportError: no driver"),
-        "Leaves": (SystemExit(3), ": SystemExit: 3"),
-        "NoClass": (5, " is not a resource class"),
-        "NoResource": (dict, " is not a resource class"),
-        "Abstract": (Resource, " is not a resource class"),
+    broken = {
+        "a_module_that_nobody_has:X": ": ModuleNotFoundError: No module named 'a_module_that_no",
+        "a_module_that_leaves:X": ": SystemExit: 3",
+        "math:pi": " is not a resource class",
+        "builtins:dict": " is not a resource class",
+        "benchyard.case.resource:Resource": " is not a resource class",
     }
-    points = [Point(name, loads) for name, (loads, _) in broken.items()]
-    found = plug(*points, Point("Plugged", Plugged))
-    assert list(found.classes) == ["Plugged"]
-    reasons = {name: f"package.module:{name}{said}" for name, (_, said) in broken.items()}
-    assert found.unavailable == reasons
+    found = plug(**{value: value for value in broken}, Toy=PLUGGED)
+    assert list(found.classes) == ["Toy"]
+    assert found.unavailable.keys() == broken.keys()
+    for value, said in broken.items():
+        assert found.unavailable[value].startswith(value + said)

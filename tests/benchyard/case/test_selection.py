@@ -90,38 +90,27 @@ def test_tags_must_all_be_there(root: Path) -> None:
 @pytest.mark.parametrize(
     ("wanted", "message"),
     [
-        ("sort-frist", "no case is 'sort-frist'; did you mean 'sort-first'?"),
-        ("SORT-FIRST", "no case is 'SORT-FIRST'; did you mean 'sort-first'?"),
-        ("join[n=3,fast=true]", "no case is 'join[n=3,fast=true]'; did you mean 'join["),
-        ("cases/group/third[n=7]", "no case is 'cases/group/third[n=7]'"),
-        ("zzzz*", "no case is 'zzzz*'; known: "),
-        ("x" * 5_000, "no case is 'xxx"),
-        ("x" * 300 + "[n=1]", "no case is 'xxx"),
-        ("nul\x00", "no case is 'nul"),
-        ("", "an empty text selects no case"),
-        ("  ", "an empty text selects no case"),
+        (["sort-frist"], "no case is 'sort-frist'; did you mean 'sort-first'?"),
+        (["SORT-FIRST"], "no case is 'SORT-FIRST'; did you mean 'sort-first'?"),
+        (["join[n=3,fast=true]"], "no case is 'join[n=3,fast=true]'; did you mean 'join["),
+        (["cases/group/third[n=7]"], "no case is 'cases/group/third[n=7]'"),
+        (["sort-first", "zzzz*"], "no case is 'zzzz*'; known: "),
+        (["x" * 5_000], "no case is 'xxx"),
+        (["x" * 300 + "[n=1]"], "no case is 'xxx"),
+        (["nul\x00"], "no case is 'nul"),
+        ([""], "an empty text selects no case"),
+        (["  "], "an empty text selects no case"),
+        (["empty"], "'empty' holds no metadata.json"),
+        ([], "no selected case has the tag 'sort' and 'slow'"),
     ],
 )
-def test_what_selects_nothing_names_the_nearest(root: Path, wanted: str, message: str) -> None:
-    with pytest.raises(InputError) as raised:
-        find_cases(root, [wanted], (), REGISTRY)
-    assert str(raised.value).startswith(message)
-
-
-def test_one_selection_that_selects_nothing_is_an_error_beside_others(root: Path) -> None:
-    with pytest.raises(InputError, match="no case is 'absent'"):
-        find_cases(root, ["sort-first", "absent"], (), REGISTRY)
-
-
-def test_a_folder_without_cases_is_an_error(root: Path, tmp_path: Path) -> None:
+def test_what_selects_nothing_names_the_nearest(
+    root: Path, tmp_path: Path, wanted: list[str], message: str
+) -> None:
     (tmp_path / "empty").mkdir()
-    with pytest.raises(InputError, match=r"'empty' holds no metadata\.json"):
-        find_cases(root, ["empty"], (), REGISTRY)
-
-
-def test_tags_that_select_nothing_are_an_error(root: Path) -> None:
-    with pytest.raises(InputError, match="no selected case has the tag 'sort' and 'slow'"):
-        find_cases(root, (), ["sort", "slow"], REGISTRY)
+    with pytest.raises(InputError) as raised:
+        select(root, *wanted, tags=() if wanted else ("sort", "slow"))
+    assert str(raised.value).startswith(message)
 
 
 @pytest.mark.parametrize("name", ["absent", "cases/first/metadata.json"])

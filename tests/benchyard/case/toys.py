@@ -13,6 +13,7 @@ from benchyard.case.resource import (
     ScratchFolder,
     command,
 )
+from benchyard.core.errors import InputError
 
 
 class Part(TypedDict):
@@ -23,7 +24,12 @@ class Part(TypedDict):
 @dataclass(frozen=True)
 class ToySettings:
     threads: int = 1
+    level: int = 0
     environment: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    def __post_init__(self) -> None:
+        if self.threads < 1:
+            raise InputError(f"threads is {self.threads}; it must be 1 or more")
 
 
 class Toy(Resource[ToySettings]):
@@ -54,7 +60,14 @@ class Toy(Resource[ToySettings]):
         """Play."""
 
     @command
-    def load(self, csv_file: InputFile, table: str, mode: Literal["csv", "tbl"] = "csv") -> None:
+    def load(
+        self,
+        csv_file: InputFile,
+        table: str,
+        output_file: OutputFile | None = None,
+        count: int = 0,
+        words: list[str] | None = None,
+    ) -> None:
         """Load a file."""
 
     @command

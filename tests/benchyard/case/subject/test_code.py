@@ -1,12 +1,13 @@
 """The code of a class: its modules, what these import from beside them, and nothing else."""
 
-import importlib.util
 import sys
 from pathlib import Path
-from types import ModuleType
+from typing import Any
 
 import pytest
 
+import resources
+from benchyard.case.resource import Resource
 from benchyard.case.subject.contents import code_of
 
 CLASS = """
@@ -19,24 +20,15 @@ class Mine(Resource):
 """
 
 
-def load(folder: Path, imports: str) -> ModuleType:
-    file = folder / "mine.py"
-    file.write_text(CLASS.format(imports=imports))
-    name = f"subject_test_{abs(hash(folder))}"
-    spec = importlib.util.spec_from_file_location(name, file)
-    assert spec is not None
-    assert spec.loader is not None
-    module = sys.modules[name] = importlib.util.module_from_spec(spec)
-    sys.path.insert(0, str(folder))
-    try:
-        spec.loader.exec_module(module)
-    finally:
-        sys.path.remove(str(folder))
-    return module
+def load(folder: Path, imports: str) -> type[Resource[Any]]:
+    (folder / "mine.py").write_text(CLASS.format(imports=imports))
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(sys, "path", [str(folder), *sys.path])
+        return resources.find([folder]).classes["Mine"]
 
 
 def names(folder: Path, imports: str) -> list[str]:
-    found = code_of(load(folder, imports).Mine).files
+    found = code_of(load(folder, imports)).files
     return [str(file.relative_to(folder)) for file in found]
 
 
@@ -62,7 +54,7 @@ def test_a_script_that_a_class_names_belongs_to_it(tmp_path: Path) -> None:
 
 
 def test_packages_from_elsewhere_are_named(tmp_path: Path) -> None:
-    found = code_of(load(tmp_path, "import json, numpy.linalg\nfrom click import echo\n").Mine)
+    found = code_of(load(tmp_path, "import json, numpy.linalg\nfrom click import echo\n"))
     assert found.packages == ("click", "numpy")
 
 
@@ -70,7 +62,7 @@ def test_an_installed_class_has_its_own_package_only(tmp_path: Path) -> None:
     site = tmp_path / "site-packages"
     site.mkdir()
     (site / "other.py").write_text("")
-    found = code_of(load(site, "import other").Mine)
+    found = code_of(load(site, "import other"))
     assert [file.name for file in found.files] == ["mine.py"]
     assert found.packages == ("other",)
 
@@ -83,7 +75,7 @@ def test_long_and_odd_texts_name_no_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize("place", ["mine.py", "helping.py"])
 def test_the_digest_sees_every_change(tmp_path: Path, place: str) -> None:
     (tmp_path / "helping.py").write_text("X = 1\n")
-    code = code_of(load(tmp_path, "import helping").Mine)
+    code = code_of(load(tmp_path, "import helping"))
     before = code.digest
     assert code.digest == before
     with (tmp_path / place).open("a", encoding="utf-8") as stream:

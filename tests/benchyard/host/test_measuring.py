@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable, Generator
 from functools import partial
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, cast
 from unittest.mock import Mock
 
@@ -20,7 +19,6 @@ from benchyard.core.errors import MeasurementError
 from benchyard.host import sampler
 from benchyard.host.checks.suspicion import WAIT_VARIABLE, suspicions
 from benchyard.host.collector import MeasuredRun, StepWindow, Used
-from benchyard.host.counters.parsing import TICKS_PER_S, process_stat
 from benchyard.host.measuring import RAW_FILE, LocalCollector
 from benchyard.host.sampler import process
 from benchyard.host.sampler.curves import METRICS_FILE, RESOURCES_FILE
@@ -31,7 +29,7 @@ from benchyard.process.labels import start_time
 from benchyard.process.usage import Ended, LifeSpan, Owned
 from benchyard.results.metrics_csv import COLUMNS, COUNTERS
 from tests.benchyard.host.counters.conftest import Worker
-from tests.children import ending
+from tests.children import speaking
 from tests.conftest import eventually
 
 CPU = "resource_cpu_s"
@@ -59,10 +57,12 @@ def read(folder: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(stream))
 
 
-def sampler_pid(folder: Path) -> int:
-    raw = str(folder / RAW_FILE)
-    found = psutil.process_iter(["cmdline"])
-    return next(p.pid for p in found if raw in (p.info["cmdline"] or []))
+def started(folder: Path, interval: float = 0.05) -> tuple[LocalCollector, int]:
+    """Start a collector; give it and the process id of its sampler."""
+    one = collector(folder, interval)
+    one.start()
+    raw, every = str(folder / RAW_FILE), psutil.process_iter(["cmdline"])
+    return one, next(p.pid for p in every if raw in (p.info["cmdline"] or []))
 
 
 def burn(seconds: float) -> None:
@@ -72,9 +72,7 @@ def burn(seconds: float) -> None:
 
 
 def test_a_run_leaves_krowns_columns_and_nothing_else(tmp_path: Path) -> None:
-    one = collector(tmp_path)
-    one.start()
-    pid = sampler_pid(tmp_path)
+    one, pid = started(tmp_path)
     window, used = measured(one, 1, lambda: burn(0.3))
     account = one.stop([window])
     assert (start_time(pid), account.stops) == (None, [])
@@ -110,8 +108,7 @@ def test_a_run_leaves_krowns_columns_and_nothing_else(tmp_path: Path) -> None:
 
 
 def test_defect_06_a_step_shorter_than_the_interval_keeps_its_rows(tmp_path: Path) -> None:
-    one = collector(tmp_path, interval=0.5)
-    one.start()
+    one, _ = started(tmp_path, 0.5)
     windows = [measured(one, index, lambda: time.sleep(0.005))[0] for index in (1, 2, 3)]
     one.stop(windows)
     booked = [row["step"] for row in read(tmp_path)]
@@ -155,9 +152,7 @@ def test_stop_while_the_sampler_starts_leaves_none(
 
 
 def test_a_stop_of_the_sampler_is_told(tmp_path: Path) -> None:
-    one = collector(tmp_path)
-    one.start()
-    pid = sampler_pid(tmp_path)
+    one, pid = started(tmp_path)
 
     def stopped() -> None:
         os.kill(pid, signal.SIGSTOP)
@@ -170,14 +165,22 @@ def test_a_stop_of_the_sampler_is_told(tmp_path: Path) -> None:
     assert stop.until_ns >= window.start_ns
 
 
+@pytest.mark.parametrize(
+    ("program", "why"),
+    [
+        ("raise SystemExit('no such luck')", "no such luck"),
+        ("import time; time.sleep(60)", r"within 0.5 s: killed by SIGKILL"),
+    ],
+)
 def test_a_sampler_that_cannot_start_says_why(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str, why: str
 ) -> None:
     bad = tmp_path / "bad.py"
-    bad.write_text("raise SystemExit('no such luck')")
+    bad.write_text(program)
     monkeypatch.setattr(process, "__file__", str(bad))
+    monkeypatch.setattr(sampler, "START_TIMEOUT", 0.5 if "sleep" in program else 60)
     one = collector(tmp_path)
-    with pytest.raises(MeasurementError, match="no such luck"):
+    with pytest.raises(MeasurementError, match=why):
         one.start()
     assert one.stop([]).facts["samples"] == 0
 
@@ -186,9 +189,7 @@ def test_a_sampler_that_cannot_start_says_why(
 def test_defect_39_a_sampler_that_died_is_told_and_no_sample_is_lost(
     tmp_path: Path, *, dies: bool
 ) -> None:
-    one = collector(tmp_path, interval=60)
-    one.start()
-    pid = sampler_pid(tmp_path)
+    one, pid = started(tmp_path, 60)
     if dies:
         os.kill(pid, signal.SIGKILL)
         assert eventually(lambda: start_time(pid) is None, 30)
@@ -202,12 +203,8 @@ def test_defect_39_a_sampler_that_died_is_told_and_no_sample_is_lost(
 def test_curves_that_cannot_be_written_do_not_take_the_rest_along(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(_descriptor: int) -> None:
-        raise OSError(28, "No space left on device")
-
-    one = collector(tmp_path)
-    one.start()
-    pid = sampler_pid(tmp_path)
+    one, pid = started(tmp_path)
+    full = Mock(side_effect=OSError(28, "No space left on device"))
     monkeypatch.setattr("benchyard.core.files.os.fsync", full)
     account = one.stop([])
     assert one.stop([]) == account
@@ -222,8 +219,7 @@ def test_curves_that_cannot_be_written_do_not_take_the_rest_along(
 def test_defect_18_a_step_of_the_wall_clock_does_not_matter(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    one = collector(tmp_path)
-    one.start()
+    one, _ = started(tmp_path)
     monkeypatch.setattr(time, "time_ns", lambda: 0)
     first = one.boundary(Owned(), begins=True)
     monkeypatch.setattr(time, "time_ns", lambda: 10**21)
@@ -241,9 +237,8 @@ def test_what_an_owned_process_uses_is_told_apart_or_has_a_reason(tmp_path: Path
     one, owned = collector(tmp_path), Worker()
     cpu_s = measured(one, 1, lambda: owned.burn(0.1), Owned(pids=[owned.pid]))[1].metrics[CPU]
     owned.kill()
-    assert cpu_s is not None
-    assert 0.1 <= cpu_s < 0.2
-    assert cpu_s * 100 % 1 != 0, "not in ticks"
+    assert 0.1 <= (cpu_s or 0) < 0.2
+    assert (cpu_s or 0) * 100 % 1 != 0, "not in ticks"
     one = collector(tmp_path)
     _, used = measured(one, 1, int, Owned(pids=[2**22 + 1]))
     unknown = cast("dict[str, str]", one.stop([]).facts["unknown"])
@@ -284,10 +279,8 @@ def test_a_step_beside_busy_neighbours_is_suspect_unless_that_is_switched_off(
     monkeypatch.setenv(WAIT_VARIABLE, share)
     one = collector(tmp_path)
     used = burned(one)
-    own = used.metrics["resource_cpu_wait_s"]
     waited = [words for words in used.suspect if words.startswith("it waited for a CPU for")]
-    assert own is not None
-    assert own > 0.05 * 0.5
+    assert (used.metrics["resource_cpu_wait_s"] or 0) > 0.05 * 0.5
     assert len(waited) == (share == "0.05")
     assert one.stop([]).facts["cpu_wait_share"] == float(share)
 
@@ -321,9 +314,7 @@ def test_it_is_recorded_how_programs_were_watched_and_why_a_time_is_null(
     before = one.boundary(Owned(), begins=True)
     missed = {"resource_cpu_s": None}, {"resource_cpu_s": "missed"}
     spans = [LifeSpan(0, ended, 0, 0.0, is_real_time=each) for each in granted]
-    lives: list[Any] = [
-        SimpleNamespace(span=span, told=Mock(return_value=missed)) for span in spans
-    ]
+    lives: list[Any] = [Mock(span=span, told=Mock(return_value=missed)) for span in spans]
     one.used(before, one.boundary(Owned(lives=lives), begins=False))
     facts = cast("dict[str, Any]", one.stop([]).facts)
     assert facts["real_time"] is told
@@ -331,41 +322,33 @@ def test_it_is_recorded_how_programs_were_watched_and_why_a_time_is_null(
 
 
 def test_the_labs_own_share_is_told(tmp_path: Path) -> None:
-    with ending(
-        subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
-    ) as server:
+    with speaking("print(); input()") as (server, _):
         one = collector(tmp_path, server=server.pid)
         one.start()
         _, used = measured(one, 1, lambda: burn(0.1))
         one.stop([])
-        server.communicate(b"\n")
+        server.communicate("\n")
     assert None not in used.harness.values()
     assert 0.1 <= (used.harness["flow_cpu_s"] or 0) < 0.15
     assert all(v for k, v in used.harness.items() if k.endswith("_memory_bytes"))
 
 
-def has_curve(folder: Path, pid: int) -> bool:
-    """Tell whether a process has used some time, and was sampled some times."""
-    stat = process_stat(Path(f"/proc/{pid}/stat").read_bytes())
-    ticks = [record for record in read_raw(folder / RAW_FILE) if isinstance(record, Tick)]
-    used_s = stat.user_ticks / TICKS_PER_S if stat else 0.0
-    return used_s > 0.3 and sum(bool(one.classes & PROCESSES) for one in ticks) > 9
-
-
 def test_curves_of_what_a_resource_owns(tmp_path: Path) -> None:
-    with subprocess.Popen(
-        [sys.executable, "-c", "while True: pass"], start_new_session=True
-    ) as busy:
-        one = collector(tmp_path, interval=0.02)
-        one.start()
-        try:
-            one.watch("Busy", Owned(pids=[busy.pid]))
-            work = partial(eventually, partial(has_curve, tmp_path, busy.pid), 60)
-            window, _ = measured(one, 1, work, Owned(pids=[busy.pid]))
-            one.watch("Busy", Owned())
-            account = one.stop([window])
-        finally:
-            busy.kill()
+    with speaking("print(flush=True)\nwhile True: pass") as (busy, _):
+        one, _ = started(tmp_path, 0.02)
+
+        def has_curve() -> bool:
+            """Tell whether the process has used some time, and was sampled some times."""
+            records = list(read_raw(tmp_path / RAW_FILE))
+            sampled = sum(isinstance(r, Tick) and bool(r.classes & PROCESSES) for r in records)
+            return sampled > 9 and psutil.Process(busy.pid).cpu_times().user > 0.3
+
+        one.watch("Busy", Owned(pids=[busy.pid]))
+        work = partial(eventually, has_curve, 60)
+        window, _ = measured(one, 1, work, Owned(pids=[busy.pid]))
+        one.watch("Busy", Owned())
+        account = one.stop([window])
+        busy.kill()
     assert account.facts["files"] == [METRICS_FILE, RESOURCES_FILE]
     with (tmp_path / RESOURCES_FILE).open(newline="") as stream:
         rows = [row for row in csv.DictReader(stream) if row["resource"] == "Busy"]

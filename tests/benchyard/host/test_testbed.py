@@ -19,7 +19,7 @@ from benchyard.host.testbed import LOCK_VARIABLE, hold_both, hold_results, hold_
 from benchyard.results.campaigns import clean
 from benchyard.results.folders import RESULTS_LOCK
 from benchyard.results.layout import begin_run
-from tests.children import ending
+from tests.children import speaking
 from tests.conftest import eventually
 
 #: Another lab: holds the testbed, says so, and keeps it until its input ends.
@@ -34,11 +34,8 @@ with hold_testbed("tpch[scale=1]", wait=False):
 
 @contextmanager
 def other_lab(program: str = OTHER) -> Generator["subprocess.Popen[str]"]:
-    pipe = subprocess.PIPE
-    arguments = [sys.executable, "-c", program]
-    with ending(subprocess.Popen(arguments, stdin=pipe, stdout=pipe, text=True)) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "held\n"
+    with speaking(program) as (process, said):
+        assert said == "held\n"
         yield process
         process.kill()
 

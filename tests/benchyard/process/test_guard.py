@@ -2,7 +2,6 @@
 
 import signal
 import subprocess
-import sys
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,7 +12,7 @@ import pytest
 from benchyard.process import guard
 from benchyard.process.guard import ensure_guard
 from benchyard.process.labels import OWNER, labelled
-from tests.children import ending
+from tests.children import speaking
 from tests.conftest import eventually, is_gone
 
 #: A lab that starts a family, says who belongs to it, and waits to be told to go on.
@@ -33,11 +32,8 @@ sys.stdin.readline()
 @contextmanager
 def lab(end: str = "") -> Generator[tuple["subprocess.Popen[str]", str, list[int]]]:
     """Start a lab; give its process, its owner label and the pids of its family."""
-    pipe = subprocess.PIPE
-    arguments = [sys.executable, "-c", LAB.replace("{end}", end)]
-    with ending(subprocess.Popen(arguments, stdin=pipe, stdout=pipe, text=True)) as process:
-        assert process.stdout is not None
-        owner, *pids = process.stdout.readline().split()
+    with speaking(LAB.replace("{end}", end)) as (process, line):
+        owner, *pids = line.split()
         yield process, owner, [int(pid) for pid in pids]
         process.kill()
 
@@ -93,13 +89,9 @@ sys.stdin.readline()
 
 @pytest.mark.parametrize(("seconds", "saved"), [(0.1, True), (60, False)])
 def test_who_winds_up_by_itself_gets_a_moment(tmp_path: Path, seconds: float, saved: bool) -> None:
-    arguments = [sys.executable, "-c", SAVING.format(seconds=seconds), str(tmp_path)]
-    pipe = subprocess.PIPE
-    with ending(subprocess.Popen(arguments, stdin=pipe, stdout=pipe, text=True)) as lab:
-        assert lab.stdout is not None
-        pid = int(lab.stdout.readline())
+    with speaking(SAVING.format(seconds=seconds), str(tmp_path)) as (lab, pid):
         lab.kill()
-        assert eventually(lambda: is_gone(pid), 30)
+        assert eventually(lambda: is_gone(int(pid)), 30)
         assert (tmp_path / "saved").exists() is saved
 
 

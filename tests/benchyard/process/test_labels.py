@@ -7,12 +7,13 @@ import threading
 import uuid
 from collections.abc import Callable, Generator
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
 from benchyard.process import labels
 from benchyard.process.labels import kill_labelled, labelled, owner_is_alive, start_time, this_owner
-from tests.children import ending
+from tests.children import ending, speaking
 from tests.conftest import eventually, is_gone
 
 Start = Callable[..., "subprocess.Popen[bytes]"]
@@ -37,21 +38,17 @@ def sleeper() -> Generator[Start]:
         process.wait()
 
 
-def test_all_that_carry_the_value_die_and_are_named(sleeper: Start) -> None:
-    doomed = sorted(sleeper(**{LABEL: "mine"}).pid for _ in range(3))
-
-    assert kill_labelled(LABEL, lambda value: value == "mine") == doomed
-    assert eventually(lambda: all(map(is_gone, doomed)))
-
-
-def test_foreign_processes_with_similar_names_are_untouched(sleeper: Start) -> None:
-    mine = sleeper("benchyard", **{LABEL: "run:1"})
+def test_all_that_carry_the_value_die_and_foreign_ones_with_similar_names_do_not(
+    sleeper: Start,
+) -> None:
+    doomed = sorted(sleeper("benchyard", **{LABEL: "run:1"}).pid for _ in range(3))
     foreign = [sleeper("benchyard"), sleeper(f"{LABEL}=run:1")]
     foreign += [sleeper(**{LABEL: value}) for value in ("run:10", "run:1 ", "")]
     foreign += [sleeper(**{name: "run:1"}) for name in (f"X{LABEL}", f"{LABEL}X")]
     foreign += [sleeper(OTHER=f"{before}{LABEL}=run:1") for before in ("x ", "\n")]
 
-    assert kill_labelled(LABEL, lambda value: value == "run:1") == [mine.pid]
+    assert kill_labelled(LABEL, lambda value: value == "run:1") == doomed
+    assert eventually(lambda: all(map(is_gone, doomed)))
     assert [process.poll() for process in foreign] == [None] * len(foreign)
 
 
@@ -60,12 +57,7 @@ def test_a_pid_given_out_again_is_never_killed(
 ) -> None:
     """Between the look and the blow the pid became another's: that one is looked at again."""
     other = sleeper()
-
-    def outdated(_name: str) -> list[tuple[int, str]]:
-        return [(other.pid, "mine")]
-
-    monkeypatch.setattr(labels, "labelled", outdated)
-
+    monkeypatch.setattr(labels, "labelled", Mock(return_value=[(other.pid, "mine")]))
     assert kill_labelled(LABEL, lambda value: value == "mine", timeout=0.05) == []
     assert other.poll() is None
 
@@ -98,25 +90,16 @@ def test_values_that_are_no_text_are_read_and_the_lab_is_not_among_them(sleeper:
 
 
 def test_the_start_time_of_a_process_with_an_evil_name() -> None:
-    process = subprocess.Popen(
-        ["/bin/sh", "-c", "printf ') S 1 1 1' > /proc/self/comm; echo; read x"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-    )
-    with process as started:
-        assert started.stdout is not None
-        started.stdout.readline()
-        here = start_time(os.getpid())
-        assert here is not None
-        assert (start_time(started.pid) or 0) >= here
-        started.communicate(b"\n")
+    calls_itself = "open('/proc/self/comm', 'w').write(') S 1 1 1'); print(flush=True); input()"
+    with speaking(calls_itself) as (started, _):
+        assert (start_time(started.pid) or 0) >= (start_time(os.getpid()) or 0) > 0
+        started.communicate("\n")
 
 
 def test_an_owner_is_alive_while_its_process_is(sleeper: Start) -> None:
     process = sleeper()
     namespace = this_owner().rpartition(":")[2]
-    began = start_time(process.pid)
-    assert began is not None
+    began = start_time(process.pid) or 0
     owner = f"{process.pid}:{began}:{namespace}"
     assert owner_is_alive(this_owner())
     assert owner_is_alive(owner)
@@ -156,15 +139,10 @@ def test_what_the_dead_left_is_killed_and_what_may_be_owned_is_not(
 
 @pytest.mark.usefixtures("dead")
 def test_where_nothing_is_left_one_look_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
-    looks: list[str] = []
-
-    def look(name: str) -> list[tuple[int, str]]:
-        looks.append(name)
-        return [(1, this_owner()), (2, f"{this_owner()}{labels.WINDS_UP}")]
-
+    look = Mock(return_value=[(1, this_owner()), (2, f"{this_owner()}{labels.WINDS_UP}")])
     monkeypatch.setattr(labels, "labelled", look)
     assert labels.kill_leftovers() == []
-    assert looks == [LABEL]
+    look.assert_called_once_with(LABEL)
 
 
 def test_what_saves_something_after_its_owner_gets_a_moment(

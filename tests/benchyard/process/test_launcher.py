@@ -11,6 +11,7 @@ from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -20,7 +21,7 @@ from benchyard.process.children import Child, pipe, spawn
 from benchyard.process.labels import CHILD, OWNER, labelled, this_owner
 from benchyard.process.launching import launcher_pid
 from benchyard.process.usage import stops_since
-from tests.children import ending
+from tests.children import speaking
 from tests.conftest import eventually, is_gone
 
 MIB = 2**20
@@ -45,9 +46,7 @@ def said(*arguments: str, folder: Path = ROOT, **environment: str) -> bytes:
 
 def own_launcher() -> int:
     spawn(["true"], folder=ROOT).wait()
-    pid = launcher_pid()
-    assert pid is not None
-    return pid
+    return launcher_pid() or pytest.fail("there is none")
 
 
 def kill_launcher() -> int:
@@ -88,8 +87,7 @@ def test_a_peak_is_the_childs_own_however_large_the_lab_is(size: int) -> None:
         [sys.executable, "-S", "-c", f"bytearray(b'1') * {size * MIB}"], folder=ROOT
     ).wait()
 
-    assert ended.peak_rss_bytes is not None
-    assert size * MIB < ended.peak_rss_bytes < (size + 16) * MIB
+    assert size * MIB < (ended.peak_rss_bytes or 0) < (size + 16) * MIB
     del held
 
 
@@ -200,11 +198,10 @@ def test_nobody_is_signalled_once_the_launcher_is_gone(
 ) -> None:
     child, pids = family
     kill_launcher()
-    hit: list[int] = []
     with monkeypatch.context() as patch:
-        patch.setattr(os, "killpg", lambda pid, _number: hit.append(pid))  # pyright: ignore[reportUnknownLambdaType, reportUnknownArgumentType]
+        patch.setattr(os, "killpg", killpg := Mock())
         child.kill()
-    assert hit == []
+    killpg.assert_not_called()
     assert eventually(lambda: all(map(is_gone, pids)))
 
 
@@ -235,12 +232,8 @@ def test_an_interruption_while_a_child_starts_leaves_none_behind(
 ) -> None:
     own_launcher()
     before = children()
-
-    def interrupted(_: socket.socket) -> bytes:
-        raise KeyboardInterrupt
-
     with monkeypatch.context() as patch:
-        patch.setattr(launching, "_answer", interrupted)
+        patch.setattr(launching, "_answer", Mock(side_effect=KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
             spawn(["sleep", "300"], folder=ROOT)
 
@@ -285,11 +278,8 @@ spawn(["true"], folder=Path("/")).wait()
 print(first, launcher_pid(), flush=True)
 sys.stdin.readline()
 """
-    both = subprocess.PIPE
-    with ending(subprocess.Popen([sys.executable, "-c", lab], stdin=both, stdout=both)) as process:
-        assert process.stdout is not None
-        first, second = map(int, process.stdout.readline().split())
-
+    with speaking(lab) as (_, pids):
+        first, second = map(int, pids.split())
         assert first != second
         assert eventually(lambda: is_gone(first), 5)
         assert not is_gone(second)
@@ -304,12 +294,8 @@ def test_a_program_starts_or_cannot_either_way(
     way: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """The second way is that of a Python that knows no sessions."""
-
-    def unknown(*_: object, **__: object) -> int:
-        raise NotImplementedError
-
     if way == "fork":
-        monkeypatch.setattr(os, "posix_spawn", unknown)
+        monkeypatch.setattr(os, "posix_spawn", Mock(side_effect=NotImplementedError))
     with (tmp_path / "out").open("wb") as out, Path(os.devnull).open("rb") as nothing:
         streams = [nothing.fileno(), out.fileno(), out.fileno()]
         pid = launcher.start([b"sh", b"-c", b"echo $$ $A; echo no >&2"], {b"A": b"b"}, streams)
@@ -318,11 +304,8 @@ def test_a_program_starts_or_cannot_either_way(
     assert (tmp_path / "out").read_text() == f"{pid} b\nno\n"
     words = program(tmp_path, "words", "")
     words.write_text("words")
-    for name, why in (
-        ("no-such-program", "No such file"),
-        ("/etc/passwd", "Permission denied"),
-        (str(words), "Exec format error"),
-    ):
+    wrong = {"no-such-program": "No such file", "/etc/passwd": "Permission denied"}
+    for name, why in {**wrong, str(words): "Exec format error"}.items():
         with pytest.raises(OSError, match=why):
             launcher.start([name.encode()], {}, [0, 1, 2])
 
@@ -354,9 +337,7 @@ def test_what_a_child_waited_for_a_cpu_is_the_kernels_own_account_if_it_works_al
     child = spawn(arguments, folder=ROOT, stdout=subprocess.PIPE)
     with pipe(child.stdout) as stream:
         told_s = int(stream.read()) / 1e9
-    waited_s = child.wait().cpu_wait_s
-    assert waited_s is not None
     # It ends after it told: what is added is waiting at the end of its life.
-    assert told_s <= waited_s
+    assert told_s <= (child.wait().cpu_wait_s or 0)
     burns = f"{sys.executable} -S -c 'sum(range(10**6))'; true"
     assert spawn(["sh", "-c", burns], folder=ROOT).wait().cpu_wait_s is None

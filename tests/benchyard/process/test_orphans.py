@@ -4,7 +4,9 @@ import signal
 import subprocess
 import sys
 from collections.abc import Generator
+from itertools import chain, repeat
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -69,16 +71,12 @@ def test_it_is_named_by_its_program_and_by_what_it_calls_itself(tmp_path: Path) 
 def test_one_that_is_slow_to_end_is_named_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
     """A busy host takes its time to end what was killed: it is met once more, without a program."""
     left("sh", "-c", "sleep 300 &")
-    names, numbers = iter(["one"]), iter([0])
-    send = signal.pidfd_send_signal
-
-    def told(_: int) -> str:
-        return next(names, "nobody")
+    numbers, send = iter([0]), signal.pidfd_send_signal
 
     def send_next(descriptor: int, number: int) -> None:
         send(descriptor, next(numbers, number))
 
-    monkeypatch.setattr(module, "_told", told)
+    monkeypatch.setattr(module, "_told", Mock(side_effect=chain(["one"], repeat("nobody"))))
     monkeypatch.setattr(signal, "pidfd_send_signal", send_next)
     assert end_orphans(everyone, grace=0).killed == ("one",)
 

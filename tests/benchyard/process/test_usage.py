@@ -2,13 +2,11 @@
 
 import os
 import signal
-import subprocess
-import sys
 import time
 
 from benchyard.process.usage import hearing_stops, stops_since
 from tests.benchyard.process.test_launcher import status
-from tests.children import ending
+from tests.children import speaking
 from tests.conftest import eventually
 
 WAITS = """
@@ -23,10 +21,8 @@ print(len(stops_since(begun)), len(stops_since(time.monotonic_ns())))
 
 
 def test_a_stop_is_heard_when_it_is_over() -> None:
-    arguments, piped = [sys.executable, "-c", WAITS], subprocess.PIPE
-    with ending(subprocess.Popen(arguments, text=True, stdin=piped, stdout=piped)) as one:
-        assert one.stdout is not None
-        assert one.stdout.readline() == "ready\n"
+    with speaking(WAITS) as (one, said):
+        assert said == "ready\n"
         one.send_signal(signal.SIGSTOP)  # what Ctrl-Z sends is dropped without a terminal
         assert eventually(lambda: status(one.pid, "State").startswith("T"), 60)
         one.send_signal(signal.SIGCONT)

@@ -2,8 +2,6 @@
 
 import json
 import socket
-import subprocess
-import sys
 import tempfile
 import threading
 from collections.abc import Generator
@@ -18,6 +16,7 @@ from benchyard.host.facts.reading import Host
 from benchyard.host.facts.system import Contact, EngineFacts, ask, docker, meet_engine
 from benchyard.process.labels import OWNER
 from tests.benchyard.host.checks.hosts import LAPTOP, SERVER, looked, made, scene_of
+from tests.children import speaking
 from tests.conftest import eventually
 
 CONTAINERS = "/containers/json"
@@ -175,14 +174,9 @@ def test_who_computes_is_named_with_its_share(tmp_path: Path) -> None:
 
 
 def test_a_real_process_that_burns_is_found() -> None:
-    program = "print(flush=True)\nwhile True: pass"
-    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE) as burner:
-        assert burner.stdout is not None
-        burner.stdout.readline()
-        try:
-            assert eventually(lambda: burner.pid in busy(), 60)
-        finally:
-            burner.kill()
+    with speaking("print(flush=True)\nwhile True: pass") as (burner, _):
+        assert eventually(lambda: burner.pid in busy(), 60)
+        burner.kill()
     assert look(Host(), 0) is None
 
 

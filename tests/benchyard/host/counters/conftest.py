@@ -116,13 +116,9 @@ def cgroup(request: pytest.FixtureRequest) -> Generator[Cgroup]:
                 folder.mkdir()
             except OSError as error:
                 pytest.skip(f"no control group of version 1 can be made here: {error}")
-            made.callback(remove, folder)
+            made.enter_context(suppress(FileNotFoundError))
+            made.callback(folder.rmdir)
         yield Cgroup(f"/{name}", folders)
-
-
-def remove(folder: Path) -> None:
-    with suppress(FileNotFoundError):
-        folder.rmdir()
 
 
 def joining(cgroup: Cgroup) -> Callable[[], None]:

@@ -5,6 +5,7 @@ import os
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from hypothesis import given
@@ -125,9 +126,7 @@ def test_the_labs_own_namespace_is_nobodys_else_and_one_that_ended_has_none() ->
 def test_a_namespace_that_may_not_be_read_is_not_taken_for_the_labs_own(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def refuse(_: object) -> str:
-        raise PermissionError(errno.EACCES, "Permission denied")
-
+    refuse = Mock(side_effect=PermissionError(errno.EACCES, "Permission denied"))
     monkeypatch.setattr(kernel, "_namespace", refuse)
     hidden = read_network(1)
     assert not hidden.name

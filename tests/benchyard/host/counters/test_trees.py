@@ -115,8 +115,7 @@ def test_a_root_that_ends_is_counted_from_where_it_was(worker: Worker, tmp_path:
     worker.write(tmp_path / "inside", 1 * MIB)
     account = window.used(Owned(ended=(worker.end(),)))
     cpu_s, written = (account.values[f"resource_{n}"] for n in ("cpu_s", "disk_write_bytes"))
-    assert cpu_s is not None
-    assert 0.04 < cpu_s < 0.19
+    assert 0.04 < (cpu_s or 0) < 0.19
     # Python may write what it compiled, too.
     assert written == 0 or written == pytest.approx(1 * MIB, rel=0.1)
 

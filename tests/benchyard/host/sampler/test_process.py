@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 
 from benchyard.host.sampler import process
 from benchyard.host.sampler.raw import Gone, Late, Opened, RawNote, Stopped, Tick, read_raw
-from tests.children import ending
+from benchyard.process.children import pipe
+from tests.children import ending, speaking
 from tests.conftest import eventually
 
 R = TypeVar("R")
@@ -28,7 +29,7 @@ PARENT = (
     f"child = subprocess.Popen([sys.executable, '-c', {LIVES!r}], stdin=subprocess.PIPE,"
     " stdout=subprocess.PIPE)\n"
     "child.stdout.readline(); print(child.pid, flush=True); sys.stdin.readline()\n"
-    "child.communicate(); print('alone', flush=True); sys.stdin.read()\n"
+    "child.communicate(); sys.stdin.read()\n"
 )
 
 
@@ -40,15 +41,15 @@ class Started:
         self.raw = raw
 
     def tell(self, *lines: str) -> None:
-        assert self.popen.stdin is not None
-        self.popen.stdin.write("".join(f"{line}\n" for line in lines).encode())
-        self.popen.stdin.flush()
+        stdin = pipe(self.popen.stdin)
+        stdin.write("".join(f"{line}\n" for line in lines).encode())
+        stdin.flush()
 
     def begin(self, *lines: str) -> None:
         self.tell(*lines, "begin")
-        assert self.popen.stdout is not None
-        assert select.select([self.popen.stdout], [], [], 30)[0]
-        assert self.popen.stdout.readline() == b"ready\n"
+        stdout = pipe(self.popen.stdout)
+        assert select.select([stdout], [], [], 30)[0]
+        assert stdout.readline() == b"ready\n"
 
     def end(self) -> dict[str, Any]:
         out, err = self.popen.communicate(timeout=30)
@@ -77,11 +78,9 @@ class Started:
 
 @contextmanager
 def sampling(folder: Path, interval: float) -> Generator[Started]:
-    arguments = ["-I", "-S", process.__file__, str(folder / "raw"), str(interval)]
-    pipe = subprocess.PIPE
-    with ending(
-        subprocess.Popen([sys.executable, *arguments], stdin=pipe, stdout=pipe, stderr=pipe)
-    ) as popen:
+    command = [sys.executable, "-I", "-S", process.__file__, str(folder / "raw"), str(interval)]
+    piped = subprocess.PIPE
+    with ending(subprocess.Popen(command, stdin=piped, stdout=piped, stderr=piped)) as popen:
         yield Started(popen, folder / "raw")
 
 
@@ -174,9 +173,7 @@ def test_what_tells_little_is_read_once_a_second(tmp_path: Path) -> None:
 
 def test_what_vanishes_beside_others_leaves_their_samples_in_order(tmp_path: Path) -> None:
     with sampling(tmp_path, 0.01) as one:
-        with ending(
-            subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
-        ) as doomed:
+        with speaking(LIVES) as (doomed, _):
             stats = [f"open o w {pid} 0 /proc/{pid}/stat" for pid in (os.getpid(), doomed.pid)]
             one.begin(*stats, "open o w uptime 0 /proc/uptime")
             doomed.kill()
@@ -205,19 +202,13 @@ def test_commands_are_obeyed_at_once(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_descendants_come_and_go(tmp_path: Path) -> None:
-    pipe = subprocess.PIPE
-    with (
-        sampling(tmp_path, 0.05) as one,
-        ending(subprocess.Popen([sys.executable, "-c", PARENT], stdin=pipe, stdout=pipe)) as root,
-    ):
-        assert root.stdin is not None
-        assert root.stdout is not None
+    with sampling(tmp_path, 0.05) as one, speaking(PARENT) as (root, said):
         one.begin(f"tree o tree:{root.pid} {root.pid}")
-        child = int(root.stdout.readline())
+        child = int(said)
         assert eventually(lambda: f"{child}/io" in one.contents())
-        root.stdin.write(b"\n")
+        assert root.stdin is not None
+        root.stdin.write("\n")
         root.stdin.flush()
-        assert root.stdout.readline() == b"alone\n"
         assert eventually(lambda: len(one.of(Gone)) == 2)
         one.tell(f"forget o tree:{root.pid}")
         assert eventually(lambda: len(one.of(Gone)) == 4)
@@ -266,10 +257,8 @@ def test_signals_to_a_whole_group_lose_no_samples(tmp_path: Path) -> None:
 def test_a_dead_listener_costs_no_samples(tmp_path: Path) -> None:
     with sampling(tmp_path, 10) as one:
         one.begin()
-        assert one.popen.stdin is not None
-        assert one.popen.stdout is not None
-        one.popen.stdout.close()
-        one.popen.stdin.close()
+        pipe(one.popen.stdout).close()
+        pipe(one.popen.stdin).close()
         assert one.popen.wait(30) == 0
     assert len(one.ticks()) == 2
 

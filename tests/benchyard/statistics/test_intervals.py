@@ -38,16 +38,16 @@ def test_ranks(n: int, level: float, rank: int, coverage: float) -> None:
     assert median_rank(n, level) == (rank, pytest.approx(coverage, abs=1e-6))
 
 
-@pytest.mark.parametrize(("n", "reached"), [(0, 0.0), (1, 0.0), (2, 0.5), (5, 0.9375)])
-def test_too_few_values_have_none_and_say_what_they_reach(n: int, reached: float) -> None:
-    assert median_interval([1.0] * n) == intervals.Interval(None, None, 0.95, reached)
-    assert median_interval([1.0] * n).holds(1.0) is None
+def test_too_few_values_have_none_and_say_what_they_reach() -> None:
+    for n, reached in ((0, 0.0), (1, 0.0), (2, 0.5), (5, 0.9375)):
+        assert median_interval([1.0] * n) == intervals.Interval(None, None, 0.95, reached)
+    assert median_interval([1.0]).holds(1.0) is None
 
 
-@pytest.mark.parametrize(("level", "fewest"), [(0.5, 2), (0.95, 6), (0.99, 8), (0.999, 11)])
-def test_the_fewest_values_that_have_one(level: float, fewest: int) -> None:
-    assert intervals.fewest_for_median(level) == fewest
-    assert 2 * 0.5**fewest <= 1 - level < 2 * 0.5 ** (fewest - 1)
+def test_the_fewest_values_that_have_one() -> None:
+    for level, fewest in ((0.5, 2), (0.95, 6), (0.99, 8), (0.999, 11)):
+        assert intervals.fewest_for_median(level) == fewest
+        assert 2 * 0.5**fewest <= 1 - level < 2 * 0.5 ** (fewest - 1)
 
 
 @given(st.integers(1, 300), st.sampled_from([0.5, 0.9, 0.95, 0.99, 0.9999]))
@@ -98,10 +98,9 @@ def test_a_tail_is_the_normal_one_beyond_students_t() -> None:
     assert expanded_tail(5, 0.95) == (pytest.approx(3.104160), pytest.approx(0.00095407, rel=1e-4))
 
 
-@pytest.mark.parametrize("n", range(5))
-def test_below_five_values_there_is_none(n: int) -> None:
-    interval = mean_interval([1.0, 2.0, 4.0, 3.0][:n])
-    assert (interval.low, interval.high, interval.coverage) == (None, None, 0.0)
+def test_below_five_values_there_is_none() -> None:
+    few = [mean_interval([1.0, 2.0, 4.0, 3.0][:n]) for n in range(5)]
+    assert few == [intervals.Interval(None, None, 0.95, 0.0)] * 5
 
 
 def test_ends_are_values_where_one_alone_fills_the_tail_or_all_are_equal() -> None:
@@ -122,8 +121,7 @@ def test_it_lies_within_the_sample_around_the_mean(values: list[float]) -> None:
 @given(st.lists(st.floats(0.5, 2), min_size=7, max_size=20))
 def test_it_follows_the_unit(values: list[float]) -> None:
     one, other = mean_interval(values), mean_interval([4 * value for value in values])
-    assert one.low is not None
-    assert other.low == pytest.approx(4 * one.low, rel=1e-6)
+    assert other.low == pytest.approx(4 * (one.low or 0), rel=1e-6)
 
 
 def test_the_same_values_give_the_same_interval_to_the_last_digit() -> None:

@@ -3,7 +3,7 @@
 import json
 import os
 import platform
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -34,13 +34,6 @@ FACTS = {
 }
 
 
-@pytest.fixture(autouse=True)
-def _nothing_remembered() -> Iterator[None]:  # pyright: ignore[reportUnusedFunction]
-    module._environment.cache_clear()  # pyright: ignore[reportPrivateUsage]
-    yield
-    module._environment.cache_clear()  # pyright: ignore[reportPrivateUsage]
-
-
 def refuse(*_: Any, **__: Any) -> Any:
     raise PermissionError
 
@@ -55,6 +48,7 @@ def told(folder: Path, files: Mapping[str, str | None]) -> Any:
 def test_it_is_plain_json_with_every_fact_looked_up_once_and_cannot_be_spoilt(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    module._environment.cache_clear()  # pyright: ignore[reportPrivateUsage]
     found = environment()
     assert json.loads(json.dumps(found, allow_nan=False)) == found
     assert set(found) == FACTS
@@ -153,21 +147,16 @@ def test_a_laptop(tmp_path: Path) -> None:
 BOTH = {"proc/self/mountinfo": GUEST["proc/self/mountinfo"] + LAPTOP["proc/self/mountinfo"]}
 
 
-@pytest.mark.parametrize(
-    ("files", "version", "cores", "mib"),
-    [
-        (CONTAINER, "2", 2.0, 512),
-        (GUEST, "1", 1.5, 256),
-        (GUEST | BOTH, "hybrid", 1.5, 256),
-        (SERVER, "2", None, None),
-        ({}, None, None, None),
-    ],
-)
-def test_limits_and_versions_of_cgroups(
-    tmp_path: Path, files: dict[str, str], version: str | None, cores: float | None, mib: int | None
-) -> None:
-    found = told(tmp_path, files)["cgroup"]
-    assert list(found.values()) == [version, cores, mib and mib << 20]
+def test_limits_and_versions_of_cgroups(tmp_path: Path) -> None:
+    limits = {
+        "container": (CONTAINER, ["2", 2.0, 512 << 20]),
+        "guest": (GUEST, ["1", 1.5, 256 << 20]),
+        "both": (GUEST | BOTH, ["hybrid", 1.5, 256 << 20]),
+        "server": (SERVER, ["2", None, None]),
+        "none": (dict[str, str](), [None, None, None]),
+    }
+    for name, (files, wanted) in limits.items():
+        assert list(told(tmp_path / name, files)["cgroup"].values()) == wanted
 
 
 FIRST = {"pid": 4026531836, "uts": 4026531838, "ipc": 4026531839}

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,15 +13,10 @@ def test_paths_are_below_the_root(tmp_path: Path) -> None:
     assert Host(tmp_path).number("/x") == Host(tmp_path).number("x") == 5
 
 
-@pytest.mark.parametrize(
-    ("text", "cpus"),
-    [
-        *(("0", {0}), ("0-3,8", {0, 1, 2, 3, 8})),
-        *((odd, None) for odd in ("3-1", "0-999999999", "-1", "", "a-b")),
-    ],
-)
-def test_lists_of_cpus(text: str, cpus: set[int] | None) -> None:
-    assert cpu_list(text) == cpus
+def test_lists_of_cpus() -> None:
+    known = {"0": {0}, "0-3,8": {0, 1, 2, 3, 8}}
+    known |= dict.fromkeys(("3-1", "0-999999999", "-1", "", "a-b"))
+    assert {text: cpu_list(text) for text in known} == known
 
 
 @given(st.sets(st.integers(0, 300), min_size=1))

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -17,49 +16,28 @@ def test_a_problem_says_file_path_and_message() -> None:
     assert str(problem) == "/c/metadata.json: $.name: must be a string, not null"
 
 
-@pytest.mark.parametrize(
-    ("parts", "path"),
-    [
-        ((), "$"),
-        (("steps", 1, "parameters", "file"), "$.steps[1].parameters.file"),
-        (("steps", 0, "@id"), "$.steps[0]['@id']"),
-        (("a b", "it's"), "$['a b'][\"it's\"]"),
-        (("x\n\x1b",), "$['x\\n\\x1b']"),
-    ],
-)
-def test_json_path(parts: tuple[str | int, ...], path: str) -> None:
-    assert json_path(parts) == path
+def test_json_path() -> None:
+    paths: dict[tuple[str | int, ...], str] = {
+        (): "$",
+        ("steps", 1, "parameters", "file"): "$.steps[1].parameters.file",
+        ("steps", 0, "@id"): "$.steps[0]['@id']",
+        ("a b", "it's"): "$['a b'][\"it's\"]",
+        ("x\n\x1b",): "$['x\\n\\x1b']",
+    }
+    assert [*map(json_path, paths)] == [*paths.values()]
 
 
-@pytest.mark.parametrize(
-    ("word", "meant"),
-    [
-        ("paramters", "parameters"),
-        ("Parameters", "parameters"),
-        ("NAME", "name"),
-        ("ressource", "resource"),
-        ("time_out", "timeout"),
-        ("retry", None),
-        ("comment", None),
-        ("license", None),
-        ("", None),
-    ],
-)
-def test_only_a_slip_of_the_pen_is_a_near_miss(word: str, meant: str | None) -> None:
-    assert near_miss(word, STEP_KEYS) == meant
+def test_only_a_slip_of_the_pen_is_a_near_miss() -> None:
+    slips = {"paramters": "parameters", "Parameters": "parameters", "NAME": "name"}
+    slips |= {"ressource": "resource", "time_out": "timeout"}
+    meant = slips | dict.fromkeys(("retry", "comment", "license", ""))
+    assert {word: near_miss(word, STEP_KEYS) for word in meant} == meant
 
 
-@pytest.mark.parametrize(
-    ("word", "known", "text"),
-    [
-        ("postgresql", ["PostgreSQL", "MySQL"], "; did you mean 'PostgreSQL'?"),
-        ("Postgres", ["PostgreSQL", "MySQL"], "; did you mean 'PostgreSQL'?"),
-        ("zzz", ["b", "a"], "; known: a, b"),
-        ("zzz", [], ""),
-    ],
-)
-def test_a_hint_names_the_nearest_or_all(word: str, known: list[str], text: str) -> None:
-    assert hint(word, known) == text
+def test_a_hint_names_the_nearest_or_all() -> None:
+    for word in ("postgresql", "Postgres"):
+        assert hint(word, ["PostgreSQL", "MySQL"]) == "; did you mean 'PostgreSQL'?"
+    assert (hint("zzz", ["b", "a"]), hint("zzz", [])) == ("; known: a, b", "")
 
 
 def test_a_hint_does_not_list_hundreds() -> None:

@@ -154,11 +154,8 @@ def check(shared: Path, declared: JsonObject, **parameters: Json) -> list[tuple[
 
 def test_the_expected_file_of_a_check_must_be_there(shared: Path) -> None:
     assert check(shared, {"equal": "words.csv"}, makes="out") == []
-    for name, sentence in (
-        ("absent.csv", "benchyard run --accept writes it"),
-        ("../x", "leads out of data/shared"),
-        ("dangling", "there is no file"),
-    ):
+    wrong = {"absent.csv": "benchyard run --accept writes it", "dangling": "there is no file"}
+    for name, sentence in {**wrong, "../x": "leads out of data/shared"}.items():
         [(place, message)] = check(shared, {"equal": name}, makes="out")
         assert place == "steps.0.check.equal"
         assert sentence in message

@@ -9,18 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchyard.case.inspection import AtPoints
-from benchyard.case.loading import load
 from benchyard.case.problems import Finding
-from tests.benchyard.case.test_loading import problems, write
-from tests.benchyard.case.toys import REGISTRY
+from tests.benchyard.case.test_loading import load_case, problems, step
 
 SIXTEEN = {"a": [1, 2, 3, 4], "b": ["p", "q", "r", "s"]}
 
 
 def told(folder: Path, matrix: dict[str, Any], **parameters: Any) -> list[tuple[str, str]]:
-    step = {"resource": "Toy", "command": "play", "parameters": parameters}
-    file = write(folder, {"name": "toys", "steps": [step], "matrix": matrix})
-    return problems(load(file, REGISTRY))
+    return problems(load_case(folder, step(**parameters), matrix=matrix))
 
 
 def test_messages_that_differ_in_the_values_alone_are_one(tmp_path: Path) -> None:
@@ -53,14 +49,9 @@ def test_neither_the_folder_nor_our_words_are_taken_for_values(
 
 
 def test_values_of_other_places_are_known_too(tmp_path: Path) -> None:
-    makes: dict[str, Any] = {"resource": "Toy", "command": "play"}
-    makes["parameters"] = {"makes": "${matrix.n}-side.csv"}
-    document: dict[str, Any] = {
-        "name": "n",
-        "steps": [makes, {**makes, "needs": []}],
-        "matrix": {"n": ["by", "x"]},
-    }
-    [(_, message)] = problems(load(write(tmp_path, document), REGISTRY))
+    makes = step(makes="${matrix.n}-side.csv")
+    loaded = load_case(tmp_path, makes, {**makes, "needs": []}, matrix={"n": ["by", "x"]})
+    [(_, message)] = problems(loaded)
     assert message == (
         "steps 1 and 2 make 'by-side.csv' side by side; give each its own, or let one need the "
         "other (at [n=by]; alike in all 2 points)"
@@ -106,16 +97,10 @@ def test_names_of_points_are_made_printable_and_short(tmp_path: Path) -> None:
     assert len(message) < 400
 
 
-@given(
-    st.lists(
-        st.lists(
-            st.tuples(st.sampled_from(["a", "b"]), st.sampled_from(["is v0", "is v1", "is bad"])),
-            max_size=4,
-        ),
-        min_size=1,
-        max_size=6,
-    )
-)
+SAID = st.tuples(st.sampled_from(["a", "b"]), st.sampled_from(["is v0", "is v1", "is bad"]))
+
+
+@given(st.lists(st.lists(SAID, max_size=4), min_size=1, max_size=6))
 def test_nothing_is_lost_and_nothing_is_told_twice(found: list[list[tuple[str, str]]]) -> None:
     merged = AtPoints({})
     for index, pairs in enumerate(found):
@@ -124,6 +109,5 @@ def test_nothing_is_lost_and_nothing_is_told_twice(found: list[list[tuple[str, s
     told_of = [*merged.findings()]
     assert len(set(told_of)) == len(told_of)
     assert {path for path, _ in told_of} == {(place,) for pairs in found for place, _ in pairs}
-    for message in ("is bad",):
-        places = {place for pairs in found for place, said in pairs if said == message}
-        assert {path[0] for path, said in told_of if said.startswith(message)} == places
+    bad = {place for pairs in found for place, said in pairs if said == "is bad"}
+    assert {path[0] for path, said in told_of if said.startswith("is bad")} == bad

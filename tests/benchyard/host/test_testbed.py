@@ -156,20 +156,15 @@ def test_what_a_power_cut_left_of_a_lock_is_ours(content: bytes) -> None:
         assert json.loads(lock_file().read_text())["purpose"] == "one"
 
 
-@pytest.mark.parametrize("what", ["fifo", "folder", "link", "device", "nowhere"])
-def test_what_is_no_file_is_refused(
-    what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_no_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fifo, folder, link = (tmp_path / name for name in ("fifo", "folder", "link"))
+    os.mkfifo(fifo)
+    folder.mkdir()
     (tmp_path / "victim").write_text("precious")
-    os.mkfifo(tmp_path / "fifo")
-    (tmp_path / "folder").mkdir()
-    (tmp_path / "link").symlink_to(tmp_path / "victim")
-    special = {"device": Path("/dev/null"), "nowhere": tmp_path / "absent" / "lock"}
-    place = special.get(what, tmp_path / what)
-    monkeypatch.setenv(LOCK_VARIABLE, str(place))
-
-    refused(InputError, str(place), hold_testbed("one", wait=True))
-
+    link.symlink_to(tmp_path / "victim")
+    for place in (fifo, folder, link, Path("/dev/null"), tmp_path / "absent" / "lock"):
+        monkeypatch.setenv(LOCK_VARIABLE, str(place))
+        refused(InputError, str(place), hold_testbed("one", wait=True))
     assert (tmp_path / "victim").read_text() == "precious"
 
 

@@ -117,15 +117,11 @@ def test_two_environments_of_a_resource_have_both_versions(tmp_path: Path) -> No
 
 @pytest.mark.requires("cc")
 def test_the_shared_objects_of_a_program_are_those_that_the_loader_maps(tmp_path: Path) -> None:
-    for name, text in (
-        ("lib.c", "int f() { return 1; }"),
-        ("main.c", "int f(); int main() { f(); }"),
-    ):
-        (tmp_path / name).write_text(text)
-    for arguments in (
-        ["-shared", "-fPIC", "lib.c", "-o", "libours.so"],
-        ["main.c", "-o", "program", "-L.", "-lours", "-Wl,-rpath,$ORIGIN"],
-    ):
+    (tmp_path / "lib.c").write_text("int f() { return 1; }")
+    (tmp_path / "main.c").write_text("int f(); int main() { f(); }")
+    library = ["-shared", "-fPIC", "lib.c", "-o", "libours.so"]
+    program = ["main.c", "-o", "program", "-L.", "-lours", "-Wl,-rpath,$ORIGIN"]
+    for arguments in (library, program):
         subprocess.run([str(shutil.which("cc")), *arguments], cwd=tmp_path, check=True)
     libraries: list[Any] = []
     for text in ("", "another code"):

@@ -9,10 +9,20 @@ from pathlib import Path
 
 import pytest
 
+from benchyard.host.counters.account import MetricBook
 from benchyard.process.cgroups import UNIFIED, Cgroup
 from benchyard.process.usage import Ended
 
 MIB = 2**20
+
+
+def whole(account: MetricBook) -> MetricBook:
+    """Check what holds for every account."""
+    nulls = {metric for metric, value in account.values.items() if value is None}
+    assert nulls == account.reasons.keys()
+    assert all(account.reasons.values())
+    return account
+
 
 _OBEY = """
 import subprocess, sys

@@ -12,8 +12,10 @@ from benchyard.host.counters import Counters
 from benchyard.host.counters.account import CPU_WAIT, MOST_REASONS, SINGLE, SUMS, Reasons
 from benchyard.host.counters.trees import PROCESS_PEAK
 from benchyard.process.cgroups import Cgroup
+from benchyard.process.children import pipe
 from benchyard.process.usage import Ended, Owned
 from tests.benchyard.host.counters.conftest import MIB, Worker
+from tests.conftest import program
 
 
 @pytest.fixture
@@ -94,16 +96,15 @@ def test_steps_side_by_side(
     assert all(used["resource_cpu_s"] is not None for used in every)
 
 
+@pytest.mark.requires("unshare")
 def test_a_network_namespace_of_its_own_is_told(counters: Counters) -> None:
     code = "import os; os.system('ip link set lo up'); print('ready', flush=True); input()"
-    command = ["unshare", "--net", sys.executable, "-S", "-c", code]
-    try:
-        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    except FileNotFoundError:
-        pytest.skip("needs the program unshare")
-    with process:
-        assert process.stdout is not None
-        if not process.stdout.readline():
+    command, piped = (
+        [program("unshare"), "--net", sys.executable, "-S", "-c", code],
+        subprocess.PIPE,
+    )
+    with subprocess.Popen(command, stdin=piped, stdout=piped) as process:
+        if not pipe(process.stdout).readline():
             pytest.skip("no network namespace can be made here")
         owned = Owned(pids=[process.pid])
         used = counters.used(counters.read(owned), counters.read(owned))

@@ -15,7 +15,7 @@ from benchyard.host.counters.group_usage import used_by_group
 from benchyard.host.counters.groups import ControlGroup
 from benchyard.host.counters.processes import boot_ticks
 from benchyard.process.cgroups import Cgroup
-from tests.benchyard.host.counters.conftest import MIB, Worker, joining
+from tests.benchyard.host.counters.conftest import MIB, Worker, joining, whole
 from tests.conftest import open_below
 
 V2 = {
@@ -49,14 +49,6 @@ def write(folder: Path, **changes: str) -> Cgroup:
 def resettable(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let files on a disk take the reset of a peak as the kernel does since Linux 6.12."""
     monkeypatch.setattr(kernel, "set_back", bool)
-
-
-def whole(account: MetricBook) -> MetricBook:
-    """Check what holds for every account."""
-    nulls = {metric for metric, value in account.values.items() if value is None}
-    assert nulls == account.reasons.keys()
-    assert all(account.reasons.values())
-    return account
 
 
 class Window:

@@ -14,7 +14,7 @@ from benchyard.host.counters.processes import boot_ticks
 from benchyard.host.counters.trees import TreeBook, used_by_trees
 from benchyard.process.children import spawn
 from benchyard.process.usage import Ended, Owned
-from tests.benchyard.host.counters.conftest import MIB, Worker
+from tests.benchyard.host.counters.conftest import MIB, Worker, whole
 
 PEAK = "resource_process_peak_rss_bytes"
 
@@ -30,11 +30,7 @@ class Window:
     def used(self, owned: Owned) -> MetricBook:
         end = self.trees.read(owned, ())
         assert end is not None
-        account = used_by_trees(self.start, end, self.began)
-        nulls = {metric for metric, value in account.values.items() if value is None}
-        assert nulls == account.reasons.keys()
-        assert all(account.reasons.values())
-        return account
+        return whole(used_by_trees(self.start, end, self.began))
 
 
 def run(code: str) -> Ended:

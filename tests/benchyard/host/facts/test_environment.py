@@ -162,9 +162,9 @@ def test_limits_and_versions_of_cgroups(tmp_path: Path) -> None:
 FIRST = {"pid": 4026531836, "uts": 4026531838, "ipc": 4026531839}
 
 
-@pytest.mark.parametrize(
-    ("files", "hypervisor", "container"),
-    [
+def test_machines_and_containers_are_told_apart(tmp_path: Path) -> None:
+    namespaces = {f"proc/self/ns/{kind}": f"-> {kind}:[{at}]" for kind, at in FIRST.items()}
+    hosts: list[tuple[dict[str, str], bool | None, str | None]] = [
         (GUEST, True, None),
         (SERVER, False, None),
         (CONTAINER, False, "docker"),
@@ -173,19 +173,11 @@ FIRST = {"pid": 4026531836, "uts": 4026531838, "ipc": 4026531839}
         ({"proc/1/environ": "PATH=/bin\0container=lxc\0"}, None, "lxc"),
         ({"run/systemd/container": "nspawn"}, None, "nspawn"),
         # A machine made from an image has all of its files.
-        (
-            {"run/.containerenv": ""}
-            | {f"proc/self/ns/{kind}": f"-> {kind}:[{number}]" for kind, number in FIRST.items()},
-            None,
-            None,
-        ),
-    ],
-)
-def test_machines_and_containers_are_told_apart(
-    tmp_path: Path, files: dict[str, str], hypervisor: bool | None, container: str | None
-) -> None:
-    found = told(tmp_path, files)["virtualization"]
-    assert (found["hypervisor"], found["container"]) == (hypervisor, container)
+        ({"run/.containerenv": "", **namespaces}, None, None),
+    ]
+    for at, (files, *kinds) in enumerate(hosts):
+        found = told(tmp_path / str(at), files)["virtualization"]
+        assert [found["hypervisor"], found["container"]] == kinds
 
 
 def test_the_time_zone_and_only_telling_words_of_the_command_line_are_told(

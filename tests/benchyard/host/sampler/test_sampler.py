@@ -38,14 +38,10 @@ def test_watching_opens_and_closes_the_difference(tmp_path: Path) -> None:
     (folder / "memory.current").write_text("5\n")
     one = started(tmp_path, 10)
     both = Owned(ME.pids, (Cgroup("/my group", {"": folder}),))
-    for name, owned in (
-        ("db", ME),
-        ("db", both),
-        ("db", both),
-        ("other", Owned()),
-        ("db", Owned()),
-    ):
-        one.watch(name, owned)
+    for owned in (ME, both, both):
+        one.watch("db", owned)
+    for name in ("other", "db"):
+        one.watch(name, Owned())
     one.end()
     found = opened(tmp_path)
     assert found.count("cgroup:/my%20group") == 1

@@ -9,12 +9,7 @@ import pytest
 from google.cloud import datastore
 from google.cloud.datastore.query import PropertyFilter
 
-from tests.emulators.datastore.fixture import (
-    Emulator,
-    Googles,
-    googles_program,
-    running,
-)
+from tests.emulators.datastore.fixture import Emulator, googles_program, running
 
 INDEX = Path(__file__).with_name("tensorflow.yaml")
 GOOGLE = pytest.param("google", marks=pytest.mark.slow)
@@ -79,7 +74,7 @@ def ours(server: Emulator) -> Emulator:
 def both(request: pytest.FixtureRequest) -> Iterator[Emulator]:
     """Our server, and Google's where it is installed."""
     if request.param == "google":
-        with running(kind=Googles(INDEX)) as emulator:
+        with running(INDEX, googles=True) as emulator:
             yield emulator
     else:
         yield request.getfixturevalue("server")

@@ -4,14 +4,14 @@ With ``BENCHYARD_DATASTORE_EMULATOR=gcloud`` it is Google's own emulator, where 
 faults cannot be ordered there, and a test that orders some is skipped.
 """
 
-import http.client
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
-import tempfile
 import time
+import urllib.request
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -31,84 +31,6 @@ SWITCH = "BENCHYARD_DATASTORE_EMULATOR"
 PATIENCE = 60.0
 #: A file; ``any`` to answer every query; None to answer only those that need no such index.
 Index: TypeAlias = Path | Literal["any"] | None
-Child: TypeAlias = subprocess.Popen[str]
-
-
-@dataclass(frozen=True, slots=True)
-class Ours:
-    """How this folder's server is started; see ``running``."""
-
-    index: Index = None
-    data: Path | None = None
-    legacy: bool = False
-    batch_bytes: int | None = None
-
-    def start(self, port: int) -> tuple[Child, int]:
-        """Start it and return its process and its port; port 0 is any that is free."""
-        options = {"--index": self.index, "--data": self.data, "--batch-bytes": self.batch_bytes}
-        given = [str(part) for option in options.items() if option[1] for part in option]
-        given += ["--legacy"] * self.legacy
-        command = [sys.executable, server.__file__, "--port", str(port), "--while-stdin", *given]
-        pipe = subprocess.PIPE
-        child = subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True)
-        line = child.stdout.readline() if child.stdout else ""
-        if not line:
-            raise RuntimeError(f"the Datastore for tests ended with {_ended(child)}, see above")
-        return child, int(line.rpartition(":")[2])
-
-    def clear(self, address: str) -> None:
-        """Make it forget everything."""
-        server.ordered(address, {"do": "clear"})
-
-
-@dataclass(frozen=True, slots=True)
-class Googles:
-    """How Google's emulator is started, as the Cloud SDK brings it; it needs Java."""
-
-    index: Index = None
-
-    def start(self, port: int) -> tuple[Child, int]:
-        """Start it and return its process and its port; port 0 is any that is free."""
-        program = googles_program()
-        if program is None:
-            pytest.skip("Google's emulator of Datastore is not installed")
-        port = port or free_port()
-        options = ["--testing", "--host=127.0.0.1", f"--port={port}"]
-        with tempfile.NamedTemporaryFile("w", suffix=".yaml") as none:
-            none.write("indexes: []\n")
-            none.flush()
-            if self.index != "any":
-                options += ["--require_indexes", f"--index_file={self.index or none.name}"]
-            silent = subprocess.DEVNULL
-            child = subprocess.Popen(
-                [str(program), "start", *options],
-                stdout=silent,
-                stderr=silent,
-                text=True,
-                start_new_session=True,
-            )
-            deadline = time.monotonic() + PATIENCE
-            while not _answers(f"127.0.0.1:{port}"):
-                if child.poll() is not None or time.monotonic() > deadline:
-                    raise RuntimeError(f"Google's emulator of Datastore ended: {_ended(child)}")
-                time.sleep(0.1)
-        return child, port
-
-    def clear(self, address: str) -> None:
-        """Make it forget everything."""
-        _answers(address, "POST", "/reset")
-
-
-def _answers(address: str, method: str = "GET", path: str = "/") -> bool:
-    connection = http.client.HTTPConnection(address, timeout=PATIENCE)
-    try:
-        connection.request(method, path)
-        connection.getresponse().read()
-    except OSError:
-        return False
-    finally:
-        connection.close()
-    return True
 
 
 def googles_program() -> Path | None:
@@ -120,6 +42,16 @@ def googles_program() -> Path | None:
     root = Path(found).resolve().parents[1]
     program = root / "platform" / name.replace("_", "-") / name
     return program if program.exists() and shutil.which("java") else None
+
+
+def _googles_command(port: int, index: Index) -> list[str]:
+    program = googles_program()
+    if program is None:
+        pytest.skip("Google's emulator of Datastore is not installed")
+    command = [str(program), "start", "--testing", "--host=127.0.0.1", f"--port={port}"]
+    if index != "any":
+        command += ["--require_indexes", f"--index_file={index or os.devnull}"]
+    return command
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,14 +89,16 @@ class Emulator:
     """A server for tests.
 
     Args:
-        kind: How it is started.
+        command: What starts it.
         address: ``127.0.0.1:`` and its port; the same one after a restart.
+        googles: Whether it is Google's emulator.
     """
 
-    kind: Ours | Googles
+    command: list[str]
+    address: str
+    googles: bool
     project: str = PROJECT
-    address: str = ""
-    _child: Child | None = None
+    _child: "subprocess.Popen[bytes] | None" = None
     _clients: list[Any] = field(default_factory=list[Any])
 
     @property
@@ -194,18 +128,41 @@ class Emulator:
 
     def clear(self) -> None:
         """Make it forget entities, faults and counts."""
-        self.kind.clear(self.address)
+        if self.googles:
+            urllib.request.urlopen(f"http://{self.address}/reset", b"", PATIENCE).close()
+        else:
+            self.ordered({"do": "clear"})
 
     def start(self) -> None:
-        """Start it, on the port that it had before if it had one."""
-        port = int(self.address.rpartition(":")[2] or 0)
-        self._child, port = self.kind.start(port)
-        self.address = f"127.0.0.1:{port}"
+        """Start it; it ends with its standard input, which Google's does not look at."""
+        silent = subprocess.DEVNULL
+        self._child = subprocess.Popen(
+            self.command,
+            stdin=subprocess.PIPE,
+            stdout=silent,
+            stderr=silent if self.googles else None,
+            start_new_session=True,
+        )
+        deadline = time.monotonic() + PATIENCE
+        while not self._answers():
+            if self._child.poll() is not None or time.monotonic() > deadline:
+                raise RuntimeError(f"the Datastore for tests does not run: {self.command}")
+            time.sleep(0.05)
+
+    def _answers(self) -> bool:
+        host, _, port = self.address.partition(":")
+        try:
+            socket.create_connection((host, int(port)), PATIENCE).close()
+        except OSError:
+            return False
+        return True
 
     def kill(self) -> None:
-        """Kill it."""
+        """Kill it and all that it started."""
         if self._child is not None:
-            _ended(self._child)
+            if self._child.poll() is None:
+                os.killpg(self._child.pid, signal.SIGKILL)
+            self._child.communicate(timeout=PATIENCE)
         self._child = None
 
     def restart(self) -> None:
@@ -226,20 +183,8 @@ class Emulator:
 
     def need_ours(self) -> None:
         """Skip the test unless this folder's server runs."""
-        if isinstance(self.kind, Googles):
+        if self.googles:
             pytest.skip("Google's emulator takes no orders and keeps few of the limits")
-
-
-def _ended(child: Child) -> int:
-    """Kill a process and all of its group, if it leads one, and return how it ended."""
-    if child.poll() is None:
-        leads = os.getpgid(child.pid) == child.pid
-        (os.killpg if leads else os.kill)(child.pid, signal.SIGKILL)
-    code = child.wait(PATIENCE)
-    for stream in (child.stdin, child.stdout):
-        if stream:
-            stream.close()
-    return code
 
 
 @contextmanager
@@ -249,7 +194,7 @@ def running(
     data: Path | None = None,
     legacy: bool = False,
     batch_bytes: int | None = None,
-    kind: Ours | Googles | None = None,
+    googles: bool = False,
 ) -> Generator[Emulator]:
     """Give a server that is ended with the block.
 
@@ -258,12 +203,18 @@ def running(
         data: A file that keeps the entities when it is killed.
         legacy: Whether more than 500 mutations a commit are refused.
         batch_bytes: After how many bytes a query's answer is cut; 2 MiB unless said.
-        kind: In place of all that.
+        googles: Google's emulator, in any case.
     """
+    port = free_port()
+    options = {"--index": index, "--data": data, "--batch-bytes": batch_bytes}
+    given = [str(part) for option in options.items() if option[1] for part in option]
+    given += ["--legacy"] * legacy
+    command = [sys.executable, server.__file__, "--port", str(port), "--while-stdin", *given]
     plain = data is None and batch_bytes is None and not legacy
-    googles = os.environ.get(SWITCH) == "gcloud" and plain
-    usual = Googles(index) if googles else Ours(index, data, legacy, batch_bytes)
-    emulator = Emulator(kind or usual)
+    googles = googles or (plain and os.environ.get(SWITCH) == "gcloud")
+    if googles:
+        command = _googles_command(port, index)
+    emulator = Emulator(command, f"127.0.0.1:{port}", googles)
     try:
         emulator.start()
         yield emulator

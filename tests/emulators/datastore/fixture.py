@@ -49,8 +49,8 @@ def _googles_command(port: int, index: Index) -> list[str]:
     if program is None:
         pytest.skip("Google's emulator of Datastore is not installed")
     command = [str(program), "start", "--testing", "--host=127.0.0.1", f"--port={port}"]
-    if index != "any":
-        command += ["--require_indexes", f"--index_file={index or os.devnull}"]
+    if isinstance(index, Path):
+        command += ["--require_indexes", f"--index_file={index}"]
     return command
 
 
@@ -199,7 +199,8 @@ def running(
     """Give a server that is ended with the block.
 
     Args:
-        index: An index.yaml; ``any`` answers every query, None only what needs no such index.
+        index: An index.yaml; ``any`` answers every query, None only what needs no such index
+            (Google's emulator every query).
         data: A file that keeps the entities when it is killed.
         legacy: Whether more than 500 mutations a commit are refused.
         batch_bytes: After how many bytes a query's answer is cut; 2 MiB unless said.

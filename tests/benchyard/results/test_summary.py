@@ -2,12 +2,12 @@
 
 import json
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
 from benchyard.core.model import Json, Outcome
-from benchyard.results.record import RunRecord
+from benchyard.results.record import RunRecord, StepRecord
 from benchyard.results.summary import median_run, summarize
 from benchyard.results.summary_metrics import unit_and_direction
 from benchyard.results.trust import Suspect
@@ -19,8 +19,22 @@ def summed(*records: RunRecord, **options: Any) -> Any:
     return summarize("c", records, **options)
 
 
+def first(*records: RunRecord, **options: Any) -> Any:
+    """Return what a summary says of step 1."""
+    return summed(*records, **options)["steps"][0]
+
+
+def durations(*records: RunRecord) -> Any:
+    return first(*records)["metrics"]["duration_s"]
+
+
+def told(make: Any, **facts: Any) -> StepRecord:
+    """Return a step that took a second, and what was told of its only execution."""
+    return make.step(make.attempt([make.repetition(1.0, **facts)]))
+
+
 def test_defect_24_one_run_is_summed_up(make: Any) -> None:
-    metric = summed(make.run(1, make.took(1.5)))["steps"][0]["metrics"]["duration_s"]
+    metric = durations(make.run(1, make.took(1.5)))
     assert metric["statistics"]["median"] == 1.5
     assert metric["statistics"]["stdev"] is None
     assert metric["values"] == [1.5]
@@ -28,43 +42,32 @@ def test_defect_24_one_run_is_summed_up(make: Any) -> None:
 
 
 def test_values_stand_in_the_order_of_runs(make: Any) -> None:
-    document = summed(
-        make.run(10, make.took(1.0)), make.run(9, make.took(3.0)), make.run(2, make.took(2.0))
-    )
-    assert document["steps"][0]["metrics"]["duration_s"]["values"] == [2.0, 3.0, 1.0]
-    assert document["steps"][0]["runs"] == [2, 9, 10]
+    about = first(*(make.run(n, make.took(s)) for n, s in ((10, 1.0), (9, 3.0), (2, 2.0))))
+    assert about["metrics"]["duration_s"]["values"] == [2.0, 3.0, 1.0]
+    assert about["runs"] == [2, 9, 10]
 
 
 def test_defect_11_a_run_that_did_less_is_no_median(make: Any) -> None:
     broken = make.step(make.attempt([], FAILED), index=2, outcome=Outcome.TOLERATED)
     whole = [make.run(n, make.took(5.0), make.took(float(n), index=2)) for n in (1, 2, 3)]
-    assert (
-        median_run(
-            [*whole, make.run(4, make.took(5.0), broken), make.run(5, make.took(5.0), broken)]
-        )
-        == 2
-    )
+    less = [make.run(n, make.took(5.0), broken) for n in (4, 5)]
+    assert median_run([*whole, *less]) == 2
 
 
 def test_unmeasured_steps_do_not_choose_the_median_run(make: Any) -> None:
     records = [
-        make.run(1, make.took(9.0, measure=False), make.took(1.0, index=2)),
-        make.run(2, make.took(1.0, measure=False), make.took(2.0, index=2)),
-        make.run(3, make.took(5.0, measure=False), make.took(3.0, index=2)),
+        make.run(n, make.took(unmeasured, measure=False), make.took(float(n), index=2))
+        for n, unmeasured in ((1, 9.0), (2, 1.0), (3, 5.0))
     ]
     assert median_run(records) == 2
     assert median_run([make.run(1, make.took(9.0, measure=False))]) is None
 
 
 def test_outcomes_and_attempts_are_counted_and_failures_left_out(make: Any) -> None:
-    tolerated = make.step(
-        make.attempt([], FAILED), make.attempt([], FAILED), outcome=Outcome.TOLERATED
-    )
-    retried = make.step(
-        make.attempt([make.repetition(99.0)], FAILED), make.attempt([make.repetition(2.0)])
-    )
-    document = summed(make.run(1, tolerated), make.run(2, retried), make.run(3, make.took(4.0)))
-    about = document["steps"][0]
+    tolerated = make.step(*[make.attempt([], FAILED)] * 2, outcome=Outcome.TOLERATED)
+    failed = make.attempt([make.repetition(99.0)], FAILED)
+    retried = make.step(failed, make.attempt([make.repetition(2.0)]))
+    about = first(make.run(1, tolerated), make.run(2, retried), make.run(3, make.took(4.0)))
     assert about["outcomes"] == {"completed": 2, "tolerated": 1}
     assert about["attempts"] == {"completed": 2, "failed": 3}
     assert about["runs"] == [2, 3]
@@ -72,16 +75,12 @@ def test_outcomes_and_attempts_are_counted_and_failures_left_out(make: Any) -> N
 
 
 def test_defect_20_warm_up_does_not_count(make: Any) -> None:
-    warm = make.step(
-        make.attempt([make.repetition(50.0, "warmup"), make.repetition(1.0), make.repetition(3.0)])
-    )
-    metric = summed(make.run(1, warm))["steps"][0]["metrics"]["duration_s"]
-    assert metric["repetitions"] == [[1.0, 3.0]]
+    made = [make.repetition(50.0, "warmup"), make.repetition(1.0), make.repetition(3.0)]
+    assert durations(make.run(1, make.step(make.attempt(made))))["repetitions"] == [[1.0, 3.0]]
 
 
 def test_a_runs_value_is_the_median_of_its_repetitions(make: Any) -> None:
-    document = summed(make.run(1, make.took(1.0, 2.0, 9.0)), make.run(2, make.took(4.0, 4.0, 4.0)))
-    about = document["steps"][0]
+    about = first(make.run(1, make.took(1.0, 2.0, 9.0)), make.run(2, make.took(4.0, 4.0, 4.0)))
     metric = about["metrics"]["duration_s"]
     assert metric["values"] == [2.0, 4.0]
     assert metric["repetitions"] == [[1.0, 2.0, 9.0], [4.0, 4.0, 4.0]]
@@ -90,20 +89,9 @@ def test_a_runs_value_is_the_median_of_its_repetitions(make: Any) -> None:
 
 
 def test_counters_and_reported_numbers_are_described(make: Any) -> None:
-    values: dict[str, Json] = {
-        "rows": 7,
-        "ok": True,
-        "text": "x",
-        "bad": float("inf"),
-        "big": 10**400,
-    }
-    record = make.run(
-        1,
-        make.step(
-            make.attempt([make.repetition(1.0, used={"host_cpu_user_s": 0.5}, values=values)])
-        ),
-    )
-    metrics = summed(record)["steps"][0]["metrics"]
+    values = {"rows": 7, "ok": True, "text": "x", "bad": float("inf"), "big": 10**400}
+    step = told(make, used={"host_cpu_user_s": 0.5}, values=values)
+    metrics = first(make.run(1, step))["metrics"]
     assert list(metrics)[:3] == ["duration_s", "host_cpu_user_s", "rows"]
     sources = [metric["source"] for metric in metrics.values()]
     assert sources[:3] == ["clock", "counters", "command"]
@@ -114,25 +102,18 @@ def test_counters_and_reported_numbers_are_described(make: Any) -> None:
 
 
 def test_what_a_command_reports_hides_nothing_of_ours(make: Any) -> None:
-    record = make.run(
-        1, make.step(make.attempt([make.repetition(1.0, values={"duration_s": 8.0})]))
-    )
-    metrics = summed(record)["steps"][0]["metrics"]
+    metrics = first(make.run(1, told(make, values={"duration_s": 8.0})))["metrics"]
     assert metrics["duration_s"]["values"] == [1.0]
     assert metrics["reported_duration_s"]["values"] == [8.0]
 
 
 def test_defect_25_an_unknown_counter_is_null_and_not_zero(make: Any) -> None:
-    known = make.step(make.attempt([make.repetition(1.0, used={"host_disk_read_bytes": 4.0})]))
-    unknown = make.step(make.attempt([make.repetition(1.0, used={"host_disk_read_bytes": None})]))
-    metric = summed(make.run(1, unknown), make.run(2, known))["steps"][0]["metrics"][
-        "host_disk_read_bytes"
-    ]
-    assert metric["values"] == [None, 4.0]
-    assert metric["n_runs"] == 1
-    never = summed(make.run(1, unknown))["steps"][0]["metrics"]["host_disk_read_bytes"]
-    assert never["statistics"]["n"] == 0
-    assert never["statistics"]["median"] is None
+    name = "host_disk_read_bytes"
+    unknown, known = (told(make, used={name: value}) for value in (None, 4.0))
+    metric = first(make.run(1, unknown), make.run(2, known))["metrics"][name]
+    assert (metric["values"], metric["n_runs"]) == ([None, 4.0], 1)
+    never = first(make.run(1, unknown))["metrics"][name]["statistics"]
+    assert (never["n"], never["median"]) == (0, None)
 
 
 @pytest.mark.parametrize(
@@ -162,10 +143,10 @@ def test_advice_names_in_what_the_testbed_differed(make: Any) -> None:
             for number in range(1, 13)
         ]
 
-    [advice, *_] = summed(*runs("powersave", "performance"))["steps"][0]["advice"]
+    [advice, *_] = first(*runs("powersave", "performance"))["advice"]
     assert advice.startswith("two groups of values, ")
     assert advice.endswith("they differ in frequency governor performance and powersave")
-    [advice, *_] = summed(*runs("powersave"))["steps"][0]["advice"]
+    [advice, *_] = first(*runs("powersave"))["advice"]
     assert advice.endswith("look for what alternates, such as placement, caches or frequency")
 
 
@@ -192,10 +173,8 @@ def test_what_is_left_out_is_counted_by_its_reason(make: Any) -> None:
 def test_steps_of_unfinished_runs_are_counted(make: Any) -> None:
     failed = make.run(2, make.took(1.0), make.ended(FAILED, index=2))
     document = summed(make.run(1, make.took(1.0), make.took(2.0, index=2)), unfinished=[failed])
-    assert [step["left_out"] for step in document["steps"]] == [
-        {"unfinished_run": 1},
-        {"failed": 1},
-    ]
+    left_out = [step["left_out"] for step in document["steps"]]
+    assert left_out == [{"unfinished_run": 1}, {"failed": 1}]
     assert [step["runs"] for step in document["steps"]] == [[1], [1]]
     assert document["n_runs"] == 1
 
@@ -237,10 +216,10 @@ def test_a_run_with_a_suspect_step_is_no_median_run(make: Any) -> None:
 
 
 def test_levels_of_the_samples_are_metrics_of_their_own(make: Any) -> None:
-    metrics = summed(make.run(1, make.took(1.0)), make.run(2, make.took(1.0)))["steps"][0]
-    most = metrics["metrics"]["host_memory_sampled_max_bytes"]
+    metrics = first(*(make.run(n, make.took(1.0)) for n in (1, 2)))["metrics"]
+    most = metrics["host_memory_sampled_max_bytes"]
     assert (most["source"], most["unit"], most["values"]) == ("samples", "B", [8192, 8192])
-    assert "host_swap_sampled_max_bytes" not in metrics["metrics"]
+    assert "host_swap_sampled_max_bytes" not in metrics
 
 
 def test_where_suspect_runs_leave_too_few_the_advice_is_a_quiet_host(make: Any) -> None:
@@ -253,14 +232,12 @@ def test_where_suspect_runs_leave_too_few_the_advice_is_a_quiet_host(make: Any) 
 
 
 def test_use_that_nobody_knows_is_a_warning(make: Any) -> None:
-    def told(*values: float | None) -> list[str]:
-        used = [{"resource_cpu_s": value} for value in values]
-        steps = [make.step(make.attempt([make.repetition(1.0, used=one)])) for one in used]
-        document = summarize("c", [make.run(n, step) for n, step in enumerate(steps, 1)])
-        return cast("list[str]", document["warnings"])
+    def warnings(*values: float | None) -> list[str]:
+        steps = [told(make, used={"resource_cpu_s": value}) for value in values]
+        return summed(*(make.run(n, step) for n, step in enumerate(steps, 1)))["warnings"]
 
-    assert told(1.0, 2.0) == []
-    [warning] = told(1.0, None, None)
+    assert warnings(1.0, 2.0) == []
+    [warning] = warnings(1.0, None, None)
     assert "not known in 2 of 3 executions" in warning
 
 
@@ -271,13 +248,9 @@ def test_a_step_declares_unit_and_direction_of_its_metrics(make: Any) -> None:
         "odd": {"unit": 5, "direction": "sideways"},
     }
     values: dict[str, Json] = {"rate": 5.0, "wait_s": 1.0, "odd": 2, "rows": 3}
-    step = replace(
-        make.step(make.attempt([make.repetition(1.0, values=values)])),
-        parameters={"metrics": declared},
-    )
-    metrics = summed(make.run(1, step))["steps"][0]["metrics"]
-    told = {name: (metrics[name]["unit"], metrics[name]["direction"]) for name in values}
-    assert told == {
+    step = replace(told(make, values=values), parameters={"metrics": declared})
+    metrics = first(make.run(1, step))["metrics"]
+    assert {name: (metrics[name]["unit"], metrics[name]["direction"]) for name in values} == {
         "rate": ("req/s", "larger is better"),
         "wait_s": ("s", "smaller is better"),
         "odd": (None, None),

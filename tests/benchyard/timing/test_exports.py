@@ -51,9 +51,7 @@ def test_everything_is_in_the_document(course: Course) -> None:
     assert pair["ratio_interval"][0] < pair["ratio"] < pair["ratio_interval"][1]
 
 
-def test_hyperfines_form_has_what_succeeded_and_no_memory_that_is_not_known(
-    course: Course,
-) -> None:
+def test_hyperfines_form_has_what_succeeded_and_no_memory_that_is_not_known(course: Course) -> None:
     first, second = results_of(course)
     times = [one.wall_s for one in course.executions[1] if not one.exit_code]
     assert (first["command"], first["parameters"]) == ("a|b 1", {"n": "1"})

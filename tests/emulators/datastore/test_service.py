@@ -106,9 +106,7 @@ def test_a_request_over_ten_mebibytes_is_refused(send: Send) -> None:
 
 
 @pytest.mark.slow
-def test_more_than_five_hundred_mutations_are_refused_by_a_legacy_server_alone(
-    send: Send,
-) -> None:
+def test_more_than_five_hundred_mutations_are_refused_by_a_legacy_server_alone(send: Send) -> None:
     mutations = [upsert(f"n{n}") for n in range(501)]
     assert len(send(*mutations).mutation_results) == 501
     with running(legacy=True) as legacy:

@@ -75,9 +75,7 @@ def test_kinds_follow_truth_and_confidence(tmp_path: Path) -> None:
     assert kinds == [["TP", "FN", "FP"], [None], [None, "FP"]]
 
 
-def test_labels_are_told_with_their_figures_even_if_they_are_only_explained(
-    tmp_path: Path,
-) -> None:
+def test_labels_are_told_with_their_figures_even_if_they_are_only_explained(tmp_path: Path) -> None:
     inference = {
         "ground_truth_prob": [0.5],
         "ground_truth_prob_sd": [0.125],

@@ -18,77 +18,13 @@ from resources._containers.settings import ContainerSettings
 _TOLD = 2000
 
 
-def content_type(file: str) -> str:
+def _media_type(file: str) -> str:
     """Return the media type of an RDF file by its suffix, N-Triples if that is of no format."""
     from pyoxigraph import RdfFormat  # noqa: PLC0415 - 11 MB, for few cases
 
     # OWL has formats of its own; files of that name are RDF/XML, by custom.
     suffix = Path(file).suffix.lower().lstrip(".").replace("owl", "rdf")
     return (RdfFormat.from_extension(suffix) or RdfFormat.N_TRIPLES).media_type
-
-
-class Upload:
-    """One POST of a file.
-
-    Args:
-        host: Name or address.
-        path: Where to, with the query.
-    """
-
-    def __init__(self, host: str, port: int, path: str) -> None:
-        self._connection = HTTPConnection(host, port)
-        self._path = path
-        self._cancelled = False
-
-    def send(self, file: Path, media_type: str) -> JsonObject:
-        """Send the file, and wait until the store took it.
-
-        Returns:
-            ``bytes``, and ``triples`` if the store says how many there were.
-
-        Raises:
-            CommandFailedError: If it refuses, or breaks off.
-        """
-        size = file.stat().st_size
-        try:
-            response = self._answered(file, media_type, size)
-            said = response.read(_TOLD)
-        except (OSError, HTTPException) as error:
-            why = "aborted" if self._cancelled else str(error) or type(error).__name__
-            raise CommandFailedError(f"the store does not answer: {why}") from error
-        finally:
-            self._connection.close()
-        if not 200 <= response.status < 300:
-            raise ProgramFailedError(_refusal(response, said))
-        return {"bytes": size, **_counted(said)}
-
-    def cancel(self) -> None:
-        """Break it off; called from another thread."""
-        self._cancelled = True
-        line = cast("socket.socket | None", self._connection.sock)
-        if line is not None:
-            with suppress(OSError):
-                line.shutdown(socket.SHUT_RDWR)
-
-    def _answered(self, file: Path, media_type: str, size: int) -> HTTPResponse:
-        self._connection.putrequest("POST", self._path)
-        self._connection.putheader("Content-Type", media_type)
-        self._connection.putheader("Content-Length", str(size))
-        self._connection.endheaders()
-        try:
-            with file.open("rb") as content:
-                cast("socket.socket", self._connection.sock).sendfile(content)
-        except ConnectionError:
-            # A store that refuses early does not hear the rest; why it did is still to be read.
-            if self._cancelled:
-                raise
-        return self._connection.getresponse()
-
-
-def _refusal(response: HTTPResponse, said: bytes) -> str:
-    name = f"{response.status} {responses.get(response.status, '')}".strip()
-    words = said.decode(errors="replace").strip() or "nothing more"
-    return f"the store refuses it: HTTP {name}; it said: {words}"
 
 
 def _counted(said: bytes) -> JsonObject:
@@ -116,7 +52,7 @@ class HttpStore(ServerContainer[ContainerSettings], ABC):
     def __init__(self, settings: ContainerSettings, workspace: Workspace) -> None:
         super().__init__(settings, workspace)
         self._address: str | None = None
-        self._upload: Upload | None = None
+        self._connection: HTTPConnection | None = None
 
     def wait_until_ready(self) -> None:
         """Wait until it takes files and queries."""
@@ -126,9 +62,11 @@ class HttpStore(ServerContainer[ContainerSettings], ABC):
     def abort(self, step: str | None = None) -> None:
         """Kill the container, and break off what is being sent to it."""
         super().abort(step)
-        upload = self._upload
-        if upload is not None:
-            upload.cancel()
+        connection = self._connection
+        line = cast("socket.socket | None", connection.sock) if connection else None
+        if line is not None:
+            with suppress(OSError):
+                line.shutdown(socket.SHUT_RDWR)
 
     @command
     def load(self, rdf_file: InputFile) -> CommandResult:
@@ -140,10 +78,41 @@ class HttpStore(ServerContainer[ContainerSettings], ABC):
         file = self.workspace.file(rdf_file)
         if self._address is None:
             raise CommandFailedError(f"the container of {type(self).__name__} has no address")
-        self._upload = Upload(self._address, self._port, self._load_path)
+        self._connection = HTTPConnection(self._address, self._port)
         try:
-            return CommandResult(self._upload.send(file, content_type(rdf_file)))
+            return CommandResult(self._sent(self._connection, file, _media_type(rdf_file)))
         except CommandFailedError as error:
             raise retold(error, f"{type(self).__name__}, '{rdf_file}': {error}") from error
+
+    def _sent(self, connection: HTTPConnection, file: Path, media_type: str) -> JsonObject:
+        size = file.stat().st_size
+        try:
+            response = self._answered(connection, file, media_type, size)
+            said = response.read(_TOLD)
+        except (OSError, HTTPException) as error:
+            is_aborted = self._container_set.aborted
+            why = "aborted" if is_aborted else str(error) or type(error).__name__
+            raise CommandFailedError(f"the store does not answer: {why}") from error
         finally:
-            self._upload = None
+            connection.close()
+        if not 200 <= response.status < 300:
+            name = f"{response.status} {responses.get(response.status, '')}".strip()
+            words = said.decode(errors="replace").strip() or "nothing more"
+            raise ProgramFailedError(f"the store refuses it: HTTP {name}; it said: {words}")
+        return {"bytes": size, **_counted(said)}
+
+    def _answered(
+        self, connection: HTTPConnection, file: Path, media_type: str, size: int
+    ) -> HTTPResponse:
+        connection.putrequest("POST", self._load_path)
+        connection.putheader("Content-Type", media_type)
+        connection.putheader("Content-Length", str(size))
+        connection.endheaders()
+        try:
+            with file.open("rb") as content:
+                cast("socket.socket", connection.sock).sendfile(content)
+        except ConnectionError:
+            # A store that refuses early does not hear the rest; why it did is still to be read.
+            if self._container_set.aborted:
+                raise
+        return connection.getresponse()

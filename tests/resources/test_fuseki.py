@@ -1,8 +1,7 @@
 """Stores that are loaded over HTTP: Fuseki to the letter, Oxigraph for real."""
 
 import json
-from collections.abc import Callable, Generator
-from functools import partial
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,6 @@ import pytest
 
 from benchyard.case.resource import Workspace, step_context
 from resources._containers.settings import ContainerSettings
-from resources._http_store import Upload, content_type
 from resources.stores import Fuseki, Oxigraph
 from tests.conftest import eventually
 from tests.resources.conftest import Endpoint
@@ -23,22 +21,6 @@ def made(kind: Any, workspace: Workspace, **settings: Any) -> Any:
     return kind(ContainerSettings(**settings), workspace)
 
 
-@pytest.mark.parametrize(
-    ("name", "kind"),
-    [
-        ("a.nt", "application/n-triples"),
-        ("a.nq", "application/n-quads"),
-        ("folder.ttl/a.ttl", "text/turtle"),
-        ("a.rdf", "application/rdf+xml"),
-        ("a.OWL", "application/rdf+xml"),
-        ("a.jsonld", "application/ld+json"),
-        ("a.txt", "application/n-triples"),
-    ],
-)
-def test_the_suffix_says_the_type(name: str, kind: str) -> None:
-    assert content_type(name) == kind
-
-
 def test_a_file_that_is_not_there(workspace: Workspace) -> None:
     assert "there is no file 'a.nt'" in refusal(lambda: made(Fuseki, workspace).load("a.nt"))
 
@@ -46,10 +28,28 @@ def test_a_file_that_is_not_there(workspace: Workspace) -> None:
 # -- sending a file
 
 
-def sending(folder: Path, port: int, content: bytes = b"") -> Callable[[], object]:
-    """Write a file, and return what sends it."""
-    (folder / "a.nt").write_bytes(content)
-    return partial(Upload("127.0.0.1", port, "/ds").send, folder / "a.nt", "text/turtle")
+@pytest.fixture
+def store(workspace: Workspace, endpoint: Endpoint) -> Any:
+    """Give a store that is said to be at the endpoint."""
+    made_here = made(Fuseki, workspace)
+    made_here._address, made_here._port = "127.0.0.1", endpoint.port
+    return made_here
+
+
+def test_the_suffix_says_the_type(store: Any, endpoint: Endpoint) -> None:
+    kinds = {
+        "a.nt": "application/n-triples",
+        "a.nq": "application/n-quads",
+        "folder.ttl/a.ttl": "text/turtle",
+        "a.rdf": "application/rdf+xml",
+        "a.OWL": "application/rdf+xml",
+        "a.jsonld": "application/ld+json",
+        "a.txt": "application/n-triples",
+    }
+    put(store.workspace, *kinds)
+    for name in kinds:
+        store.load(name)
+    assert [headers["Content-Type"] for _, headers, _ in endpoint.asked] == [*kinds.values()]
 
 
 @pytest.mark.parametrize(
@@ -63,38 +63,39 @@ def sending(folder: Path, port: int, content: bytes = b"") -> Callable[[], objec
     ],
 )
 def test_a_file_is_sent_as_it_is(
-    endpoint: Endpoint, tmp_path: Path, status: int, says: bytes, told: dict[str, int]
+    store: Any, endpoint: Endpoint, status: int, says: bytes, told: dict[str, int]
 ) -> None:
     endpoint.status, endpoint.body = status, says
-    content = TRIPLES.encode() * 50_000
-    assert sending(tmp_path, endpoint.port, content)() == {"bytes": len(content), **told}
-    ((path, headers, body),) = endpoint.asked
-    assert (path, headers["Content-Type"], body) == ("/ds", "text/turtle", content)
+    content = TRIPLES * 50_000
+    put(store.workspace, "a.nt", text=content)
+    assert store.load("a.nt").values == {"bytes": len(content.encode()), **told}
+    ((path, _, body),) = endpoint.asked
+    assert (path, body) == ("/ds", content.encode())
 
 
 @pytest.mark.parametrize("early", [False, True])
 def test_a_refusal_is_told_even_if_it_comes_early(
-    endpoint: Endpoint, tmp_path: Path, early: bool
+    store: Any, endpoint: Endpoint, early: bool
 ) -> None:
     endpoint.status, endpoint.reads = 400, not early
     endpoint.body = b"[line: 1] Expected BNode or IRI"
     # So much that the sender has more to say when the store hangs up.
-    said = refusal(sending(tmp_path, endpoint.port, b"x" * 30_000_000))
+    put(store.workspace, "a.nt", text="x" * 30_000_000)
+    said = refusal(lambda: store.load("a.nt"))
     assert "refuses it: HTTP 400 Bad Request" in said or (early and "does not answer" in said)
     assert early or "Expected BNode or IRI" in said
 
 
-def test_a_store_that_is_gone(tmp_path: Path) -> None:
-    assert refusal(sending(tmp_path, 9)).startswith("the store does not answer: ")
+def test_a_store_that_is_gone(store: Any) -> None:
+    store._port = 9
+    put(store.workspace, "a.nt")
+    assert "Fuseki, 'a.nt': the store does not answer: " in refusal(lambda: store.load("a.nt"))
 
 
-def test_sending_can_be_broken_off(endpoint: Endpoint, tmp_path: Path) -> None:
+def test_sending_can_be_broken_off(store: Any, endpoint: Endpoint) -> None:
     endpoint.hold.clear()
-    (tmp_path / "a.nt").write_text("")
-    upload = Upload("127.0.0.1", endpoint.port, "/ds")
-    assert "aborted" in broken_off(
-        lambda: upload.send(tmp_path / "a.nt", "text/turtle"), upload.cancel
-    )
+    put(store.workspace, "a.nt")
+    assert "aborted" in broken_off(lambda: store.load("a.nt"), store.abort)
 
 
 # -- on a real engine

@@ -27,7 +27,7 @@ from resources._mapping.folder import (
     shared,
     write_private,
 )
-from resources.process import Call, ProgramResource, usage
+from resources.process import ProgramResource, usage
 
 #: Name of the file that a secret password is handed over in.
 CONFIGURATION = "rmlmapper.properties"
@@ -149,16 +149,13 @@ class RMLMapperJar(MappingEngine, ProgramResource[RMLMapperJarSettings]):
         self._known = addresses(self.workspace.labels)
 
     def _run_engine(self, arguments: list[str], output_file: str | None) -> CommandResult:
+        memory = parse_size(self.settings.memory) if self.settings.memory else None
+        java = [self.settings.java, *heap_arguments(memory), "-jar", str(self._jar)]
         with written(self.workspace, output_file, "RMLMapper", anew=True) as output:
-            call = self._call(arguments)
+            call = self._kept_call([*java, *arguments], self.workspace.shared)
             ended = self._run(call)
         kept = call.stdout if call.stdout.exists() else None
         return CommandResult(usage(ended), output or kept)
-
-    def _call(self, arguments: list[str]) -> Call:
-        memory = parse_size(self.settings.memory) if self.settings.memory else None
-        java = [self.settings.java, *heap_arguments(memory), "-jar", str(self._jar)]
-        return self._kept_call([*java, *arguments], self.workspace.shared)
 
     def _execute_mapping(self, mapping: Mapping) -> CommandResult:
         file = self.workspace.own / CONFIGURATION

@@ -7,13 +7,7 @@ from typing import ClassVar, Literal
 from benchyard.case.resource import CommandResult, InputFile, OutputFile, command
 from resources._containers.base import ProgramContainer
 from resources._containers.settings import ContainerSettings
-from resources._mapping import (
-    Database,
-    DatabaseType,
-    Mapping,
-    MappingEngine,
-    database_of,
-)
+from resources._mapping import Database, DatabaseType, Mapping, MappingEngine, database_of
 from resources._mapping.folder import DATA, OUTPUT, ConfiguredEngine, ini, properties, shared
 
 
@@ -28,18 +22,10 @@ class RMLStreamer(ConfiguredEngine, MappingEngine):
     _program: ClassVar[Sequence[str]] = ("java", "-jar", "/rmlstreamer/rmlstreamer.jar")
 
     def _execute_mapping(self, mapping: Mapping) -> CommandResult:
-        arguments = ["toFile", "-o", OUTPUT, "-m", self._mapping(mapping)]
+        seen = self._rml(mapping.file, mapping.database)
         # Where no row makes a triple, it makes no file.
-        return self._map_into_folder(self._engine_call(arguments), mapping.output, least=0)
-
-    def _mapping(self, mapping: Mapping) -> str:
-        """Return where the container sees the mapping."""
-        if mapping.database is None:
-            return shared(mapping.file)
-        from resources._mapping.mappings import in_rml  # noqa: PLC0415 - see load_conversions
-
-        text = in_rml(self.workspace.file(mapping.file), mapping.file, mapping.database)
-        return self._hand_over("mapping_converted.rml.ttl", text)
+        call = self._engine_call(["toFile", "-o", OUTPUT, "-m", seen])
+        return self._map_into_folder(call, mapping.output, least=0)
 
 
 #: Names of formats: those of the cases to Morph-KGC's own.
@@ -207,28 +193,23 @@ class SDMRDFizer(ConfiguredEngine):
             rdb_type: Its kind.
         """
         database = database_of(rdb_username, rdb_password, rdb_host, rdb_port, rdb_name, rdb_type)
-        settings = _sdm_settings(Path(output_file).stem, _SDM_FORMATS[serialization])
-        settings["dataset1"]["mapping"] = shared(mapping_file)
-        if database is not None:
-            settings["datasets"]["dbType"] = _SDM_KINDS[database.kind]
-            settings["dataset1"] |= _sdm_connection(database)
-            from resources._mapping.mappings import in_rml  # noqa: PLC0415 - see load_conversions
-
-            file = self.workspace.file(mapping_file)
-            text = in_rml(file, mapping_file, database, formulations=True)
-            converted = self._hand_over("mapping_converted.rml.ttl", text)
-            settings["dataset1"]["mapping"] = converted
+        name, form = Path(output_file).stem, _SDM_FORMATS[serialization]
+        mapping = self._rml(mapping_file, database, formulations=True)
+        settings = _sdm_settings(name, form, mapping, database)
         self._hand_over(_SDM_FILE, ini(settings, delimiter=":"))
         return self._map_into_folder(self._engine_call(), output_file)
 
 
-def _sdm_settings(name: str, output_format: str) -> dict[str, dict[str, str]]:
-    """Return what stands in the configuration for every mapping.
+def _sdm_settings(
+    name: str, output_format: str, mapping: str, database: Database | None
+) -> dict[str, dict[str, str]]:
+    """Return what stands in the configuration.
 
     Args:
         name: Of the file that it writes, without its suffix.
+        mapping: Where it sees the mapping.
     """
-    return {
+    settings = {
         "default": {"main_directory": "/data/shared"},
         "datasets": {
             "number_of_datasets": "1",
@@ -241,18 +222,18 @@ def _sdm_settings(name: str, output_format: str) -> dict[str, dict[str, str]]:
             "large_file": "false",
             "output_format": output_format,
         },
-        "dataset1": {"name": name},
+        "dataset1": {"name": name, "mapping": mapping},
     }
-
-
-def _sdm_connection(database: Database) -> dict[str, str]:
-    return {
-        "user": database.username,
-        "password": database.password,
-        "host": database.host,
-        "port": str(database.port),
-        "db": database.name,
-    }
+    if database is not None:
+        settings["datasets"]["dbType"] = _SDM_KINDS[database.kind]
+        settings["dataset1"] |= {
+            "user": database.username,
+            "password": database.password,
+            "host": database.host,
+            "port": str(database.port),
+            "db": database.name,
+        }
+    return settings
 
 
 class YARRRML(ProgramContainer[ContainerSettings]):

@@ -24,7 +24,7 @@ from resources._containers.base import (
     ProgramContainer,
 )
 from resources._containers.settings import ContainerSettings, heap_arguments
-from resources._mapping import ArgumentEngine
+from resources._mapping import ArgumentEngine, Database
 
 #: Who may read and write what holds a password.
 PRIVATE = 0o600
@@ -167,6 +167,18 @@ class ContainerEngine(ArgumentEngine, ProgramContainer[ContainerSettings]):
 
 class ConfiguredEngine(WithFolder[ContainerSettings], ContainerEngine):
     """An engine that reads its configuration from a file."""
+
+    def _rml(self, file: str, database: Database | None, *, formulations: bool = False) -> str:
+        """Return where the container sees a mapping.
+
+        That of a database is a copy in RML, which names it; see ``in_rml``.
+        """
+        if database is None:
+            return shared(file)
+        from resources._mapping.mappings import in_rml  # noqa: PLC0415 - see load_conversions
+
+        text = in_rml(self.workspace.file(file), file, database, formulations=formulations)
+        return self._hand_over("mapping_converted.rml.ttl", text)
 
     def _map_into_folder(
         self, arguments: Sequence[str], output_file: str, *, least: int = 1

@@ -71,9 +71,9 @@ class ProgramResource(Resource[SettingsT], ABC):
         super().__init__(settings, workspace)
         self._lock = threading.Lock()
         self._in_flight: list[tuple[Child, str]] = []
-        self._ended: list[tuple[Ended, str]] = []
-        self._labels: set[str] = set()
-        self._programs: dict[str, dict[int, str]] = {}
+        self._over: list[tuple[Child, str]] = []
+        # Step to how many were over when its last attempt began.
+        self._over_before: dict[str, int] = {}
         # Labels of steps whose program must not start any more; None stands for all.
         self._aborted: set[str | None] = set()
 
@@ -85,17 +85,19 @@ class ProgramResource(Resource[SettingsT], ABC):
     def ended(self, step: str | None = None) -> Sequence[Ended]:
         """Return what the kernel accounted for the programs that ended."""
         with self._lock:
-            return [ended for ended, of in self._ended if step in (None, of)]
+            over = [child.ended for child, of in self._over if step in (None, of)]
+        return [ended for ended in over if ended is not None]
 
     def programs(self, step: str) -> Mapping[int, str]:
         """Return the programs of this step's last attempt that ended, and their labels."""
         with self._lock:
-            return dict(self._programs.get(step, {}))
+            over = self._over[self._over_before.get(step, 0) :]
+            return {child.pid: child.label for child, of in over if of == step}
 
     def begin(self, step: str) -> None:
         """Let programs of this step start again."""
         with self._lock:
-            self._programs.pop(step, None)
+            self._over_before[step] = len(self._over)
             self._aborted.discard(step)
 
     def abort(self, step: str | None = None) -> None:
@@ -109,7 +111,7 @@ class ProgramResource(Resource[SettingsT], ABC):
     def stop(self) -> None:
         """Kill what the programs left behind, daemons included."""
         with self._lock:
-            labels, self._labels = self._labels, set()
+            labels = {child.label for child, _ in (*self._in_flight, *self._over)}
         if labels:
             kill_labelled(CHILD, lambda value: value in labels)
 
@@ -146,9 +148,7 @@ class ProgramResource(Resource[SettingsT], ABC):
             finally:
                 with self._lock:
                     self._in_flight.remove((child, step))
-                    self._programs.setdefault(step, {})[child.pid] = child.label
-                    if child.ended is not None:
-                        self._ended.append((child.ended, step))
+                    self._over.append((child, step))
                 self.changed()
 
     def _spawn(self, call: Call, files: ExitStack, step: str) -> Child:
@@ -165,7 +165,6 @@ class ProgramResource(Resource[SettingsT], ABC):
                 **streams,
             )
             self._in_flight.append((child, step))
-            self._labels.add(child.label)
         return child
 
 

@@ -39,12 +39,6 @@ def open_engine(database: str, settings: Mapping[str, str | int]) -> Engine:
 
 
 class _DuckDB(Engine):
-    def __init__(self, connection: Any) -> None:
-        self._connection = connection
-
-    def execute(self, sql: str) -> None:
-        self._connection.execute(sql)
-
     def script(self, name: str, sql: str, results: str | None) -> int | None:
         rows = None
         try:
@@ -96,9 +90,6 @@ class _DuckDB(Engine):
             self._connection.rollback()
         except duckdb.Error:
             return  # there was none
-
-    def close(self) -> None:
-        self._connection.close()
 
 
 def _without_end(query: str) -> str:

@@ -199,11 +199,22 @@ Column: TypeAlias = tuple[str, str]
 
 
 class Engine(ABC):
-    """One open database."""
+    """One open database.
 
-    @abstractmethod
+    Args:
+        connection: As Python's DB-API has it.
+    """
+
+    def __init__(self, connection: Any) -> None:
+        self._connection = connection
+
     def execute(self, sql: str) -> None:
         """Execute one statement that gives no rows."""
+        self._connection.execute(sql)
+
+    def close(self) -> None:
+        """Bring everything into the file and let it go."""
+        self._connection.close()
 
     @abstractmethod
     def script(self, name: str, sql: str, results: str | None) -> int | None:
@@ -229,10 +240,6 @@ class Engine(ABC):
     @abstractmethod
     def roll_back(self) -> None:
         """Undo the open transaction, if there is one."""
-
-    @abstractmethod
-    def close(self) -> None:
-        """Bring everything into the file and let it go."""
 
     def load(self, files: Sequence[DataFile], schema: tuple[str, str] | None) -> int:
         """Load all the files or none; return the number of rows.

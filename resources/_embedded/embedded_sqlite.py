@@ -48,12 +48,6 @@ def _means(kept: object, value: str | int) -> bool:
 
 
 class _SQLite(Engine):
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
-
-    def execute(self, sql: str) -> None:
-        self._connection.execute(sql)
-
     def script(self, name: str, sql: str, results: str | None) -> int | None:
         rows = None
         for line, statement in _statements(sql):
@@ -81,9 +75,6 @@ class _SQLite(Engine):
     def roll_back(self) -> None:
         if self._connection.in_transaction:
             self._connection.rollback()
-
-    def close(self) -> None:
-        self._connection.close()
 
 
 def _statements(sql: str) -> Iterator[tuple[int, str]]:

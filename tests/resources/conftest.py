@@ -99,7 +99,7 @@ def put(workspace: Workspace) -> Callable[[str, str], str]:
 
     def write(name: str, text: str) -> str:
         path = workspace.new_file(name)
-        path.write_bytes(text.encode("latin-1") if "\xff" in text else text.encode())
+        path.write_bytes(text.encode())
         return name
 
     return write

@@ -1,4 +1,4 @@
-"""How the process of an embedded database comes up, is killed and goes away."""
+"""How the process of an embedded database comes up, is killed and goes away; SQLite alone."""
 
 import os
 import signal
@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from benchyard.case.resource import Workspace
-from benchyard.core.errors import NotReadyError
+from benchyard.core.errors import InputError, NotReadyError
 from benchyard.host.counters.parsing import TICKS_PER_S, process_stat
-from resources.embedded import EmbeddedDatabase
+from resources.embedded import EmbeddedDatabase, SQLiteSettings
 from tests.conftest import eventually, is_gone
 from tests.resources._databases.conftest import made, query
 from tests.resources.containers import broken_off, refusal
@@ -108,3 +108,47 @@ def test_a_process_that_dies_while_it_starts_or_never_answers_is_told(
     with pytest.raises(NotReadyError, match=said):
         database.wait_until_ready()
     database.stop()
+
+
+# -- SQLite
+
+
+def test_pragmas_are_set(open_database: Open) -> None:
+    pragmas = {"journal_mode": "WAL", "synchronous": "off", "cache_size": -4000}
+    database = open_database("SQLite", {"pragmas": pragmas})
+    assert query(database, "PRAGMA journal_mode")[1] == ["wal"]
+    assert query(database, "PRAGMA synchronous")[1] == ["0"]
+    assert query(database, "PRAGMA cache_size")[1] == ["-4000"]
+
+
+@pytest.mark.parametrize(
+    ("pragmas", "said"),
+    [
+        ({"jornal_mode": "WAL"}, "no pragma 'jornal_mode'"),
+        ({"journal_mode": "WALL"}, "journal_mode.*'WALL'.*'delete'"),
+        ({"page_size": 1000}, "page_size.*1000.*4096"),
+        ({"synchronous": "sometimes"}, "synchronous.*'sometimes'"),
+    ],
+)
+def test_wrong_pragmas_are_told(
+    open_database: Open, pragmas: dict[str, str | int], said: str
+) -> None:
+    with pytest.raises(NotReadyError, match=f"SQLite cannot open its database: .*{said}"):
+        open_database("SQLite", {"pragmas": pragmas})
+
+
+def test_a_pragma_cannot_smuggle_sql() -> None:
+    with pytest.raises(InputError, match="not the name of a pragma"):
+        SQLiteSettings(pragmas={"cache_size = 1; DROP TABLE t": 1})
+
+
+def test_triggers_are_one_statement(open_database: Open) -> None:
+    database = open_database("SQLite")
+    rows = query(
+        database,
+        "CREATE TABLE t (a); CREATE TABLE u (a);"
+        "CREATE TRIGGER r AFTER INSERT ON t BEGIN"
+        " INSERT INTO u VALUES (new.a); INSERT INTO u VALUES (new.a + 1); END;"
+        "INSERT INTO t VALUES (1); SELECT a FROM u ORDER BY a",
+    )
+    assert rows == [["a"], ["1"], ["2"]]

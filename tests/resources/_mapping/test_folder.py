@@ -1,15 +1,17 @@
-"""Files that engines are handed, for us alone, each value as it was."""
+"""What engines are handed: files for us alone, each value as it was, and a database's URL."""
 
 import os
 import stat
 from configparser import ConfigParser, ExtendedInterpolation
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from benchyard.core.errors import CommandFailedError
+from resources._mapping import Database
 from resources._mapping.folder import ini, properties, write_private
 
 VALUES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1)
@@ -65,3 +67,15 @@ def test_only_its_owner_can_read_what_holds_a_password(tmp_path: Path) -> None:
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert file.read_text() == "new"
     assert list(tmp_path.iterdir()) == [file]
+
+
+def test_a_password_is_not_shown() -> None:
+    assert "secret" not in repr(Database("me", "secret", "PostgreSQL", 5432, "db", "PostgreSQL"))
+
+
+@given(VALUES)
+def test_a_url_holds_any_password(password: str) -> None:
+    url = Database("me", password, "h", 1, "db", "MySQL").sqlalchemy_url()
+    assert url.isascii()
+    assert unquote(urlsplit(url).password or "") == password
+    assert urlsplit(url).hostname == "h"

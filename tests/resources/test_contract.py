@@ -1,6 +1,7 @@
 """Every resource class keeps the contract that the lab relies on."""
 
 import inspect
+import re
 from pathlib import Path
 from typing import Any, get_type_hints
 
@@ -10,6 +11,7 @@ import resources
 from benchyard.case.parameters import schema_of, signature_of
 from benchyard.case.resource import CommandResult, Resource, Workspace, commands_of
 from benchyard.core.errors import ResourceError
+from resources import bases
 
 CLASSES = resources.find().classes
 every_class = pytest.mark.parametrize("name", sorted(CLASSES))
@@ -109,3 +111,25 @@ def test_stop_ends_all_and_may_be_called_twice(
     resource.stop()
     assert list(resource.pids()) == []
     assert not any(Path(f"/proc/{pid}").exists() for pid in pids)
+
+
+# -- base classes for others: the example of the page that leads classes of KROWN's here
+
+#: A list that grows has no type that pyright knows.
+_OFFERED: list[str] = vars(bases)["__all__"]
+PAGE = (Path(__file__).parents[2] / "docs" / "krown-classes.md").read_text()
+
+
+def test_the_example_is_a_class_with_krowns_commands(tmp_path: Path) -> None:
+    [example] = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    (tmp_path / "my_engine.py").write_text(example)
+    registry = resources.find([tmp_path])
+    assert "MyEngine" not in registry.unavailable
+    commands = commands_of(registry.classes["MyEngine"])
+    assert sorted(commands) == ["execute", "execute_mapping"]
+    signature = signature_of(commands["execute_mapping"])
+    assert list(signature.required) == ["mapping_file", "output_file", "serialization"]
+
+
+def test_the_page_names_what_there_is() -> None:
+    assert set(_OFFERED) <= set(re.findall(r"`(\w+)`", PAGE))

@@ -35,18 +35,6 @@ def test_no_second_copy_of_a_file_is_written(archive: LocalArchive, hold: Hold) 
     assert held.path.samefile(keep(archive, held).where)
 
 
-def test_other_content_gets_another_name(archive: LocalArchive, hold: Hold) -> None:
-    for name in ("a.json", "b.events.jsonl"):
-        write(archive.folder / name, "one")
-        write(archive.folder / name.replace(".", "~2.", 1), "two")
-    held = hold("a.json", "three")
-    assert archive.planned(held, b"three") == str(archive.folder / "a~3.json")
-    assert keep(archive, held).where == str(archive.folder / "a~3.json")
-    assert keep(archive, hold("b.events.jsonl", "three")).where.endswith("/b~3.events.jsonl")
-    assert (archive.folder / "a.json").read_text() == "one"
-    assert (archive.folder / "a~2.json").read_text() == "two"
-
-
 def test_damaged_files_folders_and_links_in_the_archive_are_other_content(
     archive: LocalArchive, hold: Hold, tmp_path: Path
 ) -> None:
@@ -117,22 +105,6 @@ def test_where_it_cannot_be_linked_it_is_copied(
     assert kept.read_text() == "content"
     assert kept.stat().st_mtime == 1_700_000_000, "the order of time is kept"
     assert names(archive.folder) == ["a.json"]
-
-
-@pytest.mark.requires("mount")
-@pytest.mark.parametrize("compression", [Compression.NONE, Compression.ZST])
-def test_a_full_disk_leaves_the_file_in_the_spool(
-    small_disk: Path, hold: Hold, compression: Compression
-) -> None:
-    archive = LocalArchive(small_disk / "archive", compression)
-    archive.prepare()
-    content = os.urandom(100_000)
-    held = hold("a.json", content)
-    with pytest.raises(SinkUnavailableError) as caught:
-        archive.keep(held, content)
-    assert str(caught.value) == f"archive {small_disk}/archive: No space left on device"
-    assert names(small_disk / "archive") == []
-    assert held.path.read_bytes() == content
 
 
 # -- the archive is not the spool

@@ -113,11 +113,12 @@ def test_taking_out_what_is_gone_is_no_error(file: Path) -> None:
 # -- names that are free, or not
 
 
-def test_without_links_too_one_of_many_gets_the_name(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("links", [True, False])
+def test_one_of_many_gets_the_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, links: bool
 ) -> None:
-    """As on a file system without hard links, such as FAT."""
-    monkeypatch.setattr(os, "link", raising(PermissionError(1, "Operation not permitted")))
+    if not links:  # as on a file system such as FAT
+        monkeypatch.setattr(os, "link", raising(PermissionError(1, "Operation not permitted")))
 
     def one(number: int) -> bool:
         return write_new(tmp_path / "a", str(number).encode(), f"key {number}")

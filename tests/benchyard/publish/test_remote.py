@@ -88,13 +88,16 @@ def test_a_file_is_archived_once(
     assert keep(opened(url), held) == Kept(f"{url}/a.json{ending}", new=False)
 
 
-def test_other_content_gets_another_name(url: str, hold: Hold) -> None:
+@pytest.mark.parametrize("ending", [".json", ".events.jsonl"])
+def test_other_content_gets_another_name(url: str, hold: Hold, ending: str) -> None:
     archive = opened(url)
-    keep(archive, held := hold("a.json", "one"))
-    other = hold("b.json", "two")
-    renamed = ClaimedFile(held.path, other.descriptor, other.mark)
-    assert keep(archive, renamed) == Kept(f"{url}/a~2.json", new=True)
-    assert not keep(archive, renamed).new
+    keep(archive, held := hold(f"a{ending}", "one"))
+    for number in (2, 3):
+        other = hold(f"{number}.json", f"content {number}")
+        renamed = ClaimedFile(held.path, other.descriptor, other.mark)
+        assert archive.planned(renamed, renamed.content()) == f"{url}/a~{number}{ending}"
+        assert keep(archive, renamed) == Kept(f"{url}/a~{number}{ending}", new=True)
+        assert not keep(archive, renamed).new
     assert not keep(archive, held).new
 
 

@@ -5,7 +5,6 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -33,19 +32,6 @@ def test_a_name_that_no_publisher_looks_at_is_refused(spool: Path, name: str) ->
     with pytest.raises(InputError, match="is no name for a spool"):
         put(spool, name, b"{}")
     assert names(spool) == []
-
-
-def test_of_many_who_put_one_name_one_does(spool: Path) -> None:
-    contents = [str(number).encode() * 1000 for number in range(40)]
-
-    def put_one(content: bytes) -> bool:
-        return put(spool, "a.json", content)
-
-    with ThreadPoolExecutor(8) as threads:
-        done = list(threads.map(put_one, contents))
-    assert done.count(True) == 1
-    assert (spool / "a.json").read_bytes() == contents[done.index(True)]
-    assert names(spool) == ["a.json"]
 
 
 def test_a_dangling_link_is_a_name_that_is_taken(spool: Path, tmp_path: Path) -> None:

@@ -81,28 +81,23 @@ def test_a_whole_document(make: Make) -> None:
     step = make.step(make.repetition(0.5, used, {"rows": 7, "digest": "abc", "sorted": True}))
     document = made(make.record(step))
     [entry] = document.pop("entries")["entry"]
-    extras = entry.pop("extras")
-    assert extras["unit"] == {"stringValue": "s/iteration"}
-    assert extras["run"] == {"doubleValue": 3.0}
-    told = ("statistic", "step", "resource", "command", "outcome")
-    values = [extras[name]["stringValue"] for name in told]
-    assert values == ["median", "Do ask", "SQLite", "query", "completed"]
-    metrics = {each["name"]: each["value"] for each in entry.pop("metrics")}
+    extras = [list(entry["extras"][name].values()) for name in ("unit", "statistic", "step", "run")]
+    assert extras == [["s/iteration"], ["median"], ["Do ask"], [3.0]]
+    metrics = {each["name"]: each["value"] for each in entry["metrics"]}
     assert metrics == {"resource_cpu_s": 0.25, "resource_memory_peak_bytes": 4096.0, "rows": 7.0}
-    assert entry == {"name": "ask", "iters": "1", "wallTime": 0.5, "cpuTime": 0.25}
-    cpu = document["machineConfiguration"].pop("cpuInfo")
+    times = [entry[name] for name in ("name", "iters", "wallTime", "cpuTime")]
+    assert times == ["ask", "1", 0.5, 0.25]
+    machine = document.pop("machineConfiguration")
+    cpu = machine.pop("cpuInfo")
     assert (cpu["numCores"], cpu["numCoresAllowed"], cpu["mhzPerCpu"]) == ("16", "5", 2450.0)
     assert cpu["cacheSize"] == {"L2": "524288", "L3": "33554432"}
-    assert document.pop("machineConfiguration") == {
+    assert machine == {
         "hostname": "bench-01",
         "platformInfo": {"machine": "x86_64", "release": "6.1.0-18-amd64", "system": "Linux"},
         "memoryInfo": {"total": "135077429248"},
     }
-    arguments = document.pop("runConfiguration")["argument"]
-    assert {"--matrix.scale=0.01", "--run=3", "--interval-s=0.1", "--outcome=completed"} <= {
-        *arguments
-    }
-    assert f"--started-at={WHEN}" in arguments
+    arguments = set(document.pop("runConfiguration")["argument"])
+    assert {"--matrix.scale=0.01", "--interval-s=0.1", f"--started-at={WHEN}"} <= arguments
     assert document == {
         "name": "tpch[scale=0.01]",
         "target": "urn:test:tpch",

@@ -297,24 +297,3 @@ def test_damaged_documents_are_read_or_refused(at: int, damage: bytes) -> None:
     content = json.dumps(document()).encode()
     reason = reason_against(content[:at] + damage + content[at + len(damage) :])
     assert "\n" not in reason
-
-
-def drawn(name: str, start: int, found: list[tuple[str, float]], arguments: list[str]) -> Any:
-    listed = [{"name": entry, "wallTime": time} for entry, time in found]
-    told = {"entries": {"entry": listed}, "runConfiguration": {"argument": arguments}}
-    return document(name=name, startTime=str(start), **told)
-
-
-documents = st.builds(
-    drawn,
-    st.text(min_size=1),
-    st.integers(0, 253_402_300_799),
-    st.lists(st.tuples(st.text(min_size=1), st.floats(allow_nan=True)), max_size=4),
-    st.lists(st.text(), max_size=3),
-)
-
-
-@given(documents, documents)
-def test_other_content_has_another_identity(one: dict[str, Any], other: dict[str, Any]) -> None:
-    same = json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
-    assert (read(one).identity == read(other).identity) is same

@@ -97,7 +97,8 @@ def test_batch_shipyards_rows_are_read_along_and_strange_ones_left_out(
     caplog.set_level(logging.WARNING)
     count = len(list(events(filled)))
     theirs = {"RowKey": "1480000000.25", "NodeId": "tvm-1", "Event": "nodeprep:end"}
-    strange = {"RowKey": "strange", "NodeId": "tvm-1", "Event": "nodeprep:end"}
+    strange = {**theirs, "RowKey": "strange"}
+    theirs["Message"] = "grtype=docker,diff=1.5,size=1.1 MB"
     opened = service(filled)
     table = opened.get_table_client(filled.table)
     made = [{"PartitionKey": filled.partition, **row} for row in (theirs, strange)]
@@ -105,11 +106,9 @@ def test_batch_shipyards_rows_are_read_along_and_strange_ones_left_out(
     opened.close()
     told = list(events(filled))
     assert len(told) == count + 1
-    assert (
-        Event(datetime(2016, 11, 24, 15, 6, 40, 250000, tzinfo=UTC), "tvm-1", "nodeprep", "end")
-        in told
-    )
+    since = datetime(2016, 11, 24, 15, 6, 40, 250000, tzinfo=UTC)
+    message: dict[str, Json] = {"grtype": "docker", "diff": "1.5", "size": "1.1 MB"}
+    assert told[0] == Event(since, "tvm-1", "nodeprep", "end", message)
     assert "'strange' is no key with a time" in caplog.text
     assert len(list(rows(filled))) == count + 2
-    since = datetime(2016, 11, 24, 15, 6, 40, 250000, tzinfo=UTC)
     assert told[0] in list(events(filled, since=since))

@@ -64,12 +64,6 @@ def test_keys_are_unique_and_always_the_same(made: list[tuple[int, str]]) -> Non
     assert keys == [row["RowKey"] for row in rows_of(events, "a$b")]
 
 
-def test_events_of_one_instant_keep_their_order() -> None:
-    rows = rows_of([event(order=number) for number in range(250)], "a$b")
-    assert rows == sorted(rows, key=lambda row: row["RowKey"])
-    assert len({row["RowKey"] for row in rows}) == 250
-
-
 @given(
     some.dictionaries(
         some.text(max_size=20),
@@ -117,21 +111,6 @@ def test_transactions_hold_all_rows_in_order_within_the_limits(sizes: list[int])
     for batch in batches:
         assert 1 <= len(batch) <= MOST_ROWS
         assert len(json.dumps(batch)) + 800 * len(batch) <= MOST_BYTES
-
-
-def test_batch_shipyards_rows_are_read() -> None:
-    row = {
-        "PartitionKey": "a$b",
-        "RowKey": "1480000000.25",
-        "NodeId": "tvm-1",
-        "Event": "cascade:pull-end",
-        "Message": "grtype=docker,img=busybox,diff=1.5,size=1.1 MB",
-    }
-    at = datetime(2016, 11, 24, 15, 6, 40, 250000, tzinfo=UTC)
-    message = {"grtype": "docker", "img": "busybox", "diff": "1.5", "size": "1.1 MB"}
-    assert event_of(row) == Event(at, "tvm-1", "cascade", "pull-end", message)
-    del row["Message"]
-    assert event_of(row).message == {}
 
 
 @pytest.mark.parametrize(

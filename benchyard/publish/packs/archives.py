@@ -8,7 +8,6 @@ import zipfile
 import zlib
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 from typing import IO, cast
@@ -145,16 +144,8 @@ def _checked(name: str, content: Path | bytes, sha256: str) -> Generator[Digesti
 # -- reading
 
 
-@dataclass(frozen=True, slots=True)
-class PackSource:
-    """A pack that is read.
-
-    Args:
-        members: Yields name and content of what it holds beside the manifest, once.
-    """
-
-    manifest: Manifest
-    members: Iterator[tuple[str, IO[bytes]]]
+#: Manifest of a pack, and name and content of what it holds beside that, each once.
+PackSource = tuple[Manifest, Iterator[tuple[str, IO[bytes]]]]
 
 
 @contextmanager
@@ -169,7 +160,7 @@ def reading_pack(path: Path) -> Generator[PackSource]:
             manifest = _folder_manifest(path)
             # What stays half read keeps its file open, unless it is closed.
             with closing(_folder_members(path, manifest)) as members:
-                yield PackSource(manifest, members)
+                yield manifest, members
         else:
             with opened(path) as stream:
                 read = _reading_zip if zipfile.is_zipfile(stream) else _reading_tar
@@ -191,7 +182,7 @@ def _reading_zip(stream: IO[bytes], size: int) -> Iterator[PackSource]:
             raise InputError(_NONE)
         with archive.open(MANIFEST) as listed:
             manifest = read_packed_manifest(listed, size)
-        yield PackSource(manifest, members)
+        yield manifest, members
 
 
 def _zip_members(archive: zipfile.ZipFile) -> Generator[tuple[str, IO[bytes]]]:
@@ -227,7 +218,7 @@ def _reading_tar(packed: IO[bytes], size: int) -> Iterator[PackSource]:
             raise InputError(f"it does not begin with {MANIFEST}")
         manifest = read_packed_manifest(stream, size)
         limited.left = manifest.total_bytes + _AROUND * (len(manifest.files) + 1)
-        yield PackSource(manifest, _tar_members(archive))
+        yield manifest, _tar_members(archive)
 
 
 def _tar_members(archive: tarfile.TarFile) -> Iterator[tuple[str, IO[bytes]]]:

@@ -36,8 +36,9 @@ def unpacked_to_check(path: Path) -> Generator[tuple[Path, Manifest]]:
         InputError: As ``unpack`` does.
     """
     with temporary_folder() as folder, reading_pack(path) as source:
-        _fill(folder, source, copy=_link, size=source.manifest.stored_bytes)
-        yield folder, source.manifest
+        manifest = source[0]
+        _fill(folder, source, copy=_link, size=manifest.stored_bytes)
+        yield folder, manifest
 
 
 def unpack(path: Path, into: Path) -> Manifest:
@@ -54,15 +55,16 @@ def unpack(path: Path, into: Path) -> Manifest:
             something else has the folder.
     """
     with reading_pack(path) as source:
+        manifest = source[0]
         if (into / MANIFEST).is_file():
-            if content(into / MANIFEST) != source.manifest.to_bytes():
+            if content(into / MANIFEST) != manifest.to_bytes():
                 raise InputError(f"{shown(into)} holds another pack; name another with --into")
-            _complete(into, source)
+            _complete(into, manifest)
         elif into.is_symlink() or (into.exists() and not _is_empty(into)):
             raise InputError(f"{shown(into)} holds something else; name another folder with --into")
         else:
             _make(into, source)
-    return source.manifest
+    return manifest
 
 
 def _is_empty(folder: Path) -> bool:
@@ -73,7 +75,7 @@ def _make(into: Path, source: PackSource) -> None:
     """Fill a folder beside, and give it its name when all is right."""
     into.parent.mkdir(parents=True, exist_ok=True)
     with temporary_folder(into.parent) as making:
-        _fill(making, source, copy=shutil.copyfile, size=source.manifest.total_bytes)
+        _fill(making, source, copy=shutil.copyfile, size=source[0].total_bytes)
         making.chmod(0o755)
         if into.exists():
             into.rmdir()
@@ -88,14 +90,14 @@ def _fill(into: Path, source: PackSource, *, copy: _Copy, size: int) -> None:
             f"{amount(free, 'B')} left"
         )
     _extract(into, source)
-    _finish(into, source.manifest, copy)
+    _finish(into, source[0], copy)
 
 
 def _extract(into: Path, source: PackSource) -> None:
     """Write the members of an archive; only names that the manifest has, each once."""
-    manifest = source.manifest
+    manifest, members = source
     left = set(manifest.stored.values())
-    for name, stream in source.members:
+    for name, stream in members:
         if name not in left:
             raise InputError(f"'{quote(name)}' in it is not in its manifest, or twice in it")
         left.discard(name)
@@ -115,9 +117,8 @@ def _copy(name: str, stream: IO[bytes], target: IO[bytes], file: PackedFile) -> 
         raise InputError(f"'{quote(name)}' in it is not what its manifest says")
 
 
-def _complete(into: Path, source: PackSource) -> None:
+def _complete(into: Path, manifest: Manifest) -> None:
     """Check a folder with the same pack, and add what misses."""
-    manifest = source.manifest
     for name, file in manifest.files.items():
         path = into / name
         if inside(into, name) != into.resolve() / name or not _is_as_packed(path, file):

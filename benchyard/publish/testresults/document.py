@@ -10,7 +10,7 @@ import math
 import re
 import struct
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 
@@ -150,7 +150,10 @@ def _document(loaded: Any, decoded: str) -> Document:
     arguments = _arguments(body)
     # Of the field's second: what was published before keeps its identity.
     identity = _identity(test, started_at, body, arguments, found)
-    entries = _identified(found, identity)
+    entries = tuple(
+        replace(entry, identity=f"{identity[:DIGITS_OF_DOCUMENT]}{place:08x}")
+        for place, entry in enumerate(found)
+    )
     began = _exactly(started_at, _named(arguments).get(STARTED_AT, ""))
     return Document(test, began, entries, decoded, cast("JsonObject", body), identity)
 
@@ -174,17 +177,15 @@ def _exactly(second: datetime, told: str) -> datetime:
     return moment if timedelta(0) <= moment - second < timedelta(seconds=1) else second
 
 
-_Found = tuple[str, float, JsonObject]
-
-
-def _entry(value: Any, position: int) -> _Found:
+def _entry(value: Any, position: int) -> BenchmarkEntry:
+    """Read an entry, whose identity is not known yet."""
     where = f"entries.entry[{position}]"
     body = _typed(dict, value, where)
     name = _typed(str, body.get("name"), f"{where}.name")
     if not name:
         raise _refused(f"{where} has no name")
     wall_time = _number(_field(body, "wallTime"), f"{where}.wallTime")
-    return name, wall_time, cast("JsonObject", body)
+    return BenchmarkEntry(name, wall_time, cast("JsonObject", body), "")
 
 
 def _arguments(body: _Message) -> list[str]:
@@ -203,30 +204,21 @@ def _identity(
     started_at: datetime,
     body: _Message,
     arguments: Sequence[str],
-    found: Sequence[_Found],
+    found: Sequence[BenchmarkEntry],
 ) -> str:
     machine = _typed(dict, _field(body, "machineConfiguration"), "machineConfiguration")
     names = (
         test,
         _typed(str, machine.get("hostname"), "machineConfiguration.hostname"),
         list(arguments),
-        [name for name, _, _ in found],
+        [entry.name for entry in found],
     )
-    times = [_number(_field(body, "runTime"), "runTime"), *(time for _, time, _ in found)]
+    times = [_number(_field(body, "runTime"), "runTime"), *(entry.wall_time for entry in found)]
     microseconds = (started_at - _EPOCH) // timedelta(microseconds=1)
     told = json.dumps([microseconds, *names]).encode()
     # A text holds no zero byte, so what follows it cannot be taken for a part of it.
     told += b"\0" + struct.pack(f"<{len(times)}d", *times)
     return hashlib.sha256(told).hexdigest()[:_DIGITS]
-
-
-def _identified(found: Sequence[_Found], identity: str) -> tuple[BenchmarkEntry, ...]:
-    """Give entries their identities: the document's, and their place in it."""
-    document = identity[:DIGITS_OF_DOCUMENT]
-    return tuple(
-        BenchmarkEntry(name, wall_time, body, f"{document}{place:08x}")
-        for place, (name, wall_time, body) in enumerate(found)
-    )
 
 
 def subject_in(document: Document) -> Subject:

@@ -32,6 +32,7 @@ from benchyard.results.subject import Subject
 
 _EQUAL: int = TYPES.PropertyFilter.Operator.EQUAL
 _FROM: int = TYPES.PropertyFilter.Operator.GREATER_THAN_OR_EQUAL
+_ORDER: Any = TYPES.PropertyOrder.Direction
 
 
 class DatastoreReader:
@@ -51,17 +52,15 @@ class DatastoreReader:
 
     def tests(self) -> Iterator[str]:
         """Yield the names of all tests, sorted."""
-        for found in self._connection.query(distinct(TEST, "test", {})):
-            yield found.properties["test"].string_value
+        yield from self._distinct(TEST, "test", {})
 
     def entries(self, test: str) -> Iterator[str]:
         """Yield the names of all entries that a test ever had, sorted."""
-        for found in self._connection.query(distinct(ENTRY, "entry", {"test": test})):
-            yield found.properties["entry"].string_value
+        yield from self._distinct(ENTRY, "entry", {"test": test})
 
     def starts(self, test: str, **window: Unpack[TimingWindow]) -> Iterator[datetime]:
         """Yield when a test was started."""
-        query = ordered(select(TEST, {"test": test}, ["start"]), window)
+        query = _select(TEST, {"test": test}, ["start"], window)
         for found in self._connection.query(query):
             yield moment(found.properties["start"])
 
@@ -69,9 +68,8 @@ class DatastoreReader:
         """Yield the timings of one entry of a test."""
 
         def read(limit: int | None) -> Iterator[tuple[str, Timing]]:
-            query = ordered(
-                select(ENTRY, {"test": test, "entry": entry}), {**window, "limit": limit}
-            )
+            wanted: TimingWindow = {**window, "limit": limit}
+            query = _select(ENTRY, {"test": test, "entry": entry}, window=wanted)
             for found in self._connection.query(query):
                 yield found.key.path[-1].name[:DIGITS_OF_DOCUMENT], self._timing(test, found)
 
@@ -80,6 +78,14 @@ class DatastoreReader:
     def close(self) -> None:
         """Close the connection."""
         self._connection.close()
+
+    def _distinct(self, kind: str, name: str, equal: Mapping[str, str]) -> Iterator[str]:
+        """Yield the different values of a property, in their order."""
+        query = _select(kind, equal, [name])
+        query.distinct_on.add().name = name
+        query.order.add(direction=_ORDER.ASCENDING).property.name = name
+        for found in self._connection.query(query):
+            yield found.properties[name].string_value
 
     def _timing(self, test: str, entity: Message) -> Timing:
         at, properties = moment(entity.properties["start"]), entity.properties
@@ -98,7 +104,7 @@ class DatastoreReader:
         return self._subjects[digest] or {"host": told[HOST], "digest": digest}
 
     def _whole(self, test: str, at: datetime, digest: str) -> Subject:
-        query = select(TEST, {"test": test, "start": at})
+        query = _select(TEST, {"test": test, "start": at})
         for found in self._connection.query(query):
             if _text(found, SUBJECT) == digest:
                 with suppress(DocumentRejectedError):
@@ -119,8 +125,11 @@ def _object(text: str) -> JsonObject:
     return cast("JsonObject", body) if isinstance(body, dict) else {}
 
 
-def select(
-    kind: str, equal: Mapping[str, str | datetime], properties: Sequence[str] = ()
+def _select(
+    kind: str,
+    equal: Mapping[str, str | datetime],
+    properties: Sequence[str] = (),
+    window: TimingWindow | None = None,
 ) -> Message:
     """Return a query for the entities of a kind.
 
@@ -128,6 +137,7 @@ def select(
         kind: The kind.
         equal: Property to value.
         properties: What is wanted of each; empty means all of it.
+        window: Which part, the newest start first; else any order.
     """
     query = TYPES.Query.pb()()
     query.kind.add().name = kind
@@ -135,27 +145,12 @@ def select(
         _add_filter(query, name, _EQUAL, value)
     for name in properties:
         query.projection.add().property.name = name
-    return query
-
-
-def ordered(query: Message, window: TimingWindow) -> Message:
-    """Return a query for a part of what it found, the newest start first."""
-    since, limit = window.get("since"), window.get("limit")
-    if since is not None:
-        _add_filter(query, "start", _FROM, since)
-    order = query.order.add(direction=TYPES.PropertyOrder.Direction.DESCENDING)
-    order.property.name = "start"
-    if limit is not None:
-        query.limit.value = limit
-    return query
-
-
-def distinct(kind: str, name: str, equal: Mapping[str, str | datetime]) -> Message:
-    """Return a query for the different values of a property, in their order."""
-    query = select(kind, equal, [name])
-    query.distinct_on.add().name = name
-    order = query.order.add(direction=TYPES.PropertyOrder.Direction.ASCENDING)
-    order.property.name = name
+    if window is not None:
+        if (since := window.get("since")) is not None:
+            _add_filter(query, "start", _FROM, since)
+        query.order.add(direction=_ORDER.DESCENDING).property.name = "start"
+        if (limit := window.get("limit")) is not None:
+            query.limit.value = limit
     return query
 
 

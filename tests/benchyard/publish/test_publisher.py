@@ -308,19 +308,6 @@ def sparse(path: Path, size: int) -> Path:
     return path
 
 
-@pytest.mark.parametrize("name", ["large.json", "large.json.gz"])
-def test_what_is_too_large_is_put_aside_unread_and_the_others_go_on(lab: Lab, name: str) -> None:
-    sparse(lab.spool / name, 10 * 1024**3)
-    lab.fill("a.json")
-    outcome = lab.run()
-    assert published(outcome) == ["a.json"]
-    [rejected] = outcome.rejected
-    assert rejected.name == name
-    assert "larger than 64 MiB (10,240 MiB)" in rejected.reason
-    assert (lab.spool / "rejected" / name).stat().st_size == 10 * 1024**3
-    assert names(lab.spool) == ["rejected"]
-
-
 def test_two_too_large_ones_of_a_name_are_two(lab: Lab) -> None:
     for size in (10, 11):
         sparse(lab.spool / "large.json", size * 1024**3)
@@ -548,12 +535,6 @@ def uploaded(lab: Lab) -> Callable[[], PublishResult]:
     assert names(lab.spool) == ["a.json", "b.json", "other.json"]
     marks = {one.name: one.mark for one in confirmed}
     return lambda: deliver(files, lab.sink, lab.to, confirmed=marks)
-
-
-def test_uploaded_first_and_archived_later(lab: Lab, uploaded: Callable[[], PublishResult]) -> None:
-    assert published(uploaded()) == ["a.json", "b.json"]
-    assert names(lab.spool) == ["other.json"]
-    assert lab.sink.stored == ["a.json", "b.json"]
 
 
 def test_what_was_published_by_another_meanwhile(

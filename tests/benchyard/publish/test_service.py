@@ -19,7 +19,6 @@ from benchyard.publish.archive import LocalArchive
 from benchyard.publish.compression import Compression
 from benchyard.publish.routes import folder_name, routes, with_backlog
 from benchyard.publish.service import document_of_run, spool_run
-from benchyard.publish.sinks import open_reader
 from benchyard.publish.sinks.contract import DocumentKind, Sink
 from benchyard.publish.sinks.sending import RetryPolicy
 from benchyard.publish.spool import kind_of
@@ -178,17 +177,6 @@ def test_a_sink_that_takes_nothing_now_does_not_stop_the_others(
     assert up.is_clean
     assert len(up.published) == 2
     assert fakes["local"].closed == fakes["datastore"].closed == 1
-
-
-# -- with the real local store
-def test_into_the_real_local_store(run: Path) -> None:
-    for _ in range(2):
-        (outcome,) = archive_uploaded(upload_runs([run], ["local"]))
-        assert outcome.is_clean
-    reader = open_reader("local")
-    assert list(reader.tests()) == ["words"]
-    assert [timing.wall_time for timing in reader.timings("words", "load")] == [0.25]
-    reader.close()
 
 
 # -- routes

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Generator
 from itertools import count
+from typing import TypeVar
 
 import pytest
 
@@ -11,8 +12,14 @@ from benchyard.publish.sinks.azure.sink import AzureTablesSink
 from tests.emulators.azurite.server import Azurite, running
 
 _tables = count(1)
+TestT = TypeVar("TestT", bound=Callable[..., None])
 
 MakeAccess = Callable[..., Access]
+
+
+def of_a_server(test: TestT) -> TestT:
+    """Mark a test that needs Azurite."""
+    return pytest.mark.slow(pytest.mark.requires("azurite")(test))
 
 
 @pytest.fixture(scope="session")

@@ -15,7 +15,7 @@ from benchyard.publish.sinks.azure.reader import events, rows
 from benchyard.publish.sinks.azure.sink import AzureTablesSink
 from benchyard.publish.sinks.contract import DocumentKind, NotesArchiving, Spooled
 from benchyard.results.events import Event, dump
-from tests.benchyard.publish.sinks.azure.conftest import to_table
+from tests.benchyard.publish.sinks.azure.conftest import of_a_server, to_table
 from tests.emulators.azurite.server import ACCOUNT, Azurite
 from tests.ports import free_port
 
@@ -25,8 +25,6 @@ DOCUMENT = b"""{"name": "//t:x", "startTime": "1700000000", "runTime": 12.5, "en
   {"name": "BM_x", "iters": "3", "wallTime": 3.4}]},
   "machineConfiguration": {"hostname": "bench-01"}}"""
 PUBLISHING = {"upload-start", "upload-end", "archive-start", "archive-end"}
-
-of_a_server = pytest.mark.requires("azurite")
 
 
 def run_events(run: int = 1) -> list[Event]:
@@ -56,24 +54,27 @@ def test_it_is_a_sink_of_events_whose_check_sends_nothing(monkeypatch: pytest.Mo
         AzureTablesSink.from_environment("shipyards")
 
 
-@pytest.mark.slow
 @of_a_server
-def test_a_runs_events_become_rows_and_so_does_the_upload(
+def test_a_runs_events_become_rows_and_so_do_upload_and_archiving(
     found: Access, sink: AzureTablesSink
 ) -> None:
     before = datetime.now(UTC)
     sink.store(spooled())
+    sink.note_archived(spooled(), AT, AT + timedelta(seconds=2))
     told = list(events(found))
     assert [event for event in told if event.name not in PUBLISHING] == run_events()
-    [start] = [event for event in told if event.name == "upload-start"]
-    [end] = [event for event in told if event.name == "upload-end"]
+    named = {event.name: event for event in told}
+    start, end = named["archive-start"], named["archive-end"]
+    assert (start.at, end.at) == (AT, AT + timedelta(seconds=2))
+    assert end.message["archived_as"] == "/archive/run-1.events.jsonl"
+    assert end.message["diff"] == 2.0
+    start, end = named["upload-start"], named["upload-end"]
     assert before <= start.at <= end.at <= datetime.now(UTC)
     assert end.message["document"] == "run-1.events.jsonl"
     assert (end.message["case"], end.message["run"]) == ("c", 1)
     assert end.message["diff"] == (end.at - start.at).total_seconds()
 
 
-@pytest.mark.slow
 @of_a_server
 def test_publishing_twice_adds_no_row(found: Access) -> None:
     for _ in range(2):
@@ -85,18 +86,6 @@ def test_publishing_twice_adds_no_row(found: Access) -> None:
     assert len(keys) == len(run_events()) + len(PUBLISHING)
 
 
-@pytest.mark.slow
-@of_a_server
-def test_the_archive_is_told_of(found: Access, sink: AzureTablesSink) -> None:
-    sink.note_archived(spooled(), AT, AT + timedelta(seconds=2))
-    end, start = events(found)
-    assert (start.name, end.name) == ("archive-start", "archive-end")
-    assert (start.at, end.at) == (AT, AT + timedelta(seconds=2))
-    assert end.message["archived_as"] == "/archive/run-1.events.jsonl"
-    assert end.message["diff"] == 2.0
-
-
-@pytest.mark.slow
 @of_a_server
 def test_a_testresults_document_becomes_rows(found: Access, sink: AzureTablesSink) -> None:
     for _ in range(2):
@@ -114,7 +103,6 @@ def test_a_testresults_document_becomes_rows(found: Access, sink: AzureTablesSin
     ]
 
 
-@pytest.mark.slow
 @of_a_server
 def test_several_threads_at_once(found: Access, sink: AzureTablesSink) -> None:
     documents = [spooled(dump(run_events(run)), f"{run}.events.jsonl") for run in range(24)]
@@ -143,7 +131,6 @@ def test_what_can_never_be_rows_is_rejected_before_anything_is_sent(
     sink.close()
 
 
-@pytest.mark.slow
 @of_a_server
 def test_a_file_without_events_is_published_at_once(found: Access) -> None:
     sink = AzureTablesSink(found)
@@ -159,7 +146,6 @@ def test_a_file_without_events_is_published_at_once(found: Access) -> None:
 # -- secrets
 
 
-@pytest.mark.slow
 @of_a_server
 def test_a_shared_access_signature_is_a_way_in_and_is_not_told(
     azurite: Azurite, caplog: pytest.LogCaptureFixture
@@ -196,7 +182,6 @@ def secrets_of(azurite: Azurite) -> re.Pattern[str]:
     return re.compile("|".join(map(re.escape, (azurite.key, azurite.key[:12], "a-signature"))))
 
 
-@pytest.mark.slow
 @of_a_server
 def test_no_secret_is_in_any_text_row_or_log(
     azurite: Azurite, caplog: pytest.LogCaptureFixture

@@ -180,7 +180,9 @@ def make_folder(folder: Path) -> None:
         sync_folder(path.parent)
 
 
-def write_new(target: Path, content: bytes, key: str, modified_ns: int = 0) -> bool:
+def write_new(
+    target: Path, content: bytes, key: str, modified_ns: int = 0, *, replace: bool = False
+) -> bool:
     """Write a file whole and bring it to disk, unless the name is taken; tell whether it was free.
 
     Args:
@@ -189,6 +191,7 @@ def write_new(target: Path, content: bytes, key: str, modified_ns: int = 0) -> b
         key: Names the writer. What it began and never finished is overwritten, so no two writers
             may share a key at the same time.
         modified_ns: Time of last change that the file gets; 0 is now.
+        replace: Whether it takes the place of what lies there.
 
     Raises:
         OSError: If the disk is full or not writable; nothing is left then.
@@ -197,7 +200,9 @@ def write_new(target: Path, content: bytes, key: str, modified_ns: int = 0) -> b
         _write(beside, content)
         if modified_ns:
             os.utime(beside, ns=(modified_ns, modified_ns))
-        return _place(beside, target)
+        if replace:
+            beside.replace(target)
+        return replace or _place(beside, target)
 
 
 def copy_new(target: Path, held: ClaimedFile) -> bool:
@@ -213,22 +218,6 @@ def copy_new(target: Path, held: ClaimedFile) -> bool:
         if held.link(beside):
             return _place(beside, target)
     return write_new(target, held.read(), held.key, held.modified_ns)
-
-
-def write_again(target: Path, content: bytes, key: str) -> None:
-    """Write a file whole, and replace what lies there.
-
-    Args:
-        target: The file.
-        content: All of it.
-        key: As for ``write_new``.
-
-    Raises:
-        OSError: If the disk is full or not writable; nothing half is left then.
-    """
-    with _beside(target, key) as beside:
-        _write(beside, content)
-        beside.replace(target)
 
 
 def beside_of(target: Path, key: str) -> Path:

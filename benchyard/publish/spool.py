@@ -22,7 +22,6 @@ from benchyard.publish.claims import (
     ClaimedFile,
     claimed,
     make_folder,
-    write_again,
     write_new,
 )
 from benchyard.publish.compression import Compression, reading, split_name
@@ -159,7 +158,7 @@ def reject(held: ClaimedFile, reason: str) -> str:
                 continue
             # First, so that whoever is killed in between leaves no file without one.
             text = f"{reason}\n".encode(errors="backslashreplace")
-            write_again(target.with_name(target.name + REASON), text, held.key)
+            write_new(target.with_name(target.name + REASON), text, held.key, replace=True)
             if same:
                 held.take_out()
             if same or held.move(target):

@@ -130,16 +130,15 @@ def collect(
     """
     found = _Collected()
     names = _names([one.case for one in measured])
-    campaigns = [read_campaign(one.results) for one in measured]
+    both = [(one.case, read_campaign(one.results)) for one in measured]
     for case in {one.case.folder: one.case for one in measured}.values():
         _add_inputs(found, case, f"{CASES}/{names[case.folder]}")
     cases: list[PackedCase] = []
-    for one, campaign in zip(measured, campaigns, strict=True):
-        packed = _packed(one.case, campaign, registry, names[one.case.folder])
+    for case, campaign in both:
+        packed = _packed(case, campaign, registry, names[case.folder])
         cases.append(packed)
-        found.wrong += _unmeasured(one.case, campaign)
-        _add_records(found, one.results, packed.results, samples=samples)
-    both = [(one.case, campaign) for one, campaign in zip(measured, campaigns, strict=True)]
+        found.wrong += _unmeasured(case, campaign)
+        _add_records(found, campaign.folder, packed.results, samples=samples)
     classes = _add_classes(found, both, registry, folders)
     _refuse_secrets(found, _declarations(one.case for one in measured))
     if found.wrong:

@@ -18,16 +18,17 @@ def open_sink(wanted: str) -> Sink:
     match name:
         case "local":
             from benchyard.publish.sinks.local.sink import LocalSink  # noqa: PLC0415
+            from benchyard.publish.sinks.local.store import file_of  # noqa: PLC0415
 
-            return LocalSink.at(detail)
+            return LocalSink(file_of(detail))
         case "datastore":
             from benchyard.publish.sinks.datastore.sink import DatastoreSink  # noqa: PLC0415
 
-            return DatastoreSink.from_environment()
+            return DatastoreSink()
         case "azure-tables":
             from benchyard.publish.sinks.azure.sink import AzureTablesSink  # noqa: PLC0415
 
-            return AzureTablesSink.from_environment(detail)
+            return AzureTablesSink(form=detail)
         case _:
             raise _unknown(wanted)
 
@@ -42,16 +43,18 @@ def open_reader(wanted: str) -> Reader:
     match name:
         case "local":
             from benchyard.publish.sinks.local.reader import LocalReader  # noqa: PLC0415
+            from benchyard.publish.sinks.local.store import file_of  # noqa: PLC0415
 
-            return LocalReader.at(detail)
+            return LocalReader(file_of(detail))
         case "datastore":
             from benchyard.publish.sinks.datastore.reader import DatastoreReader  # noqa: PLC0415
 
-            return DatastoreReader.from_environment()
+            return DatastoreReader()
         case "azure-tables":
+            from benchyard.publish.sinks.azure.credentials import access  # noqa: PLC0415
             from benchyard.publish.sinks.azure.reader import AzureTablesReader  # noqa: PLC0415
 
-            return AzureTablesReader.from_environment()
+            return AzureTablesReader(access())
         case _:
             raise _unknown(wanted)
 

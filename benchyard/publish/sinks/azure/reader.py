@@ -9,7 +9,7 @@ from typing import Any, TypeAlias, Unpack
 
 from benchyard.core.model import Json
 from benchyard.publish.sinks.azure.client import explaining, refuse_silent, service
-from benchyard.publish.sinks.azure.credentials import Access, access
+from benchyard.publish.sinks.azure.credentials import Access
 from benchyard.publish.sinks.azure.rows import TESTRESULTS, UNKNOWN, event_of, seconds
 from benchyard.publish.sinks.contract import Timing, TimingWindow, timings_of_documents
 from benchyard.publish.sinks.sending import READING, retried
@@ -116,15 +116,6 @@ class AzureTablesReader:
     def __init__(self, found: Access) -> None:
         self._found = found
         self._read: tuple[datetime | None, list[Event]] | None = None
-
-    @classmethod
-    def from_environment(cls) -> "AzureTablesReader":
-        """Return a reader by the environment's credentials; nothing is connected.
-
-        Raises:
-            InputError: If credentials are missing or wrong.
-        """
-        return cls(access())
 
     def tests(self) -> Iterator[str]:
         """Yield the names of all tests, sorted."""

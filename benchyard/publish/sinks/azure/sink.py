@@ -28,6 +28,9 @@ class AzureTablesSink:
     Args:
         found: The table and the credentials; None looks for them when they are needed.
         form: Empty, or ``shipyard`` for the rows that Batch Shipyard itself writes.
+
+    Raises:
+        InputError: If there is no such form of rows.
     """
 
     name = "azure-tables"
@@ -37,23 +40,14 @@ class AzureTablesSink:
     parallel = 4
 
     def __init__(self, found: Access | None = None, *, form: str = "") -> None:
-        self._found = found
-        self._form = form
-        self._table: EventTable | None = None
-        self._opening = threading.Lock()
-
-    @classmethod
-    def from_environment(cls, form: str = "") -> "AzureTablesSink":
-        """Return the sink that the environment's credentials lead to; nothing is looked up yet.
-
-        Raises:
-            InputError: If there is no such form of rows.
-        """
         if form not in ("", SHIPYARD):
             raise InputError(
                 f"there is no form of rows '{form}'; write azure-tables, or azure-tables:{SHIPYARD}"
             )
-        return cls(form=form)
+        self._found = found
+        self._form = form
+        self._table: EventTable | None = None
+        self._opening = threading.Lock()
 
     def check(self) -> None:
         """Look for credentials and for the names of table and partition; nothing is sent.
@@ -101,9 +95,35 @@ class AzureTablesSink:
         began: datetime,
         ended: datetime | None = None,
     ) -> None:
+        """Write when a document was uploaded or archived.
+
+        The keys of these rows have the time of the document's last event, so that publishing again
+        replaces them; ``at`` in the message is when it happened.
+
+        Args:
+            events: Of the document.
+            spooled: The document.
+            what: ``upload`` or ``archive``.
+            began: When that began.
+            ended: When that ended; now by default.
+        """
+        if not events:
+            return
         found, table = self._opened()
-        times = (began, ended or datetime.now(UTC))
-        table.upsert(publishing_rows(events, found.partition, spooled, what, times))
+        ended = ended or datetime.now(UTC)
+        last = max(events, key=lambda event: event.at)
+        whose = {key: last.message[key] for key in ("case", "run", "test") if key in last.message}
+        told: dict[str, Json] = {**whose, "document": spooled.name, "from": socket.gethostname()}
+        length: dict[str, Json] = {"diff": (ended - began).total_seconds()}
+        if what == "archive":
+            length["archived_as"] = spooled.archived_as
+        sequence = hashlib.sha256(spooled.name.encode(errors="surrogatepass")).hexdigest()[:16]
+        rows: list[Row] = []
+        for edge, at, more in (("start", began, {}), ("end", ended, length)):
+            message = fitting({"at": stamp(at), **told, **more})
+            name = f"{SOURCE}:{what}-{edge}"
+            rows.append(row(last.at, last.node, name, message, found.partition, sequence))
+        table.upsert(rows)
 
     def _opened(self) -> tuple[Access, EventTable]:
         with self._opening:
@@ -133,7 +153,9 @@ def _events_of(document: Document) -> Iterator[Event]:
 
     Entries have no times of their own: all of them stand at the test's start.
     """
-    node = _host(document.body.get("machineConfiguration"))
+    machine = document.body.get("machineConfiguration")
+    host = machine.get("hostname") if isinstance(machine, dict) else None
+    node = str(host or UNKNOWN)
     # Two tests of one name can start in the same second.
     whose: dict[str, Json] = {"test": document.test, "document": document.identity[:12]}
     began = document.started_at
@@ -147,72 +169,18 @@ def _events_of(document: Document) -> Iterator[Event]:
         suspect = suspect_in(entry.body) if ours else ""
         marked = _known({"subject": digest, "suspect": suspect or None}) if ours else {}
         yield Event(began, node, TESTRESULTS, "entry", {**whose, **told, **marked})
-    length_s = _number(document.body.get("runTime"))
-    ended = _after(began, length_s)
-    if ended is not None:
-        yield Event(ended, node, TESTRESULTS, "test-end", {**whose, "diff": length_s})
+    if (end := _end(began, document.body.get("runTime"))) is not None:
+        yield Event(end[0], node, TESTRESULTS, "test-end", {**whose, "diff": end[1]})
 
 
 def _known(told: Mapping[str, Json]) -> dict[str, Json]:
     return {name: value for name, value in told.items() if value is not None}
 
 
-def _host(machine: Json) -> str:
-    named = machine.get("hostname") if isinstance(machine, dict) else None
-    return str(named or UNKNOWN)
-
-
-def _after(began: datetime, length_s: float) -> datetime | None:
+def _end(began: datetime, length: Json) -> tuple[datetime, float] | None:
+    """Return the end of a test and its seconds; None if its length is not known."""
     try:
-        return began + timedelta(seconds=length_s) if length_s > 0 else None
+        length_s = float(length) if isinstance(length, int | float | str) else 0.0
+        return (began + timedelta(seconds=length_s), length_s) if length_s > 0 else None
     except (ValueError, OverflowError):
         return None
-
-
-def _number(value: Json) -> float:
-    try:
-        return float(value) if isinstance(value, int | float | str) else 0.0
-    except (ValueError, OverflowError):
-        return 0.0
-
-
-def publishing_rows(
-    events: Sequence[Event],
-    partition: str,
-    spooled: Spooled,
-    what: str,
-    times: tuple[datetime, datetime],
-) -> list[Row]:
-    """Return the rows that tell when a document was uploaded or archived.
-
-    Their keys have the time of the document's last event, so that publishing again replaces them;
-    ``at`` in the message is when it happened.
-
-    Args:
-        events: Of the document.
-        partition: Key of the partition.
-        spooled: The document.
-        what: ``upload`` or ``archive``.
-        times: Its start and its end.
-    """
-    if not events:
-        return []
-    last = max(events, key=lambda event: event.at)
-    whose = {name: last.message[name] for name in ("case", "run", "test") if name in last.message}
-    told: dict[str, Json] = {**whose, "document": spooled.name, "from": socket.gethostname()}
-    length_s = (times[1] - times[0]).total_seconds()
-    ended: dict[str, Json] = {"diff": length_s}
-    if what == "archive":
-        ended["archived_as"] = spooled.archived_as
-    sequence = hashlib.sha256(spooled.name.encode(errors="surrogatepass")).hexdigest()[:16]
-    return [
-        row(
-            last.at,
-            last.node,
-            f"{SOURCE}:{what}-{edge}",
-            fitting({"at": stamp(at), **told, **more}),
-            partition,
-            sequence,
-        )
-        for edge, at, more in (("start", times[0], {}), ("end", times[1], ended))
-    ]

@@ -4,7 +4,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Self, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import grpc
 from google.api_core.exceptions import BadRequest, Cancelled, GoogleAPICallError
@@ -69,23 +69,18 @@ class Connection:
     """One Datastore; opened when it is first needed, usable by several threads at once.
 
     Args:
-        wanted: Where; its project may still be None.
+        wanted: Where; its project may still be None. By default what the environment says.
         attempt_s: Seconds that a call may take.
     """
 
-    def __init__(self, wanted: Settings, attempt_s: float = ATTEMPT_S) -> None:
-        self._wanted = wanted
+    def __init__(self, wanted: Settings | None = None, attempt_s: float = ATTEMPT_S) -> None:
+        self._wanted = wanted or Settings.from_environment()
         self._settings: Settings | None = None
         self._credentials: Credentials = None
         self._client: Any = None
         self._attempt_s = attempt_s
         self._opening = threading.RLock()
         self._closed = False
-
-    @classmethod
-    def from_environment(cls) -> Self:
-        """Return a connection by the environment's settings; nothing is connected or checked."""
-        return cls(Settings.from_environment())
 
     @property
     def settings(self) -> Settings:

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
-from typing import Any, Self, Unpack, cast
+from typing import Any, Unpack, cast
 
 from benchyard.core.errors import DocumentRejectedError
 from benchyard.core.model import JsonObject
@@ -41,14 +41,9 @@ class DatastoreReader:
     A name that was too long to be indexed is listed as it is stored, and found by the whole name.
     """
 
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
+    def __init__(self, connection: Connection | None = None) -> None:
+        self._connection = connection or Connection()
         self._subjects: dict[str, Subject] = {}
-
-    @classmethod
-    def from_environment(cls) -> Self:
-        """Return a reader by the environment's settings; nothing is connected or checked."""
-        return cls(Connection.from_environment())
 
     def tests(self) -> Iterator[str]:
         """Yield the names of all tests, sorted."""

@@ -16,7 +16,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Self, TypeVar
+from typing import TypeVar
 
 from benchyard.core.errors import DocumentRejectedError
 from benchyard.core.model import Json, JsonObject
@@ -65,13 +65,8 @@ class DatastoreSink:
     #: So many hide the way to Google and back; a local server is busy with two.
     parallel = 8
 
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
-
-    @classmethod
-    def from_environment(cls) -> Self:
-        """Return the sink by the environment's settings; nothing is connected or checked."""
-        return cls(Connection.from_environment())
+    def __init__(self, connection: Connection | None = None) -> None:
+        self._connection = connection or Connection()
 
     def check(self) -> None:
         """Check settings and credentials.

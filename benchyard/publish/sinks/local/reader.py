@@ -12,7 +12,6 @@ from benchyard.publish.sinks.local.store import (
     BLOCK,
     connect_to_read,
     explaining,
-    file_of,
     microseconds,
     moment_of,
 )
@@ -51,11 +50,6 @@ class LocalReader:
         self._file = file
         self._connection: sqlite3.Connection | None = None
         self._origins: dict[int, Subject] = {}
-
-    @classmethod
-    def at(cls, detail: str) -> "LocalReader":
-        """Return the reader of ``local:DETAIL``, or of the usual file."""
-        return cls(file_of(detail))
 
     def tests(self) -> Iterator[str]:
         """Yield the names of all tests, sorted."""

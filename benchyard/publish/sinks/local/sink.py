@@ -16,7 +16,6 @@ from benchyard.publish.sinks.local.store import (
     check,
     connect_to_write,
     explaining,
-    file_of,
     microseconds,
 )
 from benchyard.publish.testresults import BenchmarkEntry, Document, parse
@@ -106,11 +105,6 @@ class LocalSink:
         self._lock = threading.Lock()
         self._open: sqlite3.Connection | None = None
         self._inode = (0, 0)
-
-    @classmethod
-    def at(cls, detail: str) -> "LocalSink":
-        """Return the sink of ``local:DETAIL``, or of the usual file."""
-        return cls(file_of(detail))
 
     def check(self) -> None:
         """Check whether the file can be written to, or made; see ``contract.Sink``."""

@@ -51,7 +51,7 @@ def test_it_is_a_sink_of_events_whose_check_sends_nothing(monkeypatch: pytest.Mo
     sink.close()
     sink.close()
     with pytest.raises(InputError, match="azure-tables:shipyard"):
-        AzureTablesSink.from_environment("shipyards")
+        open_sink("azure-tables:shipyards")
 
 
 @of_a_server

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from benchyard.core.errors import BenchyardError, InputError, SinkUnavailableError
+from benchyard.publish.sinks import open_reader, open_sink
 from benchyard.publish.sinks.local import store
 from benchyard.publish.sinks.local.reader import LocalReader
 from benchyard.publish.sinks.local.sink import LocalSink
@@ -137,7 +138,7 @@ def test_nothing_published_yet(file: Path, reader: LocalReader) -> None:
 
 @pytest.mark.parametrize("name", ["a?mode=ro", "a#b%20", "ä ö", os.fsdecode(b"a\xff"), "a'b"])
 def test_any_name_of_a_file(tmp_path: Path, name: str) -> None:
-    sink, reader = LocalSink.at(str(tmp_path / name)), LocalReader.at(str(tmp_path / name))
+    sink, reader = open_sink(f"local:{tmp_path / name}"), open_reader(f"local:{tmp_path / name}")
     sink.check()
     assert list(tmp_path.iterdir()) == []
     sink.store(spooled(ONE))

@@ -326,7 +326,7 @@ def _collection(
     contents: dict[str, Path | bytes] = {
         **found.contents,
         LOCK: lock.encode(),
-        README: readme(manifest, newest).encode(),
+        README: "\n".join(readme(manifest, newest)).encode(),
     }
     files = {name: PackedFile.of(contents[name]) for name in sorted(contents)}
     warnings = tuple(dict.fromkeys(other_environment(newest.values())))

@@ -269,16 +269,12 @@ def _missing(manifest: Manifest) -> Iterator[str]:
             yield f"the folder '{quote(folder)}' is not in it"
 
 
-def readme(manifest: Manifest, newest: Mapping[str, RunRecord]) -> str:
-    """Return the page in a pack that says what it is, and how to measure it again.
+def readme(manifest: Manifest, newest: Mapping[str, RunRecord]) -> Iterator[str]:
+    """Yield the lines of the page that says what a pack is, and how to measure it again.
 
     Args:
         newest: Title of a case to the record of its newest run.
     """
-    return "\n".join(_page(manifest, newest))
-
-
-def _page(manifest: Manifest, newest: Mapping[str, RunRecord]) -> Iterator[str]:
     yield f"""A pack of Benchyard {manifest.benchyard}: benchmark cases, and what was measured.
 
 To measure them again on this machine and to compare:

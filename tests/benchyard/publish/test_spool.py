@@ -163,19 +163,15 @@ def test_another_file_of_that_name_that_waits_stays(spool: Path) -> None:
     assert path.read_text() == "old"
 
 
-def test_who_was_killed_in_between_loses_nothing(spool: Path) -> None:
-    path = rejected(spool, "a.json", "mine")
-    os.link(path, spool / "a.json")
-    assert offer_again(spool) == ()
-    assert (spool / "a.json").read_text() == "mine"
-    assert names(spool / "rejected") == []
-
-
-def test_where_there_are_no_links_a_rejected_file_is_renamed(
-    spool: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("killed", [True, False])
+def test_who_was_killed_in_between_or_has_no_links_loses_nothing(
+    spool: Path, monkeypatch: pytest.MonkeyPatch, *, killed: bool
 ) -> None:
-    monkeypatch.setattr(os, "link", raising(PermissionError(1, "Operation not permitted")))
-    rejected(spool, "a.json", "mine")
+    if not killed:
+        monkeypatch.setattr(os, "link", raising(PermissionError(1, "Operation not permitted")))
+    path = rejected(spool, "a.json", "mine")
+    if killed:
+        os.link(path, spool / "a.json")
     assert offer_again(spool) == ()
     assert (spool / "a.json").read_text() == "mine"
     assert names(spool / "rejected") == []

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from benchyard.core import zstandard
 from benchyard.core.errors import DocumentRejectedError
-from benchyard.publish.compression import Compression, compress, decompress, split_name
+from benchyard.publish.compression import Compression, compress, decompress
 
 COMPRESSED = (Compression.GZ, Compression.ZST)
 
@@ -57,17 +57,3 @@ def test_a_stream_of_zstd_does_not_say_its_size() -> None:
     assert decompress(whole, Compression.ZST) == b"y" * 300_000
     with pytest.raises(DocumentRejectedError, match="end is missing"):
         decompress(whole[:-1], Compression.ZST)
-
-
-@pytest.mark.parametrize(
-    ("name", "plain", "how"),
-    [
-        ("a.json", "a.json", "none"),
-        ("a.json.gz", "a.json", "gz"),
-        ("a.events.jsonl.zst", "a.events.jsonl", "zst"),
-        ("a.json.gz.zst", "a.json.gz", "zst"),
-        ("", "", "none"),
-    ],
-)
-def test_names(name: str, plain: str, how: str) -> None:
-    assert split_name(name) == (plain, how)

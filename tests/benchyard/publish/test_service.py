@@ -180,15 +180,6 @@ def test_a_sink_that_takes_nothing_now_does_not_stop_the_others(
 
 
 # -- routes
-def test_where_files_lie_by_default(tmp_path: Path, home: Path) -> None:
-    assert route("local").spool == home / "spool" / "local"
-    assert route("local").archive == str(home / "archive" / "local")
-    given = route("local", tmp_path, "memory://a", Compression.GZ)
-    assert (given.spool, given.archive, given.compression) == (tmp_path, "memory://a", "gz")
-    with pytest.raises(InputError, match="there is no such folder"):
-        route("local", tmp_path / "absent")
-
-
 def test_another_local_store_has_folders_of_its_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 from typing import Any
+from xml.etree.ElementTree import fromstring
 
 from fastapi.testclient import TestClient
 
@@ -42,3 +43,10 @@ class Site:
     def text(self, address: str, status: int = 200) -> str:
         """Return an answer of any kind."""
         return self.get(address, status).text
+
+    def words(self, address: str, status: int = 200) -> str:
+        """Return the words of a picture, which is an SVG."""
+        answer = self.get(address, status)
+        assert answer.headers["content-type"] == "image/svg+xml"
+        root = fromstring(answer.text)  # noqa: S314 - it is our own
+        return " ".join(" ".join(root.itertext()).split())

@@ -4,20 +4,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fastapi.testclient import TestClient
 
-from benchyard.catalogue.catalogue import Catalogue
 from benchyard.core.errors import InputError
-from benchyard.web.app import make_app
-from benchyard.web.explorer import Explorer
 from benchyard.web.serving import LOOPBACK, check_token, names_of, read_token
+from tests.benchyard.web.site import Site
 
 TOKEN = "correct horse battery"  # noqa: S105
 
 
 def client(root: Path, **settings: Any) -> Any:
-    made = make_app(Explorer(Catalogue([root], root / "index.sqlite"), **settings))
-    return TestClient(made, base_url="http://localhost:8765", follow_redirects=False)
+    asking = Site(root, **settings).client
+    asking.follow_redirects = False
+    return asking
 
 
 @pytest.mark.parametrize("path", ["/", "/runs.json", "/openapi.json", "/no/such", "/run/x"])

@@ -8,7 +8,6 @@ from html import unescape
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote, urlencode
-from xml.etree.ElementTree import fromstring
 
 import pytest
 
@@ -16,6 +15,7 @@ from benchyard.catalogue.entry import identified
 from benchyard.catalogue.query import EntryQuery
 from benchyard.results.campaigns import set_aside
 from benchyard.web import pictures as plots
+from benchyard.web.pages import report
 from benchyard.web.sides import MOST_RUNS, MOST_SIDES
 from tests.benchyard.analysis.comparison.conftest import (
     BASE,
@@ -24,14 +24,15 @@ from tests.benchyard.analysis.comparison.conftest import (
     run,
     runs,
     step,
-    titled,
 )
 from tests.benchyard.cli.conftest import Cli, cli
 from tests.benchyard.web.site import Site
 
 __all__ = ["cli"]
 
-HOSTILE = 'x <script>alert("1")</script> $y$ & [z]'
+
+#: A name that a shell and a page must not take for what it says.
+HOSTILE = "a'b $(id) <i> new"
 
 
 @pytest.fixture
@@ -39,7 +40,7 @@ def site(tmp_path: Path) -> Site:
     """Results, and the same twice as slow, with what differs beside."""
     place(tmp_path / "old", runs(*BASE))
     slow: dict[str, Any] = {"environment": {**ENVIRONMENT, "host": "bench2"}}
-    place(tmp_path / "new", runs(*[2 * value for value in BASE], **slow))
+    place(tmp_path / HOSTILE, runs(*[2 * value for value in BASE], **slow))
     return Site(tmp_path)
 
 
@@ -239,7 +240,7 @@ def figures(site: Site, addresses: list[str]) -> list[str]:
 
 
 def test_addresses_of_places_lead_to_those_that_last(site: Site, tmp_path: Path) -> None:
-    old, new = (identified(tmp_path / part) for part in ("old", "new"))
+    old, new = (identified(tmp_path / part) for part in ("old", HOSTILE))
     answer = site.client.get(f"/case/{old}/history.csv?metric=duration_s")
     assert answer.url.path == f"/case/{site.case('old')}/history.csv"
     assert answer.url.query == b"metric=duration_s"
@@ -282,23 +283,6 @@ def test_what_is_suspect_counts_and_is_marked_unless_left_out(tmp_path: Path) ->
     assert "Count what is suspect" in nothing
 
 
-def test_hostile_names_are_text(tmp_path: Path) -> None:
-    folders = [tmp_path / "old", tmp_path / "a'b $(id) <i>"]
-    for folder in folders:
-        place(folder, runs(*BASE, **titled(HOSTILE)))
-    records = [run(n, step(v, name="<b>q</b>"), **titled(HOSTILE)) for n, v in enumerate(BASE, 1)]
-    place(tmp_path / "steps", records)
-    site = Site(tmp_path)
-    query = sides(site.case("old"), site.case("<i>"))
-    page = site.page(f"/compare{query}")
-    assert not re.search("<script>alert|<i>", page)
-    assert command_of(page) == [*map(str, folders)]
-    for picture in ("ratio", "points"):
-        assert fromstring(site.text(f"/compare/{picture}.svg{query}")) is not None  # noqa: S314
-    steps = site.case("steps")
-    assert "<b>q" not in site.page(f"/compare{sides(f'{steps}@1-4', f'{steps}@5-8')}")
-
-
 @pytest.mark.parametrize(
     ("query", "sentence"),
     [
@@ -338,4 +322,38 @@ def test_too_many_pairs_are_refused_before_they_are_compared(tmp_path: Path) -> 
 def test_a_picture_has_room_for_so_many_marks(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(plots, "MOST_MARKS", 2 * len(BASE) - 1)
     address = f"/compare/points.svg{sides(site.case('old'), site.case('new'))}"
-    assert "has room for 15 executions" in " ".join(fromstring(site.text(address, 422)).itertext())  # noqa: S314
+    assert "has room for 15 executions" in site.words(address, 422)
+
+
+# -- reports
+
+
+def test_a_case_has_a_report(site: Site) -> None:
+    answer = site.get(f"/case/{site.case('old')}/report.html")
+    policy = answer.headers["Content-Security-Policy"]
+    assert "style-src 'unsafe-inline'" in policy
+    assert "script-src" not in policy
+    assert answer.headers["X-Content-Type-Options"] == "nosniff"
+    assert answer.headers["Content-Disposition"] == 'inline; filename="tpch-report.html"'
+    assert "8 finished runs of 1 step" in answer.text
+
+
+def test_a_comparison_has_a_report(site: Site) -> None:
+    old, new = site.case("old"), site.case("new")
+    page = site.text(f"/compare/report.html{sides(old, new, threshold='2%')}")
+    assert "1 regression; 1 comparison" in page
+    assert re.search("<code>benchyard compare .*--threshold 2%</code>", page)
+    assert re.search(r"<h1>tpch \(.* new\) against tpch \(old\)</h1>", page)
+    some = site.text(f"/compare/report.html{sides(f'{old}@1-4', f'{old}@5-8')}")
+    assert "tpch, runs 5-8 against tpch, runs 1-4" in some
+
+
+def test_what_cannot_be_a_report_is_told(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    old, new = site.case("old"), site.case("new")
+    for query in ("", sides(old, new, metric="nonsense")):
+        assert "Traceback" not in site.text(f"/compare/report.html{query}", 422)
+    site.get("/case/0123456789abcdef/report.html", 404)
+    monkeypatch.setattr(report, "_MOST_RUNS", 15)
+    site.get(f"/case/{old}/report.html")
+    many = site.text(f"/compare/report.html{sides(old, new)}", 422)
+    assert "16 runs is made by benchyard report alone" in many

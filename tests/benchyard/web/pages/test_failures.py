@@ -1,9 +1,8 @@
-import json
+import re
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from urllib.parse import quote
 
 import pytest
 
@@ -15,7 +14,6 @@ from tests.benchyard.analysis.comparison.conftest import ENVIRONMENT, place, run
 from tests.benchyard.web.site import Site
 
 NOW = datetime.now(UTC)
-HOSTILE = "<script>alert(1)</script>"
 
 
 def began(record: RunRecord, days_ago: float) -> RunRecord:
@@ -93,12 +91,9 @@ def test_a_case_and_a_host_can_be_chosen(site: Site) -> None:
 
 def test_links_lead_to_the_run_and_the_case(site: Site) -> None:
     page = site.page("/failures")
-    assert "graph/run_2" in {site.catalogue.entry(one).path for one in _runs(page)}
+    linked = re.findall('href="/run/([0-9a-f]{16})', page)
+    assert "graph/run_2" in {site.catalogue.entry(one).path for one in linked}
     assert f'href="/case/{site.case("graph")}"' in page
-
-
-def _runs(page: str) -> set[str]:
-    return {part[:16] for part in page.split('href="/run/')[1:]}
 
 
 def test_what_is_not_looked_at_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -119,16 +114,3 @@ def test_nothing_failed(tmp_path: Path) -> None:
     assert '<p class="notice good">' in page
     assert "is no date" in Site(tmp_path).text("/failures/steps.csv?since=soon", 422)
     assert "nothing failed in 0 executions" in Site(tmp_path).page("/failures?since=2100-01-01")
-
-
-def test_hostile_texts_are_text(tmp_path: Path) -> None:
-    host = {"environment": {**ENVIRONMENT, "host": HOSTILE}}
-    record = run(1, tried(HOSTILE, HOSTILE, works=False), **titled(HOSTILE), **host)
-    lab(tmp_path / "words", [began(record, 1)])
-    log = tmp_path / "words" / "tries.jsonl"
-    log.write_text(f"{log.read_text()}{HOSTILE}\n")
-    site = Site(tmp_path)
-    page = site.page(f"/failures?host={quote(HOSTILE)}&since=29d")
-    assert HOSTILE not in page
-    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
-    assert json.loads(site.text("/failures/reasons.json"))[0]["hosts"] == HOSTILE

@@ -48,12 +48,11 @@ def lab(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(overview, "_PATIENCE", 60.0)
 
 
-@pytest.mark.usefixtures("patient")
 def test_what_got_worse_comes_first_with_a_way_to_the_comparison(lab: Path) -> None:
     site = Site(lab)
     found = site.json("/changes.json")
@@ -74,7 +73,6 @@ def test_what_got_worse_comes_first_with_a_way_to_the_comparison(lab: Path) -> N
     assert "http-equiv" not in page
 
 
-@pytest.mark.usefixtures("patient")
 def test_the_time_is_chosen(lab: Path) -> None:
     site = Site(lab)
     assert site.json("/changes.json?since=2000-01-01")["runs"] == 36
@@ -83,7 +81,6 @@ def test_the_time_is_chosen(lab: Path) -> None:
     assert "is no date" in site.page("/?since=never", 422)
 
 
-@pytest.mark.usefixtures("patient")
 def test_what_is_not_compared_or_cannot_be_told_is_not_called_right(tmp_path: Path) -> None:
     put_campaign(tmp_path / "new" / "results", "new", BASE)
     assert "No case was compared with a campaign before" in Site(tmp_path).page("/")
@@ -103,7 +100,6 @@ def test_what_is_not_compared_or_cannot_be_told_is_not_called_right(tmp_path: Pa
     assert f"/compare?side={identified(other / 'earlier' / OLD)}" in page
 
 
-@pytest.mark.usefixtures("patient")
 def test_failed_runs_are_told(lab: Path) -> None:
     put_run(
         lab / "new" / "results", 7, name="new", outcome="failed", started_s=time.time(), done=False
@@ -114,7 +110,6 @@ def test_failed_runs_are_told(lab: Path) -> None:
     assert 'href="/failures?since=7d"' in page
 
 
-@pytest.mark.usefixtures("patient")
 def test_cases_beyond_the_bound_are_told(lab: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(overview, "MOST_CASES", 2)
     found = Site(lab).json("/changes.json")
@@ -133,6 +128,7 @@ def test_a_page_does_not_wait_for_long_looks_and_is_made_anew(
         return look(case, others)
 
     monkeypatch.setattr(changes, "look", slow)
+    monkeypatch.setattr(overview, "_PATIENCE", 0.2)
     site = Site(lab)
     page = site.page("/")
     assert "still being compared" in page

@@ -31,14 +31,14 @@ _SCRIPT = "<script>alert(1)</script><img src=x onerror=alert(2)>"
 _HOSTILE = (
     f"{_SCRIPT} \x1b[31mred\x1b[0m \x1b]8;;http://evil.invalid\x07link\x1b]8;;\x07 &lt; $x_1$"
 )
-_LOOKS: Mapping[str, Mapping[str, Any]] = {
+LOOKS: Mapping[str, Mapping[str, Any]] = {
     "light": {"viewport": {"width": 1280, "height": 900}, "color_scheme": "light"},
     "dark": {"viewport": {"width": 1280, "height": 900}, "color_scheme": "dark"},
     "phone": {"viewport": {"width": 390, "height": 844}, "color_scheme": "light"},
     "no-script": {"viewport": {"width": 1280, "height": 900}, "java_script_enabled": False},
 }
 #: What axe looks at: in the dark and on a telephone, what differs there.
-_RULES: Mapping[str, Mapping[str, Any]] = {
+RULES: Mapping[str, Mapping[str, Any]] = {
     "light": {},
     "dark": {"runOnly": ["color-contrast"]},
     "phone": {"runOnly": ["scrollable-region-focusable", "target-size", "color-contrast"]},
@@ -48,7 +48,6 @@ _PIXEL = (
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk"
     "+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 )
-_SERIOUS = ("serious", "critical")
 
 
 def _put_case(root: Path, name: str, *steps: Mapping[str, Any], **more: Any) -> Path:
@@ -122,34 +121,32 @@ def test_links_lead_to_every_kind_of_page(pages: dict[str, list[str]]) -> None:
     assert expected <= set(pages)
 
 
-@pytest.mark.parametrize("look", _LOOKS)
+@pytest.mark.parametrize("look", LOOKS)
 def test_pages_fit_complain_of_nothing_and_are_accessible(
     look: str, explorer: str, pages: dict[str, list[str]]
 ) -> None:
     found: list[str] = []
-    with surfing(explorer, **_LOOKS[look]) as surfer:
+    with surfing(explorer, **LOOKS[look]) as surfer:
         for address, *_ in pages.values():
             surfer.open(address)
             if look == "phone" and surfer.width_of_content() > 390:
                 found.append(f"{address}: {surfer.width_of_content()} px wide")
-            if look in _RULES:
-                found += [f"{address}: {one}" for one in _complaints(surfer.page, _RULES[look])]
-            _keep_picture(surfer, address, look)
+            if look in RULES:
+                found += [f"{address}: {one}" for one in complaints(surfer.page, RULES[look])]
+            keep_picture(surfer, address, look)
         assert not surfer.trouble
     assert not found, "\n".join(found)
 
 
-def _complaints(page: Page, rules: Mapping[str, Any]) -> list[str]:
+def complaints(page: Page, rules: Mapping[str, Any]) -> list[str]:
+    """Return what keeps people from a page, as axe says it."""
     page.evaluate((files("axe_playwright_python") / "axe.min.js").read_text())
     answer: Mapping[str, Any] = page.evaluate("rules => axe.run(rules)", rules)
-    return [said for one in answer["violations"] if (said := _serious(one))]
-
-
-def _serious(violation: Mapping[str, Any]) -> str:
-    if violation["impact"] not in _SERIOUS:
-        return ""
-    where = [node["target"] for node in violation["nodes"]][:3]
-    return f"{violation['id']}: {violation['help']}: {where}"
+    return [
+        f"{one['id']}: {one['help']}: {[node['target'] for node in one['nodes']][:3]}"
+        for one in answer["violations"]
+        if one["impact"] in ("serious", "critical")
+    ]
 
 
 def test_hostile_texts_are_texts(explorer: str, pages: dict[str, list[str]]) -> None:
@@ -179,7 +176,8 @@ def test_the_keyboard_reaches_everything(explorer: str) -> None:
         assert set(first) <= focused
 
 
-def _keep_picture(surfer: Surfer, address: str, look: str) -> None:
+def keep_picture(surfer: Surfer, address: str, look: str) -> None:
+    """Keep a picture of a page, if BENCHYARD_PICTURES names a folder for it."""
     folder = os.environ.get("BENCHYARD_PICTURES")
     if folder:
         name = re.sub(r"\W+", "-", urlsplit(address).path).strip("-") or "first"

@@ -3,13 +3,9 @@
 With BENCHYARD_PICTURES naming a folder, pictures of it are kept there.
 """
 
-import os
 import shutil
 import subprocess
-from collections.abc import Mapping
-from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -17,16 +13,12 @@ from benchyard.core.model import Outcome
 from benchyard.web.report.comparisons import ReportRequest
 from benchyard.web.report.document import report_of
 from tests.benchyard.analysis.comparison.conftest import run, run_set, step
+from tests.benchyard.web.test_in_browser import LOOKS, RULES, complaints, keep_picture
 from tests.exploring import surfing
 
 pytestmark = [pytest.mark.slow, pytest.mark.requires("chromium")]
 
 _HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)> " + "long" * 30
-_LOOKS: Mapping[str, Mapping[str, Any]] = {
-    "light": {"viewport": {"width": 1280, "height": 900}, "color_scheme": "light"},
-    "dark": {"viewport": {"width": 1280, "height": 900}, "color_scheme": "dark"},
-    "phone": {"viewport": {"width": 390, "height": 844}, "color_scheme": "light"},
-}
 
 
 @pytest.fixture(scope="module")
@@ -49,25 +41,15 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> str:
     return file.as_uri()
 
 
-@pytest.mark.parametrize("look", _LOOKS)
+@pytest.mark.parametrize("look", RULES)
 def test_it_opens_offline_and_complains_of_nothing(look: str, report: str) -> None:
-    axe = (files("axe_playwright_python") / "axe.min.js").read_text()
-    with surfing("", offline=True, **_LOOKS[look]) as surfer:
+    with surfing("", offline=True, **LOOKS[look]) as surfer:
         surfer.page.goto(report)
-        assert surfer.width_of_content() <= _LOOKS[look]["viewport"]["width"]
+        assert surfer.width_of_content() <= LOOKS[look]["viewport"]["width"]
         assert surfer.page.locator("img, iframe, script:not([type])").count() == 0
-        surfer.page.evaluate(axe)
-        answer: Mapping[str, Any] = surfer.page.evaluate("axe.run()")
-        serious = [
-            (one["id"], [node["target"] for node in one["nodes"]][:3])
-            for one in answer["violations"]
-            if one["impact"] in ("serious", "critical")
-        ]
-        assert not serious
+        assert not complaints(surfer.page, {})
         assert not surfer.trouble
-        folder = os.environ.get("BENCHYARD_PICTURES")
-        if folder:
-            surfer.page.screenshot(path=Path(folder) / f"report.{look}.png", full_page=True)
+        keep_picture(surfer, "report", look)
 
 
 def test_it_reads_without_script(report: str) -> None:
@@ -78,7 +60,7 @@ def test_it_reads_without_script(report: str) -> None:
 
 
 def test_paper_is_light_and_has_what_is_folded(report: str, tmp_path: Path) -> None:
-    with surfing("", offline=True, **_LOOKS["dark"]) as surfer:
+    with surfing("", offline=True, **LOOKS["dark"]) as surfer:
         surfer.page.goto(report)
         surfer.page.emulate_media(media="print")
         paper = surfer.page.evaluate("getComputedStyle(document.body).backgroundColor")

@@ -14,18 +14,12 @@ from benchyard.show.drawing import Drawing, Text
 from benchyard.web.app import make_app
 from benchyard.web.explorer import Explorer
 from benchyard.web.pictures import WIDTHS, Picture, Width, add_picture
-from benchyard.web.rendering import _TEMPLATES  # pyright: ignore[reportPrivateUsage]
 
 HOSTILE = 'case $x$ <script>alert(1)</script> & "q"'
 
 
 def parsed(svg: str) -> Element:
     return fromstring(svg)  # noqa: S314 - it is our own
-
-
-def page_with(shown: Picture) -> str:
-    macro = "{% from 'picture.html' import picture %}{{ picture(shown) }}"
-    return _TEMPLATES.from_string(macro).render(shown=shown)
 
 
 class Pages:
@@ -99,21 +93,6 @@ def test_what_cannot_be_drawn_is_said_in_its_place(pages: Pages) -> None:
     assert answer.status_code == 422
     words = " ".join("".join(parsed(answer.text).itertext()).split())
     assert f"there is no step of {HOSTILE}" in words
-
-
-def test_a_page_shows_it_with_its_words_and_links(pages: Pages) -> None:
-    page = page_with(pages.picture("a", HOSTILE))
-    assert "<script" not in page
-    assert 'media="(prefers-color-scheme: dark)"' in page
-    assert "theme=dark" in page
-    assert "/some/a.png?step=" in page
-
-
-def test_a_page_says_why_there_is_none() -> None:
-    shown = Picture("a", "b", "c", "/a", lambda _: Drawing(1, 1), instead="Nothing was <measured>.")
-    page = page_with(shown)
-    assert "Nothing was &lt;measured&gt;." in page
-    assert "<img" not in page
 
 
 def _grey(answer: Any) -> Any:

@@ -56,6 +56,8 @@ def test_page_shows_all_that_there_is(shown: Shown) -> None:
     for text in ("<h1>tpch</h1>", "SQLite 3.46", repeat, f"/compare?side={shown.path()[6:]}"):
         assert text in page
     assert "Draw all" not in page
+    assert 'media="(prefers-color-scheme: dark)"' in page
+    assert f'href="{shown.path()}/history.png' in page
     for source in re.findall(r'(?:src|srcset)="(/case/[^"]*)"', page):
         picture = shown.get(source.replace("&amp;", "&"))
         assert picture.headers["content-type"] == "image/svg+xml"

@@ -197,8 +197,8 @@ class _Watched:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self.viewers = 0
-        #: Kind of event to its number and itself, in the order of the latest change.
-        self.told: dict[str, tuple[int, bytes]] = {}
+        #: The latest event of each kind.
+        self.told: dict[str, bytes] = {}
         self.changed = asyncio.Event()
         self.ended = False
         self.task: asyncio.Task[None] | None = None
@@ -210,9 +210,7 @@ class _Watched:
             live = await loop.run_in_executor(reader, LiveRun, self._folder)
             while not self.ended:
                 found = await loop.run_in_executor(reader, _look, live)
-                for kind, event in found.items():
-                    number = self.told.get(kind, (0, b""))[0] + 1
-                    self.told[kind] = (number, event)
+                self.told |= found
                 self.ended = "end" in found
                 if found:
                     self.tell()
@@ -257,13 +255,13 @@ class LiveRuns:
 
     async def events(self, folder: Path) -> AsyncGenerator[bytes]:
         """Yield the events of a run, as they are sent, until it ends."""
-        seen: dict[str, int] = {}
+        seen: dict[str, bytes] = {}
         async with self._viewing(folder) as run:
             while True:
                 changed = run.changed
-                for kind, (number, event) in list(run.told.items()):
-                    if seen.get(kind) != number:
-                        seen[kind] = number
+                for kind, event in list(run.told.items()):
+                    if seen.get(kind) is not event:
+                        seen[kind] = event
                         yield event
                 if run.ended:
                     return

@@ -100,8 +100,8 @@ def _judgement(shown: ShownRun) -> dict[str, Any]:
     """Return what the page says of a record, each thing in words."""
     record = shown.record
     if record is None:
-        none = "timeline", "rows_left_out", "failure", "many_attempts"
-        return dict.fromkeys((*none, "suspicions", "changed", "warnings"), ())
+        untold = "timeline", "rows_left_out", "failure", "many_attempts"
+        return dict.fromkeys((*untold, "suspicions", "changed", "warnings"), ())
     svg, left_out = _timeline(record)
     failed = record.outcome not in (Outcome.COMPLETED, Outcome.TOLERATED)
     return {

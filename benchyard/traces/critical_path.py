@@ -3,6 +3,7 @@
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from benchyard.core.model import Outcome
 from benchyard.results.record import RunRecord, StepRecord
@@ -66,15 +67,11 @@ class CriticalPath:
         return sum(step.waited_s for step in self.steps)
 
 
-@dataclass(frozen=True, slots=True)
-class _Span:
+class _Span(NamedTuple):
     end_s: float
     start_s: float
+    number: int
     step: StepRecord
-
-    @property
-    def order(self) -> tuple[float, float, int]:
-        return self.end_s, self.start_s, self.step.index
 
 
 def critical_path(record: RunRecord) -> CriticalPath:
@@ -85,16 +82,18 @@ def critical_path(record: RunRecord) -> CriticalPath:
     what it waited for, whether it needs it or its resource was not free. A run that broke off has
     one too, up to where it did.
     """
-    spans = sorted(_spans(record), key=lambda span: span.order)
+    spans = sorted(_spans(record), key=lambda span: span[:3])
     chain = _chain(spans)
     last_s = chain[-1].end_s if chain else 0.0
     duration_s = max(record.duration_s, last_s)
     steps: list[CriticalStep] = []
-    for span in chain:
-        before_s = steps[-1].end_s if steps else 0.0
-        steps.append(_critical(span, before_s, duration_s))
-    on_it = {step.index for step in steps}
-    beside = sorted({span.step.index for span in spans} - on_it)
+    before_s = 0.0
+    for end_s, start_s, number, step in chain:
+        about = (number, step.id, step.name, step.resource, step.outcome)
+        share = (end_s - start_s) / duration_s if duration_s > 0 else 0.0
+        steps.append(CriticalStep(*about, start_s, end_s, start_s - before_s, share))
+        before_s = end_s
+    beside = sorted({span.number for span in spans} - {step.index for step in steps})
     return CriticalPath(tuple(steps), duration_s, duration_s - last_s, tuple(beside))
 
 
@@ -102,7 +101,8 @@ def _spans(record: RunRecord) -> Iterator[_Span]:
     for step in record.steps:
         if step.attempts:
             start_s = max(min(one.start_s for one in step.attempts), 0.0)
-            yield _Span(max(start_s, *(one.end_s for one in step.attempts)), start_s, step)
+            end_s = max(start_s, *(one.end_s for one in step.attempts))
+            yield _Span(end_s, start_s, step.index, step)
 
 
 def _chain(spans: Sequence[_Span]) -> list[_Span]:
@@ -119,19 +119,3 @@ def _chain(spans: Sequence[_Span]) -> list[_Span]:
         # Of steps that took no time one may end when another begins, and the other way round.
         place = min(bisect_right(ends, spans[place].start_s), place) - 1
     return chain[::-1]
-
-
-def _critical(span: _Span, before_s: float, duration_s: float) -> CriticalStep:
-    step = span.step
-    share = (span.end_s - span.start_s) / duration_s if duration_s > 0 else 0.0
-    return CriticalStep(
-        step.index,
-        step.id,
-        step.name,
-        step.resource,
-        step.outcome,
-        span.start_s,
-        span.end_s,
-        span.start_s - before_s,
-        share,
-    )

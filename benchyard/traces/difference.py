@@ -62,11 +62,8 @@ class NamedDifference:
     @property
     def is_shown(self) -> bool:
         """Whether a difference is shown."""
-        return self.judgement.verdict in (
-            Verdict.REGRESSION,
-            Verdict.IMPROVEMENT,
-            Verdict.CHANGE,
-        )
+        unshown = (Verdict.NO_CHANGE_SHOWN, Verdict.CANNOT_TELL)
+        return self.judgement.verdict not in unshown
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,27 +71,19 @@ class Profiled:
     """One trace, summed up by name or path.
 
     Args:
-        self_s: Time in seconds without what is inside, or else in ``unit``.
-        total_s: Time in seconds with what is inside, or else in ``unit``.
-        count: How many slices.
-        share: Of a run's time that each step on its critical path took, 0 to 1; empty of others.
+        values: Of each measure: time without and with what is inside, in seconds or else in
+            ``unit``; how many slices; of a run's time the share that each step on its critical
+            path took, 0 to 1, empty of others.
         unit: Of the trace's durations.
     """
 
-    self_s: Mapping[Names, float]
-    total_s: Mapping[Names, float]
-    count: Mapping[Names, float]
-    share: Mapping[Names, float]
+    values: Mapping[Measure, Mapping[Names, float]]
     unit: str = "s"
 
-    def of(self, measure: Measure) -> Mapping[Names, float]:
-        """Return the values of one measure."""
-        return {
-            Measure.SELF: self.self_s,
-            Measure.TOTAL: self.total_s,
-            Measure.COUNT: self.count,
-            Measure.SHARE: self.share,
-        }[measure]
+    @property
+    def total_s(self) -> Mapping[Names, float]:
+        """Time with what is inside."""
+        return self.values[Measure.TOTAL]
 
 
 def profiled(
@@ -118,16 +107,16 @@ def profiled(
         keys = [(name,) for name in trace.names]
     rows = [key for key, count in zip(keys, totals.count.tolist(), strict=True) if count]
     there = totals.count > 0
-    columns = (
-        totals.self_time[there] / trace.unit.scale,
-        totals.total[there] / trace.unit.scale,
-        totals.count[there].astype(float),
-    )
-    self_s, total_s, count = (dict(zip(rows, column.tolist(), strict=True)) for column in columns)
-    of_path = {(name,): one for name, one in (shares or {}).items()}
+    columns = {
+        Measure.SELF: totals.self_time[there] / trace.unit.scale,
+        Measure.TOTAL: totals.total[there] / trace.unit.scale,
+        Measure.COUNT: totals.count[there].astype(float),
+    }
+    values = {one: dict(zip(rows, column.tolist(), strict=True)) for one, column in columns.items()}
+    values[Measure.SHARE] = {(name,): share for name, share in (shares or {}).items()}
     if trace.unit.sampled:  # how many slices there are means nothing
-        count = {}
-    return Profiled(self_s, total_s, count, of_path, trace.unit.name)
+        values[Measure.COUNT] = {}
+    return Profiled(values, trace.unit.name)
 
 
 def mean_totals(side: Sequence[Profiled]) -> dict[Names, float]:
@@ -163,7 +152,7 @@ def differences(
         raise InputError(f"values in {' and '.join(sorted(units))} cannot be compared")
     found: list[NamedDifference] = []
     for measure in Measure:
-        sides = [[one.of(measure) for one in side] for side in (baseline, candidate)]
+        sides = [[one.values[measure] for one in side] for side in (baseline, candidate)]
         names = [*dict.fromkeys(name for side in sides for one in side for name in one)]
         compared = [
             compare_samples(

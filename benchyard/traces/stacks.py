@@ -4,15 +4,26 @@ Source of pprof: github.com/google/pprof, proto/profile.proto.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from itertools import takewhile
+from typing import NamedTuple
 
 from benchyard.core.errors import InputError
 from benchyard.traces.building import TraceBuilder
 from benchyard.traces.model import BYTES, MOST_NS, SAMPLES, TIME, Trace, Unit
-from benchyard.traces.protobuf import WireError, fields, packed, signed
+from benchyard.traces.protobuf import (
+    Value,
+    WireError,
+    each,
+    fields,
+    integer,
+    integers,
+    message,
+    texts,
+)
 
 _LINE = re.compile(r"(.*\S)\s+([0-9]{1,18}(?:\.[0-9]{0,18})?)")
 
@@ -37,7 +48,8 @@ def add_stacks(
         if now + time >= MOST_NS:
             builder.lose("values add up to more than can be counted", f"stack {place:,}")
             continue
-        same = sum(1 for _ in takewhile(_equal, zip(names, stack, strict=False)))
+        pairs = zip(names, stack, strict=False)
+        same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
         for one in begun[same:]:
             builder.end(one, now)
         begun[same:] = [builder.begin(track, name, now) for name in stack[same:]]
@@ -45,10 +57,6 @@ def add_stacks(
         now += time
     for one in begun:
         builder.end(one, now)
-
-
-def _equal(pair: tuple[str, str]) -> bool:
-    return pair[0] == pair[1]
 
 
 def looks_collapsed(head: str) -> bool:
@@ -95,39 +103,44 @@ def read_collapsed(content: bytes, where: str) -> Trace:
     return replace(builder.trace(), unit=replace(SAMPLES, sampled=True))
 
 
-# Numbers of fields in Profile, and in the messages that it holds.
+# Numbers of fields in Profile.
 _SAMPLE_TYPE, _SAMPLE, _LOCATION, _FUNCTION, _STRING, _TIME, _DEFAULT = 1, 2, 4, 5, 6, 9, 14
-_TYPE, _UNIT = 1, 2
-_LOCATIONS, _VALUES = 1, 2
-_ID, _ADDRESS, _OF_LINE = 1, 3, 4
-_LINE_FUNCTION = 1
-_FUNCTION_NAME = 2
 #: So many nanoseconds or bytes is one of a unit; other units count something.
 _NS = {"nanoseconds": 1, "microseconds": 1_000, "milliseconds": 1_000_000, "seconds": 10**9}
 _BYTES = {"bytes": 1, "kilobytes": 1 << 10, "megabytes": 1 << 20, "gigabytes": 1 << 30}
+_UNSIGNED = (1 << 64) - 1
 
 
-@dataclass(slots=True)
-class _Tables:
-    texts: list[str] = field(default_factory=list[str])
-    types: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
-    functions: dict[int, int] = field(default_factory=dict[int, int])
-    #: Of each place in the program its address and its functions, the innermost first.
-    locations: dict[int, tuple[int, list[int]]] = field(
-        default_factory=dict[int, tuple[int, list[int]]]
-    )
-    samples: list[memoryview] = field(default_factory=list[memoryview])
-    time: int = 0
-    default: int = 0
+class _Pair(NamedTuple):
+    """Of a sample type the texts of its name and unit; of a function its id and its name's text."""
 
-    def text(self, number: int) -> str:
-        return self.texts[number] if number < len(self.texts) else ""
+    first: int
+    second: int
 
-    def frames(self, location: int) -> list[str]:
-        """Return the names at a place, the outermost first."""
-        address, functions = self.locations.get(location, (0, []))
-        names = [self.text(self.functions.get(one, 0)) for one in reversed(functions)]
-        return [name or f"0x{address:x}" for name in names] or [f"0x{address:x}"]
+
+class _Location(NamedTuple):
+    """A place in the program, with its functions, the innermost first."""
+
+    id: int
+    address: int
+    functions: tuple[int, ...]
+
+    def frames(self, names: Mapping[int, str]) -> list[str]:
+        """Return the names at the place, the outermost first."""
+        address = f"0x{self.address & _UNSIGNED:x}"
+        return [names.get(one) or address for one in reversed(self.functions)] or [address]
+
+
+class _Sample(NamedTuple):
+    """A stack, the leaf first, and a value of each type."""
+
+    locations: tuple[int, ...]
+    values: tuple[int, ...]
+
+
+_pair = message(_Pair, (1, integer), (2, integer))
+_location = message(_Location, (1, integer), (3, integer), (4, each(message(int, (1, integer)))))
+_sample = message(_Sample, (1, integers), (2, integers))
 
 
 def read_pprof(content: bytes, where: str, kind: str = "") -> Trace:
@@ -142,65 +155,43 @@ def read_pprof(content: bytes, where: str, kind: str = "") -> Trace:
     Raises:
         InputError: If it is no such file.
     """
-    tables, builder = _Tables(), TraceBuilder()
+    found, builder = defaultdict[int, list[Value]](list), TraceBuilder()
     try:
         try:
             for number, value in fields(memoryview(content)):
-                _take(tables, number, value)
+                found[number].append(value)
         except WireError as error:
-            if not tables.texts:
+            if not found[_STRING]:
                 raise
             # All write texts behind the samples: names may be missing then, but no value is.
             builder.lose("the file breaks within its texts", str(error))
-        if not tables.types or not tables.texts:
+        if not found[_SAMPLE_TYPE] or not found[_STRING]:
             raise InputError(f"{where}: not a pprof profile: it names no kind of value")
-        return _trace(tables, builder, where, kind)
+        return _trace(found, builder, where, kind)
     except WireError as error:
         raise InputError(f"{where}: not a pprof profile: {error}") from error
 
 
-def _take(tables: _Tables, number: int, value: int | memoryview) -> None:
-    if isinstance(value, int):
-        tables.time = signed(value) if number == _TIME else tables.time
-        tables.default = tables.default or (value if number == _DEFAULT else 0)
-    elif number == _STRING:
-        tables.texts.append(bytes(value).decode("utf-8", "replace"))
-    elif number == _SAMPLE:
-        tables.samples.append(value)
-    elif number == _SAMPLE_TYPE:
-        known = _numbers(value)
-        tables.types.append((known.get(_TYPE, 0), known.get(_UNIT, 0)))
-    elif number == _FUNCTION:
-        known = _numbers(value)
-        tables.functions[known.get(_ID, 0)] = known.get(_FUNCTION_NAME, 0)
-    elif number == _LOCATION:
-        known = _numbers(value)
-        tables.locations[known.get(_ID, 0)] = (known.get(_ADDRESS, 0), [*_functions(value)])
-
-
-def _numbers(message: memoryview) -> dict[int, int]:
-    return {number: value for number, value in fields(message) if isinstance(value, int)}
-
-
-def _functions(location: memoryview) -> Iterator[int]:
-    for number, value in fields(location):
-        if number == _OF_LINE and not isinstance(value, int):
-            yield _numbers(value).get(_LINE_FUNCTION, 0)
-
-
-def _trace(tables: _Tables, builder: TraceBuilder, where: str, kind: str) -> Trace:
-    builder.zero = tables.time if 0 < tables.time < MOST_NS else None
-    names = [tables.text(name) for name, _ in tables.types]
+def _trace(
+    profile: Mapping[int, Sequence[Value]], builder: TraceBuilder, where: str, kind: str
+) -> Trace:
+    time = integer(profile[_TIME])
+    builder.zero = time if 0 < time < MOST_NS else None
+    said = dict(enumerate(texts(profile[_STRING])))
+    types = list(map(_pair, profile[_SAMPLE_TYPE]))
+    names = [said.get(one.first, "") for one in types]
     if kind and kind not in names:
         raise InputError(f"{where} has no sample type {kind!r}; it has {', '.join(names)}")
-    name = kind or tables.text(tables.default)
+    name = kind or said.get(integer(profile[_DEFAULT]), "")
     which = names.index(name) if name in names else len(names) - 1
-    unit, factor = _unit(tables.text(tables.types[which][1]))
+    unit, factor = _unit(said.get(types[which].second, ""))
+    functions = {id_: said.get(text, "") for id_, text in map(_pair, profile[_FUNCTION])}
+    frames = {one.id: one.frames(functions) for one in map(_location, profile[_LOCATION])}
     stacks: dict[tuple[str, ...], int] = {}
-    for place, sample in enumerate(tables.samples, 1):
-        stack, values = _sample(tables, sample)
+    for place, (locations, values) in enumerate(map(_sample, profile[_SAMPLE]), 1):
         value = values[which] * factor if which < len(values) else -1
         if 0 <= value < MOST_NS:
+            stack = tuple(name for one in reversed(locations) for name in frames.get(one, ["0x0"]))
             stacks[stack] = stacks.get(stack, 0) + value
         else:
             builder.lose(f"no value of {names[which]}", f"sample {place:,}")
@@ -213,16 +204,3 @@ def _unit(name: str) -> tuple[Unit, int]:
     if name in _NS or name in _BYTES:
         return (TIME, _NS[name]) if name in _NS else (BYTES, _BYTES[name])
     return SAMPLES, SAMPLES.scale
-
-
-def _sample(tables: _Tables, sample: memoryview) -> tuple[tuple[str, ...], list[int]]:
-    locations: list[int] = []
-    values: list[int] = []
-    for number, value in fields(sample):
-        if number == _LOCATIONS:
-            locations.extend(packed(value))
-        elif number == _VALUES:
-            values.extend(map(signed, packed(value)))
-    # The leaf comes first in the file.
-    stack = tuple(name for one in reversed(locations) for name in tables.frames(one))
-    return stack, values

@@ -3,7 +3,6 @@
 import gzip
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from itertools import islice, repeat
 from pathlib import Path
 from typing import IO, cast
@@ -57,70 +56,57 @@ def _other(trace: Trace) -> bytes:
     return encoded(known).encode()
 
 
-@dataclass(frozen=True, slots=True)
-class _Ids:
-    """The numbers of processes and tracks; none has one of both, which would make it "main"."""
-
-    process: Mapping[str, int]
-    tracks: Sequence[tuple[int, int]]
-
-    def of(self, track: int) -> str:
-        pid, tid = self.tracks[track]
-        return f'"pid":{pid},"tid":{tid}'
-
-
-def _ids(trace: Trace) -> _Ids:
-    names = [one.process for one in (*trace.tracks, *trace.counters)]
-    process = {name: number for number, name in enumerate(dict.fromkeys(names), 1)}
-    first = len(process) + 1
-    tracks = [(process[one.process], first + place) for place, one in enumerate(trace.tracks)]
-    return _Ids(process, tracks)
-
-
 def _batches(trace: Trace) -> Iterator[bytes]:
     """Yield some thousand events at a time."""
-    ids = _ids(trace)
-    yield from _joined(_named(trace, ids))
+    names = [one.process for one in (*trace.tracks, *trace.counters)]
+    pids = {name: number for number, name in enumerate(dict.fromkeys(names), 1)}
+    # No track has the number of a process, which would make it "main".
+    tids = range(len(pids) + 1, len(pids) + 1 + len(trace.tracks))
+    ids = [
+        f'"pid":{pids[track.process]},"tid":{tid}'
+        for track, tid in zip(trace.tracks, tids, strict=True)
+    ]
+    yield from _joined(map(str.encode, _named(trace, pids, ids)))
     yield from _slices(trace, ids)
     for counter in trace.counters:
-        yield from _joined(_counts(counter, ids.process[counter.process]))
-    yield from _joined(_single_events(trace, ids))
+        yield from _joined(_counts(counter, pids[counter.process]))
+    yield from _joined(map(str.encode, _single_events(trace, ids)))
 
 
-def _joined(events: Iterator[bytes | str]) -> Iterator[bytes]:
+def _joined(events: Iterator[bytes]) -> Iterator[bytes]:
     while batch := list(islice(events, _BATCH)):
-        yield _BETWEEN.join(one if isinstance(one, bytes) else one.encode() for one in batch)
+        yield _BETWEEN.join(batch)
 
 
-def _single_events(trace: Trace, ids: _Ids) -> Iterator[str]:
+def _single_events(trace: Trace, ids: Sequence[str]) -> Iterator[str]:
     for one in trace.instants:
         yield (
-            f'{{"ph":"i","s":"t",{ids.of(one.track)},"ts":{microseconds(one.time)},'
+            f'{{"ph":"i","s":"t",{ids[one.track]},"ts":{microseconds(one.time)},'
             f'"name":{encoded(one.name)},"args":{encoded(dict(one.details))}}}'
         )
     for number, one in enumerate(trace.flows, 1):
         shared = f'"id":{number},"cat":"flow","name":{encoded(one.name)}'
         begin, end = microseconds(one.from_time), microseconds(one.to_time)
-        yield f'{{"ph":"s",{ids.of(one.from_track)},"ts":{begin},{shared}}}'
-        yield f'{{"ph":"f","bp":"e",{ids.of(one.to_track)},"ts":{end},{shared}}}'
+        yield f'{{"ph":"s",{ids[one.from_track]},"ts":{begin},{shared}}}'
+        yield f'{{"ph":"f","bp":"e",{ids[one.to_track]},"ts":{end},{shared}}}'
 
 
-def _named(trace: Trace, ids: _Ids) -> Iterator[str]:
-    for order, (name, pid) in enumerate(ids.process.items()):
+def _named(trace: Trace, pids: Mapping[str, int], ids: Sequence[str]) -> Iterator[str]:
+    for order, (name, pid) in enumerate(pids.items()):
         yield _meta("process_name", f'"pid":{pid}', "name", encoded(name))
         yield _meta("process_sort_index", f'"pid":{pid}', "sort_index", str(order))
     for place, track in enumerate(trace.tracks):
-        yield _meta("thread_name", ids.of(place), "name", encoded(track.thread))
-        yield _meta("thread_sort_index", ids.of(place), "sort_index", str(place))
+        yield _meta("thread_name", ids[place], "name", encoded(track.thread))
+        yield _meta("thread_sort_index", ids[place], "sort_index", str(place))
 
 
 def _meta(kind: str, whose: str, member: str, value: str) -> str:
     return f'{{"ph":"M",{whose},"name":"{kind}","args":{{"{member}":{value}}}}}'
 
 
-def _slices(trace: Trace, ids: _Ids) -> Iterator[bytes]:
+def _slices(trace: Trace, ids: Sequence[str]) -> Iterator[bytes]:
     """Yield slices as JSON, joined in C: a trace may have millions."""
-    heads = [f'{{"ph":"X",{ids.of(track)},"ts":'.encode() for track in range(len(trace.tracks))]
+    heads = [f'{{"ph":"X",{track},"ts":'.encode() for track in ids]
     names = [f',"name":{encoded(name)}'.encode() for name in trace.names]
     slices = trace.slices
     for first in range(0, len(slices), _BATCH):

@@ -156,7 +156,7 @@ class Sides:
                 [_summed(entry, by_path=by_path) for entry in side]
                 for side in (self.baseline, self.candidate)
             ]
-        names = {name for side in sides for one in side for name in one.self_s}
+        names = {name for side in sides for one in side for name in one.total_s}
         if len(names) > _MOST_COMPARED:
             raise InputError(
                 f"there are {len(names):,} names, more than the {_MOST_COMPARED:,} that are "

@@ -84,8 +84,8 @@ def test_what_is_on_one_side_only_counts_as_nothing_on_the_other() -> None:
 
 def test_paths_tell_equal_names_apart() -> None:
     trace = tree({"a": 10})
-    assert set(profiled(trace, by_path=True).self_s) == {("main",), ("main", "a")}
-    assert profiled(trace, by_path=True).self_s["main", "a"] == pytest.approx(1e-8)
+    assert set(profiled(trace, by_path=True).total_s) == {("main",), ("main", "a")}
+    assert profiled(trace, by_path=True).values[Measure.SELF]["main", "a"] == pytest.approx(1e-8)
     assert profiled(trace).total_s["main",] == pytest.approx(1.5e-8)
 
 

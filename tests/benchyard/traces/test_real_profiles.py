@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from benchyard.traces.difference import Profiled, profiled
+from benchyard.traces.difference import Measure, Profiled, profiled
 from benchyard.traces.sources import read_trace
 from tests.conftest import program
 
@@ -69,7 +69,9 @@ def test_viztracer(tmp_path: Path, script: str) -> None:
     events = json.loads((tmp_path / "v.json").read_bytes(), parse_float=Decimal)["traceEvents"]
     slices = [one for one in events if one["ph"] == "X"]
     found = read(tmp_path / "v.json")
-    assert found.count == {(name,): n for name, n in Counter(x["name"] for x in slices).items()}
+    assert found.values[Measure.COUNT] == {
+        (name,): n for name, n in Counter(x["name"] for x in slices).items()
+    }
     [name] = (name for name in found.total_s if name[0].startswith("leaf ("))
     total = sum(Decimal(one["dur"]) for one in slices if one["name"] == name[0])
     assert found.total_s[name] == pytest.approx(float(total) / 1e6, abs=1e-8 * len(slices))
@@ -82,9 +84,11 @@ def test_cprofile_by_flameprof(tmp_path: Path, script: str) -> None:
     found = read(tmp_path / "c.folded")
     stats: dict[Any, Any] = vars(pstats.Stats(str(tmp_path / "c.prof")))["stats"]
     own = {f"{Path(file).name}:{line}:{name}": row[2] for (file, line, name), row in stats.items()}
-    whole = sum(found.self_s.values())
-    [leaf] = (name for name in found.self_s if name[0].endswith(":leaf"))
-    assert found.self_s[leaf] / whole == pytest.approx(own[leaf[0]] / sum(own.values()), abs=0.02)
+    whole = sum(found.values[Measure.SELF].values())
+    [leaf] = (name for name in found.values[Measure.SELF] if name[0].endswith(":leaf"))
+    assert found.values[Measure.SELF][leaf] / whole == pytest.approx(
+        own[leaf[0]] / sum(own.values()), abs=0.02
+    )
 
 
 @pytest.mark.parametrize("kind", ["speedscope", "raw"])
@@ -96,13 +100,13 @@ def test_py_spy(tmp_path: Path, script: str, kind: str) -> None:
     if kind == "raw":
         text = (tmp_path / "spy").read_text()
         alone = sum(int(line) for line in text.splitlines() if line.strip().isdecimal())
-        assert sum(profiled(trace).self_s.values()) + alone == samples
+        assert sum(profiled(trace).values[Measure.SELF].values()) + alone == samples
     else:
         told = json.loads((tmp_path / "spy").read_bytes())["profiles"][0]
         # Before the program begins, a sample may hold no frame.
         weights = zip(told["samples"], told["weights"], strict=True)
         weight = sum(weight for stack, weight in weights if stack)
-        assert sum(profiled(trace).self_s.values()) == pytest.approx(weight)
+        assert sum(profiled(trace).values[Measure.SELF].values()) == pytest.approx(weight)
 
 
 def test_pyinstrument(tmp_path: Path, script: str) -> None:
@@ -110,7 +114,7 @@ def test_pyinstrument(tmp_path: Path, script: str) -> None:
     [told] = json.loads((tmp_path / "p.json").read_bytes())["profiles"]
     times = [one["at"] for one in told["events"]]
     found = read(tmp_path / "p.json")
-    assert sum(found.self_s.values()) == pytest.approx(max(times) - min(times))
+    assert sum(found.values[Measure.SELF].values()) == pytest.approx(max(times) - min(times))
 
 
 _UNITS = {"kB": 1024, "MB": 1 << 20, "B": 1, "ms": 1e-3, "s": 1, "us": 1e-6, "": 1}
@@ -136,7 +140,7 @@ def test_go(tmp_path: Path, kind: str) -> None:
     assert told
     for name, (flat, whole) in told.items():
         # The tool rounds to two digits behind the point.
-        assert found.self_s[name,] == pytest.approx(
+        assert found.values[Measure.SELF][name,] == pytest.approx(
             flat, rel=0.01, abs=6e3 if kind == "mem" else 6e-6
         )
         assert found.total_s[name,] == pytest.approx(
@@ -178,7 +182,9 @@ def test_perf(tmp_path: Path, script: str) -> None:
     told = re.findall(
         r"^\s*([\d.]+)%\s+\[.\] (\S+)\s*$", run(tmp_path, program("perf"), *report), re.M
     )
-    whole = sum(found.self_s.values())
+    whole = sum(found.values[Measure.SELF].values())
     assert told
     for share, name in told[:5]:
-        assert 100 * found.self_s[name,] / whole == pytest.approx(float(share), abs=0.1)
+        assert 100 * found.values[Measure.SELF][name,] / whole == pytest.approx(
+            float(share), abs=0.1
+        )

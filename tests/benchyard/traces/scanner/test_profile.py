@@ -26,7 +26,6 @@ from benchyard.traces.statistics import statistics_of
 from tests.benchyard.traces.rows import damaged, rows
 
 SAMPLES = Path(__file__).resolve().parents[5] / "shared" / "samples" / "scanner"
-Interval = tuple[str, int, int]
 
 
 def job(folder: Path, files: dict[str, bytes]) -> Path:
@@ -53,84 +52,39 @@ def one_node(
     return node_file(start, end, NodeWorkers(process, load))
 
 
-# -- a plain reader
+def about(one: ScannerWorker) -> tuple[Any, ...]:
+    return one.kind, one.tag, one.number, one.names, one.intervals.tolist(), one.counters
 
 
-def plain_block(content: bytes, place: int) -> tuple[dict[str, Any], int]:
-    def text(at: int) -> tuple[str, int]:
-        end = content.index(b"\0", at)
-        return content[at:end].decode(), end + 1
+@pytest.mark.parametrize("seed", range(5))
+def test_all_that_workers_wrote_is_read_and_added_up(tmp_path: Path, seed: int) -> None:
+    rng = random.Random(seed)  # noqa: S311 - no secret
 
-    def long(at: int) -> tuple[int, int]:
-        return struct.unpack_from("<q", content, at)[0], at + 8
+    def wrote(kind: str, number: int = 0, tag: str = "") -> ScannerWorker:
+        starts = rng.sample(range(10**12), rng.randrange(99))
+        spent = [(rng.randrange(3), start, start + rng.randrange(10**9)) for start in starts]
+        names = {0: "idle", 1: "io", 2: 'a "quoted" ü'}
+        counters = {"rows": seed, "bytes": 5}
+        return worker(kind, 0, *spent, number=number, tag=tag, names=names, counters=counters)
 
-    _, place = long(place)
-    kind, place = text(place)
-    tag, place = text(place)
-    number, place = long(place)
-    count, place = long(place)
-    names: dict[int, str] = {}
-    for _ in range(count):
-        name, place = text(place)
-        names[content[place]] = name
-        place += 1
-    count, place = long(place)
-    rows: list[Interval] = []
-    for _ in range(count):
-        key, start, end = struct.unpack_from("<Bqq", content, place)
-        rows.append((names[key], start, end))
-        place += 17
-    count, place = long(place)
-    counters: dict[str, int] = {}
-    for _ in range(count):
-        name, place = text(place)
-        counters[name], place = long(place)
-    return {"kind": kind, "tag": tag, "number": number, "rows": rows, "counters": counters}, place
-
-
-def plain(content: bytes) -> list[dict[str, Any]]:
-    block, place = plain_block(content, 16)
-    found = [block]
-    for kind in ("load", "eval", "save"):
-        count = content[place]
-        place += 1
-        if kind == "eval":
-            count *= content[place]
-            place += 1
-        for _ in range(count):
-            block, place = plain_block(content, place)
-            found.append(block)
-    assert place == len(content)
-    return found
-
-
-def rows_of(one: ScannerWorker) -> list[Interval]:
-    columns = (one.intervals[name].tolist() for name in ("key", "start", "end"))
-    return [(one.names[key], start, end) for key, start, end in zip(*columns, strict=True)]
-
-
-@pytest.mark.parametrize("seed", range(10))
-def test_all_values_are_those_of_a_plain_reader(tmp_path: Path, seed: int) -> None:
-    files = synthetic_job(2, 3, 4_000, seed, {"rows": seed, "bytes": 5})
-    profile = Profile(job(tmp_path, files))
+    load, save = ([wrote(kind, number) for number in range(3)] for kind in ("load", "save"))
+    pipelines = [[wrote("eval", n, tag) for tag in ("pre", "post")] for n in range(2)]
+    workers = NodeWorkers(wrote("process_job"), load, pipelines, save)
+    content = node_file(0, 10**9, workers)
+    profile = Profile(job(tmp_path, {"profile_0.bin": content}))
+    written = [workers.process_job, *load, *pipelines[0], *pipelines[1], *save]
+    assert list(map(about, profile.nodes[0].workers)) == list(map(about, written))
     seconds: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
-    for node, found in profile.nodes.items():
-        expected = plain(files[f"profile_{node}.bin"])
-        assert len(found.workers) == len(expected)
-        for ours, theirs in zip(found.workers, expected, strict=True):
-            assert rows_of(ours) == theirs["rows"]
-            about = (ours.kind, ours.tag, ours.number, ours.counters)
-            assert about == tuple(theirs[key] for key in ("kind", "tag", "number", "counters"))
-            for name, start, end in theirs["rows"]:
-                seconds[ours.kind][name] += end - start
+    for one in written:
+        spent = one.intervals.tolist()
+        assert b"".join(struct.pack("<Bqq", *row) for row in spent) in content
+        for key, start, end in spent:
+            seconds[one.kind][one.names[key]] += end - start
     statistics = profile.statistics()
-    assert {kind: set(times) for kind, times in statistics.seconds.items()} == {
-        kind: set(times) for kind, times in seconds.items()
-    }
     for kind, times in seconds.items():
-        for name, spent in times.items():
-            assert statistics.seconds[kind][name] == pytest.approx(spent / 1e9, rel=1e-12)
-    assert statistics.counters["load"] == {"rows": 2 * 3 * seed, "bytes": 30}
+        expected = {name: pytest.approx(ns / 1e9, rel=1e-12) for name, ns in times.items()}
+        assert statistics.seconds[kind] == expected
+    assert statistics.counters["load"] == {"rows": 3 * seed, "bytes": 15}
     assert profile.problems == []
 
 

@@ -36,11 +36,11 @@ def test_stdout_gets_tidy_csv_and_what_does_not_count_is_told(case: Path, cli: C
     assert said.err == (
         "1 of 7 executions marked in the column left_out (--counted drops them): 1 suspect\n"
     )
-    counted = cli("export", case, "--counted", "--columns", "run,metric,value")
+    counted = cli("export", case, "--counted", "--columns", "metric,run,value")
     assert counted.out.splitlines()[:3] == [
-        "run,metric,value",
-        "1,duration_s,1.0",
-        "1,latency_p99_s,0.1",
+        "metric,run,value",
+        "duration_s,1,1.0",
+        "latency_p99_s,1,0.1",
     ]
     assert counted.err == "1 of 7 executions left out: 1 suspect\n"
 
@@ -112,6 +112,7 @@ def test_runs_that_cannot_be_read_are_told_and_the_others_written(
         ("export", ["--metric", "durations"], "no metric is 'durations'; did you mean 'dur"),
         ("export", ["--columns", "valu"], "no column is 'valu'; did you mean 'value'?"),
         ("export", ["--columns", ","], "no column is named"),
+        ("export", ["--columns", "run,run"], "column 'run' is given twice"),
         ("export", ["--campaign", "2020"], "has no earlier campaign '2020'"),
         ("export", ["-o", "made.csv", "--latex"], "are for stdout"),
         ("export", ["-o", "made.tex", "--columns", "run"], "--columns is for rows"),

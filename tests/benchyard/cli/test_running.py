@@ -26,6 +26,11 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ends: Ends) -> Run:
     return partial(ends, "run", "--direct", "--cooldown", "0")
 
 
+@pytest.fixture
+def fine(case_folder: MakeCase) -> Path:
+    return case_folder("fine", process("work", "true"))
+
+
 # -- exit codes
 
 
@@ -48,25 +53,21 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ends: Ends) -> Run:
     ],
 )
 def test_wrong_input_is_2_and_says_what(
-    run: Run, case_folder: MakeCase, arguments: list[str], said: str
+    run: Run, fine: Path, arguments: list[str], said: str
 ) -> None:
-    folder = case_folder("fine", process("work", "true"))
-
     code, out, err = run(*arguments)
 
     assert code == 2
     assert said in err
     assert out == ""
-    assert not (folder / "results").exists()
+    assert not (fine / "results").exists()
 
 
 def test_defect_27_an_invalid_case_is_2_and_every_problem_is_told(
-    run: Run, case_folder: MakeCase
+    run: Run, case_folder: MakeCase, fine: Path
 ) -> None:
     case_folder("bad", {"name": "x", "resource": "Nope", "command": "go"}, process("y", "true"))
-    worse = case_folder("worse", process("z", "true"))
-    (worse / "metadata.json").write_text("{")
-    fine = case_folder("fine", process("work", "true"))
+    (case_folder("worse", process("z", "true")) / "metadata.json").write_text("{")
 
     code, _, err = run()
 
@@ -122,16 +123,14 @@ def test_ctrl_c_in_the_last_step_of_a_case_begins_no_other_case(
     assert not (second / "results").exists()
 
 
-def test_no_wait_is_1_at_once_and_says_who(run: Run, case_folder: MakeCase) -> None:
-    folder = case_folder("fine", process("work", "true"))
-
+def test_no_wait_is_1_at_once_and_says_who(run: Run, fine: Path) -> None:
     with hold_testbed("tpch on another terminal", wait=False):
         code, _, err = run("fine", "--no-wait")
 
     assert code == 1
     assert f"this host is measuring already: pid {os.getpid()}" in err
     assert "tpch on another terminal" in err
-    assert not (folder / "results").exists()
+    assert not (fine / "results").exists()
 
 
 @pytest.mark.parametrize("fast", [True, False])
@@ -165,36 +164,24 @@ def test_defect_47_a_deadline_ends_all_that_a_step_started(run: Run, case_folder
 # -- resuming
 
 
-def test_the_same_command_again_does_nothing_and_says_the_same(
-    run: Run, case_folder: MakeCase
-) -> None:
-    folder = case_folder("fine", process("work", "true"))
+def test_the_same_command_again_does_nothing_and_says_the_same(run: Run, fine: Path) -> None:
     code, first, err = run("fine", "--runs", "2")
     assert code == 0
     assert "MEDIAN" in first
     assert err.splitlines()[0] == "fine: 2 runs to do"
-    before = tree(folder)
+    before = tree(fine)
 
     code, second, err = run("fine", "--runs", "2")
 
     assert (code, second) == (0, first)
     assert err.startswith(f"fine: nothing to do: 2 of 2 done on {platform.node()}, 20")
     assert len(err.splitlines()) == 1
-    assert tree(folder) == before
+    assert tree(fine) == before
 
-
-def test_defect_37_a_summary_that_was_never_written_is_written_now(
-    run: Run, case_folder: MakeCase
-) -> None:
-    """The lab was killed after the last run and before the summary."""
-    folder = case_folder("fine", process("work", "true"))
-    _, first, _ = run("fine", "--runs", "1")
-    (folder / "results/summary.json").unlink()
-
-    code, again, _ = run("fine", "--runs", "1")
-
-    assert (code, again) == (0, first)
-    assert (folder / "results/summary.json").is_file()
+    # Defect 37: the lab was killed after the last run and before the summary.
+    (fine / "results/summary.json").unlink()
+    assert run("fine", "--runs", "2")[:2] == (0, first)
+    assert (fine / "results/summary.json").is_file()
 
 
 # -- what is printed
@@ -214,14 +201,9 @@ def test_json_is_one_document_and_alone_on_stdout(run: Run, case_folder: MakeCas
     assert "noise" not in out
 
 
-def test_verbose_tells_the_start_of_each_step(run: Run, case_folder: MakeCase) -> None:
-    case_folder("fine", process("work", "true"))
-
-    _, _, quiet = run("fine", "--runs", "1")
-    _, _, verbose = run("fine", "--runs", "1", "--force", "-v")
-
-    assert "started" not in quiet
-    assert "fine run 1 step 1 work: started" in verbose
+def test_verbose_tells_the_start_of_each_step(run: Run, fine: Path) -> None:
+    assert "started" not in run(fine, "--runs", "1")[2]
+    assert "fine run 1 step 1 work: started" in run(fine, "--runs", "1", "--force", "-v")[2]
 
 
 # -- dry run, order
@@ -248,9 +230,8 @@ def planned(run: Run, *arguments: str) -> tuple[Any, list[tuple[str, int]]]:
     return document["seed"], [(row["case"], row["run"]) for row in document["runs"]]
 
 
-def test_the_plan_as_json_holds_only_what_is_not_done(run: Run, case_folder: MakeCase) -> None:
-    case_folder("fine", process("work", "true"))
-    run("fine", "--runs", "1")
+def test_the_plan_as_json_holds_only_what_is_not_done(run: Run, fine: Path) -> None:
+    run(fine, "--runs", "1")
 
     assert planned(run, "--runs", "3") == (None, [("fine", 2), ("fine", 3)])
     assert planned(run, "--runs", "2", "--force") == (None, [("fine", 1), ("fine", 2)])

@@ -161,24 +161,12 @@ def test_names_are_one_line_of_printable_characters(write_run: WriteRun) -> None
     assert told(read(results), "step_name") == [('a\\n"b"\\u202e\\ud800,',)]
 
 
-def test_wrong_choices_and_empty_folders_are_told(write_run: WriteRun, tmp_path: Path) -> None:
+def test_a_run_that_cannot_be_read_is_named(write_run: WriteRun, tmp_path: Path) -> None:
     results = write_run(1, took(1.0))
-    with pytest.raises(InputError, match="no metric is 'durations'; did you mean 'duration_s'"):
-        read(results, "durations")
-    with pytest.raises(InputError, match="no column is 'valu'; did you mean 'value'"):
-        tidy(sources(results), Choice(), Tally()).only(["valu"])
-    with pytest.raises(InputError, match="column 'run' is given twice"):
-        tidy(sources(results), Choice(), Tally()).only(["run", "run"])
     (results / "run_1" / "run.json").write_text("{")
     with pytest.raises(InputError, match=r"no run to export.*\n.*run_1/run.json: not a readable"):
         read(results)
     assert sources(tmp_path / "case" / "nothing") == []
-
-
-def test_columns_come_in_the_order_that_is_asked_for(write_run: WriteRun) -> None:
-    rows = tidy(sources(write_run(1, took(1.0))), Choice(), Tally())
-    assert list(rows.only(["value", "run"]).read()) == [(1.0, 1)]
-    assert list(rows.only(["value"]).read()) == [(1.0,)]
 
 
 @pytest.mark.parametrize("moment", [None, "", "yesterday", "0001-01-01T00:00:00+14:00"])

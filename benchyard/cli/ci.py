@@ -192,12 +192,13 @@ class Reports:
             here: Whether it was executed on this host, where the results are then.
         """
         if self.wanted:
-            folders = [line["results"] if here else None for line in document["cases"]]
-            lines = zip(document["cases"], map(_folder, folders), strict=True)
-            untold = _untold(document.get("comparison") or {})
-            self._write(
-                [outcome_in_suite(o, _summary(at), at, untold[o["case"]]) for o, at in lines]
-            )
+            untold, outcomes = _untold(document.get("comparison") or {}), list[CaseOutcome]()
+            for line in document["cases"]:
+                folder = Path(line["results"]) if here and line["results"] else None
+                outcomes.append(
+                    outcome_in_suite(line, _summary(folder), folder, untold[line["case"]])
+                )
+            self._write(outcomes)
 
     def of_comparison(self, compared: Comparison, markdown: str) -> None:
         """Report what came of a comparison.
@@ -240,10 +241,6 @@ def _untold(comparison: Mapping[str, Any]) -> Counter[str]:
     """Count by case what a comparison's document says nothing of."""
     rows: list[dict[str, Any]] = comparison.get("comparisons") or []
     return Counter(r["case"] for r in rows if r["verdict"] == Verdict.CANNOT_TELL.value)
-
-
-def _folder(text: str | None) -> Path | None:
-    return Path(text) if text else None
 
 
 def _summary(folder: Path | None) -> dict[str, Any]:

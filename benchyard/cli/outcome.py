@@ -29,15 +29,21 @@ def read_summary(results: Path) -> dict[str, Any]:
     Raises:
         RecordError: If it is damaged.
     """
-    path = Results(results).summary
+    return read_document(Results(results).summary, "benchyard stats writes it anew")
+
+
+def read_document(path: Path, advice: str) -> dict[str, Any]:
+    """Read a JSON document of ours; empty if there is none.
+
+    Raises:
+        RecordError: If it is damaged, with the advice.
+    """
     try:
         return cast("dict[str, Any]", json.loads(content(path)))
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, RecursionError) as error:
-        raise RecordError(
-            f"{path}: not readable: {error}; benchyard stats writes it anew"
-        ) from error
+        raise RecordError(f"{path}: not readable: {error}; {advice}") from error
 
 
 def print_outcome(

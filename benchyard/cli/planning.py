@@ -48,17 +48,11 @@ def make_plan(
         anew = request.force or decision.begins
         runs = tuple(wanted) if anew else missing(wanted, tuple(there.records))
         said = (*decision.said, *([] if runs else [nothing_to_do(case.title, there, len(wanted))]))
-        campaign = (
-            asked
-            if asked is Campaigning.KEEP
-            else Campaigning.NEW
-            if decision.begins
-            else Campaigning.AUTO
-        )
+        campaign = Campaigning.NEW if decision.begins else Campaigning.AUTO
         return ChosenCase(
             *(case.title, "", case, folder, runs),
             again=request.force,
-            campaign=campaign.value,
+            campaign=(asked if asked is Campaigning.KEEP else campaign).value,
             seconds=_seconds_of_run(there),
             said=said,
             wanted=len(wanted),
@@ -73,10 +67,8 @@ def _seconds_of_run(there: Campaign) -> float | None:
     """Return how long a run takes, by those that are there, or else by the campaign before."""
     earlier = () if there.records else earlier_campaigns(there.folder)
     for campaign in (there, *map(read_campaign, earlier)):
-        if campaign.records:
-            newest_first = sorted(
-                campaign.records.values(), key=lambda one: one.began, reverse=True
-            )
+        newest_first = sorted(campaign.records.values(), key=lambda one: one.began, reverse=True)
+        if newest_first:
             return seconds_of_run(newest_first)
     return None
 

@@ -43,16 +43,12 @@ class _ManyAgainst(click.Command):
 
 
 def _repeated(args: Sequence[str]) -> Iterator[str]:
-    against = first = False
+    against, before = False, ""
     for one in args:
-        if one == _AGAINST:
-            against = first = True
-        elif one.startswith("-"):
-            against = False
-        elif against:
-            if not first:
-                yield _AGAINST
-            first = False
+        option = one.startswith("-")
+        if against and before != _AGAINST and not option:
+            yield _AGAINST
+        against, before = one == _AGAINST or (against and not option), one
         yield one
 
 

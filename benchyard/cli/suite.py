@@ -1,10 +1,9 @@
 """``benchyard suite``: execute many cases, here or on the testbeds of a lab."""
 
-import json
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import click
 
@@ -15,9 +14,10 @@ from benchyard.cli.common import Selection, gathered
 from benchyard.cli.display import make_display
 from benchyard.cli.option_types import Read
 from benchyard.cli.options import HEADINGS, execution_options, request_fields
+from benchyard.cli.outcome import read_document
 from benchyard.cli.terminal import print_json, print_table, say
 from benchyard.core.amounts import parse_length
-from benchyard.core.errors import BenchyardError, ExitCode, InputError, RunInterruptedError
+from benchyard.core.errors import ExitCode, InputError, RunInterruptedError
 from benchyard.core.files import shown
 from benchyard.core.model import Json, JsonObject
 from benchyard.core.quantity import duration
@@ -93,7 +93,7 @@ def _execute(request: SuiteRequest, report: Reports, *, as_json: bool, verbose: 
     display = make_display(runs=0, verbose=verbose, terminal=False)
     with display, listening(display.hear):
         state, file = through_prefect.execute_many(request, answering)
-    document = _read_summary(file)
+    document = read_document(file, "the suite's flow run writes it")
     if document:
         report.of_suite(document, here=request.pool is None)
         if not report.prints:
@@ -107,16 +107,6 @@ def _execute(request: SuiteRequest, report: Reports, *, as_json: bool, verbose: 
     if request.baseline is not None and not any(line["against"] for line in lines):
         unjudged = unjudged or ["nothing was compared with the baseline"]
     return exit_code_after_runs(worse, unjudged, strict=report.strict)
-
-
-def _read_summary(file: Path) -> dict[str, Any]:
-    """Read what the flow run wrote; empty if it wrote nothing."""
-    try:
-        return cast("dict[str, Any]", json.loads(file.read_text(encoding="utf-8")))
-    except FileNotFoundError:
-        return {}
-    except (OSError, ValueError, RecursionError) as error:
-        raise BenchyardError(f"{file}: the suite's summary cannot be read: {error}") from error
 
 
 def _print_summary(document: dict[str, Any], file: Path, *, as_json: bool) -> None:

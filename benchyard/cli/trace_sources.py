@@ -116,14 +116,14 @@ def _of_results(
 ) -> list[TraceSelection]:
     runs = Results(folder)
     if every_run and where.run is None:
-        numbers = [*runs.done()]
+        wanted = [*runs.done()]
     else:
-        numbers = [where.run or run_to_draw(folder, read_summary(folder))]
-    if not numbers or numbers == [None]:
+        wanted = [where.run or run_to_draw(folder, read_summary(folder))]
+    numbers = [number for number in wanted if number]
+    if not numbers:
         raise InputError(f"there is no run in {shown(folder)} yet; benchyard run makes them")
-    kept = [number for number in numbers if number]
-    for number in kept:
+    for number in numbers:
         if not runs.run(number).path.is_dir():
             raise InputError(f"there is no run {number} in {shown(folder)}")
     base = title or shown(folder)
-    return [_of_run(runs.run(number).path, f"{base}, run {number}") for number in kept]
+    return [_of_run(runs.run(number).path, f"{base}, run {number}") for number in numbers]

@@ -1,17 +1,15 @@
 """What came of cases, as every report for continuous integration is made of it."""
 
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
 from benchyard.analysis.comparison.gate import Regression
 from benchyard.analysis.regressions import Looked
-from benchyard.core.errors import RecordError
 from benchyard.core.json_text import read_as
-from benchyard.results.folders import Results
-from benchyard.results.record import RunRecord, read_record
+from benchyard.results.record import RunRecord
+from benchyard.show.export.sources import unfinished
 from benchyard.show.summary_tables import Document
 
 
@@ -58,13 +56,7 @@ def outcome_of(
     Args:
         summary: The document of its summary.json; empty if there is none.
     """
-    return CaseOutcome(title, summary, results, tuple(_failed(results)), looked)
-
-
-def _failed(results: Path) -> Iterable[RunRecord]:
-    for run in Results(results).failed().values():
-        with suppress(RecordError):
-            yield read_record(run.path)
+    return CaseOutcome(title, summary, results, tuple(unfinished(results)), looked)
 
 
 def outcome_in_suite(
@@ -85,7 +77,7 @@ def outcome_in_suite(
         title=str(line["case"]),
         summary=summary,
         results=results,
-        failed=tuple(_failed(results)) if results else (),
+        failed=tuple(unfinished(results)) if results else (),
         looked=Looked(worse, str(compared), against, untold=untold, unjudged=unjudged)
         if compared
         else None,

@@ -92,10 +92,11 @@ def read(source: CaseFolder) -> FolderRuns:
         return FolderRuns([[record for _, record in found.runs]], found.unfinished, reasons)
     runs = [(run_folder(source.folder, n), record) for n, record in campaign.records.items()]
     groups = [[record for _, record in group] for group in by_subject(runs)]
-    return FolderRuns(groups, list(_unfinished(source.folder)), [*campaign.unreadable.values()])
+    return FolderRuns(groups, list(unfinished(source.folder)), [*campaign.unreadable.values()])
 
 
-def _unfinished(folder: Path) -> Iterator[RunRecord]:
+def unfinished(folder: Path) -> Iterator[RunRecord]:
+    """Yield the records of the runs that were tried and are not done; none that is damaged."""
     for run in Results(folder).failed().values():
         with suppress(RecordError):
             yield read_record(run.path)

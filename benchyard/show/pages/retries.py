@@ -239,13 +239,12 @@ def table_of(board: Board) -> list[Json]:
 
 def metadata_of(board: Board) -> dict[str, str]:
     """Return the metadata of the table artifact."""
-    steps = {encoded(["step", *key]): _text(counts) for key, counts in board.steps.items()}
-    days = {encoded(["day", *key]): _text(counts) for key, counts in board.days.items()}
-    return steps | days
-
-
-def _text(counts: Counts) -> str:
-    return " ".join(map(str, astuple(counts)))
+    found: list[tuple[str, Mapping[Any, Counts]]] = [("step", board.steps), ("day", board.days)]
+    return {
+        encoded([kind, *key]): " ".join(map(str, astuple(counts)))
+        for kind, counted in found
+        for key, counts in counted.items()
+    }
 
 
 def board_from(rows: object, metadata: Mapping[str, str] | None, since: date) -> Board:

@@ -12,7 +12,8 @@ import resources
 from benchyard.analysis.comparison.run_sets import RunSet
 from benchyard.case.loading import Loaded, find_cases, find_metadata, raise_problems
 from benchyard.case.registry import Registry
-from benchyard.cli.option_types import CommandT, NamedPath, OneOf, Percent, json_option
+from benchyard.cli.fields import field_options
+from benchyard.cli.option_types import CommandT, NamedPath, Percent, json_option
 from benchyard.cli.terminal import say
 from benchyard.core.errors import InputError
 from benchyard.core.files import shown
@@ -22,8 +23,8 @@ from benchyard.results.campaigns import chosen_campaigns
 from benchyard.results.folders import Results
 from benchyard.results.krown import krown_runs
 from benchyard.results.layout import results_folder
-from benchyard.results.trust import Suspect
 from benchyard.show.export.sources import sources_at
+from benchyard.show.export.tidy import Choice
 from benchyard.statistics.pairs import PRIOR_SD
 
 root_option = click.option(
@@ -54,13 +55,7 @@ session_sd_option = click.option(
     help="How much sessions of this host vary (standard deviation); expected is "
     f"{percent(PRIOR_SD)} until campaigns tell.",
 )
-suspect_option = click.option(
-    "--suspect",
-    type=OneOf(Suspect),
-    default=Suspect.AUTO.value,
-    show_default=True,
-    help="Suspect executions; auto counts them, marked, where too few others are left.",
-)
+suspect_option = field_options(Choice, "suspect")
 campaign_option = click.option(
     "--campaign",
     metavar="NAME",

@@ -11,7 +11,6 @@ import click
 from benchyard.analysis.comparison.document import comparison_csv, document, markdown
 from benchyard.analysis.comparison.gate import unjudged
 from benchyard.analysis.comparison.request import (
-    Against,
     Answer,
     ComparisonRequest,
     answer,
@@ -104,13 +103,10 @@ def _step_pairs(
 @click.command("compare", cls=ReportingCommand)
 @click.argument("sides", nargs=-1, required=True, metavar="BASELINE [CANDIDATE]...")
 @comparison_rule
-@click.option("--reference", metavar="SIDE", help="What the others are compared with; the first.")
-@click.option(
-    "--against",
-    type=OneOf(Against),
-    default=Against.REFERENCE.value,
-    show_default=True,
-    help="What each side is compared with: the reference, the side before it, or all others.",
+@field_options(
+    *(ComparisonRequest, "reference", "against"),
+    reference={"metavar": "SIDE", "help": "What the others are compared with; the first."},
+    against={"help": "What each is compared with: the reference, the side before, or all others."},
 )
 @click.option(
     "--pair",

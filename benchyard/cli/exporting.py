@@ -17,6 +17,7 @@ from benchyard.cli.common import (
     suspect_option,
     tag_option,
 )
+from benchyard.cli.fields import field_options
 from benchyard.cli.option_types import columns_option, output_option
 from benchyard.cli.terminal import say
 from benchyard.core.errors import InputError, RecordError
@@ -27,8 +28,7 @@ from benchyard.show.export.files import WRITERS
 from benchyard.show.export.latex import latex
 from benchyard.show.export.paper import markdown, paper_tables
 from benchyard.show.export.sources import source_of
-from benchyard.show.export.summarized import summarized
-from benchyard.show.export.tidy import Choice, Tally, tidy
+from benchyard.show.export.tidy import Choice, Tally, summarized, tidy
 
 #: Format of tables for papers to what writes them, and ending of a file to its format.
 _WRITE_TABLES = {"latex": latex, "markdown": markdown}
@@ -54,11 +54,9 @@ _STDOUT = Path("-")
 @click.option(
     "--summary", is_flag=True, help="A row for each step and metric, not each repetition."
 )
-@click.option(
-    "--metric", "metrics", multiple=True, help="Metric, or glob; may be given several times."
-)
+@field_options(Choice, "metrics")
 @columns_option
-@click.option("--counted", is_flag=True, help="Only executions that the statistics describe.")
+@field_options(Choice, "counted")
 @suspect_option
 @click.option(
     "--points",

@@ -63,8 +63,8 @@ _GROUPS = {
         ),
     },
     "Set up and tidy up": {
-        "config": ("configuration", "Show the defaults that benchyard.toml gives to options."),
-        "completion": ("configuration", "Print the completion script of a shell."),
+        "config": ("project_file", "Show the defaults that benchyard.toml gives to options."),
+        "completion": ("project_file", "Print the completion script of a shell."),
         "clean": ("cleaning", "Remove results, and nothing else."),
     },
 }

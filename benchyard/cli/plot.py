@@ -14,12 +14,12 @@ from benchyard.analysis.comparison.run_sets import (
     parse_selection,
     results_folders,
 )
-from benchyard.analysis.comparison.samples import DURATION
 from benchyard.case.loading import likely_title, raise_problems
 from benchyard.cli.common import cases_of, gathered, open_file, suspect_option
-from benchyard.cli.option_types import OneOf, Read, names_in, output_option
+from benchyard.cli.fields import field_options
+from benchyard.cli.option_types import Read, names_in, output_option
 from benchyard.cli.terminal import say
-from benchyard.cli.trace_sources import CasePlaces, sources_of, where_options
+from benchyard.cli.trace import CasePlaces, sources_of, where_options
 from benchyard.core.amounts import parse_inches
 from benchyard.core.errors import InputError
 from benchyard.core.files import shown
@@ -32,7 +32,6 @@ from benchyard.results.trust import Suspect
 from benchyard.show.curves.panels import read_curves
 from benchyard.show.curves.plot import draw
 from benchyard.show.results_plot.cells import tell_apart
-from benchyard.show.results_plot.chart import PlotKind
 from benchyard.show.results_plot.choice import PlotRequest, make_chart
 from benchyard.show.results_plot.figure import PAPER, Size, chart_drawing
 
@@ -43,12 +42,7 @@ def _names(_: click.Context, __: click.Parameter, texts: tuple[str, ...]) -> tup
 
 @click.command("plot")
 @click.argument("sources", nargs=-1, metavar="[CASE|FOLDER|FILE]...")
-@click.option(
-    "--kind",
-    type=OneOf(PlotKind),
-    help="What it looks like; without it lines over a parameter that is a number, else points.",
-)
-@click.option("--metric", default=DURATION, show_default=True, help="What is drawn.")
+@field_options(PlotRequest, "kind", "metric")
 @click.option(
     "--steps",
     multiple=True,
@@ -56,11 +50,8 @@ def _names(_: click.Context, __: click.Parameter, texts: tuple[str, ...]) -> tup
     metavar="STEP[,STEP]...",
     help="Only these: ids, names or globs; may be given several times.",
 )
-@click.option("--x", metavar="PARAM", help="Parameter of the matrix along the axis.")
-@click.option("--series", metavar="PARAM", help="Parameter whose values have a colour each.")
-@click.option(
-    "--reference",
-    help="What ratios are to: a case, a step, or values such as threads=1; the first if left out.",
+@field_options(
+    PlotRequest, "x", "series", "reference", x={"metavar": "PARAM"}, series={"metavar": "PARAM"}
 )
 @click.option("--log/--linear", default=None, help="Scale of the axes, whatever the values are.")
 @suspect_option

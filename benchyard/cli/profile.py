@@ -10,7 +10,7 @@ import click
 from benchyard.cli.common import gathered, json_option
 from benchyard.cli.option_types import Whole, output_option, stdout_flag
 from benchyard.cli.terminal import print_json, print_table, say
-from benchyard.cli.trace_sources import (
+from benchyard.cli.trace import (
     CasePlaces,
     TraceSelection,
     sample_type_option,
@@ -22,7 +22,7 @@ from benchyard.core.outputs import failed
 from benchyard.core.quantity import duration, plural
 from benchyard.core.table import Table
 from benchyard.results.record import read_record
-from benchyard.show.traces import difference_report, report
+from benchyard.show.traces import report
 from benchyard.show.traces.flame import flame_drawing
 from benchyard.statistics.comparison import Verdict
 from benchyard.traces.critical_path import CriticalPath, critical_path
@@ -119,15 +119,15 @@ class _View:
             picture = flame_drawing(mean_totals(drawn[1]), title, changed, unit=drawn[1][0].unit)
             picture.write(self.flame)
         if self.as_json:
-            print_json({"differences": [*difference_report.differences_document(found)]})
+            print_json({"differences": [*report.differences_document(found)]})
         elif self.as_csv:
-            say(difference_report.differences_csv(found), end="")
+            say(report.differences_csv(found), end="")
         else:
             say(f"baseline {plural(len(sums[0]), 'trace')}, candidate {len(sums[1]):,}\n")
             shown = found[: self.limit]
-            table = difference_report.differences_table(shown, report.LONGEST_NAME)
+            table = report.differences_table(shown, report.LONGEST_NAME)
             self._table(table, len(found), "row")
-            say(f"\n{difference_report.differences_summary(found)}")
+            say(f"\n{report.differences_summary(found)}")
             if any(one.judgement.verdict is Verdict.CANNOT_TELL for one in found):
                 say("cannot tell: so few traces cannot show any difference among so many names")
 

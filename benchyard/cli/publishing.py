@@ -9,7 +9,8 @@ from pathlib import Path
 import click
 
 from benchyard.cli.common import json_option
-from benchyard.cli.option_types import NamedPath, OneOf, Whole
+from benchyard.cli.fields import field_options
+from benchyard.cli.option_types import NamedPath, OneOf
 from benchyard.cli.terminal import console, print_json, print_table, say
 from benchyard.core.errors import ExitCode
 from benchyard.core.model import Json
@@ -70,12 +71,9 @@ from benchyard.run.interrupts import two_stage_ctrl_c
     show_default="as they lie",
     help="How files are compressed on their way to the archive.",
 )
-@click.option(
-    "--retries",
-    type=Whole(),
-    default=RetryPolicy().retries,
-    show_default=True,
-    help="How often a sink that does not answer is asked again.",
+@field_options(
+    *(RetryPolicy, "retries"),
+    retries={"help": "How often a sink that does not answer is asked again."},
 )
 @click.option("--again", is_flag=True, help="Offer once more what was rejected.")
 @click.option("--dry-run", is_flag=True, help="Tell what waits, and touch nothing.")

@@ -16,10 +16,10 @@ from benchyard.cli import executing
 from benchyard.cli.ci import ReportingCommand, Reports, exit_code_after_runs
 from benchyard.cli.common import Selection, cases_of, gathered
 from benchyard.cli.display import make_display
+from benchyard.cli.executing import make_plan, print_plan
 from benchyard.cli.fields import field_options
 from benchyard.cli.options import HEADINGS, execution_options, parse_runs, request_fields
 from benchyard.cli.outcome import print_outcome, read_summary
-from benchyard.cli.planning import make_plan, print_plan
 from benchyard.cli.terminal import print_json, say
 from benchyard.core.errors import BenchyardError, ExitCode, InputError
 from benchyard.core.files import shown

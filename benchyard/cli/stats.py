@@ -28,8 +28,7 @@ from benchyard.results.trust import Suspect
 from benchyard.run.summarize import summarize
 from benchyard.show.export.files import csv_pieces
 from benchyard.show.export.sources import source_of
-from benchyard.show.export.summarized import summarized
-from benchyard.show.export.tidy import Choice, Tally
+from benchyard.show.export.tidy import Choice, Tally, summarized
 from benchyard.show.summary_tables import Look, reported
 
 #: Characters of a list of names.
@@ -92,7 +91,7 @@ def command(
 
 def _print_csv(
     chosen: Sequence[tuple[Case, Path]],
-    metrics: Sequence[str],
+    metrics: tuple[str, ...],
     columns: Sequence[str] | None,
     suspect: Suspect,
 ) -> None:

@@ -1,31 +1,143 @@
-"""``benchyard trace``: runs, and traces of others, as one timeline."""
+"""``benchyard trace``: runs, and traces of others, as one timeline; the sources of such."""
 
 import os
 import sys
 import webbrowser
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import click
 
-from benchyard.cli.option_types import SourceName, output_option
-from benchyard.cli.terminal import say
-from benchyard.cli.trace_sources import (
-    CasePlaces,
-    TraceSelection,
-    sample_type_option,
-    sources_of,
-    where_options,
+import resources
+from benchyard.case.loading import one_case
+from benchyard.cli.common import (
+    CommandT,
+    Selection,
+    gathered,
+    resources_option,
+    results_option,
+    root_option,
 )
+from benchyard.cli.option_types import SourceName, Whole, output_option
+from benchyard.cli.outcome import read_summary
+from benchyard.cli.terminal import say
 from benchyard.core.errors import InputError
+from benchyard.core.files import shown
 from benchyard.core.outputs import failed
 from benchyard.process.files import temporary_folder
+from benchyard.results.folders import RUN_FILE, Results
+from benchyard.show.curves.panels import run_to_draw
 from benchyard.show.traces.timeline import timeline_drawing
 from benchyard.show.traces.viewer import PATIENCE_MINUTES, serve_once, viewer_folder
 from benchyard.traces.chrome.writing import write_chrome
 from benchyard.traces.model import Trace
 from benchyard.traces.nesting import arranged
-from benchyard.traces.sources import side_by_side
+from benchyard.traces.sources import read_trace, side_by_side, trace_with_profiles
+
+
+@dataclass(frozen=True, slots=True)
+class TraceSelection:
+    """One trace to be read.
+
+    Args:
+        title: What it is, for people.
+        load: Reads it.
+        run: The folder of the run that it is of; none for a file of others.
+    """
+
+    title: str
+    load: Callable[[], Trace]
+    run: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CasePlaces(Selection):
+    """Where cases and their results are looked for.
+
+    Args:
+        run: The run wanted of each case; none for the median one.
+        sample_type: What to read of profiles that hold several things.
+    """
+
+    run: int | None = None
+    sample_type: str = ""
+
+
+def where_options(command: CommandT) -> CommandT:
+    """Add the options that ``CasePlaces`` is made of, which is handed over as ``where``."""
+    run = click.option(
+        "--run",
+        type=Whole(1),
+        help="Which run of a case; without it the median one, else the last that is done.",
+    )
+    command = gathered("where", CasePlaces)(command)
+    for option in (root_option, resources_option, results_option, run):
+        command = option(command)
+    return command
+
+
+sample_type_option = click.option(
+    "--type",
+    "sample_type",
+    default="",
+    help="Which values of a profile: a sample type of pprof, a unit of Speedscope.",
+)
+
+
+def sources_of(
+    wanted: Sequence[str], where: CasePlaces, *, every_run: bool = False
+) -> list[TraceSelection]:
+    """Return what is wanted, in order.
+
+    Args:
+        wanted: Cases, folders with results, folders of runs, files.
+        where: Where cases are looked for.
+        every_run: Whether a case stands for all its runs that are done.
+
+    Raises:
+        InputError: If there is no such thing.
+    """
+    return [source for one in wanted for source in _found(one, where, every_run)]
+
+
+def _found(wanted: str, where: CasePlaces, every_run: bool) -> list[TraceSelection]:  # noqa: FBT001
+    place = Path(wanted)
+    if (place / RUN_FILE).is_file():
+        return [_of_run(place)]
+    if place.is_dir() and Results(place).runs():
+        return _of_results(place, where, every_run)
+    if place.is_file() or any(place.glob("profile_*.bin")):
+        return [TraceSelection(str(place), partial(read_trace, place, where.sample_type))]
+    case = one_case(where.root, wanted, resources.find(where.resource_folders))
+    return _of_results(where.results_of(case), where, every_run, case.title)
+
+
+def _of_run(folder: Path, title: str | None = None) -> TraceSelection:
+    return TraceSelection(title or shown(folder), partial(trace_with_profiles, folder), folder)
+
+
+def _of_results(
+    folder: Path,
+    where: CasePlaces,
+    every_run: bool,  # noqa: FBT001
+    title: str | None = None,
+) -> list[TraceSelection]:
+    runs = Results(folder)
+    if every_run and where.run is None:
+        wanted = [*runs.done()]
+    else:
+        wanted = [where.run or run_to_draw(folder, read_summary(folder))]
+    numbers = [number for number in wanted if number]
+    if not numbers:
+        raise InputError(f"there is no run in {shown(folder)} yet; benchyard run makes them")
+    for number in numbers:
+        if not runs.run(number).path.is_dir():
+            raise InputError(f"there is no run {number} in {shown(folder)}")
+    base = title or shown(folder)
+    return [_of_run(runs.run(number).path, f"{base}, run {number}") for number in numbers]
+
 
 _PICTURES = (".png", ".svg")
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from enum import StrEnum
 from fnmatch import fnmatchcase
 from typing import Any, TypeAlias
@@ -133,6 +134,22 @@ def point_cell(value: Json, kind: CellType) -> Cell:
     if value is None or kind is CellType.TEXT:
         return None if value is None else text(plain(value))
     return value if isinstance(value, int | float) else None
+
+
+def in_utc(moment: str | None) -> str | None:
+    """Return a moment in UTC, to the microsecond: ``2026-11-25T03:38:16.071534Z``."""
+    if not moment:
+        return None
+    try:
+        utc = datetime.fromisoformat(moment).astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
+    return utc.isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+def in_words(counts: Mapping[str, int]) -> str:
+    """Return counts as ``7 completed, 1 timed out``."""
+    return ", ".join(f"{n} {word.replace('_', ' ')}" for word, n in counts.items() if n)
 
 
 class Metrics:

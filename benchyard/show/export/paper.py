@@ -15,8 +15,7 @@ from benchyard.core.wording import cell
 from benchyard.results.summary_metrics import unit_and_direction
 from benchyard.show.export.columns import Metrics
 from benchyard.show.export.sources import CaseFolder
-from benchyard.show.export.summarized import summaries
-from benchyard.show.export.tidy import Choice, Tally, refuse_nothing
+from benchyard.show.export.tidy import Choice, Tally, refuse_nothing, summaries
 
 #: Digits of a median whose interval is not known or has no width.
 _DIGITS = 3

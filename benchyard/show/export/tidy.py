@@ -1,17 +1,22 @@
-"""The tidy form: a row for each run, step, repetition and metric."""
+"""The two forms of rows.
+
+tidy: a row for each run, step, repetition and metric.
+summarized: a row for each case or point, step and metric, as summary.json has them.
+"""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from itertools import chain
+from typing import Any
 
 from benchyard.analysis.comparison.samples import DURATION
 from benchyard.core.errors import InputError
-from benchyard.core.model import Outcome
+from benchyard.core.model import JsonObject, Outcome
 from benchyard.core.wording import some
 from benchyard.results.record import RunRecord, StepRecord
-from benchyard.results.subject import Subject, digest_of, subject_of
+from benchyard.results.subject import Subject, differences, digest_of, subject_of
+from benchyard.results.summary import summarize
 from benchyard.results.summary_metrics import (
     UNFINISHED_RUN,
     Numbers,
@@ -26,9 +31,13 @@ from benchyard.results.summary_metrics import (
 from benchyard.results.trust import Suspect, counts_suspect, host_quality
 from benchyard.show.export.columns import (
     ORIGIN,
+    STATISTICS,
+    Cell,
     Cells,
     Metrics,
     Rows,
+    in_utc,
+    in_words,
     own_column,
     point_cell,
     point_columns,
@@ -52,12 +61,12 @@ class Choice:
     """What of the runs is wanted.
 
     Args:
-        metrics: Globs over names; without any all.
-        suspect: What becomes of suspect executions.
-        counted: Whether executions that do not count are dropped.
+        metrics: Metric, or glob; may be given several times. Without any all are taken.
+        suspect: Suspect executions; auto counts them, marked, where too few others are left.
+        counted: Only executions that the statistics describe.
     """
 
-    metrics: Sequence[str] = ()
+    metrics: tuple[str, ...] = ()
     suspect: Suspect = Suspect.AUTO
     counted: bool = False
 
@@ -261,17 +270,6 @@ def _rows(
             yield (*before, made.attempt, made.repetition, *metric, *after)
 
 
-def in_utc(moment: str | None) -> str | None:
-    """Return a moment in UTC, to the microsecond: ``2026-11-25T03:38:16.071534Z``."""
-    if not moment:
-        return None
-    try:
-        utc = datetime.fromisoformat(moment).astimezone(UTC)
-    except (ValueError, OverflowError):
-        return None
-    return utc.isoformat(timespec="microseconds").replace("+00:00", "Z")
-
-
 def origin(record: RunRecord) -> Cells:
     """Return the cells that tell where a run's numbers come from."""
     subject = subject_of(record)
@@ -292,3 +290,60 @@ def versions_of(subject: Subject) -> str:
     told = versions.items() if isinstance(versions, dict) else ()
     each = [(name, facts.get("version")) for name, facts in told if isinstance(facts, dict)]
     return "; ".join(f"{name} {version}" for name, version in each if version)
+
+
+_SUMMARY_COLUMNS = (
+    *("campaign", "step", "step_id", "step_name", "metric", "unit", "direction", "source"),
+    *("n", "repetitions", *STATISTICS, "outcomes", "left_out", "suspect_counted", *ORIGIN),
+)
+
+
+def summarized(sources: Sequence[CaseFolder], choice: Choice, tally: Tally) -> Rows:
+    """Return the rows of some cases; runs of another subject than the newest have their own."""
+    return rows_of_sources(_SUMMARY_COLUMNS, sources, choice, tally, _summarized_source)
+
+
+def _summarized_source(
+    source: CaseFolder, choice: Choice, tally: Tally, metrics: Metrics
+) -> Iterator[Cells]:
+    for document, end in summaries(source, choice, tally):
+        for cells in _of_summary(document, metrics):
+            yield (*cells, *end)
+
+
+def summaries(
+    source: CaseFolder, choice: Choice, tally: Tally
+) -> Iterator[tuple[JsonObject, Cells]]:
+    """Yield the summary of each subject's runs, the newest first, and where its numbers come from.
+
+    The latter as ``tidy.origin`` tells it of the newest run.
+    """
+    found = read(source)
+    tally.unreadable += found.unreadable
+    for group in filter(None, found.groups):
+        subject = subject_of(group[0])
+        document = summarize(
+            source.title,
+            group,
+            unfinished=[r for r in found.unfinished if not differences(subject_of(r), subject)],
+            suspect=choice.suspect,
+        )
+        yield document, origin(max(group, key=lambda record: record.began))
+
+
+def _of_summary(document: Mapping[str, Any], metrics: Metrics) -> Iterator[Cells]:
+    for step in document["steps"]:
+        before = (step["index"], text(step["id"]), text(step["name"]))
+        counts = [text(in_words(step.get(name) or {})) for name in ("outcomes", "left_out")]
+        doubted = step.get("suspect_counted")
+        for name, metric in metrics.of(step.get("metrics") or {}).items():
+            yield (*before, *_of_metric(name, metric), *counts, doubted)
+
+
+def _of_metric(name: str, metric: Mapping[str, Any]) -> Iterator[Cell]:
+    yield from (text(name), metric["unit"], metric["direction"], metric["source"])
+    yield from (metric["n_runs"], metric["n_repetitions"])
+    statistics: dict[str, Any] = metric["statistics"]
+    known = {**statistics["median_interval"], **statistics}
+    known["cv"] = known["coefficient_of_variation"]
+    yield from (known[name] for name in STATISTICS)

@@ -29,10 +29,13 @@ class PlotRequest:
     """What the user asks for; None and empty texts leave the choice to us.
 
     Args:
+        kind: What it looks like; without it lines over a parameter that is a number, else points.
+        metric: What is drawn.
         steps: Ids, names, or globs over them.
-        x: Parameter that runs along an axis.
+        x: Parameter of the matrix along the axis.
         series: Parameter whose values have a colour each.
-        reference: What ratios are to: a case, a step, or values of parameters (``threads=1``).
+        reference: What ratios are to: a case, a step, or values such as threads=1; the first if
+            left out.
         log: Whether axes are logarithmic.
     """
 

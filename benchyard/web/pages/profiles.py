@@ -19,7 +19,7 @@ from benchyard.core.files import inside
 from benchyard.core.table import LONG, NUMBER, Cell
 from benchyard.results.folders import RunFolder
 from benchyard.show.drawing import Drawing
-from benchyard.show.traces import difference_report
+from benchyard.show.traces import report
 from benchyard.show.traces.flame import flame_drawing
 from benchyard.statistics.comparison import Verdict
 from benchyard.traces.difference import (
@@ -192,7 +192,7 @@ def difference_table(sides: AskedSides, part: AskedPart) -> DataTable:
     """Return what differs, the surest first."""
     found, _ = sides.compared(by_path=sides.by_path)
     table = replace(
-        difference_report.differences_table(part.of(found)),
+        report.differences_table(part.of(found)),
         title="Differences by path" if sides.by_path else "Differences by name",
         empty="Neither side has a slice.",
         notes=_notes(found),
@@ -202,7 +202,7 @@ def difference_table(sides: AskedSides, part: AskedPart) -> DataTable:
 
 
 def _notes(found: Sequence[NamedDifference]) -> list[str]:
-    notes = [f"{difference_report.differences_summary(found)}."] if found else []
+    notes = [f"{report.differences_summary(found)}."] if found else []
     if any(one.judgement.verdict is Verdict.CANNOT_TELL for one in found):
         notes.append(
             "Cannot tell: so few traces cannot show any difference among so many names; "

@@ -10,8 +10,7 @@ from benchyard.core.model import Json, Outcome
 from benchyard.show.export.columns import Cell, Cells, Rows
 from benchyard.show.export.paper import PaperTable, markdown, paper_tables
 from benchyard.show.export.sources import CaseFolder
-from benchyard.show.export.summarized import summarized
-from benchyard.show.export.tidy import Choice, Tally, tidy
+from benchyard.show.export.tidy import Choice, Tally, summarized, tidy
 from tests.benchyard.show.export.conftest import (
     FAILED,
     WriteRun,

@@ -10,8 +10,8 @@ from benchyard.core.errors import InputError
 from benchyard.core.model import Json, Outcome
 from benchyard.results.record import StepRecord
 from benchyard.results.trust import Suspect
-from benchyard.show.export.columns import Cell
-from benchyard.show.export.tidy import Choice, Tally, in_utc, tidy
+from benchyard.show.export.columns import Cell, in_utc
+from benchyard.show.export.tidy import Choice, Tally, tidy
 from tests.benchyard.show.export.conftest import (
     FAILED,
     WriteRun,

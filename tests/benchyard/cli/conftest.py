@@ -4,7 +4,6 @@ import os
 import pty
 import subprocess
 import sys
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -37,30 +36,10 @@ def cli(capsys: pytest.CaptureFixture[str]) -> Cli:
     def called(*arguments: object, code: int | None = 0) -> Said:
         capsys.readouterr()
         ended = call([*map(str, arguments)])
-        assert code in (ended, None)
         printed = capsys.readouterr()
-        return Said(printed.out, printed.err)
-
-    return called
-
-
-class Ends(Protocol):
-    """Calls ``benchyard`` and returns its exit code and what it printed."""
-
-    def __call__(self, *arguments: str | Path) -> tuple[int, str, str]: ...
-
-
-#: An ``Ends`` of one command.
-Run = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def ends(capsys: pytest.CaptureFixture[str]) -> Ends:
-    def called(*arguments: str | Path) -> tuple[int, str, str]:
-        code = call([*map(str, arguments)])
-        printed = capsys.readouterr()
+        assert code in (ended, None), printed.err
         assert "Traceback" not in printed.err
-        return code, printed.out, printed.err
+        return Said(printed.out, printed.err)
 
     return called
 

@@ -12,15 +12,15 @@ from benchyard.core.model import Case, Step
 from benchyard.lab import server
 from benchyard.results.folders import Results
 from benchyard.results.record import read_record
-from tests.benchyard.cli.conftest import Ends, Run
+from tests.benchyard.cli.conftest import Cli
 from tests.conftest import MakeCase, process
 
 
 @pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ends: Ends) -> Run:
-    """Call ``benchyard run`` here; give exit code, stdout and stderr."""
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cli: Cli) -> Cli:
+    """Call ``benchyard run`` here."""
     monkeypatch.chdir(tmp_path)
-    return partial(ends, "run", "--publish", "none")
+    return partial(cli, "run", "--publish", "none")
 
 
 # -- through Prefect, or not
@@ -61,7 +61,7 @@ def test_prefect_is_for_a_server_that_stays_or_secrets_that_it_keeps(
 
 
 def test_without_a_server_none_is_started(
-    run: Run, case_folder: MakeCase, monkeypatch: pytest.MonkeyPatch
+    run: Cli, case_folder: MakeCase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse() -> None:
         raise AssertionError("a server was started")
@@ -70,50 +70,48 @@ def test_without_a_server_none_is_started(
     monkeypatch.setattr(server, "running_lab", lambda: None)
     folder = case_folder("fine", process("work", "true"))
 
-    code, _, err = run("fine", "--runs", "1")
+    run("fine", "--runs", "1")
 
-    assert code == 0, err
     assert [*Results(folder / "results").done()] == [1]
 
 
 # -- failures alike
 
 
-def test_six_runs_are_made_and_two_failures_alike_end_them(run: Run, case_folder: MakeCase) -> None:
+def test_six_runs_are_made_and_two_failures_alike_end_them(run: Cli, case_folder: MakeCase) -> None:
     fine = case_folder("a-fine", process("work", "true"))
     bad = case_folder("b-bad", process("work", "echo refused >&2; exit 9"))
 
-    code, out, err = run("--direct", "--order", "case")
+    out, err = run("--direct", "--order", "case", code=1)
 
-    assert code == 1
     assert [*Results(fine / "results").done()] == [1, 2, 3, 4, 5, 6]
     assert [*Results(bad / "results").failed()] == [1, 2]
     assert "runs 1-2 failed: step work: exit 9: refused; see cases/b-bad/results/run_1/log" in out
     assert "b-bad: runs 1-2 failed alike, so its other runs are not begun" in err
 
 
-def test_what_is_left_out_of_turns_is_told(run: Run, case_folder: MakeCase) -> None:
+def test_what_is_left_out_of_turns_is_told(run: Cli, case_folder: MakeCase) -> None:
     case_folder("a-fine", process("work", "true"))
     bad = case_folder("b-bad", process("work", "exit 9"))
     options = ("--direct", "--runs", "4", "--cooldown", "0")
 
-    _, _, err = run(*options)
+    err = run(*options, code=1).err
     assert [*Results(bad / "results").failed()] == [1, 2]
     assert "not begun (two runs in a row failed alike" in err
     assert "): b-bad: runs 3-4" in err
 
-    _, _, err = run(*options, "--keep-going")
+    err = run(*options, "--keep-going", code=1).err
     assert [*Results(bad / "results").failed()] == [1, 2, 3, 4]
     assert "not begun" not in err
 
 
 def test_cases_take_turns_in_one_session_and_their_records_say_so(
-    run: Run, case_folder: MakeCase
+    run: Cli, case_folder: MakeCase
 ) -> None:
     both = [case_folder(name, process("work", "true")) / "results" for name in ("a", "b")]
     options = ("--direct", "--runs", "2", "--cooldown", "0")
 
-    _, _, err = run(*options)
+    err = run(*options).err
     records = [read_record(results / f"run_{n}") for n in (1, 2) for results in both]
     assert [one.began for one in records] == sorted(one.began for one in records)
     [session] = {str(one.session["id"]) for one in records}
@@ -121,7 +119,7 @@ def test_cases_take_turns_in_one_session_and_their_records_say_so(
     assert err.count("runs of 2 cases to do, in turns") == 1
     assert "1 run to do" not in err
 
-    _, _, err = run("a", *options, "--new")
+    err = run("a", *options, "--new").err
     newer = [read_record(both[0] / f"run_{n}").session for n in (1, 2)]
     assert newer[0] == newer[1]
     assert newer[0]["id"] != session
@@ -131,48 +129,47 @@ def test_cases_take_turns_in_one_session_and_their_records_say_so(
 # -- the expected time
 
 
-def test_a_plan_says_how_long_it_takes(run: Run, case_folder: MakeCase) -> None:
+def test_a_plan_says_how_long_it_takes(run: Cli, case_folder: MakeCase) -> None:
     case_folder("old", process("work", "sleep 0.1"))
     run("old", "--direct", "--runs", "2", "--cooldown", "0")
 
-    _, out, _ = run("old", "--dry-run")
+    out = run("old", "--dry-run").out
     assert "expected time: about " in out
     assert "by earlier runs and with the rests between them" in out
 
-    _, of_rests, _ = run("old", "--dry-run", "--json", "--runs", "5", "--cooldown", "7")
-    automatic = json.loads(run("old", "--dry-run", "--json", "--runs", "5")[1])
+    of_rests = run("old", "--dry-run", "--json", "--runs", "5", "--cooldown", "7").out
+    automatic = json.loads(run("old", "--dry-run", "--json", "--runs", "5").out)
     length = automatic["expected_seconds"] / 3 / 1.5
     assert length > 0.1
     assert json.loads(of_rests)["expected_seconds"] == pytest.approx(3 * (length + 7))
     assert automatic["never_executed"] == []
-    assert "none, nothing is left to do" in run("old", "--dry-run", "--runs", "2")[1]
-    assert "about" in run("old", "--dry-run", "--new")[1]
+    assert "none, nothing is left to do" in run("old", "--dry-run", "--runs", "2").out
+    assert "about" in run("old", "--dry-run", "--new").out
 
     case_folder("young", process("work", "true"))
-    _, out, _ = run("--dry-run")
+    out = run("--dry-run").out
     assert "unknown: young was never executed; the others take about " in out
-    assert json.loads(run("--dry-run", "--json")[1])["expected_seconds"] is None
+    assert json.loads(run("--dry-run", "--json").out)["expected_seconds"] is None
 
 
 # -- the baseline
 
 
-def test_a_baseline_is_looked_at_before_and_after(run: Run, case_folder: MakeCase) -> None:
+def test_a_baseline_is_looked_at_before_and_after(run: Cli, case_folder: MakeCase) -> None:
     for name in ("a", "b"):
         case_folder(name, process("work", "true"))
     options = ("--direct", "--runs", "3", "--cooldown", "0")
     run(*options, "--results", "before")
 
-    code, out, err = run(*options, "--results", "after", "--baseline", "before", "--json")
+    out, err = run(*options, "--results", "after", "--baseline", "before", "--json")
 
-    assert code == 0
     begun = err.index("6 runs of 2 cases to do, in turns")
     foreseen = "against before: a, b: 3 and 3 runs cannot tell at the 1 % level over 2 comparisons"
     assert 0 <= err.index(foreseen) < begun
     comparison = json.loads(out)["comparison"]
     assert comparison["format"] == "benchyard-comparison"
     assert {row["case"] for row in comparison["comparisons"]} == {"a", "b"}
-    assert "comparison" not in json.loads(run(*options, "--results", "after", "--json")[1])
+    assert "comparison" not in json.loads(run(*options, "--results", "after", "--json").out)
 
-    _, out, _ = run("--dry-run", "--runs", "5", "--baseline", "before", "--json")
+    out = run("--dry-run", "--runs", "5", "--baseline", "before", "--json").out
     assert "against before: a, b: 3 and 5 runs cannot tell" in json.loads(out)["notes"][-1]

@@ -20,8 +20,7 @@ from benchyard.publish.sinks import open_reader
 from benchyard.publish.sinks.contract import Sink
 from benchyard.publish.spool import put
 from benchyard.run.interrupts import at_first_ctrl_c
-from tests.benchyard.cli.conftest import Ends
-from tests.benchyard.cli.conftest import Run as Publish
+from tests.benchyard.cli.conftest import Cli
 from tests.benchyard.publish.conftest import names, write
 from tests.benchyard.publish.fake_sinks import Failing, FolderSink
 
@@ -49,8 +48,8 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def publish(ends: Ends) -> Publish:
-    return partial(ends, "publish")
+def publish(cli: Cli) -> Cli:
+    return partial(cli, "publish")
 
 
 @pytest.fixture
@@ -65,10 +64,10 @@ def sink(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FolderSink:
     return made
 
 
-def test_a_plain_folder_of_results(publish: Publish, folder: Path, tmp_path: Path) -> None:
+def test_a_plain_folder_of_results(publish: Cli, folder: Path, tmp_path: Path) -> None:
     write(folder / "readme.txt", "not a result")
-    code, out, err = publish("--datadir", folder, "--archivedir", tmp_path / "old")
-    assert (code, err) == (0, "")
+    out, err = publish("--datadir", folder, "--archivedir", tmp_path / "old")
+    assert err == ""
     assert out == "local: 1 published, 1 other file left alone\n"
     assert names(folder) == ["readme.txt"]
     assert names(tmp_path / "old") == ["a.json"]
@@ -76,21 +75,20 @@ def test_a_plain_folder_of_results(publish: Publish, folder: Path, tmp_path: Pat
     assert list(reader.tests()) == ["//some:test"]
     reader.close()
     (folder / "readme.txt").unlink()
-    assert publish("--datadir", folder)[:2] == (0, "local: nothing waits\n")
+    assert publish("--datadir", folder).out == "local: nothing waits\n"
 
 
-def test_the_labs_own_folders(publish: Publish) -> None:
+def test_the_labs_own_folders(publish: Cli) -> None:
     put(spool_of("local"), "a.json", json.dumps(DOCUMENT).encode())
-    code, out, _ = publish("--compress", "zst")
-    assert (code, out) == (0, "local: 1 published\n")
+    out = publish("--compress", "zst").out
+    assert out == "local: 1 published\n"
     assert names(archive_of("local")) == ["a.json.zst"]
 
 
-def test_one_document_of_json(publish: Publish, folder: Path) -> None:
+def test_one_document_of_json(publish: Cli, folder: Path) -> None:
     write(folder / "b.json", '{"entries"')
     write(folder / "c.json", '["entries"]')
-    code, out, _ = publish("--datadir", folder, "--json")
-    assert code == 1
+    out = publish("--datadir", folder, "--json", code=1).out
     (told,) = json.loads(out)["sinks"]
     assert told["published"] == ["a.json"]
     # Written within one tick of the clock, they are of one age.
@@ -99,18 +97,17 @@ def test_one_document_of_json(publish: Publish, folder: Path) -> None:
     assert told["error"] is None
 
 
-def test_a_sink_that_is_down(publish: Publish, folder: Path, sink: FolderSink) -> None:
+def test_a_sink_that_is_down(publish: Cli, folder: Path, sink: FolderSink) -> None:
     sink.before = Failing(SinkUnavailableError("the sink is down; start it"))
-    code, out, err = publish("--datadir", folder, "--retries", "0")
-    assert (code, out) == (1, "local: 1 waiting\n")
+    out, err = publish("--datadir", folder, "--retries", "0", code=1)
+    assert out == "local: 1 waiting\n"
     assert err == "local: the sink is down; start it\n"
     assert names(folder) == ["a.json"]
 
 
-def test_retries_are_told(publish: Publish, folder: Path, sink: FolderSink) -> None:
+def test_retries_are_told(publish: Cli, folder: Path, sink: FolderSink) -> None:
     sink.before = Failing(SinkUnavailableError("it is down", 0.001), times=1)
-    code, _, err = publish("--datadir", folder)
-    assert code == 0
+    err = publish("--datadir", folder).err
     assert err == "a.json: it is down; again in 0.0 s\n"
 
 
@@ -130,7 +127,7 @@ def test_a_terminal_shows_how_far_it_is(
 
 
 def test_ctrl_c_finishes_what_is_under_way(
-    publish: Publish, folder: Path, sink: FolderSink, tmp_path: Path
+    publish: Cli, folder: Path, sink: FolderSink, tmp_path: Path
 ) -> None:
     for name in ("b.json", "c.json"):
         write(folder / name, '{"entries": {}}')
@@ -143,20 +140,18 @@ def test_ctrl_c_finishes_what_is_under_way(
 
     sink.before = press
     with at_first_ctrl_c(heard.set):
-        code, out, _ = publish("--datadir", folder, "--archivedir", tmp_path / "old")
-    assert code == 130
+        out = publish("--datadir", folder, "--archivedir", tmp_path / "old", code=130).out
     assert out == "local: 1 published, 2 waiting; interrupted\n"
     assert len(names(tmp_path / "old")) == 1
     assert len(names(folder)) == 2
 
 
-def test_what_waits_is_told_without_touching_it(publish: Publish, folder: Path, home: Path) -> None:
-    code, out, _ = publish("--datadir", folder, "--dry-run")
-    assert code == 0
+def test_what_waits_is_told_without_touching_it(publish: Cli, folder: Path, home: Path) -> None:
+    out = publish("--datadir", folder, "--dry-run").out
     size = (folder / "a.json").stat().st_size
     assert f"local  a.json    {size}\n" in out
     assert f"1 document would go from {folder} to {home}/archive/local\n" in out
-    code, out, _ = publish("--datadir", folder, "--dry-run", "--json")
+    out = publish("--datadir", folder, "--dry-run", "--json").out
     assert json.loads(out)["sinks"][0]["waiting"] == [{"name": "a.json", "bytes": size}]
     assert names(folder) == ["a.json"]
     assert not home.exists()
@@ -173,14 +168,14 @@ def test_what_waits_is_told_without_touching_it(publish: Publish, folder: Path, 
         (["--sink", "local", "--sink", "datastore", "--archivedir", "x"], "go with one --sink"),
     ],
 )
-def test_what_cannot_be(publish: Publish, arguments: list[str], says: str) -> None:
-    code, out, err = publish(*arguments)
-    assert (code, out) == (2, "")
+def test_what_cannot_be(publish: Cli, arguments: list[str], says: str) -> None:
+    out, err = publish(*arguments, code=2)
+    assert out == ""
     assert says in err
 
 
 def test_the_user_s_own_files_are_not_moved(
-    publish: Publish, folder: Path, monkeypatch: pytest.MonkeyPatch
+    publish: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """``publish --datadir .`` in a folder with a project in it."""
     foreign = {
@@ -200,12 +195,11 @@ def test_the_user_s_own_files_are_not_moved(
     before = {name: (folder / name).stat() for name in foreign}
     monkeypatch.chdir(folder)
 
-    _, out, _ = publish("--datadir", ".", "--dry-run", "--json")
+    out = publish("--datadir", ".", "--dry-run", "--json").out
     (told,) = json.loads(out)["sinks"]
     assert told["left_alone"] == len(foreign)
-    code, out, err = publish("--datadir", ".")
+    out, err = publish("--datadir", ".", code=1)
 
-    assert code == 1
     assert err.startswith(f"{damaged}: rejected: ")
     assert out == "local: 2 published, 1 rejected, 7 other files left alone\n"
     for name, was in before.items():

@@ -13,8 +13,7 @@ from pathlib import Path
 import pytest
 
 from benchyard.publish.sinks.datastore.connection import INDEX_FILE
-from tests.benchyard.cli.conftest import Ends
-from tests.benchyard.cli.conftest import Run as Publish
+from tests.benchyard.cli.conftest import Cli
 from tests.benchyard.publish.conftest import names, write
 from tests.benchyard.publish.sinks.azure.proxy import Answers, between
 from tests.emulators.azurite.server import ACCOUNT, Azurite
@@ -75,8 +74,8 @@ def fill(folder: Path, count: int = DOCUMENTS) -> list[str]:
 
 
 @pytest.fixture
-def publish(folder: Path, ends: Ends) -> Publish:
-    return partial(ends, "publish", "--datadir", folder)
+def publish(folder: Path, cli: Cli) -> Cli:
+    return partial(cli, "publish", "--datadir", folder)
 
 
 # -- Datastore
@@ -94,12 +93,12 @@ def one_project(server: Emulator) -> None:
     server.admit(project=server.project)
 
 
-def holds(publish: Publish, folder: Path, sink: str) -> None:
+def holds(publish: Cli, folder: Path, sink: str) -> None:
     """Publish with wrong settings, which is told at once."""
     wanted, began = names(folder), time.monotonic()
-    code, out, err = publish("--sink", sink)
+    out, err = publish("--sink", sink, code=1)
     assert time.monotonic() - began <= 30
-    assert (code, out) == (1, f"{sink}: {DOCUMENTS} waiting\n")
+    assert out == f"{sink}: {DOCUMENTS} waiting\n"
     assert len(err.splitlines()) == 1, err
     assert names(folder) == wanted
 
@@ -118,7 +117,7 @@ def holds(publish: Publish, folder: Path, sink: str) -> None:
     ],
 )
 def test_datastore(
-    publish: Publish,
+    publish: Cli,
     folder: Path,
     server: Emulator,
     broken: Callable[[Emulator], None],
@@ -130,22 +129,19 @@ def test_datastore(
         broken(server)
         holds(publish, folder, "datastore")
     server.clear()
-    assert publish("--sink", "datastore")[0] == 0
+    publish("--sink", "datastore")
     assert len(list(server.client().query(kind="Test").fetch())) == DOCUMENTS
 
 
-def test_without_retries_a_server_that_fails_is_asked_once(
-    publish: Publish, server: Emulator
-) -> None:
+def test_without_retries_a_server_that_fails_is_asked_once(publish: Cli, server: Emulator) -> None:
     server.faults.fail("UNAVAILABLE", times=None)
-    code, _, err = publish("--sink", "datastore", "--retries", "0")
-    assert code == 1
+    err = publish("--sink", "datastore", "--retries", "0", code=1).err
     assert len(err.splitlines()) == 1
     assert server.counters()["Commit"] == 1
 
 
 def test_what_a_server_refuses_is_offered_again_once_it_takes_it(
-    publish: Publish, folder: Path, server: Emulator
+    publish: Cli, folder: Path, server: Emulator
 ) -> None:
     body = (folder / "3.json").read_text().replace("//t:x", "//t:odd")
     write(folder / "3.json", body)
@@ -153,10 +149,10 @@ def test_what_a_server_refuses_is_offered_again_once_it_takes_it(
     for path in folder.iterdir():
         os.utime(path, (long_ago, long_ago))
     server.faults.fail("INVALID_ARGUMENT", times=None, methods=["Commit"], holding="//t:odd")
-    code, out, _ = publish("--sink", "datastore")
-    assert (code, out) == (1, f"datastore: {DOCUMENTS - 1} published, 1 rejected\n")
+    out = publish("--sink", "datastore", code=1).out
+    assert out == f"datastore: {DOCUMENTS - 1} published, 1 rejected\n"
     server.faults.clear()
-    assert publish("--sink", "datastore", "--again")[:2] == (0, "datastore: 1 published\n")
+    assert publish("--sink", "datastore", "--again").out == "datastore: 1 published\n"
     assert names(folder / "rejected") == []
 
 
@@ -165,7 +161,7 @@ def test_what_a_server_refuses_is_offered_again_once_it_takes_it(
 
 @of_azurite
 @pytest.mark.parametrize("wrong", ["key", "account", "endpoint"])
-def test_azure(publish: Publish, folder: Path, azurite: Azurite, wrong: str) -> None:
+def test_azure(publish: Cli, folder: Path, azurite: Azurite, wrong: str) -> None:
     sound, other = azurite.connection_string, base64.b64encode(b"another key" * 6).decode()
     broken = {
         "key": sound.replace(azurite.key, other),
@@ -176,7 +172,7 @@ def test_azure(publish: Publish, folder: Path, azurite: Azurite, wrong: str) -> 
         patch.setenv(SOUND, broken[wrong])
         holds(publish, folder, "azure-tables")
         patch.setenv(SOUND, sound)
-        assert publish("--sink", "azure-tables")[0] == 0
+        publish("--sink", "azure-tables")
 
 
 @of_azurite
@@ -190,7 +186,7 @@ def test_azure(publish: Publish, folder: Path, azurite: Azurite, wrong: str) -> 
     ],
 )
 def test_azure_that_refuses(
-    publish: Publish,
+    publish: Cli,
     folder: Path,
     azurite: Azurite,
     refusal: Answers,
@@ -201,7 +197,7 @@ def test_azure_that_refuses(
         monkeypatch.setenv(SOUND, azurite.through(proxy.port))
         holds(publish, folder, "azure-tables")
     monkeypatch.setenv(SOUND, azurite.connection_string)
-    assert publish("--sink", "azure-tables")[0] == 0
+    publish("--sink", "azure-tables")
 
 
 # -- large files

@@ -36,9 +36,13 @@ def finish(
     (folder / DONE).write_text(when + "\n")
 
 
-def choose(results: Path, version: str = "old", began: datetime = NOW, **given: Any) -> ChosenCase:
+def choose(
+    results: Path, version: str = "old", *, host: str | None = None, **given: Any
+) -> ChosenCase:
+    """Choose of one case three runs; the testbed measures a version of it."""
+    subject: JsonObject = {"case": {"hash": version}, **({"host": host} if host else {})}
     asked: dict[str, Any] = {"runs": 3, **given}
-    chooser = Chooser(SuiteRequest(**asked), began, lambda _: {"case": {"hash": version}})
+    chooser = Chooser(SuiteRequest(**asked), NOW, lambda _: subject)
     (entry,) = chooser.choose([Loaded(Path("x"), "c", (CASE,))], lambda _: results)
     return entry
 
@@ -90,9 +94,7 @@ def test_a_testbed_elsewhere_is_asked_whether_it_would_measure_something_else(
 ) -> None:
     for run in (1, 2, 3):
         finish(tmp_path, run)
-    here: JsonObject = {"case": {"hash": "old"}, "host": "another"}
-    chooser = Chooser(SuiteRequest(runs=3, pool="testbeds", changed=True), NOW, lambda _: here)
-    (entry,) = chooser.choose([Loaded(Path("x"), "c", (CASE,))], lambda _: tmp_path)
+    entry = choose(tmp_path, host="another", pool="testbeds", changed=True)
     assert (entry.runs, entry.again, entry.campaign) == ((1, 2, 3), False, "auto")
     assert entry.why == "its testbed tells whether it has changed"
 

@@ -29,17 +29,21 @@ def test_what_is_no_report_is_none(text: object) -> None:
     assert report_of(text) is None
 
 
-def ended(end: End, report: CaseReport | None, runs: tuple[int, ...] = (1, 2, 3)) -> Summary:
-    course = SuiteCourse([ChosenCase("tpch", "", runs=runs)], [Turn(0, runs)], SuiteLimits())
-    taken = course.take([Place("bed", Testbed("bed"))])
-    assert taken is not None
-    assert course.ends_case(taken)
-    course.end(taken, end, report=report)
+def judged(*reports: CaseReport | None, end: End = End.DONE, runs: int = 1) -> Summary:
+    """Sum up a course of cases that their testbeds report of."""
+    wanted = tuple(range(1, runs + 1))
+    cases = [ChosenCase(f"c{n}", "", runs=wanted) for n in range(len(reports))]
+    course = SuiteCourse(cases, [Turn(n, wanted) for n in range(len(cases))], SuiteLimits())
+    for report in reports:
+        taken = course.take([Place("bed", Testbed("bed"))])
+        assert taken is not None
+        assert course.ends_case(taken)
+        course.end(taken, end, report=report)
     return summed(course, seed=None, interrupted=False)
 
 
 def test_the_suite_believes_its_testbed_and_no_folder_of_its_own() -> None:
-    summary = ended(End.FAILED, CaseReport((1, 3), LOOKED))
+    summary = judged(CaseReport((1, 3), LOOKED), end=End.FAILED, runs=3)
 
     (line,) = summary.lines
     assert (line.done, line.failed, line.left_out) == (2, 1, 0)
@@ -48,7 +52,7 @@ def test_the_suite_believes_its_testbed_and_no_folder_of_its_own() -> None:
 
 
 def test_runs_that_were_done_before_are_told_apart() -> None:
-    summary = ended(End.DONE, CaseReport((3,), Looked((), "nothing to compare with")))
+    summary = judged(CaseReport((3,), Looked((), "nothing to compare with")), runs=3)
 
     (line,) = summary.lines
     assert (line.done, line.failed, line.left_out, line.before) == (1, 0, 0, 2)
@@ -56,22 +60,19 @@ def test_runs_that_were_done_before_are_told_apart() -> None:
 
 
 def test_a_case_that_its_testbed_did_not_compare_says_so() -> None:
-    summary = with_testbeds_comparisons(ended(End.DONE, None))
+    summary = with_testbeds_comparisons(judged(None, runs=3))
 
     assert summary.lines[0].told == "not compared on its testbed"
 
 
 def summary_of(*p_values: float) -> Summary:
     """Make a suite of cases with one test each, a regression where it is significant alone."""
-    cases = [ChosenCase(f"c{n}", "", runs=(1,)) for n in range(len(p_values))]
-    turns = [Turn(n, (1,)) for n in range(len(cases))]
-    course = SuiteCourse(cases, turns, SuiteLimits())
-    for n, p in enumerate(p_values):
-        taken = course.take([Place("bed", Testbed("bed"))])
-        assert taken is not None
-        worse = (Regression(f"c{n}", "s", "S", "slower", p_value=p),) if p <= 0.01 else ()
-        course.end(taken, End.DONE, report=CaseReport((1,), Looked(worse, "told", "it", "", (p,))))
-    return summed(course, seed=None, interrupted=False)
+
+    def report(p: float) -> CaseReport:
+        worse = (Regression("c", "s", "S", "slower", p_value=p),) if p <= 0.01 else ()
+        return CaseReport((1,), Looked(worse, "told", "it", "", (p,)))
+
+    return judged(*map(report, p_values))
 
 
 def test_what_testbeds_found_alone_is_judged_together() -> None:
@@ -92,5 +93,5 @@ def test_a_failure_is_read_as_it_was_written() -> None:
     report = CaseReport((1,), None, TurnFailure("step load: exit 9", (4, 5)))
     assert report_of(report.to_text()) == report
 
-    (line,) = ended(End.FAILED, report, (1, 2, 3, 4, 5)).lines
+    (line,) = judged(report, end=End.FAILED, runs=5).lines
     assert (line.done, line.failed, line.left_out) == (1, 2, 2)

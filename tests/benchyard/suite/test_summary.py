@@ -26,12 +26,12 @@ BASE = (1.0, 1.01, 0.99, 1.005, 0.995, 1.002, 0.998, 1.004)
 SLOW = tuple(2 * value for value in BASE)
 
 
-def ended(*ends: End | None, seen: tuple[int, ...] = ()) -> Summary:
-    """Sum up a course of cases with two runs each; None stays under way."""
-    entries = [entry(f"c{n}", 2) for n in range(len(ends))]
-    course = SuiteCourse(
-        entries, turns([one.runs for one in entries], Order.CASE, 0), SuiteLimits()
-    )
+def course_of(
+    entries: list[ChosenCase], *ends: End | None, seen: tuple[int, ...] = ()
+) -> SuiteCourse:
+    """Execute a course, a turn a case; None stays under way."""
+    planned = turns([one.runs for one in entries], Order.CASE, 0)
+    course = SuiteCourse(entries, planned, SuiteLimits())
     for end in ends:
         if end is End.LEFT_OUT:
             course.stop("no time")
@@ -40,6 +40,12 @@ def ended(*ends: End | None, seen: tuple[int, ...] = ()) -> Summary:
         assert taken is not None
         if end is not None:
             course.end(taken, end, "" if end is End.DONE else "why", seen, took=1.0)
+    return course
+
+
+def ended(*ends: End | None, seen: tuple[int, ...] = ()) -> Summary:
+    """Sum up a course of cases with two runs each."""
+    course = course_of([entry(f"c{n}", 2) for n in range(len(ends))], *ends, seen=seen)
     return summed(course, seed=5, interrupted=None in ends)
 
 
@@ -69,13 +75,7 @@ def test_what_a_failed_turn_had_done_before_counts() -> None:
 def test_what_is_bad_comes_first_and_what_was_not_wanted_last() -> None:
     entries = [ChosenCase("old", "all runs are done"), entry("good"), entry("bad")]
     entries.append(ChosenCase("invalid", "it is not valid", problems=("x",)))
-    course = SuiteCourse(
-        entries, turns([one.runs for one in entries], Order.CASE, 0), SuiteLimits()
-    )
-    for end in (End.DONE, End.FAILED):
-        taken = course.take([place("bed")])
-        assert taken is not None
-        course.end(taken, end)
+    course = course_of(entries, End.DONE, End.FAILED)
     summary = summed(course, seed=None, interrupted=False)
     assert [row[0] for row in summary.rows()] == ["bad", "invalid", "good", "old"]
     assert all(len(row) == len(HEAD) for row in summary.rows())

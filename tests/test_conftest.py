@@ -30,16 +30,6 @@ def test_skips_itself():
 def test_known(): raise ValueError
 """
 
-WAITS = """
-import threading
-import pytest
-
-@pytest.fixture
-def never(): threading.Event().wait()
-
-def test_it(never): ...
-"""
-
 WHOLE = """
 import pytest
 pytest.skip("the whole module", allow_module_level=True)

@@ -186,14 +186,14 @@ def missing(need: str) -> str | None:
         need: ``mount``, ``docker``, ``azurite``, ``postgresql``, ``image:NAME`` (of tests/images),
             ``module:NAME``, or the name of a program.
     """
-    if need == "mount":
-        return _no_mount()
-    if need == "docker":
-        return _no_docker()
-    if need == "azurite":
-        return _no_azurite()
-    if need == "postgresql":
-        return _no_postgresql()
+    own = {
+        "mount": _no_mount,
+        "docker": lambda: _quietly("docker", "info"),
+        "azurite": _no_azurite,
+        "postgresql": _no_postgresql,
+    }
+    if need in own:
+        return own[need]()
     kind, _, name = need.rpartition(":")
     if kind == "image":
         return _no_image(name)
@@ -208,10 +208,6 @@ def _no_mount() -> str | None:
     if tried is None:
         _quietly("umount", folder)
     return tried
-
-
-def _no_docker() -> str | None:
-    return _quietly("docker", "info")
 
 
 def _no_azurite() -> str | None:
@@ -389,6 +385,16 @@ def run_benchyard(tmp_path: Path) -> RunBenchyard:
         return ended
 
     return run
+
+
+@pytest.fixture
+def run_here(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> RunBenchyard:
+    """Run the command line in this process, where only its exit code and words matter."""
+    from tests.here import runner  # noqa: PLC0415 - most tests do without commands
+
+    return runner(capsys, monkeypatch, tmp_path)
 
 
 def _give_websockets_their_own_chance() -> None:

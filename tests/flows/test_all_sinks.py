@@ -40,20 +40,19 @@ def azurite(tmp_path: Path) -> Generator[Azurite]:
 
 @pytest.fixture
 def lab(
-    tmp_path: Path,
+    home: Path,
     datastore: Emulator,
     azurite: Azurite,
     prefect_server: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> Path:
     """Give a lab's home, and all that the sinks need, in the environment."""
-    monkeypatch.setenv("BENCHYARD_HOME", str(tmp_path / "lab"))
     monkeypatch.setenv("PREFECT_API_URL", prefect_server)
     monkeypatch.setenv("AZURE_STORAGE_CONNECTION_STRING", azurite.connection_string)
     monkeypatch.setenv("SECRET_WORD", WORD)
     for name, value in datastore.environment.items():
         monkeypatch.setenv(name, value)
-    return tmp_path / "lab"
+    return home
 
 
 def entries(sink: str) -> list[tuple[str, str, float]]:

@@ -10,23 +10,9 @@ from benchyard.core.places import archive_of, spool_of
 from benchyard.publish.sinks import open_reader
 from flows.execute_case import execute_case
 from tests.conftest import MakeCase, process
-from tests.here import RunHere, runner
+from tests.here import RunHere
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(autouse=True)
-def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Give this lab a home of its own."""
-    monkeypatch.setenv("BENCHYARD_HOME", str(tmp_path / "lab"))
-    return tmp_path / "lab"
-
-
-@pytest.fixture
-def run_here(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> RunHere:
-    return runner(capsys, monkeypatch, tmp_path)
 
 
 def published(test: str) -> list[float]:
@@ -54,13 +40,13 @@ def test_a_flow_run_publishes_what_is_done(case_folder: MakeCase, tmp_path: Path
 
 
 def test_none_publishes_nothing_and_a_later_command_all(
-    case_folder: MakeCase, run_here: RunHere, lab: Path
+    case_folder: MakeCase, run_here: RunHere, home: Path
 ) -> None:
     case = case_folder("later", process("work", "true"))
     command = ("run", case, "--runs", "2", "--cooldown", "0", "--direct")
 
     assert run_here(*command, "--publish", "none").returncode == 0
-    assert not lab.exists()
+    assert not home.exists()
 
     assert run_here(*command).returncode == 0
     assert len(published("later")) == len(archived()) == 2
@@ -78,9 +64,9 @@ def test_a_sink_that_lacks_something_is_told_before_measuring(
 
 
 def test_trouble_with_a_sink_is_told_and_fails_no_case(
-    case_folder: MakeCase, run_here: RunHere, lab: Path
+    case_folder: MakeCase, run_here: RunHere, home: Path
 ) -> None:
-    spoil = f"mkdir -p '{lab}' && yes this is no database | head -c 9999 > '{lab}/results.sqlite'"
+    spoil = f"mkdir -p '{home}' && yes this is no database | head -c 9999 > '{home}/results.sqlite'"
     case = case_folder("trouble", process("work", spoil))
 
     ended = run_here("run", case, "--runs", "1", "--cooldown", "0", "--direct")

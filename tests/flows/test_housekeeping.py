@@ -12,7 +12,6 @@ from prefect import State, flow
 from prefect.client.orchestration import get_client
 from prefect.states import Running
 
-from benchyard.core import places
 from benchyard.host.testbed import hold_testbed
 from benchyard.process import labels
 from benchyard.process.labels import this_owner
@@ -23,6 +22,7 @@ from tasks import busy_flow_runs as busy
 from tasks.housekeeping import KEY, markdown
 from tests.children import ending
 from tests.conftest import MakeCase, eventually, is_gone, process
+from tests.flows.conftest import ask
 
 pytestmark = pytest.mark.slow
 
@@ -30,12 +30,9 @@ DAY = 86_400
 
 
 @pytest.fixture
-def case(
-    case_folder: MakeCase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, prefect_server: str
-) -> Path:
-    """Make a case with two old runs and a young one; a lab's home of its own."""
+def case(case_folder: MakeCase, prefect_server: str) -> Path:
+    """Make a case with two old runs and a young one."""
     assert prefect_server
-    monkeypatch.setenv(places.HOME, str(tmp_path / "home"))
     folder = case_folder("some", process("work", "true"))
     for run, days in enumerate((300, 200, 1), start=1):
         made = run_folder(folder / "results", run)
@@ -57,10 +54,12 @@ def runs(case: Path) -> list[str]:
     return sorted(path.name for path in (case / "results").glob("run_*"))
 
 
-def test_old_runs_are_named_and_stay_unless_it_is_wanted(case: Path) -> None:
+def test_old_runs_are_named_also_in_the_ui_and_stay_unless_it_is_wanted(case: Path) -> None:
     told = keep_house(case)
     assert [Path(one["folder"]).name for one in told["old"]] == ["run_1", "run_2"]
     assert runs(case) == ["run_1", "run_2", "run_3"]
+    (artifact,) = ask("/artifacts/latest/filter", {"artifacts": {"key": {"any_": [KEY]}}})
+    assert "run_1`: 300 days old" in str(artifact["data"])
 
     told = keep_house(case, remove_old=True)
     assert told["removed"]
@@ -105,14 +104,6 @@ def test_flow_runs_that_nobody_executes_are_named(
         assert not any(
             str(lost.id) in str(one) for one in busy.stuck_flow_runs(api, datetime.now(UTC))
         )
-
-
-def test_the_ui_shows_what_was_found(case: Path) -> None:
-    keep_house(case)
-
-    with get_client(sync_client=True) as api:
-        (artifact,) = [one for one in api.read_latest_artifacts() if one.key == KEY]
-    assert "run_1`: 300 days old" in str(artifact.data)
 
 
 def test_nothing_that_a_name_holds_is_markdown_or_html() -> None:

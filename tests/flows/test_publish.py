@@ -5,24 +5,17 @@ from typing import Any, cast
 
 import pytest
 from prefect import State
-from prefect.client.orchestration import get_client
-from prefect.client.schemas.filters import FlowRunFilter, FlowRunFilterId
 
 from benchyard.core.places import spool_of
 from benchyard.publish.spool import put
 from flows.publish import publish
 from tests.benchyard.publish.conftest import names, write
 from tests.conftest import RECORDED, eventually
+from tests.flows.conftest import ask, flow_run_of
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("prefect_server")]
 
 DOCUMENT = '{"name": "t", "startTime": "1700000000", "entries": {"entry": []}}'
-
-
-@pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("BENCHYARD_HOME", str(tmp_path / "home"))
-    return tmp_path / "home"
 
 
 def run(**parameters: Any) -> State[Any]:
@@ -39,11 +32,8 @@ def test_what_waits_is_published(home: Path) -> None:
 
 
 def task_runs(state: State[Any]) -> list[str]:
-    flow_run = state.state_details.flow_run_id
-    assert flow_run is not None
-    one = FlowRunFilter(id=FlowRunFilterId(any_=[flow_run]))
-    with get_client(sync_client=True) as client:
-        return [run.name for run in client.read_task_runs(flow_run_filter=one)]
+    chosen = {"flow_runs": {"id": {"any_": [flow_run_of(state)]}}}
+    return [run["name"] for run in ask("/task_runs/filter", chosen)]
 
 
 def test_what_was_rejected_fails_the_flow_run(tmp_path: Path) -> None:

@@ -1,23 +1,16 @@
 """What the UI shows of a case, on a real server: true numbers, and never while it is measured."""
 
+import json
 import logging
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, cast
-from uuid import UUID
+from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from prefect import State
-from prefect.client.orchestration import get_client
-from prefect.client.schemas.filters import (
-    ArtifactCollectionFilter,
-    ArtifactCollectionFilterKey,
-    FlowRunFilter,
-    FlowRunFilterId,
-)
-from prefect.client.schemas.objects import ArtifactCollection
 
 import tasks.showing
 from benchyard.analysis.executions import collect, executions
@@ -28,6 +21,7 @@ from benchyard.show.pages.result import key_of
 from flows.execute_case import execute_case
 from tasks.artifacts import Showcase
 from tests.conftest import RECORDED, MakeCase, eventually, process
+from tests.flows.conftest import ask
 
 pytestmark = pytest.mark.slow
 
@@ -49,30 +43,30 @@ def execute(prefect_server: str, tmp_path: Path) -> Execute:
     return call
 
 
-def latest(key: str) -> ArtifactCollection:
-    chosen = ArtifactCollectionFilter(key=ArtifactCollectionFilterKey(any_=[key]))
-    with get_client(sync_client=True) as client:
-        (found,) = client.read_latest_artifacts(artifact_filter=chosen)
+def latest(key: str) -> dict[str, Any]:
+    (found,) = ask("/artifacts/latest/filter", {"artifacts": {"key": {"any_": [key]}}})
     return found
 
 
-def counts(table: ArtifactCollection, step: str) -> list[int]:
-    metadata: Mapping[str, str] = table.metadata_ or {}
-    (text,) = [value for name, value in metadata.items() if f'"{step}"' in name]
+def rows(key: str) -> list[dict[str, str]]:
+    """Return the rows of a table."""
+    data = latest(key)["data"]
+    return json.loads(data) if isinstance(data, str) else data
+
+
+def counts(key: str, step: str) -> list[int]:
+    """Return what the metadata of a table counts of a step."""
+    (text,) = [value for name, value in latest(key)["metadata_"].items() if f'"{step}"' in name]
     return [int(number) for number in text.split()]
 
 
 def attempts_of_task_runs(case: Path) -> Counter[str]:
     """Return how often each step's task run was executed, as the server knows of all flow runs."""
-    tries = collect([case / "results"]).tries
-    ids = [UUID(str(one.flow_run["id"])) for one in tries]
-    chosen = FlowRunFilter(id=FlowRunFilterId(any_=ids))
-    with get_client(sync_client=True) as client:
-        found = client.read_task_runs(flow_run_filter=chosen)
+    ids = [str(one.flow_run["id"]) for one in collect([case / "results"]).tries]
     counted: Counter[str] = Counter()
-    for one in found:
-        if one.state and one.state.is_final() and "/" in one.name:
-            counted[one.name] += one.run_count
+    for one in ask("/task_runs/filter", {"flow_runs": {"id": {"any_": ids}}, "limit": 200}):
+        if one["end_time"] and "/" in one["name"]:
+            counted[one["name"]] += one["run_count"]
     return counted
 
 
@@ -115,15 +109,13 @@ def test_counts_of_artifacts_api_and_records_are_the_injected_ones(
     assert endings["02-may"] == (False, "tolerated")
     assert endings["04-never"] == (False, "failed")
     # The artifacts, of the case and of the lab.
-    table = latest("retry-table-injected")
-    assert {name: counts(table, name) for name in injected} == injected
-    page = str(latest("retries-injected").data)
+    assert {name: counts("retry-table-injected", name) for name in injected} == injected
+    page = str(latest("retries-injected")["data"])
     assert "6 of 8 executions of steps had trouble, 14 of 18 attempts failed." in page
     assert "| 04-never | injected | 2 of 2 | 100 % | 6 of 6 |" in page
     assert "not yet" in page
-    rows = cast("list[dict[str, str]]", latest("retry-table").data)
-    assert len([row for row in rows if row["Case"] == "injected"]) == 6
-    assert "injected" in str(latest("retries").data)
+    assert [row["Case"] for row in rows("retry-table")].count("injected") == 6
+    assert "injected" in str(latest("retries")["data"])
     # The server's task runs.
     of_a_run = {"01-twice": 3, "02-may": 2, "03-fine": 1, "04-never": 3}
     expected = {f"run{run}/{name}": count for run in (1, 2) for name, count in of_a_run.items()}
@@ -142,7 +134,7 @@ def test_tries_that_were_done_again_stay_counted(
     assert execute(case).is_failed()
     flag.touch()
     assert execute(case).is_completed()
-    assert counts(latest("retry-table-again"), "01-load") == [2, 1, 2, 1]
+    assert counts("retry-table-again", "01-load") == [2, 1, 2, 1]
     assert eventually(lambda: attempts_of_task_runs(case)["run1/01-load"] == 2, RECORDED)
 
 
@@ -152,13 +144,13 @@ def test_result_page_has_the_summary_and_the_curves(
     case = case_folder("Words [1]", process("sleep", "sleep 0.6"), process("fine", "true"))
     assert execute(case, interval=0.05).is_completed()
     shown = latest(key_of("result", "Words [1]"))
-    page = str(shown.data)
-    assert shown.description == "Words \\[1\\]: 1 run done"
+    page = str(shown["data"])
+    assert shown["description"] == "Words \\[1\\]: 1 run done"
     # Where the hypervisor took CPU time from it, the execution is shown and not described.
     assert re.search(r"\| 1 \| sleep \| (1 \| [\d.]+ m?s|0 \| -) \|.* 1 completed \|", page)
     assert "![run 1](data:image/svg+xml;base64," in page
     assert len(page) < 200_000
-    assert shown.flow_run_id is not None
+    assert shown["flow_run_id"]
 
 
 def test_the_result_page_leads_to_the_explorer_where_there_is_one(
@@ -167,14 +159,14 @@ def test_the_result_page_leads_to_the_explorer_where_there_is_one(
     case = case_folder("linked", process("fine", "true"))
     monkeypatch.setenv("BENCHYARD_EXPLORER_URL", "http://bench-01:8765/")
     assert execute(case).is_completed()
-    page = str(latest("result-linked").data)
+    page = str(latest("result-linked")["data"])
     found = re.search(r"In the explorer: http://bench-01:8765/case/([0-9a-f]{16})\n", page)
     assert found
     assert Catalogue([case], case / "index.sqlite").case(found[1]).title == "linked"
 
     monkeypatch.setenv("BENCHYARD_EXPLORER_URL", "javascript:alert(1)")
     assert execute(case, force=True).is_completed()
-    assert "In the explorer" not in str(latest("result-linked").data)
+    assert "In the explorer" not in str(latest("result-linked")["data"])
 
 
 def test_progress_tells_how_far_it_got(
@@ -199,7 +191,7 @@ def test_progress_tells_how_far_it_got(
         (75.0, "steps: run 2, 2 of 2 to do: step 2, two"),
         (100.0, "steps: 2 runs done"),
     ]
-    assert latest("progress-steps").data == 100.0
+    assert latest("progress-steps")["data"] == 100.0
 
 
 def test_nothing_is_shown_while_a_step_is_under_way(
@@ -246,11 +238,8 @@ def test_trouble_with_showing_fails_no_case(
     caplog: pytest.LogCaptureFixture,
     error: Exception,
 ) -> None:
-    def broken(*_: Any) -> Any:
-        raise error
-
-    monkeypatch.setattr(tasks.showing, "result_page", broken)
-    monkeypatch.setattr("tasks.artifacts.our_client", broken)
+    for broken in ("tasks.showing.result_page", "tasks.artifacts.our_client"):
+        monkeypatch.setattr(broken, Mock(side_effect=error))
     case = case_folder("troubled", process("fine", "true"))
     with caplog.at_level(logging.WARNING):
         assert execute(case).is_completed()
@@ -263,17 +252,13 @@ def test_other_hosts_of_the_same_case_stay_on_its_board(
     case = case_folder("shared", process("bad", "exit 3", may_fail=True, retries=0))
     results = case.parent.parent / "elsewhere"
 
-    def be(host: str) -> None:
+    def execute_on(host: str, **more: Any) -> list[str]:
+        """Execute the case there; return the hosts on its board."""
         monkeypatch.setattr("benchyard.run.session.environment", lambda: {"host": host})
         monkeypatch.setattr("platform.node", lambda: host)
+        assert execute(case, results=str(results / host), **more).is_completed()
+        return sorted(row["Host"] for row in rows("retry-table-shared"))
 
-    be("other")
-    assert execute(case, results=str(results / "other")).is_completed()
-    be("this")
-    assert execute(case, results=str(results / "this")).is_completed()
-    table = latest("retry-table-shared")
-    hosts = {row["Host"] for row in cast("list[dict[str, str]]", table.data)}
-    assert hosts == {"other", "this"}
-    assert execute(case, results=str(results / "this"), force=True).is_completed()
-    rows = cast("list[dict[str, str]]", latest("retry-table-shared").data)
-    assert sorted(row["Host"] for row in rows) == ["other", "this", "this"]
+    execute_on("other")
+    assert set(execute_on("this")) == {"other", "this"}
+    assert execute_on("this", force=True) == ["other", "this", "this"]

@@ -17,25 +17,20 @@ from benchyard.core.model import Outcome
 from benchyard.process.labels import OWNER, labelled
 from benchyard.results.folders import Results
 from benchyard.results.record import read_record
-from tests.benchyard.run.conftest import MakeCase
 from tests.children import ending
-from tests.conftest import RunBenchyard, eventually, tree
-from tests.here import RunHere, runner
+from tests.conftest import MakeCase, RunBenchyard, eventually, process, tree
+from tests.here import RunHere
 
 pytestmark = pytest.mark.slow
 
 MOMENTS = 15
 RUNS = 3
 PROGRAM = Path(sys.executable).with_name("benchyard")
+SORT = process("sort", "sort words.txt", parameters={"stdout_file": "sorted.txt"})
 
 
 def arguments(case: Path, runs: int) -> list[str | Path]:
     return ["run", case, "--direct", "--runs", str(runs), "--cooldown", "0"]
-
-
-def process_step(name: str, *arguments: str, **more: object) -> Mapping[str, object]:
-    parameters: dict[str, object] = {"arguments": list(arguments), **more}
-    return {"name": name, "resource": "Process", "command": "execute", "parameters": parameters}
 
 
 def is_empty(lab: "subprocess.Popen[str]") -> bool:
@@ -62,9 +57,9 @@ def test_kill_9_after_so_many_lines_is_made_up_for(
 ) -> None:
     folder = case_folder(
         "killed",
-        process_step("daemon", "sh", "-c", "setsid sleep 300 &"),
-        process_step("sort", "sort", "words.txt", stdout_file="sorted.txt"),
-        process_step("last", "true"),
+        process("daemon", "setsid sleep 300 &"),
+        SORT,
+        process("last", "true"),
         data={"words.txt": "b\na\n"},
         matrix={"scale": [0.1]},
     )
@@ -95,10 +90,10 @@ def test_kill_9_at_any_moment_loses_nothing_that_was_finished(
     daemon = "setsid sleep 300 & sleep 0.05"
     folder = case_folder(
         "killed",
-        process_step("daemon", "sh", "-c", daemon),
-        process_step("sort", "sort", "words.txt", stdout_file="sorted.txt"),
-        {**process_step("left", "sleep", "0.05"), "needs": ["step2"]},
-        {**process_step("right", "sleep", "0.05"), "needs": ["step2"]},
+        process("daemon", daemon),
+        SORT,
+        process("left", "sleep 0.05", needs=["sort"]),
+        process("right", "sleep 0.05", needs=["sort"]),
         data={"words.txt": "b\na\n"},
     )
     results = folder / "results"
@@ -147,20 +142,13 @@ def small_disk(tmp_path: Path) -> Generator[Path]:
     subprocess.run(["/bin/umount", str(folder)], check=True)
 
 
-@pytest.fixture
-def run_here(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> RunHere:
-    return runner(capsys, monkeypatch, tmp_path)
-
-
 @pytest.mark.requires("mount")
 def test_a_full_disk_is_one_sentence_and_earlier_runs_stay(
     case_folder: MakeCase, small_disk: Path, run_benchyard: RunBenchyard
 ) -> None:
     """The first run fits, and leaves no room for the second: its step fails to write."""
     size = 150 * 1024
-    step = process_step("fill", "head", "-c", str(size), "/dev/zero", stdout_file="zeros")
+    step = process("fill", f"head -c {size} /dev/zero", parameters={"stdout_file": "zeros"})
     folder = case_folder("full", step)
 
     ended = run_benchyard(*arguments(folder, 3), "--results", small_disk)
@@ -193,7 +181,7 @@ def test_a_disk_that_fills_up_anywhere_is_told_and_nothing_is_called_done(
     case_folder: MakeCase, small_disk: Path, run_here: RunHere, free: int
 ) -> None:
     """With a few KiB left the lab itself fails, sooner or later."""
-    folder = case_folder("full", process_step("work", "true"))
+    folder = case_folder("full", process("work", "true"))
     first = run_here(*arguments(folder, 1), "--results", small_disk)
     assert first.returncode == 0, first.stderr
     where = small_disk / "cases" / "full"

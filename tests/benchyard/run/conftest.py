@@ -5,7 +5,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 import pytest
 
@@ -25,18 +25,7 @@ from benchyard.run.run_context import RunContext
 from benchyard.run.secrets import Secrets
 from benchyard.run.session import Session
 from benchyard.run.stages import DirectStages
-
-
-class MakeCase(Protocol):
-    """The fixture ``case_folder``."""
-
-    def __call__(
-        self,
-        name: str,
-        *steps: Mapping[str, Any],
-        data: Mapping[str, str] | None = None,
-        **more: Any,
-    ) -> Path: ...
+from tests.conftest import MakeCase
 
 
 class FakeClock:

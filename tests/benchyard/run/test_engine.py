@@ -4,6 +4,7 @@ import signal
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -70,37 +71,25 @@ def test_force_does_finished_runs_again_and_keeps_them_until_then(lab: Lab) -> N
 
 
 @pytest.mark.parametrize(
-    ("runs", "rest_first", "told"),
+    ("of_case", "options", "course"),
     [
-        ((1, 2, 3), False, [RunStarted, *[Waiting, RunStarted] * 2]),
-        ((1,), True, [Waiting, RunStarted]),
+        # In proportion to the run before; before the first run only after another case.
+        ({}, {"cooldown": None}, ["run", 0.1, "run", 0.02, "run"]),
+        ({}, {"cooldown": None, "rest_first": 0.02}, [0.01, "run", 0.1, "run", 0.02, "run"]),
+        ({"cooldown": 0.003}, {"cooldown": None}, ["run", 0.003, "run", 0.003, "run"]),
+        ({"cooldown": 0.003}, {"cooldown": 0.001}, ["run", 0.001, "run", 0.001, "run"]),
     ],
 )
-def test_a_rest_comes_between_runs_and_first_only_after_another_case(
-    lab: Lab, runs: Sequence[int], rest_first: bool, told: list[type]
-) -> None:
-    lab.execute(lab.case(step("a")), runs, cooldown=0.001, rest_first=rest_first)
-
-    assert [type(e) for e in lab.events if isinstance(e, Waiting | RunStarted)] == told
-
-
-@pytest.mark.parametrize(
-    ("of_case", "options", "rests"),
-    [
-        ({}, {"rest_first": 0.02}, [0.01, 0.1, 0.02]),  # in proportion to the run before
-        ({"cooldown": 0.003}, {}, [0.003, 0.003]),
-        ({"cooldown": 0.003}, {"cooldown": 0.001}, [0.001, 0.001]),
-    ],
-)
-def test_how_long_the_lab_rests(
-    lab: Lab, of_case: dict[str, Any], options: dict[str, Any], rests: list[float]
+def test_how_long_the_lab_rests_between_runs(
+    lab: Lab, of_case: dict[str, Any], options: dict[str, Any], course: list[object]
 ) -> None:
     lab.script.on("Alpha.work", 0.2, 0.04, 9.0)
 
-    lab.execute(lab.case(step("a"), **of_case), (1, 2, 3), **{"cooldown": None, **options})
+    lab.execute(lab.case(step("a"), **of_case), (1, 2, 3), **options)
 
-    waits = [event.seconds for event in lab.events if isinstance(event, Waiting)]
-    assert waits == pytest.approx(rests)
+    events = [event for event in lab.events if isinstance(event, Waiting | RunStarted)]
+    seen = [event.seconds if isinstance(event, Waiting) else "run" for event in events]
+    assert seen == pytest.approx(course)
 
 
 @pytest.mark.parametrize(
@@ -258,30 +247,29 @@ def test_one_ctrl_c_ends_the_step_and_stops_there(lab: Lab) -> None:
     assert lab.notices
 
 
-@pytest.mark.parametrize(("runs", "interrupted"), [((1, 2), True), ((1,), False)])
-def test_one_ctrl_c_in_the_last_step_completes_the_run(
-    lab: Lab, runs: Sequence[int], interrupted: bool
+@pytest.mark.parametrize(
+    ("runs", "error", "done", "interrupted"),
+    [((1, 2), None, (1,), True), ((1,), None, (1,), False), ((1, 2), NO, (), True)],
+    ids=["another run was wanted", "all was done", "no retry"],
+)
+def test_one_ctrl_c_in_the_last_step_ends_the_run_and_tries_nothing_again(
+    lab: Lab,
+    runs: Sequence[int],
+    error: Exception | None,
+    done: tuple[int, ...],
+    interrupted: bool,
 ) -> None:
-    """It interrupts only where another run was wanted."""
-    lab.script.on("Alpha.work", lambda _: ctrl_c())
-
-    executed = lab.execute(lab.case(step("a")), runs)
-
-    assert (executed.done, executed.interrupted) == ((1,), interrupted)
-
-
-def test_after_ctrl_c_a_failed_step_is_not_tried_again(lab: Lab) -> None:
-    def fail(_call: Call) -> None:
+    def work(_call: Call) -> None:
         ctrl_c()
-        raise NO
+        if error:
+            raise error
 
-    lab.script.on("Alpha.work", fail)
+    lab.script.on("Alpha.work", work)
 
-    executed = lab.execute(lab.case(step("a", retries=5, retry_delay=3600)), (1, 2))
+    executed = lab.execute(lab.case(step("a", retries=5, retry_delay=3600)), runs)
 
-    assert lab.script.count("Alpha.work") == 1
-    assert len(executed.records) == 1
-    assert executed.interrupted
+    assert (executed.done, executed.interrupted) == (done, interrupted)
+    assert len(executed.records) == lab.script.count("Alpha.work") == 1
 
 
 def test_two_ctrl_c_stop_now_and_leave_nothing_running(lab: Lab) -> None:
@@ -301,21 +289,15 @@ def test_two_ctrl_c_stop_now_and_leave_nothing_running(lab: Lab) -> None:
 
 
 def test_two_ctrl_c_while_steps_run_side_by_side(lab: Lab) -> None:
-    aborted, both = threading.Event(), threading.Barrier(2, action=lambda: None)
+    aborted, both = threading.Event(), threading.Barrier(2)
 
     def work(call: Call) -> None:
         both.wait(10)
-        if call.parameters["text"]:
+        # Two signals may be delivered as one: ask until the abort shows that both were heard.
+        while call.parameters["text"] and not aborted.wait(0.01):
             signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
-            signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
-            again(threading.main_thread().ident or 0)
         assert aborted.wait(10)
         raise CommandFailedError("killed")
-
-    def again(main: int) -> None:
-        # Two signals may be delivered as one: ask until the abort shows that both were heard.
-        while not aborted.wait(0.01):
-            signal.pthread_kill(main, signal.SIGINT)
 
     lab.script.on("Crowd.work", always=work)
     lab.script.on("Crowd.abort", lambda _: aborted.set())
@@ -359,32 +341,15 @@ def test_ctrl_c_ends_the_wait_for_the_testbed(lab: Lab) -> None:
 # -- asking the user
 
 
-def enter() -> str:
-    return ""
-
-
-def interrupt() -> str:
-    ctrl_c()
-    return ""
-
-
-def closed() -> str:
-    raise EOFError
-
-
 @pytest.mark.parametrize(
-    ("answer", "works", "asked", "outcome"),
-    [
-        (enter, 2, 2, DONE),
-        (interrupt, 0, 1, Outcome.CANCELLED),
-        (closed, 0, 1, FAILED),
-    ],
+    ("answer", "asked", "outcome"),
+    [(None, 2, DONE), (ctrl_c, 1, Outcome.CANCELLED), (Mock(side_effect=EOFError), 1, FAILED)],
+    ids=["Enter", "Ctrl-C", "nobody"],
 )
 def test_wait_for_user_asks_before_each_step(
     lab: Lab,
     monkeypatch: pytest.MonkeyPatch,
-    answer: Callable[[], str],
-    works: int,
+    answer: Callable[[], None] | None,
     asked: int,
     outcome: Outcome,
 ) -> None:
@@ -392,14 +357,16 @@ def test_wait_for_user_asks_before_each_step(
 
     def respond() -> str:
         before.append(lab.script.count("Alpha.work"))
-        return answer()
+        if answer:
+            answer()
+        return ""
 
     monkeypatch.setattr("builtins.input", respond)
 
     executed = lab.execute(lab.case(step("a"), step("b")), wait_for_user=True)
 
     assert before == [*range(asked)]
-    assert lab.script.count("Alpha.work") == works
+    assert lab.script.count("Alpha.work") == (2 if outcome is DONE else 0)
     [record] = executed.records
-    assert (record.outcome, executed.interrupted) == (outcome, answer is interrupt)
-    assert answer is not closed or "nobody is there to press Enter" in str(record.error)
+    assert (record.outcome, executed.interrupted) == (outcome, answer is ctrl_c)
+    assert outcome is not FAILED or "nobody is there to press Enter" in str(record.error)

@@ -15,8 +15,7 @@ from benchyard.core.model import Outcome
 from benchyard.process.labels import OWNER, labelled
 from benchyard.results.record import read_record
 from benchyard.run.interrupts import reraise_interrupt, two_stage_ctrl_c
-from tests.benchyard.run.conftest import MakeCase
-from tests.conftest import eventually
+from tests.conftest import MakeCase, eventually, process
 
 
 def test_what_is_around_hears_the_first_one_too() -> None:
@@ -62,13 +61,8 @@ def running_lab(
 ) -> Generator[tuple["subprocess.Popen[str]", Path, Path]]:
     """Start ``benchyard run --direct``; give it with its results once its first step runs."""
     up, go = tmp_path / "up", tmp_path / "go"
-    waiting = ["sh", "-c", f"sleep 300 & {WAITING.format(up=up, go=go)}"]
-    command = {"resource": "Process", "command": "execute"}
-    steps = [
-        {"name": "wait", "parameters": {"arguments": waiting}, **command},
-        {"name": "next", "parameters": {"arguments": ["true"]}, **command},
-    ]
-    folder = case_folder("interrupted", *steps)
+    waiting = f"sleep 300 & {WAITING.format(up=up, go=go)}"
+    folder = case_folder("interrupted", process("wait", waiting), process("next", "true"))
     program = Path(sys.executable).with_name("benchyard")
     arguments = [program, "run", folder, "--direct", "--runs", "2", "--cooldown", "0"]
     pipe = subprocess.PIPE

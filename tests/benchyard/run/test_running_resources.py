@@ -11,6 +11,7 @@ import pytest
 from benchyard.core.errors import CommandFailedError, NotReadyError
 from benchyard.core.model import Outcome
 from tests.benchyard.run.conftest import (
+    Act,
     Call,
     FakeResource,
     Lab,
@@ -59,34 +60,30 @@ def test_what_never_started_is_not_stopped_and_may_know_its_version(lab: Lab) ->
 # -- half-finished starts
 
 
-@pytest.mark.parametrize("method", ["start", "wait_until_ready"])
-def test_a_half_finished_start_is_stopped_too(lab: Lab, method: str) -> None:
-    lab.script.on(f"Alpha.{method}", NotReadyError("the port is taken"))
-
-    record = lab.one(step("a"))
-
-    assert record.outcome is FAILED
-    assert life(lab.script)[-2:] == [method, "stop"]
-    assert lab.script.count("Alpha.stop") == 1
-    broken = phases(record)[-2]
-    assert (broken.phase, broken.outcome) == (method[:5].replace("wait_", "ready"), FAILED)
-    assert broken.error is not None
-    assert broken.error.message == "the port is taken"
-    (attempt,) = record.steps[0].attempts
-    assert (attempt.outcome, attempt.repetitions) == (FAILED, ())
-    assert attempt.error == broken.error
-
-
-@pytest.mark.parametrize("method", ["start", "wait_until_ready", "initialize"])
-def test_a_false_from_a_krown_style_life_method_is_an_error(lab: Lab, method: str) -> None:
-    lab.script.on(f"Alpha.{method}", lambda _: False)
+@pytest.mark.parametrize(
+    ("method", "phase"),
+    [("initialize", "initialize"), ("start", "start"), ("wait_until_ready", "ready")],
+)
+@pytest.mark.parametrize("says_false", [True, False])
+def test_a_start_that_fails_or_says_false_is_an_error_and_is_stopped(
+    lab: Lab, method: str, phase: str, *, says_false: bool
+) -> None:
+    taken = NotReadyError("the port is taken")
+    lab.script.on(f"Alpha.{method}", (lambda _: False) if says_false else taken)
 
     record = lab.one(step("a"))
 
     assert record.outcome is FAILED
     assert "Alpha.work" not in lab.script.keys
-    errors = [p.error.message for p in record.phases if p.error]
-    assert errors == [f"Alpha.{method} returned False"]
+    (broken,) = (p for p in phases(record) if p.error)
+    assert (broken.phase, broken.outcome) == (phase, FAILED)
+    assert broken.error is not None
+    assert broken.error.message == (f"Alpha.{method} returned False" if says_false else str(taken))
+    if method != "initialize":
+        assert life(lab.script)[-2:] == [method, "stop"]
+        (attempt,) = record.steps[0].attempts
+        assert (attempt.outcome, attempt.repetitions) == (FAILED, ())
+        assert attempt.error == broken.error
 
 
 # -- defects 35 and 36: whatever raises, everything is stopped
@@ -116,17 +113,17 @@ def test_defect_35_an_exception_anywhere_stops_everything(
 
 
 def test_defect_36_a_stop_that_fails_keeps_no_other_from_stopping(lab: Lab) -> None:
-    for name in ("Alpha", "Beta", "Crowd"):
+    names = ("Alpha", "Beta", "Crowd")
+    for name in names:
         lab.script.on(f"{name}.stop", RuntimeError(f"{name} is stuck"))
 
-    record = lab.one(step("a"), step("b", "Beta"), step("c", "Crowd"))
+    record = lab.one(*(step(name, name) for name in names))
 
-    assert [key for key in lab.script.keys if key.endswith(".stop")] == [
-        *("Crowd.stop", "Beta.stop", "Alpha.stop")
-    ]
+    stopped = [key.removesuffix(".stop") for key in lab.script.keys if key.endswith(".stop")]
+    assert stopped == ["Crowd", "Beta", "Alpha"]
     assert record.outcome is DONE
     assert record.warnings == tuple(
-        f"{name} did not stop cleanly: {name} is stuck" for name in ("Crowd", "Beta", "Alpha")
+        f"{name} did not stop cleanly: {name} is stuck" for name in stopped
     )
 
 
@@ -192,31 +189,21 @@ def workers(lab: Lab) -> list[FakeResource]:
 
 
 @pytest.mark.parametrize("expect_failure", [False, True])
-def test_an_instance_that_died_of_a_command_is_not_used_again(
-    lab: Lab, *, expect_failure: bool
-) -> None:
-    lab.script.on("Alpha.work", NO)
-    lab.script.on("Alpha.alive", lambda _: False)
-
-    record = lab.one(step("a", expect_failure=expect_failure, may_fail=True, retries=0), step("b"))
-
-    assert record.outcome is DONE
-    first, second = workers(lab)
-    assert first is not second
-    assert lab.script.count("Alpha.stop") == 2
-
-
-@pytest.mark.parametrize(("alive", "starts"), [(None, 1), (ConnectionError("gone"), 2)])
-def test_an_instance_that_survived_a_failure_is_used_again_if_it_can_say_so(
-    lab: Lab, alive: Exception | None, starts: int
+@pytest.mark.parametrize(
+    ("alive", "starts"), [(Mock(return_value=False), 2), (ConnectionError("gone"), 2), (None, 1)]
+)
+def test_an_instance_is_used_again_after_a_failure_only_if_it_says_that_it_lives(
+    lab: Lab, alive: Act, starts: int, *, expect_failure: bool
 ) -> None:
     lab.script.on("Alpha.work", NO)
     lab.script.on("Alpha.alive", alive)
 
-    record = lab.one(step("a", retries=1))
+    record = lab.one(step("a", expect_failure=expect_failure, may_fail=True, retries=0), step("b"))
 
     assert record.outcome is DONE
-    assert len(set(map(id, workers(lab)))) == lab.script.count("Alpha.start") == starts
+    workers = {id(call.resource) for call in lab.script.calls if call.key == "Alpha.work"}
+    assert len(workers) == lab.script.count("Alpha.start") == starts
+    assert lab.script.count("Alpha.stop") == starts
 
 
 def test_a_replacement_that_cannot_be_made_says_why_each_time(lab: Lab) -> None:

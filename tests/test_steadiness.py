@@ -87,17 +87,38 @@ def test_what_passes_alone_is_told_and_the_run_passes(
     assert sum("3 passed" in line for line in lines) == 1, "pytest's own line of the second try"
 
 
-def test_what_fails_twice_fails_the_run(verdict: Verdict) -> None:
-    code, lines = verdict(*SCOPE, a="", b=" assert False", **unsteady("x"))
+DIES = {"a": "", "b": " os.kill(os.getpid(), signal.SIGKILL)"}
+SKIPS = UNSTEADY.format(name="skip").replace("assert seen", "seen and pytest.skip(); assert 0")
+
+
+@pytest.mark.parametrize(
+    ("options", "bodies", "said"),
+    [
+        (
+            SCOPE,
+            {"a": "", "b": " assert False", **unsteady("x")},
+            "test_it.py::test_b failed twice",
+        ),
+        (
+            SCOPE,
+            {"a": "", **unsteady("w", "x", "y", "z")},
+            "4 tests failed; more than 3 are not tried again",
+        ),
+        ((), {"a": "", "b": SKIPS}, "no test was executed"),
+        (SCOPE, DIES, "died"),
+        ((), DIES, "pytest did not come to its end"),
+        ((), {}, "pytest ended with exit code 5, and says 5"),
+        (("-x",), {"a": " assert False", "b": ""}, "1 tests never ended: test_it.py::test_b"),
+    ],
+    ids=["twice", "four", "skip", "worker", "pytest", "none", "missed"],
+)
+def test_what_is_no_exception_fails_the_run(
+    verdict: Verdict, options: tuple[str, ...], bodies: dict[str, str], said: str
+) -> None:
+    code, lines = verdict(*options, **bodies)
     assert code == 1
-    assert failed(lines) == ["test_it.py::test_b failed twice"]
+    assert any(said in line for line in failed(lines)), lines
     assert not [line for line in lines if line.startswith("UNSTEADY")]
-
-
-def test_four_that_are_unsteady_are_no_exceptions(verdict: Verdict) -> None:
-    code, lines = verdict(*SCOPE, a="", **unsteady("w", "x", "y", "z"))
-    assert code == 1
-    assert failed(lines) == ["4 tests failed; more than 3 are not tried again"]
 
 
 def test_a_name_with_brackets_colons_and_spaces_is_found_again(verdict: Verdict) -> None:
@@ -125,13 +146,6 @@ def test_a_fixture_that_is_unsteady_counts_as_its_test(verdict: Verdict, when: s
     assert lines[-2:] == ["UNSTEADY: test_it.py::test_of_it", "1 passed, 1 of them unsteady"]
 
 
-def test_a_skip_is_not_what_passes_the_second_time(verdict: Verdict) -> None:
-    body = UNSTEADY.format(name="skip").replace("assert seen", "seen and pytest.skip(); assert 0")
-    code, lines = verdict(a="", b=body)
-    assert code == 1
-    assert failed(lines) == ["no test was executed"]
-
-
 @pytest.mark.parametrize("options", [(), SCOPE], ids=["alone", "workers"])
 def test_a_module_that_cannot_be_collected_is_not_tried_again(
     verdict: Verdict, options: tuple[str, ...]
@@ -141,35 +155,11 @@ def test_a_module_that_cannot_be_collected_is_not_tried_again(
     assert any("test_it.py: cannot be collected" in line for line in failed(lines))
 
 
-def test_a_worker_that_dies_fails_the_run(verdict: Verdict) -> None:
-    code, lines = verdict(*SCOPE, a="", b=" os.kill(os.getpid(), signal.SIGKILL)")
-    assert code == 1
-    assert "died" in failed(lines)[0]
-
-
-def test_pytest_that_dies_fails_the_run(verdict: Verdict) -> None:
-    code, lines = verdict(a="", b=" os.kill(os.getpid(), signal.SIGKILL)")
-    assert code == 1
-    assert "pytest did not come to its end" in failed(lines)
-
-
 def test_an_error_inside_of_pytest_fails_the_run(verdict: Verdict, tmp_path: Path) -> None:
     (tmp_path / "conftest.py").write_text("def pytest_runtest_call(): raise SystemExit(9)")
     code, lines = verdict(a="", b="")
     assert code == 1
     assert failed(lines)
-
-
-def test_no_test_at_all_is_no_success(verdict: Verdict) -> None:
-    code, lines = verdict()
-    assert code == 1
-    assert failed(lines) == ["pytest ended with exit code 5, and says 5"]
-
-
-def test_what_never_ended_is_missed(verdict: Verdict) -> None:
-    code, lines = verdict("-x", a=" assert False", b="")
-    assert code == 1
-    assert "1 tests never ended: test_it.py::test_b" in failed(lines)
 
 
 def test_exit_codes_that_contradict_the_ledger_are_failures(tmp_path: Path) -> None:

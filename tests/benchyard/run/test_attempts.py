@@ -41,23 +41,14 @@ def test_defect_13_and_14_the_duration_is_the_command_alone(lab: Lab) -> None:
     record = lab.one(step("a"))
 
     assert record.steps[0].durations_s == [0.5]
+    used = record.steps[0].attempts[0].repetitions[0].used
+    assert used == {"ticks": 0.75, "level": 7.0}, "between the boundaries around the command"
     assert [(p.phase, p.step, p.duration_s) for p in phases(record)] == [
         ("initialize", None, 100.0),
         ("start", 1, 20.0),
         ("ready", 1, 3.0),
         ("stop", None, 7.0),
     ]
-
-
-def test_used_is_the_difference_of_the_boundaries_around_the_command(lab: Lab) -> None:
-    lab.cost = 0.5
-    lab.script.on("Alpha.start", 9.0)
-    lab.script.on("Alpha.work", 2.0)
-
-    repetition = lab.one(step("a")).steps[0].attempts[0].repetitions[0]
-
-    assert repetition.used == {"ticks": 2.5, "level": 7.0}
-    assert repetition.duration_s == 2.0
 
 
 def test_each_repetition_is_timed_by_itself_and_warmups_are_told_apart(lab: Lab) -> None:

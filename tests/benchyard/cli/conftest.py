@@ -13,7 +13,6 @@ import pytest
 from benchyard.cli import call
 from tests.benchyard.show.curves.conftest import make_run
 from tests.children import ending
-from tests.here import RunHere, runner
 
 __all__ = ["make_run"]
 
@@ -28,12 +27,16 @@ class Said(NamedTuple):
 class Cli(Protocol):
     """Calls ``benchyard``, checks its exit code (None: any), and returns what it printed."""
 
-    def __call__(self, *arguments: object, code: int | None = 0) -> Said: ...
+    def __call__(
+        self, *arguments: object, code: int | None = 0, cwd: Path | None = None
+    ) -> Said: ...
 
 
 @pytest.fixture
-def cli(capsys: pytest.CaptureFixture[str]) -> Cli:
-    def called(*arguments: object, code: int | None = 0) -> Said:
+def cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Cli:
+    def called(*arguments: object, code: int | None = 0, cwd: Path | None = None) -> Said:
+        if cwd is not None:
+            monkeypatch.chdir(cwd)
         capsys.readouterr()
         ended = call([*map(str, arguments)])
         printed = capsys.readouterr()
@@ -45,10 +48,10 @@ def cli(capsys: pytest.CaptureFixture[str]) -> Cli:
 
 
 @pytest.fixture
-def run_here(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> RunHere:
-    return runner(capsys, monkeypatch, tmp_path)
+def run_here(cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Cli:
+    """Call it in the folder of the test."""
+    monkeypatch.chdir(tmp_path)
+    return cli
 
 
 def seen_in_a_terminal(*words: object, **options: Any) -> tuple[int, bytes]:

@@ -6,7 +6,6 @@ import pytest
 
 from benchyard.case.new_case import TEMPLATES
 from tests.benchyard.cli.conftest import Cli
-from tests.here import RunHere
 
 ONCE = ("--direct", "--runs", "1", "--cooldown", "0")
 
@@ -20,25 +19,20 @@ ONCE = ("--direct", "--runs", "1", "--cooldown", "0")
         for name in TEMPLATES
     ],
 )
-def test_a_new_case_is_valid_and_can_be_executed(run_here: RunHere, template: str) -> None:
+def test_a_new_case_is_valid_and_can_be_executed(run_here: Cli, template: str) -> None:
     made = run_here("new", "mine", "--template", template)
-    assert made.returncode == 0, made.stderr
-    _, _, advised = made.stdout.strip().partition("then: benchyard ")
-    ended = run_here("validate", *advised.split()[1:])
-    assert ended.returncode == 0, ended.stdout
+    _, _, advised = made.out.strip().partition("then: benchyard ")
+    run_here("validate", *advised.split()[1:])
     if template != "container":
-        ended = run_here(*advised.split(), *ONCE)
-        assert ended.returncode == 0, ended.stderr
+        run_here(*advised.split(), *ONCE)
 
 
-def test_commands_become_steps(run_here: RunHere, tmp_path: Path) -> None:
-    made = run_here("new", "mine", "--from-command", "true", "--from-command", "echo a b")
-    assert made.returncode == 0, made.stderr
+def test_commands_become_steps(run_here: Cli, tmp_path: Path) -> None:
+    run_here("new", "mine", "--from-command", "true", "--from-command", "echo a b")
     assert '"echo a b"' in (tmp_path / "mine/metadata.json").read_text()
-    assert run_here("run", "mine", *ONCE).returncode == 0
-    again = run_here("new", "mine", "--from-command", "true")
-    assert again.returncode == 2
-    assert "something is there already" in again.stderr
+    run_here("run", "mine", *ONCE)
+    again = run_here("new", "mine", "--from-command", "true", code=2)
+    assert "something is there already" in again.err
 
 
 def test_a_shell_is_for_commands(cli: Cli, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,8 @@ import pytest
 
 from benchyard.results.folders import Results
 from benchyard.results.record import read_record
+from tests.benchyard.cli.conftest import Cli
 from tests.conftest import MakeCase, eventually, process
-from tests.here import RunHere
 
 pytestmark = pytest.mark.slow
 
@@ -51,26 +52,22 @@ def found(results: Path) -> dict[int, tuple[int, bytes]]:
     return {path.stat().st_ino: (path.stat().st_mtime_ns, path.read_bytes()) for path in files}
 
 
-def test_nothing_foreign_in_and_around_results_is_touched(case: Path, run_here: RunHere) -> None:
+def test_nothing_foreign_in_and_around_results_is_touched(case: Path, run_here: Cli) -> None:
     results = case / "results"
     common = ("--direct", "--cooldown", "0", "--publish", "none", "--root", case)
     names = ("thesis.tex", "run_9/thesis.tex", "run_9.replaced/thesis.tex", "notes/run_1/x")
     around = [results / name for name in (*names, "earlier/mine/run_1/x", "../stats.csv")]
     before = {path: traits(foreign(path)) for path in around}
 
-    def execute(*options: str) -> "subprocess.CompletedProcess[str]":
-        ended = run_here("run", *common, "--runs", "2", *options)
-        assert ended.returncode == 0, ended.stderr
-        return ended
-
+    execute = partial(run_here, "run", *common, "--runs", "2")
     execute()
     whose = [traits(foreign(results / "run_1" / name)) for name in ("a.tex", "process/a.tex")]
     execute("--new")
     execute("--force")
     whose.append(traits(foreign(results / "run_2" / "later.tex")))
     ended = execute("--force")
-    assert "holds what Benchyard did not make, and is kept as it was" in ended.stderr
-    assert run_here("clean", "--yes", "--root", case).returncode == 0
+    assert "holds what Benchyard did not make, and is kept as it was" in ended.err
+    run_here("clean", "--yes", "--root", case)
 
     assert {path: traits(path) for path in around} == before
     there = found(results)
@@ -84,24 +81,23 @@ def test_nothing_foreign_in_and_around_results_is_touched(case: Path, run_here: 
 )
 @pytest.mark.parametrize("how", [(), ("--force",), ("--new",)])
 def test_what_has_the_place_of_results_is_refused_before_anything_is_done(
-    case: Path, run_here: RunHere, name: str, how: tuple[str, ...]
+    case: Path, run_here: Cli, name: str, how: tuple[str, ...]
 ) -> None:
     file = foreign(case / "results" / name)
     before = traits(file)
 
-    ended = run_here("run", "--direct", "--root", case, "--runs", "2", *how)
+    ended = run_here("run", "--direct", "--root", case, "--runs", "2", *how, code=2)
 
-    assert ended.returncode == 2, ended.stderr
-    assert len(ended.stderr.splitlines()) == 1
-    assert "was not made by Benchyard, and would be replaced: move it away" in ended.stderr
+    assert len(ended.err.splitlines()) == 1
+    assert "was not made by Benchyard, and would be replaced: move it away" in ended.err
     assert traits(file) == before
-    assert run_here("clean", "--yes", "--root", case).stdout == "removed 0 results\n"
+    assert run_here("clean", "--yes", "--root", case).out == "removed 0 results\n"
     assert [path for path in case.rglob("results/**/*") if path.is_file()] == [file]
 
 
-def test_stats_writes_over_nobody_s_file(case: Path, run_here: RunHere) -> None:
+def test_stats_writes_over_nobody_s_file(case: Path, run_here: Cli) -> None:
     options = ("--direct", "--cooldown", "0", "--publish", "none", "--runs", "1")
-    assert run_here("run", "--root", case, *options).returncode == 0
+    run_here("run", "--root", case, *options)
     for name, code, said in (
         ("stats.csv", 0, "stats.csv is not Benchyard's and stays as it is"),
         ("summary.json", 2, "summary.json was not made by Benchyard"),
@@ -109,9 +105,8 @@ def test_stats_writes_over_nobody_s_file(case: Path, run_here: RunHere) -> None:
         file = case / "results" / name
         file.unlink()
         before = traits(foreign(file))
-        ended = run_here("stats", "--root", case)
-        assert ended.returncode == code, ended.stderr
-        assert said in ended.stdout + ended.stderr
+        ended = run_here("stats", "--root", case, code=code)
+        assert said in ended.out + ended.err
         assert traits(file) == before
 
 
@@ -123,16 +118,15 @@ def test_stats_writes_over_nobody_s_file(case: Path, run_here: RunHere) -> None:
         *("doctor --results", "publish --datadir", "publish --archivedir", "publish"),
     ],
 )
-def test_an_empty_text_is_no_folder(case: Path, run_here: RunHere, words: str) -> None:
+def test_an_empty_text_is_no_folder(case: Path, run_here: Cli, words: str) -> None:
     before = found(case.parent)
-    ended = run_here(*words.split(), "", cwd=case.parent)
-    assert ended.returncode == 2, ended.stderr
-    assert "an empty text names nothing" in ended.stderr
+    ended = run_here(*words.split(), "", cwd=case.parent, code=2)
+    assert "an empty text names nothing" in ended.err
     assert found(case.parent) == before
 
 
 @pytest.mark.requires("mount")
-def test_clean_of_a_folder_for_reading_only_removes_nothing(case: Path, run_here: RunHere) -> None:
+def test_clean_of_a_folder_for_reading_only_removes_nothing(case: Path, run_here: Cli) -> None:
     results = case / "results"
     results.mkdir()
     subprocess.run(["/bin/mount", "-t", "tmpfs", "none", results], check=True)
@@ -140,10 +134,9 @@ def test_clean_of_a_folder_for_reading_only_removes_nothing(case: Path, run_here
         foreign(results / "run_1" / ".done").write_text("")
         subprocess.run(["/bin/mount", "-o", "remount,ro", results], check=True)
         before = found(results)
-        ended = run_here("clean", "--yes", "--root", case)
-        assert ended.returncode == 2
-        assert "cannot be written: nothing was removed" in ended.stderr
-        assert len(ended.stderr.splitlines()) == 1
+        ended = run_here("clean", "--yes", "--root", case, code=2)
+        assert "cannot be written: nothing was removed" in ended.err
+        assert len(ended.err.splitlines()) == 1
         assert found(results) == before
     finally:
         subprocess.run(["/bin/umount", results], check=True)
@@ -182,7 +175,7 @@ def assert_sound(results: Path, runs: list[int]) -> None:
 
 
 def test_two_labs_with_different_locks_take_turns_on_one_results_folder(
-    case_folder: MakeCase, tmp_path: Path, run_here: RunHere
+    case_folder: MakeCase, tmp_path: Path, run_here: Cli
 ) -> None:
     turns, go = tmp_path / "turns", tmp_path / "go"
     case = case_folder("shared", taking_turns(turns, f"until [ -e {go} ]; do sleep 0.1; done"))
@@ -194,8 +187,8 @@ def test_two_labs_with_different_locks_take_turns_on_one_results_folder(
         assert refused.returncode == 1
         (case / "results" / "run_7").mkdir()
         (case / "results" / "run_7" / ".done").touch()
-        cleaned = run_here("clean", "--yes", "--root", case)
-        assert (cleaned.returncode, busy in cleaned.stderr) == (1, True)
+        cleaned = run_here("clean", "--yes", "--root", case, code=1)
+        assert busy in cleaned.err
         with lab(case, turns, "three", "--runs", "2", "--force") as three:
             assert three.stderr is not None
             told = next(line for line in three.stderr if "waiting for" in line)

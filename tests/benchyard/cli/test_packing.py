@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
+from tests.benchyard.cli.conftest import Cli
 from tests.conftest import MakeCase, RunBenchyard, process, tree
-from tests.here import RunHere
 
 ONCE = ("--direct", "--cooldown", "0", "--publish", "none", "--runs", "1")
 CLASS = '''
@@ -36,13 +36,11 @@ Good = Callable[..., str]
 
 
 @pytest.fixture
-def good(run_here: RunHere) -> Good:
+def good(run_here: Cli) -> Good:
     """Return a function that calls what must succeed; give all that it said."""
 
     def called(*words: str | Path) -> str:
-        ended = run_here(*words)
-        assert ended.returncode == 0, ended.stderr
-        return ended.stdout + ended.stderr
+        return "".join(run_here(*words))
 
     return called
 
@@ -71,14 +69,12 @@ def manifest(pack: Path) -> dict[str, Any]:
 
 
 def test_a_pack_is_measured_again_beside_what_was_packed(
-    pack: Path, good: Good, run_here: RunHere, tmp_path: Path
+    pack: Path, good: Good, run_here: Cli, tmp_path: Path
 ) -> None:
     checked = good("reproduce", pack, "--check")
     assert "verified: " in checked
     assert not (tmp_path / "paper").exists()
-    told = json.loads(
-        run_here("reproduce", pack, "--cooldown", "0", "--runs", "2", "--json").stdout
-    )
+    told = json.loads(run_here("reproduce", pack, "--cooldown", "0", "--runs", "2", "--json").out)
     assert told["digest"] in checked
     assert told["comparison"]["format"] == "benchyard-comparison"
     assert "files of the case" not in str(told["comparison"])
@@ -112,7 +108,7 @@ def test_what_a_pack_holds(pack: Path, case: Path, good: Good) -> None:
 
 
 def test_steps_that_cases_share_come_along(
-    case_folder: MakeCase, good: Good, run_here: RunHere, tmp_path: Path
+    case_folder: MakeCase, good: Good, run_here: Cli, tmp_path: Path
 ) -> None:
     case_folder("one", {"include": "../common/steps.json"})
     case_folder("two", {"include": "../common/steps.json"})
@@ -125,15 +121,15 @@ def test_steps_that_cases_share_come_along(
     assert {"cases/one/common/steps.json", "cases/two/common/steps.json"} <= set(held)
     assert "files of the case" not in good("reproduce", "p.zip", "--cooldown", "0")
     shared.write_text(json.dumps([process("step", "echo")]))
-    ended = run_here("pack", "cases", "-o", "p.zip")
-    assert "one: files of the case have changed since run 1" in ended.stderr
+    ended = run_here("pack", "cases", "-o", "p.zip", code=2)
+    assert "one: files of the case have changed since run 1" in ended.err
 
 
 def test_everything_that_speaks_against_packing_is_told_at_once(
     case: Path,
     case_folder: MakeCase,
     good: Good,
-    run_here: RunHere,
+    run_here: Cli,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -151,8 +147,7 @@ def test_everything_that_speaks_against_packing_is_told_at_once(
     os.mkfifo(shared / "pipe")
     (shared / "note.txt").write_text("it is correct-horse, is it not")
     monkeypatch.setenv("PASSWORD_OF_TEST", "correct-horse")
-    ended = run_here("pack", case, other, linked, "-o", "p.zip")
-    assert ended.returncode == 2
+    ended = run_here("pack", case, other, linked, "-o", "p.zip", code=2)
     for text in (
         "passwd leads out of cases/sorts/data/shared: put a copy there",
         "etc leads out of cases/sorts/data/shared: put a copy there",
@@ -165,8 +160,8 @@ def test_everything_that_speaks_against_packing_is_told_at_once(
         "sorts: files of the case have changed since run 1",
         "other has no finished run to compare with",
     ):
-        assert text in ended.stderr
-    assert "correct-horse" not in ended.stderr
+        assert text in ended.err
+    assert "correct-horse" not in ended.err
     assert not (tmp_path / "p.zip").exists()
 
 
@@ -200,17 +195,16 @@ def test_classes_of_ones_own_come_along(
     assert {name for name in classes if "__pycache__" not in name} == {"mine.py", "_helper.py"}
 
 
-def test_a_damaged_pack_is_wrong_input(pack: Path, run_here: RunHere, tmp_path: Path) -> None:
+def test_a_damaged_pack_is_wrong_input(pack: Path, run_here: Cli, tmp_path: Path) -> None:
     pack.write_bytes(pack.read_bytes()[:-300])
     for options in (("--check",), ()):
-        ended = run_here("reproduce", pack, *options)
-        assert ended.returncode == 2
-        assert "paper.benchyard.zip is no pack, or damaged" in ended.stderr
+        ended = run_here("reproduce", pack, *options, code=2)
+        assert "paper.benchyard.zip is no pack, or damaged" in ended.err
     assert not (tmp_path / "paper").exists()
 
 
 def test_a_program_that_is_not_there_is_told_before_it_fails(
-    case_folder: MakeCase, good: Good, run_here: RunHere, tmp_path: Path
+    case_folder: MakeCase, good: Good, run_here: Cli, tmp_path: Path
 ) -> None:
     tool = tmp_path / "bin" / "our-tool"
     tool.parent.mkdir()
@@ -222,15 +216,14 @@ def test_a_program_that_is_not_there_is_told_before_it_fails(
         good("run", case, *ONCE)
         good("pack", case, "-o", "t.zip")
     assert "the program our-tool is not here" in good("reproduce", "t.zip", "--check")
-    ended = run_here("reproduce", "t.zip", "--cooldown", "0")
-    assert ended.returncode == 1
-    assert "the program our-tool is not here" in ended.stdout
-    assert "baseline: as packed" not in ended.stdout
+    ended = run_here("reproduce", "t.zip", "--cooldown", "0", code=1)
+    assert "the program our-tool is not here" in ended.out
+    assert "baseline: as packed" not in ended.out
 
 
 @pytest.mark.slow
 def test_a_regression_ends_as_in_a_comparison(
-    case_folder: MakeCase, good: Good, run_here: RunHere, tmp_path: Path
+    case_folder: MakeCase, good: Good, run_here: Cli, tmp_path: Path
 ) -> None:
     """Here a step takes long only where a file says so: on the reviewer's host."""
     slow = tmp_path / "slow"
@@ -238,9 +231,8 @@ def test_a_regression_ends_as_in_a_comparison(
     good("run", case, *ONCE[:-1], "8")
     good("pack", case, "-o", "w.zip")
     slow.touch()
-    ended = run_here("reproduce", "w.zip", "--cooldown", "0")
-    assert ended.returncode == 3, ended.stdout
-    assert "slower" in ended.stdout
+    ended = run_here("reproduce", "w.zip", "--cooldown", "0", code=3)
+    assert "slower" in ended.out
 
 
 @pytest.mark.slow

@@ -16,7 +16,6 @@ from benchyard.timing.commands import Surroundings, make_commands
 from benchyard.timing.course import Course
 from benchyard.timing.execution import Execution
 from tests.benchyard.cli.conftest import Cli
-from tests.here import RunHere
 
 
 def test_two_commands_are_ranked(cli: Cli) -> None:
@@ -86,12 +85,12 @@ def test_an_output_is_refused_before_anything_is_executed(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("text", ["${env:HOME}", "${matrix.n}", "$${x}", "$$", "${HOME}"])
-def test_a_saved_command_does_the_same(run_here: RunHere, tmp_path: Path, text: str) -> None:
+def test_a_saved_command_does_the_same(run_here: Cli, tmp_path: Path, text: str) -> None:
     run_here("time", "--runs", "6", f"printf %s '{text}'", "--save", "saved")
     run_here("run", "saved", "--runs", "1", "--direct", "--cooldown", "0")
     [printed] = (tmp_path / "saved" / "results" / "run_1" / "process").glob("*.stdout.txt")
     assert printed.read_text() == text
-    assert text in run_here("list", "saved", "--json").stdout
+    assert text in run_here("list", "saved", "--json").out
 
 
 def test_a_command_of_several_lines_is_one_line(cli: Cli, tmp_path: Path) -> None:
@@ -132,17 +131,14 @@ def test_commands_write_into_stdout_and_pipes(tmp_path: Path) -> None:
     assert "6 executions" in said.stderr
 
 
-def test_a_case_is_made_and_can_be_executed(run_here: RunHere, tmp_path: Path) -> None:
+def test_a_case_is_made_and_can_be_executed(run_here: Cli, tmp_path: Path) -> None:
     (tmp_path / "words").write_text("b\na\n")
     around = ("--setup", "true", "--prepare", "true", "--cleanup", "true")
     save = ("--save", "made", "--input", "words", "--runs", "1", *around)
     ended = run_here("time", "sort", "sort -r", "sort", *save)
-    assert ended.returncode == 0, ended.stderr
     ended = run_here("run", "made", "--direct", "--runs", "1", "--cooldown", "0")
-    assert ended.returncode == 0, ended.stderr
-    ended = run_here("time", "true", *save)
-    assert ended.returncode == 2
-    assert "something is there already" in ended.stderr
+    ended = run_here("time", "true", *save, code=2)
+    assert "something is there already" in ended.err
 
 
 @pytest.mark.parametrize(

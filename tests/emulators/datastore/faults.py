@@ -1,6 +1,5 @@
 """Faults to order: the next calls, or some of all, fail, come late, or cut the line."""
 
-import contextlib
 import os
 import random
 import re
@@ -9,7 +8,8 @@ import socket
 import threading
 import time
 from collections import Counter
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -20,6 +20,7 @@ from tests.emulators.datastore.protocol import RefusedError, invalid
 
 When = Literal["before", "half", "after"]
 Act = Literal["fail", "slow", "drop", "die"]
+_TCP = (socket.AF_INET, socket.SOCK_STREAM)
 
 
 @dataclass(slots=True)
@@ -140,19 +141,7 @@ def cut(peer: str) -> None:
     """
     port = int(re.findall(r"\d+", peer)[-1])
     for descriptor in Path("/proc/self/fd").iterdir():
-        with contextlib.suppress(OSError), _connection(int(descriptor.name)) as connection:
+        # Of what is no connection, the name of its peer is an error.
+        with suppress(OSError), socket.fromfd(int(descriptor.name), *_TCP) as connection:
             if connection.getpeername()[1:2] == (port,):
                 connection.shutdown(socket.SHUT_RDWR)
-
-
-@contextlib.contextmanager
-def _connection(descriptor: int) -> Generator[socket.socket]:
-    """Give a second handle on a descriptor of this process that is a socket."""
-    twin = os.dup(descriptor)
-    try:
-        connection = socket.socket(fileno=twin)
-    except OSError:
-        os.close(twin)
-        raise
-    with connection:
-        yield connection

@@ -88,16 +88,11 @@ def _key_size(key: Message) -> int:
 
 
 def _value_size(name: str, value: Message) -> int:
-    match value.WhichOneof("value_type"):
-        case "string_value":
-            size = len(value.string_value.encode())
-        case _:
-            only(
-                value,
-                *("null_value", "boolean_value", "integer_value", "double_value"),
-                *("timestamp_value", "exclude_from_indexes", "meaning"),
-            )
-            return 8
+    if value.WhichOneof("value_type") != "string_value":
+        numbers = ("null_value", "boolean_value", "integer_value", "double_value")
+        only(value, *numbers, "timestamp_value", "exclude_from_indexes", "meaning")
+        return 8
+    size = len(value.string_value.encode())
     limit = MAX_UNINDEXED if value.exclude_from_indexes else MAX_INDEXED
     if size > limit:
         invalid(f'The value of property "{name}" is longer than {limit} bytes.')

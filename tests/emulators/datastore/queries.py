@@ -102,11 +102,8 @@ class Plan:
         Raises:
             RefusedError: If it is none, or none that this server knows.
         """
-        only(
-            query,
-            *("kind", "filter", "order", "projection", "distinct_on"),
-            *("start_cursor", "limit"),
-        )
+        known = ("kind", "filter", "order", "projection", "distinct_on", "start_cursor", "limit")
+        only(query, *known)
         if len(query.kind) != 1:
             invalid("kind is required for filter and order")
         conditions = tuple(_conditions(query))
@@ -149,9 +146,8 @@ class Plan:
         """Return what is found, in order; of what is to be distinct the first."""
         names = {each.name for each in (*self.conditions, *self.orders)}
         names |= {*self.projection, *self.distinct}
-        known = [(row, _indexed(row, names)) for row in sorted(rows, key=_key)]
-        found = [(row, values) for row, values in known if len(values) == len(names)]
-        found = [(row, values) for row, values in found if self._admits(values)]
+        indexed = [(row, _indexed(row, names)) for row in sorted(rows, key=_key)]
+        found = [(row, values) for row, values in indexed if self._admits(names, values)]
         columns = _with(self.sorted_by, [*self.distinct, *self.projection])
         for column in reversed(columns):
             found.sort(key=lambda each, name=column.name: each[1][name], reverse=column.descending)
@@ -176,8 +172,8 @@ class Plan:
             result.entity.properties[name].CopyFrom(value)
             result.entity.properties[name].meaning = _FROM_INDEX
 
-    def _admits(self, values: dict[str, Sortable]) -> bool:
-        return all(
+    def _admits(self, names: set[str], values: dict[str, Sortable]) -> bool:
+        return values.keys() == names and all(
             _OPERATORS[each.operator](values[each.name], each.value) for each in self.conditions
         )
 
@@ -251,52 +247,35 @@ class Index(NamedTuple):
         )
 
 
-class Indexes:
-    """The composite indexes of a database.
+def read_indexes(path: Path) -> list[Index]:
+    """Read the composite indexes of an index.yaml."""
+    document: dict[str, list[dict[str, Any]]] = yaml.safe_load(path.read_text("utf-8")) or {}
+    found: list[Index] = []
+    for given in document.get("indexes") or ():
+        columns = (
+            Column(each["name"], str(each.get("direction", "asc")).startswith("desc"))
+            for each in given["properties"]
+        )
+        found.append(Index(given["kind"], tuple(columns)))
+    return found
 
-    The real service also joins several indexes for one query; this one does not.
+
+def check_index(plan: Plan, known: Sequence[Index]) -> None:
+    """Refuse a query that no index answers.
+
+    Queries on one property, and those that only hold properties equal, need none. The real service
+    also joins several indexes for one query; this one does not.
     Source: https://cloud.google.com/datastore/docs/concepts/indexes
 
-    Args:
-        known: None if every query shall find the index that it needs.
+    Raises:
+        RefusedError: If so; it says which index would.
     """
-
-    def __init__(self, known: Sequence[Index] | None = ()) -> None:
-        self._known = known
-
-    @classmethod
-    def read(cls, path: Path) -> Self:
-        """Read an index.yaml."""
-        document: dict[str, Any] = yaml.safe_load(path.read_text("utf-8")) or {}
-        listed: list[dict[str, Any]] = document.get("indexes") or []
-        return cls(list(map(_index, listed)))
-
-    def check(self, plan: Plan) -> None:
-        """Refuse a query that no index answers.
-
-        Queries on one property, and those that only hold properties equal, need none.
-
-        Raises:
-            RefusedError: If so; it says which index would.
-        """
-        equal, sorted_by = sorted(plan.equal), plan.sorted_by
-        sorted_names = {each.name for each in sorted_by}
-        projected = sorted(set(plan.projection) - sorted_names)
-        names = {*equal, *sorted_names, *projected}
-        if self._known is None or len(names) < 2 or not (sorted_by or projected):
-            return
-        columns = (*map(Column, equal), *sorted_by, *map(Column, projected))
-        needed = Index(plan.kind, columns)
-        if not any(each.answers(needed, len(equal), len(sorted_by)) for each in self._known):
-            raise RefusedError(
-                grpc.StatusCode.FAILED_PRECONDITION,
-                f"no matching index found. recommended index is {needed}",
-            )
-
-
-def _index(given: dict[str, Any]) -> Index:
-    columns = (
-        Column(each["name"], str(each.get("direction", "asc")).startswith("desc"))
-        for each in given["properties"]
-    )
-    return Index(given["kind"], tuple(columns))
+    equal, sorted_by = sorted(plan.equal), plan.sorted_by
+    sorted_names = {each.name for each in sorted_by}
+    projected = sorted(set(plan.projection) - sorted_names)
+    if len({*equal, *sorted_names, *projected}) < 2 or not (sorted_by or projected):
+        return
+    needed = Index(plan.kind, (*map(Column, equal), *sorted_by, *map(Column, projected)))
+    if not any(each.answers(needed, len(equal), len(sorted_by)) for each in known):
+        text = f"no matching index found. recommended index is {needed}"
+        raise RefusedError(grpc.StatusCode.FAILED_PRECONDITION, text)

@@ -23,7 +23,7 @@ sys.path[:1] = sys.path[:1] if __package__ else [str(Path(__file__).resolve().pa
 
 from tests.emulators.datastore.faults import Fault  # noqa: E402
 from tests.emulators.datastore.protocol import SERVICE, RefusedError  # noqa: E402
-from tests.emulators.datastore.queries import Indexes  # noqa: E402
+from tests.emulators.datastore.queries import read_indexes  # noqa: E402
 from tests.emulators.datastore.service import BATCH_BYTES, Admission, Call, Service  # noqa: E402
 from tests.emulators.datastore.store import Store  # noqa: E402
 
@@ -123,12 +123,13 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _service(given: argparse.Namespace) -> Service:
-    if given.index == "any":
-        indexes = Indexes(None)
-    else:
-        indexes = Indexes.read(Path(given.index)) if given.index else Indexes()
-    store = Store(given.data)
-    return Service(indexes, store, legacy=given.legacy, batch_bytes=given.batch_bytes)
+    indexes = read_indexes(Path(given.index)) if given.index not in (None, "any") else []
+    return Service(
+        None if given.index == "any" else indexes,
+        Store(given.data),
+        legacy=given.legacy,
+        batch_bytes=given.batch_bytes,
+    )
 
 
 def _end_with_input() -> None:

@@ -19,9 +19,7 @@ def started(*arguments: str) -> "subprocess.Popen[str]":
 
 
 @pytest.mark.parametrize("options", [[], ["--while-stdin"]])
-def test_it_tells_its_address_and_ends_when_told_or_with_whoever_started_it(
-    options: list[str],
-) -> None:
+def test_it_tells_its_address_and_ends_when_told_or_with_its_starter(options: list[str]) -> None:
     with started(*options) as child:
         assert child.stdin
         assert child.stdout
@@ -42,9 +40,7 @@ def test_what_it_cannot_do_is_told_at_once(ours: Emulator) -> None:
             assert child.wait(20) == 1
 
 
-def test_the_switch_brings_googles_emulator_where_it_is_installed(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_switch_brings_googles_emulator_if_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(SWITCH, "gcloud")
     monkeypatch.setenv("PATH", "/nowhere")
     with pytest.raises(pytest.skip.Exception, match="is not installed"), running():

@@ -1,6 +1,5 @@
 import itertools
 import json
-import random
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -182,9 +181,7 @@ def every_page(catalogue: Catalogue, query: EntryQuery) -> list[str]:
 
 @pytest.mark.parametrize("sort", [*SORTS, "parameter:scale", "parameter:step1.mode"])
 @pytest.mark.parametrize("sign", ["", "-"])
-def test_cursors_and_offsets_agree_in_every_order(
-    catalogue: Catalogue, sort: str, sign: str
-) -> None:
+def test_cursors_and_offsets_agree_in_any_order(catalogue: Catalogue, sort: str, sign: str) -> None:
     query = EntryQuery(sort=sign + sort, limit=5)
     whole = catalogue.page(replace(query, limit=None)).entries
     by_offset = [catalogue.page(replace(query, offset=at)).entries for at in (0, 5, 10)]
@@ -217,21 +214,15 @@ def test_limits_and_offsets_beyond_the_end_are_empty(catalogue: Catalogue) -> No
     assert len(catalogue.page(EntryQuery(offset=-3)).entries) == 10
 
 
-@pytest.mark.parametrize("after", ["", "!", "AAAA", "é", "kw"])
-def test_a_damaged_cursor_is_told(catalogue: Catalogue, after: str) -> None:
-    with pytest.raises(InputError, match="begin at the first page"):
-        catalogue.page(EntryQuery(after=after))
-
-
-def test_a_cursor_of_another_order_is_told(catalogue: Catalogue) -> None:
-    after = catalogue.page(EntryQuery(limit=2)).next
-    with pytest.raises(InputError, match="in another order"):
-        catalogue.page(EntryQuery(sort="title", after=after))
-
-
-def test_an_unknown_order_is_told(catalogue: Catalogue) -> None:
-    with pytest.raises(InputError, match=r"cannot be sorted by 'statred'.*started"):
-        catalogue.page(EntryQuery(sort="statred"))
+def test_a_damaged_or_foreign_cursor_and_an_unknown_order_are_told(catalogue: Catalogue) -> None:
+    foreign = EntryQuery(sort="title", after=catalogue.page(EntryQuery(limit=2)).next)
+    refused = [(foreign, "in another order")]
+    refused += [(EntryQuery(sort="statred"), "cannot be sorted by 'statred'.*started")]
+    for after in ("", "!", "AAAA", "é", "kw"):
+        refused.append((EntryQuery(after=after), "begin at the first page"))
+    for query, said in refused:
+        with pytest.raises(InputError, match=said):
+            catalogue.page(query)
 
 
 # -- cases
@@ -267,11 +258,8 @@ def test_steps_of_a_case_come_in_the_order_of_its_runs(root: Path) -> None:
     put_run(results, 1, steps=(step(1, outcome=Outcome.FAILED),), outcome=Outcome.FAILED)
     catalogue = looked(root)
     [case] = catalogue.cases(EntryQuery(cases=("steps",)))
-    told = [
-        (one.run, one.step.step, one.step.outcome, one.step.median_s, one.step.suspect)
-        for one in catalogue.steps_of(case.id)
-    ]
-    assert told == [
+    found = [(one.run, one.step) for one in catalogue.steps_of(case.id)]
+    assert [(run, one.step, one.outcome, one.median_s, one.suspect) for run, one in found] == [
         (1, "step1", "failed", None, False),
         (2, "step1", "completed", 2.0, False),
         (2, "step2", "completed", 4.0, True),
@@ -291,12 +279,8 @@ def test_values_come_with_their_number(catalogue: Catalogue) -> None:
     assert catalogue.values("parameter")["step1.mode"] == 6
     assert catalogue.values("host", EntryQuery(tags=("io",))) == {"bench-02": 4}
     fields = ("tag", "parameter:scale", "host")
-    for query in (
-        EntryQuery(),
-        EntryQuery(text="tpch"),
-        EntryQuery(tags=("io",)),
-        EntryQuery(formats=("run",)),
-    ):
+    queries = [EntryQuery(), EntryQuery(text="tpch"), EntryQuery(tags=("io",))]
+    for query in (*queries, EntryQuery(formats=("run",))):
         each = {field: catalogue.values(field, query) for field in fields}
         assert catalogue.values_of(fields, query) == each
     with pytest.raises(InputError, match=r"no field 'hots'.*host"):
@@ -313,15 +297,6 @@ def test_answers_are_those_of_the_present(root: Path, catalogue: Catalogue) -> N
     assert catalogue.generation > generation
     assert catalogue.values("tag", EntryQuery(text="sort")) == {"io": 4, "new": 1}
     assert catalogue.page(EntryQuery(text="sort")).total == 5
-
-
-def test_many_pages_at_random_are_slices_of_the_whole(catalogue: Catalogue) -> None:
-    chance = random.Random(1)  # noqa: S311 - not a secret
-    whole = list(catalogue.page(EntryQuery(limit=None)).entries)
-    for _ in range(50):
-        offset, limit = chance.randrange(14), chance.randrange(14)
-        page = catalogue.page(EntryQuery(offset=offset, limit=limit))
-        assert list(page.entries) == whole[offset : offset + limit]
 
 
 @pytest.mark.parametrize("sort", [*SORTS, "-duration", "parameter:scale"])

@@ -1,7 +1,6 @@
 import os
 import threading
 from pathlib import Path
-from threading import Event
 from typing import IO
 
 import pytest
@@ -10,7 +9,9 @@ from benchyard.catalogue.catalogue import Catalogue
 from benchyard.catalogue.explain import ExplainManager, ExplainStatus
 from benchyard.catalogue.mindspore import explain_job
 from benchyard.core.errors import InputError, RecordError
+from tests.benchyard.catalogue.formats.samples import write
 from tests.benchyard.catalogue.mindspore.writing import METADATA, record, sample, write_job
+from tests.conftest import eventually
 
 
 def jobs(folder: Path, number: int) -> list[str]:
@@ -22,13 +23,13 @@ def jobs(folder: Path, number: int) -> list[str]:
     return [f"./{name}" for name in reversed(names)]
 
 
+def samples_of(manager: ExplainManager, name: str) -> list[int]:
+    job = manager.get_job(loader_id=name)
+    return list(job.samples) if job else []
+
+
 def until(manager: ExplainManager, *wanted: ExplainStatus) -> None:
-    waiting = Event()
-    for _ in range(2000):
-        if manager.status in wanted:
-            return
-        waiting.wait(0.01)
-    pytest.fail(f"the status stayed {manager.status}")
+    assert eventually(lambda: manager.status in wanted, 30), manager.status
 
 
 def names(manager: ExplainManager, *page: int, **how: bool) -> list[str]:
@@ -49,9 +50,7 @@ def test_the_list_has_true_offsets_and_the_newest_first(tmp_path: Path) -> None:
 
 def test_more_than_999_jobs_are_listed(tmp_path: Path) -> None:
     for count in range(1005):
-        (tmp_path / f"job{count}").mkdir()
-        path = tmp_path / f"job{count}" / "a.summary.1_explain"
-        path.touch()
+        path = write(tmp_path, f"job{count}/a.summary.1_explain", b"")
         os.utime(path, (60 * count, 60 * count))
     manager = ExplainManager(tmp_path)
     assert names(manager, 0, 3) == ["./job1004", "./job1003", "./job1002"]
@@ -70,9 +69,7 @@ def test_a_job_is_given_by_its_path_and_by_its_id(tmp_path: Path) -> None:
     manager = ExplainManager(str(tmp_path))
     entry_id = manager.get_job_list()[1][0]["id"]
     for name in ("./job1", "job1", "./job1/", entry_id):
-        job = manager.get_job(name)
-        assert job is not None
-        assert list(job.samples) == [1]
+        assert samples_of(manager, name) == [1]
     assert manager.status is ExplainStatus.INIT
 
 
@@ -88,16 +85,14 @@ def test_a_job_in_the_base_folder_is_one(tmp_path: Path) -> None:
     write_job(tmp_path, METADATA, sample(4))
     manager = ExplainManager(tmp_path)
     assert names(manager) == ["./"]
-    job = manager.get_job("./")
-    assert job is not None
-    assert list(job.samples) == [4]
+    assert samples_of(manager, "./") == [4]
 
 
 def test_a_job_that_came_later_is_found(tmp_path: Path) -> None:
     manager = ExplainManager(Catalogue([tmp_path]))
     assert manager.get_job("./job0") is None
     jobs(tmp_path, 1)
-    assert manager.get_job("./job0") is not None
+    assert samples_of(manager, "./job0") == [0]
 
 
 def test_loading_ends_done_and_what_grows_is_seen(tmp_path: Path) -> None:
@@ -107,9 +102,7 @@ def test_loading_ends_done_and_what_grows_is_seen(tmp_path: Path) -> None:
     until(manager, ExplainStatus.DONE)
     with (tmp_path / "job3" / "mindspore.summary.1700000000_explain").open("ab") as stream:
         stream.write(record(sample(77)))
-    job = manager.get_job("./job3")
-    assert job is not None
-    assert list(job.samples) == [3, 77]
+    assert samples_of(manager, "./job3") == [3, 77]
     manager.stop_load_data()
 
 
@@ -158,8 +151,7 @@ def test_calls_take_what_those_of_mindinsight_take(tmp_path: Path) -> None:
 
 def test_a_job_of_which_nothing_can_be_read_is_marked_in_the_list(tmp_path: Path) -> None:
     jobs(tmp_path, 1)
-    (tmp_path / "odd").mkdir()
-    (tmp_path / "odd" / "a.summary.1_explain").write_bytes(b"this is no summary at all")
+    write(tmp_path, "odd/a.summary.1_explain", b"this is no summary at all")
     by_name = {one["relative_path"]: one for one in ExplainManager(tmp_path).get_job_list()[1]}
     assert by_name["./job0"]["broken"] == ""
     assert "checksum of a record's length is wrong" in by_name["./odd"]["broken"]

@@ -110,9 +110,7 @@ def test_what_is_too_large_is_given_and_not_kept(tmp_path: Path, texts: Texts) -
     assert pool.ids == ["small"]
 
 
-def test_one_of_eight_threads_loads_an_entry_and_others_do_not_wait(
-    tmp_path: Path, texts: Texts
-) -> None:
+def test_one_of_eight_threads_loads_and_others_do_not_wait(tmp_path: Path, texts: Texts) -> None:
     slow, quick = written(tmp_path, "slow", "quick")
     pool = texts.pool()
     pool.get(quick)
@@ -129,9 +127,7 @@ def test_one_of_eight_threads_loads_an_entry_and_others_do_not_wait(
 @pytest.mark.parametrize(
     ("text", "why"), [("bad", "one is bad"), ("bug", "ZeroDivisionError: bug")]
 )
-def test_a_failure_is_kept_until_the_file_changes(
-    tmp_path: Path, texts: Texts, text: str, why: str
-) -> None:
+def test_a_failure_stays_until_a_change(tmp_path: Path, texts: Texts, text: str, why: str) -> None:
     one, other = written(tmp_path, "one", "other")
     pool = texts.pool()
     pool.get(one)

@@ -14,6 +14,7 @@ from benchyard.catalogue.query import EntryQuery
 from benchyard.catalogue.watch import silent_root
 from benchyard.results.layout import begin_run
 from tests.benchyard.catalogue.making import put_run
+from tests.conftest import eventually
 
 
 @pytest.fixture
@@ -29,12 +30,9 @@ def catalogue(lab: Path) -> Iterator[Catalogue]:
     watched.close()
 
 
-def wait_until(holds: Callable[[], bool], seconds: float = 30.0) -> None:
+def wait_until(holds: Callable[[], bool]) -> None:
     """Wait until something holds; so long only on a host that does much else."""
-    end = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < end, "it never happened"
-        time.sleep(0.02)
+    assert eventually(holds, 30.0), "it never happened"
 
 
 def total(catalogue: Catalogue) -> int:
@@ -111,9 +109,7 @@ def test_where_the_kernel_cannot_watch_it_is_told_and_looked_at_again(
     catalogue.close()
 
 
-def test_a_file_system_that_tells_nothing_is_known(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_silent_file_system_is_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     mounts = tmp_path / "mountinfo"
     mounts.write_text(
         "1 0 8:1 / / rw - ext4 /dev/sda1 rw\n2 1 0:40 / /mnt/lab rw - nfs4 server:/lab rw\n"
@@ -123,9 +119,7 @@ def test_a_file_system_that_tells_nothing_is_known(
     assert silent_root([Path("/mnt/laboratory")]) is None
 
 
-def test_a_look_that_fails_is_told_and_tried_again(
-    lab: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_failed_look_is_told_and_tried_again(lab: Path, caplog: pytest.LogCaptureFixture) -> None:
     failures = [RuntimeError("odd")]
 
     class Odd(Catalogue):

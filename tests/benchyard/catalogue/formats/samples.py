@@ -49,51 +49,41 @@ HYPERFINE: dict[str, Any] = {
         }
     ]
 }
+_GOOGLE_RUN = {"run_name": "BM_a/8", "threads": 1, "time_unit": "us", "cpu_time": 12.0}
 GOOGLE: dict[str, Any] = {
     "context": {
         "date": "2026-05-01T14:00:00+02:00",
         "host_name": "box",
         "num_cpus": 8,
         "mhz_per_cpu": 2600,
-        "caches": [],
-        "library_build_type": "release",
     },
     "benchmarks": [
+        *(
+            {
+                "real_time": time,
+                **_GOOGLE_RUN,
+                "name": "BM_a/8",
+                "run_type": "iteration",
+                "bytes_per_second": 1.2e9,
+                "hits": 3,
+            }
+            for time in (12.5, 13.5)
+        ),
         {
-            "name": "BM_a/8",
-            "run_name": "BM_a/8",
-            "run_type": "iteration",
-            "repetitions": 2,
-            "threads": 1,
-            "iterations": 1000,
-            "real_time": time,
-            "cpu_time": 12.0,
-            "time_unit": "us",
-            "bytes_per_second": 1.2e9,
-            "hits": 3,
-        }
-        for time in (12.5, 13.5)
-    ]
-    + [
-        {
+            "real_time": 0.5,
+            **_GOOGLE_RUN,
             "name": "BM_a/8_stddev",
-            "run_name": "BM_a/8",
             "run_type": "aggregate",
             "aggregate_name": "stddev",
-            "iterations": 2,
-            "real_time": 0.5,
-            "cpu_time": 0.0,
-            "time_unit": "us",
         },
         {
+            "real_time": 0,
+            **_GOOGLE_RUN,
             "name": "BM_bad",
             "run_name": "BM_bad",
             "run_type": "iteration",
             "error_occurred": True,
             "error_message": "no <file>",
-            "real_time": 0,
-            "cpu_time": 0,
-            "time_unit": "ns",
         },
     ],
 }

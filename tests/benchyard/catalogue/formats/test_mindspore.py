@@ -1,5 +1,6 @@
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -9,6 +10,7 @@ from benchyard.catalogue.entry import Entry
 from benchyard.catalogue.formats.contract import Candidate, FolderListing, listing_of
 from benchyard.catalogue.formats.mindspore import MINDSPORE
 from benchyard.catalogue.mindspore.summaries import summary_files
+from tests.benchyard.catalogue.formats.samples import write
 from tests.benchyard.catalogue.mindspore.writing import METADATA, event, records, write_job
 
 
@@ -28,20 +30,13 @@ def test_a_training_and_an_explain_job_may_share_a_folder(tmp_path: Path) -> Non
     write_job(tmp_path, METADATA, number=100)
     newest = write_job(tmp_path, METADATA, number=1000)
     for name in ("a.summary.20", "a.summary.30_lineage", "graph.pb", "memory_usage_1.pb"):
-        (tmp_path / name).write_bytes(b"")
-    (tmp_path / "profiler").mkdir()
-    (tmp_path / "profiler" / "profiler_info_0.json").touch()
+        write(tmp_path, name, b"")
+    write(tmp_path, "profiler/profiler_info_0.json", b"")
     os.utime(newest, (5, 5))
     found = described(tmp_path)
     explain, summary = found["mindspore-explain"], found["mindspore-summary"]
-    assert explain.counts == summary.counts
-    assert explain.counts == {
-        "summary_files": 1,
-        "lineage_files": 1,
-        "explain_files": 2,
-        "graph_files": 1,
-        "profiles": 1,
-    }
+    files = dict.fromkeys(("summary_files", "lineage_files", "graph_files", "profiles"), 1)
+    assert explain.counts == summary.counts == {**files, "explain_files": 2}
     assert (explain.created_s, explain.updated_s) == (1000, 5)
     assert summary.created_s == 30
 
@@ -55,72 +50,57 @@ def test_links_do_not_count(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "is_one"), [(b"\n\x050.1.0\x12\tMindSpore", True), (b"x", False)]
+    ("name", "content", "is_one"),
+    [
+        ("model.pb", b"\n\x050.1.0\x12\tMindSpore", True),
+        ("model.pb", b"x", False),
+        ("profiler-7/cpu_op_type_info_0.csv", b"", True),
+        ("profiler-7/x.txt", b"", False),
+    ],
 )
-def test_a_graph_alone_must_be_of_mindspore(tmp_path: Path, content: bytes, is_one: bool) -> None:
-    (tmp_path / "model.pb").write_bytes(content)
+def test_a_graph_or_profiler_alone_must_be_of_mindspore(
+    tmp_path: Path, name: str, content: bytes, is_one: bool
+) -> None:
+    write(tmp_path, name, content)
     assert ("mindspore-summary" in described(tmp_path)) == is_one
 
 
-@pytest.mark.parametrize(("name", "is_one"), [("cpu_op_type_info_0.csv", True), ("x.txt", False)])
-def test_a_profiler_alone_must_be_of_mindspore(tmp_path: Path, name: str, is_one: bool) -> None:
-    (tmp_path / "profiler-7").mkdir()
-    (tmp_path / "profiler-7" / name).touch()
-    assert ("mindspore-summary" in described(tmp_path)) == is_one
+def with_manifest(folder: Path, content: str) -> Entry:
+    write_job(folder, METADATA, number=7)
+    write(folder, "_explain_7/manifest.json", content.encode("latin-1"))
+    return described(folder)["mindspore-explain"]
 
 
 def test_the_manifest_says_what_a_job_has(tmp_path: Path) -> None:
-    write_job(tmp_path, METADATA, number=7)
-    (tmp_path / "_explain_7").mkdir()
-    (tmp_path / "_explain_7" / "manifest.json").write_text(
-        '{"saliency_map": false, "hierarchical_occlusion": true}'
-    )
-    entry = described(tmp_path)["mindspore-explain"]
+    entry = with_manifest(tmp_path, '{"saliency_map": false, "hierarchical_occlusion": true}')
     assert entry.parameters == {"saliency_map": False, "hierarchical_occlusion": True}
     assert entry.broken == ""
 
 
 @pytest.mark.parametrize("content", ['{"saliency_map": tr', "[]", "[" * 100_000, "\xff"])
 def test_a_broken_manifest_is_told_on_its_entry(tmp_path: Path, content: str) -> None:
-    write_job(tmp_path, METADATA, number=7)
-    (tmp_path / "_explain_7").mkdir()
-    (tmp_path / "_explain_7" / "manifest.json").write_text(content, encoding="latin-1")
-    entry = described(tmp_path)["mindspore-explain"]
+    entry = with_manifest(tmp_path, content)
     assert entry.broken.startswith("_explain_7/manifest.json")
     assert entry.parameters == {"saliency_map": True, "hierarchical_occlusion": False}
 
 
 def test_a_hidden_folder_keeps_its_name_and_its_manifest(tmp_path: Path) -> None:
-    folder = tmp_path / "..job"
-    write_job(folder, METADATA, number=7)
-    (folder / "_explain_7").mkdir()
-    (folder / "_explain_7" / "manifest.json").write_text('{"hierarchical_occlusion": true}')
-    entry = described(folder)["mindspore-explain"]
+    entry = with_manifest(tmp_path / "..job", '{"hierarchical_occlusion": true}')
     assert entry.parameters["hierarchical_occlusion"] is True
     assert entry.title == "..job"
 
 
 def test_a_folder_that_went_away_is_no_entry(tmp_path: Path) -> None:
-    assert [one.describe(Candidate("0" * 16, tmp_path, "gone")) for one in MINDSPORE] == [
-        None,
-        None,
-    ]
+    assert not any(one.describe(Candidate("0" * 16, tmp_path, "gone")) for one in MINDSPORE)
 
 
 def test_a_training_has_its_scalars(tmp_path: Path) -> None:
-    def step(number: int, *values: dict[str, object]) -> bytes:
+    def step(number: int, *values: dict[str, Any]) -> bytes:
         return event(step=number, summary={"value": list(values)})
 
-    (tmp_path / "a.summary.1").write_bytes(
-        records(
-            [
-                event(version="Mindspore.Event:1"),
-                step(1, {"tag": "loss", "scalar_value": 0.5}, {"tag": "input", "image": "eHh4"}),
-                b"\xff",
-                step(2, {"tag": "loss", "scalar_value": 0.25}),
-            ]
-        )[:-1]
-    )
+    loss, image = {"tag": "loss", "scalar_value": 0.5}, {"tag": "input", "image": "eHh4"}
+    events = [event(version="Mindspore.Event:1"), step(1, loss, image), b"\xff", step(2, loss)]
+    write(tmp_path, "a.summary.1", records(events)[:-1])
     summary, _ = MINDSPORE
     training = summary.load(described(tmp_path)["mindspore-summary"])
     assert [(one.step, one.value) for one in training.scalars["loss"]] == [(1, 0.5)]

@@ -1,7 +1,7 @@
 import math
 import os
-from collections.abc import Callable
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -22,6 +22,11 @@ from tests.benchyard.catalogue.mindspore.writing import (
 SAMPLES = Path(__file__).resolve().parents[5] / "shared" / "samples" / "mindspore"
 
 
+def job_of(folder: Path, *payloads: bytes) -> ExplainJob:
+    write_job(folder, *payloads)
+    return read_job(folder)
+
+
 @pytest.mark.skipif(not SAMPLES.is_dir(), reason="needs the sample jobs")
 def test_a_real_job_is_read() -> None:
     job = read_job(SAMPLES / "job3_partial")
@@ -39,14 +44,10 @@ def test_a_real_job_is_read() -> None:
 
 def test_events_about_one_sample_add_up(tmp_path: Path) -> None:
     map_of = {"explain_method": "GradCAM", "label": 0, "heatmap_path": "h/late.png"}
-    write_job(
-        tmp_path,
-        METADATA,
-        sample(3),
-        explain(sample_id=3, explanation=[map_of]),
-        explain(sample_id=3, hoc=[{"label": 1, "layer": [{"prob": 0.5, "box": [1, 2, 3, 4]}]}]),
-    )
-    (one,) = read_job(tmp_path).samples.values()
+    later = explain(sample_id=3, explanation=[map_of])
+    layer = {"prob": 0.5, "box": [1, 2, 3, 4]}
+    last = explain(sample_id=3, hoc=[{"label": 1, "layer": [layer]}])
+    (one,) = job_of(tmp_path, METADATA, sample(3), later, last).samples.values()
     true, predicted = one.predictions(("cat", "dog"))
     assert [each.path for each in true.saliency] == ["h/3.png", "h/late.png"]
     assert predicted.occlusion is not None
@@ -54,23 +55,14 @@ def test_events_about_one_sample_add_up(tmp_path: Path) -> None:
 
 
 def test_kinds_follow_truth_and_confidence(tmp_path: Path) -> None:
-    inference = {
-        "ground_truth_prob": [0.5, 0.25],
-        "predicted_label": [2],
-        "predicted_prob": [0.75],
-    }
-    write_job(
+    unknown = {"predicted_label": [2], "predicted_prob": [0.75]}
+    inference = unknown | {"ground_truth_prob": [0.5, 0.25]}
+    job = job_of(
         tmp_path,
         sample(0, ground_truth_label=[0, 1], inference=inference),
-        sample(
-            1,
-            ground_truth_label=[],
-            inference=inference | {"ground_truth_prob": []},
-            explanation=[],
-        ),
-        sample(2, inference=inference | {"ground_truth_prob": []}),
+        sample(1, ground_truth_label=[], inference=unknown, explanation=[]),
+        sample(2, inference=unknown),
     )
-    job = read_job(tmp_path)
     kinds = [[each.kind for each in one.predictions(())] for one in job.samples.values()]
     assert kinds == [["TP", "FN", "FP"], [None], [None, "FP"]]
 
@@ -83,12 +75,8 @@ def test_labels_are_told_with_their_figures_even_if_they_are_only_explained(tmp_
         "ground_truth_prob_itl95_hi": [0.75],
     }
     maps = [{"explain_method": "Gradient", "label": 1, "heatmap_path": "h"}]
-    write_job(
-        tmp_path,
-        METADATA,
-        sample(-1, ground_truth_label=[-7], inference=inference, explanation=maps),
-    )
-    job = read_job(tmp_path)
+    told = sample(-1, ground_truth_label=[-7], inference=inference, explanation=maps)
+    job = job_of(tmp_path, METADATA, told)
     hostile, explained = job.samples[-1].predictions(job.metadata.labels)
     assert (hostile.name, hostile.deviation, hostile.interval) == ("-7", 0.125, (0.25, 0.75))
     assert job.has_uncertainty
@@ -97,57 +85,37 @@ def test_labels_are_told_with_their_figures_even_if_they_are_only_explained(tmp_
 
 
 def test_scores_keep_what_is_not_a_number(tmp_path: Path) -> None:
-    score = {
-        "benchmark_method": "Localization",
-        "explain_method": "Gradient",
-        "total_score": "NaN",
-        "label_score": [0.5, "NaN"],
-    }
-    write_job(tmp_path, METADATA, explain(benchmark=[score]))
-    told = read_job(tmp_path).scores["Gradient", "Localization"]
-    assert math.isnan(told.total)
-    assert told.by_label[0] == 0.5
-    assert math.isnan(told.by_label[1])
+    methods = {"benchmark_method": "Localization", "explain_method": "Gradient"}
+    score = {**methods, "total_score": "NaN", "label_score": [0.5, "NaN"]}
+    job = job_of(tmp_path, METADATA, explain(benchmark=[score]))
+    told = job.scores["Gradient", "Localization"]
+    assert [told.total, *told.by_label] == pytest.approx([math.nan, 0.5, math.nan], nan_ok=True)
 
 
 def test_a_version_first_and_names_last_are_no_matter(tmp_path: Path) -> None:
-    write_job(tmp_path, event(version="Mindspore.Event:1"), sample(0), METADATA)
-    job = read_job(tmp_path)
+    job = job_of(tmp_path, event(version="Mindspore.Event:1"), sample(0), METADATA)
     assert [each.name for each in job.samples[0].predictions(job.metadata.labels)] == ["cat", "dog"]
     assert job.problems == ()
 
 
 def test_events_without_a_sample_make_none(tmp_path: Path) -> None:
-    write_job(tmp_path, METADATA, explain(sample_id=0, status="end"))
-    job = read_job(tmp_path)
+    job = job_of(tmp_path, METADATA, explain(sample_id=0, status="end"))
     assert (job.samples, job.status) == ({}, "end")
 
 
-def test_a_growing_file_is_read_on_where_it_was(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_growing_file_is_read_further(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = records([METADATA, sample(0), sample(1)])
     path = write_job(tmp_path)
     path.write_bytes(whole[:-5])
     first = read_job(tmp_path)
     assert (list(first.samples), first.unfinished) == ([0], True)
-    decoded: list[bytes] = []
-    monkeypatch.setattr(explain_job, "explain_of", _noting(decoded))
+    decode = Mock(side_effect=explain_job.explain_of)
+    monkeypatch.setattr(explain_job, "explain_of", decode)
     path.write_bytes(whole)
     second = read_job(tmp_path, first)
     assert (list(second.samples), second.unfinished) == ([0, 1], False)
-    assert decoded == [sample(1)]
+    decode.assert_called_once_with(sample(1))
     assert list(first.samples) == [0]
-
-
-def _noting(decoded: list[bytes]) -> Callable[[bytes], object]:
-    decode = explain_job.explain_of
-
-    def noting(payload: bytes) -> object:
-        decoded.append(payload)
-        return decode(payload)
-
-    return noting
 
 
 @pytest.mark.parametrize("in_place", [True, False])
@@ -183,8 +151,7 @@ def test_damage_is_told_once_however_often_it_is_read(tmp_path: Path) -> None:
 
 def test_too_many_samples_are_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(explain_job, "MOST_BYTES", 20_000)
-    write_job(tmp_path, METADATA, *(sample(number) for number in range(200)))
-    job = read_job(tmp_path)
+    job = job_of(tmp_path, METADATA, *map(sample, range(200)))
     assert 0 < len(job.samples) < 200
     assert "more is not read" in job.stopped
     again = read_job(tmp_path, job)
@@ -192,22 +159,19 @@ def test_too_many_samples_are_not_read(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def test_the_size_is_about_what_it_takes(tmp_path: Path) -> None:
-    write_job(tmp_path, METADATA, *(sample(number) for number in range(200)))
-    job: ExplainJob = read_job(tmp_path)
+    job = job_of(tmp_path, METADATA, *map(sample, range(200)))
     assert memory_of(job.samples) * 0.8 < job.size_bytes < memory_of(job.samples) * 2
 
 
-@pytest.mark.parametrize("what", ["empty", "link", "pipe"])
+@pytest.mark.parametrize("what", ["empty", "link", "pipe", "gone"])
 def test_a_folder_without_a_job_is_refused(tmp_path: Path, what: str) -> None:
     name = tmp_path / "a.summary.1_explain"
     if what == "link":
         name.symlink_to(write_job(tmp_path / "other", METADATA))
     elif what == "pipe":
         os.mkfifo(name)
-    with pytest.raises(RecordError, match="no explain job here"):
-        read_job(tmp_path)
-
-
-def test_a_folder_that_is_gone_is_told(tmp_path: Path) -> None:
-    with pytest.raises(RecordError, match="cannot be read"):
-        read_job(tmp_path / "gone")
+    folder, why = tmp_path, "no explain job here"
+    if what == "gone":
+        folder, why = tmp_path / "gone", "cannot be read"
+    with pytest.raises(RecordError, match=why):
+        read_job(folder)

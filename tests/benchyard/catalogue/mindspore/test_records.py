@@ -93,9 +93,7 @@ _PIECES = st.one_of(
 
 @given(st.lists(_PIECES, max_size=8).map(b"".join), st.integers(0, 400))
 @example(bytes(64), 0)
-def test_any_bytes_are_read_to_a_place_from_which_nothing_new_comes(
-    content: bytes, cut: int
-) -> None:
+def test_any_bytes_are_read_to_where_nothing_new_comes(content: bytes, cut: int) -> None:
     payloads, reader = read(content[:cut])
     assert 0 <= reader.offset <= len(content[:cut])
     assert sum(len(payload) + 16 for payload in payloads) <= len(content[:cut])

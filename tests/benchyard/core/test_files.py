@@ -93,9 +93,7 @@ def _fill(disk: Path) -> None:
     assert json.loads(file.read_text()) == {"new": True}
 
 
-def test_the_order_is_write_sync_rename_sync(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_order_is_write_sync_rename_sync(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     done: list[str] = []
     fsync: Callable[[int], None] = os.fsync
 

@@ -69,9 +69,7 @@ def test_who_waits_for_a_line_gets_it_at_once(known: Redaction) -> None:
 
 
 @pytest.mark.parametrize("size", [20, 41, 100])
-def test_the_end_of_a_file_holds_no_end_of_a_secret(
-    known: Redaction, tmp_path: Path, size: int
-) -> None:
+def test_a_files_end_holds_no_end_of_a_secret(known: Redaction, tmp_path: Path, size: int) -> None:
     file = tmp_path / "said.txt"
     value = "0123456789abcdefghijklmnopqrstuvwxyz"
     known.add(value)

@@ -126,10 +126,9 @@ def test_a_campaign_is_chosen_by_the_beginning_of_its_date_or_digest(tmp_path: P
         chosen_campaigns(tmp_path / "elsewhere", "x")
 
 
-@pytest.mark.parametrize("content", ["", "{", "[]", '{"format": "benchyard-run"}'])
-def test_a_record_that_cannot_be_read_is_no_finished_run(tmp_path: Path, content: str) -> None:
+def test_a_record_that_cannot_be_read_is_no_finished_run(tmp_path: Path) -> None:
     finish(tmp_path, 1, 2)
-    (run_folder(tmp_path, 1) / "run.json").write_text(content)
+    (run_folder(tmp_path, 1) / "run.json").write_text("{")
     there = read_campaign(tmp_path)
     assert sorted(there.records) == [2]
     assert list(there.unreadable) == [1]
@@ -171,9 +170,7 @@ def test_clean_removes_all_campaigns_and_nothing_else(tmp_path: Path) -> None:
         {"subject": {"digest": "../../../q"}},
     ],
 )
-def test_odd_records_of_others_are_set_aside_all_the_same(
-    tmp_path: Path, changes: dict[str, object]
-) -> None:
+def test_odd_records_of_others_are_set_aside(tmp_path: Path, changes: dict[str, object]) -> None:
     finish(tmp_path, 1)
     file = run_folder(tmp_path, 1) / "run.json"
     file.write_text(json.dumps({**json.loads(file.read_text()), **changes}))

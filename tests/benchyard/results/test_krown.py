@@ -50,9 +50,7 @@ def test_a_finished_run_without_anything_lacks_its_record(write_metrics: WriteMe
     assert runs_without_record(path.parents[1]) == []
 
 
-def test_a_folder_in_the_place_of_the_samples_is_not_overlooked(
-    write_metrics: WriteMetrics,
-) -> None:
+def test_a_folder_named_like_the_samples_is_not_overlooked(write_metrics: WriteMetrics) -> None:
     path = write_metrics((1, 0.1, 5))
     path.unlink()
     path.mkdir()

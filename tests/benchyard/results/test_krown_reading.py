@@ -40,9 +40,7 @@ def lengths(steps: tuple[StepRecord, ...]) -> list[list[float]]:
 
 
 @pytest.mark.parametrize("version", [2, 3])
-def test_a_step_lasts_from_its_first_to_its_last_sample(
-    write_metrics: WriteMetrics, version: int
-) -> None:
+def test_a_step_lasts_from_first_to_last_sample(write_metrics: WriteMetrics, version: int) -> None:
     [(folder, record)] = read(write_metrics(*ROWS, version=version)).runs
     assert (folder.name, record.run, record.collector["made_by"]) == ("run_1", 1, "KROWN")
     assert lengths(record.steps) == [[0.2], [0.3]]
@@ -69,9 +67,7 @@ def test_the_row_that_krown_makes_up_alone_is_no_step(write_metrics: WriteMetric
     assert lengths(only(write_metrics((2, 0.1, 5), (2, 0.2, 5))).steps) == [[], [0.1]]
 
 
-def test_metadata_names_the_steps_and_tells_of_those_without_samples(
-    write_metrics: WriteMetrics,
-) -> None:
+def test_metadata_names_the_steps_also_those_without_samples(write_metrics: WriteMetrics) -> None:
     path = write_metrics(*ROWS)
     steps = [{"@id": f"urn:{n}", "name": f"Load {n}", "resource": "No"} for n in (1, 2, 3)]
     metadata_of(path).write_text(json.dumps({"steps": steps}))
@@ -81,9 +77,7 @@ def test_metadata_names_the_steps_and_tells_of_those_without_samples(
     assert lengths(record.steps) == [[0.2], [0.3], []]
 
 
-def test_defect_11_runs_keep_their_numbers_and_unfinished_ones_are_told(
-    write_metrics: WriteMetrics,
-) -> None:
+def test_defect_11_runs_keep_numbers_and_unfinished_are_told(write_metrics: WriteMetrics) -> None:
     for run in (2, 3, 10):
         path = write_metrics(*ROWS, run=run, done=run != 3)
     found = read(path)
@@ -100,9 +94,7 @@ def test_without_any_done_all_runs_count(write_metrics: WriteMetrics) -> None:
     assert found.warnings[0].startswith("no run has a .done")
 
 
-def test_a_run_killed_before_anything_was_flushed_has_no_lengths(
-    write_metrics: WriteMetrics,
-) -> None:
+def test_a_run_killed_before_its_first_flush_has_no_lengths(write_metrics: WriteMetrics) -> None:
     write_metrics(*ROWS)
     killed = write_metrics(run=2)
     killed.write_bytes(b"")
@@ -134,9 +126,7 @@ def test_case_info_tells_of_the_host(write_metrics: WriteMetrics) -> None:
     assert (record.started_at, record.environment["host"]) == ("2024-06-06T13:48:00+00:00", "box")
 
 
-def test_runs_with_a_record_and_other_folders_are_not_krowns(
-    write_metrics: WriteMetrics, tmp_path: Path
-) -> None:
+def test_runs_with_a_record_are_not_krowns(write_metrics: WriteMetrics, tmp_path: Path) -> None:
     path = write_metrics(*ROWS)
     write_metrics(*ROWS, run=2).with_name("run.json").write_text("{}")
     results = path.parents[1]
@@ -176,9 +166,7 @@ def unknown(path: Path) -> dict[int, str]:
     return {s.index: str(s.reason) for s in only(path).steps if not s.durations_s}
 
 
-def test_of_a_file_that_was_cut_off_the_last_step_has_no_length(
-    write_metrics: WriteMetrics,
-) -> None:
+def test_of_a_file_cut_off_the_last_step_has_no_length(write_metrics: WriteMetrics) -> None:
     path = write_metrics(*ROWS)
     path.write_bytes(path.read_bytes()[:-30])
     found = read(path)
@@ -233,9 +221,7 @@ def test_names_that_cannot_be_read_are_told(write_metrics: WriteMetrics, metadat
     assert [step.name for step in found.runs[0][1].steps] == ["step 1", "step 2"]
 
 
-def test_another_version_is_refused_and_the_other_runs_are_read(
-    write_metrics: WriteMetrics,
-) -> None:
+def test_another_version_is_refused_and_other_runs_are_read(write_metrics: WriteMetrics) -> None:
     write_metrics(*ROWS)
     path = write_metrics(*ROWS, run=2, version=9)
     write_metrics(*ROWS, run=3).write_text("step,timestamp\r\n1,0.5\r\n")
@@ -292,9 +278,7 @@ def test_rows_that_alternate_between_steps_are_no_table(
     assert "its step changes more than 30 times" in str(error)
 
 
-def test_without_a_run_that_can_be_read_nothing_is_said_of_done(
-    write_metrics: WriteMetrics,
-) -> None:
+def test_without_a_readable_run_nothing_is_said_of_done(write_metrics: WriteMetrics) -> None:
     path = write_metrics(*ROWS)
     path.write_bytes(b"\xff" * 300_000)
     found = read(path)

@@ -33,9 +33,7 @@ def test_each_step_has_its_outermost_rows_and_levels(
     ]
 
 
-def test_defect_08_the_row_that_krown_makes_up_is_no_level_and_no_sample(
-    write_metrics: WriteMetrics,
-) -> None:
+def test_defect_08_krowns_made_up_row_is_no_level_or_sample(write_metrics: WriteMetrics) -> None:
     [part] = scan(write_metrics((1, 0.1, 500))).parts
     assert (part.readings, part.samples) == (2, 1)
     assert part.levels["memory_ram"] == (500, 500)

@@ -164,9 +164,7 @@ def test_programs_work_in_the_run_s_folder_but_for_those_of_a_point(tmp_path: Pa
 
 
 @pytest.mark.parametrize("name", ["results", "results/a=1"])
-def test_what_a_killed_lab_left_goes_with_the_next_try_and_with_clean(
-    tmp_path: Path, name: str
-) -> None:
+def test_what_a_killed_lab_left_goes_with_the_next_try_or_clean(tmp_path: Path, name: str) -> None:
     results = tmp_path / name
     of_another = work_folder(tmp_path / "results" / "b=1" / "run_1")
     of_another.mkdir(parents=True)

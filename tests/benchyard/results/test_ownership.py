@@ -92,7 +92,7 @@ def test_what_a_killed_lab_was_making_or_removing_goes_with_the_next_run(tmp_pat
         (".work/own/x", ""),
     ],
 )
-def test_runs_of_earlier_versions_and_of_krown_are_known(
+def test_runs_of_older_versions_and_krown_are_known(
     tmp_path: Path, name: str, content: str
 ) -> None:
     (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
@@ -119,9 +119,7 @@ def test_krowns_own_results_are_known_whole() -> None:
         ("metrics.csv", "a,b\n1,2\n"),
     ],
 )
-def test_what_others_made_under_our_names_is_theirs(
-    tmp_path: Path, name: str, content: str
-) -> None:
+def test_what_others_made_under_our_names_stays(tmp_path: Path, name: str, content: str) -> None:
     folder = tmp_path / "run_1"
     foreign(folder / name).write_text(content)
     before = traits(folder / name)
@@ -218,9 +216,7 @@ def test_clean_leaves_what_is_foreign_in_its_place(tmp_path: Path) -> None:
     assert {path for path in results.rglob("*") if path.is_file()} == {*mine}
 
 
-def test_a_removal_that_was_killed_can_be_ended(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_killed_removal_can_be_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = execute(tmp_path, 1, "process/words.txt")
     mine = foreign(folder / "thesis.tex")
     real, left = ownership.remove_tree, [3]
@@ -250,9 +246,7 @@ def test_clean_through_a_link_leaves_the_link(tmp_path: Path) -> None:
     assert list(disk.iterdir()) == []
 
 
-def test_what_cannot_be_removed_is_told_before(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_unremovable_is_told_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = execute(tmp_path, 1, "process/words.txt")
 
     def access(path: Path, _mode: int) -> bool:

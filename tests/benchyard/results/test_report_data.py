@@ -77,28 +77,24 @@ def test_a_name_ends_no_script(tmp_path: Path, name: str) -> None:
     assert read_report(report(tmp_path, document(runs(1.0), side=name))).sides[0].name == name
 
 
-def test_a_change_is_found(tmp_path: Path) -> None:
+def test_a_change_and_another_version_are_told(tmp_path: Path) -> None:
     told = document(runs(1.0, 2.0))
+    assert "newer Benchyard" in refused(report(tmp_path, resealed(told, version=99)))
     told["runs"][0]["sha256"] = "1" * 64
     assert "changed, or damaged" in refused(report(tmp_path, told))
 
 
 def test_what_is_no_report_is_told(tmp_path: Path) -> None:
     file = tmp_path / "page.html"
-    file.write_text("<html>")
-    assert "no report of Benchyard" in refused(file)
-    file.write_bytes(BEGIN + b"{" + END)
-    assert "cannot be read" in refused(file)
-    file.write_bytes(BEGIN + b"[1]" + END)
-    assert "no object" in refused(file)
-    twice = report(tmp_path, document(runs(1.0))).read_bytes()
-    file.write_bytes(twice + twice)
-    assert "no report" in refused(file)
-
-
-def test_another_version_is_told(tmp_path: Path) -> None:
-    told = resealed(document(runs(1.0)), version=99)
-    assert "newer Benchyard" in refused(report(tmp_path, told))
+    twice = report(tmp_path, document(runs(1.0))).read_bytes() * 2
+    for content, said in (
+        (b"<html>", "no report of Benchyard"),
+        (BEGIN + b"{" + END, "cannot be read"),
+        (BEGIN + b"[1]" + END, "no object"),
+        (twice, "no report"),
+    ):
+        file.write_bytes(content)
+        assert said in refused(file)
 
 
 def test_a_file_that_is_too_large_is_not_read(tmp_path: Path) -> None:
@@ -132,7 +128,5 @@ def test_damage_within_right_digests_is_a_sentence(tmp_path: Path) -> None:
 
 def test_a_report_is_known_by_its_name(tmp_path: Path) -> None:
     assert is_report(report(tmp_path, {}))
-    assert not is_report(tmp_path)
-    assert not is_report(tmp_path / "none.html")
-    assert not is_report(Path("x" * 5000 + ".html"))
-    assert not is_report(Path("a\0.html"))
+    others = tmp_path, tmp_path / "none.html", Path("x" * 5000 + ".html"), Path("a\0.html")
+    assert not any(map(is_report, others))

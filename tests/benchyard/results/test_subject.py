@@ -24,6 +24,10 @@ COMMITS = ("0123456789" * 4, "abcdefabcd" * 4)
 SHA = ["sha256:" + digit * 64 for digit in "0123"]
 
 
+def mylib(commit: str, changes: str = "none") -> JsonObject:
+    return {"repositories": {"package mylib": {"commit": commit, "changes": changes}}}
+
+
 def subject(**changes: Json) -> Subject:
     parts: JsonObject = {
         "case": {"hash": SHA[0], "point": ""},
@@ -31,7 +35,7 @@ def subject(**changes: Json) -> Subject:
         "packages": {"lmdb": "1.6"},
         "versions": {"DuckDB": {"version": "1.2.2"}},
         "programs": {"sort": SHA[2]},
-        "repositories": {"package mylib": {"commit": COMMITS[0], "changes": "none"}},
+        **mylib(COMMITS[0]),
         "host": "a",
     }
     return digested({**parts, **changes})
@@ -51,14 +55,8 @@ def record(told: Subject, **facts: Json) -> RunRecord:
         ({"packages": {"lmdb": "1.7"}}, "lmdb 1.6 and 1.7"),
         ({"versions": {"DuckDB": {"version": "2.0.0"}}}, "DuckDB 1.2.2 and 2.0.0"),
         ({"programs": {"sort": SHA[3]}}, "program sort"),
-        (
-            {"repositories": {"package mylib": {"commit": COMMITS[1], "changes": "none"}}},
-            "commit of package mylib 0123456789 and abcdefabcd",
-        ),
-        (
-            {"repositories": {"package mylib": {"commit": COMMITS[0], "changes": SHA[3]}}},
-            "uncommitted changes in package mylib",
-        ),
+        (mylib(COMMITS[1]), "commit of package mylib 0123456789 and abcdefabcd"),
+        (mylib(COMMITS[0], SHA[3]), "uncommitted changes in package mylib"),
         ({"host": "b"}, "host a and b"),
     ],
 )
@@ -100,8 +98,7 @@ def test_the_subject_survives_the_record(tmp_path: Path) -> None:
 
 def test_a_subject_is_told_in_short() -> None:
     assert about(subject()) == "on a, commit 0123456789, DuckDB 1.2.2"
-    dirty: JsonObject = {"package mylib": {"commit": COMMITS[0], "changes": SHA[0]}}
-    assert commit_of(subject(repositories=dirty)) == "0123456789 with changes"
+    assert commit_of(subject(**mylib(COMMITS[0], SHA[0]))) == "0123456789 with changes"
     assert commit_of(subject(repositories={})) is None
 
 
@@ -163,7 +160,6 @@ def test_code_of_one_version_is_shown_where_the_versions_are_equal() -> None:
 def test_a_clause_names_eight_differences_and_counts_the_rest() -> None:
     sides = [with_packages({f"p{n}": version for n in range(20)}) for version in "12"]
     clause = in_words(differences(*sides))
-    assert clause.endswith("p17 1 and 2, p18 1 and 2, p19 1 and 2") is False
     assert clause.endswith(", 12 more")
     assert clause.count(" and ") == 8
 

@@ -180,9 +180,7 @@ def test_steps_of_unfinished_runs_are_counted(make: Any) -> None:
 
 
 @pytest.mark.parametrize(("trusted", "counted"), [(5, 3), (6, 0)])
-def test_suspect_runs_count_where_fewer_than_six_others_are_left(
-    make: Any, trusted: int, counted: int
-) -> None:
+def test_suspect_runs_count_if_fewer_than_six_remain(make: Any, trusted: int, counted: int) -> None:
     records = [make.run(n, make.took(1.0)) for n in range(1, trusted + 1)]
     records += [make.run(n, make.took(9.0, suspect=[f"waited {n} s"])) for n in (11, 12, 13)]
     document = summed(*records)

@@ -30,9 +30,7 @@ def test_no_run_is_said_and_removes_nothing(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["stats.csv", "summary.json"]
 
 
-def test_defect_23_an_even_number_of_runs_is_summed_up(
-    make: Any, placed: Any, tmp_path: Path
-) -> None:
+def test_defect_23_an_even_number_of_runs(make: Any, placed: Any, tmp_path: Path) -> None:
     records = [make.run(n, make.took(float(n))) for n in (4, 2, 1, 3)]
     document: Any = summarize("c", records)
     assert document["steps"][0]["metrics"]["duration_s"]["statistics"]["median"] == 2.5
@@ -52,9 +50,7 @@ def test_each_step_is_shown_in_its_own_median_run(make: Any, placed: Any, tmp_pa
     ]
 
 
-def test_defect_11_the_median_run_is_named_by_its_true_number(
-    make: Any, placed: Any, tmp_path: Path
-) -> None:
+def test_defect_11_the_median_run_has_its_number(make: Any, placed: Any, tmp_path: Path) -> None:
     broken = make.step(make.attempt([], FAILED), outcome=Outcome.TOLERATED)
     records = [
         make.run(1, broken),
@@ -69,9 +65,7 @@ def test_defect_11_the_median_run_is_named_by_its_true_number(
     assert read(tmp_path / "stats.csv")[0]["duration_values"] == "[1.0, 2.0, 3.0]"
 
 
-def test_defect_06_a_step_without_samples_keeps_its_row(
-    make: Any, placed: Any, tmp_path: Path
-) -> None:
+def test_defect_06_no_samples_and_still_a_row(make: Any, placed: Any, tmp_path: Path) -> None:
     records = placed(make.run(1, make.took(0.5), make.took(0.25, index=2)))
     (tmp_path / "run_1" / "metrics.csv").unlink()
     write_summary(tmp_path, "c", records)
@@ -79,9 +73,7 @@ def test_defect_06_a_step_without_samples_keeps_its_row(
     assert read(tmp_path / "aggregated.csv") == []
 
 
-def test_an_unmeasured_step_is_listed_without_statistics(
-    make: Any, placed: Any, tmp_path: Path
-) -> None:
+def test_an_unmeasured_step_has_no_statistics(make: Any, placed: Any, tmp_path: Path) -> None:
     record = make.run(1, make.took(1.0, measure=False), make.took(2.0, index=2))
     document: Any = summarize("c", [record])
     about = document["steps"][0]
@@ -93,9 +85,7 @@ def test_an_unmeasured_step_is_listed_without_statistics(
     assert [row["step"] for row in read(tmp_path / "summary.csv")] == ["2"]
 
 
-def test_defect_37_more_runs_replace_what_was_written(
-    make: Any, placed: Any, tmp_path: Path
-) -> None:
+def test_defect_37_more_runs_replace_the_files(make: Any, placed: Any, tmp_path: Path) -> None:
     first = placed(make.run(1, make.took(1.0)))
     write_summary(tmp_path, "c", first)
     write_summary(tmp_path, "c", first + placed(*(make.run(n, make.took(5.0)) for n in (2, 3))))
@@ -104,9 +94,7 @@ def test_defect_37_more_runs_replace_what_was_written(
     assert json.loads((tmp_path / "summary.json").read_text())["n_runs"] == 3
 
 
-def test_aggregated_is_a_second_name_of_the_median_runs_curves(
-    make: Any, placed: Any, tmp_path: Path
-) -> None:
+def test_aggregated_links_the_median_runs_curves(make: Any, placed: Any, tmp_path: Path) -> None:
     records = placed(*(make.run(n, make.took(float(n))) for n in (1, 2, 3)))
     for _ in range(2):
         write_summary(tmp_path, "c", records)

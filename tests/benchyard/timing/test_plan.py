@@ -27,9 +27,7 @@ def test_looks_with_an_end_share_the_level() -> None:
 @pytest.mark.parametrize(
     ("round_s", "rounds"), [(0.001, 10), (0.35, 8), (0.5, 6), (100, 6), (0, 10)]
 )
-def test_the_first_look_comes_after_three_seconds_or_ten_executions(
-    round_s: float, rounds: int
-) -> None:
+def test_the_first_look_comes_after_3_seconds_or_10_rounds(round_s: float, rounds: int) -> None:
     assert minimum_for(round_s) == rounds
 
 

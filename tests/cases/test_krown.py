@@ -8,9 +8,7 @@ from typing import Any
 
 import pytest
 
-import resources
 from benchyard import cli
-from benchyard.case.loading import load
 from benchyard.core.errors import ExitCode
 from tests.resources._databases.conftest import QUICK
 
@@ -70,13 +68,6 @@ def statements(file: Path) -> set[tuple[str, ...]]:
     """Return the statements of N-Triples or N-Quads, each as its terms."""
     lines = file.read_text().splitlines()
     return {tuple(_TERM.findall(line)) for line in lines if line.strip()}
-
-
-@pytest.mark.parametrize("name", ours)
-def test_our_cases_are_valid(name: str) -> None:
-    loaded = load(CASES / name / "metadata.json", resources.find())
-    assert [str(problem) for problem in loaded.problems] == []
-    assert {"krown", "container"} <= set(loaded.cases[0].tags)
 
 
 @pytest.mark.requires(*NEEDS)

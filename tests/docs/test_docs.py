@@ -4,6 +4,7 @@ import json
 import re
 import shlex
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -15,6 +16,7 @@ from benchyard import cli, schemas
 from benchyard.cli.group import COMMANDS
 from benchyard.cli.group import cli as group
 from benchyard.core.errors import ExitCode
+from tests.benchyard.catalogue.formats.samples import write
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -74,20 +76,11 @@ def test_there_are_pages_to_look_at() -> None:
 
 
 @every_page
-def test_every_json_block_is_json(page: Path) -> None:
+def test_blocks_are_closed_and_json_is_json_and_cases_are_their_files(page: Path) -> None:
+    assert "```" not in prose(page)
     for block in blocks(page):
         if block.language == "json":
             json.loads(block.text)
-
-
-@every_page
-def test_every_fence_is_closed(page: Path) -> None:
-    assert "```" not in prose(page)
-
-
-@every_page
-def test_quoted_cases_are_equal_to_their_files(page: Path) -> None:
-    for block in blocks(page):
         if block.origin.startswith("cases/"):
             assert block.text == (ROOT / block.origin).read_text(), block.origin
 
@@ -214,14 +207,10 @@ def test_a_page_tells_every_key_of_its_format(page: str, schema: str) -> None:
 # -- what the pages claim to be real is executed
 
 
-def test_the_broken_case_reads_as_the_page_says(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    folder = tmp_path / "broken"
-    shared = folder / "data" / "shared"
-    shared.mkdir(parents=True)
-    (shared / "words.txt").write_text("word\n")
-    (folder / "metadata.json").write_text(block_of("case.md", "broken/metadata.json"))
+def test_the_page_tells_the_broken_case(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(tmp_path, "broken/data/shared/words.txt", b"word\n")
+    case = block_of("case.md", "broken/metadata.json").encode()
+    folder = write(tmp_path, "broken/metadata.json", case).parent
     assert cli.call(["validate", str(folder)]) == ExitCode.WRONG_INPUT
     said = capsys.readouterr()
     real = (said.out + said.err).replace(str(tmp_path.resolve()), "/lab")
@@ -231,14 +220,9 @@ def test_the_broken_case_reads_as_the_page_says(
 
 def test_the_class_in_the_pages_works(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     classes = tmp_path / "classes"
-    shared = tmp_path / "fetch" / "data" / "shared"
-    for folder in (classes, shared):
-        folder.mkdir(parents=True)
-    code = block_of("resources.md", "classes/static_server.py")
-    (classes / "static_server.py").write_text(code)
-    case = block_of("resources.md", "fetch/metadata.json")
-    (tmp_path / "fetch" / "metadata.json").write_text(case)
-    (shared / "words.txt").write_text("word\n" * 2000)
+    for name in ("classes/static_server.py", "fetch/metadata.json"):
+        write(tmp_path, name, block_of("resources.md", name).encode())
+    write(tmp_path, "fetch/data/shared/words.txt", b"word\n" * 2000)
     options = ["--root", str(tmp_path), "--resources", str(classes)]
 
     assert cli.call(["resources", "StaticServer", "--resources", str(classes)]) == ExitCode.DONE
@@ -247,9 +231,7 @@ def test_the_class_in_the_pages_works(tmp_path: Path, capsys: pytest.CaptureFixt
 
     run = ["run", str(tmp_path / "fetch"), "--direct", "--cooldown", "0", "--runs", "1"]
     assert cli.call([*run, *options]) == ExitCode.DONE
-    record: dict[str, Any] = json.loads(
-        (tmp_path / "fetch" / "results" / "run_1" / "run.json").read_text()
-    )
+    record: Any = json.loads((tmp_path / "fetch/results/run_1/run.json").read_text())
     [step] = record["steps"]
     assert step["outcome"] == "completed"
     assert [r["values"]["bytes"] for r in step["attempts"][0]["repetitions"]] == [1_000_000] * 3
@@ -259,12 +241,8 @@ def test_the_class_in_the_pages_works(tmp_path: Path, capsys: pytest.CaptureFixt
 
 
 def _left_running(folder: Path) -> list[str]:
-    links = Path("/proc").glob("[0-9]*/cwd")
-    return [str(link) for link in links if str(folder) in _target(link)]
-
-
-def _target(link: Path) -> str:
-    try:
-        return str(link.readlink())
-    except OSError:
-        return ""
+    found: list[str] = []
+    for link in Path("/proc").glob("[0-9]*/cwd"):
+        with suppress(OSError):
+            found.append(str(link.readlink()))
+    return [place for place in found if str(folder) in place]

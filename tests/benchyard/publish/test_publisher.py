@@ -307,14 +307,16 @@ def sparse(path: Path, size: int) -> Path:
     return path
 
 
-def test_two_too_large_ones_of_a_name_are_two(lab: Lab) -> None:
+@pytest.mark.parametrize("ending", ["json", "json.gz"])
+def test_what_is_too_large_is_put_aside_unread_and_the_others_go_on(lab: Lab, ending: str) -> None:
+    lab.fill("a.json")
     for size in (10, 11):
-        sparse(lab.spool / "large.json", size * 1024**3)
-        assert len(lab.run().rejected) == 1
-    assert [one for one in names(lab.spool / "rejected") if "reason" not in one] == [
-        "large.json",
-        "large~2.json",
-    ]
+        sparse(lab.spool / f"large.{ending}", size * 1024**3)
+        [rejected] = lab.run().rejected
+        assert f"larger than 64 MiB ({size * 1024:,} MiB)" in rejected.reason
+    assert lab.sink.stored == ["a.json"]
+    aside = [one for one in names(lab.spool / "rejected") if "reason" not in one]
+    assert aside == [f"large.{ending}", f"large~2.{ending}"]
 
 
 def test_an_archived_file_of_another_size_is_not_read(lab: Lab) -> None:
@@ -479,7 +481,9 @@ def test_who_wants_to_stop_gets_what_is_under_way_finished(lab: Lab) -> None:
     assert outcome.error is None
     assert outcome.waiting == (Left("b.json"), Left("c.json"))
     (lab.spool / "c.json").unlink()
-    assert not lab.run(asked=threading.Event()).interrupted, "it stops at the last file"
+    asked.clear()
+    assert not lab.run(asked=asked).interrupted, "it stops at the last file"
+    assert asked.is_set()
 
 
 def test_waiting_for_a_retry_ends_when_it_is_to_stop(lab: Lab) -> None:

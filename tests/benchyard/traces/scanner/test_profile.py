@@ -71,20 +71,21 @@ def test_all_that_workers_wrote_is_read_and_added_up(tmp_path: Path, seed: int) 
     pipelines = [[wrote("eval", n, tag) for tag in ("pre", "post")] for n in range(2)]
     workers = NodeWorkers(wrote("process_job"), load, pipelines, save)
     content = node_file(0, 10**9, workers)
-    profile = Profile(job(tmp_path, {"profile_0.bin": content}))
+    profile = Profile(job(tmp_path, {f"profile_{node}.bin": content for node in (0, 1)}))
     written = [workers.process_job, *load, *pipelines[0], *pipelines[1], *save]
-    assert list(map(about, profile.nodes[0].workers)) == list(map(about, written))
+    for node in profile.nodes.values():
+        assert list(map(about, node.workers)) == list(map(about, written))
     seconds: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
     for one in written:
         spent = one.intervals.tolist()
         assert b"".join(struct.pack("<Bqq", *row) for row in spent) in content
         for key, start, end in spent:
-            seconds[one.kind][one.names[key]] += end - start
+            seconds[one.kind][one.names[key]] += 2 * (end - start)
     statistics = profile.statistics()
     for kind, times in seconds.items():
         expected = {name: pytest.approx(ns / 1e9, rel=1e-12) for name, ns in times.items()}
         assert statistics.seconds[kind] == expected
-    assert statistics.counters["load"] == {"rows": 3 * seed, "bytes": 15}
+    assert statistics.counters["load"] == {"rows": 2 * 3 * seed, "bytes": 30}
     assert profile.problems == []
 
 

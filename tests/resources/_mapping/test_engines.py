@@ -260,7 +260,9 @@ def test_sdm_rdfizer_gets_a_configuration(
     assert settings["default"] == {"main_directory": "/data/shared"}
     assert settings["dataset1"] == {"name": "out", **where}
     written = {"output_folder": "/data/output", "name": "out", "output_format": theirs}
-    assert (written | dbtype).items() <= settings["datasets"].items()
+    written |= {"number_of_datasets": "1", "all_in_one_file": "yes", "remove_duplicate": "yes"}
+    written |= {"enrichment": "yes", "ordered": "no", "large_file": "false"}
+    assert settings["datasets"] == written | dbtype
     assert set(calls.modes.values()) == {0o600}
     assert password not in str(calls.specs[0])
 

@@ -182,7 +182,8 @@ def _trace(
     names = [said.get(one.first, "") for one in types]
     if kind and kind not in names:
         raise InputError(f"{where} has no sample type {kind!r}; it has {', '.join(names)}")
-    name = kind or said.get(integer(profile[_DEFAULT]), "")
+    # The first: where a file breaks, its rest may look like another.
+    name = kind or said.get(integer(profile[_DEFAULT][:1]), "")
     which = names.index(name) if name in names else len(names) - 1
     unit, factor = _unit(said.get(types[which].second, ""))
     functions = {id_: said.get(text, "") for id_, text in map(_pair, profile[_FUNCTION])}

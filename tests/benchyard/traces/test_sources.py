@@ -188,7 +188,7 @@ def test_epoch_times_of_speedscope_keep_their_nanoseconds(tmp_path: Path) -> Non
 def test_pprof_takes_the_default_type_else_the_last(tmp_path: Path) -> None:
     content = pprof(([1], [7, 5 * MS]))
     assert read(tmp_path, content).unit.name == "s"
-    counted = read(tmp_path, content + number(14, 1))
+    counted = read(tmp_path, content + number(14, 1) + number(14, 3))  # the first counts
     assert (counted.unit.name, by_start(counted)) == ("1", [("samples", "main", 0, 7 * MS)])
     assert read_trace(tmp_path / "profile", "cpu").unit.name == "s"
     with pytest.raises(InputError, match="no sample type 'wall'; it has samples, cpu"):

@@ -144,8 +144,9 @@ def _checked(name: str, content: Path | bytes, sha256: str) -> Generator[Digesti
 # -- reading
 
 
-#: Manifest of a pack, and name and content of what it holds beside that, each once.
-PackSource = tuple[Manifest, Iterator[tuple[str, IO[bytes]]]]
+#: Names and contents of the members of a pack beside its manifest, each once.
+Members = Iterator[tuple[str, IO[bytes]]]
+PackSource = tuple[Manifest, Members]
 
 
 @contextmanager

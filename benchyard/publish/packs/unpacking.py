@@ -11,7 +11,7 @@ from benchyard.core.files import content, files_below, inside, sha256, shown
 from benchyard.core.quantity import amount, plural
 from benchyard.core.wording import quote
 from benchyard.process.files import temporary_folder
-from benchyard.publish.packs.archives import Digesting, PackSource, reading_pack
+from benchyard.publish.packs.archives import Digesting, Members, reading_pack
 from benchyard.publish.packs.manifest import (
     CASES,
     CLASSES,
@@ -35,9 +35,8 @@ def unpacked_to_check(path: Path) -> Generator[tuple[Path, Manifest]]:
     Raises:
         InputError: As ``unpack`` does.
     """
-    with temporary_folder() as folder, reading_pack(path) as source:
-        manifest = source[0]
-        _fill(folder, source, copy=_link, size=manifest.stored_bytes)
+    with temporary_folder() as folder, reading_pack(path) as (manifest, members):
+        _fill(folder, manifest, members, copy=_link, size=manifest.stored_bytes)
         yield folder, manifest
 
 
@@ -54,8 +53,7 @@ def unpack(path: Path, into: Path) -> Manifest:
         InputError: If the pack is damaged, would lead out of the folder or fill the disk, or
             something else has the folder.
     """
-    with reading_pack(path) as source:
-        manifest = source[0]
+    with reading_pack(path) as (manifest, members):
         if (into / MANIFEST).is_file():
             if content(into / MANIFEST) != manifest.to_bytes():
                 raise InputError(f"{shown(into)} holds another pack; name another with --into")
@@ -63,7 +61,7 @@ def unpack(path: Path, into: Path) -> Manifest:
         elif into.is_symlink() or (into.exists() and not _is_empty(into)):
             raise InputError(f"{shown(into)} holds something else; name another folder with --into")
         else:
-            _make(into, source)
+            _make(into, manifest, members)
     return manifest
 
 
@@ -71,31 +69,30 @@ def _is_empty(folder: Path) -> bool:
     return folder.is_dir() and not any(folder.iterdir())
 
 
-def _make(into: Path, source: PackSource) -> None:
+def _make(into: Path, manifest: Manifest, members: Members) -> None:
     """Fill a folder beside, and give it its name when all is right."""
     into.parent.mkdir(parents=True, exist_ok=True)
     with temporary_folder(into.parent) as making:
-        _fill(making, source, copy=shutil.copyfile, size=source[0].total_bytes)
+        _fill(making, manifest, members, copy=shutil.copyfile, size=manifest.total_bytes)
         making.chmod(0o755)
         if into.exists():
             into.rmdir()
         making.rename(into)
 
 
-def _fill(into: Path, source: PackSource, *, copy: _Copy, size: int) -> None:
+def _fill(into: Path, manifest: Manifest, members: Members, *, copy: _Copy, size: int) -> None:
     free = shutil.disk_usage(into).free
     if size > free:
         raise InputError(
             f"it says that it needs {amount(size, 'B')}, and {shown(into.parent)} has "
             f"{amount(free, 'B')} left"
         )
-    _extract(into, source)
-    _finish(into, source[0], copy)
+    _extract(into, manifest, members)
+    _finish(into, manifest, copy)
 
 
-def _extract(into: Path, source: PackSource) -> None:
+def _extract(into: Path, manifest: Manifest, members: Members) -> None:
     """Write the members of an archive; only names that the manifest has, each once."""
-    manifest, members = source
     left = set(manifest.stored.values())
     for name, stream in members:
         if name not in left:

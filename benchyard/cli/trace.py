@@ -66,7 +66,7 @@ class CasePlaces(Selection):
 
 
 def where_options(command: CommandT) -> CommandT:
-    """Add the options that ``CasePlaces`` is made of, which is handed over as ``where``."""
+    """Add the options of ``CasePlaces``; the command gets them as its parameter ``where``."""
     run = click.option(
         "--run",
         type=Whole(1),
@@ -89,7 +89,7 @@ sample_type_option = click.option(
 def sources_of(
     wanted: Sequence[str], where: CasePlaces, *, every_run: bool = False
 ) -> list[TraceSelection]:
-    """Return what is wanted, in order.
+    """Return the traces that are to be read, in the order of the arguments.
 
     Args:
         wanted: Cases, folders with results, folders of runs, files.
@@ -97,21 +97,22 @@ def sources_of(
         every_run: Whether a case stands for all its runs that are done.
 
     Raises:
-        InputError: If there is no such thing.
+        InputError: If a case, folder, file or run does not exist.
     """
-    return [source for one in wanted for source in _found(one, where, every_run)]
+    return [source for one in wanted for source in _found(one, where, every_run=every_run)]
 
 
-def _found(wanted: str, where: CasePlaces, every_run: bool) -> list[TraceSelection]:  # noqa: FBT001
+def _found(wanted: str, where: CasePlaces, *, every_run: bool) -> list[TraceSelection]:
     place = Path(wanted)
     if (place / RUN_FILE).is_file():
         return [_of_run(place)]
     if place.is_dir() and Results(place).runs():
-        return _of_results(place, where, every_run)
+        return _of_results(place, where, every_run=every_run)
     if place.is_file() or any(place.glob("profile_*.bin")):
         return [TraceSelection(str(place), partial(read_trace, place, where.sample_type))]
     case = one_case(where.root, wanted, resources.find(where.resource_folders))
-    return _of_results(where.results_of(case), where, every_run, case.title)
+    folder = where.results_of(case)
+    return _of_results(folder, where, every_run=every_run, title=case.title)
 
 
 def _of_run(folder: Path, title: str | None = None) -> TraceSelection:
@@ -119,10 +120,7 @@ def _of_run(folder: Path, title: str | None = None) -> TraceSelection:
 
 
 def _of_results(
-    folder: Path,
-    where: CasePlaces,
-    every_run: bool,  # noqa: FBT001
-    title: str | None = None,
+    folder: Path, where: CasePlaces, *, every_run: bool, title: str | None = None
 ) -> list[TraceSelection]:
     runs = Results(folder)
     if every_run and where.run is None:

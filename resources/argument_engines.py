@@ -34,7 +34,7 @@ CONFIGURATION = "rmlmapper.properties"
 
 
 def keeps_password(database: Database | None, file: Path) -> bool:
-    """Write a configuration file with the password, if that is a secret; tell whether it is.
+    """Write a secret password to a configuration file; tell whether it is a secret.
 
     A password that stands in the case is an argument, as in KROWN. So is one with a space, which
     RMLMapper's configuration cannot hold. Source: getOptionValues in rmlmapper-java's Main.java.

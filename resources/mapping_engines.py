@@ -203,7 +203,7 @@ class SDMRDFizer(ConfiguredEngine):
 def _sdm_settings(
     name: str, output_format: str, mapping: str, database: Database | None
 ) -> dict[str, dict[str, str]]:
-    """Return what stands in the configuration.
+    """Return the sections of SDM-RDFizer's configuration file.
 
     Args:
         name: Of the file that it writes, without its suffix.

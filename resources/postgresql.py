@@ -246,7 +246,7 @@ class PostgreSQL(DatabaseServer[PostgreSQLSettings]):
 
 
 def _placed(name: str, found: Sequence[Statement], complaint: Complaint) -> str:
-    """Say what is wrong with a text, and where.
+    """Return the server's complaint about a script, with the file and line it is about.
 
     Args:
         name: What the case calls it.

@@ -172,7 +172,9 @@ Lines = Annotated[list[str], AfterValidator(_lines)]
 
 
 class AddressedComparison(BaseModel):
-    """What stands in an address; each side is in one of the forms of ``benchyard.web.sides``.
+    """The parameters of a comparison's address.
+
+    ``choose`` looks up each side: ``CASE``, ``CASE@1-5`` or ``RUN,RUN``, by their ids.
 
     All that is ``a``, and all that is ``b``, is one side each. Of cases that were ticked, the one
     that was measured first is the reference.

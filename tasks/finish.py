@@ -1,7 +1,8 @@
 """The end of a case's flow run: what is told of it, to whom, and that a server hears it."""
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,15 +23,61 @@ from benchyard.suite.turn_records import NO_FAILURE, CaseReport, failure_after
 from tasks.artifacts import Showcase
 from tasks.caller import current_caller, remember_end
 from tasks.events import (
+    announce_crash,
+    announce_end,
     announce_failure,
     announce_regression,
     announce_return,
     failure_of,
     tell_suite,
 )
-from tasks.flow_run import final_state
+from tasks.flow_run import (
+    baseline_of_flow_run,
+    campaign_of_flow_run,
+    final_state,
+    is_first_attempt,
+    name_of_flow_run,
+    this_flow_run,
+)
+from tasks.orphans import close_task_runs
+from tasks.parameters import open_case
 from tasks.prefect_internals import ask_no_more
-from tasks.server import wait_for_server
+from tasks.schedules import deployable
+from tasks.server import processes_of_lab, secret_block, wait_for_server
+from tasks.showing import shown
+from tasks.trust import refuse_beyond_reach
+
+options_of_flow: dict[str, Any] = {
+    "flow_run_name": name_of_flow_run,
+    "on_completion": [announce_end],
+    "on_failure": [announce_end],
+    "on_crashed": [announce_end, close_task_runs, announce_crash],
+    "on_cancellation": [announce_end, close_task_runs],
+}
+
+
+@deployable
+def flow_run_of(asked: Request, execute: Callable[[RunContext, Request], Executed]) -> State[Any]:
+    """Execute a request as the flow run under way; return its final state."""
+    request = replace(
+        asked,
+        campaign=campaign_of_flow_run(asked.campaign),
+        force=asked.force and is_first_attempt(),
+        baseline=baseline_of_flow_run(asked.baseline),
+    )
+    with concluding(request):
+        refuse_beyond_reach(
+            case=request.case,
+            root=request.root,
+            results=request.results,
+            resources=request.resources,
+        )
+        setting = open_case(
+            request, provider=secret_block, flow_run=this_flow_run(), lab=processes_of_lab()
+        )
+        request = replace(request, runs=request.runs_of(setting.case))
+        setting = replace(setting, listener=shown(setting, request))
+        return conclude(setting, execute(setting, request), request)
 
 
 @contextmanager

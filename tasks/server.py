@@ -26,7 +26,7 @@ from prefect.settings import get_current_settings
 from benchyard.core.quantity import moment
 from benchyard.host.measuring import listener_at
 from benchyard.process.labels import start_time
-from benchyard.run.session import Session
+from benchyard.run.progress import QuietMoment
 from tasks.caller import bring_back_server, current_caller
 
 logger = logging.getLogger(__name__)
@@ -107,29 +107,19 @@ class Watch:
         self._look = look or Lately()
         self._since: datetime | None = None
 
-    def before_run(self, session: Session) -> None:
-        """Look before a run; the command's own server is started again if it is gone."""
-        if not self._look():
-            bring_back_server()
-        self.between(session)
-
-    def between(self, session: Session) -> None:
-        """Look, while nothing of a run is measured."""
-        if self._look():
-            self._note_return(session)
+    def hear(self, moment: QuietMoment) -> None:
+        """Look, while nothing is measured; the command's own server is started again if gone."""
+        if self._look() or (moment.next == "initialize" and bring_back_server()):
+            self._note_return(moment)
         elif self._since is None:
             self._since = datetime.now(UTC)
+        if moment.next == "record" and self._since is not None:
+            moment.warn(f"the Prefect server does not answer {_since(self._since)} on: {_SO_WHAT}")
 
-    def before_record(self, session: Session) -> None:
-        """Look for the last time before the record of a run is written."""
-        self.between(session)
-        if self._since is not None:
-            session.warn(f"the Prefect server does not answer {_since(self._since)} on: {_SO_WHAT}")
-
-    def _note_return(self, session: Session) -> None:
+    def _note_return(self, quiet: QuietMoment) -> None:
         if self._since is not None:
             until = moment(datetime.now(UTC))
-            session.warn(
+            quiet.warn(
                 f"the Prefect server did not answer {_since(self._since)} to {until}: {_SO_WHAT}"
             )
         self._since = None

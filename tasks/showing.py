@@ -20,15 +20,14 @@ from benchyard.catalogue.entry import identified
 from benchyard.core.errors import RecordError
 from benchyard.core.files import content
 from benchyard.core.json_text import decoded
-from benchyard.core.model import Json, Step
+from benchyard.core.model import Json
 from benchyard.core.wording import cell
 from benchyard.results.campaigns import with_earlier
 from benchyard.results.folders import Results, RunFolder, run_folder
 from benchyard.results.record import RunRecord, read_record
+from benchyard.run.progress import Event, Listener, QuietMoment, RunEnded, Summarized, tell
 from benchyard.run.request import Request
 from benchyard.run.run_context import RunContext
-from benchyard.run.session import Session
-from benchyard.run.stages import INITIALIZE, RECORD, STEP, SUMMARIZE
 from benchyard.show.curves.panels import read_curves, run_to_draw
 from benchyard.show.curves.plot import draw
 from benchyard.show.pages.result import key_of, result_page, state_of
@@ -43,8 +42,9 @@ from benchyard.show.pages.retries import (
     table_of,
 )
 from tasks.artifacts import LARGEST, Showcase
+from tasks.events import announce_run
 from tasks.names import EXPLORER
-from tasks.stages import PrefectStages, watched_stages
+from tasks.server import Watch
 
 logger = logging.getLogger(__name__)
 
@@ -60,18 +60,28 @@ _LARGEST_PICTURE = 150_000
 _EXPLORER_URL = re.compile(r"https?://[A-Za-z0-9.:\[\]_/-]+")
 
 
-def shown_stages(setting: RunContext, request: Request) -> PrefectStages:
-    """Return the stages of a case as task runs; the UI shows how far it is and what came of it.
+def shown(setting: RunContext, request: Request) -> Listener:
+    """Return who listens to a case: whoever did, the UI, and the watch of the server.
 
-    All of that happens in the main thread, before a stage in which nothing else is under way, or
-    after the last one while the testbed is still held: nothing is ever measured meanwhile.
+    The UI shows how far it is and what came of it, while nothing is measured.
     """
-    stages, screen = watched_stages(), _Screen(setting, request)
-    stages.before(INITIALIZE, screen.initializing)
-    stages.before(STEP, screen.beginning)
-    stages.after(RECORD, screen.ended)
-    stages.after(SUMMARIZE, screen.summarized)
-    return stages
+    watch, screen = Watch(), _Screen(setting, request)
+
+    def hear(event: Event) -> None:
+        tell(setting.listener, event)
+        match event:
+            case QuietMoment():
+                watch.hear(event)
+                screen.progress(event)
+            case RunEnded(record, folder):
+                screen.ended += 1
+                announce_run(record, folder)
+            case Summarized():
+                screen.summarized(event)
+            case _:
+                pass
+
+    return hear
 
 
 class _Screen:
@@ -83,44 +93,32 @@ class _Screen:
         self._showcase = Showcase()
         self._progress: UUID | None = None
         self._todo: int | None = None
-        self._ended = 0
+        self.ended = 0
         self._shown_at = 0.0
         self._began = datetime.now(UTC)
 
-    def initializing(self, session: Session) -> None:
-        """Show that a run begins."""
-        self._tell(session, 0, "initializing")
-
-    def beginning(self, session: Session, step: Step) -> None:
-        """Show that a step begins."""
-        self._tell(session, step.index - 1, f"step {step.index}, {step.name}")
-
-    def ended(self, _session: Session) -> None:
-        """Count a run."""
-        self._ended += 1
-
-    def summarized(self, setting: RunContext) -> None:
+    def summarized(self, event: Summarized) -> None:
         """Show what came of the case."""
         self._showcase.reopen()
         try:
-            self._show(setting.case.title, setting.results)
+            self._show(event.case, event.results)
         except Exception as error:  # the case is done; a page must not fail it
-            logger.debug("could not show what came of %s", setting.case.title, exc_info=True)
+            logger.debug("could not show what came of %s", event.case, exc_info=True)
             self._showcase.give_up(error)
 
     # -- progress
 
-    def _tell(self, session: Session, steps_done: int, doing: str) -> None:
+    def progress(self, event: QuietMoment) -> None:
+        """Show how far it is, at most once a second."""
         now = time.monotonic()
         if self._todo is None:
             self._todo = self._count()
         elif now - self._shown_at < _PROGRESS_SECONDS:
             return
         self._shown_at = now
-        share = steps_done / len(session.case.steps) if session.case.steps else 0.0
-        percent = 100 * (self._ended + share) / max(self._todo, 1)
-        what = f"run {session.run}, {self._ended + 1} of {self._todo} to do: {doing}"
-        self._show_progress(min(percent, 99.9), f"{session.case.title}: {what}")
+        percent = 100 * (self.ended + event.share) / max(self._todo, 1)
+        what = f"run {event.run}, {self.ended + 1} of {self._todo} to do: {event.next}"
+        self._show_progress(min(percent, 99.9), f"{event.case}: {what}")
 
     def _count(self) -> int:
         done = () if self._request.force else Results(self._setting.results).done()

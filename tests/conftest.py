@@ -9,10 +9,12 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Generator, Mapping
 from contextlib import suppress
 from functools import cache
+from importlib import import_module
 from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
@@ -48,6 +50,9 @@ for _name in (
     *("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY", "GITLAB_CI"),
 ):
     os.environ.pop(_name, None)
+
+# A flow that is imported before Prefect is a plain function.
+import_module("prefect")
 
 # What starts the tests in the background may have them ignore these, and so all that they start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -304,10 +309,11 @@ def process(name: str, script: str, **keys: Any) -> Mapping[str, Any]:
     }
 
 
-def ctrl_c(times: int = 1) -> None:
-    """Press Ctrl-C, here and now."""
-    for _ in range(times):
-        signal.raise_signal(signal.SIGINT)
+def ctrl_c() -> None:
+    """Press Ctrl-C; the main thread, which alone hears it, does so before this returns."""
+    os.kill(os.getpid(), signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread():
+        time.sleep(0.1)
 
 
 def is_gone(pid: int) -> bool:

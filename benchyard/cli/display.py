@@ -52,7 +52,11 @@ class PlainDisplay:
     def _take(self, event: Event) -> None:
         # The end of the step repeats what its last attempt failed of.
         again = isinstance(event, AttemptFailed) and not event.left
-        if not again and (self._verbose or not isinstance(event, StepStarted | RunStarted)):
+        if (
+            say(event)
+            and not again
+            and (self._verbose or not isinstance(event, StepStarted | RunStarted))
+        ):
             terminal.say(say(event), err=True)
 
 
@@ -99,9 +103,9 @@ class LiveDisplay(PlainDisplay):
                 self._show(f"{case}  run {run}  initializing")
             case StepEnded():
                 self._print_step(event)
-            case RunEnded(_, _, _, seconds):
-                self._seconds.append(seconds)
-                self._print(say(event), _COLOURS.get(event.outcome, "red"))
+            case RunEnded(record):
+                self._seconds.append(record.duration_s)
+                self._print(say(event), _COLOURS.get(record.outcome, "red"))
             case Waiting(_, seconds):
                 self._rest = self._rest if seconds is None else seconds
                 self._show(say(event))
@@ -109,6 +113,8 @@ class LiveDisplay(PlainDisplay):
                 self._print(say(event), "bold")
             case AttemptFailed(left=left):
                 self._print(say(event) if left else "", "yellow")
+            case _:
+                pass
 
     def _print_step(self, event: StepEnded) -> None:
         took = "" if event.seconds is None else duration(event.seconds)

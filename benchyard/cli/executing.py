@@ -22,13 +22,13 @@ from benchyard.lab import server
 from benchyard.results.campaigns import Campaign, earlier_campaigns, read_campaign
 from benchyard.results.subject import Subject
 from benchyard.run.beginning import decide, missing, nothing_to_do
-from benchyard.run.engine import execute_case
+from benchyard.run.engine import Executed
 from benchyard.run.interrupts import at_first_ctrl_c
 from benchyard.run.ordering import Order
 from benchyard.run.progress import listening
 from benchyard.run.request import Campaigning, Request
+from benchyard.run.run_context import RunContext
 from benchyard.run.secrets import refers_to_secrets
-from benchyard.run.stages import DirectStages
 from benchyard.suite.course import End, SuiteCourse, SuiteLimits
 from benchyard.suite.driver import TurnEnd, execute_turns
 from benchyard.suite.foreseeing import expected_seconds
@@ -111,8 +111,16 @@ def _tell_of_left_out(course: SuiteCourse) -> None:
         say(printable(f"not begun ({why}): {named}"), fg="yellow", err=True)
 
 
+def execute_plainly(setting: RunContext, request: Request) -> Executed:
+    """Execute a case by plain calls."""
+    # Imported before Prefect, the flow beside it would be no flow of Prefect's.
+    from flows.execute_case import execute  # noqa: PLC0415
+
+    return execute(setting, request)
+
+
 def _directly(request: Request) -> TurnEnd:
-    executed = execute_case(open_case(request), request, DirectStages())
+    executed = execute_plainly(open_case(request), request)
     if executed.interrupted:
         return TurnEnd(End.CANCELLED)
     return TurnEnd(End.FAILED if executed.failed else End.DONE)

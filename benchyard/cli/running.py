@@ -16,7 +16,7 @@ from benchyard.cli import executing
 from benchyard.cli.ci import ReportingCommand, Reports, exit_code_after_runs
 from benchyard.cli.common import Selection, cases_of, gathered
 from benchyard.cli.display import make_display
-from benchyard.cli.executing import make_plan, print_plan
+from benchyard.cli.executing import execute_plainly, make_plan, print_plan
 from benchyard.cli.fields import field_options
 from benchyard.cli.options import HEADINGS, execution_options, parse_runs, request_fields
 from benchyard.cli.outcome import print_outcome, read_summary
@@ -284,7 +284,7 @@ def accept_answers(
     terminal = sys.stderr.isatty()
     display = make_display(runs=len(cases), verbose=verbose, terminal=terminal)
     with display, listening(display.hear):
-        accepted = accept(cases, registry, write=write, wait=not given["no_wait"])
+        accepted = accept(cases, registry, execute_plainly, write=write, wait=not given["no_wait"])
     if as_json:
         print_json({"written": write, "answers": [_document(one) for one in accepted]})
         return

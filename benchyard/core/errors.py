@@ -150,6 +150,10 @@ class StepFailedError(BenchyardError):
     """A step's attempt failed; the record holds the details."""
 
 
+class StepNotBegunError(BenchyardError):
+    """A step is not tried: one that it needs did not succeed, or the run is being stopped."""
+
+
 class CaseFailedError(BenchyardError):
     """At least one run of a case failed."""
 

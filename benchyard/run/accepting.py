@@ -5,7 +5,7 @@ too, so what a case says of its answers by other means is never overwritten.
 """
 
 import shutil
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -20,16 +20,16 @@ from benchyard.host.measuring import LocalCollector
 from benchyard.process.files import temporary_folder
 from benchyard.results.record import RunRecord, StepRecord
 from benchyard.run.attempts import answer_folder
-from benchyard.run.engine import execute_case
+from benchyard.run.engine import Executed
 from benchyard.run.judging import difference, is_table
 from benchyard.run.progress import current_listener
 from benchyard.run.request import Request
 from benchyard.run.run_context import RunContext
-from benchyard.run.stages import DirectStages
 from benchyard.run.workspaces import declared_files
 
 #: Seconds between two samples, which nobody looks at.
 _INTERVAL = 1.0
+Execute = Callable[[RunContext, Request], Executed]
 
 
 class AnswerChange(StrEnum):
@@ -67,13 +67,19 @@ class _Answer:
 
 
 def accept(
-    cases: Sequence[Case], registry: Registry, *, write: bool = True, wait: bool = True
+    cases: Sequence[Case],
+    registry: Registry,
+    execute: Execute,
+    *,
+    write: bool = True,
+    wait: bool = True,
 ) -> list[Accepted]:
     """Execute cases once, and write the answers into the files that their checks expect.
 
     Args:
         cases: Their files with expected answers may lack.
         registry: The resource classes.
+        execute: Executes a case without Prefect.
         write: False: only tell what would be written.
         wait: Whether to wait for another lab that measures here.
 
@@ -96,7 +102,7 @@ def accept(
         wanted: dict[Path, list[_Answer]] = {}
         for case in chosen:
             place = folders.enter_context(_temporary(case))
-            for step, answer in _executed(case, registry, place, wait=wait):
+            for step, answer in _executed(case, registry, place, execute, wait=wait):
                 check = step.check or Check()
                 target = (case.shared / (check.equal or "")).resolve()
                 named = _Answer(f"{case.title}: {step.name}", check, answer)
@@ -126,7 +132,7 @@ def _temporary(case: Case) -> Generator[Path]:
 
 
 def _executed(
-    case: Case, registry: Registry, place: Path, *, wait: bool
+    case: Case, registry: Registry, place: Path, execute: Execute, *, wait: bool
 ) -> Iterator[tuple[Step, Path]]:
     """Execute a case once; yield each step whose check names a file, and its answer."""
     answers = place / "answers"
@@ -140,7 +146,7 @@ def _executed(
         listener=current_listener(),
     )
     request = Request(case="", runs=1, cooldown=0.0, wait=wait, publish=())
-    executed = execute_case(setting, request, DirectStages())
+    executed = execute(setting, request)
     if executed.interrupted:
         raise RunInterruptedError("stopped; no answer was accepted")
     [record] = executed.records

@@ -1,19 +1,19 @@
-"""The order of things: which stage follows which, for all runs of a case.
+"""The runs of a case, one after another, and when no other follows.
 
-What a stage does and how it is executed is not this module's business (``benchyard.run.stages``).
-It knows the order, the graph of steps, and when to stop.
+What is done in a run, and which task follows which, is read in ``flows.execute_case``.
 """
 
-import queue
 from collections import deque
-from collections.abc import Generator, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
-from benchyard.core.errors import RunInterruptedError
-from benchyard.core.model import Outcome, Step
+from benchyard.core.model import Outcome
 from benchyard.core.wording import in_short
 from benchyard.host.testbed import hold_both
+from benchyard.publish import archive_uploaded, upload_runs
+from benchyard.publish.outcome import PublishResult, advice, problems
+from benchyard.results.campaigns import publishable_runs
 from benchyard.results.folders import Results
 from benchyard.results.layout import refuse_foreign
 from benchyard.results.reasons import fail_alike, why_failed
@@ -29,29 +29,12 @@ from benchyard.run.beginning import (
     open_campaign,
     settled_campaign,
 )
-from benchyard.run.interrupts import reraise_interrupt, two_stage_ctrl_c
+from benchyard.run.interrupts import two_stage_ctrl_c
 from benchyard.run.ordering import cooldown_of, rest_after
-from benchyard.run.progress import CaseStarted, Listener, Notice, Waiting, tell
+from benchyard.run.progress import CaseStarted, Notice, Waiting, tell
 from benchyard.run.request import Request
 from benchyard.run.run_context import RunContext
 from benchyard.run.session import Session
-from benchyard.run.stages import (
-    ARCHIVE,
-    CHECKPOINT,
-    COOLDOWN,
-    INITIALIZE,
-    KEEP_OUTPUTS,
-    RECORD,
-    START_COLLECTOR,
-    STOP,
-    STOP_COLLECTOR,
-    SUMMARIZE,
-    UPLOAD,
-    Handle,
-    Handles,
-    Publication,
-    Stages,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,117 +58,62 @@ class Executed:
         return tuple(r for r in self.records if r.outcome is not Outcome.COMPLETED)
 
 
-class _Stop:
-    """Whether the user asked to stop, told to the session under way."""
+class CaseCourse:
+    """The runs of a case that are not done, one after another.
 
-    def __init__(self, listener: Listener) -> None:
-        self._listener = listener
-        self.session: Session | None = None
-        self.asked = False
-
-    def ask(self) -> None:
-        self.asked = True
-        if self.session is not None:
-            self.session.stopping.set()
-        tell(self._listener, Notice("stopping after this step; press Ctrl-C again to stop now"))
-
-
-def execute_case(setting: RunContext, request: Request, stages: Stages) -> Executed:
-    """Execute the runs of a case that are not done, one after another, alone on this host.
-
-    Whatever happens to a run, resources and collector are stopped and its record is written.
-
-    Raises:
-        InputError: If something else has the place of a run or of a summary.
-        TestbedBusyError: If another lab measures here and the request is not to wait.
-        KeyboardInterrupt: At the second Ctrl-C, after everything was stopped.
-    """
-    stop = _Stop(setting.listener)
-    with two_stage_ctrl_c(stop.ask), _testbed(setting, request, stop):
-        runs = _Runs(setting, request, stop)
-        last: Handles = []
-        for session in runs:
-            if runs.rest:
-                last = stages.run(COOLDOWN, session, runs.rest, after=last)
-                if stop.asked:
-                    break
-            with _abandoned_if_broken(session):
-                session.prepare()
-                with _failed_if_broken(session):
-                    last = stages.run(INITIALIZE, session, after=last)
-                    last = stages.run(START_COLLECTOR, session, after=last)
-                    last = execute_steps(session, stages, last, ask=request.wait_for_user)
-                last = stages.run(STOP, session, after=last)
-                last = stages.run(STOP_COLLECTOR, session, after=last)
-                last = stages.run(KEEP_OUTPUTS, session, after=last)
-                last = stages.run(RECORD, session, after=last)
-                if session.written.outcome is Outcome.COMPLETED:
-                    last = stages.run(CHECKPOINT, session, after=last)
-            runs.note(session.written)
-        last = stages.run(SUMMARIZE, setting, after=last)
-    publication = Publication(setting)  # the host may be measured on meanwhile
-    if publication.runs:
-        last = stages.run(UPLOAD, publication, after=last)
-        stages.run(ARCHIVE, publication, after=last)
-        publication.tell()
-    return runs.executed()
-
-
-def _testbed(setting: RunContext, request: Request, stop: _Stop) -> AbstractContextManager[None]:
-    return hold_both(
-        setting.results,
-        setting.case.title,
-        wait=request.wait,
-        tell=lambda text: tell(setting.listener, Waiting(text)),
-        give_up=lambda: stop.asked,
-    )
-
-
-@contextmanager
-def _abandoned_if_broken(session: Session) -> Generator[None]:
-    """Stop a run at once that an interruption or an error of the lab's ends."""
-    try:
-        yield
-    except BaseException as error:
-        session.abandon(error)
-        raise
-
-
-@contextmanager
-def _failed_if_broken(session: Session) -> Generator[None]:
-    """Note an error as the run's failure: it is stopped and recorded all the same."""
-    try:
-        yield
-    except Exception as error:  # noqa: BLE001 - whatever it is, the run failed of it
-        reraise_interrupt(error)
-        session.fail(error)
-
-
-class _Runs:
-    """The runs of a case that are to be executed, one after another.
+    Args:
+        setting: What all of them have in common.
+        request: What is wanted.
 
     Attributes:
         rest: How long the host is to rest before the run that was yielded last (s).
+        stopping: Whether the user asked to stop.
     """
 
-    def __init__(self, setting: RunContext, request: Request, stop: _Stop) -> None:
-        self._request, self._stop, self._listener = request, stop, setting.listener
-        self._opened, todo = _open(setting, request)
-        self._todo = deque(todo)
-        tell(setting.listener, CaseStarted(setting.case.title, todo, self._opened.done))
-        self._precision = Precision(setting, request, todo, self._opened.campaign)
-        self._setting = self._precision.setting
+    def __init__(self, setting: RunContext, request: Request) -> None:
+        self._setting, self._request, self._listener = setting, request, setting.listener
         self._records: list[RunRecord] = []
-        self.rest = 0.0
+        self._session: Session | None = None
+        self.rest, self.stopping = 0.0, False
+
+    @contextmanager
+    def alone(self) -> Generator[None]:
+        """Keep the testbed, and end at Ctrl-C: at the first after the step, at the second now.
+
+        Raises:
+            InputError: If something else has the place of a run or of a summary.
+            TestbedBusyError: If another lab measures here and the request is not to wait.
+            KeyboardInterrupt: At the second Ctrl-C, after everything was stopped.
+        """
+        held = hold_both(
+            self._setting.results,
+            self._setting.case.title,
+            wait=self._request.wait,
+            tell=lambda text: tell(self._listener, Waiting(text)),
+            give_up=lambda: self.stopping,
+        )
+        with two_stage_ctrl_c(self._stop), held:
+            yield
+
+    def _stop(self) -> None:
+        self.stopping = True
+        if self._session is not None:
+            self._session.stopping.set()
+        self._say("stopping after this step; press Ctrl-C again to stop now")
 
     def __iter__(self) -> Iterator[Session]:
+        self._opened, todo = _open(self._setting, self._request)
+        self._todo = deque(todo)
+        tell(self._listener, CaseStarted(self._setting.case.title, todo, self._opened.done))
+        self._precision = Precision(self._setting, self._request, todo, self._opened.campaign)
         while self._todo:
             # First the session, then the question: a Ctrl-C in between would reach neither.
-            session = self._stop.session = Session(self._setting, self._todo[0])
-            if self._stop.asked or self._enough():
+            session = self._session = Session(self._precision.setting, self._todo[0])
+            if self.stopping or self._enough():
                 return
             self.rest = self._rest()
             yield session
+            self._note(session.written)
 
     def _enough(self) -> bool:
         failed = bool(self._records) and self._records[-1].outcome is not Outcome.COMPLETED
@@ -211,7 +139,7 @@ class _Runs:
             tell(self._listener, Waiting("cooling down", rest))
         return rest
 
-    def note(self, record: RunRecord) -> None:
+    def _note(self, record: RunRecord) -> None:
         """Take a run's record; if it is of something else than those before, all begins anew."""
         self._records[-1:] = map(self._precision.needed, self._records[-1:])
         self._records.append(record)
@@ -227,7 +155,7 @@ class _Runs:
         """Return what came of them."""
         left = bool(self._todo) and not self._precision.reached
         cancelled = any(record.outcome is Outcome.CANCELLED for record in self._records)
-        interrupted = self._stop.asked and (left or cancelled)
+        interrupted = self.stopping and (left or cancelled)
         return Executed(
             tuple(self._records), tuple(Results(self._setting.results).done()), interrupted
         )
@@ -256,87 +184,24 @@ def _open(setting: RunContext, request: Request) -> tuple[OpenCampaign, tuple[in
     return opened, todo
 
 
-def execute_steps(
-    session: Session, stages: Stages, after: Handles, *, ask: bool = False
-) -> Handles:
-    """Execute the graph of steps: those that wait for nothing run side by side.
+class Publication:
+    """The finished runs of a case on their way to the sinks.
 
-    Returns:
-        The handles of the executed steps that no other executed step waited for; ``after`` if none
-        was executed.
+    Attributes:
+        runs: Folders of those that are not published; none where no sink is wanted.
     """
-    graph = _Graph(session.case.steps)
-    handles: dict[str, Handle] = {}
-    ended: queue.Queue[Step] = queue.Queue()
-    running = 0
-    while ready := graph.take_ready(session) or running:
-        steps = ready if isinstance(ready, list) else []
-        if ask and steps:
-            _ask_user(session, steps)
-            if session.stopping.is_set():
-                graph.put_back(steps)
-                continue
-        alone = len(steps) == 1 and not running
-        for step in steps:
-            before = [handles[i] for i in step.needs if i in handles] or after
-            if alone:
-                handles[step.id] = stages.step(session, step, before)
-                ended.put(step)
-            else:
-                handles[step.id] = stages.submit(session, step, before, ended)
-            running += 1
-        finished = ended.get()
-        running -= 1
-        outcome = session.settle(finished, unless_tried=Outcome.FAILED).outcome
-        graph.note(finished, outcome)
-    graph.settle_rest(session)
-    needed = {i for step in session.case.steps if step.id in handles for i in step.needs}
-    return [handle for i, handle in handles.items() if i not in needed] or after
 
+    def __init__(self, setting: RunContext) -> None:
+        self._setting = setting
+        self.runs = publishable_runs(setting.results) if setting.sinks else ()
+        self._uploaded: tuple[PublishResult, ...] = ()
 
-def _ask_user(session: Session, steps: Sequence[Step]) -> None:
-    names = ", ".join(step.name for step in steps)
-    tell(session.setting.listener, Waiting(f"press Enter to execute {names}"))
-    try:
-        input()
-    except EOFError:
-        raise RunInterruptedError("nobody is there to press Enter") from None
+    def upload(self) -> None:
+        """Put the runs into the spools, and upload what waits of them; trouble is not raised."""
+        self._uploaded = upload_runs(self.runs, self._setting.sinks)
 
-
-class _Graph:
-    """Which steps may start now."""
-
-    def __init__(self, steps: Sequence[Step]) -> None:
-        self._open = list(steps)
-        self._outcomes: dict[str, Outcome] = {}
-        self._broken = False
-
-    def take_ready(self, session: Session) -> list[Step]:
-        """Take the steps whose needs have all succeeded; none after a failure or a stop."""
-        if self._broken or session.stopping.is_set():
-            return []
-        ready = [
-            step
-            for step in self._open
-            if all(
-                i in self._outcomes and self._outcomes[i].lets_the_case_go_on for i in step.needs
-            )
-        ]
-        self._open = [step for step in self._open if step not in ready]
-        return ready
-
-    def put_back(self, steps: Sequence[Step]) -> None:
-        """Put steps back that were taken and did not start."""
-        self._open = [*steps, *self._open]
-
-    def note(self, step: Step, outcome: Outcome) -> None:
-        """Remember how a step ended."""
-        self._outcomes[step.id] = outcome
-        self._broken = self._broken or not outcome.lets_the_case_go_on
-
-    def settle_rest(self, session: Session) -> None:
-        """Settle the steps that will not start."""
-        stopped = session.stopping.is_set() and not self._broken
-        outcome = Outcome.CANCELLED if stopped else Outcome.SKIPPED
-        for step in self._open:
-            session.settle(step, unless_tried=outcome)
+    def archive(self) -> None:
+        """Move what the sinks have confirmed to the archives; say what went wrong."""
+        for outcome in archive_uploaded(self._uploaded):
+            for text in (*problems(outcome), *advice(outcome)):
+                tell(self._setting.listener, Notice(text))

@@ -17,7 +17,7 @@ from benchyard.core.errors import BenchyardError
 from benchyard.core.model import Outcome
 from benchyard.core.quantity import duration
 from benchyard.core.wording import printable
-from benchyard.results.record import ErrorRecord
+from benchyard.results.record import ErrorRecord, RunRecord
 from benchyard.run.secrets import Secrets
 
 LOGGER = "benchyard"
@@ -76,12 +76,37 @@ class StepEnded(_StepEvent):
 
 @dataclass(frozen=True, slots=True)
 class RunEnded:
-    """A run ended; ``seconds`` is its whole length."""
+    """A run ended; its record is written in ``folder``."""
+
+    record: RunRecord
+    folder: Path
+
+
+@dataclass(frozen=True, slots=True)
+class QuietMoment:
+    """Nothing is measured until all listeners have returned.
+
+    Args:
+        case: Title of the case.
+        run: Number of the run.
+        share: Share of its steps that have ended, 0 to 1.
+        next: What follows.
+        warn: Adds a sentence to the warnings of the run's record.
+    """
 
     case: str
     run: int
-    outcome: Outcome
-    seconds: float
+    share: float
+    next: str
+    warn: Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Summarized:
+    """The summary of a case is written; nothing is measured any more."""
+
+    case: str
+    results: Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +125,16 @@ class Notice:
 
 
 Event = (
-    CaseStarted | RunStarted | StepStarted | AttemptFailed | StepEnded | RunEnded | Waiting | Notice
+    CaseStarted
+    | RunStarted
+    | QuietMoment
+    | StepStarted
+    | AttemptFailed
+    | StepEnded
+    | RunEnded
+    | Summarized
+    | Waiting
+    | Notice
 )
 Listener = Callable[[Event], None]
 
@@ -146,21 +180,23 @@ MARKS = {
 
 
 def say(event: Event) -> str:
-    """Return one event as a sentence; several lines where an error has several."""
+    """Return one event as a sentence, an error in several lines; empty for programs alone."""
     match event:
         case StepStarted() | AttemptFailed() | StepEnded():
             text = _about_step(event)
         case RunStarted(case, run, steps):
             text = f"{printable(case)} run {run}: {steps} step{'s' * (steps != 1)}"
-        case RunEnded(case, run, outcome, seconds):
-            ended = f"{MARKS[outcome]} {outcome} after {duration(seconds)}"
-            text = f"{printable(case)} run {run}: {ended}"
+        case RunEnded(record):
+            ended = f"{MARKS[record.outcome]} {record.outcome} after {duration(record.duration_s)}"
+            text = f"{printable(str(record.case['title']))} run {record.run}: {ended}"
         case CaseStarted():
             text = _case_started(event)
         case Waiting(reason, seconds):
             text = reason + (f" for {duration(seconds)}" if seconds is not None else "")
         case Notice(message):
             text = message
+        case QuietMoment() | Summarized():
+            text = ""
     return text
 
 

@@ -1,21 +1,29 @@
-"""One run under way: what the stages of the engine call.
+"""One run under way: what the tasks of a case do (``tasks.case``).
 
-The engine, directly or through Prefect, calls the methods below in this order: ``prepare``,
-``initialize``, ``start_collector``, then for each step ``attempt`` as often as it takes and
-``settle`` once, ``stop_resources``, ``stop_collector``, ``keep_outputs``, ``write_record``,
-``checkpoint``. ``abandon`` replaces whatever is left after an interruption that cannot wait.
+They call the methods below in this order: ``prepare``, ``initialize``, ``start_collector``, then
+for each step ``StepOfRun.execute`` as often as it takes, ``stop_resources``, ``stop_collector``,
+``keep_outputs``, ``write_record``, ``checkpoint``. ``abandon`` replaces whatever is left after an
+interruption that cannot wait.
 """
 
 import logging
 import threading
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
+from graphlib import TopologicalSorter
 from typing import cast
 
 from benchyard import __version__
 from benchyard.case.subject.current import with_told
 from benchyard.core.clock import Timeline, now
-from benchyard.core.errors import RecordError, ResourceError
+from benchyard.core.errors import (
+    RecordError,
+    ResourceError,
+    RunInterruptedError,
+    StepFailedError,
+    StepNotBegunError,
+)
 from benchyard.core.model import Json, Outcome, Step
 from benchyard.host.collector import Account, Collector, MeasuredRun
 from benchyard.host.facts import environment, git_state
@@ -28,8 +36,18 @@ from benchyard.results.record import ErrorRecord, RunRecord, StepRecord
 from benchyard.results.subject import content_of
 from benchyard.run.attempts import AttemptKit, KeptAnswers
 from benchyard.run.checks import Checks
+from benchyard.run.interrupts import reraise_interrupt
 from benchyard.run.ordering import session_facts
-from benchyard.run.progress import LOGGER, Notice, Reporter, RunEnded, RunStarted
+from benchyard.run.progress import (
+    LOGGER,
+    Notice,
+    QuietMoment,
+    Reporter,
+    RunEnded,
+    RunStarted,
+    Waiting,
+    tell,
+)
 from benchyard.run.record_facts import (
     case_facts,
     disturbances,
@@ -47,6 +65,31 @@ logger = logging.getLogger(LOGGER)
 
 #: How long an interruption waits for steps that were just killed, so that they are recorded.
 _LAST_WORDS_SECONDS = 2.0
+
+
+class StepOfRun:
+    """A step of one run, as a task is given it: Prefect would search the fields of a dataclass."""
+
+    def __init__(self, session: "Session", step: Step) -> None:
+        self._session, self._step = session, step
+        self.run, self.label, self.id = session.run, step.label, step.id
+        self.needs, self.retries = step.needs, step.retries
+
+    def execute(self) -> None:
+        """See ``Session.execute``."""
+        self._session.execute(self._step)
+
+    def goes_on(self) -> bool:
+        """Tell whether a further attempt may follow."""
+        return not self._session.stopping.is_set()
+
+    def ask_user(self) -> None:
+        """Wait until the user presses Enter.
+
+        Raises:
+            RunInterruptedError: If nobody is there.
+        """
+        self._session.wait_for_user(self._step.name)
 
 
 class Session:
@@ -112,6 +155,7 @@ class Session:
         Raises:
             ResourceError: If a resource cannot, or a secret is not there.
         """
+        self._pause("initialize")
         setting = self.setting
         self._preflight = tuple(setting.preflight())
         self._collector = setting.make_collector(
@@ -149,14 +193,43 @@ class Session:
 
     # -- the steps
 
-    def attempt(self, step: Step) -> None:
+    def steps(self) -> "list[StepOfRun]":
+        """Return the steps in an order that their graph allows."""
+        known = {step.id: step for step in self.case.steps}
+        ordered = TopologicalSorter({step.id: step.needs for step in self.case.steps})
+        return [StepOfRun(self, known[i]) for i in ordered.static_order()]
+
+    def last_steps(self) -> list[str]:
+        """Return the ids of the steps that no other waits for."""
+        needed = {i for step in self.case.steps for i in step.needs}
+        return [step.id for step in self.case.steps if step.id not in needed]
+
+    def execute(self, step: Step) -> None:
         """Try a step's command once; the attempt is recorded however it ends.
 
         Raises:
+            StepNotBegunError: If it is not tried.
             StepFailedError: If it failed.
         """
-        with self._steps.counted():
-            self._steps.attempt(step, self._context)
+        book = self._steps.book
+        if self.stopping.is_set() or not book.goes_on(step):
+            raise StepNotBegunError(f"{step.name} was not begun")
+        if book.is_alone(step):
+            self._pause(f"step {step.index}, {step.name}")
+        try:
+            with self._steps.counted():
+                self._steps.attempt(step, self._context)
+        except StepFailedError:
+            if self.stopping.is_set() or len(book.attempts(step)) > step.retries:
+                self.settle(step)
+            raise
+        self.settle(step)
+
+    def _pause(self, following: str) -> None:
+        """Let listeners work while nothing is measured."""
+        share = self._steps.book.share_settled
+        moment = QuietMoment(self.case.title, self.run, share, following, self.warn)
+        tell(self.setting.listener, moment)
 
     def settle(self, step: Step, *, unless_tried: Outcome = Outcome.SKIPPED) -> StepRecord:
         """Decide how a step ended, after its last attempt or because it never began.
@@ -167,6 +240,23 @@ class Session:
         """
         broke = f"the run broke off: {self.failure.message}" if self.failure else None
         return self._steps.settle(step, unless_tried, broke)
+
+    def wait_for_user(self, name: str) -> None:
+        """Wait until the user presses Enter, unless the run is being stopped."""
+        if self.stopping.is_set():
+            return
+        tell(self.setting.listener, Waiting(f"press Enter to execute {name}"))
+        try:
+            input()
+        except EOFError:
+            raise RunInterruptedError("nobody is there to press Enter") from None
+
+    def settle_rest(self) -> None:
+        """Settle the steps that were not tried."""
+        stopped = self.stopping.is_set() and not self._steps.book.broken
+        rest = Outcome.CANCELLED if stopped else Outcome.SKIPPED
+        for step in self._steps.book.unsettled():
+            self.settle(step, unless_tried=rest)
 
     # -- after the steps
 
@@ -219,6 +309,7 @@ class Session:
     def write_record(self) -> RunRecord:
         """Write ``run.json`` and ``case-info.txt``; what completed is done with its checkpoint."""
         duration = self._timeline.since_start(self._timeline.now_ns())
+        self._pause("record")
         for step in self._steps.book.unsettled():
             self.settle(step)
         record = self._record(duration)
@@ -306,9 +397,27 @@ class Session:
         self._reporter.tell(Notice(text))
 
     def _say_end(self, record: RunRecord) -> None:
-        self._reporter.end(RunEnded(self.case.title, self.run, record.outcome, record.duration_s))
+        self._reporter.end(RunEnded(record, self.folder))
 
     # -- when things go wrong
+
+    @contextmanager
+    def abandoned_if_broken(self) -> Generator[None]:
+        """Stop the run at once that an interruption or an error of the lab's ends."""
+        try:
+            yield
+        except BaseException as error:
+            self.abandon(error)
+            raise
+
+    @contextmanager
+    def failed_if_broken(self) -> Generator[None]:
+        """Note an error as the run's failure: it is stopped and recorded all the same."""
+        try:
+            yield
+        except Exception as error:  # noqa: BLE001 - whatever it is, the run failed of it
+            reraise_interrupt(error)
+            self.fail(error)
 
     def fail(self, error: Exception) -> None:
         """Remember why the run cannot go on."""

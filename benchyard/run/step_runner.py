@@ -4,6 +4,7 @@ import contextlib
 import threading
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from graphlib import TopologicalSorter
 from statistics import median
 from typing import cast
 
@@ -30,12 +31,21 @@ class StepBook:
 
     Args:
         steps: All steps of the case.
+
+    Attributes:
+        broken: Whether a step ended in a way that ends the run.
     """
 
     def __init__(self, steps: Sequence[Step]) -> None:
         self._steps = steps
         self._attempts: dict[int, list[Attempt]] = {step.index: [] for step in steps}
         self._settled: dict[int, StepRecord] = {}
+        self._ids = {step.id: step.index for step in steps}
+        self._graph = TopologicalSorter({step.id: step.needs for step in steps})
+        self._graph.prepare()
+        self._ready = {*self._graph.get_ready()}
+        self._lock = threading.Lock()
+        self.broken = False
         self._windows: dict[int, StepWindow] = {}
 
     def attempts(self, step: Step) -> tuple[Attempt, ...]:
@@ -84,8 +94,27 @@ class StepBook:
             attempts=attempts,
             reason=None if attempts else reason or _REASONS[unless_tried],
         )
-        self._settled[step.index] = record
+        with self._lock:
+            self._settled[step.index] = record
+            self.broken = self.broken or not outcome.lets_the_case_go_on
+            if step.id in self._ready:
+                self._ready.remove(step.id)
+                self._graph.done(step.id)
+                self._ready.update(self._graph.get_ready())
         return record
+
+    def goes_on(self, step: Step) -> bool:
+        """Tell whether a step may begin: nothing failed, and what it needs has ended."""
+        return not self.broken and all(self._ids[i] in self._settled for i in step.needs)
+
+    def is_alone(self, step: Step) -> bool:
+        """Tell whether no other step is under way or may begin beside this one."""
+        return self._ready == {step.id}
+
+    @property
+    def share_settled(self) -> float:
+        """How many of the steps have ended, 0 to 1."""
+        return len(self._settled) / len(self._steps) if self._steps else 0.0
 
     def unsettled(self) -> list[Step]:
         """Return the steps of which it is not known how they ended."""

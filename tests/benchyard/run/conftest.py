@@ -18,13 +18,13 @@ from benchyard.host.collector import Account, MeasuredRun, Reading, StepWindow, 
 from benchyard.process.usage import Owned
 from benchyard.results.record import PhaseRecord, RunRecord, StepRecord, read_record
 from benchyard.run.adaptive import Adaptive
-from benchyard.run.engine import Executed, execute_case
+from benchyard.run.engine import Executed
 from benchyard.run.progress import Event, Notice
 from benchyard.run.request import Request
 from benchyard.run.run_context import RunContext
 from benchyard.run.secrets import Secrets
 from benchyard.run.session import Session
-from benchyard.run.stages import DirectStages
+from flows.execute_case import execute
 from tests.conftest import MakeCase
 
 
@@ -255,7 +255,7 @@ class Lab:
 
     def execute(self, case: Case, only: Sequence[int] = (1,), **options: Any) -> Executed:
         """Execute runs with plain stages, without rest unless the options say otherwise."""
-        return execute_case(self.setting(case), request(only, **options), DirectStages())
+        return execute(self.setting(case), request(only, **options))
 
     def one(self, *steps: Mapping[str, Any], **more: Any) -> RunRecord:
         """Execute one run of a new case; return its record as it was written."""

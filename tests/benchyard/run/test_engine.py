@@ -1,6 +1,5 @@
 """The order of things: runs, the graph of steps, resuming, and the wish to stop."""
 
-import signal
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -167,11 +166,17 @@ def test_a_failure_lets_what_runs_beside_it_end(lab: Lab) -> None:
     def is_known() -> bool:
         return any(isinstance(event, StepEnded) and event.name == "a" for event in lab.events)
 
+    def fail(_call: Call) -> None:
+        assert begun.wait(10)
+        raise NO
+
     def wait(_call: Call) -> None:
-        # Until the engine has noted the failure: an earlier end of b would rightly start c.
+        begun.set()
+        # Until the failure is noted: an earlier end of b would rightly start c.
         assert eventually(is_known)
 
-    lab.script.on("Alpha.work", NO)
+    begun = threading.Event()
+    lab.script.on("Alpha.work", fail)
     lab.script.on("Beta.work", wait)
 
     record = lab.one(
@@ -272,8 +277,17 @@ def test_one_ctrl_c_in_the_last_step_ends_the_run_and_tries_nothing_again(
     assert len(executed.records) == lab.script.count("Alpha.work") == 1
 
 
+def press_until(aborted: threading.Event) -> None:
+    """Press Ctrl-C until the second was heard: two may be delivered as one."""
+    while not aborted.is_set():
+        ctrl_c()
+    raise CommandFailedError("killed")
+
+
 def test_two_ctrl_c_stop_now_and_leave_nothing_running(lab: Lab) -> None:
-    lab.script.on("Beta.work", lambda _: ctrl_c(2))
+    aborted = threading.Event()
+    lab.script.on("Beta.work", lambda _: press_until(aborted))
+    lab.script.on("Beta.abort", lambda _: aborted.set())
     case = lab.case(step("a"), step("b", "Beta"), step("c"))
 
     with pytest.raises(KeyboardInterrupt):
@@ -293,9 +307,8 @@ def test_two_ctrl_c_while_steps_run_side_by_side(lab: Lab) -> None:
 
     def work(call: Call) -> None:
         both.wait(10)
-        # Two signals may be delivered as one: ask until the abort shows that both were heard.
-        while call.parameters["text"] and not aborted.wait(0.01):
-            signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+        if call.parameters["text"]:
+            press_until(aborted)
         assert aborted.wait(10)
         raise CommandFailedError("killed")
 

@@ -1,8 +1,11 @@
 """Who hears what happens."""
 
+from pathlib import Path
+
 import pytest
 
 from benchyard.core.model import Outcome
+from benchyard.results.record import RunRecord
 from benchyard.run.progress import (
     AttemptFailed,
     CaseStarted,
@@ -17,6 +20,7 @@ from benchyard.run.progress import (
 )
 
 DONE, FAILED = Outcome.COMPLETED, Outcome.FAILED
+_RECORD = RunRecord({"title": "c"}, 1, FAILED, "", "", 3.0, ())
 
 
 @pytest.mark.parametrize(
@@ -34,7 +38,7 @@ DONE, FAILED = Outcome.COMPLETED, Outcome.FAILED
             StepEnded("c", 1, 3, "Load", Outcome.TIMED_OUT, None, "late"),
             "c run 1 step 3 Load: ✗ timed_out: late",
         ),
-        (RunEnded("c", 1, FAILED, 3.0), "c run 1: ✗ failed after 3.00 s"),
+        (RunEnded(_RECORD, Path()), "c run 1: ✗ failed after 3.00 s"),
         (Waiting("cooling down", 15.0), "cooling down for 15.00 s"),
         (Waiting("waiting for the testbed"), "waiting for the testbed"),
         (Notice("stopping"), "stopping"),

@@ -12,7 +12,7 @@ import os
 import re
 import sys
 import tomllib
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from contextlib import contextmanager
 from importlib import import_module
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
@@ -42,23 +42,19 @@ _PATHS = (
 def import_prefect_warily() -> None:
     """Let whatever imports Prefect in this process do it out of the current folder's reach."""
     if "prefect" not in sys.modules:
-        sys.meta_path.insert(0, _Finder())
+        sys.meta_path.insert(0, _Warily)
 
 
-class _Finder:
-    """Finds Prefect alone."""
+class _Warily(SourceFileLoader):
+    """Finds Prefect alone, and imports it until its settings and its logging stand."""
 
-    @staticmethod
-    def find_spec(name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+    @classmethod
+    def find_spec(cls, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
         del path, target
         spec = PathFinder.find_spec(name) if name == "prefect" else None
-        if spec is not None and isinstance(spec.loader, SourceFileLoader):
-            spec.loader = _Loader(spec.loader.name, spec.loader.path)
+        if spec is not None and spec.origin:
+            spec.loader = cls(name, spec.origin)
         return spec
-
-
-class _Loader(SourceFileLoader):
-    """Imports Prefect until its settings and its logging stand."""
 
     def exec_module(self, module: ModuleType) -> None:
         take_server()
@@ -85,36 +81,30 @@ def out_of_reach() -> Generator[None]:
 
 def take_server() -> None:
     """Take the server's address and password from the current folder, unless they are given."""
-    for found in (
-        _of_dotenv(),
-        _of_toml("prefect.toml"),
-        _of_toml("pyproject.toml", "tool", "prefect"),
-    ):
-        for name, value in found:
-            os.environ.setdefault(name, value)
+    for found in (_dotenv(), _api_of("prefect.toml"), _api_of("pyproject.toml", "tool", "prefect")):
+        for key, name in _SERVER.items():
+            value = found.get(key)
+            if value and isinstance(value, str):
+                os.environ.setdefault(name, value)
 
 
-def _of_dotenv() -> Iterator[tuple[str, str]]:
+def _dotenv() -> Mapping[str, object]:
     if not Path(".env").is_file():
-        return
+        return {}
     from dotenv import dotenv_values  # noqa: PLC0415 - most folders have none
 
-    for name, value in dotenv_values(".env").items():
-        if value and name.upper() in _SERVER.values():
-            yield name.upper(), value
+    values = {name.upper(): value for name, value in dotenv_values(".env").items()}
+    return {key: values.get(name) for key, name in _SERVER.items()}
 
 
-def _of_toml(file: str, *table: str) -> Iterator[tuple[str, str]]:
+def _api_of(file: str, *table: str) -> Mapping[str, object]:
     try:
         content: Any = tomllib.loads(Path(file).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return
-    for key in (*table, "api"):
-        content = cast("dict[str, Any]", content).get(key) if isinstance(content, dict) else None
-    for key, name in _SERVER.items():
-        value = cast("dict[str, Any]", content).get(key) if isinstance(content, dict) else None
-        if value and isinstance(value, str):
-            yield name, value
+        for key in (*table, "api"):
+            content = content[key]
+    except (OSError, ValueError, LookupError, TypeError):
+        return {}
+    return cast("dict[str, object]", content) if isinstance(content, dict) else {}
 
 
 #: Variables by which a process takes programs, modules or settings from elsewhere.

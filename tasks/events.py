@@ -8,11 +8,10 @@ changes nothing about a run.
 
 import logging
 import socket
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from statistics import median
 from typing import Any
-from uuid import UUID
 
 from prefect import Flow, State
 from prefect.client.schemas.objects import FlowRun
@@ -20,12 +19,12 @@ from prefect.events import emit_event
 
 from benchyard.analysis.comparison.gate import Regression
 from benchyard.core.model import Json, JsonObject, Outcome, slug
-from benchyard.core.quantity import shorten
+from benchyard.core.quantity import plural, shorten
 from benchyard.results.folders import Results
 from benchyard.results.reasons import why_failed
-from benchyard.results.record import Attempt, RunRecord, StepRecord
+from benchyard.results.record import ErrorRecord, RunRecord, StepRecord
 from benchyard.suite.turn_records import CaseReport, report_of
-from tasks.artifacts import Showcase
+from tasks.artifacts import SECONDS, Showcase
 from tasks.flow_run import flow_run_id
 
 logger = logging.getLogger(__name__)
@@ -54,11 +53,23 @@ def announce_run(record: RunRecord, folder: Path) -> None:
     Args:
         folder: Of the run.
     """
-    where = _where(record, folder)
+    title = _title(record)
+    where: JsonObject = {
+        "case": title,
+        "run": record.run,
+        "flow_run": dict(record.flow_run),
+        "results": str(folder),
+    }
     if record.outcome is Outcome.COMPLETED:
-        _emit(RUN_COMPLETED, _title(record), where | _run(record))
-    for event, step in _shaky(record):
-        _emit(event, _title(record), where | _step(step, event))
+        _emit(RUN_COMPLETED, title, where | _run(record))
+    for step in record.steps:
+        attempts, text = plural(len(step.attempts), "attempt"), f"step {step.index} {step.name}"
+        if len(step.attempts) > 1:
+            retried = f"{text}: {step.outcome.value} after {attempts}"
+            _emit(STEP_RETRIED, title, where | _step(step) | {"text": retried})
+        if step.outcome is Outcome.TOLERATED:
+            tolerated = f"{text}: failed in {attempts}, and may"
+            _emit(STEP_TOLERATED, title, where | _step(step) | {"text": tolerated})
 
 
 def announce_failure(case: str, reason: str, about: JsonObject | None = None) -> None:
@@ -70,7 +81,7 @@ def announce_failure(case: str, reason: str, about: JsonObject | None = None) ->
         about: What more there is to say.
     """
     text = f"{case} failed: {_short(reason)}"
-    payload: JsonObject = {"case": case, "host": _host(), "text": text, "reason": _short(reason)}
+    payload: JsonObject = {"case": case, "text": text, "reason": _short(reason)}
     _emit(CASE_FAILED, case, payload | (about or {}))
 
 
@@ -86,14 +97,14 @@ def announce_crash(flow: Flow[..., Any], flow_run: FlowRun, state: State[Any]) -
 
 def announce_regression(found: Regression, results: Path, baseline: str) -> None:
     """Tell that a case is worse than its baseline."""
-    about: JsonObject = {"host": _host(), "results": str(results), "baseline": baseline}
+    about: JsonObject = {"results": str(results), "baseline": baseline}
     _emit(REGRESSION_FOUND, found.case, found.to_json() | about)
 
 
 def announce_return(seconds: float) -> None:
     """Tell that the server was away; it is what makes Prefect send the events it still holds."""
     text = f"the Prefect server did not answer for {seconds:.0f} s"
-    _emit(SERVER_BACK, "", {"host": _host(), "seconds": seconds, "text": text}, kind="server")
+    _emit(SERVER_BACK, "", {"seconds": seconds, "text": text}, kind="server")
 
 
 def announce_end(flow: Flow[..., Any], flow_run: FlowRun, state: State[Any]) -> None:
@@ -124,8 +135,12 @@ def tell_suite(report: CaseReport) -> None:
     """Keep a report as a label of the flow run under way; a server that is away is no failure."""
     flow_run = flow_run_id()
     if flow_run:
-        labels: dict[str, bool | int | float | str] = {_REPORT: report.to_text()}
-        Showcase().ask(lambda api: api.update_flow_run_labels(UUID(flow_run), labels))
+        labels, of_it = {_REPORT: report.to_text()}, {"id": flow_run}
+        Showcase().ask(
+            lambda api: api.request(
+                "PATCH", "/flow_runs/{id}/labels", path_params=of_it, json=labels, timeout=SECONDS
+            )
+        )
 
 
 def report_in(flow_run: FlowRun) -> CaseReport | None:
@@ -147,22 +162,12 @@ def _failed(record: RunRecord, results: Path) -> JsonObject:
         "outcome": record.outcome.value,
         "why": why_failed(record),
         "steps": [_step(step) for step in broken[:_MOST_ATTEMPTS]],
-        "error": {"type": error.type, "message": _short(error.message)} if error else None,
+        "error": _error(error) if error else None,
         "log": str(Results(results).run(record.run).log),
     }
 
 
 # -- what the payloads say
-
-
-def _where(record: RunRecord, folder: Path) -> JsonObject:
-    return {
-        "case": _title(record),
-        "run": record.run,
-        "host": _host(),
-        "flow_run": dict(record.flow_run),
-        "results": str(folder),
-    }
 
 
 def _run(record: RunRecord) -> JsonObject:
@@ -178,49 +183,26 @@ def _run(record: RunRecord) -> JsonObject:
 
 def _timed(step: StepRecord) -> JsonObject:
     durations = step.durations_s
-    told: JsonObject = {
+    return {
         "index": step.index,
         "name": step.name,
         "outcome": step.outcome.value,
         "attempts": len(step.attempts),
         "median_s": median(durations) if durations else None,
     }
-    return told
 
 
-def _shaky(record: RunRecord) -> Iterator[tuple[str, StepRecord]]:
-    for step in record.steps:
-        if len(step.attempts) > 1:
-            yield STEP_RETRIED, step
-        if step.outcome is Outcome.TOLERATED:
-            yield STEP_TOLERATED, step
+def _step(step: StepRecord) -> JsonObject:
+    errors: list[Json] = [
+        {"attempt": one.number, "started_at": one.started_at, **_error(one.error)}
+        for one in step.attempts
+        if one.error is not None
+    ]
+    return {**_timed(step), "step": step.id, "errors": errors[-_MOST_ATTEMPTS:]}
 
 
-def _step(step: StepRecord, event: str | None = None) -> JsonObject:
-    failed = [attempt for attempt in step.attempts if attempt.error is not None]
-    errors: list[Json] = [_attempt(attempt) for attempt in failed[-_MOST_ATTEMPTS:]]
-    told: JsonObject = {**_timed(step), "step": step.id, "errors": errors}
-    if event is not None:
-        told["text"] = f"step {step.index} {step.name}: {_words(step, event)}"
-    return told
-
-
-def _words(step: StepRecord, event: str) -> str:
-    tries = len(step.attempts)
-    attempts = f"{tries} attempt{'s' * (tries != 1)}"
-    if event == STEP_TOLERATED:
-        return f"failed in {attempts}, and may"
-    return f"{step.outcome.value} after {attempts}"
-
-
-def _attempt(attempt: Attempt) -> JsonObject:
-    error = attempt.error
-    return {
-        "attempt": attempt.number,
-        "started_at": attempt.started_at,
-        "type": error.type if error else None,
-        "message": _short(error.message) if error else None,
-    }
+def _error(error: ErrorRecord) -> dict[str, Json]:
+    return {"type": error.type, "message": _short(error.message)}
 
 
 def _title(record: RunRecord) -> str:
@@ -231,15 +213,11 @@ def _short(text: str) -> str:
     return shorten(text, _LONGEST_MESSAGE)
 
 
-def _host() -> str:
-    return socket.gethostname()
-
-
 def _emit(event: str, name: str, payload: JsonObject, kind: str = "case") -> None:
     """Hand an event to Prefect's thread; it adds the flow run, its deployment and their tags."""
     identity = f"benchyard.{kind}.{slug(name)}" if name else f"benchyard.{kind}"
     resource = {"prefect.resource.id": identity, "prefect.resource.name": name or kind}
     try:
-        emit_event(event, resource=resource, payload=dict(payload))
+        emit_event(event, resource=resource, payload={"host": socket.gethostname(), **payload})
     except Exception:
         logger.warning("Prefect took no event %s of %s", event, name, exc_info=True)

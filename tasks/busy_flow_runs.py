@@ -1,24 +1,26 @@
-"""Flow runs that some process should be busy with, as the server knows them."""
+"""Flow runs that some process should be busy with, as the server knows them; and their end.
 
+Prefect leaves what a killed process worked on Running for ever, task runs included.
+"""
+
+import logging
+from collections.abc import Collection, Mapping
 from datetime import datetime, timedelta
 from functools import partial
+from typing import Any
 
+from prefect import Flow, State
 from prefect.client.orchestration import SyncPrefectClient
-from prefect.client.schemas.filters import (
-    FlowRunFilter,
-    FlowRunFilterState,
-    FlowRunFilterStateType,
-    WorkPoolFilter,
-    WorkPoolFilterName,
-)
-from prefect.client.schemas.objects import FlowRun, StateType
+from prefect.client.schemas.filters import FlowRunFilter, WorkPoolFilter
+from prefect.client.schemas.objects import FlowRun
 from prefect.exceptions import ObjectNotFound
+from prefect.states import Cancelled, Crashed
 
 from benchyard.core.quantity import moment
-from tasks.prefect_internals import each_of
+from tasks.prefect_internals import each_of, our_client
 
-#: States that last only while a process works on them.
-BUSY = (StateType.RUNNING, StateType.PENDING, StateType.CANCELLING)
+logger = logging.getLogger(__name__)
+
 #: A worker that is gone for so long does not come back to its flow run.
 _LOST = timedelta(minutes=5)
 #: A flow run of a command line tells nobody where it is executed; few take longer than that.
@@ -31,9 +33,10 @@ def busy_flow_runs(api: SyncPrefectClient, pool: str | None = None) -> list[Flow
     Args:
         pool: Only those of this work pool.
     """
-    of_pool = WorkPoolFilter(name=WorkPoolFilterName(any_=[pool])) if pool else None
-    busy = FlowRunFilter(state=FlowRunFilterState(type=FlowRunFilterStateType(any_=list(BUSY))))
-    return [*each_of(partial(api.read_flow_runs, flow_run_filter=busy, work_pool_filter=of_pool))]
+    of_pool = WorkPoolFilter.model_validate({"name": {"any_": [pool]}}) if pool else None
+    busy = {"state": {"type": {"any_": ["RUNNING", "PENDING", "CANCELLING"]}}}
+    chosen = FlowRunFilter.model_validate(busy)
+    return [*each_of(partial(api.read_flow_runs, flow_run_filter=chosen, work_pool_filter=of_pool))]
 
 
 def stuck_flow_runs(api: SyncPrefectClient, now: datetime) -> list[str]:
@@ -42,31 +45,25 @@ def stuck_flow_runs(api: SyncPrefectClient, now: datetime) -> list[str]:
     Args:
         now: This moment, with its time zone.
     """
-    online: dict[str, set[str]] = {}
+    busy = busy_flow_runs(api)
+    pools = {one.work_pool_name for one in busy if one.work_pool_name}
+    online = {pool: online_workers(api, pool) for pool in pools}
     return [
-        f"{flow_run.name} ({flow_run.id}) is {flow_run.state_name} since {moment(since)}, and {why}"
-        for flow_run in busy_flow_runs(api)
-        if (since := _since(flow_run)) and (why := _why_stuck(api, flow_run, now - since, online))
+        f"{one.name} ({one.id}) is {one.state_name} since {moment(one.state.timestamp)}, and {why}"
+        for one in busy
+        if one.state and (why := _why_stuck(one, now - one.state.timestamp, online))
     ]
 
 
-def _since(flow_run: FlowRun) -> datetime | None:
-    return flow_run.state.timestamp if flow_run.state else None
-
-
 def _why_stuck(
-    api: SyncPrefectClient, flow_run: FlowRun, age: timedelta, online: dict[str, set[str]]
+    flow_run: FlowRun, age: timedelta, online: Mapping[str, Collection[str]]
 ) -> str | None:
-    pool = flow_run.work_pool_name
-    worker = flow_run.labels.get("prefect.worker.name")
+    pool, worker = flow_run.work_pool_name, flow_run.labels.get("prefect.worker.name")
     if pool is None or worker is None:
         return "no worker has it; cancel it if nobody executes it" if age > _LONG else None
-    if pool not in online:
-        online[pool] = online_workers(api, pool)
-    gone = age > _LOST and worker not in online[pool]
-    return (
-        f"its worker '{worker}' is gone; set it to crashed, or start the worker" if gone else None
-    )
+    if age <= _LOST or worker in online[pool]:
+        return None
+    return f"its worker '{worker}' is gone; set it to crashed, or start the worker"
 
 
 def online_workers(api: SyncPrefectClient, pool: str) -> set[str]:
@@ -79,3 +76,37 @@ def online_workers(api: SyncPrefectClient, pool: str) -> set[str]:
     except ObjectNotFound:
         return set()
     return {worker.name for worker in workers if worker.status == "ONLINE"}
+
+
+# -- their end
+
+
+def close_flow_run(api: SyncPrefectClient, flow_run: FlowRun, end: State[Any]) -> None:
+    """Let a flow run whose process is gone end, unless it has, and its task runs with it."""
+    if flow_run.state is None or not flow_run.state.is_final():
+        api.set_flow_run_state(flow_run.id, end, force=True)
+    close_open(api, flow_run, end)
+
+
+def close_open(api: SyncPrefectClient, flow_run: FlowRun, end: State[Any]) -> None:
+    """Let the open task runs of a flow run end as it did."""
+    make_end = Crashed if end.is_crashed() else Cancelled
+    message = f"the flow run ended as {end.name}: {end.message or 'no reason was told'}"
+    chosen = FlowRunFilter.model_validate({"id": {"any_": [flow_run.id]}})
+    for task_run in [*each_of(partial(api.read_task_runs, flow_run_filter=chosen))]:
+        if task_run.state is None or not task_run.state.is_final():
+            api.set_task_run_state(task_run.id, make_end(message=message), force=True)
+
+
+def close_task_runs(flow: Flow[..., Any], flow_run: FlowRun, state: State[Any]) -> None:
+    """Let the open task runs of a crashed or cancelled flow run end as it did.
+
+    A hook of Prefect's, called in a process of its own or in the last moment of the flow's; it
+    must not fail, whatever the server does. Prefect passes the arguments by these names.
+    """
+    del flow
+    try:
+        with our_client() as api:
+            close_open(api, flow_run, state)
+    except Exception:
+        logger.debug("could not close the task runs of %s", flow_run.name, exc_info=True)

@@ -21,6 +21,7 @@ from benchyard.run.run_context import RunContext
 from benchyard.show.pages.result import key_of
 from benchyard.suite.turn_records import NO_FAILURE, CaseReport, failure_after
 from tasks.artifacts import Showcase
+from tasks.busy_flow_runs import close_task_runs
 from tasks.caller import current_caller, remember_end
 from tasks.events import (
     announce_crash,
@@ -39,7 +40,6 @@ from tasks.flow_run import (
     name_of_flow_run,
     this_flow_run,
 )
-from tasks.orphans import close_task_runs
 from tasks.parameters import open_case
 from tasks.prefect_internals import ask_no_more
 from tasks.schedules import deployable

@@ -8,6 +8,7 @@ from typing import Any, cast
 
 import prefect.runtime.flow_run
 from prefect import State
+from prefect.client.schemas.objects import FlowRun
 from prefect.context import FlowRunContext
 from prefect.states import Cancelled, Completed, Failed
 
@@ -36,7 +37,8 @@ def name_of_flow_run() -> str:
 
 def is_first_attempt() -> bool:
     """Tell whether this flow run is tried for the first time; a retry goes on, force or not."""
-    return int(str(this_flow_run().get("attempt", 1))) <= 1
+    flow_run = _flow_run()
+    return flow_run is None or flow_run.run_count <= 1
 
 
 def campaign_of_flow_run(asked: str, *, filtered: bool = False) -> str:
@@ -59,15 +61,14 @@ def baseline_of_flow_run(asked: str | None) -> str | None:
 
 def is_scheduled() -> bool:
     """Tell whether a schedule started this flow run."""
-    context = FlowRunContext.get()
-    flow_run = context.flow_run if context is not None else None
+    flow_run = _flow_run()
     return flow_run is not None and bool(flow_run.auto_scheduled)
 
 
 def first_start() -> datetime | None:
     """Return when this flow run was started for the first time: a retry goes on."""
-    context = FlowRunContext.get()
-    return context.flow_run.start_time if context and context.flow_run else None
+    flow_run = _flow_run()
+    return flow_run.start_time if flow_run else None
 
 
 def this_flow_run() -> dict[str, Json]:
@@ -75,18 +76,22 @@ def this_flow_run() -> dict[str, Json]:
 
     In a lab also ``retry``: the id of what its worker executes, which is the suite of a turn.
     """
-    context = FlowRunContext.get()
-    if context is None or context.flow_run is None:
+    run, at_lab = _flow_run(), os.environ.get(FLOW_RUN)
+    if run is None:
         return {}
-    run = context.flow_run
-    at_lab = os.environ.get(FLOW_RUN)
     known: dict[str, Json] = {"id": str(run.id), "name": run.name, "attempt": run.run_count}
-    return {**known, **({"retry": at_lab} if at_lab else {})}
+    return {**known, "retry": at_lab} if at_lab else known
 
 
 def flow_run_id() -> str | None:
     """Return the id of the flow run under way; None outside of one."""
-    return str(this_flow_run().get("id") or "") or None
+    flow_run = _flow_run()
+    return str(flow_run.id) if flow_run else None
+
+
+def _flow_run() -> FlowRun | None:
+    context = FlowRunContext.get()
+    return context.flow_run if context else None
 
 
 def final_state(executed: Executed, title: str) -> State[Any]:

@@ -25,9 +25,8 @@ from prefect.settings import get_current_settings
 
 from benchyard.core.quantity import moment
 from benchyard.host.measuring import listener_at
-from benchyard.process.labels import start_time
 from benchyard.run.progress import QuietMoment
-from tasks.caller import bring_back_server, current_caller
+from tasks.caller import bring_back_server
 
 logger = logging.getLogger(__name__)
 
@@ -76,67 +75,42 @@ def _context() -> ssl.SSLContext:
     return context
 
 
-class Lately:
-    """Tells whether the server answers, or did within the last second.
-
-    While it takes note of a step it answers late; asked after every short step, it would keep the
-    next one waiting.
-    """
+class Watch:
+    """Looks between the steps of runs whether the server answers; the records say so."""
 
     def __init__(self) -> None:
         self._answered = -_PROBE_SECONDS
-
-    def __call__(self) -> bool:
-        """Ask it, unless it answered just now."""
-        if time.monotonic() - self._answered < _PROBE_SECONDS:
-            return True
-        well = answers()
-        if well:
-            self._answered = time.monotonic()
-        return well
-
-
-class Watch:
-    """Looks between the steps of runs whether the server answers; the records say so.
-
-    Args:
-        look: Tells whether it does.
-    """
-
-    def __init__(self, look: Callable[[], bool] | None = None) -> None:
-        self._look = look or Lately()
         self._since: datetime | None = None
 
-    def hear(self, moment: QuietMoment) -> None:
-        """Look, while nothing is measured; the command's own server is started again if gone."""
-        if self._look() or (moment.next == "initialize" and bring_back_server()):
-            self._note_return(moment)
-        elif self._since is None:
-            self._since = datetime.now(UTC)
-        if moment.next == "record" and self._since is not None:
-            moment.warn(f"the Prefect server does not answer {_since(self._since)} on: {_SO_WHAT}")
+    def hear(self, quiet: QuietMoment) -> None:
+        """Look, while nothing is measured; the command's own server is started again if gone.
 
-    def _note_return(self, quiet: QuietMoment) -> None:
-        if self._since is not None:
-            until = moment(datetime.now(UTC))
+        While it takes note of a step it answers late: asked after every short one, it would keep
+        the next one waiting.
+        """
+        if time.monotonic() - self._answered < _PROBE_SECONDS:
+            return
+        now = datetime.now(UTC)
+        if answers() or (quiet.next == "initialize" and bring_back_server()):
+            self._answered = time.monotonic()
+            if self._since is not None:
+                quiet.warn(
+                    f"the Prefect server did not answer from {moment(self._since)} to "
+                    f"{moment(now)}: {_SO_WHAT}"
+                )
+            self._since = None
+            return
+        self._since = self._since or now
+        if quiet.next == "record":
             quiet.warn(
-                f"the Prefect server did not answer {_since(self._since)} to {until}: {_SO_WHAT}"
+                f"the Prefect server does not answer from {moment(self._since)} on: {_SO_WHAT}"
             )
-        self._since = None
 
 
 _SO_WHAT = "what it shows of this run may be late or incomplete, what is recorded here is not"
 
 
-def _since(at: datetime) -> str:
-    return f"from {moment(at)}"
-
-
-def wait_for_server(
-    tell: Callable[[str], None],
-    patience: float | None = None,
-    look: Callable[[], bool] = lambda: answers(_LAST_PROBE_SECONDS),
-) -> float | None:
+def wait_for_server(tell: Callable[[str], None], patience: float | None = None) -> float | None:
     """Wait until the server answers, so that it can be told how the flow run ended.
 
     One of this process's own is started again instead.
@@ -144,34 +118,25 @@ def wait_for_server(
     Args:
         tell: Takes a sentence for the user.
         patience: Seconds after which it is given up; None for what suits the flow run.
-        look: Tells whether it answers.
 
     Returns:
         Seconds waited; 0 if it answered at once, None if it stays away.
     """
-    if look():
+    if answers(_LAST_PROBE_SECONDS):
         return 0.0
     began = time.monotonic()
-    caller = current_caller()
-    if caller is not None and caller.bring_back is not None:
-        back = "was gone and is started again" if bring_back_server() else ""
-    else:
-        back = _waited(tell, _patience() if patience is None else patience, look)
-    if back:
-        tell(f"the Prefect server {back}")
+    is_back = bring_back_server()
+    if is_back is None:
+        limit = _patience() if patience is None else patience
+        tell(f"the Prefect server does not answer; it is waited for, {limit:.0f} s at most")
+        while not is_back and time.monotonic() - began < limit:
+            time.sleep(min(_LOOK_SECONDS, limit))
+            is_back = answers(_LAST_PROBE_SECONDS)
+    if is_back:
+        tell("the Prefect server answers again")
         return time.monotonic() - began
     tell("the Prefect server stays away; the results are on disk, it will not learn of them")
     return None
-
-
-def _waited(tell: Callable[[str], None], limit: float, look: Callable[[], bool]) -> str:
-    tell(f"the Prefect server does not answer; it is waited for, {limit:.0f} s at most")
-    deadline = time.monotonic() + limit
-    while time.monotonic() < deadline:
-        time.sleep(min(_LOOK_SECONDS, limit))
-        if look():
-            return "answers again"
-    return ""
 
 
 def _patience() -> float:
@@ -195,21 +160,8 @@ def secret_block(name: str) -> str:
         raise KeyError(name) from error
 
 
-#: The server by its address: its process and when that started. A look takes 10 ms.
-_seen: dict[str, tuple[int, int]] = {}
-
-
 def processes_of_lab() -> dict[str, int]:
     """Return the Prefect server's process, if it is on this host: what it uses is measured too."""
     url = get_current_settings().api.url
-    if not url:
-        return {}
-    known = _seen.get(url)
-    if known is not None and start_time(known[0]) == known[1]:
-        return {"server": known[0]}
-    server = listener_at(url)
-    since = None if server is None else start_time(server)
-    if server is None or since is None:
-        return {}
-    _seen[url] = server, since
-    return {"server": server}
+    server = listener_at(url) if url else None
+    return {} if server is None else {"server": server}

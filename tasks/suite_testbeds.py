@@ -10,17 +10,8 @@ from uuid import UUID
 from prefect import Flow, State
 from prefect.client.orchestration import SyncPrefectClient
 from prefect.client.schemas.actions import DeploymentUpdate
-from prefect.client.schemas.filters import (
-    FlowFilter,
-    FlowFilterName,
-    FlowRunFilter,
-    FlowRunFilterParentFlowRunId,
-    FlowRunFilterState,
-    FlowRunFilterStateType,
-    WorkPoolFilter,
-    WorkPoolFilterName,
-)
-from prefect.client.schemas.objects import FlowRun, StateType, Variable
+from prefect.client.schemas.filters import FlowFilter, FlowRunFilter, WorkPoolFilter
+from prefect.client.schemas.objects import FlowRun, Variable
 from prefect.client.schemas.responses import DeploymentResponse
 from prefect.states import Cancelled, Crashed
 
@@ -28,8 +19,7 @@ from benchyard.case.testbeds import told_testbed
 from benchyard.core.errors import InputError
 from benchyard.core.model import Json
 from benchyard.suite.turn_records import Place
-from tasks.busy_flow_runs import online_workers
-from tasks.orphans import close_open
+from tasks.busy_flow_runs import close_flow_run, close_open, online_workers
 from tasks.prefect_internals import each_of, our_client
 
 FLOW = "execute-case"
@@ -46,8 +36,8 @@ def deployment_of(client: SyncPrefectClient, pool: str) -> DeploymentResponse:
         InputError: If there is none.
     """
     found = client.read_deployments(
-        flow_filter=FlowFilter(name=FlowFilterName(any_=[FLOW])),
-        work_pool_filter=WorkPoolFilter(name=WorkPoolFilterName(any_=[pool])),
+        flow_filter=FlowFilter.model_validate({"name": {"any_": [FLOW]}}),
+        work_pool_filter=WorkPoolFilter.model_validate({"name": {"any_": [pool]}}),
     )
     if not found:
         raise InputError(
@@ -132,7 +122,7 @@ def _place(told: Mapping[str, Json]) -> Place:
 
 logger = logging.getLogger(__name__)
 
-_OPEN = [StateType.SCHEDULED, StateType.PENDING, StateType.RUNNING, StateType.PAUSED]
+_OPEN = ["SCHEDULED", "PENDING", "RUNNING", "PAUSED"]
 
 
 def close_children(flow: Flow[..., Any], flow_run: FlowRun, state: State[Any]) -> None:  # noqa: ARG001
@@ -175,14 +165,12 @@ def _close_own(client: SyncPrefectClient, suite: FlowRun, state: State[Any]) -> 
     end = make_end(message=f"its suite ended as {state.name}")
     for child in _children(client, suite.id):
         if child.deployment_id is None:
-            client.set_flow_run_state(child.id, end, force=True)
-            close_open(client, child, end)
+            close_flow_run(client, child, end)
 
 
 def _children(client: SyncPrefectClient, suite: UUID) -> list[FlowRun]:
     """Return the children that have not ended."""
-    chosen = FlowRunFilter(
-        parent_flow_run_id=FlowRunFilterParentFlowRunId(any_=[suite]),
-        state=FlowRunFilterState(type=FlowRunFilterStateType(any_=_OPEN)),
+    chosen = FlowRunFilter.model_validate(
+        {"parent_flow_run_id": {"any_": [suite]}, "state": {"type": {"any_": _OPEN}}}
     )
     return [*each_of(partial(client.read_flow_runs, flow_run_filter=chosen))]

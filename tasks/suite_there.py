@@ -10,7 +10,7 @@ from uuid import UUID
 import httpx
 from prefect import get_run_logger
 from prefect.client.orchestration import SyncPrefectClient
-from prefect.client.schemas.filters import FlowRunFilter, FlowRunFilterId
+from prefect.client.schemas.filters import FlowRunFilter
 from prefect.client.schemas.objects import FlowRun
 from prefect.deployments import run_deployment
 
@@ -222,7 +222,7 @@ class _Dispatcher:
         if not under_way:
             return
         ids = [self._children[taken.number] for taken in under_way]
-        chosen = FlowRunFilter(id=FlowRunFilterId(any_=ids))
+        chosen = FlowRunFilter.model_validate({"id": {"any_": ids}})
         found = {run.id: run for run in self._client.read_flow_runs(flow_run_filter=chosen)}
         for taken in under_way:
             flow_run = found.get(self._children[taken.number])

@@ -29,9 +29,8 @@ from prefect.exceptions import ObjectAlreadyExists, ObjectNotFound
 from prefect.states import Cancelled, Cancelling, Crashed, Scheduled
 
 from benchyard.core.model import Json, JsonObject
-from tasks.busy_flow_runs import busy_flow_runs
+from tasks.busy_flow_runs import busy_flow_runs, close_flow_run
 from tasks.names import CONTROL, TESTBEDS, variable_of
-from tasks.orphans import close_open
 
 #: The label that a worker puts on a flow run which it is about to begin.
 _WORKER = "prefect.worker.name"
@@ -99,8 +98,7 @@ def _close_lost(api: SyncPrefectClient, flow_run: FlowRun, worker: str) -> str:
     if flow_run.state_type is StateType.PENDING:
         return _wait_again(api, flow_run)
     end = Crashed(message=f"its process is gone; the worker '{worker}' saw that when it started")
-    api.set_flow_run_state(flow_run.id, end, force=True)
-    close_open(api, flow_run, end)
+    close_flow_run(api, flow_run, end)
     return f"{flow_run.name} had lost its process, and has crashed"
 
 
@@ -135,11 +133,7 @@ def ask_to_cancel(api: SyncPrefectClient, flow_run: str, message: str) -> None:
 
 def end_as_cancelled(api: SyncPrefectClient, flow_run: str, message: str) -> None:
     """Let a flow run whose process is gone end as cancelled, unless it has ended."""
-    found = api.read_flow_run(UUID(flow_run))
-    if found.state is None or not found.state.is_final():
-        end = Cancelled(message=message)
-        api.set_flow_run_state(found.id, end, force=True)
-        close_open(api, found, end)
+    close_flow_run(api, api.read_flow_run(UUID(flow_run)), Cancelled(message=message))
 
 
 #: Where a value stands in a deployment, such as ("schedules", "nightly", "active"), to the value.

@@ -2,52 +2,61 @@
 
 import json
 from pathlib import Path
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 from prefect.states import Completed
 
 from benchyard.core import places
-from tasks import orphans
-from tasks.orphans import OrphanNote, close_orphans, folder
+from tasks import caller
+from tasks.caller import Caller
 
 
 @pytest.fixture(autouse=True)
-def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv(places.HOME, str(tmp_path))
+    folder = tmp_path / "flow-runs"
+    folder.mkdir()
+    return folder
 
 
-def notes() -> list[dict[str, str]]:
-    return [json.loads(file.read_text()) for file in folder().glob("*.json")]
+def notes(folder: Path) -> list[dict[str, str]]:
+    return [json.loads(file.read_text()) for file in folder.glob("*.json")]
 
 
-def test_a_note_says_whose_it_is_and_how_it_ended() -> None:
-    note = OrphanNote(str(uuid4()), "server")
-    (first,) = notes()
-    note.keep(Completed(message="3 runs done"))
-    (last,) = notes()
-    note.remove()
+def test_a_note_says_whose_it_is_and_how_it_ended(
+    own_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flow_run = str(uuid4())
+    monkeypatch.setattr(caller, "flow_run_id", lambda: flow_run)
+    command = Caller()
+    command.begin()
+    (first,) = notes(own_home)
+    end = Completed(message="3 runs done")
+    command.untold(end)
+    (last,) = notes(own_home)
+    end.state_details.flow_run_id = UUID(flow_run)
+    command.told(end)
 
     assert set(first) == {"server", "owner"}
     assert (last["type"], last["message"]) == ("COMPLETED", "3 runs done")
-    assert notes() == []
+    assert notes(own_home) == []
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{", "\x00", '{"server": 1}'])
 def test_what_is_no_note_of_this_server_is_left_alone(
-    text: str, monkeypatch: pytest.MonkeyPatch
+    text: str, own_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def no_client() -> None:
         raise AssertionError
 
-    monkeypatch.setattr(orphans, "our_client", no_client)
-    folder().mkdir(parents=True)
-    file = folder() / f"{uuid4()}.json"
-    file.write_text(text)
-    OrphanNote(str(uuid4()), "another server")
-    OrphanNote(str(uuid4()), "this server")  # its process lives
+    monkeypatch.setattr(caller, "our_client", no_client)
+    (own_home / f"{uuid4()}.json").write_text(text)
+    monkeypatch.setattr(caller, "flow_run_id", lambda: str(uuid4()))
+    Caller().begin()  # its process lives
+    Caller(lambda: False).begin()  # another server
 
-    close_orphans("this server")
+    Caller()
 
-    assert file.read_text() == text
-    assert len(list(folder().iterdir())) == 3
+    assert text in [file.read_text() for file in own_home.iterdir()]
+    assert len(list(own_home.iterdir())) == 3

@@ -1,5 +1,7 @@
 """How long a server that is away is waited for."""
 
+from unittest.mock import Mock
+
 import pytest
 from prefect.settings import PREFECT_API_URL, temporary_settings
 
@@ -21,9 +23,9 @@ def test_how_long_a_server_is_waited_for(
 ) -> None:
     monkeypatch.setattr(server, "_LOOK_SECONDS", 0.001)
     said: list[str] = []
-    left = iter(found)
+    monkeypatch.setattr(server, "answers", Mock(side_effect=found))
 
-    waited = wait_for_server(said.append, limit, lambda: next(left))
+    waited = wait_for_server(said.append, limit)
 
     assert said[-1:] == [] if told is None else said[-1].startswith(told)
     assert (waited is None) == (not found[-1])

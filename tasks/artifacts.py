@@ -9,20 +9,17 @@ import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
 from http import HTTPStatus
-from typing import Any, TypeVar, cast
+from typing import Any, Literal, TypeVar, cast
 from uuid import UUID
 
 from prefect.client.orchestration import SyncPrefectClient
-from prefect.client.schemas.actions import ArtifactCreate
 from prefect.client.schemas.objects import ArtifactCollection
-from prefect.context import FlowRunContext
 from prefect.exceptions import PrefectHTTPStatusError
-from prefect.settings import get_current_settings
 
 from benchyard.core.model import Json, JsonObject
 from benchyard.core.wording import cell
-from tasks.prefect_internals import SOON, each_of, our_client, without_repetitions
-from tasks.server import answers
+from tasks.flow_run import flow_run_id
+from tasks.prefect_internals import SOON, each_of, our_client
 
 logger = logging.getLogger(__name__)
 
@@ -31,8 +28,6 @@ T = TypeVar("T")
 SECONDS = 5.0
 #: Longest page, in characters: nobody reads more, and the server keeps every version.
 LARGEST = 1_000_000
-#: When each server last answered a question, in seconds of the monotonic clock.
-_heard: dict[str, float] = {}
 
 
 class Showcase:
@@ -43,40 +38,36 @@ class Showcase:
     """
 
     def __init__(self) -> None:
-        context = FlowRunContext.get()
-        flow_run = context.flow_run if context is not None else None
-        self._flow_run: UUID | None = None if flow_run is None else flow_run.id
-        self._closed = flow_run is None
-        self._answers = False
+        self._flow_run = flow_run_id()
+        self._closed = self._flow_run is None
         self._told = False
 
-    def markdown(self, key: str, text: str, description: str) -> None:
-        """Show a page.
-
-        Args:
-            text: Markdown; what comes from outside is escaped in it.
-            description: One line, the artifact's title in lists.
-        """
-        self._create("markdown", key, text, description)
-
-    def table(
+    def show(
         self,
+        kind: Literal["markdown", "table", "progress"],
         key: str,
-        rows: Sequence[Json],
+        data: Json,
         description: str,
         metadata: Mapping[str, str] | None = None,
-    ) -> None:
-        """Show a table.
+    ) -> UUID | None:
+        """Show something, and return its id; None if it could not be shown.
 
         Args:
-            rows: Objects with the same members; the UI renders their texts as Markdown.
+            data: Markdown, in which what comes from outside is escaped; or objects with the same
+                members, whose texts the UI renders as Markdown; or percent.
+            description: One line, the title in lists.
             metadata: Kept beside it and not shown; each text 500 characters at most.
         """
-        self._create("table", key, list(rows), description, metadata)
-
-    def progress(self, key: str, percent: float, description: str) -> UUID | None:
-        """Show a progress, and return its id; None if it could not be shown."""
-        return self._create("progress", key, round(percent, 1), description)
+        body: JsonObject = {
+            "type": kind,
+            "key": key,
+            "data": data,
+            "description": cell(description),
+            "flow_run_id": self._flow_run,
+            "metadata_": dict(metadata) if metadata else None,
+        }
+        made = self.ask(lambda api: api.request("POST", "/artifacts/", json=body, timeout=SECONDS))
+        return None if made is None else UUID(made.json()["id"])
 
     def update_progress(self, artifact: UUID, percent: float, description: str) -> None:
         """Show how far it got."""
@@ -102,34 +93,16 @@ class Showcase:
     def reopen(self) -> None:
         """Try again after trouble."""
         self._closed = self._flow_run is None
-        self._answers = False
 
     def ask(self, question: Callable[[SyncPrefectClient], T]) -> T | None:
         """Ask the API something; None if it has trouble, which is logged once."""
         if self._closed:
             return None
         try:
-            self._look()
-            with without_repetitions():
-                answer = _soon_again(question)
+            return _soon_again(question)
         except Exception as error:  # noqa: BLE001 - whatever it is, a case must not fail of it
             self.give_up(error)
             return None
-        _heard[_address()] = time.monotonic()
-        return answer
-
-    def _look(self) -> None:
-        """See once whether the server answers at all, unless it just did.
-
-        Before its first question Prefect's client asks for the version, and waits a minute for it.
-
-        Raises:
-            ConnectionError: If it does not answer.
-        """
-        lately = time.monotonic() - _heard.get(_address(), -SECONDS) < SECONDS
-        if not self._answers and not lately and not answers(SECONDS):
-            raise ConnectionError(f"the server did not answer within {SECONDS:g} s")
-        self._answers = True
 
     def give_up(self, error: Exception) -> None:
         """Show nothing any more because of an error."""
@@ -139,32 +112,9 @@ class Showcase:
         words = " ".join(str(error).split())[:200] or type(error).__name__
         logger.log(level, "not shown in the UI, the files have it all: %s", words)
 
-    def _create(
-        self,
-        kind: str,
-        key: str,
-        data: Any,
-        description: str,
-        metadata: Mapping[str, str] | None = None,
-    ) -> UUID | None:
-        def create(api: SyncPrefectClient) -> UUID:
-            artifact = ArtifactCreate(
-                type=kind,
-                key=key,
-                data=data,
-                description=cell(description),
-                flow_run_id=self._flow_run,
-                metadata_=dict(metadata) if metadata else None,
-            )
-            body = artifact.model_dump(mode="json", exclude_unset=True)
-            made = api.request("POST", "/artifacts/", json=body, timeout=SECONDS)
-            return UUID(made.json()["id"])
-
-        return self.ask(create)
-
 
 def _soon_again(question: Callable[[SyncPrefectClient], T]) -> T:
-    """Ask, and again soon where the server had no room: see ``repeat_soon``."""
+    """Ask, and again soon where the server had no room: the client repeats nothing here."""
     for wait in SOON:
         try:
             return question(our_client())
@@ -173,10 +123,6 @@ def _soon_again(question: Callable[[SyncPrefectClient], T]) -> T:
                 raise
         time.sleep(wait)
     return question(our_client())
-
-
-def _address() -> str:
-    return get_current_settings().api.url or ""
 
 
 def _all_latest(api: SyncPrefectClient, chosen: JsonObject) -> list[ArtifactCollection]:

@@ -30,7 +30,7 @@ from benchyard.core.files import write_json
 from benchyard.process.labels import owner_is_alive, this_owner
 from tasks.busy_flow_runs import close_flow_run
 from tasks.flow_run import flow_run_id
-from tasks.prefect_internals import our_client
+from tasks.prefect_internals import our_client, shared_client
 
 logger = logging.getLogger(__name__)
 
@@ -92,10 +92,11 @@ def current_caller() -> Caller | None:
 
 @contextmanager
 def called_by(caller: Caller) -> Generator[None]:
-    """Let the flow runs of the block know who calls them."""
+    """Let the flow runs of the block know who calls them, and share a client."""
     token = _caller.set(caller)
     try:
-        yield
+        with shared_client():
+            yield
     finally:
         _caller.reset(token)
 

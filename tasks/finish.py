@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from prefect import State
+from prefect.settings import PREFECT_CLIENT_MAX_RETRIES, temporary_settings
 from prefect.states import Cancelled, Failed
 
 from benchyard.analysis.regressions import PREVIOUS, Baseline, Looked
@@ -65,7 +66,8 @@ def flow_run_of(asked: Request, execute: Callable[[RunContext, Request], Execute
         force=asked.force and is_first_attempt(),
         baseline=baseline_of_flow_run(asked.baseline),
     )
-    with concluding(request):
+    # What a server that is away is asked meanwhile must not hold up the runs for a minute.
+    with concluding(request), temporary_settings({PREFECT_CLIENT_MAX_RETRIES: 0}):
         refuse_beyond_reach(
             case=request.case,
             root=request.root,
@@ -149,5 +151,5 @@ def _compared(setting: RunContext, request: Request, baseline: str) -> Looked:
         tell(setting.listener, Notice(f"regression: {found.text}"))
         announce_regression(found, setting.results, baseline)
     if looked.page:
-        Showcase().markdown(key_of("comparison", title), looked.page, looked.summary)
+        Showcase().show("markdown", key_of("comparison", title), looked.page, looked.summary)
     return looked

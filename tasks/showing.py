@@ -127,7 +127,7 @@ class _Screen:
     def _show_progress(self, percent: float, text: str) -> None:
         if self._progress is None:
             key = key_of(PROGRESS, self._setting.case.title)
-            self._progress = self._showcase.progress(key, percent, text)
+            self._progress = self._showcase.show("progress", key, round(percent, 1), text)
         else:
             self._showcase.update_progress(self._progress, percent, text)
 
@@ -144,7 +144,7 @@ class _Screen:
         page = result_page(title, summary, failed, results, _picture(results, summary), broken)
         page = f"{_to_explorer(results)}{page}"
         about = f"{title}: {state_of(summary, failed)}"
-        self._showcase.markdown(key_of(RESULT, title), page[:LARGEST], about)
+        self._showcase.show("markdown", key_of(RESULT, title), page[:LARGEST], about)
         self._show_retries(title, results)
 
     def _show_retries(self, title: str, results: Path) -> None:
@@ -157,9 +157,9 @@ class _Screen:
         own = _boards([one for one in kept if one.key == key], now)
         whole = merged([board, *(one.without(hosts) for one in own)])
         about = f"failures and retries of {title} in the last {DAYS} days"
-        self._showcase.table(key, table_of(whole), about, metadata_of(whole))
+        self._showcase.show("table", key, table_of(whole), about, metadata_of(whole))
         page = retries_page(whole, cell(title))
-        self._showcase.markdown(key_of(RETRIES, title), page, about)
+        self._showcase.show("markdown", key_of(RETRIES, title), page, about)
         new = board_of(collected.since(self._began), place_of, now)
         pages = [one.updated for one in kept if one.key == RETRIES]
         if new.rows or not any(page and now - page <= _LAB_PAGE for page in pages):
@@ -170,8 +170,8 @@ def show_lab(showcase: Showcase, now: datetime) -> None:
     """Make the lab's retry page anew, from the newest boards of all cases."""
     whole = merged(_boards(showcase.latest(like=f"{RETRY_TABLE}-%"), now))
     about = f"failures and retries of the lab in the last {DAYS} days"
-    showcase.table(RETRY_TABLE, table_of(whole), about)
-    showcase.markdown(RETRIES, retries_page(whole, "the lab"), about)
+    showcase.show("table", RETRY_TABLE, table_of(whole), about)
+    showcase.show("markdown", RETRIES, retries_page(whole, "the lab"), about)
 
 
 def _boards(kept: Sequence[ArtifactCollection], now: datetime) -> list[Board]:

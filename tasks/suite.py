@@ -43,7 +43,7 @@ from benchyard.suite.turn_records import Place
 from tasks.caller import current_caller
 from tasks.events import announce_regression
 from tasks.flow_run import first_start, flow_run_id, this_flow_run, turn_end
-from tasks.prefect_internals import UNCACHED, forget_results, one_client
+from tasks.prefect_internals import UNCACHED
 
 #: Executes the turns of a course; returns why it was stopped, or nothing.
 Conduct = Callable[[SuiteRequest, SuiteCourse], str]
@@ -115,7 +115,6 @@ def conduct_here(execute_case: Callable[..., Any]) -> Callable[[SuiteRequest, Su
 
     def execute(child: Request) -> TurnEnd:
         state = cast("State[Any]", execute_case(**asdict(child), return_state=True))
-        forget_results()
         caller = current_caller()
         return turn_end(state if caller is None else caller.told(state))
 
@@ -125,7 +124,7 @@ def conduct_here(execute_case: Callable[..., Any]) -> Callable[[SuiteRequest, Su
         base = request.request_of_case(suite=flow_run_id())
         # The suite's own heartbeat says that all is well; each child's would cost a second.
         quiet = temporary_settings({PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None})
-        with quiet, two_stage_ctrl_c(stop.set), one_client():
+        with quiet, two_stage_ctrl_c(stop.set):
             stopped = execute_turns(course, place, base, execute, stop)
         return "stopped by the user" if stopped else ""
 

@@ -11,7 +11,7 @@ import pytest
 from prefect import flow
 from prefect.client.orchestration import SyncPrefectClient
 from prefect.exceptions import PrefectHTTPStatusError
-from prefect.settings import PREFECT_API_URL, temporary_settings
+from prefect.settings import PREFECT_CLIENT_MAX_RETRIES, temporary_settings
 
 import tasks.artifacts
 from tasks.artifacts import Showcase
@@ -51,7 +51,7 @@ def silent() -> Iterator[str]:
 def test_key_keeps_a_history_and_the_newest_is_the_latest(in_flow: Callable[[Act], Any]) -> None:
     def act(showcase: Showcase) -> list[Any]:
         for text in ("first", "second"):
-            showcase.markdown("result-history", text, "")
+            showcase.show("markdown", "result-history", text, "")
         return showcase.latest(like="result-histor%")
 
     (latest,) = in_flow(act)
@@ -73,8 +73,9 @@ def test_server_that_does_not_answer_is_asked_once_and_told_of_once(
     url = silent if which == "silent" else "http://127.0.0.1:9/api"
 
     def act(showcase: Showcase) -> UUID | None:
-        with temporary_settings({PREFECT_API_URL: url}):
-            made = showcase.progress("progress-never", 0.0, "")
+        monkeypatch.setattr(tasks.artifacts, "our_client", lambda: SyncPrefectClient(url))
+        with temporary_settings({PREFECT_CLIENT_MAX_RETRIES: 0}):
+            made = showcase.show("progress", "progress-never", 0.0, "")
             showcase.ask(question)
             showcase.ask(question)
             showcase.reopen()
@@ -93,7 +94,7 @@ def test_what_the_server_refuses_is_told_and_ends_nothing(
     in_flow: Callable[[Act], Any], caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.WARNING, "tasks"):
-        assert in_flow(lambda showcase: showcase.progress("No Such Key!", 1.0, "")) is None
+        assert in_flow(lambda showcase: showcase.show("progress", "No Such Key!", 1.0, "")) is None
     assert "not shown in the UI" in caplog.text
 
 

@@ -39,7 +39,6 @@ EXPLORER = "BENCHYARD_EXPLORER_URL"
 #: Prefect's own: user and password, as ``NAME:PASSWORD``, that its server wants and clients show.
 WANTED_PASSWORD = "PREFECT_SERVER_API_AUTH_STRING"  # noqa: S105 - a name
 SHOWN_PASSWORD = "PREFECT_API_AUTH_STRING"  # noqa: S105 - a name
-ORIGINS = "PREFECT_SERVER_CORS_ALLOWED_ORIGINS"
 
 #: The automation that ends flow runs without a heartbeat.
 HEARTBEATS = "benchyard: flow runs without a heartbeat"

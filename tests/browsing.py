@@ -20,6 +20,7 @@ from selenium.common.exceptions import (
 from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import WebDriverWait
 
@@ -55,6 +56,12 @@ class Browser:
 
     def open(self, page: str) -> None:
         self.driver.get(self._root + page)
+
+    def log_in(self, password: str) -> None:
+        """Give the password on Prefect's own page."""
+        self.open("/login")
+        self.find(lambda: self.first("input[type=password]")).send_keys(password, Keys.ENTER)
+        self.wait_for_text("Dashboard")
 
     def find(self, look: Callable[[], FoundT | None], seconds: float = PATIENCE_SECONDS) -> FoundT:
         """Look again and again: the page is drawn by a program that asks the server first."""

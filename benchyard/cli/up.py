@@ -46,9 +46,6 @@ tag_option = click.option(
     "a file in the lab's folder if left out. BENCHYARD_DATABASE_URL keeps it off the command line.",
 )
 @click.option("--no-server", is_flag=True, help="Start no server: use that of PREFECT_API_URL.")
-@click.option(
-    "--no-auth", is_flag=True, help="Let the server want no password from those who reach it."
-)
 @click.option("--no-testbed", is_flag=True, help="Measure nothing on this machine.")
 @click.option("--no-explorer", is_flag=True, help="Show no results in a browser.")
 @click.option(
@@ -78,7 +75,6 @@ def command(
     no_server: bool,
     no_testbed: bool,
     no_explorer: bool,
-    no_auth: bool,
     as_json: bool,
     **given: Any,
 ) -> None:
@@ -101,7 +97,6 @@ def command(
         port=port,
         database_url=database_url,
         own_server=not no_server,
-        auth=not no_auth,
         measures=not no_testbed,
         explores=not no_explorer,
         **given,

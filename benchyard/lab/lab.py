@@ -91,9 +91,10 @@ class Lab:
             BenchyardError: If it dies, or does not answer for two minutes.
         """
         settings = {**self.where.environment(database_url), LAB: this_owner()}
-        bind = [str(self.where.bind), str(self.where.port)]
+        bind = ["--host", str(self.where.bind), "--port", str(self.where.port)]
+        start = ["server", "start", *bind]
         self.server = LabProcess(
-            SERVER_PART, "benchyard.lab.serving", bind, settings, self.testbed.checkout
+            SERVER_PART, "benchyard.lab.serving", start, settings, self.testbed.checkout
         )
         self.server.start()
         latest = monotonic() + SERVER_SECONDS

@@ -114,7 +114,6 @@ class LabOptions:
         prefect_yaml: Declares the deployments.
         alerts: Where failures are told of.
         allowed: Further folders that parameters of flow runs may name.
-        auth: Whether the server wants a password.
         measures: Whether this host is a testbed, too.
         grace: Seconds that a run gets at SIGTERM.
         explorer_port: Of the explorer; None takes the usual one, or a free one.
@@ -132,7 +131,6 @@ class LabOptions:
     prefect_yaml: Path
     alerts: str | None
     allowed: Sequence[Path]
-    auth: bool
     measures: bool
     grace: float | None
     explorer_port: int | None = None
@@ -163,7 +161,7 @@ def up(options: LabOptions, say: Say, ready: Callable[[dict[str, Json]], None]) 
         with as_interrupts():
             wait_for_dead_labs(say)
             where = choose(options.host_name, options.port, own=options.own_server)
-            password = protect(where, auth=options.auth)
+            password = protect(where)
             use(where)
             checkout = options.prefect_yaml.resolve().parent
             lab = Lab(where, TestbedPlan(name, name, options.tags, checkout, _reach(options)), say)
@@ -243,16 +241,14 @@ def who_may(lab: Lab, password: str | None) -> list[str]:
     The password itself is shown in a terminal alone: elsewhere it would stay in some log.
     """
     server = f"  for Prefect's own command line: export {SERVER}={lab.where.api}"
-    user = getpass.getuser()
-    if lab.where.bind is None:
-        return [server]
     if password is None:
-        return [server, f"  no password: whoever reaches {lab.where.ui} starts programs as {user}"]
+        return [server]
     file = shlex.quote(str(state.password_file()))
     lines = [f'{server} {SHOWN_PASSWORD}="$(cat {file})"']
     if sys.stderr.isatty():
-        lines.append(f"  log in: {lab.where.login(password)}")
+        lines.append(f"  log in with: {password}")
         lines += [f"  to the results: {lab.explorer.login}"] if lab.explorer else []
+    user = getpass.getuser()
     return [*lines, f"  the password is in {file}; whoever has it starts programs as {user}"]
 
 

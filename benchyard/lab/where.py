@@ -4,8 +4,9 @@ import os
 import socket
 from collections.abc import Mapping
 from dataclasses import dataclass
+from ipaddress import ip_address
 from typing import Any, cast
-from urllib.parse import quote, urlsplit
+from urllib.parse import urlsplit
 
 import httpx
 from prefect.client.orchestration import SyncPrefectClient
@@ -13,11 +14,10 @@ from prefect.settings import get_current_settings
 
 from benchyard.core.errors import BenchyardError, InputError
 from benchyard.lab import state
-from benchyard.lab.guard import LOGIN, is_address
 from benchyard.lab.prefect_internals import take_environment
 from benchyard.lab.server import SPARING, answers
 from benchyard.lab.trouble import raise_if_refused
-from tasks.names import ORIGINS, SERVER, SHOWN_PASSWORD, WANTED_PASSWORD
+from tasks.names import SERVER, SHOWN_PASSWORD, WANTED_PASSWORD
 
 PORT = 4200
 LOOPBACK = "127.0.0.1"
@@ -83,7 +83,6 @@ class Where:
         ours = {**_QUIET, **SPARING, **loops}
         settings = {name: os.environ.get(name, value) for name, value in ours.items()}
         settings |= {SERVER: self.api, "PREFECT_UI_API_URL": self.shown}
-        settings[ORIGINS] = os.environ.get(ORIGINS) or ",".join(self.origins())
         if database_url is None and "connection_url" not in database.model_fields_set:
             database_url = f"{_SQLITE}:///{state.database()}"
         if database_url is not None:
@@ -94,16 +93,6 @@ class Where:
         if driver in _DRIVERS and _DRIVER not in os.environ:
             settings[_DRIVER] = driver
         return settings
-
-    def origins(self) -> list[str]:
-        """Return from where the pages of our own server come, as browsers name it."""
-        reached = self.api.removesuffix("/api")
-        here = [f"http://{name}:{self.port}" for name in ("localhost", LOOPBACK, "[::1]")]
-        return list(dict.fromkeys([self.ui, reached, *here]))
-
-    def login(self, password: str) -> str:
-        """Return the address that logs a browser in; whoever sees it can do so, too."""
-        return f"{self.ui}{LOGIN}#{quote(password)}"
 
 
 def choose(host_name: str | None, port: int | None, *, own: bool) -> Where:
@@ -163,13 +152,21 @@ def own_server(host_name: str | None, port: int) -> Where:
     name = host_name or LOOPBACK
     if name in _EVERYWHERE:
         bind, local, shown = name, LOOPBACK, socket.gethostname()
-    elif is_address(name) or name == "localhost":
+    elif _is_address(name) or name == "localhost":
         bind, local, shown = name, name, name
     else:
         # A name may lead to another address here (Debian's 127.0.1.1) than elsewhere.
         bind, local, shown = _EVERYWHERE[0], LOOPBACK, name
     reached, ui = (f"http://{_in_url(host)}:{port}" for host in (local, shown))
     return Where(f"{reached}/api", ui, bind, port, f"{ui}/api")
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ip_address(name)
+    except ValueError:
+        return False
+    return True
 
 
 def _in_url(host: str) -> str:
@@ -205,25 +202,15 @@ def use(where: Where) -> None:
         raise_if_refused(where.api)
 
 
-def protect(where: Where, *, auth: bool) -> str | None:
+def protect(where: Where) -> str | None:
     """Let our own server want a password, and all that we start show it.
 
-    Args:
-        auth: Whether it shall want one: the one that is configured, else one of ours.
-
     Returns:
-        The password; None without one, and for a server that is not ours.
-
-    Raises:
-        InputError: If there shall be none and one is configured.
+        The one that is configured, else one of ours; None for a server that is not ours.
     """
     if where.bind is None:
         return None
     configured = get_current_settings().server.api.auth_string
-    if not auth and configured is not None:
-        raise InputError(f"--no-auth, and {WANTED_PASSWORD} sets a password; leave out one of them")
-    if not auth:
-        return None
     password = state.password(configured.get_secret_value() if configured else None)
     os.environ[WANTED_PASSWORD] = os.environ[SHOWN_PASSWORD] = password
     return password

@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.lab, pytest.mark.requires("chromium"
 @pytest.fixture(scope="module")
 def browser(lab: RunningLab) -> Generator[Browser]:
     with closing(Browser(lab.url.removesuffix("/api"))) as browser:
-        browser.open(f"/benchyard/login#{lab.password}")
+        browser.log_in(lab.password)
         yield browser
 
 

@@ -1,4 +1,4 @@
-"""A lab with a server that wants no password, and this server beside others who write."""
+"""A lab that measures nothing, and its server beside others who write."""
 
 import sqlite3
 import threading
@@ -12,7 +12,7 @@ from uuid import uuid4
 
 import pytest
 
-from tests.benchyard.lab.labs import RunningLab, Shell, make_shell, status
+from tests.benchyard.lab.labs import RunningLab, Shell, make_shell
 from tests.conftest import eventually
 
 pytestmark = [pytest.mark.slow, pytest.mark.lab]
@@ -66,32 +66,26 @@ def times_triggered(lab: RunningLab, automation: str) -> int:
 
 
 @pytest.fixture(scope="module")
-def open_shell(tmp_path_factory: pytest.TempPathFactory) -> Shell:
+def idle_shell(tmp_path_factory: pytest.TempPathFactory) -> Shell:
     return make_shell(tmp_path_factory.mktemp("serving"))
 
 
 @pytest.fixture(scope="module")
-def open_lab(open_shell: Shell) -> Generator[RunningLab]:
-    with open_shell.up("--no-auth", "--no-testbed") as lab:
+def idle_lab(idle_shell: Shell) -> Generator[RunningLab]:
+    with idle_shell.up("--no-testbed") as lab:
         yield lab
 
 
-def test_a_lab_without_a_password_says_so_and_measures_nothing_if_asked(
-    open_lab: RunningLab,
-) -> None:
-    lab = open_lab
-    assert status(lab.url) == 200
-    assert status(lab.url, origin="http://evil.example") == 403
-    assert lab.told["password_file"] is None
-    assert "no password: whoever reaches" in lab.said
+def test_a_lab_measures_nothing_if_asked(idle_lab: RunningLab) -> None:
+    lab = idle_lab
     assert "this host measures nothing" in lab.said
     assert lab.ask("/work_pools/testbeds/workers/filter", {}) == []
 
 
 def test_an_automation_acts_once_for_each_event_beside_other_writers(
-    open_lab: RunningLab, open_shell: Shell
+    idle_lab: RunningLab, idle_shell: Shell
 ) -> None:
-    lab, home = open_lab, open_shell.home / "lab"
+    lab, home = idle_lab, idle_shell.home / "lab"
     # As the heartbeat's: for it the server reads first and then writes.
     beats: dict[str, Any] = {"posture": "Proactive", "threshold": 1, "within": 600}
     automate(lab, "heartbeats", after=["test.begin"], **beats)

@@ -12,7 +12,7 @@ from prefect.context import root_settings_context
 
 from benchyard.core.errors import BenchyardError, InputError
 from benchyard.lab import where
-from benchyard.lab.where import choose, own_server, protect, reachable
+from benchyard.lab.where import choose, own_server, reachable
 from tests.answering import Quiet, serving
 from tests.ports import free_port
 
@@ -128,10 +128,3 @@ def test_a_server_of_ours_is_quiet_and_sparing_but_where_somebody_says_otherwise
     assert own_server(None, 1).environment(None)[name] == value
     monkeypatch.setenv(name, "7")
     assert own_server(None, 1).environment(None)[name] == "7"
-
-
-def test_a_password_and_none_contradict_each_other(configure: Configure) -> None:
-    configure("PREFECT_SERVER_API_AUTH_STRING", "a:b")
-
-    with pytest.raises(InputError, match="--no-auth, and PREFECT_SERVER_API_AUTH_STRING sets"):
-        protect(own_server(None, 4200), auth=False)

@@ -240,13 +240,6 @@ class DrainingWorker(ProcessWorker, abc.ABC):
         finally:
             self._under_way.discard(flow_run.id)
 
-    async def _cancel_run(self, flow_run_id: UUID) -> None:
-        """Cancel a flow run that has not begun; the same care."""
-        try:
-            await super()._cancel_run(flow_run_id)
-        except Exception as error:  # noqa: BLE001 - see above
-            self._note(f"flow run {flow_run_id} was not cancelled: {type(error).__name__}: {error}")
-
     async def _propose_crashed_state(
         self, flow_run: "FlowRun", message: str, client: "PrefectClient | None" = None
     ) -> None:

@@ -1,5 +1,6 @@
 """What of Prefect's inside is used by the lab: that it is there, and what the worker reports."""
 
+import asyncio
 import os
 import sqlite3
 import subprocess
@@ -9,9 +10,10 @@ from datetime import UTC, datetime, timedelta
 from inspect import signature
 from pathlib import Path
 from unittest import mock
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
+from prefect.client.schemas.objects import FlowRun
 from prefect.server.database import provide_database_interface
 from prefect.server.events import triggers
 from prefect.server.events.models import automations
@@ -25,7 +27,7 @@ from tests.databases import put_database
 
 @pytest.mark.parametrize(
     "name",
-    ["run", "_submit_run", "_cancel_run", "_propose_crashed_state", "_release_limit_slot"],
+    ["run", "_submit_run", "_propose_crashed_state", "_release_limit_slot"],
 )
 def test_prefects_worker_has_what_ours_replaces(name: str) -> None:
     theirs = getattr(ProcessWorker, name, None)
@@ -101,3 +103,25 @@ def test_after_an_outage_what_our_automation_watches_gets_time(tmp_path: Path) -
 def stored(moment: datetime, minutes: float = 0.0) -> str:
     """Return a time as Prefect keeps it in SQLite."""
     return f"{moment + timedelta(minutes=minutes):%Y-%m-%d %H:%M:%S.%f}"
+
+
+class Gone:
+    """A client whose server went away beyond all patience."""
+
+    async def read_deployment(self, _: UUID) -> None:
+        raise ConnectionError("no server")
+
+
+def test_a_flow_run_that_cannot_begin_does_not_end_the_others() -> None:
+    """Prefect lets the error end the group of tasks that watch the flow runs under way."""
+    notes: list[str] = []
+    flow_run = FlowRun(flow_id=uuid4(), deployment_id=uuid4())
+    with mock.patch.object(ProcessWorker, "client", Gone()):
+        theirs = ProcessWorker(work_pool_name="some")
+        with pytest.raises(ConnectionError):
+            asyncio.run(theirs._submit_run(flow_run))  # pyright: ignore[reportPrivateUsage]
+        ours = DrainingWorker(
+            pool="some", queues=[], name="me", limit=1, query_seconds=1, note=notes.append
+        )
+        asyncio.run(ours._submit_run(flow_run))  # pyright: ignore[reportPrivateUsage]
+    assert notes == [f"flow run {flow_run.id} did not begin: ConnectionError: no server"]

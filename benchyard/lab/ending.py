@@ -1,4 +1,4 @@
-"""Stop a lab: flow runs under way may finish, are cancelled, or are killed."""
+"""Keep a lab up, then stop it: flow runs under way may finish, are cancelled, or are killed."""
 
 import signal
 import threading
@@ -13,10 +13,10 @@ from prefect.client.orchestration import SyncPrefectClient
 
 from benchyard.core.quantity import duration
 from benchyard.lab import api
+from benchyard.lab.lab import Lab, kill_lab
 from benchyard.lab.state import FlowProcess, flow_runs_of_lab
-from benchyard.lab.supervisor import Requests, Supervisor
-from benchyard.process.labels import kill_labelled, this_owner
-from tasks.names import LAB
+from benchyard.lab.supervisor import Requests, listening
+from benchyard.process.labels import this_owner
 from tasks.prefect_internals import our_client
 
 #: Seconds that a cancelled flow run gets to stop its resources before it is told directly, and
@@ -34,26 +34,42 @@ _MESSAGE = "stopped together with the lab on its host; a retry goes on where it 
 ResultT = TypeVar("ResultT")
 
 
+def keep_up(lab: Lab, ready: Callable[[], None], deadline: float | None) -> bool:
+    """Keep a lab up until the user asks for the end; then stop it.
+
+    Args:
+        ready: Called when signals mean what they mean from now on.
+        deadline: Seconds that flow runs under way get at a SIGTERM; None for no limit.
+
+    Returns:
+        Whether the flow runs under way could finish.
+    """
+    with listening() as requests:
+        ready()
+        lab.keep_up(requests)
+        lab.say("stopping")
+        finished = Shutdown(lab, requests, deadline if requests.by_machine else None).let_down()
+    lab.say("stopped")
+    return finished
+
+
 class Shutdown:
     """The end of a lab.
 
     Args:
-        supervisor: Of its parts.
         requests: A second one stops the flow runs under way, a third one kills them.
         deadline: Seconds after which they are stopped all the same; None for never.
     """
 
-    def __init__(
-        self, supervisor: Supervisor, requests: Requests, deadline: float | None = None
-    ) -> None:
-        self._supervisor = supervisor
+    def __init__(self, lab: Lab, requests: Requests, deadline: float | None) -> None:
+        self._lab = lab
         self._requests = requests
         self._latest = None if deadline is None else time.monotonic() + deadline
         self._told: set[str] = set()
 
     def let_down(self) -> bool:
         """End everything; return whether the flow runs under way could finish."""
-        workers = self._supervisor.workers
+        workers = self._lab.workers
         for worker in workers:
             worker.again_at = None
             worker.cut()
@@ -66,15 +82,14 @@ class Shutdown:
                 break
             self._tell(under_way)
             self._cancel_suites(under_way)
-            self._supervisor.sleep(self._requests, _LOOK_SECONDS)
+            self._requests.sleep(_LOOK_SECONDS)
         self._end_parts()
         return finished
 
     def _keep_server(self) -> None:
         """Start the server again if it died: what is under way reports to it."""
-        server = self._supervisor.server
-        if server is not None:
-            self._supervisor.see_to([server])
+        if self._lab.server is not None:
+            self._lab.see_to([self._lab.server])
 
     def _is_time(self) -> bool:
         late = self._latest is not None and time.monotonic() > self._latest
@@ -86,7 +101,7 @@ class Shutdown:
         self._told |= {one.id for one in fresh}
         for one in fresh:
             going = duration(round(one.seconds()))
-            self._supervisor.say(
+            self._lab.say(
                 f"waiting for {self._name(one)} to finish, which has been going for {going}; "
                 "Ctrl-C again stops it"
             )
@@ -102,7 +117,7 @@ class Shutdown:
             for one in under_way:
                 if f"cancelled {one.id}" not in self._told:
                     self._told.add(f"cancelled {one.id}")
-                    self._supervisor.say("the suite is cancelled: its next cases would wait here")
+                    self._lab.say("the suite is cancelled: its next cases would wait here")
                     _asked(lambda client, one=one: api.ask_to_cancel(client, one.id, _MESSAGE))
 
     # -- stopping now
@@ -110,7 +125,7 @@ class Shutdown:
     def _stop(self, under_way: Sequence[FlowProcess]) -> None:
         asked = self._requests.count
         for one in under_way:
-            self._supervisor.say(f"stopping {self._name(one)}; Ctrl-C again kills it")
+            self._lab.say(f"stopping {self._name(one)}; Ctrl-C again kills it")
             _asked(lambda client, one=one: api.ask_to_cancel(client, one.id, _MESSAGE))
         self._wait_until_gone(CANCEL_SECONDS, asked)
         _signal(signal.SIGTERM)
@@ -124,26 +139,16 @@ class Shutdown:
         """Wait until no flow run is under way and its worker has told the server so."""
         latest = time.monotonic() + seconds
         while time.monotonic() < latest:
-            workers = any(worker.alive for worker in self._supervisor.workers)
+            workers = any(worker.alive for worker in self._lab.workers)
             hurry = asked is not None and self._requests.count > asked
             if hurry or not (_under_way() or workers):
                 return
-            self._supervisor.sleep(self._requests, _LOOK_SECONDS)
+            self._requests.sleep(_LOOK_SECONDS)
 
     def _end_parts(self) -> None:
-        for worker in self._supervisor.workers:
-            worker.end(_PART_SECONDS)
-        for other in self._supervisor.others:
-            other.end(_PART_SECONDS, at_once=True)
-        if self._supervisor.server is not None:
-            self._supervisor.server.end(_PART_SECONDS, at_once=True)
+        for part in reversed(self._lab.parts):
+            part.end(_PART_SECONDS, at_once=part not in self._lab.workers)
         kill_lab()
-
-
-def kill_lab() -> None:
-    """Kill whatever of this process's lab is left."""
-    owner = this_owner()
-    kill_labelled(LAB, lambda value: value == owner)
 
 
 def _under_way() -> list[FlowProcess]:

@@ -1,7 +1,7 @@
 """The lab on this host: start its parts, keep them up, stop them."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,12 +11,11 @@ from prefect.client.orchestration import SyncPrefectClient
 
 from benchyard.core.errors import BenchyardError
 from benchyard.lab import state
-from benchyard.lab.ending import Shutdown, kill_lab
 from benchyard.lab.exploring import ExplorerPart
 from benchyard.lab.server import answers
-from benchyard.lab.supervisor import LabProcess, Say, Supervisor, listening
+from benchyard.lab.supervisor import LabProcess, Requests, Say
 from benchyard.lab.where import Where, is_surely_sqlite
-from benchyard.process.labels import labelled, owner_is_alive, this_owner
+from benchyard.process.labels import kill_labelled, labelled, owner_is_alive, this_owner
 from tasks.busy_flow_runs import online_workers
 from tasks.names import (
     ALLOWED,
@@ -164,26 +163,24 @@ class Lab:
                     "database (benchyard up --database-url)"
                 )
 
-    def keep_up(self, ready: Callable[[], None], deadline: float | None) -> bool:
-        """Keep the parts up until the user asks for the end; then stop them.
+    def keep_up(self, requests: Requests) -> None:
+        """Start again what dies, until somebody asks for the end."""
+        while not requests.count:
+            self.see_to(self.parts)
+            times = [part.again_at for part in self.parts if part.again_at is not None]
+            requests.sleep(min(times) - monotonic() if times else None)
 
-        Args:
-            ready: Called when signals mean what they mean from now on.
-            deadline: Seconds that flow runs under way get at a SIGTERM; None for no limit.
-
-        Returns:
-            Whether the flow runs under way could finish.
-        """
-        others = [self.explorer.part] if self.explorer else []
-        supervisor = Supervisor(self.server, self.workers, self.say, others)
-        with listening() as requests:
-            ready()
-            supervisor.keep_up(requests)
-            self.say("stopping")
-            limit = deadline if requests.by_machine else None
-            finished = Shutdown(supervisor, requests, limit).let_down()
-        self.say("stopped")
-        return finished
+    def see_to(self, parts: Sequence[LabProcess]) -> None:
+        """Take note of the parts that have ended, and start those again whose time has come."""
+        for part in parts:
+            how = part.reap()
+            if how is not None:
+                self.say(
+                    f"the {part.name} ended ({how}) and starts again in {part.delay:.0f} s; "
+                    f"its log is {part.log}"
+                )
+            if part.again_at is not None and part.again_at <= monotonic():
+                part.start()
 
     def abandon(self) -> None:
         """End everything at once; nothing has been measured yet."""
@@ -191,6 +188,12 @@ class Lab:
             for part in self.parts:
                 ends.callback(part.end, 5, at_once=True)
         kill_lab()
+
+
+def kill_lab() -> None:
+    """Kill whatever of this process's lab is left."""
+    owner = this_owner()
+    kill_labelled(LAB, lambda value: value == owner)
 
 
 def _is_online(client: SyncPrefectClient, part: LabProcess) -> bool:

@@ -38,20 +38,17 @@ class Requests:
 
     def note(self, number: int) -> None:
         """Take note of a signal."""
-        self.count += 1
-        self.by_machine = self.by_machine or number != signal.SIGINT
+        if number != signal.SIGCHLD:
+            self.count += 1
+            self.by_machine = self.by_machine or number != signal.SIGINT
 
-    def sleep(self, seconds: float | None, descriptors: Sequence[int] = ()) -> None:
-        """Sleep until a request comes, one of the processes ends, or ``seconds`` have passed.
+    def sleep(self, seconds: float | None) -> None:
+        """Sleep until a request comes, a child ends, or ``seconds`` have passed.
 
         Nothing wakes up in between: the lab must not disturb what it measures.
         """
-        poll = select.poll()
-        for descriptor in (self._wake, *descriptors):
-            poll.register(descriptor, select.POLLIN)
-        for descriptor, _ in poll.poll(None if seconds is None else max(0, seconds) * 1000):
-            if descriptor == self._wake:
-                os.read(self._wake, 64)
+        if select.select([self._wake], [], [], seconds if seconds is None else max(0, seconds))[0]:
+            os.read(self._wake, 64)
 
 
 @contextmanager
@@ -65,7 +62,7 @@ def listening() -> Generator[Requests]:
         os.write(told, b"!")
 
     try:
-        with _handling(_HEARD, hear):
+        with _handling((*_HEARD, signal.SIGCHLD), hear):
             yield requests
     finally:
         os.close(heard)
@@ -111,7 +108,6 @@ class LabProcess:
     environment: Mapping[str, str]
     folder: Path
     process: "subprocess.Popen[bytes] | None" = None
-    descriptor: int = -1
     again_at: float | None = None
     delay: float = FIRST_DELAY
     _began: float = 0.0
@@ -135,7 +131,6 @@ class LabProcess:
                 cwd=self.folder,
                 start_new_session=True,
             )
-        self.descriptor = os.pidfd_open(self.process.pid)
         self.again_at = None
         self._began = time.monotonic()
 
@@ -187,9 +182,6 @@ class LabProcess:
     def _close(self) -> None:
         self.cut()
         self.process = None
-        if self.descriptor >= 0:
-            os.close(self.descriptor)
-        self.descriptor = -1
 
     def last_words(self) -> str:
         """Return the end of what it printed, on one line."""
@@ -197,48 +189,3 @@ class LabProcess:
 
 
 Say = Callable[[str], None]
-
-
-@dataclass(frozen=True, slots=True)
-class Supervisor:
-    """The parts of a lab on this host.
-
-    Args:
-        server: The Prefect server, if it is ours.
-        workers: The workers.
-        say: Tells the user a line.
-        others: Parts that no flow run needs.
-    """
-
-    server: LabProcess | None
-    workers: Sequence[LabProcess]
-    say: Say
-    others: Sequence[LabProcess] = ()
-
-    @property
-    def parts(self) -> list[LabProcess]:
-        """All parts, the one that others need first."""
-        return [*([self.server] if self.server else []), *self.workers, *self.others]
-
-    def keep_up(self, requests: Requests) -> None:
-        """Start again what dies, until somebody asks for the end."""
-        while not requests.count:
-            self.see_to(self.parts)
-            times = [part.again_at for part in self.parts if part.again_at is not None]
-            self.sleep(requests, min(times) - time.monotonic() if times else None)
-
-    def see_to(self, parts: Sequence[LabProcess]) -> None:
-        """Take note of the parts that have ended, and start those again whose time has come."""
-        for part in parts:
-            how = part.reap()
-            if how is not None:
-                self.say(
-                    f"the {part.name} ended ({how}) and starts again in {part.delay:.0f} s; "
-                    f"its log is {part.log}"
-                )
-            if part.again_at is not None and part.again_at <= time.monotonic():
-                part.start()
-
-    def sleep(self, requests: Requests, seconds: float | None) -> None:
-        """Sleep until something happens, at most ``seconds``."""
-        requests.sleep(seconds, [part.descriptor for part in self.parts if part.alive])

@@ -14,6 +14,7 @@ from benchyard.lab import state
 from benchyard.lab.automations import ensure_alerts, ensure_heartbeat_automation
 from benchyard.lab.checkout import FLOWS
 from benchyard.lab.deploying import Offered, declared, deploy
+from benchyard.lab.ending import keep_up
 from benchyard.lab.exploring import explorer_of
 from benchyard.lab.lab import Lab, TestbedPlan, wait_for_dead_labs
 from benchyard.lab.supervisor import Say, as_interrupts
@@ -82,7 +83,7 @@ def join(options: JoinOptions, say: Say) -> bool:
             )
             say("Ctrl-C lets the run in progress finish, a second one stops it")
 
-        return lab.keep_up(ready, options.grace)
+        return keep_up(lab, ready, options.grace)
 
 
 def raise_if_unfit(name: str) -> None:
@@ -177,7 +178,7 @@ def up(options: LabOptions, say: Say, ready: Callable[[dict[str, Json]], None]) 
                 say(line)
             ready(_facts(lab, offered, password))
 
-        return lab.keep_up(told, options.grace)
+        return keep_up(lab, told, options.grace)
 
 
 def _reach(options: LabOptions) -> list[Path]:

@@ -1,6 +1,8 @@
 """Processes that are kept up: started again when they die, more slowly each time."""
 
+import os
 import signal
+import threading
 import time
 from collections.abc import Generator
 from pathlib import Path
@@ -8,7 +10,11 @@ from pathlib import Path
 import pytest
 
 from benchyard.core import places
+from benchyard.lab.ending import keep_up
+from benchyard.lab.lab import Lab, TestbedPlan
 from benchyard.lab.supervisor import LabProcess, as_interrupts
+from benchyard.lab.where import Where
+from tests.conftest import eventually
 
 
 @pytest.fixture(autouse=True)
@@ -41,6 +47,25 @@ def test_one_that_dies_is_started_again_later_each_time(part: LabProcess) -> Non
         part.start()
 
     assert delays[0] < delays[1] < delays[2]
+
+
+def test_a_lab_starts_again_what_died_and_ends_at_ctrl_c(part: LabProcess, home: Path) -> None:
+    said: list[str] = []
+    lab = Lab(Where("api", "ui"), TestbedPlan("me", "me", (), home), said.append, workers=[part])
+    assert part.process is not None
+    first = part.process.pid
+
+    def disturb() -> None:
+        os.kill(first, signal.SIGKILL)
+        again = eventually(lambda: part.alive and part.process and part.process.pid != first, 60)
+        said.append("it lives again" if again else "it stayed dead")
+        os.kill(os.getpid(), signal.SIGINT)
+
+    disturbing = threading.Thread(target=disturb)
+    assert keep_up(lab, disturbing.start, None)
+    disturbing.join()
+    assert said[0].startswith("the server ended (killed by signal 9) and starts again")
+    assert said[1:] == ["it lives again", "stopping", "stopped"]
 
 
 def test_before_a_lab_is_up_a_sigterm_is_a_ctrl_c() -> None:

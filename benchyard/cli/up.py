@@ -144,20 +144,30 @@ def worker(**given: Any) -> None:
 @root_option
 @resources_option
 @prefect_yaml_option
+@click.option(
+    "--reset",
+    is_flag=True,
+    help="Write what the file says over parameters, schedules, tags and descriptions.",
+)
 @json_option
 def deploy(
-    root: Path | None, resource_folders: tuple[Path, ...], prefect_yaml: Path, *, as_json: bool
+    root: Path | None,
+    resource_folders: tuple[Path, ...],
+    prefect_yaml: Path,
+    *,
+    reset: bool,
+    as_json: bool,
 ) -> None:
     """Tell the Prefect server what can be executed.
 
     Makes the work pools, deploys what prefect.yaml declares, and puts the cases that are there
     now into the drop-down of the UI's form. As often as you like: parameters, schedules, tags and
-    descriptions that somebody set in the UI stay.
+    descriptions of what the server has already stay, unless --reset is given.
     """
     from benchyard.lab import deploying, where  # noqa: PLC0415 - import Prefect, which is slow
 
     where.use(where.reachable())
-    offered = deploying.deploy(prefect_yaml.resolve(), root, resource_folders)
+    offered = deploying.deploy(prefect_yaml.resolve(), root, resource_folders, reset=reset)
     if as_json:
         deployments: list[Json] = [one.to_json() for one in offered.deployments]
         print_json({"deployments": deployments, "cases": list(offered.cases)})

@@ -4,22 +4,21 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Any, cast
-from uuid import UUID
 
 import yaml
 from prefect.client.orchestration import SyncPrefectClient
 from prefect.client.schemas.actions import DeploymentUpdate
+from prefect.client.schemas.objects import DeploymentSchedule
 from prefect.client.schemas.responses import DeploymentResponse
 from prefect.settings import get_current_settings
 
 from benchyard.core.errors import BenchyardError, InputError
 from benchyard.core.model import JsonObject
 from benchyard.lab import api
-from benchyard.lab.api import Merged, Values, merge, put_back, remember, remembered, values_of
 from benchyard.lab.checkout import SOURCE
 from tasks.names import SERVER
 from tasks.parameters import choices, with_choices
@@ -36,8 +35,11 @@ import flows
 from prefect.cli import app
 app()
 """
+#: Of a schedule for which the file does not say it.
+_SCHEDULE_DEFAULTS: Mapping[str, Any] = {"active": True, "parameters": {}}
 
-_CASE = ("parameters", "case")
+#: Entry point and name, which a deployment is known by.
+Key = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +50,7 @@ class Deployed:
         name: Flow and deployment, as Prefect's command line takes it.
         page: Its page in the UI.
         schedules: What each of its schedules is called, and whether it is active.
-        kept: What was set before and is not as the file says, in words.
+        kept: What the server had and the file says otherwise, in words.
     """
 
     name: str
@@ -74,45 +76,60 @@ class Offered:
     cases: Sequence[str]
 
     def kept(self) -> str:
-        """Say what was set before and stays; empty if nothing was."""
-        told = [f"{one.name} ({', '.join(one.kept)})" for one in self.deployments if one.kept]
-        return f"kept as it was set: {'; '.join(told)}" if told else ""
+        """Say what the server had and keeps; empty if that is what the file says."""
+        names = [f"{each.name} ({', '.join(each.kept)})" for each in self.deployments if each.kept]
+        if not names:
+            return ""
+        return f"kept as it was set: {'; '.join(names)}; benchyard deploy --reset undoes it"
 
 
-def deploy(file: Path, root: Path | None = None, resource_folders: Sequence[Path] = ()) -> Offered:
+def deploy(
+    file: Path,
+    root: Path | None = None,
+    resource_folders: Sequence[Path] = (),
+    *,
+    reset: bool = False,
+) -> Offered:
     """Make the pools, deploy everything in a file, and offer the cases found now.
 
-    What somebody set in the UI stays: parameters, schedules, tags, descriptions.
+    Parameters, schedules, tags and the description of a deployment that the server has already stay
+    as they are. Prefect leaves alone the schedules of a deployment for which its file has none.
 
     Args:
         file: The ``prefect.yaml``; flow runs work in its folder.
-        root: Where cases are looked for; None for what was set before, else what the file says.
+        root: Where cases are looked for; None for what the server has, else what the file says.
         resource_folders: Further resource classes; empty for the same.
+        reset: Write what the file says over what the server has.
 
     Raises:
         InputError: If the file is not there, or there is no folder ``root``.
         BenchyardError: If Prefect refuses it.
     """
-    wanted = declared(file)
+    document = declared(file)
+    deployments = {_key(each): each for each in document["deployments"]}
+    checkout = file.parent
+    given: dict[str, Any] = {}
+    if root is not None:
+        given["root"] = _below(checkout, root)
+    if resource_folders:
+        given["resources"] = [_below(checkout, folder) for folder in resource_folders]
     with our_client() as client:
         api.ensure_pools(client)
-        before = {one.id: values_of(one) for one in _found(client, wanted)}
-        try:
-            _deploy_all(file)
-        except BaseException:
-            with suppress(Exception):
-                _restore(client, _found(client, wanted), before)
-            raise
-        written = _found(client, wanted)
-        merged = _restore(client, written, before)
-        cases = _offer(client, _found(client, wanted), file.parent, root, resource_folders)
-        found = _found(client, wanted)
-        _remember(client, written, found, merged)
-        return Offered([_told(client, one, merged[one.id].kept) for one in found], cases)
+        before = {} if reset else _found(client, deployments)
+        kept = {key: _differences(deployments[key], old, given) for key, old in before.items()}
+        for key, old in before.items():
+            deployments[key] |= _values(deployments[key], old)
+        _deploy_all(file, {**document, "deployments": list(deployments.values())})
+        cases: list[str] = []
+        for key, deployment in _found(client, deployments).items():
+            own = before[key].parameters if key in before else {}
+            cases += _offer(client, deployment, {**deployment.parameters, **own, **given}, checkout)
+        found = _found(client, deployments)
+        return Offered([_deployed(client, found[key], kept.get(key, ())) for key in found], cases)
 
 
-def declared(file: Path) -> set[tuple[str, str]]:
-    """Return entry point and name of each deployment that a file declares.
+def declared(file: Path) -> dict[str, Any]:
+    """Return what a file declares, of which each deployment has an entry point and a name.
 
     Raises:
         InputError: If the file is not there, or declares none.
@@ -124,106 +141,128 @@ def declared(file: Path) -> set[tuple[str, str]]:
         )
     try:
         document = cast("dict[str, Any]", yaml.safe_load(file.read_text(encoding="utf-8")))
-        declared = cast("list[dict[str, str]]", document["deployments"])
-        return {(one["entrypoint"], one["name"]) for one in declared}
+        for deployment in document["deployments"]:
+            _key(deployment)
     except (yaml.YAMLError, UnicodeError, KeyError, TypeError) as error:
         reason = " ".join(str(error).split())
         raise InputError(
             f"'{file}' declares no deployments as Prefect has them: {reason}"
         ) from None
+    return document
 
 
-def _found(client: SyncPrefectClient, wanted: set[tuple[str, str]]) -> list[DeploymentResponse]:
+def _key(deployment: Mapping[str, Any]) -> Key:
+    return deployment["entrypoint"], deployment["name"]
+
+
+def _found(
+    client: SyncPrefectClient, wanted: Mapping[Key, object]
+) -> dict[Key, DeploymentResponse]:
     """Return the deployments of the file that are at the server."""
-    found = each_of(client.read_deployments)
-    return [one for one in found if (one.entrypoint or "", one.name) in wanted]
+    found = {(each.entrypoint or "", each.name): each for each in each_of(client.read_deployments)}
+    return {key: found[key] for key in wanted if key in found}
 
 
-def _deploy_all(file: Path) -> None:
-    """Let Prefect deploy everything in a file, in a process of its own as its users do."""
+def _values(deployment: Mapping[str, Any], old: DeploymentResponse) -> dict[str, Any]:
+    """Return what a declaration says of a deployment so that the server's values stay."""
+    return {
+        "schedules": [],
+        "parameters": {**(deployment.get("parameters") or {}), **old.parameters},
+        "tags": old.tags,
+        "description": old.description,
+    }
+
+
+def _differences(
+    deployment: Mapping[str, Any], old: DeploymentResponse, given: Mapping[str, Any]
+) -> list[str]:
+    """Name what the server has and the file says otherwise: "parameter runs", "tags"."""
+    parameters: dict[str, Any] = deployment.get("parameters") or {}
+    schedules: list[dict[str, Any]] = deployment.get("schedules") or []
+    changed = [
+        f"parameter {name}"
+        for name, value in old.parameters.items()
+        if name not in given and (name not in parameters or parameters[name] != value)
+    ]
+    wanted: dict[str | None, dict[str, Any]] = {each.get("slug"): each for each in schedules}
+    there = {each.slug: _settings(each) for each in old.schedules}
+    changed += [
+        f"schedule {slug or 'without a slug'}"
+        for slug in {**wanted, **there}
+        if slug not in wanted
+        or slug not in there
+        or not {**_SCHEDULE_DEFAULTS, **wanted[slug]}.items() <= there[slug].items()
+    ]
+    changed += ["tags"] if set(old.tags) != set(deployment.get("tags") or []) else []
+    description = deployment.get("description") or old.description or ""
+    return [*changed, *(["description"] if description != (old.description or "") else [])]
+
+
+def _settings(schedule: DeploymentSchedule) -> dict[str, Any]:
+    """Return a schedule as a file declares it."""
+    values = schedule.model_dump(mode="json")
+    return {**values, **values["schedule"]}
+
+
+def _deploy_all(file: Path, document: Mapping[str, Any]) -> None:
+    """Let Prefect deploy a document in the file's folder, in a process of its own.
+
+    Args:
+        file: The document as it is written, which errors name.
+        document: What is deployed.
+    """
     command = [sys.executable, "-P", "-c", _PREFECT, str(SOURCE)]
     environment = {**os.environ, "NO_COLOR": "1", "COLUMNS": "200"}
     url = get_current_settings().api.url
     if url:
         environment[SERVER] = url
-    try:
-        ended = subprocess.run(
-            [*command, "--no-prompt", "deploy", "--all", "--prefect-file", file.name],
-            cwd=file.parent,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=_DEPLOY_SECONDS,
-            check=False,
-            encoding="utf-8",
-        )
-    except subprocess.TimeoutExpired:
-        raise BenchyardError(
-            f"Prefect did not deploy {file} within {_DEPLOY_SECONDS:.0f} s; is its server well?"
-        ) from None
+    with NamedTemporaryFile("w", suffix=".yaml", encoding="utf-8") as copy:
+        yaml.safe_dump(dict(document), copy)
+        copy.flush()
+        try:
+            ended = subprocess.run(
+                [*command, "--no-prompt", "deploy", "--all", "--prefect-file", copy.name],
+                cwd=file.parent,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                timeout=_DEPLOY_SECONDS,
+                check=False,
+                encoding="utf-8",
+            )
+        except subprocess.TimeoutExpired:
+            raise BenchyardError(
+                f"Prefect did not deploy {file} within {_DEPLOY_SECONDS:.0f} s; is its server well?"
+            ) from None
     if ended.returncode:
         said = (ended.stderr.strip() or ended.stdout.strip()).splitlines()
         reason = " ".join(" ".join(said[-6:]).split())
         raise BenchyardError(f"Prefect could not deploy {file}: {reason}")
 
 
-def _restore(
-    client: SyncPrefectClient, written: Sequence[DeploymentResponse], before: Mapping[UUID, Values]
-) -> dict[UUID, Merged]:
-    """Put back what somebody had set; return how each deployment is now."""
-    merged: dict[UUID, Merged] = {}
-    for one in written:
-        values = values_of(one)
-        merged[one.id] = Merged(values)
-        if one.id in before:
-            merged[one.id] = merge(before[one.id], remembered(client, one.id), values)
-            put_back(client, one, merged[one.id].values)
-    return merged
-
-
-def _remember(
-    client: SyncPrefectClient,
-    written: Sequence[DeploymentResponse],
-    found: Sequence[DeploymentResponse],
-    merged: Mapping[UUID, Merged],
-) -> None:
-    """Keep what this deploy wrote; a case that was chosen for want of the wanted one is ours."""
-    now = {one.id: values_of(one) for one in found}
-    for one in written:
-        values, is_now = values_of(one), now.get(one.id, {})
-        if _CASE in is_now and is_now[_CASE] != merged[one.id].values.get(_CASE):
-            values[_CASE] = is_now[_CASE]
-        remember(client, one.id, values)
-
-
 def _offer(
     client: SyncPrefectClient,
-    found: Sequence[DeploymentResponse],
+    deployment: DeploymentResponse,
+    parameters: Mapping[str, Any],
     checkout: Path,
-    root: Path | None,
-    resource_folders: Sequence[Path],
 ) -> list[str]:
-    """Let the forms offer the cases that are there now; return these."""
-    offered: list[str] = []
-    for deployment in found:
-        schema = deployment.parameter_openapi_schema or {}
-        known = cast("dict[str, Any]", schema.get("properties", {}))
-        parameters = dict(deployment.parameters)
-        if "root" in known and root is not None:
-            parameters["root"] = _below(checkout, root)
-        if "resources" in known and resource_folders:
-            parameters["resources"] = [_below(checkout, folder) for folder in resource_folders]
-        if "case" in known:
-            place = checkout / str(parameters.get("root", "."))
-            given = cast("list[str]", parameters.get("resources") or [])
-            offered = choices(place, checkout, [checkout / folder for folder in given])
-            schema = with_choices(schema, offered)
-            if offered and parameters.get("case") not in offered:
-                parameters["case"] = offered[0]
-        changed = DeploymentUpdate(parameter_openapi_schema=schema, parameters=parameters)
-        client.update_deployment(deployment.id, changed)
-    return offered
+    """Give a deployment its parameters, and its form the cases that are there; return these."""
+    schema = deployment.parameter_openapi_schema or {}
+    known = cast("dict[str, Any]", schema.get("properties", {}))
+    # With a parameter that its flow has no more, a flow run would not begin.
+    values = {name: value for name, value in parameters.items() if name in known}
+    cases: list[str] = []
+    if "case" in known:
+        folders: list[str] = values.get("resources") or []
+        root = checkout / str(values.get("root", "."))
+        cases = choices(root, checkout, [checkout / folder for folder in folders])
+        schema = with_choices(schema, cases)
+        if cases and values.get("case") not in cases:
+            values["case"] = cases[0]
+    changed = DeploymentUpdate(parameter_openapi_schema=schema, parameters=values)
+    client.update_deployment(deployment.id, changed)
+    return cases
 
 
 def _below(checkout: Path, folder: Path) -> str:
@@ -232,7 +271,7 @@ def _below(checkout: Path, folder: Path) -> str:
     return str(place.relative_to(base)) if place.is_relative_to(base) else str(place)
 
 
-def _told(
+def _deployed(
     client: SyncPrefectClient, deployment: DeploymentResponse, kept: Sequence[str]
 ) -> Deployed:
     flow = client.read_flow(deployment.flow_id).name

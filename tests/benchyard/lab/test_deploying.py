@@ -96,6 +96,7 @@ class Again:
         second: The second one, with another root.
         last: The last one, a command without a root.
         found: The deployments after it.
+        reset: The deployments after ``--reset``.
     """
 
     mine: Path
@@ -103,6 +104,7 @@ class Again:
     second: Offered
     last: "subprocess.CompletedProcess[str]"
     found: dict[str, DeploymentResponse]
+    reset: dict[str, DeploymentResponse]
 
 
 @pytest.fixture(scope="module")
@@ -124,7 +126,9 @@ def again(shell: Shell, prefect_server: str) -> Again:
         file.write_text(newer(file))
         last = shell.run("deploy", PREFECT_API_URL=prefect_server)
         found = {name: client.read_deployment_by_name(name) for name in DEPLOYMENTS}
-    return Again(mine, first, second, last, found)
+        deploy(file, reset=True)
+        reset = {name: client.read_deployment_by_name(name) for name in DEPLOYMENTS}
+    return Again(mine, first, second, last, found, reset)
 
 
 def test_another_root_is_what_the_forms_and_the_flow_runs_have(again: Again) -> None:
@@ -134,11 +138,8 @@ def test_another_root_is_what_the_forms_and_the_flow_runs_have(again: Again) -> 
     assert told.cases == [str(again.mine)]
 
 
-def test_what_somebody_set_in_the_ui_survives_a_deploy_and_the_rest_is_as_the_file_says(
-    again: Again,
-) -> None:
+def test_what_the_server_has_survives_a_deploy_and_what_the_file_adds_comes(again: Again) -> None:
     assert again.last.returncode == 0, again.last.stderr
-    assert "kept as it was set: " in again.last.stderr
     nightly = again.found["execute-suite/nightly"]
     expected = {"root": "cases/examples", "pool": "testbeds", "runs": 7, "cooldown": 2}
     assert nightly.parameters == expected
@@ -148,8 +149,30 @@ def test_what_somebody_set_in_the_ui_survives_a_deploy_and_the_rest_is_as_the_fi
     weekly = again.found["housekeeping/weekly"]
     assert (weekly.schedules, weekly.description) == ([], "ours")
     testbed = again.found["execute-case/testbed"]
-    assert testbed.description == "From the newer file."
     assert [(one.slug, one.active) for one in testbed.schedules] == [("mine", True)]
+
+
+def test_what_is_not_as_the_file_says_is_named(again: Again) -> None:
+    assert "benchyard deploy --reset" in again.last.stderr
+    kept = dict(re.findall(r"(\S+/\S+) \((.*?)\)", again.last.stderr))
+    assert kept == {
+        "execute-suite/nightly": "parameter root, parameter runs, schedule nightly, "
+        "schedule without a slug, tags",
+        "housekeeping/weekly": "parameter root, schedule weekly, description",
+        "execute-case/testbed": "parameter case, parameter root, schedule mine, description",
+    }
+
+
+def test_a_reset_writes_what_the_file_says(again: Again) -> None:
+    nightly = again.reset["execute-suite/nightly"]
+    expected = {"root": "cases", "pool": "testbeds", "runs": 9, "cooldown": 2}
+    assert (nightly.parameters, nightly.tags) == (expected, ["benchyard"])
+    (schedule,) = nightly.schedules
+    assert isinstance(schedule.schedule, CronSchedule)
+    told = (schedule.slug, schedule.schedule.cron, schedule.active, schedule.parameters)
+    assert told == ("nightly", "0 3 * * *", False, {})
+    assert [one.slug for one in again.reset["housekeeping/weekly"].schedules] == ["weekly"]
+    assert again.reset["execute-case/testbed"].description == "From the newer file."
 
 
 def test_a_root_that_is_given_wins_and_stays(again: Again) -> None:
@@ -158,8 +181,6 @@ def test_a_root_that_is_given_wins_and_stays(again: Again) -> None:
     offered = (testbed.parameter_openapi_schema or {})["properties"]["case"]["enum"]
     assert offered == again.second.cases
     assert testbed.parameters["root"] == "cases/examples"
-    (kept,) = re.findall(r"execute-case/testbed \((.*?)\)", again.last.stderr)
-    assert "parameter root" in kept
 
 
 def set_by_a_user(client: SyncPrefectClient) -> None:

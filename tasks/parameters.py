@@ -6,11 +6,10 @@ No Prefect here.
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from copy import deepcopy
 from dataclasses import MISSING, fields
 from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import resources
 from benchyard.analysis.regressions import check_baseline
@@ -86,19 +85,6 @@ def choices(root: Path, checkout: Path, folders: Iterable[Path] = ()) -> list[st
     """
     found = find_cases(root, (), (), resources.find(folders))
     return [reference(case, checkout) for item in found if not item.problems for case in item.cases]
-
-
-def with_choices(schema: dict[str, Any], cases: list[str]) -> dict[str, Any]:
-    """Return the schema of a flow's parameters with the cases to choose from.
-
-    Without any case the text stays free: a form without a choice could not be sent.
-    """
-    changed = deepcopy(schema)
-    case = cast("dict[str, Any]", changed.get("properties", {}).get("case", {}))
-    case.pop("enum", None)
-    if cases:
-        case["enum"] = cases
-    return changed
 
 
 def open_case(

@@ -21,7 +21,7 @@ from benchyard.core.model import JsonObject
 from benchyard.lab import api
 from benchyard.lab.checkout import SOURCE
 from tasks.names import SERVER
-from tasks.parameters import choices, with_choices
+from tasks.parameters import choices
 from tasks.prefect_internals import each_of, our_client
 
 PREFECT_YAML = "prefect.yaml"
@@ -121,10 +121,10 @@ def deploy(
             deployments[key] |= _values(deployments[key], old)
         _deploy_all(file, {**document, "deployments": list(deployments.values())})
         cases: list[str] = []
-        for key, deployment in _found(client, deployments).items():
+        found = _found(client, deployments)
+        for key, deployment in found.items():
             own = before[key].parameters if key in before else {}
             cases += _offer(client, deployment, {**deployment.parameters, **own, **given}, checkout)
-        found = _found(client, deployments)
         return Offered([_deployed(client, found[key], kept.get(key, ())) for key in found], cases)
 
 
@@ -257,9 +257,9 @@ def _offer(
         folders: list[str] = values.get("resources") or []
         root = checkout / str(values.get("root", "."))
         cases = choices(root, checkout, [checkout / folder for folder in folders])
-        schema = with_choices(schema, cases)
-        if cases and values.get("case") not in cases:
-            values["case"] = cases[0]
+        if cases:  # a form with an empty choice could not be sent
+            known["case"]["enum"] = cases
+            values["case"] = values["case"] if values.get("case") in cases else cases[0]
     changed = DeploymentUpdate(parameter_openapi_schema=schema, parameters=values)
     client.update_deployment(deployment.id, changed)
     return cases

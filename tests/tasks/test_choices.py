@@ -1,14 +1,13 @@
 """The cases that a form offers."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from benchyard.case.loading import one_case
 from benchyard.core.errors import InputError
 from resources import find
-from tasks.parameters import choices, reference, with_choices
+from tasks.parameters import choices, reference
 from tests.conftest import MakeCase, process
 
 
@@ -41,14 +40,3 @@ def test_a_case_outside_of_the_checkout_is_named_by_its_whole_path(
 def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="there is no folder"):
         choices(tmp_path / "nothing", tmp_path)
-
-
-def test_the_schema_offers_what_there_is_and_is_free_where_there_is_nothing() -> None:
-    schema: dict[str, Any] = {"properties": {"case": {"type": "string"}, "runs": {}}}
-
-    offered = with_choices(schema, ["a", "b"])
-
-    assert offered["properties"]["case"] == {"type": "string", "enum": ["a", "b"]}
-    assert "enum" not in schema["properties"]["case"], "the given one is left as it was"
-    assert "enum" not in with_choices(offered, [])["properties"]["case"]
-    assert with_choices({}, ["a"]) == {}

@@ -6,10 +6,10 @@ No Prefect here.
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import MISSING, fields
+from dataclasses import MISSING
 from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import resources
 from benchyard.analysis.regressions import check_baseline
@@ -34,30 +34,43 @@ from benchyard.run.secrets import Provider, Secrets, no_secrets
 FlowT = TypeVar("FlowT", bound=Callable[..., Any])
 
 
+#: What people set, in the order of the form; the titles of all others say that they are advanced.
+_FIRST = (
+    *("case", "cases", "runs", "campaign", "baseline", "root"),
+    *("most_runs", "until", "changed", "budget", "pool"),
+)
+
+
 def parameters_of(kind: type[ExecutionOptions]) -> Callable[[FlowT], FlowT]:
     """Say that a flow takes the fields of a request by name, the first also by its place.
 
-    Prefect makes the form, and what a deployment may give, of a function's signature and docstring.
+    Prefect makes the form, and what a deployment may give, of a function's signature. Without
+    Prefect the function stays as it is.
     """
 
     def say(function: FlowT) -> FlowT:
-        told, shared = described(kind), [one.name for one in fields(ExecutionOptions)]
-        first, *rest = [name for name in told if name not in shared]
-        ordered = [first, *shared, *rest]
-        parameters = [_parameter(name, told[name]) for name in ordered]
-        parameters[0] = parameters[0].replace(kind=Parameter.POSITIONAL_OR_KEYWORD)
-        returns = signature(function).return_annotation
-        vars(function)["__signature__"] = Signature(parameters, return_annotation=returns)
-        listed = "".join(f"\n        {name}: {told[name].meaning}" for name in ordered)
-        function.__doc__ = f"{function.__doc__}\n\n    Args:{listed}\n    "
+        if "prefect" in sys.modules:
+            told = described(kind)
+            first = [name for name in _FIRST if name in told]
+            ordered = dict.fromkeys([*first, *told])
+            parameters = [_parameter(name, told[name]) for name in ordered]
+            parameters[0] = parameters[0].replace(kind=Parameter.POSITIONAL_OR_KEYWORD)
+            returns = signature(function).return_annotation
+            vars(function)["__signature__"] = Signature(parameters, return_annotation=returns)
         return function
 
     return say
 
 
 def _parameter(name: str, field: Described) -> Parameter:
+    from pydantic import Field  # noqa: PLC0415 - Prefect has imported it
+
     default: Any = Parameter.empty if field.default is MISSING else field.default
-    return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=field.hint)
+    title = name if name in _FIRST else f"Advanced: {name}"
+    # Prefect gives each field a title, and the docstring's words; these stand above them.
+    words = Field(json_schema_extra={"title": title, "description": field.meaning})
+    hint = Annotated[field.hint, words]
+    return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=hint)
 
 
 def reference(case: Case, checkout: Path) -> str:

@@ -40,7 +40,8 @@ def execute_one(request: Request, server: Server, caller: Caller) -> TurnEnd:
     server.bring_back()
     with temporary_settings({PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None}), called_by(caller):
         try:
-            state = caller.told(execute_case(**asdict(request), return_state=True))
+            ended: State[Any] = execute_case(**asdict(request), return_state=True)
+            state = caller.told(ended)
         except httpx.TransportError:
             if caller.end is None:
                 raise

@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import asdict
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from prefect.exceptions import ParameterTypeError
@@ -11,8 +11,11 @@ from prefect.flows import Flow
 from benchyard.core.fields import described
 from benchyard.run.request import ExecutionOptions, Request
 from benchyard.suite.request import SuiteRequest
-from flows.execute_case import execute_case
+from flows import execute_case as case_module
 from flows.execute_suite import execute_suite
+
+#: Prefect's flow, since it is imported here.
+execute_case = cast("Flow[..., Any]", case_module.execute_case)
 
 
 def vars_of(request: Request) -> dict[str, object]:
@@ -38,10 +41,22 @@ def test_each_field_is_a_parameter_with_its_words(
     assert {name: one["description"] for name, one in schema["properties"].items()} == told
 
 
-def test_what_is_asked_first_stands_first() -> None:
-    properties = execute_case.parameters.model_dump()["properties"]
+@pytest.mark.parametrize(
+    ("flow", "first"),
+    [
+        (execute_case, "case runs campaign baseline root most_runs until"),
+        (execute_suite, "cases runs campaign baseline root changed budget pool"),
+    ],
+)
+def test_what_people_set_stands_first_and_the_rest_is_advanced(
+    flow: Flow[..., Any], first: str
+) -> None:
+    properties = flow.parameters.model_dump()["properties"]
     ordered = sorted(properties, key=lambda name: properties[name]["position"])
-    assert ordered[:3] == ["case", "runs", "campaign"]
+    plain = [name for name in ordered if properties[name]["title"] == name]
+    rest = ordered[len(plain) :]
+    assert ordered[: len(plain)] == plain == first.split()
+    assert [properties[name]["title"] for name in rest] == [f"Advanced: {name}" for name in rest]
 
 
 def test_defaults_are_those_of_the_request() -> None:

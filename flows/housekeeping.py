@@ -4,11 +4,19 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from prefect import State, flow
+from prefect.states import Completed
 from pydantic import Field
 
+from benchyard.host.testbed import hold_testbed
 from benchyard.publish.housekeeping import Policy
 from tasks.events import announce_end
-from tasks.housekeeping import keep_house
+from tasks.housekeeping import (
+    look,
+    look_for_stuck_flow_runs,
+    remove_old_runs,
+    report_line,
+    show,
+)
 from tasks.schedules import deployable
 from tasks.trust import refuse_beyond_reach
 
@@ -41,11 +49,12 @@ def housekeeping(
         resources: Folders with further resource classes.
     """
     refuse_beyond_reach(root=root, results=results, resources=resources)
-    return keep_house(
-        Path(root).resolve(),
-        Path(results).resolve() if results else None,
-        [Path(folder) for folder in resources],
-        Policy(keep_newest, younger_than_days),
-        remove_runs=remove_old,
-        wait=wait,
-    )
+    elsewhere = Path(results).resolve() if results else None
+    policy = Policy(keep_newest, younger_than_days)
+    with hold_testbed("housekeeping", wait=wait):
+        report = look(Path(root).resolve(), elsewhere, list(map(Path, resources)), policy)
+        if remove_old and report.old:
+            report = remove_old_runs(report)
+    report = look_for_stuck_flow_runs(report)
+    show(report)
+    return Completed(message=report_line(report), data=report.to_json())

@@ -4,13 +4,15 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from prefect import State, flow
+from prefect.states import Completed, Failed
 from pydantic import Field
 
+from benchyard.core.errors import SinkError
 from benchyard.publish import Compression
+from benchyard.publish.outcome import summary
 from benchyard.publish.routes import local_archive, routes
 from tasks.events import announce_end
 from tasks.housekeeping import publish as publish_to
-from tasks.housekeeping import published_state
 from tasks.schedules import deployable
 from tasks.trust import refuse_beyond_reach
 
@@ -45,6 +47,9 @@ def publish(
     archive = local_archive(archivedir) if archivedir else None
     refuse_beyond_reach(datadir=datadir, archivedir=str(archive) if archive else None)
     place = Path(datadir) if datadir else None
-    lines = routes(sinks, place, archivedir, Compression(compress), again=again)
-    outcomes = (one for line in lines for one in publish_to(line, retries, again=again))
-    return published_state(tuple(outcomes))
+    waiting = routes(sinks, place, archivedir, Compression(compress), again=again)
+    outcomes = [one for line in waiting for one in publish_to(line, retries, again=again)]
+    message = "; ".join(map(summary, outcomes))
+    if all(outcome.is_clean for outcome in outcomes):
+        return Completed(message=message)
+    return Failed(message=message, data=SinkError(message))

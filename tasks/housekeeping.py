@@ -1,22 +1,19 @@
-"""The tasks of the control pool: housekeeping, and publishing what waits for one sink."""
+"""The tasks of ``flows.housekeeping`` and ``flows.publish``."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
-from prefect import State, get_run_logger, task
+from prefect import get_run_logger, task
 from prefect.artifacts import create_markdown_artifact
-from prefect.states import Completed, Failed
 
 import resources
 from benchyard.case.loading import find_cases
 from benchyard.case.registry import Registry
 from benchyard.core import places
-from benchyard.core.errors import SinkError
 from benchyard.core.quantity import amount, percent, plural
-from benchyard.host.testbed import hold_testbed
+from benchyard.core.wording import code
 from benchyard.process.labels import kill_leftovers
 from benchyard.publish import Manner, PublishResult, RetryPolicy, Route, publish_all
 from benchyard.publish.housekeeping import (
@@ -38,7 +35,7 @@ from tasks.prefect_internals import UNCACHED, our_client
 KEY = "housekeeping"
 
 
-@task(name="look", **UNCACHED)
+@task(name="look", task_run_name="look", **UNCACHED)
 def look(
     root: Path, elsewhere: Path | None, folders: Sequence[Path], policy: Policy
 ) -> HousekeepingReport:
@@ -76,20 +73,20 @@ def remove_leftovers(registry: Registry) -> list[str]:
     return list(dict.fromkeys(removed))
 
 
-@task(name="look-for-stuck-flow-runs", **UNCACHED)
-def look_for_stuck(report: HousekeepingReport) -> HousekeepingReport:
+@task(name="look-for-stuck-flow-runs", task_run_name="look-for-stuck-flow-runs", **UNCACHED)
+def look_for_stuck_flow_runs(report: HousekeepingReport) -> HousekeepingReport:
     """Add the flow runs that nobody seems to execute."""
     with our_client() as api:
         return replace(report, stuck=tuple(stuck_flow_runs(api, datetime.now(UTC))))
 
 
-@task(name="remove-old-runs", **UNCACHED)
-def remove_old(report: HousekeepingReport) -> HousekeepingReport:
+@task(name="remove-old-runs", task_run_name="remove-old-runs", **UNCACHED)
+def remove_old_runs(report: HousekeepingReport) -> HousekeepingReport:
     """Remove the old runs that a report names."""
     return replace(report, removed=True, troubles=remove(report.old))
 
 
-@task(name="show", **UNCACHED)
+@task(name="show", task_run_name="show", **UNCACHED)
 def show(report: HousekeepingReport) -> None:
     """Show a report in the UI."""
     create_markdown_artifact(markdown(report), key=KEY, description="The lab's housekeeping.")
@@ -101,11 +98,11 @@ def markdown(report: HousekeepingReport) -> str:
         ("Waiting to be published", list(map(_spool, report.spools)) or ["nothing has been yet"]),
         ("Room on the disks", [_disk(d) for d in report.disks]),
         ("Old runs, removed" if report.removed else "Old runs, which may go", _old(report)),
-        ("Removed leftovers of dead runs", [_quoted(one) for one in report.leftovers]),
-        ("Flow runs that nobody seems to execute", [_quoted(one) for one in report.stuck]),
+        ("Removed leftovers of dead runs", [code(one) for one in report.leftovers]),
+        ("Flow runs that nobody seems to execute", [code(one) for one in report.stuck]),
     ]
     if report.troubles:
-        blocks.append(("Left as it was", [_quoted(one) for one in report.troubles]))
+        blocks.append(("Left as it was", [code(one) for one in report.troubles]))
     return "\n\n".join(f"## {title}\n\n{_list(lines)}" for title, lines in blocks)
 
 
@@ -115,49 +112,21 @@ def _list(lines: Sequence[str]) -> str:
 
 def _spool(spool: Spool) -> str:
     oldest = f", the oldest for {spool.oldest_days:.1f} days" if spool.oldest_days else ""
-    text = f"{_quoted(spool.sink)}: {plural(spool.waiting, 'document')}{oldest}"
+    text = f"{code(spool.sink)}: {plural(spool.waiting, 'document')}{oldest}"
     return f"{text}; {spool.rejected} rejected" if spool.rejected else text
 
 
 def _disk(disk: DiskState) -> str:
     free = f"{amount(disk.free_bytes, 'B')} free, {percent(disk.free_share)}"
-    return f"{_quoted(str(disk.folder))}: {free}"
+    return f"{code(str(disk.folder))}: {free}"
 
 
 def _old(report: HousekeepingReport) -> list[str]:
     total = amount(sum(one.size_bytes for one in report.old), "B")
-    lines = [f"{_quoted(str(one.folder))}: {one.days:.0f} days old" for one in report.old[:100]]
+    lines = [f"{code(str(one.folder))}: {one.days:.0f} days old" for one in report.old[:100]]
     more = len(report.old) - len(lines)
     lines += [f"and {plural(more, 'more run')}"] if more else []
     return [f"{plural(len(report.old), 'run')}, {total}", *lines] if lines else []
-
-
-def _quoted(text: str) -> str:
-    """Write a text as code, so that nothing in it is Markdown or HTML."""
-    return "`" + " ".join(text.replace("`", "'").split()) + "`"
-
-
-def keep_house(
-    root: Path,
-    elsewhere: Path | None,
-    folders: Sequence[Path],
-    policy: Policy,
-    *,
-    remove_runs: bool,
-    wait: bool,
-) -> State[Any]:
-    """Do everything in order, while nothing is measured on this host.
-
-    Raises:
-        TestbedBusyError: If something is, and waiting is not wanted.
-    """
-    with hold_testbed("housekeeping", wait=wait):
-        report = look(root, elsewhere, folders, policy)
-        if remove_runs and report.old:
-            report = remove_old(report)
-    report = look_for_stuck(report)
-    show(report)
-    return Completed(message=report_line(report), data=report.to_json())
 
 
 def report_line(report: HousekeepingReport) -> str:
@@ -183,11 +152,3 @@ def publish(line: Route, retries: int, *, again: bool) -> tuple[PublishResult, .
             logger.error(problem)
         logger.info(summary(outcome))
     return outcomes
-
-
-def published_state(outcomes: tuple[PublishResult, ...]) -> State[Any]:
-    """Return Completed, or Failed if something waits still or was rejected."""
-    message = "; ".join(map(summary, outcomes))
-    if all(outcome.is_clean for outcome in outcomes):
-        return Completed(message=message)
-    return Failed(message=message, data=SinkError(message))

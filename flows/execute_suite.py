@@ -1,20 +1,29 @@
 """The flow that executes many cases: here, one after another, or on the testbeds of a lab."""
 
-from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 from prefect import State, flow
 
+from benchyard.run.interrupts import reraise_interrupt
+from benchyard.suite.course import SuiteCourse, limits_of
 from benchyard.suite.request import SuiteRequest
+from benchyard.suite.summary import summed
 from flows.execute_case import execute_case
 from tasks.events import announce_end
-from tasks.flow_run import baseline_of_flow_run, campaign_of_flow_run
-from tasks.parameters import parameters_of, reference
+from tasks.flow_run import first_start
+from tasks.parameters import parameters_of
 from tasks.schedules import deployable
-from tasks.suite import conduct_here, conduct_suite
+from tasks.suite import (
+    compare_suite,
+    execute_here,
+    plan_suite,
+    request_of_flow_run,
+    suite_state,
+    summarize_suite,
+)
 from tasks.suite_testbeds import close_children
-from tasks.suite_there import conduct_there
-from tasks.trust import refuse_beyond_reach
+from tasks.suite_there import execute_on_testbeds
 
 
 @flow(
@@ -29,14 +38,21 @@ from tasks.trust import refuse_beyond_reach
 @deployable
 def execute_suite(cases: tuple[str, ...] = (), **options: Any) -> State[Any]:
     """Execute the runs of many cases that are not done, or not done lately."""
-    asked = SuiteRequest(cases, **options)
-    request = replace(
-        asked,
-        campaign=campaign_of_flow_run(asked.campaign, filtered=asked.is_filtered),
-        baseline=baseline_of_flow_run(asked.baseline),
-    )
-    refuse_beyond_reach(
-        cases=cases, root=request.root, results=request.results, resources=request.resources
-    )
-    conduct = conduct_there(reference) if request.pool else conduct_here(execute_case)
-    return conduct_suite(request, conduct)
+    request = request_of_flow_run(SuiteRequest(cases, **options))
+    plan = plan_suite(request, first_start() or datetime.now(UTC))
+    course = SuiteCourse(plan.entries, plan.turns, limits_of(request))
+    stopped = "it was cancelled or killed"
+    try:  # each turn is a flow run of execute-case
+        if request.pool:
+            stopped = execute_on_testbeds(request, course)
+        else:
+            stopped = execute_here(request, course, execute_case)
+    except Exception as error:
+        reraise_interrupt(error)
+        raise
+    finally:
+        summary = summed(course, seed=plan.seed, interrupted=bool(stopped))
+        if request.baseline is not None and not stopped:
+            summary = compare_suite(summary, plan.entries, request)
+        summarize_suite(summary, request)
+    return suite_state(summary, stopped)

@@ -1,21 +1,20 @@
 """What Prefect knows of the testbeds of a pool, and of the flow runs that a suite began there."""
 
 import logging
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from functools import partial
-from typing import Any, cast
+from typing import Any
 from uuid import UUID
 
 from prefect import Flow, State
 from prefect.client.orchestration import SyncPrefectClient
 from prefect.client.schemas.actions import DeploymentUpdate
 from prefect.client.schemas.filters import FlowFilter, FlowRunFilter, WorkPoolFilter
-from prefect.client.schemas.objects import FlowRun, Variable
+from prefect.client.schemas.objects import FlowRun
 from prefect.client.schemas.responses import DeploymentResponse
 from prefect.states import Cancelled, Crashed
 
-from benchyard.case.testbeds import told_testbed
+from benchyard.case.testbeds import Testbed, told_testbed
 from benchyard.core.errors import InputError
 from benchyard.core.model import Json
 from benchyard.suite.turn_records import Place
@@ -27,6 +26,8 @@ FLOW = "execute-case"
 PREFIX = "benchyard_testbed_"
 #: The deployment to take where a pool has several.
 _USUAL = "testbed"
+
+logger = logging.getLogger(__name__)
 
 
 def deployment_of(client: SyncPrefectClient, pool: str) -> DeploymentResponse:
@@ -47,82 +48,51 @@ def deployment_of(client: SyncPrefectClient, pool: str) -> DeploymentResponse:
     return min(found, key=lambda one: (one.name != _USUAL, one.name))
 
 
-def offer(client: SyncPrefectClient, deployment: DeploymentResponse, cases: Sequence[str]) -> None:
-    """Let a deployment take cases that were not there yet when it was made.
+def offer(client: SyncPrefectClient, deployment: UUID, case: str) -> None:
+    """Let a deployment take a case that was not there yet when it was made.
 
     Its form offers the cases known then, and Prefect refuses any other.
     """
-    present = client.read_deployment(deployment.id)
-    schema = present.parameter_openapi_schema or {}
-    case: dict[str, Any] = schema.get("properties", {}).get("case", {})
-    known: list[str] = case.get("enum", [])
-    new = [name for name in dict.fromkeys(cases) if name not in set(known)]
-    if known and new:
-        case["enum"] = [*known, *new]
-        client.update_deployment(present.id, DeploymentUpdate(parameter_openapi_schema=schema))
+    schema = client.read_deployment(deployment).parameter_openapi_schema or {}
+    known: list[str] = schema.get("properties", {}).get("case", {}).get("enum", [])
+    if known and case not in known:
+        known.append(case)
+        client.update_deployment(deployment, DeploymentUpdate(parameter_openapi_schema=schema))
 
 
-def takes(deployment: DeploymentResponse, parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Return those parameters that a deployment knows; an older one knows fewer."""
-    schema = deployment.parameter_openapi_schema or {}
-    known = schema.get("properties", parameters)
-    return {name: value for name, value in parameters.items() if name in known}
+def testbeds_of(client: SyncPrefectClient, pool: str) -> tuple[list[Place], list[Place]]:
+    """Return the testbeds of a pool that take work, and those whose worker is offline.
 
-
-@dataclass(frozen=True, slots=True)
-class Testbeds:
-    """The testbeds that workers of a pool have told of.
-
-    Args:
-        there: Those that take work.
-        dead: Those whose worker Prefect holds for offline.
-        untold: Whether a worker may be there that told nothing of itself.
+    Where none takes work, but a worker may be there that told nothing of itself, the default queue
+    takes it.
     """
-
-    __test__ = False  # keeps pytest from collecting a class that is named Test…
-
-    there: Sequence[Place] = ()
-    dead: Sequence[Place] = ()
-    untold: bool = False
-
-
-def testbeds_of(client: SyncPrefectClient, pool: str) -> Testbeds:
-    """Return the testbeds of a pool, by what their workers told and whether these live."""
     queues = each_of(partial(client.read_work_queues, work_pool_name=pool))
-    takes_work = {queue.name: not queue.is_paused for queue in queues}
+    paused = {queue.name: queue.is_paused for queue in queues}
     online = online_workers(client, pool)
-    told = [
-        cast("dict[str, Json]", variable.value)
-        for variable in each_of(partial(_variables_of_testbeds, client))
-        if variable.name.startswith(PREFIX) and isinstance(variable.value, dict)
-    ]
-    ours = [_place(one) for one in told if one.get("queue") in takes_work]
-    open_ones = [place for place in ours if takes_work[str(place.queue)]]
-    return Testbeds(
-        [place for place in open_ones if place.name in online],
-        [place for place in open_ones if place.name not in online],
-        untold=not ours or bool(online - {place.name for place in ours}),
-    )
+    ours = [place for place in map(_place, _told(client)) if place.queue in paused]
+    working = [place for place in ours if not paused[str(place.queue)]]
+    there = [place for place in working if place.name in online]
+    if not there and (not ours or online - {place.name for place in ours}):
+        there = [Place("", Testbed(""))]
+    return there, [place for place in working if place.name not in online]
 
 
-def _variables_of_testbeds(
-    client: SyncPrefectClient, *, limit: int, offset: int
-) -> Sequence[Variable]:
-    """Return one page; Prefect's own ``read_variables`` knows neither names nor an offset."""
-    ours = {"name": {"like_": PREFIX}}
-    question = {"variables": ours, "limit": limit, "offset": offset}
-    answer = client.request("POST", "/variables/filter", json=question)
-    return [Variable.model_validate(one) for one in answer.json()]
+def _told(client: SyncPrefectClient) -> Iterator[dict[str, Json]]:
+    """Yield what testbeds told; Prefect's own ``read_variables`` knows neither names nor pages."""
+
+    def ask(**page: int) -> list[dict[str, Any]]:
+        question = {"variables": {"name": {"like_": PREFIX}}, **page}
+        return client.request("POST", "/variables/filter", json=question).json()
+
+    for variable in each_of(ask):
+        if variable["name"].startswith(PREFIX) and isinstance(variable["value"], dict):
+            yield variable["value"]
 
 
 def _place(told: Mapping[str, Json]) -> Place:
     """Return a testbed as a place; its worker has its name."""
-    return Place(str(told.get("name") or told["queue"]), told_testbed(told), str(told["queue"]))
-
-
-logger = logging.getLogger(__name__)
-
-_OPEN = ["SCHEDULED", "PENDING", "RUNNING", "PAUSED"]
+    queue = str(told.get("queue"))
+    return Place(str(told.get("name") or queue), told_testbed(told), queue)
 
 
 def close_children(flow: Flow[..., Any], flow_run: FlowRun, state: State[Any]) -> None:  # noqa: ARG001
@@ -131,21 +101,24 @@ def close_children(flow: Flow[..., Any], flow_run: FlowRun, state: State[Any]) -
     A case that a testbed is busy with goes on: what it finishes is kept. A hook of Prefect's, for
     a suite that crashed or was cancelled; it must not fail, whatever the server does.
     """
+    why = f"its suite ended as {state.name}"
+    end = Crashed(message=why) if state.is_crashed() else Cancelled(message=why)
     try:
         with our_client() as client:
-            cancel_waiting(client, flow_run.id, f"its suite ended as {state.name}")
-            _close_own(client, flow_run, state)
+            cancel_waiting(client, flow_run.id, why)
+            for child in _children(client, flow_run.id):
+                if child.deployment_id is None:  # it had no process of its own
+                    close_flow_run(client, child, end)
             close_open(client, flow_run, state)
     except Exception:
         logger.debug("could not close the children of %s", flow_run.name, exc_info=True)
 
 
-def cancel_waiting(client: SyncPrefectClient, suite: UUID, why: str) -> list[str]:
-    """Cancel the children of a suite that wait for a testbed; return their names."""
-    waiting = [child for child in _children(client, suite) if is_waiting(child)]
-    for child in waiting:
-        cancel(client, child.id, why)
-    return [child.name for child in waiting]
+def cancel_waiting(client: SyncPrefectClient, suite: UUID, why: str) -> None:
+    """Cancel the children of a suite that wait for a testbed."""
+    for child in _children(client, suite):
+        if child.state and child.state.is_scheduled() and child.deployment_id is not None:
+            cancel(client, child.id, why)
 
 
 def cancel(client: SyncPrefectClient, flow_run: UUID, why: str) -> None:
@@ -153,24 +126,11 @@ def cancel(client: SyncPrefectClient, flow_run: UUID, why: str) -> None:
     client.set_flow_run_state(flow_run, Cancelled(message=why), force=True)
 
 
-def is_waiting(flow_run: FlowRun) -> bool:
-    """Tell whether a flow run waits for a worker."""
-    is_scheduled = flow_run.state is not None and flow_run.state.is_scheduled()
-    return is_scheduled and flow_run.deployment_id is not None
-
-
-def _close_own(client: SyncPrefectClient, suite: FlowRun, state: State[Any]) -> None:
-    """Close the children that had no process of their own."""
-    make_end = Crashed if state.is_crashed() else Cancelled
-    end = make_end(message=f"its suite ended as {state.name}")
-    for child in _children(client, suite.id):
-        if child.deployment_id is None:
-            close_flow_run(client, child, end)
-
-
 def _children(client: SyncPrefectClient, suite: UUID) -> list[FlowRun]:
     """Return the children that have not ended."""
-    chosen = FlowRunFilter.model_validate(
-        {"parent_flow_run_id": {"any_": [suite]}, "state": {"type": {"any_": _OPEN}}}
-    )
+    open_ones = {
+        "parent_flow_run_id": {"any_": [suite]},
+        "state": {"type": {"any_": ["SCHEDULED", "PENDING", "RUNNING", "PAUSED"]}},
+    }
+    chosen = FlowRunFilter.model_validate(open_ones)
     return [*each_of(partial(client.read_flow_runs, flow_run_filter=chosen))]

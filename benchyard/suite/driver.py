@@ -43,18 +43,17 @@ def execute_turns(
     Returns:
         Whether the user stopped it before all was done.
     """
-    begun: set[int] = set()
-    cancelled, took = False, 0.0
-    while not (stop.is_set() or cancelled) and (taken := course.take([place])) is not None:
+    begun, took = set[int](), 0.0
+    while not stop.is_set() and (taken := course.take([place])) is not None:
         ended = execute(_request(base, course, taken.turn, begun, took))
         begun.add(taken.turn.case)
         results = course.entries[taken.turn.case].results
         made = records_of_turn(results, taken.turn.runs, taken.began_at)
-        taken.flow_run = ended.flow_run
+        taken.flow_run, took = ended.flow_run, made.last_s
         course.end(taken, ended.how, ended.why, made.done, failure=made.failure)
-        took = made.last_s
-        cancelled = ended.how is End.CANCELLED
-    if cancelled or (stop.is_set() and course.left):
+        if ended.how is End.CANCELLED:
+            return True
+    if stop.is_set() and course.left:
         return True
     course.give_up([place])
     return False

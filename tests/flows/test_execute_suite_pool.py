@@ -17,10 +17,11 @@ from prefect.client.orchestration import get_client
 from prefect.client.schemas.actions import DeploymentUpdate, VariableCreate, WorkPoolCreate
 from prefect.exceptions import ObjectNotFound
 from prefect.flows import Flow
-from prefect.states import Crashed, Pending, Running
+from prefect.states import Crashed, Failed, Pending, Running
 
 from flows.execute_case import execute_case
 from tasks import suite_there
+from tasks.suite_testbeds import offer
 from tests.conftest import eventually
 from tests.flows.conftest import Suite, ask, children, done, flow_run_of, record
 
@@ -194,12 +195,15 @@ def test_what_loses_its_host_again_and_again_is_given_up(suite: Suite, pool: str
 
 
 @contextmanager
-def playing(pool: str, queue: str, *states: State[Any], dies: bool = True) -> Generator[None]:
+def playing(
+    pool: str, queue: str, *states: State[Any], dies: bool = True, once: bool = False
+) -> Generator[None]:
     """Play a testbed: take each flow run that waits in its queue through some states.
 
     Args:
         dies: Whether its worker is dead after the first one. Prefect's own service that marks
             workers as offline is not there in tests: a worker that is deleted is gone as well.
+        once: Whether it does so with one flow run only.
     """
     ended = threading.Event()
     waiting = {
@@ -217,6 +221,7 @@ def playing(pool: str, queue: str, *states: State[Any], dies: bool = True) -> Ge
                     if dies:
                         with suppress(ObjectNotFound):
                             client.request("DELETE", f"/work_pools/{pool}/workers/{queue}")  # type: ignore[arg-type]
+                    if dies or once:
                         return
 
     thread = threading.Thread(target=play)
@@ -226,6 +231,16 @@ def playing(pool: str, queue: str, *states: State[Any], dies: bool = True) -> Ge
     finally:
         ended.set()
         thread.join()
+
+
+def test_a_failure_that_is_the_end_cancels_what_waits(suite: Suite, pool: str) -> None:
+    suite.add("a", "b", "c")
+    tell(pool, "bed")
+    with playing(pool, "bed", Failed(message="it broke"), dies=False, once=True):
+        ended = suite.run(pool=pool, fail_fast=True, succeeds=False)
+    found = children(flow_run_of(ended.state))
+    assert sorted(child["state_name"] for child in found) == ["Cancelled", "Failed"]
+    assert sum(case["runs_left_out"] for case in ended.cases.values()) == 2
 
 
 def test_what_no_testbed_is_fit_for_is_left_out_after_a_while(
@@ -248,7 +263,8 @@ def test_a_case_that_is_new_since_the_deployment_is_offered_and_executed(
         schema = deployment.parameter_openapi_schema or {}
         schema["properties"]["case"]["enum"] = ["cases/old"]
         client.update_deployment(deployment.id, DeploymentUpdate(parameter_openapi_schema=schema))
-        suite_there.offer(client, deployment, [new, "cases/old"])
+        for case in (new, "cases/old"):
+            offer(client, deployment.id, case)
         after = client.read_deployment(deployment.id).parameter_openapi_schema or {}
         assert after["properties"]["case"]["enum"] == ["cases/old", new]
 

@@ -23,9 +23,9 @@ def test_testbeds_beyond_the_first_page_are_found(monkeypatch: pytest.MonkeyPatc
             client.create_work_queue(name, work_pool_name=pool)
             client.create_variable(VariableCreate(name=variable, value=told))
         try:
-            found = suite_testbeds.testbeds_of(client, pool)
+            _, dead = suite_testbeds.testbeds_of(client, pool)
         finally:
             for variable in variables:
                 client.delete_variable_by_name(variable)
             client.delete_work_pool(pool)
-    assert sorted(place.name for place in found.dead) == names
+    assert sorted(place.name for place in dead) == names

@@ -12,21 +12,21 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from benchmarks.table import Figure, Size, run_program
-from benchyard.analysis.executions import collect
-from benchyard.core.model import Json, Outcome
+from benchyard.analysis.executions import collect, executions
+from benchyard.core.model import Outcome
 from benchyard.results.attempts import note_began, note_ended
 from benchyard.results.metrics_csv import COLUMNS
 from benchyard.results.record import Attempt, ErrorRecord, RunRecord, StepRecord, write_record
 from benchyard.show.curves.panels import Curves, read_curves
 from benchyard.show.curves.plot import draw
-from benchyard.show.pages.retries import board_of, metadata_of, retries_page, table_of
+from benchyard.show.pages.retries import retries_page, retries_rows
 
 _NOW = datetime(2026, 11, 21, tzinfo=UTC)
 
@@ -113,14 +113,9 @@ def _written(file: Path, line: bytes) -> None:
 
 
 def _page(folder: Path) -> None:
-    board = board_of(collect([folder]), _nowhere, _NOW)
-    retries_page(board, "words")
-    table_of(board)
-    metadata_of(board)
-
-
-def _nowhere(_: Mapping[str, Json]) -> str | None:
-    return None
+    found = list(executions(collect([folder]).tries))
+    retries_page(found, "words")
+    retries_rows(found)
 
 
 def _curves(folder: Path, samples: int) -> None:

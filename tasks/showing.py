@@ -2,26 +2,21 @@
 
 import logging
 import os
-import platform
 import re
 import time
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Mapping
+from contextlib import closing, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import cast
 from uuid import UUID
 
-from prefect.client.schemas.objects import ArtifactCollection
-
-from benchyard.analysis.executions import collect
-from benchyard.analysis.failure_tables import place_of
+from benchyard.analysis.executions import StepTry, collect, executions
 from benchyard.catalogue.entry import identified
 from benchyard.core.errors import RecordError
 from benchyard.core.files import content
 from benchyard.core.json_text import decoded
 from benchyard.core.model import Json
-from benchyard.core.wording import cell
 from benchyard.results.campaigns import with_earlier
 from benchyard.results.folders import Results, RunFolder, run_folder
 from benchyard.results.record import RunRecord, read_record
@@ -31,19 +26,10 @@ from benchyard.run.run_context import RunContext
 from benchyard.show.curves.panels import read_curves, run_to_draw
 from benchyard.show.curves.plot import draw
 from benchyard.show.pages.result import key_of, result_page, state_of
-from benchyard.show.pages.retries import (
-    DAYS,
-    Board,
-    board_from,
-    board_of,
-    merged,
-    metadata_of,
-    retries_page,
-    table_of,
-)
+from benchyard.show.pages.retries import DAYS, retries_page, retries_rows
 from tasks.artifacts import LARGEST, Showcase
 from tasks.events import announce_run
-from tasks.names import EXPLORER
+from tasks.names import ALLOWED, EXPLORER
 from tasks.server import Watch
 
 logger = logging.getLogger(__name__)
@@ -54,6 +40,8 @@ RETRIES, RETRY_TABLE, RESULT, PROGRESS = "retries", "retry-table", "result", "pr
 _PROGRESS_SECONDS = 1.0
 #: The lab's page is made anew so often even if nothing fails, for the rates.
 _LAB_PAGE = timedelta(hours=1)
+#: So long its results are looked for; what was found counts, and the next look goes on there.
+_LOOK_SECONDS = 5.0
 #: Longest picture, as SVG; in the page it takes a third more.
 _LARGEST_PICTURE = 150_000
 #: What cannot be markup of the page that it becomes part of.
@@ -142,46 +130,59 @@ class _Screen:
             self._showcase.update_progress(self._progress, 100.0, text)
         broken = _records(runs.values())
         page = result_page(title, summary, failed, results, _picture(results, summary), broken)
-        page = f"{_to_explorer(results)}{page}"
+        page = f"{_to_explorer(_page_of_case(results))}{page}"
         about = f"{title}: {state_of(summary, failed)}"
         self._showcase.show("markdown", key_of(RESULT, title), page[:LARGEST], about)
         self._show_retries(title, results)
 
     def _show_retries(self, title: str, results: Path) -> None:
-        now = datetime.now(UTC)
-        collected = collect(with_earlier(results))
-        board = board_of(collected, place_of, now)
-        hosts = {platform.node(), *(one.host for one in collected.tries)}
-        key = key_of(RETRY_TABLE, title)
-        kept = self._showcase.latest((key, RETRIES))
-        own = _boards([one for one in kept if one.key == key], now)
-        whole = merged([board, *(one.without(hosts) for one in own)])
-        about = f"failures and retries of {title} in the last {DAYS} days"
-        self._showcase.show("table", key, table_of(whole), about, metadata_of(whole))
-        page = retries_page(whole, cell(title))
-        self._showcase.show("markdown", key_of(RETRIES, title), page, about)
-        new = board_of(collected.since(self._began), place_of, now)
-        pages = [one.updated for one in kept if one.key == RETRIES]
-        if new.rows or not any(page and now - page <= _LAB_PAGE for page in pages):
-            show_lab(self._showcase, now)
+        folders = with_earlier(results)
+        keys = (key_of(RETRY_TABLE, title), key_of(RETRIES, title))
+        found = _show_failures(self._showcase, keys, title, folders, _page_of_case(results))
+        failed = any(one.in_trouble and one.began >= self._began for one in found)
+        shown = self._showcase.latest((RETRIES,))
+        earliest = datetime.now(UTC) - _LAB_PAGE
+        if failed or not any(one.updated and one.updated > earliest for one in shown):
+            folders += _folders_of_lab(self._request.root)
+            page = f"/failures?since={DAYS}d"
+            _show_failures(self._showcase, (RETRY_TABLE, RETRIES), "the lab", folders, page)
 
 
-def show_lab(showcase: Showcase, now: datetime) -> None:
-    """Make the lab's retry page anew, from the newest boards of all cases."""
-    whole = merged(_boards(showcase.latest(like=f"{RETRY_TABLE}-%"), now))
-    about = f"failures and retries of the lab in the last {DAYS} days"
-    showcase.show("table", RETRY_TABLE, table_of(whole), about)
-    showcase.show("markdown", RETRIES, retries_page(whole, "the lab"), about)
+def _show_failures(
+    showcase: Showcase, keys: tuple[str, str], whose: str, folders: Iterable[Path], page: str
+) -> list[StepTry]:
+    """Show what failed and was retried of late, and return what was executed.
+
+    Args:
+        keys: Of the table and of the page.
+        whose: Title of a case, or ``the lab``.
+        folders: With results; one run may lie in several of them.
+        page: Of the explorer.
+    """
+    tries = collect(folders).since(datetime.now(UTC) - timedelta(days=DAYS)).tries
+    each = {(one.case, one.run, one.host, one.started_at): one for one in tries}
+    found = list(executions(each.values()))
+    about = f"failures and retries of {whose} in the last {DAYS} days"
+    showcase.show("table", keys[0], retries_rows(found), about)
+    text = f"{_to_explorer(page)}{retries_page(found, whose)}"
+    showcase.show("markdown", keys[1], text, about)
+    return found
 
 
-def _boards(kept: Sequence[ArtifactCollection], now: datetime) -> list[Board]:
-    """Return the retry boards that the server keeps and that are not too old."""
-    since = now - timedelta(days=DAYS)
-    return [
-        board_from(found.data, found.metadata_, since.date())
-        for found in kept
-        if found.updated is None or found.updated >= since
-    ]
+def _folders_of_lab(root: str) -> list[Path]:
+    """Return the results folders on this host with runs of late, as the catalogue knows them.
+
+    Args:
+        root: Where cases are looked for, unless a lab says which folders are its.
+    """
+    from benchyard.catalogue.catalogue import Catalogue  # noqa: PLC0415 - takes long, seldom needed
+
+    roots = [Path(one) for one in os.environ.get(ALLOWED, root).split(os.pathsep) if one]
+    latest = time.monotonic() + _LOOK_SECONDS
+    since = datetime.now(UTC) - timedelta(days=DAYS)
+    with closing(Catalogue(roots, look=False)) as catalogue:
+        catalogue.refresh(lambda: time.monotonic() > latest)
+        return [case.results for case in catalogue.changed_since(since.timestamp())]
 
 
 def _summary(results: Path) -> dict[str, Json]:
@@ -201,12 +202,16 @@ def _records(runs: Iterable[RunFolder]) -> list[RunRecord]:
     return found
 
 
-def _to_explorer(results: Path) -> str:
-    """Return a line that leads to the case in the explorer; empty if none is known."""
+def _page_of_case(results: Path) -> str:
+    return f"/case/{identified(results.resolve())}"
+
+
+def _to_explorer(page: str) -> str:
+    """Return a line that leads to a page of the explorer; empty if none is known."""
     url = os.environ.get(EXPLORER, "")
     if not _EXPLORER_URL.fullmatch(url):
         return ""
-    return f"In the explorer: {url.rstrip('/')}/case/{identified(results.resolve())}\n\n"
+    return f"In the explorer: {url.rstrip('/')}{page}\n\n"
 
 
 def _picture(results: Path, summary: Mapping[str, Json]) -> tuple[int, str] | None:

@@ -209,13 +209,18 @@ class Table:
 
         return list(map(line, texts, marks))
 
+    def markdown_rows(self) -> list[list[str]]:
+        """Return the cells of each row as Markdown."""
+        kinds, cells = self._for_people()
+        return [list(map(_markdown, row, kinds)) for row in cells]
+
     def markdown(self) -> str:
         """Return the table as Markdown."""
-        kinds, cells = self._for_people()
         heads = list(map(inline, self.heads))
-        marks = ["---:" if kind.right else "---" for kind in kinds]
-        rows = (map(_markdown, row, kinds) for row in cells)
-        table = "".join(f"| {' | '.join(row)} |\n" for row in (heads, marks, *rows))
+        shown = (column for column in self.columns if column.head is not None)
+        marks = ["---:" if column.kind.right else "---" for column in shown]
+        rows = (heads, marks, *self.markdown_rows())
+        table = "".join(f"| {' | '.join(row)} |\n" for row in rows)
         return table + "".join(f"\n{inline(note)}\n" for note in self.notes)
 
     def html(self, starts: Iterable[str] = ()) -> str:

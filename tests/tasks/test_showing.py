@@ -2,9 +2,13 @@
 
 import json
 import logging
+import platform
 import re
+import shutil
+import tempfile
 from collections import Counter
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -52,12 +56,6 @@ def rows(key: str) -> list[dict[str, str]]:
     """Return the rows of a table."""
     data = latest(key)["data"]
     return json.loads(data) if isinstance(data, str) else data
-
-
-def counts(key: str, step: str) -> list[int]:
-    """Return what the metadata of a table counts of a step."""
-    (text,) = [value for name, value in latest(key)["metadata_"].items() if f'"{step}"' in name]
-    return [int(number) for number in text.split()]
 
 
 def attempts_of_task_runs(case: Path) -> Counter[str]:
@@ -109,12 +107,13 @@ def test_counts_of_artifacts_api_and_records_are_the_injected_ones(
     assert endings["02-may"] == (False, "tolerated")
     assert endings["04-never"] == (False, "failed")
     # The artifacts, of the case and of the lab.
-    assert {name: counts("retry-table-injected", name) for name in injected} == injected
     page = str(latest("retries-injected")["data"])
-    assert "6 of 8 executions of steps had trouble, 14 of 18 attempts failed." in page
-    assert "| 04-never | injected | 2 of 2 | 100 % | 6 of 6 |" in page
+    counts = "trouble in 6 of 8 executions of steps, 2 recovered; 14 of 18 attempts failed"
+    assert f"The last 28 days on {platform.node()}: {counts}." in page
+    assert re.search(r"\| 04-never \| injected \| 2 \| ❌ 2 \| 100 % \|.*\| 6 \| 6 \|", page)
     assert "not yet" in page
-    assert [row["Case"] for row in rows("retry-table")].count("injected") == 6
+    for key in ("retry-table-injected", "retry-table"):
+        assert [row["Case"] for row in rows(key)].count("injected") == 6
     assert "injected" in str(latest("retries")["data"])
     # The server's task runs.
     of_a_run = {"01-twice": 3, "02-may": 2, "03-fine": 1, "04-never": 3}
@@ -134,7 +133,7 @@ def test_tries_that_were_done_again_stay_counted(
     assert execute(case).is_failed()
     flag.touch()
     assert execute(case).is_completed()
-    assert counts("retry-table-again", "01-load") == [2, 1, 2, 1]
+    assert "trouble in 1 of 2 executions" in str(latest("retries-again")["data"])
     assert eventually(lambda: attempts_of_task_runs(case)["run1/01-load"] == 2, RECORDED)
 
 
@@ -186,9 +185,11 @@ def test_progress_tells_how_far_it_got(
     assert told == [
         (0.0, "steps: run 1, 1 of 2 to do: step 1, one"),
         (25.0, "steps: run 1, 1 of 2 to do: step 2, two"),
-        (50.0, "steps: run 2, 2 of 2 to do: initializing"),
+        (50.0, "steps: run 1, 1 of 2 to do: record"),
+        (50.0, "steps: run 2, 2 of 2 to do: initialize"),
         (50.0, "steps: run 2, 2 of 2 to do: step 1, one"),
         (75.0, "steps: run 2, 2 of 2 to do: step 2, two"),
+        (99.9, "steps: run 2, 2 of 2 to do: record"),
         (100.0, "steps: 2 runs done"),
     ]
     assert latest("progress-steps")["data"] == 100.0
@@ -246,19 +247,33 @@ def test_trouble_with_showing_fails_no_case(
     assert caplog.text.count("not shown in the UI") == 1
 
 
-def test_other_hosts_of_the_same_case_stay_on_its_board(
+def test_page_of_the_lab_has_all_cases_below_its_folders_once(
+    execute: Execute,
+    case_folder: MakeCase,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Copies of results are the same runs; results elsewhere count for their own case."""
+    monkeypatch.setenv("BENCHYARD_EXPLORER_URL", "http://bench-01:8765")
+    first = case_folder("first", process("bad", "exit 3", may_fail=True, retries=0))
+    assert execute(first).is_completed()
+    shutil.copytree(first / "results", tmp_path / "copy")
+    elsewhere = case_folder("outside", process("bad", "exit 4", may_fail=True, retries=0))
+    with tempfile.TemporaryDirectory() as results:
+        assert execute(elsewhere, results=results).is_completed()
+        assert sorted(row["Case"] for row in rows("retry-table")) == ["first", "outside"]
+    page = str(latest("retries")["data"])
+    assert page.startswith("In the explorer: http://bench-01:8765/failures?since=28d\n")
+
+
+def test_page_of_the_lab_is_made_after_failures_and_once_an_hour(
     execute: Execute, case_folder: MakeCase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    case = case_folder("shared", process("bad", "exit 3", may_fail=True, retries=0))
-    results = case.parent.parent / "elsewhere"
-
-    def execute_on(host: str, **more: Any) -> list[str]:
-        """Execute the case there; return the hosts on its board."""
-        monkeypatch.setattr("benchyard.run.session.environment", lambda: {"host": host})
-        monkeypatch.setattr("platform.node", lambda: host)
-        assert execute(case, results=str(results / host), **more).is_completed()
-        return sorted(row["Host"] for row in rows("retry-table-shared"))
-
-    execute_on("other")
-    assert set(execute_on("this")) == {"other", "this"}
-    assert execute_on("this", force=True) == ["other", "this", "this"]
+    case = case_folder("calm", process("fine", "true"))
+    assert execute(case).is_completed()
+    before = latest("retries")["latest_id"]
+    assert execute(case, force=True).is_completed()
+    assert latest("retries")["latest_id"] == before
+    monkeypatch.setattr(tasks.showing, "_LAB_PAGE", timedelta(0))
+    assert execute(case, force=True).is_completed()
+    assert latest("retries")["latest_id"] != before

@@ -7,19 +7,19 @@ hold everything that is shown.
 
 import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
-from typing import Any, Literal, TypeVar, cast
+from typing import Literal, TypeVar
 from uuid import UUID
 
 from prefect.client.orchestration import SyncPrefectClient
-from prefect.client.schemas.objects import ArtifactCollection
 from prefect.exceptions import PrefectHTTPStatusError
 
 from benchyard.core.model import Json, JsonObject
 from benchyard.core.wording import cell
 from tasks.flow_run import flow_run_id
-from tasks.prefect_internals import SOON, each_of, our_client
+from tasks.prefect_internals import SOON, our_client
 
 logger = logging.getLogger(__name__)
 
@@ -48,7 +48,6 @@ class Showcase:
         key: str,
         data: Json,
         description: str,
-        metadata: Mapping[str, str] | None = None,
     ) -> UUID | None:
         """Show something, and return its id; None if it could not be shown.
 
@@ -56,7 +55,6 @@ class Showcase:
             data: Markdown, in which what comes from outside is escaped; or objects with the same
                 members, whose texts the UI renders as Markdown; or percent.
             description: One line, the title in lists.
-            metadata: Kept beside it and not shown; each text 500 characters at most.
         """
         body: JsonObject = {
             "type": kind,
@@ -64,7 +62,6 @@ class Showcase:
             "data": data,
             "description": cell(description),
             "flow_run_id": self._flow_run,
-            "metadata_": dict(metadata) if metadata else None,
         }
         made = self.ask(lambda api: api.request("POST", "/artifacts/", json=body, timeout=SECONDS))
         return None if made is None else UUID(made.json()["id"])
@@ -78,17 +75,17 @@ class Showcase:
             )
         )
 
-    def latest(
-        self, keys: Sequence[str] = (), *, like: str | None = None
-    ) -> list[ArtifactCollection]:
-        """Return the newest artifact of each key; empty if there is none or the API has trouble.
-
-        Args:
-            keys: Only these.
-            like: Only keys of this pattern, with ``%`` for anything.
-        """
-        chosen: JsonObject = {"key": {"any_": list(keys)} if keys else {"like_": like}}
-        return self.ask(lambda api: _all_latest(api, chosen)) or []
+    def is_due(self, key: str, every: timedelta) -> bool:
+        """Tell whether an artifact is missing or older; False if the API has trouble."""
+        body: JsonObject = {"artifacts": {"key": {"any_": [key]}}}
+        answer = self.ask(
+            lambda api: api.request(
+                "POST", "/artifacts/latest/filter", json=body, timeout=SECONDS
+            ).json()
+        )
+        earliest = datetime.now(UTC) - every
+        moments = (datetime.fromisoformat(one["updated"]) for one in answer or ())
+        return answer is not None and all(moment < earliest for moment in moments)
 
     def reopen(self) -> None:
         """Try again after trouble."""
@@ -123,12 +120,3 @@ def _soon_again(question: Callable[[SyncPrefectClient], T]) -> T:
                 raise
         time.sleep(wait)
     return question(our_client())
-
-
-def _all_latest(api: SyncPrefectClient, chosen: JsonObject) -> list[ArtifactCollection]:
-    def page(**part: int) -> list[ArtifactCollection]:
-        body: JsonObject = {"artifacts": chosen, **part}
-        answer = api.request("POST", "/artifacts/latest/filter", json=body, timeout=SECONDS)
-        return ArtifactCollection.model_validate_list(cast("list[Any]", answer.json()))
-
-    return [*each_of(page)]

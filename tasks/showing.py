@@ -140,9 +140,7 @@ class _Screen:
         keys = (key_of(RETRY_TABLE, title), key_of(RETRIES, title))
         found = _show_failures(self._showcase, keys, title, folders, _page_of_case(results))
         failed = any(one.in_trouble and one.began >= self._began for one in found)
-        shown = self._showcase.latest((RETRIES,))
-        earliest = datetime.now(UTC) - _LAB_PAGE
-        if failed or not any(one.updated and one.updated > earliest for one in shown):
+        if failed or self._showcase.is_due(RETRIES, _LAB_PAGE):
             folders += _folders_of_lab(self._request.root)
             page = f"/failures?since={DAYS}d"
             _show_failures(self._showcase, (RETRY_TABLE, RETRIES), "the lab", folders, page)

@@ -3,6 +3,7 @@
 import logging
 import socket
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
@@ -48,14 +49,14 @@ def silent() -> Iterator[str]:
 
 
 @pytest.mark.slow
-def test_key_keeps_a_history_and_the_newest_is_the_latest(in_flow: Callable[[Act], Any]) -> None:
-    def act(showcase: Showcase) -> list[Any]:
-        for text in ("first", "second"):
-            showcase.show("markdown", "result-history", text, "")
-        return showcase.latest(like="result-histor%")
+def test_an_artifact_is_due_again_after_a_while(in_flow: Callable[[Act], Any]) -> None:
+    def act(showcase: Showcase) -> list[bool]:
+        hour, key = timedelta(hours=1), "result-history"
+        before = showcase.is_due(key, hour)
+        showcase.show("markdown", key, "shown", "")
+        return [before, showcase.is_due(key, hour), showcase.is_due(key, timedelta(0))]
 
-    (latest,) = in_flow(act)
-    assert latest.data == "second"
+    assert in_flow(act) == [True, False, True]
 
 
 @pytest.mark.slow
@@ -79,7 +80,7 @@ def test_server_that_does_not_answer_is_asked_once_and_told_of_once(
             showcase.ask(question)
             showcase.ask(question)
             showcase.reopen()
-            assert showcase.latest(["x"]) == []
+            assert not showcase.is_due("x", timedelta(0))
             showcase.ask(question)
         return made
 

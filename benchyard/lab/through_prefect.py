@@ -3,7 +3,7 @@
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import httpx
 from prefect import State
@@ -40,7 +40,7 @@ def execute_one(request: Request, server: Server, caller: Caller) -> TurnEnd:
     server.bring_back()
     with temporary_settings({PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None}), called_by(caller):
         try:
-            ended: State[Any] = execute_case(**asdict(request), return_state=True)
+            ended = cast("State[Any]", execute_case(**asdict(request), return_state=True))
             state = caller.told(ended)
         except httpx.TransportError:
             if caller.end is None:

@@ -72,8 +72,13 @@ def test_the_lock_is_free_after_kill_9_of_its_holder_and_waiting_ends() -> None:
 
 def test_a_child_of_the_holder_does_not_keep_the_lock() -> None:
     """The lock goes with the lab, not with a server that outlives it."""
-    with hold_testbed("mine", wait=False):  # Popen returns once the program was executed
-        child = subprocess.Popen(["/bin/cat"], stdin=subprocess.PIPE, close_fds=False)
+    pipe = subprocess.PIPE
+    with hold_testbed("mine", wait=False):
+        child = subprocess.Popen(["/bin/cat"], stdin=pipe, stdout=pipe, bufsize=0, close_fds=False)
+        assert child.stdin
+        assert child.stdout
+        child.stdin.write(b"executed")  # Popen returns before the lock's file is closed there
+        assert child.stdout.read(8) == b"executed"
     with child, hold_testbed("again", wait=False):
         assert child.poll() is None
 

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Generator
+from contextlib import closing
 from unittest.mock import Mock
 
 import pytest
@@ -117,12 +118,11 @@ def is_known(ages: ProcessAges, pid: int) -> bool:
 
 @pytest.fixture
 def ages() -> Generator[ProcessAges]:
-    made = ProcessAges()
-    pid = execute("")
-    if not eventually(lambda: is_known(made, pid), 1):
-        pytest.skip("the kernel tells nobody here of the ages of processes")
-    yield made
-    made.close()
+    with closing(ProcessAges()) as made:
+        pid = execute("")
+        if not eventually(lambda: is_known(made, pid), 1):
+            pytest.skip("the kernel tells nobody here of the ages of processes")
+        yield made
 
 
 @LASTING

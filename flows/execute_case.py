@@ -82,7 +82,7 @@ def _steps(session: Session, begun: list[TaskRun], *, ask: bool) -> list[TaskRun
     """Execute the graph of steps; return the task runs that no other step waits for."""
     runs: dict[str, TaskRun] = {}
     submitted: list[TaskRun] = []
-    for one in session.steps():
+    for one in session.steps.in_order():
         wait(submitted[-_MOST_WAITING : -_MOST_WAITING + 1])
         needs = [runs[i] for i in one.needs] or begun
         if ask:
@@ -91,5 +91,4 @@ def _steps(session: Session, begun: list[TaskRun], *, ask: bool) -> list[TaskRun
         runs[one.id] = step.repeated(one.retries, one.goes_on).submit(one, wait_for=needs)
         submitted.append(runs[one.id])
     wait(submitted)
-    session.settle_rest()
-    return [runs[i] for i in session.last_steps()] or begun
+    return [runs[i] for i in session.steps.last()] or begun

@@ -3,15 +3,16 @@
 from benchyard.run.engine import Publication
 from benchyard.run.progress import Summarized, tell
 from benchyard.run.run_context import RunContext
-from benchyard.run.session import Session, StepOfRun
+from benchyard.run.session import Session
+from benchyard.run.step_runner import PlannedStep
 from benchyard.run.summarize import summarize as write_summary
 from tasks.lazy import task
 
 
 @task("run{session.run}/cooldown")
 def cooldown(session: Session, seconds: float) -> None:
-    """Let the host come to rest."""
-    session.rest(seconds)
+    """Let the host come to rest; a request to stop ends it early."""
+    session.stopping.wait(seconds)
 
 
 @task("run{session.run}/initialize")
@@ -26,10 +27,10 @@ def start_collector(session: Session) -> None:
     session.start_collector()
 
 
-@task("run{step_of_run.run}/{step_of_run.label}")
-def step(step_of_run: StepOfRun) -> None:
+@task("run{planned.run}/{planned.label}")
+def step(planned: PlannedStep) -> None:
     """Try a step once; it is repeated as often as the case says."""
-    step_of_run.execute()
+    planned.execute()
 
 
 @task("run{session.run}/stop")

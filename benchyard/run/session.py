@@ -1,17 +1,15 @@
 """One run under way: what the tasks of a case do (``tasks.case``).
 
-They call the methods below in this order: ``prepare``, ``initialize``, ``start_collector``, then
-for each step ``StepOfRun.execute`` as often as it takes, ``stop_resources``, ``stop_collector``,
-``keep_outputs``, ``write_record``, ``checkpoint``. ``abandon`` replaces whatever is left after an
-interruption that cannot wait.
+They call its methods in this order: ``prepare``, ``initialize``, ``start_collector``, then each of
+``steps`` as often as it takes, ``stop_resources``, ``stop_collector``, ``keep_outputs``,
+``write_record``, ``checkpoint``. ``abandon`` replaces whatever is left after an interruption that
+cannot wait.
 """
 
 import logging
-import threading
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from graphlib import TopologicalSorter
 from typing import cast
 
 from benchyard import __version__
@@ -20,11 +18,8 @@ from benchyard.core.clock import Timeline, now
 from benchyard.core.errors import (
     RecordError,
     ResourceError,
-    RunInterruptedError,
-    StepFailedError,
-    StepNotBegunError,
 )
-from benchyard.core.model import Json, Outcome, Step
+from benchyard.core.model import Json, Outcome
 from benchyard.host.collector import Account, Collector, MeasuredRun
 from benchyard.host.facts import environment, git_state
 from benchyard.process.labels import RUN, kill_labelled, kill_leftovers
@@ -32,7 +27,7 @@ from benchyard.process.orphans import Leftovers
 from benchyard.results.attempts import earlier, note_began, note_ended, read_tries
 from benchyard.results.folders import RunFolder
 from benchyard.results.layout import begin_run, finish_run, kept_folders, work_folder
-from benchyard.results.record import ErrorRecord, RunRecord, StepRecord
+from benchyard.results.record import ErrorRecord, RunRecord
 from benchyard.results.subject import content_of
 from benchyard.run.attempts import AttemptKit, KeptAnswers
 from benchyard.run.checks import Checks
@@ -41,12 +36,9 @@ from benchyard.run.ordering import session_facts
 from benchyard.run.progress import (
     LOGGER,
     Notice,
-    QuietMoment,
     Reporter,
     RunEnded,
     RunStarted,
-    Waiting,
-    tell,
 )
 from benchyard.run.record_facts import (
     case_facts,
@@ -67,31 +59,6 @@ logger = logging.getLogger(LOGGER)
 _LAST_WORDS_SECONDS = 2.0
 
 
-class StepOfRun:
-    """A step of one run, as a task is given it: Prefect would search the fields of a dataclass."""
-
-    def __init__(self, session: "Session", step: Step) -> None:
-        self._session, self._step = session, step
-        self.run, self.label, self.id = session.run, step.label, step.id
-        self.needs, self.retries = step.needs, step.retries
-
-    def execute(self) -> None:
-        """See ``Session.execute``."""
-        self._session.execute(self._step)
-
-    def goes_on(self) -> bool:
-        """Tell whether a further attempt may follow."""
-        return not self._session.stopping.is_set()
-
-    def ask_user(self) -> None:
-        """Wait until the user presses Enter.
-
-        Raises:
-            RunInterruptedError: If nobody is there.
-        """
-        self._session.wait_for_user(self._step.name)
-
-
 class Session:
     """One run of a case, from its empty folder to its checkpoint."""
 
@@ -99,12 +66,12 @@ class Session:
         self.setting = setting
         self.case = setting.case
         self.run = run
-        self.stopping = threading.Event()
         self.failure: ErrorRecord | None = None
         self._label = f"{setting.results}:{run}"  # on all processes of this run
         self._classes = used_classes(self.case, setting.registry.classes)
         self._reporter = Reporter(setting.listener, setting.secrets)
-        self._steps = StepRunner(setting, run, self._reporter, self.stopping)
+        self.steps = StepRunner(setting, run, self._reporter, self.warn)
+        self.stopping = self.steps.stopping
         self._leftovers = Leftovers(self._warn_of_leftovers)
         self._checks = Checks({RUN: self._label})
         self._timeline = Timeline(setting.clock, setting.clock.monotonic_ns())
@@ -155,7 +122,7 @@ class Session:
         Raises:
             ResourceError: If a resource cannot, or a secret is not there.
         """
-        self._pause("initialize")
+        self.steps.pause("initialize")
         setting = self.setting
         self._preflight = tuple(setting.preflight())
         self._collector = setting.make_collector(
@@ -184,84 +151,18 @@ class Session:
             raise
         answers = KeptAnswers(self.case.steps, work_folder(self.folder), setting.answers)
         kit = AttemptKit(*measuring, self._leftovers, self._checks, answers)
-        self._context = StepContext(resources, kit, self._keeper)
+        self.steps.context = StepContext(resources, kit, self._keeper)
 
     def start_collector(self) -> None:
         """Begin to sample."""
         if self._collector is not None:
             self._collector.start()
 
-    # -- the steps
-
-    def steps(self) -> "list[StepOfRun]":
-        """Return the steps in an order that their graph allows."""
-        known = {step.id: step for step in self.case.steps}
-        ordered = TopologicalSorter({step.id: step.needs for step in self.case.steps})
-        return [StepOfRun(self, known[i]) for i in ordered.static_order()]
-
-    def last_steps(self) -> list[str]:
-        """Return the ids of the steps that no other waits for."""
-        needed = {i for step in self.case.steps for i in step.needs}
-        return [step.id for step in self.case.steps if step.id not in needed]
-
-    def execute(self, step: Step) -> None:
-        """Try a step's command once; the attempt is recorded however it ends.
-
-        Raises:
-            StepNotBegunError: If it is not tried.
-            StepFailedError: If it failed.
-        """
-        book = self._steps.book
-        if self.stopping.is_set() or not book.goes_on(step):
-            raise StepNotBegunError(f"{step.name} was not begun")
-        if book.is_alone(step):
-            self._pause(f"step {step.index}, {step.name}")
-        try:
-            with self._steps.counted():
-                self._steps.attempt(step, self._context)
-        except StepFailedError:
-            if self.stopping.is_set() or len(book.attempts(step)) > step.retries:
-                self.settle(step)
-            raise
-        self.settle(step)
-
-    def _pause(self, following: str) -> None:
-        """Let listeners work while nothing is measured."""
-        share = self._steps.book.share_settled
-        moment = QuietMoment(self.case.title, self.run, share, following, self.warn)
-        tell(self.setting.listener, moment)
-
-    def settle(self, step: Step, *, unless_tried: Outcome = Outcome.SKIPPED) -> StepRecord:
-        """Decide how a step ended, after its last attempt or because it never began.
-
-        Args:
-            step: The step.
-            unless_tried: The outcome of a step that never began.
-        """
-        broke = f"the run broke off: {self.failure.message}" if self.failure else None
-        return self._steps.settle(step, unless_tried, broke)
-
-    def wait_for_user(self, name: str) -> None:
-        """Wait until the user presses Enter, unless the run is being stopped."""
-        if self.stopping.is_set():
-            return
-        tell(self.setting.listener, Waiting(f"press Enter to execute {name}"))
-        try:
-            input()
-        except EOFError:
-            raise RunInterruptedError("nobody is there to press Enter") from None
-
-    def settle_rest(self) -> None:
-        """Settle the steps that were not tried."""
-        stopped = self.stopping.is_set() and not self._steps.book.broken
-        rest = Outcome.CANCELLED if stopped else Outcome.SKIPPED
-        for step in self._steps.book.unsettled():
-            self.settle(step, unless_tried=rest)
-
     # -- after the steps
 
     def stop_resources(self) -> None:
         """Stop what was started, in reverse, and kill what a resource left running."""
+        self.steps.settle_rest()
         if self._resources is not None:
             self._warnings += self._resources.stop()
         self._leftovers.end_all()
@@ -272,7 +173,7 @@ class Session:
     def stop_collector(self) -> None:
         """End sampling and keep the collector's account."""
         if self._collector is not None:
-            self._account = self._collector.stop(self._steps.book.windows())
+            self._account = self._collector.stop(self.steps.book.windows())
             if error := self._account.facts.get("error"):
                 self._warnings.append(f"the curves are not whole, sampling broke off: {error}")
 
@@ -299,19 +200,10 @@ class Session:
         for said in self._spoilt:
             self._say_of_run(f": {said}")
 
-    @property
-    def outcome(self) -> Outcome:
-        """How the run went, as far as it is known."""
-        outcome = self._steps.book.outcome()
-        broke = self.failure is not None and outcome is Outcome.COMPLETED
-        return Outcome.FAILED if broke else outcome
-
     def write_record(self) -> RunRecord:
         """Write ``run.json`` and ``case-info.txt``; what completed is done with its checkpoint."""
         duration = self._timeline.since_start(self._timeline.now_ns())
-        self._pause("record")
-        for step in self._steps.book.unsettled():
-            self.settle(step)
+        self.steps.pause("record")
         record = self._record(duration)
         for warning in record.warnings:
             logger.warning("%s", warning)
@@ -336,10 +228,11 @@ class Session:
         return self._written
 
     def _record(self, duration: float) -> RunRecord:
-        resources = self._resources
+        outcome, resources = self.steps.book.outcome(), self._resources
+        broke = self.failure is not None and outcome is Outcome.COMPLETED
         told, imported = (resources.facts(), resources.imported()) if resources else ({}, {})
         names = sorted(self.case.resources)
-        steps = self._steps.book.records(self._account.sampled)
+        steps = self.steps.book.records(self._account.sampled)
         stops, origin_ns = self._account.stops, self._timeline.origin_ns
         steps = with_disturbances(steps, stops, origin_ns, self._spoilt)
         warnings = [*self._warnings, *self.setting.secrets.exposed(), *disturbances(steps)]
@@ -347,7 +240,7 @@ class Session:
         return RunRecord(
             case=case_facts(self.case, content_of(subject)),
             run=self.run,
-            outcome=self.outcome,
+            outcome=Outcome.FAILED if broke else outcome,
             started_at=self.started_at,
             ended_at=now(),
             duration_s=duration,
@@ -375,10 +268,6 @@ class Session:
         finish_run(self.folder, self._say)
         self._finished = True
         self._say_end(self.written)
-
-    def rest(self, seconds: float) -> None:
-        """Let the host come to rest; a request to stop ends it early."""
-        self.stopping.wait(seconds)
 
     # -- what is told
 
@@ -422,6 +311,7 @@ class Session:
     def fail(self, error: Exception) -> None:
         """Remember why the run cannot go on."""
         self.failure = self._reporter.describe(error)
+        self.steps.broke = f"the run broke off: {self.failure.message}"
         self._say_of_run(f" broke off: {self.failure.message}")
         self._reporter.trace(error)
 
@@ -438,17 +328,16 @@ class Session:
             error: Why; an interruption if it is none that a run can have.
         """
         self.stopping.set()
-        self._steps.abandoned = not isinstance(error, Exception)
+        self.steps.abandoned = not isinstance(error, Exception)
         self.abort()
-        self._steps.wait_until_idle(_LAST_WORDS_SECONDS)
+        self.steps.wait_until_idle(_LAST_WORDS_SECONDS)
         if self._prepared and not self._finished:
             if isinstance(error, OSError) and error.filename is None:
                 error.filename = str(self.folder)  # a write that fails does not say where
             if isinstance(error, Exception):
                 self.fail(error)
             rest = Outcome.CANCELLED if self.failure is None else Outcome.SKIPPED
-            for step in self._steps.book.unsettled():
-                self.settle(step, unless_tried=rest)
+            self.steps.settle_rest(rest)
             left = (self.stop_resources, self.stop_collector, self.keep_outputs, self.write_record)
             for stage in left:
                 try:

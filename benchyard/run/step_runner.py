@@ -2,140 +2,30 @@
 
 import contextlib
 import threading
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, replace
 from graphlib import TopologicalSorter
 from statistics import median
 from typing import cast
 
 from benchyard.core.clock import now
-from benchyard.core.errors import StepFailedError
+from benchyard.core.errors import RunInterruptedError, StepFailedError, StepNotBegunError
 from benchyard.core.model import Json, Outcome, Step, with_ports
-from benchyard.host.collector import StepWindow
-from benchyard.results.record import Attempt, ErrorRecord, Repetition, StepRecord
+from benchyard.results.record import Attempt, ErrorRecord, Repetition
 from benchyard.run.attempts import AttemptKit, execute_attempt
-from benchyard.run.progress import AttemptFailed, Reporter, StepEnded, StepStarted
+from benchyard.run.progress import (
+    AttemptFailed,
+    QuietMoment,
+    Reporter,
+    StepEnded,
+    StepStarted,
+    Waiting,
+    tell,
+)
 from benchyard.run.run_context import RunContext
 from benchyard.run.running_resources import LiveResources
+from benchyard.run.step_book import StepBook
 from benchyard.run.workspaces import Keeper
-
-_REASONS = {
-    Outcome.FAILED: "it was started and never began; the log of the flow run may say why",
-    Outcome.SKIPPED: "a step that it needs did not succeed",
-    Outcome.CANCELLED: "the run was stopped before it",
-}
-
-
-class StepBook:
-    """Attempts and outcomes of the steps of one run.
-
-    Args:
-        steps: All steps of the case.
-
-    Attributes:
-        broken: Whether a step ended in a way that ends the run.
-    """
-
-    def __init__(self, steps: Sequence[Step]) -> None:
-        self._steps = steps
-        self._attempts: dict[int, list[Attempt]] = {step.index: [] for step in steps}
-        self._settled: dict[int, StepRecord] = {}
-        self._ids = {step.id: step.index for step in steps}
-        self._graph = TopologicalSorter({step.id: step.needs for step in steps})
-        self._graph.prepare()
-        self._ready = {*self._graph.get_ready()}
-        self._lock = threading.Lock()
-        self.broken = False
-        self._windows: dict[int, StepWindow] = {}
-
-    def attempts(self, step: Step) -> tuple[Attempt, ...]:
-        """Return the attempts so far."""
-        return tuple(self._attempts[step.index])
-
-    def note(self, step: Step, attempt: Attempt, span: tuple[int, int]) -> None:
-        """Write down an attempt.
-
-        Args:
-            step: The step.
-            attempt: How it went.
-            span: Monotonic nanoseconds of its start and end.
-        """
-        self._attempts[step.index].append(attempt)
-        begun, end = span
-        known = self._windows.get(step.index)
-        first = begun if known is None else known.start_ns
-        self._windows[step.index] = StepWindow(step.index, first, end, begun)
-
-    def windows(self) -> list[StepWindow]:
-        """Return when each step that began was under way."""
-        return [window for _, window in sorted(self._windows.items())]
-
-    def settle(self, step: Step, unless_tried: Outcome, reason: str | None = None) -> StepRecord:
-        """Decide how a step ended, after its last attempt or because it never began.
-
-        Args:
-            step: The step.
-            unless_tried: The outcome of a step that never began.
-            reason: Why it never began, if that is not said by the outcome.
-        """
-        attempts = self.attempts(step)
-        outcome = attempts[-1].outcome if attempts else unless_tried
-        if step.may_fail and outcome in (Outcome.FAILED, Outcome.TIMED_OUT):
-            outcome = Outcome.TOLERATED
-        record = StepRecord(
-            index=step.index,
-            id=step.id,
-            name=step.name,
-            resource=step.resource,
-            command=step.command,
-            parameters=step.parameters,
-            measure=step.measure,
-            outcome=outcome,
-            attempts=attempts,
-            reason=None if attempts else reason or _REASONS[unless_tried],
-        )
-        with self._lock:
-            self._settled[step.index] = record
-            self.broken = self.broken or not outcome.lets_the_case_go_on
-            if step.id in self._ready:
-                self._ready.remove(step.id)
-                self._graph.done(step.id)
-                self._ready.update(self._graph.get_ready())
-        return record
-
-    def goes_on(self, step: Step) -> bool:
-        """Tell whether a step may begin: nothing failed, and what it needs has ended."""
-        return not self.broken and all(self._ids[i] in self._settled for i in step.needs)
-
-    def is_alone(self, step: Step) -> bool:
-        """Tell whether no other step is under way or may begin beside this one."""
-        return self._ready == {step.id}
-
-    @property
-    def share_settled(self) -> float:
-        """How many of the steps have ended, 0 to 1."""
-        return len(self._settled) / len(self._steps) if self._steps else 0.0
-
-    def unsettled(self) -> list[Step]:
-        """Return the steps of which it is not known how they ended."""
-        return [step for step in self._steps if step.index not in self._settled]
-
-    def records(self, sampled: Mapping[int, Mapping[str, Json]]) -> tuple[StepRecord, ...]:
-        """Return the records of the settled steps, in the order of the case.
-
-        Args:
-            sampled: What the samples of each step show, by its index.
-        """
-        ordered = sorted(self._settled.items())
-        return tuple(replace(record, sampled=sampled.get(i, {})) for i, record in ordered)
-
-    def outcome(self) -> Outcome:
-        """Return how the run went, as far as its steps tell."""
-        outcomes = {record.outcome for record in self._settled.values()}
-        if Outcome.CANCELLED in outcomes:
-            return Outcome.CANCELLED
-        fine = all(outcome.lets_the_case_go_on for outcome in outcomes)
-        return Outcome.COMPLETED if fine else Outcome.FAILED
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +37,36 @@ class StepContext:
     keeper: Keeper
 
 
+class PlannedStep:
+    """A step as its task is given it: Prefect would search the fields of a dataclass."""
+
+    def __init__(self, runner: "StepRunner", step: Step) -> None:
+        self._runner, self._step = runner, step
+        self.run, self.label, self.id = runner.run, step.label, step.id
+        self.needs, self.retries = step.needs, step.retries
+
+    def execute(self) -> None:
+        """Try the step's command once; the attempt is recorded however it ends.
+
+        Raises:
+            StepNotBegunError: If it is not tried.
+            StepFailedError: If it failed.
+        """
+        self._runner.execute(self._step)
+
+    def goes_on(self) -> bool:
+        """Tell whether a further attempt may follow."""
+        return not self._runner.stopping.is_set()
+
+    def ask_user(self) -> None:
+        """Wait until the user presses Enter, unless the run is being stopped.
+
+        Raises:
+            RunInterruptedError: If nobody is there.
+        """
+        self._runner.ask_user(self._step)
+
+
 class StepRunner:
     """Tries and settles the steps of one run.
 
@@ -154,23 +74,71 @@ class StepRunner:
         setting: What all runs have in common.
         run: Number of the run.
         reporter: Tells what happens.
-        stopping: Set when no further attempt shall begin.
+        warn: Notes in the record what a reader of the numbers should know.
 
     Attributes:
+        context: What the steps use; there once the run is initialized.
+        stopping: Set when no further attempt shall begin.
+        broke: Why the whole run broke off, if it did.
         abandoned: Whether steps under way were killed: then they did not fail.
     """
 
+    context: StepContext
+
     def __init__(
-        self, setting: RunContext, run: int, reporter: Reporter, stopping: threading.Event
+        self, setting: RunContext, run: int, reporter: Reporter, warn: Callable[[str], None]
     ) -> None:
+        self.run, self.stopping = run, threading.Event()
+        self._steps, self._listener = setting.case.steps, setting.listener
         self._where = (setting.case.title, run)
-        self._reporter = reporter
+        self._reporter, self._warn = reporter, warn
         self._secrets, self._resolve = setting.secrets, setting.resolve
-        self._stopping = stopping
         self._idle = threading.Condition()
         self._busy = 0
         self.book = StepBook(setting.case.steps)
+        self.broke: str | None = None
         self.abandoned = False
+
+    def in_order(self) -> list[PlannedStep]:
+        """Return the steps in an order that their graph allows."""
+        known = {step.id: step for step in self._steps}
+        ordered = TopologicalSorter({step.id: step.needs for step in self._steps})
+        return [PlannedStep(self, known[i]) for i in ordered.static_order()]
+
+    def last(self) -> list[str]:
+        """Return the ids of the steps that no other waits for."""
+        needed = {i for step in self._steps for i in step.needs}
+        return [step.id for step in self._steps if step.id not in needed]
+
+    def ask_user(self, step: Step) -> None:
+        """See ``PlannedStep.ask_user``."""
+        if self.stopping.is_set():
+            return
+        tell(self._listener, Waiting(f"press Enter to execute {step.name}"))
+        try:
+            input()
+        except EOFError:
+            raise RunInterruptedError("nobody is there to press Enter") from None
+
+    def execute(self, step: Step) -> None:
+        """See ``PlannedStep.execute``."""
+        if self.stopping.is_set() or not self.book.goes_on(step):
+            raise StepNotBegunError(f"{step.name} was not begun")
+        if self.book.is_alone(step):
+            self.pause(f"step {step.index}, {step.name}")
+        try:
+            with self._counted():
+                self._attempt(step)
+        except StepFailedError:
+            if self.stopping.is_set() or len(self.book.attempts(step)) > step.retries:
+                self._settle(step)
+            raise
+        self._settle(step)
+
+    def pause(self, following: str) -> None:
+        """Let listeners work while nothing is measured."""
+        share = self.book.share_settled
+        tell(self._listener, QuietMoment(*self._where, share, following, self._warn))
 
     def wait_until_idle(self, seconds: float) -> None:
         """Wait until no step is under way any more, but not for longer than ``seconds``."""
@@ -178,7 +146,7 @@ class StepRunner:
             self._idle.wait_for(lambda: not self._busy, seconds)
 
     @contextlib.contextmanager
-    def counted(self) -> Generator[None]:
+    def _counted(self) -> Generator[None]:
         """Count what is done as a step that is under way."""
         with self._idle:
             self._busy += 1
@@ -189,24 +157,19 @@ class StepRunner:
                 self._busy -= 1
                 self._idle.notify_all()
 
-    def attempt(self, step: Step, context: StepContext) -> None:
-        """Try a step's command once; the attempt is recorded however it ends.
-
-        Raises:
-            StepFailedError: If it failed.
-        """
+    def _attempt(self, step: Step) -> None:
         number = len(self.book.attempts(step)) + 1
         # Waited for here and not by Prefect, which would not hear of a request to stop.
-        if number > 1 and self._stopping.wait(step.retry_delay):
+        if number > 1 and self.stopping.wait(step.retry_delay):
             raise StepFailedError(f"{step.name}: not tried again, the run is being stopped")
-        timeline = context.bench.timeline
+        timeline = self.context.bench.timeline
         start, started_at = timeline.now_ns(), now()
         if number == 1:
             self._reporter.tell(StepStarted(*self._where, step.index, step.name))
         repetitions: tuple[Repetition, ...] = ()
         error, outcome = None, Outcome.CANCELLED
         try:
-            repetitions = self._execute(step, context)
+            repetitions = self._execute(step, self.context)
             outcome = repetitions[-1].outcome
             error = repetitions[-1].error if outcome is not Outcome.COMPLETED else None
         except Exception as raised:  # noqa: BLE001 - a step that cannot begin has failed
@@ -250,15 +213,25 @@ class StepRunner:
     def _redacted(self, values: Mapping[str, Json]) -> dict[str, Json]:
         return cast("dict[str, Json]", self._secrets.redact_json(dict(values)))
 
-    def settle(self, step: Step, unless_tried: Outcome, broke: str | None) -> StepRecord:
-        """Decide how a step ended, after its last attempt or because it never began.
+    def settle_rest(self, unless_tried: Outcome | None = None) -> None:
+        """Decide how the steps ended that were not tried.
 
         Args:
-            step: The step.
-            unless_tried: The outcome of a step that never began.
-            broke: Why the whole run broke off, if it did.
+            unless_tried: Their outcome; None tells it from how the run goes.
         """
-        record = self.book.settle(step, unless_tried, broke)
+        for step in self.book.unsettled():
+            self._settle(step, unless_tried or self._outcome_of_untried(step))
+
+    def _outcome_of_untried(self, step: Step) -> Outcome:
+        if self.broke is not None or self.book.broken:
+            return Outcome.SKIPPED
+        if self.stopping.is_set():
+            return Outcome.CANCELLED
+        return Outcome.FAILED if self.book.goes_on(step) else Outcome.SKIPPED
+
+    def _settle(self, step: Step, unless_tried: Outcome = Outcome.SKIPPED) -> None:
+        """Decide how a step ended, after its last attempt or because it never began."""
+        record = self.book.settle(step, unless_tried, self.broke)
         durations, attempts = record.durations_s, record.attempts
         failed = attempts and record.outcome is not Outcome.COMPLETED
         error = attempts[-1].error if failed else None
@@ -272,7 +245,6 @@ class StepRunner:
                 record.reason or (error.message if error else None),
             )
         )
-        return record
 
 
 def _failed(repetitions: tuple[Repetition, ...], error: ErrorRecord) -> tuple[Repetition, ...]:

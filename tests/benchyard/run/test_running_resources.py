@@ -255,9 +255,9 @@ def test_nothing_starts_any_more_once_all_was_aborted(lab: Lab) -> None:
 
     lab.script.on("Alpha.work", hold)
     with ThreadPoolExecutor(2) as pool:
-        pool.submit(session.execute, case.steps[0])
+        pool.submit(session.steps.execute, case.steps[0])
         assert busy.wait(10)
-        pool.submit(session.execute, case.steps[1])
+        pool.submit(session.steps.execute, case.steps[1])
         session.abort()
         go_on.set()
     session.abandon()

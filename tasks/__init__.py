@@ -1,4 +1,4 @@
-"""Prefect's adapters: stages as task runs, states, events, pages, and whatever else it hears."""
+"""Adapters to Prefect: tasks of the flows, final states, events, artifacts, parameters."""
 
 from tasks.trust import import_prefect_warily
 

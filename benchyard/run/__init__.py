@@ -1,1 +1,1 @@
-"""How a case is executed: stages, steps, resources at work, results on disk."""
+"""How a case is executed: its runs, steps and attempts, resources at work, results on disk."""

@@ -254,7 +254,7 @@ class Lab:
             listener(event)
 
     def execute(self, case: Case, only: Sequence[int] = (1,), **options: Any) -> Executed:
-        """Execute runs with plain stages, without rest unless the options say otherwise."""
+        """Execute runs by plain calls, without rest unless the options say otherwise."""
         return execute(self.setting(case), request(only, **options))
 
     def one(self, *steps: Mapping[str, Any], **more: Any) -> RunRecord:

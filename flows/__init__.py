@@ -1,3 +1,3 @@
-"""What is deployed, and nothing else."""
+"""The flows that ``prefect.yaml`` deploys, each in a module; their tasks are in ``tasks``."""
 
-import tasks  # noqa: F401 # pyright: ignore[reportUnusedImport] - guards the import of Prefect
+import tasks  # noqa: F401 # pyright: ignore[reportUnusedImport] - first: it imports Prefect warily

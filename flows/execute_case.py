@@ -1,4 +1,13 @@
-"""The flow that executes a case: one flow run, flat tasks, resumable from its checkpoints."""
+"""The flow ``execute-case``: the runs of a case that are not done, task after task.
+
+    for each run: (cooldown →) initialize → start-collector → the case's graph of steps
+        → stop → stop-collector → keep-outputs → record → checkpoint
+    then: summarize → upload → archive
+
+The tasks are in ``tasks.case``; inside a flow run they are Prefect's, otherwise plain calls
+(``tasks.lazy``). A flow run goes on at the first run without a checkpoint, so a retry of it does.
+How a flow run begins and ends (parameters, hooks, final state) is in ``tasks.finish``.
+"""
 
 from collections.abc import Sequence
 from typing import Any
@@ -25,27 +34,27 @@ from tasks.case import (
 from tasks.lazy import TaskRun, flow, wait
 from tasks.parameters import parameters_of
 
-#: Steps that were submitted and have not ended: each has a thread that waits for what it needs.
-_MOST_WAITING = 64
+#: Steps that are submitted at a time: each has a thread, which waits for the steps that it needs.
+_MOST_SUBMITTED = 64
 
 
 def _options() -> dict[str, Any]:
-    from tasks.finish import options_of_flow  # noqa: PLC0415 - imports Prefect
+    from tasks.finish import flow_options  # noqa: PLC0415 - imports Prefect
 
-    return options_of_flow
+    return flow_options
 
 
-@flow(name="execute-case", hooks=_options)
+@flow(name="execute-case", options=_options)
 @parameters_of(Request)
 def execute_case(case: str, **options: Any) -> Any:
     """Execute the runs of a case that are not done."""
-    from tasks.finish import flow_run_of  # noqa: PLC0415 - imports Prefect
+    from tasks.finish import execute_in_flow_run  # noqa: PLC0415 - imports Prefect
 
-    return flow_run_of(Request(case, **options), execute)
+    return execute_in_flow_run(Request(case, **options), execute)
 
 
 def execute(setting: RunContext, request: Request) -> Executed:
-    """Execute the runs of a case that are not done: as a flow run, or by plain calls."""
+    """Execute the runs of a case: by tasks inside a flow run, otherwise by plain calls."""
     course, last = CaseCourse(setting, request), list[TaskRun]()
     with course.alone():
         for session in course:
@@ -53,7 +62,7 @@ def execute(setting: RunContext, request: Request) -> Executed:
                 last = [cooldown(session, course.rest, wait_for=last)]
                 if course.stopping:
                     break
-            last = _one_run(session, last, ask=request.wait_for_user)
+            last = _execute_run(session, last, wait_for_user=request.wait_for_user)
         last = [summarize(setting, wait_for=last)]
     publication = Publication(setting)  # the host may be measured on meanwhile
     if publication.runs:
@@ -62,13 +71,16 @@ def execute(setting: RunContext, request: Request) -> Executed:
     return course.executed()
 
 
-def _one_run(session: Session, last: Sequence[TaskRun], *, ask: bool) -> list[TaskRun]:
+def _execute_run(
+    session: Session, last: Sequence[TaskRun], *, wait_for_user: bool
+) -> list[TaskRun]:
+    """Execute one run; return the task runs that the next task waits for."""
     with session.abandoned_if_broken():
         session.prepare()
         with session.failed_if_broken():
             last = [initialize(session, wait_for=last)]
             last = [start_collector(session, wait_for=last)]
-            last = _steps(session, last, ask=ask)
+            last = _execute_steps(session, last, wait_for_user=wait_for_user)
         last = [stop(session, wait_for=last)]
         last = [stop_collector(session, wait_for=last)]
         last = [keep_outputs(session, wait_for=last)]
@@ -78,17 +90,24 @@ def _one_run(session: Session, last: Sequence[TaskRun], *, ask: bool) -> list[Ta
     return last
 
 
-def _steps(session: Session, begun: list[TaskRun], *, ask: bool) -> list[TaskRun]:
-    """Execute the graph of steps; return the task runs that no other step waits for."""
+def _execute_steps(
+    session: Session, started: list[TaskRun], *, wait_for_user: bool
+) -> list[TaskRun]:
+    """Execute the graph of steps; return the task runs of those that no other step needs.
+
+    Each is a task run with Prefect's retries. A step that needs a failed one ends as Skipped; the
+    tasks after the steps are executed all the same.
+    """
     runs: dict[str, TaskRun] = {}
     submitted: list[TaskRun] = []
-    for one in session.steps.in_order():
-        wait(submitted[-_MOST_WAITING : -_MOST_WAITING + 1])
-        needs = [runs[i] for i in one.needs] or begun
-        if ask:
-            wait(needs)
-            one.ask_user()
-        runs[one.id] = step.repeated(one.retries, one.goes_on).submit(one, wait_for=needs)
-        submitted.append(runs[one.id])
+    for planned in session.steps.in_order():
+        wait(submitted[-_MOST_SUBMITTED : -_MOST_SUBMITTED + 1])
+        upstream = [runs[i] for i in planned.needs] or started
+        if wait_for_user:
+            wait(upstream)
+            planned.ask_user()
+        retried = step.with_retries(planned.retries, planned.goes_on)
+        runs[planned.id] = retried.submit(planned, wait_for=upstream)
+        submitted.append(runs[planned.id])
     wait(submitted)
-    return [runs[i] for i in session.steps.last()] or begun
+    return [runs[i] for i in session.steps.last()] or started

@@ -1,4 +1,10 @@
-"""The flow that executes many cases: here, one after another, or on the testbeds of a lab."""
+"""The flow ``execute-suite``: many cases, each a child flow run of ``execute-case``.
+
+    plan-suite → turns (runs of one case in one go) → compare-suite (with a baseline)
+        → summarize-suite
+
+Turns are executed in this process, one after another, or on the testbeds of a work pool.
+"""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -41,8 +47,8 @@ def execute_suite(cases: tuple[str, ...] = (), **options: Any) -> State[Any]:
     request = request_of_flow_run(SuiteRequest(cases, **options))
     plan = plan_suite(request, first_start() or datetime.now(UTC))
     course = SuiteCourse(plan.entries, plan.turns, limits_of(request))
-    stopped = "it was cancelled or killed"
-    try:  # each turn is a flow run of execute-case
+    stopped = "it was cancelled or killed"  # unless the turns return
+    try:
         if request.pool:
             stopped = execute_on_testbeds(request, course)
         else:

@@ -1,4 +1,4 @@
-"""The flow that keeps the lab's house: spool, disk, leftovers, old results."""
+"""The flow ``housekeeping``: spools, leftovers, disks, old results, stuck flow runs."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -37,12 +37,12 @@ def housekeeping(
     wait: bool = True,
     resources: tuple[str, ...] = (),
 ) -> State[Any]:
-    """Look after the host of this flow run: what waits, what is left over, what may go.
+    """Check this host's spools, disks and old results; remove what dead runs left.
 
     Args:
-        root: Folder that cases are looked for in.
+        root: Folder with cases, in folders at any depth.
         results: Folder with the results, if they are not in the cases.
-        keep_newest: So many of the newest runs of each case stay.
+        keep_newest: How many of the newest runs of each case stay.
         younger_than_days: Runs younger than that stay, too.
         remove_old: Remove the other runs; without it they are only named.
         wait: Wait until nothing is measured on this host; otherwise fail.

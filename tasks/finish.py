@@ -1,4 +1,7 @@
-"""The end of a case's flow run: what is told of it, to whom, and that a server hears it."""
+"""A flow run of ``execute-case``: its options, how it begins, and its final state.
+
+What it executes is in ``flows.execute_case``.
+"""
 
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
@@ -48,7 +51,8 @@ from tasks.server import processes_of_lab, secret_block, wait_for_server
 from tasks.showing import shown
 from tasks.trust import refuse_beyond_reach
 
-options_of_flow: dict[str, Any] = {
+#: Options of ``prefect.flow``; hooks are called by Prefect, after a crash by the worker.
+flow_options: dict[str, Any] = {
     "flow_run_name": name_of_flow_run,
     "on_completion": [announce_end],
     "on_failure": [announce_end],
@@ -58,15 +62,20 @@ options_of_flow: dict[str, Any] = {
 
 
 @deployable
-def flow_run_of(asked: Request, execute: Callable[[RunContext, Request], Executed]) -> State[Any]:
-    """Execute a request as the flow run under way; return its final state."""
+def execute_in_flow_run(
+    requested: Request, execute: Callable[[RunContext, Request], Executed]
+) -> State[Any]:
+    """Execute a request inside the flow run under way; return the final state for Prefect.
+
+    A retry does not force what the first attempt forced: it goes on.
+    """
     request = replace(
-        asked,
-        campaign=campaign_of_flow_run(asked.campaign),
-        force=asked.force and is_first_attempt(),
-        baseline=baseline_of_flow_run(asked.baseline),
+        requested,
+        campaign=campaign_of_flow_run(requested.campaign),
+        force=requested.force and is_first_attempt(),
+        baseline=baseline_of_flow_run(requested.baseline),
     )
-    # What a server that is away is asked meanwhile must not hold up the runs for a minute.
+    # While the server is away, a request to it must not hold up the runs for a minute.
     with concluding(request), temporary_settings({PREFECT_CLIENT_MAX_RETRIES: 0}):
         refuse_beyond_reach(
             case=request.case,
@@ -84,7 +93,7 @@ def flow_run_of(asked: Request, execute: Callable[[RunContext, Request], Execute
 
 @contextmanager
 def concluding(request: Request) -> Generator[None]:
-    """Tell of an error that ends the case as an event; wait for a server that is away."""
+    """Emit an event if an error ends the case; at the end wait for a server that is away."""
     caller = current_caller()
     if caller is not None:
         caller.begin()
@@ -100,10 +109,10 @@ def concluding(request: Request) -> Generator[None]:
         announce_failure(title, str(error) or type(error).__name__)
         raise
     finally:
-        _be_heard()
+        _wait_until_server_can_be_told()
 
 
-def _be_heard() -> None:
+def _wait_until_server_can_be_told() -> None:
     listener = current_listener()
     away = wait_for_server(lambda text: tell(listener, Notice(text)))
     if away is None:
@@ -113,9 +122,9 @@ def _be_heard() -> None:
 
 
 def conclude(setting: RunContext, executed: Executed, request: Request) -> State[Any]:
-    """Tell what came of a case, compare it with its baseline, and return the final state.
+    """Emit events of failures, compare with the baseline, and return the final state.
 
-    A suite on another host learns it from the report that stays with the flow run.
+    A case of a suite leaves a report with its flow run, which the suite reads.
     """
     title = setting.case.title
     state = remember_end(final_state(executed, title))
@@ -124,32 +133,35 @@ def conclude(setting: RunContext, executed: Executed, request: Request) -> State
         announce_failure(title, (state.message or "").removeprefix(f"{title} "), about)
     if request.baseline is None and request.suite is None:
         return state
-    there = read_campaign(setting.results)
+    campaign = read_campaign(setting.results)
     # A retry has nothing to execute where the first attempt died between the last run and here.
-    has_runs = bool(executed.records or there.runs_of(setting.flow_run))
-    looked = None
+    has_runs = bool(executed.records or campaign.runs_of(setting.flow_run))
+    comparison = None
     if request.baseline is not None and has_runs and not executed.interrupted:
-        looked = _compared(setting, request, request.baseline)
-        message = f"{state.message}; {looked.verdict}"
+        comparison = _compare(setting, request, request.baseline)
+        message = f"{state.message}; {comparison.verdict}"
         state = remember_end(state.model_copy(update={"message": message}))
     if request.suite is not None:
         ours = setting.flow_run.get("id")
-        runs = [run for run, one in there.records.items() if one.flow_run.get("id") == ours]
+        runs = [
+            run for run, record in campaign.records.items() if record.flow_run.get("id") == ours
+        ]
         last = executed.records[-1:]
         failure = failure_after(last[0], request.wanted) if last else NO_FAILURE
-        tell_suite(CaseReport(tuple(runs), looked, failure))
+        tell_suite(CaseReport(tuple(runs), comparison, failure))
     return state
 
 
-def _compared(setting: RunContext, request: Request, baseline: str) -> Looked:
-    """Compare a case; of a suite's, the suite tells what is left among all cases."""
+def _compare(setting: RunContext, request: Request, baseline: str) -> Looked:
+    """Compare a case; regressions of a suite's case are told by the suite, corrected for all."""
     title = setting.case.title
-    looked = Baseline(baseline, request.comparison_rule).look(title, setting.results)
+    comparison = Baseline(baseline, request.comparison_rule).look(title, setting.results)
     about = "" if baseline == PREVIOUS else f" against {baseline}"
-    tell(setting.listener, Notice(f"{title}{about}: {looked.summary}"))
-    for found in looked.regressions if request.suite is None else ():
-        tell(setting.listener, Notice(f"regression: {found.text}"))
-        announce_regression(found, setting.results, baseline)
-    if looked.page:
-        Showcase().show("markdown", key_of("comparison", title), looked.page, looked.summary)
-    return looked
+    tell(setting.listener, Notice(f"{title}{about}: {comparison.summary}"))
+    for regression in comparison.regressions if request.suite is None else ():
+        tell(setting.listener, Notice(f"regression: {regression.text}"))
+        announce_regression(regression, setting.results, baseline)
+    if comparison.page:
+        key = key_of("comparison", title)
+        Showcase().show("markdown", key, comparison.page, comparison.summary)
+    return comparison

@@ -1,7 +1,9 @@
 """Tasks and flows that are Prefect's inside a flow run, and plain calls without one.
 
 ``benchyard run --direct`` executes the same functions as a flow run does, and does not import
-Prefect, which takes longer than many a case.
+Prefect, which takes longer than many a case. What a task may do differs from Prefect's own
+decorator: it returns nothing to later tasks (they have the session), it is never cached, and a
+failure of one keeps no other from starting (every edge is ``allow_failure``).
 """
 
 import sys
@@ -17,28 +19,28 @@ from benchyard.core.errors import StepFailedError, StepNotBegunError
 if TYPE_CHECKING:
     from prefect import Flow
 
-Of = TypeVarTuple("Of")
-Given = ParamSpec("Given")
-Returned = TypeVar("Returned")
+Arguments = TypeVarTuple("Arguments")
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
 
 
 class TaskRun(Protocol):
-    """A task run that was called or submitted; later ones wait for it."""
+    """A task run that was called or submitted: what later ones name in ``wait_for``."""
 
     def wait(self) -> object:
         """Return once it has ended, however it ended."""
         ...
 
 
-class Called:
-    """A task run that was called: it has ended."""
+class EndedTaskRun:
+    """A task run that was called, and so has ended."""
 
     def wait(self) -> None:
         """Return."""
 
 
 class _Thread(threading.Thread):
-    """A task that was submitted without Prefect."""
+    """A task run that was submitted without Prefect."""
 
     def __init__(self, work: Callable[[], None], name: str) -> None:
         super().__init__(target=copy_context().run, args=(work,), name=name, daemon=True)
@@ -50,139 +52,141 @@ class _Thread(threading.Thread):
 
 
 @dataclass(frozen=True)
-class Task(Generic[*Of]):
-    """A function that is executed as a task run where a flow run is under way.
+class Task(Generic[*Arguments]):
+    """A function that is executed as a task run of Prefect's inside a flow run.
 
     Args:
-        work: The function; a ``StepNotBegunError`` that it raises makes its task run Skipped.
-        run_name: Template of the task run's name, of the function's parameters.
-        retries: How often it is executed again after it failed.
-        goes_on: Tells after a failure whether it is executed again.
+        function: A ``StepNotBegunError`` that it raises makes its task run end as Skipped, a state
+            of type Completed.
+        run_name: Prefect's ``task_run_name``: a template with the function's parameters.
+        retries: Prefect's ``retries``.
+        may_retry: Prefect's ``retry_condition_fn``, without arguments.
     """
 
-    work: Callable[[*Of], object]
+    function: Callable[[*Arguments], object]
     run_name: str
     retries: int = 0
-    goes_on: Callable[[], bool] = lambda: True
+    may_retry: Callable[[], bool] = lambda: True
 
     @property
     def name(self) -> str:
-        """What Prefect's UI calls it."""
-        return self.work.__name__.replace("_", "-")
+        """What Prefect calls the task."""
+        return self.function.__name__.replace("_", "-")
 
-    def repeated(self, retries: int, goes_on: Callable[[], bool]) -> "Task[*Of]":
-        """Return this task with retries."""
-        return replace(self, retries=retries, goes_on=goes_on) if retries else self
+    def with_retries(self, retries: int, may_retry: Callable[[], bool]) -> "Task[*Arguments]":
+        """Return this task with retries, as Prefect's ``with_options`` does."""
+        return replace(self, retries=retries, may_retry=may_retry) if retries else self
 
-    def __call__(self, *of: *Of, wait_for: Iterable[TaskRun] = ()) -> TaskRun:
-        """Execute it now; raises what it raises."""
+    def __call__(self, *arguments: *Arguments, wait_for: Iterable[TaskRun] = ()) -> TaskRun:
+        """Execute it now, in this thread; raises what it raises."""
         if flow_run_under_way():
-            return self._of_prefect(*of, wait_for=edges(wait_for))
-        self.work(*of)
-        return Called()
+            return self._prefect_task(*arguments, wait_for=_upstream(wait_for))
+        self.function(*arguments)
+        return EndedTaskRun()
 
-    def submit(self, *of: *Of, wait_for: Sequence[TaskRun]) -> TaskRun:
+    def submit(self, *arguments: *Arguments, wait_for: Sequence[TaskRun]) -> TaskRun:
         """Execute it in a thread once all of ``wait_for`` have ended; raises nothing."""
         if flow_run_under_way():
-            return self._of_prefect.submit(*of, wait_for=edges(wait_for))
+            return self._prefect_task.submit(*arguments, wait_for=_upstream(wait_for))
 
-        def work() -> None:
+        def execute() -> None:
             wait(wait_for)
-            self._try(*of)
+            self._execute_with_retries(*arguments)
 
-        return _Thread(work, self.name)
+        return _Thread(execute, self.name)
 
-    def _try(self, *of: *Of) -> None:
-        for left in range(self.retries, -1, -1):
+    def _execute_with_retries(self, *arguments: *Arguments) -> None:
+        for retries_left in range(self.retries, -1, -1):
             try:
-                self.work(*of)
+                self.function(*arguments)
                 break
             except StepNotBegunError:
                 break
             except StepFailedError:
-                if not left or not self.goes_on():
+                if not retries_left or not self.may_retry():
                     break
 
     @cached_property
-    def _of_prefect(self) -> Any:
-        import prefect  # noqa: PLC0415 - it is there
-        from prefect.cache_policies import NO_CACHE  # noqa: PLC0415 - it is there
+    def _prefect_task(self) -> Any:
+        import prefect  # noqa: PLC0415 - it is imported already
+        from prefect.cache_policies import NO_CACHE  # noqa: PLC0415 - it is imported already
 
-        def goes_on(*_: Any) -> bool:  # Prefect calls no bound method here
-            return self.goes_on()
+        def retry_condition(*_: Any) -> bool:  # Prefect calls no bound method here
+            return self.may_retry()
 
         return prefect.Task(
-            self._state_of,
+            self._function_for_prefect,
             name=self.name,
             task_run_name=self.run_name,
             retries=self.retries,
-            retry_condition_fn=goes_on if self.retries else None,
+            retry_condition_fn=retry_condition if self.retries else None,
             cache_policy=NO_CACHE,  # a measurement is never answered from a cache
             persist_result=False,  # and a live session never stored
         )
 
     @property
-    def _state_of(self) -> Callable[[*Of], object]:
-        """The function as Prefect calls it.
+    def _function_for_prefect(self) -> Callable[[*Arguments], object]:
+        """The function as Prefect calls it, without what it returns.
 
-        What the work returns is not: Prefect would take whatever later task is given a part of it
-        for a dependent of this one, and draw an edge.
+        Prefect would draw an edge from this task run to each later one that is given a part of
+        the result.
         """
-        from prefect.states import Completed  # noqa: PLC0415 - it is there
+        from prefect.states import Completed  # noqa: PLC0415 - it is imported already
 
-        @wraps(self.work)
-        def work(*of: *Of) -> object:
+        @wraps(self.function)
+        def execute(*arguments: *Arguments) -> object:
             try:
-                self.work(*of)
+                self.function(*arguments)
             except StepNotBegunError as reason:
                 return Completed(name="Skipped", message=str(reason))
-            return Called()
+            return EndedTaskRun()
 
-        return work
-
-
-def task(run_name: str) -> Callable[[Callable[[*Of], object]], Task[*Of]]:
-    """Make a task of a function."""
-    return lambda work: Task(work, run_name)
+        return execute
 
 
-def edges(runs: Iterable[TaskRun]) -> list[Any]:
-    """Return what Prefect is told to wait for: a failure keeps nothing from starting."""
-    from prefect import allow_failure  # noqa: PLC0415 - it is there
+def task(run_name: str) -> Callable[[Callable[[*Arguments], object]], Task[*Arguments]]:
+    """Make a task of a function; ``run_name`` is Prefect's ``task_run_name``."""
+    return lambda function: Task(function, run_name)
 
-    return [run if isinstance(run, Called) else allow_failure(run) for run in runs]
+
+def _upstream(runs: Iterable[TaskRun]) -> list[Any]:
+    """Return Prefect's ``wait_for``: a failure upstream keeps no task from starting."""
+    from prefect import allow_failure  # noqa: PLC0415 - it is imported already
+
+    return [run if isinstance(run, EndedTaskRun) else allow_failure(run) for run in runs]
 
 
 def wait(runs: Iterable[TaskRun]) -> None:
-    """Return once all have ended."""
+    """Return once all task runs have ended."""
     for run in runs:
         run.wait()
 
 
 def flow(
-    name: str, hooks: Callable[[], dict[str, Any]]
-) -> "Callable[[Callable[Given, Returned]], Flow[Given, Returned]]":
+    name: str, options: Callable[[], dict[str, Any]]
+) -> "Callable[[Callable[Parameters, Result]], Flow[Parameters, Result]]":
     """Make a flow of a function where Prefect is imported already; else it stays as it is.
 
     Args:
         name: Of the flow.
-        hooks: Returns further arguments of Prefect's decorator; imports Prefect.
+        options: Returns further options of ``prefect.flow``, its hooks among them; it may import
+            Prefect.
     """
 
-    def made(function: Callable[Given, Returned]) -> "Flow[Given, Returned]":
+    def decorate(function: Callable[Parameters, Result]) -> "Flow[Parameters, Result]":
         if "prefect" not in sys.modules:
-            return cast("Flow[Given, Returned]", function)
-        import prefect  # noqa: PLC0415 - it is there
+            return cast("Flow[Parameters, Result]", function)
+        import prefect  # noqa: PLC0415 - it is imported already
 
-        return prefect.flow(name=name, persist_result=False, **hooks())(function)
+        return prefect.flow(name=name, persist_result=False, **options())(function)
 
-    return made
+    return decorate
 
 
 def flow_run_under_way() -> bool:
-    """Tell whether this is executed by a flow of Prefect's."""
+    """Tell whether this is executed inside a flow run of Prefect's."""
     if "prefect" not in sys.modules:
         return False
-    from prefect.context import FlowRunContext  # noqa: PLC0415 - it is there
+    from prefect.context import FlowRunContext  # noqa: PLC0415 - it is imported already
 
     return FlowRunContext.get() is not None

@@ -1,4 +1,8 @@
-"""What the UI shows of the stages of a case."""
+"""What Prefect's UI shows of a case beside its task runs: progress, results, failures, retries.
+
+A listener of the case's progress events (``benchyard.run.progress``) makes these artifacts, emits
+events of runs, and looks whether the server answers, all while nothing is measured.
+"""
 
 import logging
 import os
@@ -36,44 +40,41 @@ logger = logging.getLogger(__name__)
 
 #: Kinds of keys; the words before them tell what an artifact shows.
 RETRIES, RETRY_TABLE, RESULT, PROGRESS = "retries", "retry-table", "result", "progress"
-#: A progress that changes more often tells nobody more.
+#: The progress artifact changes no more often.
 _PROGRESS_SECONDS = 1.0
-#: The lab's page is made anew so often even if nothing fails, for the rates.
+#: The lab's page is made anew after this time even if nothing failed: its rates change.
 _LAB_PAGE = timedelta(hours=1)
-#: So long its results are looked for; what was found counts, and the next look goes on there.
+#: The search for the lab's results ends after this time (s); the next one goes on from there.
 _LOOK_SECONDS = 5.0
-#: Longest picture, as SVG; in the page it takes a third more.
+#: Longest picture (bytes of SVG); base64 in the page makes it a third longer.
 _LARGEST_PICTURE = 150_000
-#: What cannot be markup of the page that it becomes part of.
+#: An address that cannot hold markup of the page that it becomes part of.
 _EXPLORER_URL = re.compile(r"https?://[A-Za-z0-9.:\[\]_/-]+")
 
 
 def shown(setting: RunContext, request: Request) -> Listener:
-    """Return who listens to a case: whoever did, the UI, and the watch of the server.
-
-    The UI shows how far it is and what came of it, while nothing is measured.
-    """
-    watch, screen = Watch(), _Screen(setting, request)
+    """Return a listener for the case of a flow run; who listened before hears everything first."""
+    watch, artifacts = Watch(), _CaseArtifacts(setting, request)
 
     def hear(event: Event) -> None:
         tell(setting.listener, event)
         match event:
             case QuietMoment():
                 watch.hear(event)
-                screen.progress(event)
+                artifacts.show_moment(event)
             case RunEnded(record, folder):
-                screen.ended += 1
+                artifacts.ended += 1
                 announce_run(record, folder)
             case Summarized():
-                screen.summarized(event)
+                artifacts.show_summary(event)
             case _:
                 pass
 
     return hear
 
 
-class _Screen:
-    """What the UI shows of one case."""
+class _CaseArtifacts:
+    """The artifacts of one case in Prefect's UI."""
 
     def __init__(self, setting: RunContext, request: Request) -> None:
         self._setting = setting
@@ -85,22 +86,22 @@ class _Screen:
         self._shown_at = 0.0
         self._began = datetime.now(UTC)
 
-    def summarized(self, event: Summarized) -> None:
-        """Show what came of the case."""
+    def show_summary(self, event: Summarized) -> None:
+        """Show the results of the case."""
         self._showcase.reopen()
         try:
             self._show(event.case, event.results)
         except Exception as error:  # the case is done; a page must not fail it
-            logger.debug("could not show what came of %s", event.case, exc_info=True)
+            logger.debug("could not show the results of %s", event.case, exc_info=True)
             self._showcase.give_up(error)
 
     # -- progress
 
-    def progress(self, event: QuietMoment) -> None:
-        """Show how far it is, at most once a second."""
+    def show_moment(self, event: QuietMoment) -> None:
+        """Show which share of the runs is done, and what follows; at most once a second."""
         now = time.monotonic()
         if self._todo is None:
-            self._todo = self._count()
+            self._todo = self._count_missing()
         elif now - self._shown_at < _PROGRESS_SECONDS:
             return
         self._shown_at = now
@@ -108,7 +109,7 @@ class _Screen:
         what = f"run {event.run}, {self.ended + 1} of {self._todo} to do: {event.next}"
         self._show_progress(min(percent, 99.9), f"{event.case}: {what}")
 
-    def _count(self) -> int:
+    def _count_missing(self) -> int:
         done = () if self._request.force else Results(self._setting.results).done()
         return sum(1 for run in self._request.wanted if run not in done)
 
@@ -119,7 +120,7 @@ class _Screen:
         else:
             self._showcase.update_progress(self._progress, percent, text)
 
-    # -- what came of it
+    # -- results
 
     def _show(self, title: str, results: Path) -> None:
         runs = Results(results).failed()
@@ -149,13 +150,13 @@ class _Screen:
 def _show_failures(
     showcase: Showcase, keys: tuple[str, str], whose: str, folders: Iterable[Path], page: str
 ) -> list[StepTry]:
-    """Show what failed and was retried of late, and return what was executed.
+    """Show the steps that failed or were retried lately, and return all that were executed.
 
     Args:
-        keys: Of the table and of the page.
+        keys: Keys of the table and of the page.
         whose: Title of a case, or ``the lab``.
-        folders: With results; one run may lie in several of them.
-        page: Of the explorer.
+        folders: Folders with results; one run may lie in several of them.
+        page: Path of the explorer's page to link to.
     """
     tries = collect(folders).since(datetime.now(UTC) - timedelta(days=DAYS)).tries
     each = {(one.case, one.run, one.host, one.started_at): one for one in tries}
@@ -168,10 +169,10 @@ def _show_failures(
 
 
 def _folders_of_lab(root: str) -> list[Path]:
-    """Return the results folders on this host with runs of late, as the catalogue knows them.
+    """Return the results folders on this host with recent runs, as the catalogue knows them.
 
     Args:
-        root: Where cases are looked for, unless a lab says which folders are its.
+        root: Folder with cases; a lab names its own folders in the environment instead.
     """
     from benchyard.catalogue.catalogue import Catalogue  # noqa: PLC0415 - takes long, seldom needed
 
@@ -192,7 +193,7 @@ def _summary(results: Path) -> dict[str, Json]:
 
 
 def _records(runs: Iterable[RunFolder]) -> list[RunRecord]:
-    """Return the records of runs that can be read."""
+    """Return the records of those runs whose records can be read."""
     found: list[RunRecord] = []
     for run in runs:
         with suppress(RecordError):
@@ -205,7 +206,7 @@ def _page_of_case(results: Path) -> str:
 
 
 def _to_explorer(page: str) -> str:
-    """Return a line that leads to a page of the explorer; empty if none is known."""
+    """Return a line with the address of the explorer's page; empty if no explorer is known."""
     url = os.environ.get(EXPLORER, "")
     if not _EXPLORER_URL.fullmatch(url):
         return ""
@@ -213,7 +214,7 @@ def _to_explorer(page: str) -> str:
 
 
 def _picture(results: Path, summary: Mapping[str, Json]) -> tuple[int, str] | None:
-    """Draw the curves of one run, with fewer points where they would get too large."""
+    """Return a run and its curves as SVG, with fewer points where that would be too long."""
     run = run_to_draw(results, summary)
     if run is None:
         return None

@@ -1,4 +1,7 @@
-"""The tasks of a suite, and its turns on this host. What follows which: ``flows.execute_suite``."""
+"""The tasks of a suite, and its turns on this host; their order is in ``flows.execute_suite``.
+
+A turn is a child flow run of ``execute-case``: runs of one case, executed in one go.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
@@ -48,26 +51,27 @@ from tasks.flow_run import (
 from tasks.prefect_internals import UNCACHED
 from tasks.trust import refuse_beyond_reach
 
-#: The artifact's key: the UI keeps its history.
+#: Key of the artifact, whose history the UI keeps.
 KEY = "suite"
-#: More rows are no table for people; the file has all.
+#: The artifact has no more rows; the suite's file has all.
 _MOST_ROWS = 1000
-_NAMED = 5
+#: The final state's message names no more cases.
+_MOST_NAMED = 5
 
 
-def request_of_flow_run(asked: SuiteRequest) -> SuiteRequest:
-    """Return what this flow run is asked for; a schedule measures anew, and compares.
+def request_of_flow_run(requested: SuiteRequest) -> SuiteRequest:
+    """Return the request, with what a schedule adds: new campaigns, compared with the last ones.
 
     Raises:
-        InputError: If the request cannot be meant.
+        InputError: If the request contradicts itself, or names what is not there or not allowed.
     """
     caller = current_caller()
     if caller is not None:
         caller.begin()
     request = replace(
-        asked,
-        campaign=campaign_of_flow_run(asked.campaign, filtered=asked.is_filtered),
-        baseline=baseline_of_flow_run(asked.baseline),
+        requested,
+        campaign=campaign_of_flow_run(requested.campaign, filtered=requested.is_filtered),
+        baseline=baseline_of_flow_run(requested.baseline),
     )
     refuse_beyond_reach(
         cases=request.cases,
@@ -85,24 +89,24 @@ def request_of_flow_run(asked: SuiteRequest) -> SuiteRequest:
 def plan_suite(request: SuiteRequest, began: datetime) -> SuitePlan:
     """Choose and order the runs.
 
-    What only a look at all inputs can tell is looked at while nothing is measured on this host:
-    reading gigabytes would disturb it.
+    Which cases have changed is known only after all inputs are read, gigabytes at times. That
+    would disturb a measurement, so it holds this host's lock.
 
     Raises:
         InputError: If the request selects nothing.
-        TestbedBusyError: If this host measures, it matters, and waiting is not wanted.
+        TestbedBusyError: If something is measured on this host, and the request is not to wait.
     """
     registry = resources.find(Path(folder) for folder in request.resources)
     if request.pool:
-        plan, said = make_suite_plan(request, registry, began), []
+        plan, warnings = make_suite_plan(request, registry, began), []
     else:
         with hold_testbed("looking which cases have changed", wait=request.wait):
             plan = make_suite_plan(request, registry, began)
-        said = foresee(plan, request)
+        warnings = foresee(plan, request)
     logger = get_run_logger()
     seed = "" if plan.seed is None else f", in random order with seed {plan.seed}"
     logger.info("%d runs of %d cases to execute%s", len(plan.runs), len(plan.entries), seed)
-    for text in said:
+    for text in warnings:
         logger.warning("%s", text)
         tell(current_listener(), Notice(text))
     return plan
@@ -111,10 +115,10 @@ def plan_suite(request: SuiteRequest, began: datetime) -> SuitePlan:
 def execute_here(
     request: SuiteRequest, course: SuiteCourse, execute_case: Callable[..., Any]
 ) -> str:
-    """Execute a course on this host; return why it was stopped, or nothing.
+    """Execute the turns of a suite on this host; return why it was stopped, empty if it was not.
 
     Args:
-        execute_case: The flow; tasks are below flows and cannot know it.
+        execute_case: The flow, which this module may not import: ``flows`` imports ``tasks``.
     """
 
     def execute(child: Request) -> TurnEnd:
@@ -125,7 +129,7 @@ def execute_here(
     here, stop = this_testbed(), Event()
     place = Place(here.name or here.host, here)
     base = request.request_of_case(suite=flow_run_id())
-    # The suite's own heartbeat says that all is well; each child's would cost a second.
+    # The suite sends a heartbeat; one of each child's own would cost a second at its end.
     with (
         temporary_settings({PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None}),
         two_stage_ctrl_c(stop.set),
@@ -138,9 +142,9 @@ def execute_here(
 def compare_suite(
     summary: Summary, entries: Sequence[ChosenCase], request: SuiteRequest
 ) -> Summary:
-    """Compare what was done with the baseline, and tell of each regression as an event.
+    """Compare all cases with the baseline, and emit an event for each regression.
 
-    What testbeds compared is judged together.
+    Testbeds have compared their cases already: here their p-values are corrected for all together.
     """
     baseline = Baseline(request.baseline or "", request.comparison_rule)
     compared = (
@@ -153,17 +157,17 @@ def compare_suite(
         if entry.results is None or not line.compared:
             continue
         logger.info("%s against %s: %s", line.title, baseline.text, line.compared)
-        for found in line.regressions:
-            logger.warning("regression: %s", found.text)
-            announce_regression(found, entry.results, baseline.text)
+        for regression in line.regressions:
+            logger.warning("regression: %s", regression.text)
+            announce_regression(regression, entry.results, baseline.text)
     return compared
 
 
 @task(name="summarize-suite", task_run_name="summarize-suite", **UNCACHED)
 def summarize_suite(summary: Summary, request: SuiteRequest) -> None:
-    """Keep the summary in a file, and show it in the UI and in the log.
+    """Write the summary to a file, an artifact and the log.
 
-    A full disk, or a server that is away, is told and ends no suite.
+    A full disk, or a server that is away, becomes a warning and fails no suite.
     """
     flow_run, logger = this_flow_run(), get_run_logger()
     try:
@@ -192,7 +196,7 @@ def _show(summary: Summary, file: str) -> None:
 
 
 def suite_state(summary: Summary, stopped: str) -> State[Any]:
-    """Return the state that tells the truth: Failed as soon as anything did not work.
+    """Return the final state: Cancelled if stopped, Failed if any case is bad, else Completed.
 
     Args:
         stopped: Why somebody stopped it; empty if nobody did.
@@ -201,7 +205,7 @@ def suite_state(summary: Summary, stopped: str) -> State[Any]:
     if stopped:
         return Cancelled(message=f"{stopped}; {sentence}")
     if summary.bad:
-        named = some([line.title for line in summary.bad], _NAMED)
+        named = some([line.title for line in summary.bad], _MOST_NAMED)
         message = f"{sentence}; not as wanted: {named}; a retry goes on there"
         return Failed(message=message, data=CaseFailedError(message))
     worse = [line for line in summary.lines if line.regressions]

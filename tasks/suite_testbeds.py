@@ -1,4 +1,4 @@
-"""What Prefect knows of the testbeds of a pool, and of the flow runs that a suite began there."""
+"""The testbeds of a work pool, and a suite's child flow runs there, as the server has them."""
 
 import logging
 from collections.abc import Iterator, Mapping
@@ -22,16 +22,16 @@ from tasks.busy_flow_runs import close_flow_run, close_open, online_workers
 from tasks.prefect_internals import each_of, our_client
 
 FLOW = "execute-case"
-#: Prefect's variables in which the workers of a lab tell what their hosts are.
+#: Prefix of the Prefect variables in which the workers of a lab describe their hosts.
 PREFIX = "benchyard_testbed_"
 #: The deployment to take where a pool has several.
-_USUAL = "testbed"
+_PREFERRED = "testbed"
 
 logger = logging.getLogger(__name__)
 
 
 def deployment_of(client: SyncPrefectClient, pool: str) -> DeploymentResponse:
-    """Return what executes a case on the testbeds of a pool.
+    """Return the deployment of ``execute-case`` in a pool.
 
     Raises:
         InputError: If there is none.
@@ -45,13 +45,13 @@ def deployment_of(client: SyncPrefectClient, pool: str) -> DeploymentResponse:
             f"the work pool '{pool}' has no deployment of {FLOW}; benchyard deploy makes one in "
             "the pool testbeds; leave the pool out to execute on this host"
         )
-    return min(found, key=lambda one: (one.name != _USUAL, one.name))
+    return min(found, key=lambda one: (one.name != _PREFERRED, one.name))
 
 
 def offer(client: SyncPrefectClient, deployment: UUID, case: str) -> None:
-    """Let a deployment take a case that was not there yet when it was made.
+    """Add a case to the choices in a deployment's parameter schema.
 
-    Its form offers the cases known then, and Prefect refuses any other.
+    The choices are the cases that were there at the deploy; Prefect refuses any other.
     """
     schema = client.read_deployment(deployment).parameter_openapi_schema or {}
     known: list[str] = schema.get("properties", {}).get("case", {}).get("enum", [])
@@ -61,15 +61,15 @@ def offer(client: SyncPrefectClient, deployment: UUID, case: str) -> None:
 
 
 def testbeds_of(client: SyncPrefectClient, pool: str) -> tuple[list[Place], list[Place]]:
-    """Return the testbeds of a pool that take work, and those whose worker is offline.
+    """Return the testbeds of a pool whose worker is online, and those whose worker is offline.
 
-    Where none takes work, but a worker may be there that told nothing of itself, the default queue
-    takes it.
+    Testbeds whose queue is paused are in neither. If none is online that has described its host,
+    but some worker may be there, one place without a name stands for the default queue.
     """
     queues = each_of(partial(client.read_work_queues, work_pool_name=pool))
     paused = {queue.name: queue.is_paused for queue in queues}
     online = online_workers(client, pool)
-    ours = [place for place in map(_place, _told(client)) if place.queue in paused]
+    ours = [place for place in map(_place, _descriptions(client)) if place.queue in paused]
     working = [place for place in ours if not paused[str(place.queue)]]
     there = [place for place in working if place.name in online]
     if not there and (not ours or online - {place.name for place in ours}):
@@ -77,8 +77,8 @@ def testbeds_of(client: SyncPrefectClient, pool: str) -> tuple[list[Place], list
     return there, [place for place in working if place.name not in online]
 
 
-def _told(client: SyncPrefectClient) -> Iterator[dict[str, Json]]:
-    """Yield what testbeds told; Prefect's own ``read_variables`` knows neither names nor pages."""
+def _descriptions(client: SyncPrefectClient) -> Iterator[dict[str, Json]]:
+    """Yield how testbeds describe themselves; ``read_variables`` takes no filter and no page."""
 
     def ask(**page: int) -> list[dict[str, Any]]:
         question = {"variables": {"name": {"like_": PREFIX}}, **page}
@@ -89,17 +89,18 @@ def _told(client: SyncPrefectClient) -> Iterator[dict[str, Json]]:
             yield variable["value"]
 
 
-def _place(told: Mapping[str, Json]) -> Place:
-    """Return a testbed as a place; its worker has its name."""
-    queue = str(told.get("queue"))
-    return Place(str(told.get("name") or queue), told_testbed(told), queue)
+def _place(description: Mapping[str, Json]) -> Place:
+    """Return a testbed as a place, which has the name of its worker."""
+    queue = str(description.get("queue"))
+    return Place(str(description.get("name") or queue), told_testbed(description), queue)
 
 
 def close_children(flow: Flow[..., Any], flow_run: FlowRun, state: State[Any]) -> None:  # noqa: ARG001
-    """Cancel what waits for a testbed, and close what was executed in the suite's own process.
+    """End the child flow runs of a suite that crashed or was cancelled; a hook of Prefect's.
 
-    A case that a testbed is busy with goes on: what it finishes is kept. A hook of Prefect's, for
-    a suite that crashed or was cancelled; it must not fail, whatever the server does.
+    Those that wait for a testbed are cancelled, those of the suite's own process end as it did. A
+    case that a testbed executes goes on: what it finishes is kept. The hook must not fail, whatever
+    the server does.
     """
     why = f"its suite ended as {state.name}"
     end = Crashed(message=why) if state.is_crashed() else Cancelled(message=why)
@@ -115,22 +116,22 @@ def close_children(flow: Flow[..., Any], flow_run: FlowRun, state: State[Any]) -
 
 
 def cancel_waiting(client: SyncPrefectClient, suite: UUID, why: str) -> None:
-    """Cancel the children of a suite that wait for a testbed."""
+    """Cancel the child flow runs of a suite that wait for a testbed."""
     for child in _children(client, suite):
         if child.state and child.state.is_scheduled() and child.deployment_id is not None:
             cancel(client, child.id, why)
 
 
 def cancel(client: SyncPrefectClient, flow_run: UUID, why: str) -> None:
-    """Let a flow run that nobody executes end as cancelled."""
+    """Set a flow run that no process executes to Cancelled."""
     client.set_flow_run_state(flow_run, Cancelled(message=why), force=True)
 
 
 def _children(client: SyncPrefectClient, suite: UUID) -> list[FlowRun]:
-    """Return the children that have not ended."""
-    open_ones = {
+    """Return the child flow runs that have not ended."""
+    not_ended = {
         "parent_flow_run_id": {"any_": [suite]},
         "state": {"type": {"any_": ["SCHEDULED", "PENDING", "RUNNING", "PAUSED"]}},
     }
-    chosen = FlowRunFilter.model_validate(open_ones)
+    chosen = FlowRunFilter.model_validate(not_ended)
     return [*each_of(partial(client.read_flow_runs, flow_run_filter=chosen))]

@@ -1,8 +1,8 @@
-"""The turns of a suite on the testbeds of a lab, each as a flow run of its deployment.
+"""The turns of a suite on the testbeds of a lab, each a flow run of the deployment.
 
-Prefect's queues bound what a testbed executes at once, and its workers tell which are alive. What a
-queue cannot do is done here: choose by what a case requires, keep a case on one testbed, and move
-what waits for a testbed that has gone.
+Prefect's work queues bound what a testbed executes at a time, and its workers' states tell which
+testbeds are online. The rest is done here, in one loop that polls the server: choose a testbed by
+what a case requires, keep a case on one testbed, and move what waits for one that is offline.
 """
 
 import time
@@ -32,28 +32,28 @@ from tasks.parameters import reference
 from tasks.prefect_internals import our_client
 from tasks.suite_testbeds import cancel, cancel_waiting, deployment_of, offer, testbeds_of
 
-#: Between two looks at the flow runs under way; the server is asked once for all of them.
+#: Between two polls of the flow runs under way (s), one request for all of them.
 POLL_SECONDS = 2.0
-#: Between two looks at which testbeds are there.
+#: Between two polls of which testbeds are online (s).
 LOOK_SECONDS = 20.0
-#: How long a case waits for a testbed that meets it, once nothing else is under way.
+#: How long a case waits for a testbed that meets its requirements, once no turn is under way (s).
 PATIENCE_SECONDS = 600.0
-#: How long a case waits for a dead testbed where no other will do: a worker that only lost its
-#: server is heard of again by then.
+#: How long a case waits for an offline testbed where no other meets its requirements (s): a worker
+#: that only lost its connection is online again by then.
 GONE_SECONDS = 60.0
-#: How the message begins with which the lab's automation ends what has lost its host.
+#: How the state's message begins where the lab's automation ended a flow run (``automations``).
 _NO_HEARTBEAT = "no heartbeat"
 
 
 def execute_on_testbeds(request: SuiteRequest, course: SuiteCourse) -> str:
-    """Execute a course on the testbeds of a pool; return why it was stopped, or nothing."""
+    """Execute the turns of a suite on the testbeds of a pool; return why it was stopped, or ""."""
     stop, suite = Event(), UUID(str(flow_run_id()))
     with our_client() as client:
         dispatcher = _Dispatcher(client, suite, request, course)
         cancel_waiting(client, suite, "a retry of its suite begins anew")
         try:
             with two_stage_ctrl_c(stop.set):
-                while not stop.is_set() and dispatcher.has_more():
+                while not stop.is_set() and dispatcher.poll():
                     time.sleep(POLL_SECONDS)
         finally:
             if course.under_way:
@@ -62,7 +62,7 @@ def execute_on_testbeds(request: SuiteRequest, course: SuiteCourse) -> str:
 
 
 class _Dispatcher:
-    """Gives turns to testbeds, two to each at most, and hears how they end."""
+    """Submits turns to testbeds, two to each at most, and follows their flow runs."""
 
     def __init__(
         self, client: SyncPrefectClient, suite: UUID, request: SuiteRequest, course: SuiteCourse
@@ -71,70 +71,72 @@ class _Dispatcher:
         self._request, self._course = request, course
         self._pool = str(request.pool)
         self._deployment = deployment_of(client, self._pool).id
-        self._used: dict[str, float] = {}
-        self._there: Sequence[Place] = ()
-        self._dead_since: dict[Place, float] = {}
+        self._seconds_of_last_turn: dict[str, float] = {}
+        self._online: Sequence[Place] = ()
+        self._offline_since: dict[Place, float] = {}
         self._moved: set[int] = set()
-        self._looked_at = -LOOK_SECONDS
-        self._busy_at = time.monotonic()
-        self._is_away = False
+        self._testbeds_read_at = -LOOK_SECONDS
+        self._last_busy_at = time.monotonic()
+        self._server_is_away = False
 
-    def has_more(self) -> bool:
-        """Do what can be done now, and tell whether that was not all.
+    def poll(self) -> bool:
+        """Follow the flow runs, submit what testbeds can take; tell whether turns are left.
 
-        A server that is away is asked again.
+        A server that is away is polled again by the next call.
         """
         try:
-            self._look()
-            self._hear()
-            self._give()
+            self._read_testbeds()
+            self._follow()
+            self._submit_turns()
         except httpx.HTTPError as error:
-            if not self._is_away:
+            if not self._server_is_away:
                 get_run_logger().warning("the server does not answer, waiting for it: %s", error)
-            self._is_away, self._busy_at = True, time.monotonic()
+            self._server_is_away, self._last_busy_at = True, time.monotonic()
         else:
-            self._is_away = False
+            self._server_is_away = False
         return bool(self._course.left or self._course.under_way)
 
-    def _look(self) -> None:
-        """See which testbeds are there."""
+    def _read_testbeds(self) -> None:
         now = time.monotonic()
-        if now - self._looked_at >= LOOK_SECONDS:
-            self._there, dead = testbeds_of(self._client, self._pool)
-            self._dead_since = {place: self._dead_since.get(place, now) for place in dead}
-            self._looked_at = now
+        if now - self._testbeds_read_at >= LOOK_SECONDS:
+            self._online, offline = testbeds_of(self._client, self._pool)
+            since = self._offline_since
+            self._offline_since = {place: since.get(place, now) for place in offline}
+            self._testbeds_read_at = now
 
-    # -- giving
+    # -- submitting
 
-    def _give(self) -> None:
+    def _submit_turns(self) -> None:
         course, now = self._course, time.monotonic()
-        gone = [place for place, since in self._dead_since.items() if now - since >= GONE_SECONDS]
-        course.give_up_on(gone, self._there)
-        while taken := course.take(known_places(course, self._there)):
+        gone = [
+            place for place, since in self._offline_since.items() if now - since >= GONE_SECONDS
+        ]
+        course.give_up_on(gone, self._online)
+        while taken := course.take(known_places(course, self._online)):
             try:
-                self._begin(taken)
+                self._submit(taken)
             except BaseException:
                 if taken in course.under_way:
                     course.put_back(taken)
                 raise
         if course.under_way:
-            self._busy_at = now
-        elif now - self._busy_at > PATIENCE_SECONDS:
-            course.give_up([place for place in self._there if place.queue])
+            self._last_busy_at = now
+        elif now - self._last_busy_at > PATIENCE_SECONDS:
+            course.give_up([place for place in self._online if place.queue])
 
-    def _begin(self, taken: Taken) -> None:
+    def _submit(self, taken: Taken) -> None:
         try:
-            taken.flow_run = str(self._created(taken).id)
+            taken.flow_run = str(self._create_flow_run(taken).id)
         except httpx.HTTPStatusError as error:
             if error.response.status_code >= 500:
                 raise
             self._course.end(taken, End.FAILED, f"Prefect refuses it: {error}")
             return
-        # How long one of unknown length will have taken is not known: the longest rest is safe.
+        # Before the next turn the host rests by what this one takes; if unknown, as long as any.
         length = self._course.seconds_of_run(taken.turn)
-        self._used[taken.place.host] = LONGEST / SHARE if length is None else length
+        self._seconds_of_last_turn[taken.place.host] = LONGEST / SHARE if length is None else length
 
-    def _created(self, taken: Taken) -> FlowRun:
+    def _create_flow_run(self, taken: Taken) -> FlowRun:
         entry = self._course.entries[taken.turn.case]
         name = reference(entry.case, Path.cwd()) if entry.case else ""
         offer(self._client, self._deployment, name)
@@ -144,26 +146,26 @@ class _Dispatcher:
             runs=entry.wanted,
             only=taken.turn.runs,
             force=entry.again,
-            rest_first=self._used.get(taken.place.host, 0.0),
+            rest_first=self._seconds_of_last_turn.get(taken.place.host, 0.0),
             campaign=entry.campaign,
-            # A turn is not yet a case: the last one compares all of them.
+            # The last turn of a case compares all runs of it.
             baseline=self._request.baseline if self._course.ends_case(taken) else None,
         )
-        made = run_deployment(  # pyright: ignore[reportUnknownVariableType] - two ways in one
+        flow_run = run_deployment(  # pyright: ignore[reportUnknownVariableType] - sync and async
             self._deployment,
             parameters=asdict(child),
             flow_run_name=entry.title,
             timeout=0,
             as_subflow=True,
-            # The client may repeat a question whose answer was lost.
+            # The client may repeat a request whose answer was lost.
             idempotency_key=str(uuid4()),
             work_queue_name=taken.place.queue,
         )
-        return cast("FlowRun", made)
+        return cast("FlowRun", flow_run)
 
-    # -- hearing
+    # -- following
 
-    def _hear(self) -> None:
+    def _follow(self) -> None:
         under_way = {UUID(taken.flow_run): taken for taken in self._course.under_way}
         if not under_way:
             return
@@ -184,14 +186,14 @@ class _Dispatcher:
             cancel_waiting(self._client, self._suite, "a case failed, and that is the end")
 
     def _is_stranded(self, place: Place, state: State[object]) -> bool:
-        """Tell whether nobody is there any more who would begin what a testbed was given."""
+        """Tell whether no worker is left to begin a flow run that a testbed was given."""
         if state.is_pending():
-            return self._is_dead(place)
-        there = {one.name for one in self._there}
-        return state.is_scheduled() and bool(place.queue) and place.name not in there
+            return self._is_offline(place)
+        online = {one.name for one in self._online}
+        return state.is_scheduled() and bool(place.queue) and place.name not in online
 
-    def _is_dead(self, place: Place) -> bool:
-        return any(dead.name == place.name for dead in self._dead_since)
+    def _is_offline(self, place: Place) -> bool:
+        return any(one.name == place.name for one in self._offline_since)
 
     def _put_back(self, taken: Taken) -> None:
         title = self._course.entries[taken.turn.case].title
@@ -206,7 +208,7 @@ class _Dispatcher:
         if ended.how is not End.DONE and results is not None:
             seen = done_since(results, taken.turn.runs, taken.began_at)
         silent = (state.message or "").startswith(_NO_HEARTBEAT)
-        lost = state.is_crashed() and (silent or self._is_dead(taken.place))
+        lost = state.is_crashed() and (silent or self._is_offline(taken.place))
         if lost and not seen and taken.number not in self._moved:
             self._moved.add(taken.number)
             self._put_back(taken)

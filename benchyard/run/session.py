@@ -84,7 +84,7 @@ class Session:
         self._changed: tuple[str, ...] = ()
         self._spoilt: list[str] = []
         self._written: RunRecord | None = None
-        self._prepared = self._finished = False
+        self._prepared = False
 
     # -- before the steps
 
@@ -200,6 +200,14 @@ class Session:
         for said in self._spoilt:
             self._say_of_run(f": {said}")
 
+    def _outcome(self) -> Outcome:
+        outcome = self.steps.book.outcome()
+        if outcome is not Outcome.COMPLETED:
+            return outcome
+        if self.failure is not None:
+            return Outcome.FAILED
+        return Outcome.CANCELLED if self.steps.abandoned else outcome
+
     def write_record(self) -> RunRecord:
         """Write ``run.json`` and ``case-info.txt``; what completed is done with its checkpoint."""
         duration = self._timeline.since_start(self._timeline.now_ns())
@@ -228,8 +236,7 @@ class Session:
         return self._written
 
     def _record(self, duration: float) -> RunRecord:
-        outcome, resources = self.steps.book.outcome(), self._resources
-        broke = self.failure is not None and outcome is Outcome.COMPLETED
+        resources = self._resources
         told, imported = (resources.facts(), resources.imported()) if resources else ({}, {})
         names = sorted(self.case.resources)
         steps = self.steps.book.records(self._account.sampled)
@@ -240,7 +247,7 @@ class Session:
         return RunRecord(
             case=case_facts(self.case, content_of(subject)),
             run=self.run,
-            outcome=Outcome.FAILED if broke else outcome,
+            outcome=self._outcome(),
             started_at=self.started_at,
             ended_at=now(),
             duration_s=duration,
@@ -266,7 +273,6 @@ class Session:
     def checkpoint(self) -> None:
         """Declare the run done: everything is on disk before ``.done`` is."""
         finish_run(self.folder, self._say)
-        self._finished = True
         self._say_end(self.written)
 
     # -- what is told
@@ -331,7 +337,7 @@ class Session:
         self.steps.abandoned = not isinstance(error, Exception)
         self.abort()
         self.steps.wait_until_idle(_LAST_WORDS_SECONDS)
-        if self._prepared and not self._finished:
+        if self._prepared and not RunFolder(self.folder).is_done:
             if isinstance(error, OSError) and error.filename is None:
                 error.filename = str(self.folder)  # a write that fails does not say where
             if isinstance(error, Exception):

@@ -14,9 +14,8 @@ from prefect.settings import PREFECT_API_DATABASE_CONNECTION_URL
 from benchyard.core.model import Outcome
 from benchyard.results.folders import Results
 from benchyard.results.record import RunRecord
-from benchyard.run.progress import Event, StepStarted, Waiting, listening
 from flows.execute_case import execute_case
-from tests.conftest import RECORDED, MakeCase, ctrl_c, eventually, process, tree
+from tests.conftest import RECORDED, MakeCase, eventually, process, tree
 from tests.flows.conftest import ask, done, flow_run_of, record
 
 pytestmark = pytest.mark.slow
@@ -24,9 +23,6 @@ pytestmark = pytest.mark.slow
 #: Task runs of a run beside its steps, and of a flow run beside its runs.
 STAGES = ["initialize", "start-collector", "stop", "stop-collector", "keep-outputs", "record"]
 OF_A_RUN = len(STAGES) + 1  # the checkpoint
-
-#: Fails when it is executed for the first time in a run.
-FLAKY = "[ -e tried ] || { : > tried; echo not yet >&2; exit 3; }"
 
 
 @dataclass
@@ -129,44 +125,6 @@ def test_prefect_shows_the_stages_the_graph_of_the_case_and_the_log(flows: Flows
     assert lines == ["flow run 1 step 1 begin: started"]
 
 
-def test_steps_that_wait_for_nothing_overlap_also_when_one_is_tried_again(flows: Flows) -> None:
-    """Each waits for what the other makes: one after the other they would both fail."""
-    look = "n=$((n+1)); [ $n -lt 900 ] || exit 1; sleep 0.01"
-    waits = f"echo > {{mine}}; n=0; while [ ! -e {{other}} ]; do {look}; done"
-    case = flows.case(
-        process("left", f"{FLAKY}; {waits.format(mine='l', other='r')}", needs=[], retries=1),
-        process("right", waits.format(mine="r", other="l"), needs=[]),
-    )
-
-    seen = flows.execute(case, OF_A_RUN + 2 + 1)
-
-    assert seen.state.is_completed(), seen.state.message
-    assert seen.tasks["run1/01-left"]["run_count"] == 2
-    (_, left), (right,) = (s.attempts for s in record(case).steps)
-    assert max(left.start_s, right.start_s) < min(left.end_s, right.end_s)
-
-
-def test_prefect_counts_our_attempts_and_shows_a_tolerated_failure_as_failed(flows: Flows) -> None:
-    case = flows.case(
-        process("flaky", FLAKY, retries=3),
-        process("hopeless", "echo no route >&2; exit 3", may_fail=True),
-        process("steady", "true", retries=3),
-    )
-
-    seen = flows.execute(case, OF_A_RUN + 3 + 1)
-
-    assert seen.state.is_completed()
-    assert done(case) == [1]
-    assert "exit code 3" in seen.failure("run1/02-hopeless")
-    assert seen.before("run1/03-steady") == {"run1/02-hopeless"}
-    steps = record(case).steps
-    outcomes = [Outcome.COMPLETED, Outcome.TOLERATED, Outcome.COMPLETED]
-    assert [(s.outcome, len(s.attempts)) for s in steps] == [*zip(outcomes, (2, 3, 1), strict=True)]
-    labels = ("01-flaky", "02-hopeless", "03-steady")
-    assert [seen.tasks[f"run1/{label}"]["run_count"] for label in labels] == [2, 3, 1]
-    assert "not yet" in str(steps[0].attempts[0].error)
-
-
 def test_a_failed_flow_run_says_which_runs_and_a_second_one_executes_only_these(
     flows: Flows, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -201,26 +159,6 @@ def test_a_failed_flow_run_says_which_runs_and_a_second_one_executes_only_these(
     assert tree(case / "results" / "run_1") == before
     assert [record(case, run).flow_run["id"] for run in (1, 2)] == [first.flow_run, second.flow_run]
     assert record(case).flow_run["name"] == case.name
-
-
-@pytest.mark.parametrize(
-    ("moment", "script", "tasks", "runs_done"),
-    [(StepStarted, "exit 3", len(STAGES) + 2, []), (Waiting, "true", OF_A_RUN + 3, [1])],
-    ids=["in a step that fails", "between two runs"],
-)
-def test_ctrl_c_cancels_the_flow_run_and_nothing_is_tried_again(
-    flows: Flows, moment: type[Event], script: str, tasks: int, runs_done: list[int]
-) -> None:
-    case = flows.case(process("work", script, retries=5, retry_delay=3600))
-
-    with listening(lambda event: ctrl_c() if isinstance(event, moment) else None):
-        seen = flows.execute(case, tasks, runs=3, cooldown=3600.0)
-
-    assert seen.state.is_cancelled()
-    told = "1 run done" if runs_done else "0 runs done"
-    assert seen.state.message == f"stopped by the user; {told}"
-    assert done(case) == runs_done
-    assert len(record(case).steps[0].attempts) == 1
 
 
 def test_a_deadline_is_ours_and_the_task_run_says_it(flows: Flows) -> None:

@@ -5,7 +5,6 @@ from prefect import flow
 from prefect.context import FlowRunContext
 
 from tasks.flow_run import baseline_of_flow_run, campaign_of_flow_run, first_start, this_flow_run
-from tasks.prefect_internals import UNCACHED
 
 
 @pytest.mark.slow
@@ -32,8 +31,3 @@ def test_what_a_schedule_starts_begins_a_campaign(*, scheduled: bool) -> None:
 
 def test_outside_of_a_flow_run_there_is_none() -> None:
     assert (this_flow_run(), first_start()) == ({}, None)
-
-
-def test_a_measurement_is_never_answered_from_a_cache() -> None:
-    assert UNCACHED["persist_result"] is False
-    assert type(UNCACHED["cache_policy"]).__name__ == "_None"

@@ -89,23 +89,6 @@ def press_in_the_first_step(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("resources.process.spawn", press)
 
 
-def test_one_ctrl_c_is_130_and_says_how_to_go_on(
-    run: Cli, case_folder: MakeCase, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder = case_folder("fine", process("work", "true"), process("next", "true"))
-    press_in_the_first_step(monkeypatch)
-
-    err = run("fine", "--runs", "2", code=130).err
-
-    assert "stopping after this step; press Ctrl-C again to stop now" in err
-    assert err.splitlines()[-1] == (
-        "benchyard: stopped; the same command goes on where this one ended"
-    )
-    assert [*Results(folder / "results").done()] == []
-    run("fine", "--runs", "2")
-    assert [*Results(folder / "results").done()] == [1, 2]
-
-
 def test_ctrl_c_in_the_last_step_of_a_case_begins_no_other_case(
     run: Cli, case_folder: MakeCase, monkeypatch: pytest.MonkeyPatch
 ) -> None:

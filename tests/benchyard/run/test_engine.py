@@ -14,8 +14,8 @@ from benchyard.core.model import Outcome
 from benchyard.host.testbed import hold_testbed
 from benchyard.results.folders import Results
 from benchyard.results.record import RunRecord, read_record
-from benchyard.run.progress import RunEnded, RunStarted, StepEnded, Waiting
-from tests.benchyard.run.conftest import Act, Call, Lab, named, results, step
+from benchyard.run.progress import RunStarted, StepEnded, Waiting
+from tests.benchyard.run.conftest import Act, Call, Lab, results, step
 from tests.conftest import ctrl_c, eventually, tree
 
 DONE, FAILED, SKIPPED = Outcome.COMPLETED, Outcome.FAILED, Outcome.SKIPPED
@@ -133,35 +133,6 @@ def test_the_testbed_is_held_while_a_case_is_executed(lab: Lab) -> None:
 # -- the graph
 
 
-def test_independent_steps_overlap_and_their_successor_waits_for_all(lab: Lab) -> None:
-    both = threading.Barrier(2, action=lambda: lab.clock.advance(5.0))
-    lab.script.on("Crowd.work", always=lambda call: call.parameters["text"] and both.wait(10))
-    beside: dict[str, Any] = {"needs": ["begin"], "parameters": {"text": "x"}}
-
-    record = lab.one(
-        step("begin", "Crowd"),
-        step("left", "Crowd", **beside),
-        step("right", "Crowd", **beside),
-        step("end", "Crowd", needs=["left", "right"]),
-    )
-
-    spans = [(s.attempts[0].start_s, s.attempts[0].end_s) for s in record.steps]
-    assert record.outcome is DONE
-    assert spans == [(0.0, 0.0), (0.0, 5.0), (0.0, 5.0), (5.0, 5.0)]
-
-
-def test_a_failure_skips_what_waits_for_it_and_starts_nothing_new(lab: Lab) -> None:
-    lab.script.on("Alpha.work", NO)
-
-    record = lab.one(
-        step("a"), step("b"), step("c", "Beta", needs=["a", "b"]), step("d", needs=["c"])
-    )
-
-    assert outcomes(record) == {"a": FAILED, "b": SKIPPED, "c": SKIPPED, "d": SKIPPED}
-    assert {s.reason for s in record.steps[1:]} == {"a step that it needs did not succeed"}
-    assert lab.script.count("Alpha.work") == 1
-
-
 def test_a_failure_lets_what_runs_beside_it_end(lab: Lab) -> None:
     def is_known() -> bool:
         return any(isinstance(event, StepEnded) and event.name == "a" for event in lab.events)
@@ -230,50 +201,16 @@ def test_every_graph_is_executed_in_an_order_that_it_allows(
 # -- the wish to stop
 
 
-def test_one_ctrl_c_ends_the_step_and_stops_there(lab: Lab) -> None:
-    def interrupted(_call: Call) -> None:
-        ctrl_c()
-        lab.clock.advance(2.0)
-
-    lab.script.on("Alpha.work", interrupted)
-    case = lab.case(step("a"), step("b", "Beta"))
-
-    executed = lab.execute(case, (1, 2))
-
-    assert executed.interrupted
-    assert executed.done == ()
-    (record,) = executed.records
-    assert record.outcome is Outcome.CANCELLED
-    assert outcomes(record) == {"a": DONE, "b": Outcome.CANCELLED}
-    assert named(record, "a").durations_s == [2.0], "the step under way was measured to its end"
-    assert named(record, "b").reason == "the run was stopped before it"
-    assert lab.script.count("Alpha.stop") == 1
-    assert lab.collectors[0].running is False
-    assert lab.notices
-
-
-@pytest.mark.parametrize(
-    ("runs", "error", "done", "interrupted"),
-    [((1, 2), None, (1,), True), ((1,), None, (1,), False), ((1, 2), NO, (), True)],
-    ids=["another run was wanted", "all was done", "no retry"],
-)
-def test_one_ctrl_c_in_the_last_step_ends_the_run_and_tries_nothing_again(
-    lab: Lab,
-    runs: Sequence[int],
-    error: Exception | None,
-    done: tuple[int, ...],
-    interrupted: bool,
-) -> None:
+def test_after_a_ctrl_c_nothing_is_tried_again(lab: Lab) -> None:
     def work(_call: Call) -> None:
         ctrl_c()
-        if error:
-            raise error
+        raise NO
 
     lab.script.on("Alpha.work", work)
 
-    executed = lab.execute(lab.case(step("a", retries=5, retry_delay=3600)), runs)
+    executed = lab.execute(lab.case(step("a", retries=5, retry_delay=3600)), (1, 2))
 
-    assert (executed.done, executed.interrupted) == (done, interrupted)
+    assert (executed.done, executed.interrupted) == ((), True)
     assert len(executed.records) == lab.script.count("Alpha.work") == 1
 
 
@@ -282,24 +219,6 @@ def press_until(aborted: threading.Event) -> None:
     while not aborted.is_set():
         ctrl_c()
     raise CommandFailedError("killed")
-
-
-def test_two_ctrl_c_stop_now_and_leave_nothing_running(lab: Lab) -> None:
-    aborted = threading.Event()
-    lab.script.on("Beta.work", lambda _: press_until(aborted))
-    lab.script.on("Beta.abort", lambda _: aborted.set())
-    case = lab.case(step("a"), step("b", "Beta"), step("c"))
-
-    with pytest.raises(KeyboardInterrupt):
-        lab.execute(case, (1, 2))
-
-    record = read_record(results(case) / "run_1")
-    assert record.outcome is Outcome.CANCELLED
-    assert outcomes(record) == {"a": DONE, "b": Outcome.CANCELLED, "c": Outcome.CANCELLED}
-    assert [*Results(results(case)).done()] == []
-    assert [key for key in lab.script.keys if key.endswith(".stop")] == ["Beta.stop", "Alpha.stop"]
-    assert lab.script.count("Beta.abort") == 1
-    assert lab.collectors[0].running is False
 
 
 def test_two_ctrl_c_while_steps_run_side_by_side(lab: Lab) -> None:
@@ -326,16 +245,6 @@ def test_two_ctrl_c_while_steps_run_side_by_side(lab: Lab) -> None:
     assert record.outcome is Outcome.CANCELLED
     assert [len(s.attempts) for s in record.steps] == [1, 1], "what was under way is recorded"
     assert set(outcomes(record).values()) == {Outcome.CANCELLED}
-
-
-@pytest.mark.parametrize("moment", [Waiting, RunEnded])
-def test_ctrl_c_between_two_runs_is_heard(lab: Lab, moment: type) -> None:
-    """In the rest, and when one run has ended and the next is about to begin."""
-    lab.listeners.append(lambda event: ctrl_c() if isinstance(event, moment) else None)
-
-    executed = lab.execute(lab.case(step("a")), (1, 2, 3), cooldown=3600)
-
-    assert (executed.done, executed.interrupted) == ((1,), True)
 
 
 def test_ctrl_c_ends_the_wait_for_the_testbed(lab: Lab) -> None:

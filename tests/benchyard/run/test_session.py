@@ -11,14 +11,12 @@ import pytest
 from benchyard.core.errors import (
     CommandFailedError,
     MeasurementError,
-    ResourceError,
 )
 from benchyard.core.model import Case, Outcome
 from benchyard.results.folders import Results
 from benchyard.results.record import RunRecord, read_record
 from benchyard.run import session as session_module
 from benchyard.run.progress import LOGGER
-from benchyard.run.session import Session
 from tests.benchyard.run.conftest import Act, Call, Lab, results, step
 from tests.conftest import tree
 
@@ -213,21 +211,6 @@ def test_a_secret_is_in_no_file_of_the_results_and_in_no_log(
         assert not path.is_file() or b"hunter2" not in path.read_bytes(), path
     assert "hunter2" not in caplog.text
     assert "hunter2" not in repr(lab.events)
-
-
-def test_an_error_that_leaves_the_run_carries_no_secret(lab: Lab) -> None:
-    """Prefect stores and shows what a task raises, causes included."""
-    case = leaky(lab, "Alpha.initialize")
-    session = Session(lab.setting(case), 1)
-    session.prepare()
-
-    with pytest.raises(ResourceError) as caught:
-        session.initialize()
-    session.abandon()
-
-    shown = caught.getrepr(style="native", chain=True)
-    assert "hunter2" not in str(caught.value)
-    assert "password was" not in str(shown)
 
 
 def test_a_missing_variable_of_a_setting_is_one_clear_sentence(lab: Lab) -> None:

@@ -27,16 +27,21 @@ _LOST = timedelta(minutes=5)
 _LONG = timedelta(days=2)
 
 
-def busy_flow_runs(api: SyncPrefectClient, pool: str | None = None) -> list[FlowRun]:
-    """Return all flow runs that are pending, running or being cancelled.
+def flow_runs(api: SyncPrefectClient, pool: str | None = None, **chosen: Any) -> list[FlowRun]:
+    """Return all flow runs that meet a filter.
 
     Args:
         pool: Only those of this work pool.
+        chosen: Fields of Prefect's ``FlowRunFilter``.
     """
     of_pool = WorkPoolFilter.model_validate({"name": {"any_": [pool]}}) if pool else None
-    busy = {"state": {"type": {"any_": ["RUNNING", "PENDING", "CANCELLING"]}}}
-    chosen = FlowRunFilter.model_validate(busy)
-    return [*each_of(partial(api.read_flow_runs, flow_run_filter=chosen, work_pool_filter=of_pool))]
+    which = FlowRunFilter.model_validate(chosen)
+    return [*each_of(partial(api.read_flow_runs, flow_run_filter=which, work_pool_filter=of_pool))]
+
+
+def busy_flow_runs(api: SyncPrefectClient, pool: str | None = None) -> list[FlowRun]:
+    """Return all flow runs, of a pool or of all, that are pending, running or being cancelled."""
+    return flow_runs(api, pool, state={"type": {"any_": ["RUNNING", "PENDING", "CANCELLING"]}})
 
 
 def stuck_flow_runs(api: SyncPrefectClient, now: datetime) -> list[str]:

@@ -29,13 +29,14 @@ from benchyard.publish.housekeeping import (
 from benchyard.publish.outcome import problems, summary
 from benchyard.results.layout import results_folder
 from tasks.busy_flow_runs import stuck_flow_runs
-from tasks.prefect_internals import UNCACHED, our_client
+from tasks.prefect_internals import our_client
 
 #: The artifact's key: the UI shows its history.
 KEY = "housekeeping"
+_STUCK = "look-for-stuck-flow-runs"
 
 
-@task(name="look", task_run_name="look", **UNCACHED)
+@task(name="look", task_run_name="look", persist_result=False)
 def look(
     root: Path, elsewhere: Path | None, folders: Sequence[Path], policy: Policy
 ) -> HousekeepingReport:
@@ -73,20 +74,20 @@ def remove_leftovers(registry: Registry) -> list[str]:
     return list(dict.fromkeys(removed))
 
 
-@task(name="look-for-stuck-flow-runs", task_run_name="look-for-stuck-flow-runs", **UNCACHED)
+@task(name=_STUCK, task_run_name=_STUCK, persist_result=False)
 def look_for_stuck_flow_runs(report: HousekeepingReport) -> HousekeepingReport:
     """Add the flow runs that nobody seems to execute."""
     with our_client() as api:
         return replace(report, stuck=tuple(stuck_flow_runs(api, datetime.now(UTC))))
 
 
-@task(name="remove-old-runs", task_run_name="remove-old-runs", **UNCACHED)
+@task(name="remove-old-runs", task_run_name="remove-old-runs", persist_result=False)
 def remove_old_runs(report: HousekeepingReport) -> HousekeepingReport:
     """Remove the old runs that a report names."""
     return replace(report, removed=True, troubles=remove(report.old))
 
 
-@task(name="show", task_run_name="show", **UNCACHED)
+@task(name="show", task_run_name="show", persist_result=False)
 def show(report: HousekeepingReport) -> None:
     """Show a report in the UI."""
     create_markdown_artifact(markdown(report), key=KEY, description="The lab's housekeeping.")
@@ -142,7 +143,7 @@ def report_line(report: HousekeepingReport) -> str:
     )
 
 
-@task(name="publish", task_run_name="publish/{line.sink}", **UNCACHED)
+@task(name="publish", task_run_name="publish/{line.sink}", persist_result=False)
 def publish(line: Route, retries: int, *, again: bool) -> tuple[PublishResult, ...]:
     """Publish what waits on a route; what went wrong is logged."""
     outcomes = publish_all([line], Manner(RetryPolicy(retries)), again=again)

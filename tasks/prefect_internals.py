@@ -7,10 +7,9 @@ of its processes).
 
 from collections.abc import Callable, Iterator, Sequence
 from http import HTTPStatus
-from typing import TypedDict, TypeVar
+from typing import TypeVar
 
 import httpx
-from prefect.cache_policies import NO_CACHE, CachePolicy
 from prefect.client.orchestration import SyncPrefectClient, get_client
 from prefect.context import SyncClientContext
 from prefect.settings import get_current_settings
@@ -82,12 +81,3 @@ def each_of(ask: Callable[..., Sequence[T]]) -> Iterator[T]:
         if len(page) < PAGE:
             return
         offset += len(page)
-
-
-class _Options(TypedDict):
-    cache_policy: CachePolicy
-    persist_result: bool
-
-
-#: A measurement is never answered from a cache, and a live session is never stored.
-UNCACHED = _Options(cache_policy=NO_CACHE, persist_result=False)

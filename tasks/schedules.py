@@ -9,13 +9,13 @@ from typing import Any, ParamSpec
 import httpx
 from prefect import State
 from prefect.client.orchestration import SyncPrefectClient
-from prefect.client.schemas.filters import FlowRunFilter
 from prefect.client.schemas.objects import FlowRun
 from prefect.context import FlowRunContext
 from prefect.exceptions import Pause, PrefectHTTPStatusError
 from prefect.states import Cancelled
 
 from benchyard.core.quantity import plural
+from tasks.busy_flow_runs import flow_runs
 from tasks.events import announce_end
 from tasks.flow_run import is_first_attempt, is_scheduled
 from tasks.prefect_internals import our_client
@@ -62,15 +62,16 @@ def _make_up(flow_run: FlowRun) -> str:
 
 
 def _cancel_missed(api: SyncPrefectClient, flow_run: FlowRun, now: datetime) -> int:
-    waiting = {
-        "deployment_id": {"any_": [flow_run.deployment_id]},
-        "state": {"type": {"any_": ["SCHEDULED", "PENDING"]}},
-        "expected_start_time": {"before_": now},
-    }
+    due = flow_runs(
+        api,
+        deployment_id={"any_": [flow_run.deployment_id]},
+        state={"type": {"any_": ["SCHEDULED", "PENDING"]}},
+        expected_start_time={"before_": now},
+    )
     end = Cancelled(message=f"missed: the flow run '{flow_run.name}' makes up for it")
     missed = [
         one.id
-        for one in api.read_flow_runs(flow_run_filter=FlowRunFilter.model_validate(waiting))
+        for one in due
         if one.auto_scheduled and not one.run_count
         if one.id != flow_run.id and one.parameters == flow_run.parameters
     ]

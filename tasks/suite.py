@@ -48,7 +48,6 @@ from tasks.flow_run import (
     this_flow_run,
     turn_end,
 )
-from tasks.prefect_internals import UNCACHED
 from tasks.trust import refuse_beyond_reach
 
 #: Key of the artifact, whose history the UI keeps.
@@ -85,7 +84,7 @@ def request_of_flow_run(requested: SuiteRequest) -> SuiteRequest:
     return request
 
 
-@task(name="plan-suite", task_run_name="plan-suite", **UNCACHED)
+@task(name="plan-suite", task_run_name="plan-suite", persist_result=False)
 def plan_suite(request: SuiteRequest, began: datetime) -> SuitePlan:
     """Choose and order the runs.
 
@@ -138,7 +137,7 @@ def execute_here(
     return "stopped by the user" if stopped else ""
 
 
-@task(name="compare-suite", task_run_name="compare-suite", **UNCACHED)
+@task(name="compare-suite", task_run_name="compare-suite", persist_result=False)
 def compare_suite(
     summary: Summary, entries: Sequence[ChosenCase], request: SuiteRequest
 ) -> Summary:
@@ -163,7 +162,7 @@ def compare_suite(
     return compared
 
 
-@task(name="summarize-suite", task_run_name="summarize-suite", **UNCACHED)
+@task(name="summarize-suite", task_run_name="summarize-suite", persist_result=False)
 def summarize_suite(summary: Summary, request: SuiteRequest) -> None:
     """Write the summary to a file, an artifact and the log.
 

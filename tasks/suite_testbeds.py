@@ -9,7 +9,7 @@ from uuid import UUID
 from prefect import Flow, State
 from prefect.client.orchestration import SyncPrefectClient
 from prefect.client.schemas.actions import DeploymentUpdate
-from prefect.client.schemas.filters import FlowFilter, FlowRunFilter, WorkPoolFilter
+from prefect.client.schemas.filters import FlowFilter, WorkPoolFilter
 from prefect.client.schemas.objects import FlowRun
 from prefect.client.schemas.responses import DeploymentResponse
 from prefect.states import Cancelled, Crashed
@@ -18,7 +18,7 @@ from benchyard.case.testbeds import Testbed, told_testbed
 from benchyard.core.errors import InputError
 from benchyard.core.model import Json
 from benchyard.suite.turn_records import Place
-from tasks.busy_flow_runs import close_flow_run, close_open, online_workers
+from tasks.busy_flow_runs import close_flow_run, close_open, flow_runs, online_workers
 from tasks.prefect_internals import each_of, our_client
 
 FLOW = "execute-case"
@@ -129,9 +129,5 @@ def cancel(client: SyncPrefectClient, flow_run: UUID, why: str) -> None:
 
 def _children(client: SyncPrefectClient, suite: UUID) -> list[FlowRun]:
     """Return the child flow runs that have not ended."""
-    not_ended = {
-        "parent_flow_run_id": {"any_": [suite]},
-        "state": {"type": {"any_": ["SCHEDULED", "PENDING", "RUNNING", "PAUSED"]}},
-    }
-    chosen = FlowRunFilter.model_validate(not_ended)
-    return [*each_of(partial(client.read_flow_runs, flow_run_filter=chosen))]
+    states = {"type": {"any_": ["SCHEDULED", "PENDING", "RUNNING", "PAUSED"]}}
+    return flow_runs(client, parent_flow_run_id={"any_": [suite]}, state=states)

@@ -16,7 +16,6 @@ from uuid import UUID, uuid4
 import httpx
 from prefect import State, get_run_logger
 from prefect.client.orchestration import SyncPrefectClient
-from prefect.client.schemas.filters import FlowRunFilter
 from prefect.client.schemas.objects import FlowRun
 from prefect.deployments import run_deployment
 
@@ -26,6 +25,7 @@ from benchyard.suite.course import End, SuiteCourse, Taken, known_places
 from benchyard.suite.plan import done_since
 from benchyard.suite.request import SuiteRequest
 from benchyard.suite.turn_records import Place
+from tasks.busy_flow_runs import flow_runs
 from tasks.events import report_in
 from tasks.flow_run import flow_run_id, turn_end
 from tasks.parameters import reference
@@ -169,8 +169,7 @@ class _Dispatcher:
         under_way = {UUID(taken.flow_run): taken for taken in self._course.under_way}
         if not under_way:
             return
-        chosen = FlowRunFilter.model_validate({"id": {"any_": [*under_way]}})
-        found = {run.id: run for run in self._client.read_flow_runs(flow_run_filter=chosen)}
+        found = {run.id: run for run in flow_runs(self._client, id={"any_": [*under_way]})}
         for identity, taken in under_way.items():
             flow_run = found.get(identity)
             if flow_run is None or flow_run.state is None:

@@ -1,23 +1,17 @@
-"""What a lab asks of Prefect's API: pools, queues, testbeds, and the end of flow runs."""
+"""What a lab asks of Prefect's API: pools, queues, and the end of what a worker lost."""
 
 from collections.abc import Iterable
 from contextlib import suppress
 from datetime import datetime
-from uuid import UUID
 
 from prefect.client.orchestration import SyncPrefectClient
-from prefect.client.schemas.actions import (
-    VariableCreate,
-    VariableUpdate,
-    WorkPoolCreate,
-)
+from prefect.client.schemas.actions import WorkPoolCreate
 from prefect.client.schemas.objects import FlowRun, StateType
-from prefect.exceptions import ObjectAlreadyExists, ObjectNotFound
-from prefect.states import Cancelled, Cancelling, Crashed, Scheduled
+from prefect.exceptions import ObjectAlreadyExists
+from prefect.states import Crashed, Scheduled
 
-from benchyard.core.model import JsonObject
 from tasks.busy_flow_runs import busy_flow_runs, close_flow_run
-from tasks.names import CONTROL, TESTBEDS, variable_of
+from tasks.names import CONTROL, TESTBEDS
 
 #: The label that a worker puts on a flow run which it is about to begin.
 _WORKER = "prefect.worker.name"
@@ -30,38 +24,15 @@ _POOLS = {
 def ensure_pools(api: SyncPrefectClient) -> None:
     """Make the two pools unless they are there."""
     for name, description in _POOLS.items():
-        try:
-            api.read_work_pool(name)
-        except ObjectNotFound:
-            pool = WorkPoolCreate(name=name, type="process", description=description)
-            with suppress(ObjectAlreadyExists):  # somebody else was quicker
-                api.create_work_pool(pool)
+        with suppress(ObjectAlreadyExists):
+            api.create_work_pool(WorkPoolCreate(name=name, type="process", description=description))
 
 
 def ensure_queue(api: SyncPrefectClient, name: str) -> None:
     """Make a testbed's queue, with a limit of one flow run, unless it is there."""
-    try:
-        api.read_work_queue_by_name(name, work_pool_name=TESTBEDS)
-    except ObjectNotFound:
-        words = f"Flow runs for the testbed {name} alone."
-        with suppress(ObjectAlreadyExists):  # somebody else was quicker
-            api.create_work_queue(
-                name, description=words, concurrency_limit=1, work_pool_name=TESTBEDS
-            )
-
-
-def put_variable(api: SyncPrefectClient, name: str, value: JsonObject) -> None:
-    """Keep a value in a variable of Prefect's, whether that is there or not."""
-    if api.read_variable_by_name(name) is None:
-        api.create_variable(VariableCreate(name=name, value=value, tags=["benchyard"]))
-    else:
-        api.update_variable(VariableUpdate(name=name, value=value, tags=["benchyard"]))
-
-
-def forget_testbed(api: SyncPrefectClient, testbed: str) -> None:
-    """Remove what was told of a testbed: it takes no work any more."""
-    with suppress(ObjectNotFound):
-        api.delete_variable_by_name(variable_of(testbed))
+    words = f"Flow runs for the testbed {name} alone."
+    with suppress(ObjectAlreadyExists):
+        api.create_work_queue(name, description=words, concurrency_limit=1, work_pool_name=TESTBEDS)
 
 
 def close_lost(api: SyncPrefectClient, worker: str, pool: str, alive: Iterable[str]) -> list[str]:
@@ -111,13 +82,3 @@ def _wait_again(api: SyncPrefectClient, flow_run: FlowRun) -> str:
     message = "its worker died before it began; it waits for another one"
     api.set_flow_run_state(flow_run.id, Scheduled(message=message), force=True)
     return f"{flow_run.name} had lost its worker before it began, and waits again"
-
-
-def ask_to_cancel(api: SyncPrefectClient, flow_run: str, message: str) -> None:
-    """Ask for the end of a flow run as the UI does: its worker then ends it."""
-    api.set_flow_run_state(UUID(flow_run), Cancelling(message=message), force=True)
-
-
-def end_as_cancelled(api: SyncPrefectClient, flow_run: str, message: str) -> None:
-    """Let a flow run whose process is gone end as cancelled, unless it has ended."""
-    close_flow_run(api, api.read_flow_run(UUID(flow_run)), Cancelled(message=message))

@@ -10,13 +10,14 @@ from typing import TypeVar
 from uuid import UUID
 
 from prefect.client.orchestration import SyncPrefectClient
+from prefect.states import Cancelled, Cancelling
 
 from benchyard.core.quantity import duration
-from benchyard.lab import api
 from benchyard.lab.lab import Lab, kill_lab
 from benchyard.lab.state import FlowProcess, flow_runs_of_lab
 from benchyard.lab.supervisor import Requests, listening
 from benchyard.process.labels import this_owner
+from tasks.busy_flow_runs import close_flow_run
 from tasks.prefect_internals import our_client
 
 #: Seconds that a cancelled flow run gets to stop its resources before it is told directly, and
@@ -118,7 +119,7 @@ class Shutdown:
                 if f"cancelled {one.id}" not in self._told:
                     self._told.add(f"cancelled {one.id}")
                     self._lab.say("the suite is cancelled: its next cases would wait here")
-                    _asked(lambda client, one=one: api.ask_to_cancel(client, one.id, _MESSAGE))
+                    _ask_to_cancel(one)
 
     # -- stopping now
 
@@ -126,14 +127,14 @@ class Shutdown:
         asked = self._requests.count
         for one in under_way:
             self._lab.say(f"stopping {self._name(one)}; Ctrl-C again kills it")
-            _asked(lambda client, one=one: api.ask_to_cancel(client, one.id, _MESSAGE))
+            _ask_to_cancel(one)
         self._wait_until_gone(CANCEL_SECONDS, asked)
         _signal(signal.SIGTERM)
         self._wait_until_gone(TERMINATE_SECONDS, asked)
         _signal(signal.SIGKILL)
         self._wait_until_gone(_PART_SECONDS, None)
         for one in under_way:
-            _asked(lambda client, one=one: api.end_as_cancelled(client, one.id, _MESSAGE))
+            _asked(lambda client, one=one: _end_as_cancelled(client, UUID(one.id)))
 
     def _wait_until_gone(self, seconds: float, asked: int | None) -> None:
         """Wait until no flow run is under way and its worker has told the server so."""
@@ -158,6 +159,16 @@ def _under_way() -> list[FlowProcess]:
 def _signal(number: signal.Signals) -> None:
     for one in _under_way():
         one.signal(number)
+
+
+def _ask_to_cancel(one: FlowProcess) -> None:
+    """Ask for the end of a flow run as the UI does: its worker then ends it."""
+    end = Cancelling(message=_MESSAGE)
+    _asked(lambda client: client.set_flow_run_state(UUID(one.id), end, force=True))
+
+
+def _end_as_cancelled(client: SyncPrefectClient, flow_run: UUID) -> None:
+    close_flow_run(client, client.read_flow_run(flow_run), Cancelled(message=_MESSAGE))
 
 
 def _asked(question: Callable[[SyncPrefectClient], ResultT]) -> ResultT | None:

@@ -14,6 +14,7 @@ import signal
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import TYPE_CHECKING
 from uuid import UUID
 
@@ -34,8 +35,8 @@ if TYPE_CHECKING:
     from prefect.workers.process import ProcessJobConfiguration, ProcessWorkerResult
     from sqlalchemy.ext.asyncio import AsyncSession
 
-#: Seconds between two tries while the server does not answer.
-_PATIENCE = 5.0
+#: Seconds between two tries while the server does not answer: of a worker, and at its start.
+_PATIENCE, _FIRST_PATIENCE = 5.0, 2.0
 
 
 def take_environment() -> None:
@@ -133,10 +134,20 @@ class DrainingWorker(ProcessWorker, abc.ABC):
         self._forbidden: dict[UUID, list[str]] = {}
         self._under_way: set[UUID] = set()
 
+    @property
+    def draining(self) -> bool:
+        """Whether it was told to drain."""
+        return self._draining.is_set()
+
     def drain(self) -> None:
         """Take no further flow run, and return from ``work`` once those under way have ended."""
         self._draining.set()
         self._changed.set()
+
+    async def until_it_works(self, action: Callable[[], object]) -> None:
+        """Call the server, in a thread, until it takes it or draining was asked for."""
+        while not (self.draining or await self._try(partial(asyncio.to_thread, action))):
+            await self.wait_for_change(_FIRST_PATIENCE)
 
     async def work(self, beat: Callable[[], Awaitable[None]]) -> None:
         """Execute flow runs until drained.
@@ -149,19 +160,19 @@ class DrainingWorker(ProcessWorker, abc.ABC):
             try:
                 await self._ask_again_and_again()
                 while self.limiter.borrowed_tokens:
-                    await self._wait_for_change(None)
+                    await self.wait_for_change(None)
             finally:
                 beating.cancel()
 
     async def _ask_again_and_again(self) -> None:
-        while not self._draining.is_set():
+        while not self.draining:
             if not self.limiter.available_tokens:
-                await self._wait_for_change(None)
+                await self.wait_for_change(None)
                 continue
             fine = await self._try(self.get_and_submit_flow_runs)
-            await self._wait_for_change(self._query_seconds if fine else _PATIENCE)
+            await self.wait_for_change(self._query_seconds if fine else _PATIENCE)
 
-    async def _wait_for_change(self, seconds: float | None) -> None:
+    async def wait_for_change(self, seconds: float | None) -> None:
         """Wait until a flow run has ended or draining was asked for, at most ``seconds``."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):

@@ -8,10 +8,10 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import Callable
-from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any
+
+from prefect.variables import Variable
 
 from benchyard.case.testbeds import this_testbed
 from benchyard.core.clock import now
@@ -32,8 +32,6 @@ _TELL_EVERY = 10
 #: forgot are looked for: those taken longer ago than any worker needs to put its name on one.
 _FORGOTTEN_BEATS = 2
 _FORGOTTEN = timedelta(seconds=45)
-#: Between two tries to reach the server at first.
-_RETRY_SECONDS = 2.0
 #: Prefect asks every 10 s; a suite of short cases would mostly wait for a testbed. Nothing is asked
 #: while a testbed is busy, so that this costs only an idle host something. The control worker asks
 #: while something is measured, and each question costs the server 20 ms.
@@ -78,42 +76,26 @@ class Working:
             query_seconds=query_seconds(self._pool),
             note=note,
         )
-        ended = asyncio.Event()
-
-        def end() -> None:
-            worker.drain()
-            ended.set()
-
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-            loop.add_signal_handler(number, end)
-        when_cut(lambda: loop.call_soon_threadsafe(end))
-        await self._prepare(ended)
-        if not ended.is_set():
+            loop.add_signal_handler(number, worker.drain)
+        when_cut(lambda: loop.call_soon_threadsafe(worker.drain))
+        await self._prepare(worker)
+        if not worker.draining:
             note(f"worker '{self._name}' takes flow runs of {self._pool}: {self._queues}")
             await worker.work(self._beat)
         await self._leave()
         note(f"worker '{self._name}' has ended")
 
-    async def _prepare(self, ended: asyncio.Event) -> None:
+    async def _prepare(self, worker: DrainingWorker) -> None:
         """Wait for what an earlier worker began; close what it lost; say who is here."""
         if self._testbed is not None:
             killed = kill_leftovers()
             if killed:
                 note(f"killed processes that a dead lab had left: {killed}")
-            while flow_runs_of_testbed(self._testbed) and not ended.is_set():
-                await _wait(ended, _LOOK_SECONDS)
-        await self._until_it_works(self._close_lost, ended)
-        await self._until_it_works(self._tell, ended)
-
-    async def _until_it_works(self, action: Callable[[], None], ended: asyncio.Event) -> None:
-        while not ended.is_set():
-            try:
-                await asyncio.to_thread(action)
-            except Exception as error:  # noqa: BLE001 - a server that is not up yet, or not well
-                note(f"the server does not answer, it is tried again: {error}")
-                await _wait(ended, _RETRY_SECONDS)
-            else:
-                return
+            while flow_runs_of_testbed(self._testbed) and not worker.draining:
+                await worker.wait_for_change(_LOOK_SECONDS)
+        await worker.until_it_works(self._close_lost)
+        await worker.until_it_works(self._tell)
 
     def _close_lost(self) -> None:
         with our_client() as client:
@@ -129,7 +111,7 @@ class Working:
         with our_client() as client:
             if queue != DEFAULT_QUEUE:
                 api.ensure_queue(client, queue)
-            api.put_variable(client, variable_of(self._testbed), told)
+        Variable.set(variable_of(self._testbed), told, tags=["benchyard"], overwrite=True)
 
     async def _beat(self) -> None:
         self._beats += 1
@@ -148,22 +130,10 @@ class Working:
     async def _leave(self) -> None:
         if self._testbed is None:
             return
-        testbed = self._testbed
-
-        def forget() -> None:
-            with our_client() as client:
-                api.forget_testbed(client, testbed)
-
         try:
-            await asyncio.to_thread(forget)
+            await asyncio.to_thread(Variable.unset, variable_of(self._testbed))
         except Exception as error:  # noqa: BLE001 - nobody is left to be told
             note(f"could not take leave: {error}")
-
-
-async def _wait(ended: asyncio.Event, seconds: float) -> None:
-    with suppress(TimeoutError):
-        async with asyncio.timeout(seconds):
-            await ended.wait()
 
 
 def main(arguments: list[str]) -> Any:

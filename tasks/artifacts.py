@@ -10,9 +10,10 @@ import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
-from typing import Literal, TypeVar
+from typing import Any, Literal
 from uuid import UUID
 
+import httpx
 from prefect.client.orchestration import SyncPrefectClient
 from prefect.exceptions import PrefectHTTPStatusError
 
@@ -23,7 +24,6 @@ from tasks.prefect_internals import SOON, our_client
 
 logger = logging.getLogger(__name__)
 
-T = TypeVar("T")
 #: How long a server may take for one answer.
 SECONDS = 5.0
 #: Longest page, in characters: nobody reads more, and the server keeps every version.
@@ -63,40 +63,38 @@ class Showcase:
             "description": cell(description),
             "flow_run_id": self._flow_run,
         }
-        made = self.ask(lambda api: api.request("POST", "/artifacts/", json=body, timeout=SECONDS))
+        made = self.ask("POST", "/artifacts/", json=body)
         return None if made is None else UUID(made.json()["id"])
 
     def update_progress(self, artifact: UUID, percent: float, description: str) -> None:
         """Show how far it got."""
         body: JsonObject = {"data": round(percent, 1), "description": cell(description)}
-        self.ask(
-            lambda api: api.request(
-                "PATCH", "/artifacts/{id}", path_params={"id": artifact}, json=body, timeout=SECONDS
-            )
-        )
+        self.ask("PATCH", "/artifacts/{id}", path_params={"id": artifact}, json=body)
 
     def is_due(self, key: str, every: timedelta) -> bool:
         """Tell whether an artifact is missing or older; False if the API has trouble."""
         body: JsonObject = {"artifacts": {"key": {"any_": [key]}}}
-        answer = self.ask(
-            lambda api: api.request(
-                "POST", "/artifacts/latest/filter", json=body, timeout=SECONDS
-            ).json()
-        )
+        answer = self.ask("POST", "/artifacts/latest/filter", json=body)
         earliest = datetime.now(UTC) - every
-        moments = (datetime.fromisoformat(one["updated"]) for one in answer or ())
-        return answer is not None and all(moment < earliest for moment in moments)
+        return answer is not None and all(
+            datetime.fromisoformat(one["updated"]) < earliest for one in answer.json()
+        )
 
     def reopen(self) -> None:
         """Try again after trouble."""
         self._closed = self._flow_run is None
 
-    def ask(self, question: Callable[[SyncPrefectClient], T]) -> T | None:
-        """Ask the API something; None if it has trouble, which is logged once."""
+    def ask(self, method: Any, path: Any, **about: Any) -> httpx.Response | None:
+        """Make a request of the API; None if it has trouble, which is logged once.
+
+        Args:
+            method: A method of HTTP, and ``path`` a route: Prefect's literals, which are private.
+            about: What else Prefect's client takes for a request.
+        """
         if self._closed:
             return None
         try:
-            return _soon_again(question)
+            return _soon_again(lambda api: api.request(method, path, timeout=SECONDS, **about))
         except Exception as error:  # noqa: BLE001 - whatever it is, a case must not fail of it
             self.give_up(error)
             return None
@@ -110,7 +108,7 @@ class Showcase:
         logger.log(level, "not shown in the UI, the files have it all: %s", words)
 
 
-def _soon_again(question: Callable[[SyncPrefectClient], T]) -> T:
+def _soon_again(question: Callable[[SyncPrefectClient], httpx.Response]) -> httpx.Response:
     """Ask, and again soon where the server had no room: the client repeats nothing here."""
     for wait in SOON:
         try:

@@ -28,8 +28,8 @@ from benchyard.core import places
 from benchyard.core.errors import BenchyardError
 from benchyard.core.files import write_json
 from benchyard.process.labels import owner_is_alive, this_owner
-from tasks.busy_flow_runs import close_flow_run
 from tasks.flow_run import flow_run_id
+from tasks.pools import close_flow_run
 from tasks.prefect_internals import our_client, shared_client
 
 logger = logging.getLogger(__name__)

@@ -24,7 +24,7 @@ from benchyard.results.folders import Results
 from benchyard.results.reasons import why_failed
 from benchyard.results.record import ErrorRecord, RunRecord, StepRecord
 from benchyard.suite.turn_records import CaseReport, report_of
-from tasks.artifacts import SECONDS, Showcase
+from tasks.artifacts import Showcase
 from tasks.flow_run import flow_run_id
 
 logger = logging.getLogger(__name__)
@@ -136,11 +136,7 @@ def tell_suite(report: CaseReport) -> None:
     flow_run = flow_run_id()
     if flow_run:
         labels, of_it = {_REPORT: report.to_text()}, {"id": flow_run}
-        Showcase().ask(
-            lambda api: api.request(
-                "PATCH", "/flow_runs/{id}/labels", path_params=of_it, json=labels, timeout=SECONDS
-            )
-        )
+        Showcase().ask("PATCH", "/flow_runs/{id}/labels", path_params=of_it, json=labels)
 
 
 def report_in(flow_run: FlowRun) -> CaseReport | None:

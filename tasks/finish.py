@@ -25,7 +25,6 @@ from benchyard.run.run_context import RunContext
 from benchyard.show.pages.result import key_of
 from benchyard.suite.turn_records import NO_FAILURE, CaseReport, failure_after
 from tasks.artifacts import Showcase
-from tasks.busy_flow_runs import close_task_runs
 from tasks.caller import current_caller, remember_end
 from tasks.events import (
     announce_crash,
@@ -45,11 +44,12 @@ from tasks.flow_run import (
     this_flow_run,
 )
 from tasks.parameters import open_case
+from tasks.pools import close_task_runs
 from tasks.prefect_internals import ask_no_more
 from tasks.schedules import deployable
 from tasks.server import processes_of_lab, secret_block, wait_for_server
 from tasks.showing import shown
-from tasks.trust import refuse_beyond_reach
+from tasks.trust import refuse_request_beyond_reach
 
 #: Options of ``prefect.flow``; hooks are called by Prefect, after a crash by the worker.
 flow_options: dict[str, Any] = {
@@ -77,12 +77,7 @@ def execute_in_flow_run(
     )
     # While the server is away, a request to it must not hold up the runs for a minute.
     with concluding(request), temporary_settings({PREFECT_CLIENT_MAX_RETRIES: 0}):
-        refuse_beyond_reach(
-            case=request.case,
-            root=request.root,
-            results=request.results,
-            resources=request.resources,
-        )
+        refuse_request_beyond_reach(request)
         setting = open_case(
             request, provider=secret_block, flow_run=this_flow_run(), lab=processes_of_lab()
         )

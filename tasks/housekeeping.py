@@ -28,7 +28,7 @@ from benchyard.publish.housekeeping import (
 )
 from benchyard.publish.outcome import problems, summary
 from benchyard.results.layout import results_folder
-from tasks.busy_flow_runs import stuck_flow_runs
+from tasks.pools import stuck_flow_runs
 from tasks.prefect_internals import our_client
 
 #: The artifact's key: the UI shows its history.

@@ -3,7 +3,6 @@
 No Prefect here.
 """
 
-import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING
@@ -79,10 +78,13 @@ def reference(case: Case, checkout: Path) -> str:
     Args:
         checkout: The folder that flow runs work in.
     """
-    folder = case.folder.resolve()
-    base = checkout.resolve()
-    place = os.path.relpath(folder, base) if folder.is_relative_to(base) else str(folder)
-    return f"{place}{point_suffix(case.point)}"
+    return f"{below(checkout, case.folder)}{point_suffix(case.point)}"
+
+
+def below(checkout: Path, folder: Path) -> str:
+    """Write a folder as flow runs find it: below the checkout where it is there, else absolute."""
+    place, base = folder.resolve(), checkout.resolve()
+    return str(place.relative_to(base) if place.is_relative_to(base) else place)
 
 
 def choices(root: Path, checkout: Path, folders: Iterable[Path] = ()) -> list[str]:

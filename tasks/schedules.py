@@ -15,9 +15,9 @@ from prefect.exceptions import Pause, PrefectHTTPStatusError
 from prefect.states import Cancelled
 
 from benchyard.core.quantity import plural
-from tasks.busy_flow_runs import flow_runs
 from tasks.events import announce_end
 from tasks.flow_run import is_first_attempt, is_scheduled
+from tasks.pools import flow_runs
 from tasks.prefect_internals import our_client
 
 ParametersT = ParamSpec("ParametersT")

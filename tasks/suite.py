@@ -48,7 +48,7 @@ from tasks.flow_run import (
     this_flow_run,
     turn_end,
 )
-from tasks.trust import refuse_beyond_reach
+from tasks.trust import refuse_request_beyond_reach
 
 #: Key of the artifact, whose history the UI keeps.
 KEY = "suite"
@@ -72,12 +72,7 @@ def request_of_flow_run(requested: SuiteRequest) -> SuiteRequest:
         campaign=campaign_of_flow_run(requested.campaign, filtered=requested.is_filtered),
         baseline=baseline_of_flow_run(requested.baseline),
     )
-    refuse_beyond_reach(
-        cases=request.cases,
-        root=request.root,
-        results=request.results,
-        resources=request.resources,
-    )
+    refuse_request_beyond_reach(request)
     request.check()
     if not request.pool:  # a testbed has folders of its own
         check_baseline(request.baseline)

@@ -18,7 +18,7 @@ from benchyard.case.testbeds import Testbed, told_testbed
 from benchyard.core.errors import InputError
 from benchyard.core.model import Json
 from benchyard.suite.turn_records import Place
-from tasks.busy_flow_runs import close_flow_run, close_open, flow_runs, online_workers
+from tasks.pools import close_flow_run, close_open, flow_runs, online_workers
 from tasks.prefect_internals import each_of, our_client
 
 FLOW = "execute-case"

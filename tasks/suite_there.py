@@ -25,10 +25,10 @@ from benchyard.suite.course import End, SuiteCourse, Taken, known_places
 from benchyard.suite.plan import done_since
 from benchyard.suite.request import SuiteRequest
 from benchyard.suite.turn_records import Place
-from tasks.busy_flow_runs import flow_runs
 from tasks.events import report_in
 from tasks.flow_run import flow_run_id, turn_end
 from tasks.parameters import reference
+from tasks.pools import flow_runs
 from tasks.prefect_internals import our_client
 from tasks.suite_testbeds import cancel, cancel_waiting, deployment_of, offer, testbeds_of
 

@@ -111,6 +111,19 @@ def _api_of(file: str, *table: str) -> Mapping[str, object]:
 _GUIDING = re.compile(r"(BENCHYARD|PREFECT|PYTHON|LD|GIT|DYLD)_.*|PYTHON.*|PATH|HOME|ENV|BASH_ENV")
 
 
+#: Fields of a request that name folders.
+_FOLDERS = ("case", "cases", "root", "results", "resources")
+
+
+def refuse_request_beyond_reach(request: object) -> None:
+    """Refuse a request that names folders which the testbed's user has not allowed.
+
+    Raises:
+        InputError: If it does.
+    """
+    refuse_beyond_reach(**{name: getattr(request, name, None) for name in _FOLDERS})
+
+
 def refuse_beyond_reach(**named: str | Iterable[str] | None) -> None:
     """Refuse parameters that name folders which the testbed's user has not allowed.
 

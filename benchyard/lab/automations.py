@@ -30,39 +30,44 @@ _TAG = tag_resource("benchyard")
 _BEAT = "prefect.flow-run.heartbeat"
 
 _UI_URL = "UI_URL"
-_WHY = 'event.resource["prefect.state-message"]'
-#: Both begin with "text": what chat programs show of an incoming webhook.
-_OF_FAILED = """{
-  "text": {{ (("" if (WHY ~ "").startswith(WHOSE ~ " ") else WHOSE ~ ": ") ~ WHY) | tojson }},
-  "source": "benchyard",
-  "kind": "failed",
-  "case": {{ WHOSE | tojson }},
-  "reason": {{ WHY | tojson }},
-  "state": {{ event.resource["prefect.state-name"] | tojson }},
-  "flow": {{ flow.name | tojson }},
-  "flow_run": {{ (flow_run.id | string) | tojson }},
-  "url": {{ ("UI_URL/runs/flow-run/" ~ flow_run.id) | tojson }},
-  "occurred": {{ (event.occurred | string) | tojson }}
-}""".replace("WHOSE", "event.resource.name").replace("WHY", _WHY)
-_OF_WORSE = """{
-  "text": {{ ("regression: " ~ event.payload.text) | tojson }},
-  "source": "benchyard",
-  "kind": "regression",
-  "case": {{ event.payload.case | tojson }},
-  "host": {{ event.payload.host | tojson }},
-  "step": {{ event.payload.name | tojson }},
-  "metric": {{ event.payload.metric | tojson }},
-  "unit": {{ event.payload.unit | tojson }},
-  "baseline_median": {{ event.payload.baseline_median | tojson }},
-  "candidate_median": {{ event.payload.candidate_median | tojson }},
-  "ratio": {{ event.payload.ratio | tojson }},
-  "ratio_interval": {{ event.payload.ratio_interval | tojson }},
-  "results": {{ event.payload.results | tojson }},
-  "baseline": {{ event.payload.baseline | tojson }},
-  "flow_run": {{ (flow_run.id | string) | tojson }},
-  "url": {{ ("UI_URL/runs/flow-run/" ~ flow_run.id) | tojson }},
-  "occurred": {{ (event.occurred | string) | tojson }}
-}"""
+
+
+def _payload(**values: str) -> str:
+    """Return a template of JSON with the values of expressions, and what every alert has.
+
+    The first is "text": what chat programs show of an incoming webhook.
+    """
+    every = {
+        **values,
+        "source": "'benchyard'",
+        "flow_run": "flow_run.id | string",
+        "url": f"'{_UI_URL}/runs/flow-run/' ~ flow_run.id",
+        "occurred": "event.occurred | string",
+    }
+    members = [f'"{name}": {{{{ ({value}) | tojson }}}}' for name, value in every.items()]
+    return f"{{{', '.join(members)}}}"
+
+
+_WHOSE, _WHY = "event.resource.name", 'event.resource["prefect.state-message"]'
+_OF_FAILED = _payload(
+    text=f'("" if ({_WHY} ~ "").startswith({_WHOSE} ~ " ") else {_WHOSE} ~ ": ") ~ {_WHY}',
+    kind="'failed'",
+    case=_WHOSE,
+    reason=_WHY,
+    state='event.resource["prefect.state-name"]',
+    flow="flow.name",
+)
+#: What both the alert and the event of a regression call so.
+_TOLD = (
+    *("case", "host", "metric", "unit", "baseline_median", "candidate_median"),
+    *("ratio", "ratio_interval", "results", "baseline"),
+)
+_OF_WORSE = _payload(
+    text="'regression: ' ~ event.payload.text",
+    kind="'regression'",
+    step="event.payload.name",
+    **{name: f"event.payload.{name}" for name in _TOLD},
+)
 
 
 def _states(*names: str) -> list[str]:

@@ -18,10 +18,10 @@ from prefect.settings import get_current_settings
 
 from benchyard.core.errors import BenchyardError, InputError
 from benchyard.core.model import JsonObject
-from benchyard.lab import api
 from benchyard.lab.checkout import SOURCE
 from tasks.names import SERVER
-from tasks.parameters import choices
+from tasks.parameters import below, choices
+from tasks.pools import ensure_pools
 from tasks.prefect_internals import each_of, our_client
 
 PREFECT_YAML = "prefect.yaml"
@@ -110,11 +110,11 @@ def deploy(
     checkout = file.parent
     given: dict[str, Any] = {}
     if root is not None:
-        given["root"] = _below(checkout, root)
+        given["root"] = below(checkout, root)
     if resource_folders:
-        given["resources"] = [_below(checkout, folder) for folder in resource_folders]
+        given["resources"] = [below(checkout, folder) for folder in resource_folders]
     with our_client() as client:
-        api.ensure_pools(client)
+        ensure_pools(client)
         before = {} if reset else _found(client, deployments)
         kept = {key: _differences(deployments[key], old, given) for key, old in before.items()}
         for key, old in before.items():
@@ -263,12 +263,6 @@ def _offer(
     changed = DeploymentUpdate(parameter_openapi_schema=schema, parameters=values)
     client.update_deployment(deployment.id, changed)
     return cases
-
-
-def _below(checkout: Path, folder: Path) -> str:
-    """Write a folder as flow runs find it: below the checkout where it is there, else absolute."""
-    place, base = folder.resolve(), checkout.resolve()
-    return str(place.relative_to(base)) if place.is_relative_to(base) else str(place)
 
 
 def _deployed(

@@ -1,15 +1,18 @@
 """Keep a lab up, then stop it: flow runs under way may finish, are cancelled, or are killed."""
 
 import signal
-import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from contextvars import copy_context
-from typing import TypeVar
+from typing import Any, TypeVar
 from uuid import UUID
 
 from prefect.client.orchestration import SyncPrefectClient
+from prefect.settings import (
+    PREFECT_API_REQUEST_TIMEOUT,
+    PREFECT_CLIENT_MAX_RETRIES,
+    temporary_settings,
+)
 from prefect.states import Cancelled, Cancelling
 
 from benchyard.core.quantity import duration
@@ -17,7 +20,7 @@ from benchyard.lab.lab import Lab, kill_lab
 from benchyard.lab.state import FlowProcess, flow_runs_of_lab
 from benchyard.lab.supervisor import Requests, listening
 from benchyard.process.labels import this_owner
-from tasks.busy_flow_runs import close_flow_run
+from tasks.pools import close_flow_run
 from tasks.prefect_internals import our_client
 
 #: Seconds that a cancelled flow run gets to stop its resources before it is told directly, and
@@ -26,8 +29,8 @@ CANCEL_SECONDS = 40.0
 TERMINATE_SECONDS = 20.0
 #: Seconds for a part to end once nothing needs it any more.
 _PART_SECONDS = 10.0
-#: Seconds for one question to the API: it may be gone already.
-_API_SECONDS = 15.0
+#: For one request to the API, which may be gone already: seconds, and how often it is repeated.
+_SOON: dict[Any, Any] = {PREFECT_API_REQUEST_TIMEOUT: 5.0, PREFECT_CLIENT_MAX_RETRIES: 1}
 _LOOK_SECONDS = 1.0
 _SUITE = "execute-suite"
 _MESSAGE = "stopped together with the lab on its host; a retry goes on where it ended"
@@ -173,15 +176,7 @@ def _end_as_cancelled(client: SyncPrefectClient, flow_run: UUID) -> None:
 
 def _asked(question: Callable[[SyncPrefectClient], ResultT]) -> ResultT | None:
     """Ask the API; None if there is no answer in time, or an error."""
-    answers: list[ResultT] = []
-
-    def ask() -> None:
-        # The server may be gone: what it would have told is lost.
-        with suppress(Exception), our_client() as client:
-            answers.append(question(client))
-
-    # With this thread's context, which Prefect keeps its settings in.
-    asking = threading.Thread(target=copy_context().run, args=(ask,), daemon=True)
-    asking.start()
-    asking.join(_API_SECONDS)
-    return answers[0] if answers else None
+    # The server may be gone: what it would have told is lost.
+    with suppress(Exception), temporary_settings(_SOON), our_client() as client:
+        return question(client)
+    return None

@@ -12,26 +12,12 @@ from prefect.client.orchestration import SyncPrefectClient
 from benchyard.core.errors import BenchyardError
 from benchyard.lab import state
 from benchyard.lab.exploring import ExplorerPart
-from benchyard.lab.server import answers
+from benchyard.lab.server import wait_for_answer
 from benchyard.lab.supervisor import LabProcess, Requests, Say
 from benchyard.lab.where import Where, is_surely_sqlite
 from benchyard.process.labels import kill_labelled, labelled, owner_is_alive, this_owner
-from tasks.busy_flow_runs import online_workers
-from tasks.names import (
-    ALLOWED,
-    CONTROL,
-    CONTROL_LIMIT,
-    DEFAULT_QUEUE,
-    EXPLORER,
-    HOME,
-    LAB,
-    ROOT,
-    SERVER,
-    SERVER_PART,
-    TAGS,
-    TESTBED,
-    TESTBEDS,
-)
+from tasks import names
+from tasks.pools import online_workers
 from tasks.prefect_internals import our_client
 
 #: Seconds for a server to answer: 8 s on two idle cores, with a database to be made.
@@ -89,21 +75,17 @@ class Lab:
         Raises:
             BenchyardError: If it dies, or does not answer for two minutes.
         """
-        settings = {**self.where.environment(database_url), LAB: this_owner()}
+        settings = {**self.where.environment(database_url), names.LAB: this_owner()}
         bind = ["--host", str(self.where.bind), "--port", str(self.where.port)]
         start = ["server", "start", *bind]
-        self.server = LabProcess(
-            SERVER_PART, "benchyard.lab.serving", start, settings, self.testbed.checkout
-        )
-        self.server.start()
-        latest = monotonic() + SERVER_SECONDS
-        while not answers(self.where.api):
-            if not self.server.alive or monotonic() > latest:
-                raise BenchyardError(
-                    f"the Prefect server did not come up: {self.server.last_words()} "
-                    f"(log {self.server.log})"
-                )
-            sleep(_LOOK_SECONDS)
+        folder = self.testbed.checkout
+        server = LabProcess(names.SERVER_PART, "benchyard.lab.serving", start, settings, folder)
+        self.server = server
+        server.start()
+        if not wait_for_answer(self.where.api, SERVER_SECONDS, lambda: server.alive):
+            raise BenchyardError(
+                f"the Prefect server did not come up: {server.last_words()} (log {server.log})"
+            )
 
     def start_explorer(self, explorer: ExplorerPart) -> None:
         """Start the process that shows the results; the workers that start later link to it."""
@@ -113,28 +95,31 @@ class Lab:
     def start_testbed(self) -> None:
         """Start the worker that measures: one flow run at a time."""
         testbed = self.testbed
-        queues = list(dict.fromkeys([testbed.queue, DEFAULT_QUEUE]))
-        own = {TESTBED: testbed.name, TAGS: ",".join(testbed.tags)}
-        self._start(TESTBEDS, testbed.name, 1, queues, own)
+        queues = list(dict.fromkeys([testbed.queue, names.DEFAULT_QUEUE]))
+        own = {names.TESTBED: testbed.name, names.TAGS: ",".join(testbed.tags)}
+        self._start(names.TESTBEDS, 1, queues, own)
 
     def start_control(self) -> None:
         """Start the worker for everything that does not measure."""
-        self._start(CONTROL, self.testbed.name, CONTROL_LIMIT, [DEFAULT_QUEUE], {})
+        self._start(names.CONTROL, names.CONTROL_LIMIT, [names.DEFAULT_QUEUE], {})
 
-    def _start(
-        self, pool: str, name: str, limit: int, queues: list[str], own: dict[str, str]
-    ) -> None:
-        folders = [self.testbed.checkout, *self.testbed.allowed]
-        settings = {SERVER: self.where.api, LAB: this_owner(), ROOT: str(self.testbed.checkout)}
-        settings[ALLOWED] = os.pathsep.join(str(folder.resolve()) for folder in folders)
+    def _start(self, pool: str, limit: int, queues: list[str], own: dict[str, str]) -> None:
+        name, checkout = self.testbed.name, self.testbed.checkout
+        folders = [checkout, *self.testbed.allowed]
+        settings = {
+            names.SERVER: self.where.api,
+            names.LAB: this_owner(),
+            names.ROOT: str(checkout),
+        }
+        settings[names.ALLOWED] = os.pathsep.join(str(folder.resolve()) for folder in folders)
         if self.explorer is not None:
-            settings[EXPLORER] = self.explorer.url
+            settings[names.EXPLORER] = self.explorer.url
         part = LabProcess(
             f"worker {pool} {name}",
             "benchyard.lab.working",
             [pool, name, str(limit), *queues],
             {**settings, **own},
-            self.testbed.checkout,
+            checkout,
         )
         self.workers.append(part)
         part.start()
@@ -155,7 +140,7 @@ class Lab:
                         f"the {part.name} did not come up: {part.last_words()} (log {part.log})"
                     )
                 sleep(_LOOK_SECONDS)
-            count = len(online_workers(client, TESTBEDS))
+            count = len(online_workers(client, names.TESTBEDS))
             if count > 1 and is_surely_sqlite(client):
                 self.say(
                     f"{count} testbeds share a server on SQLite, which takes one writer at a time "
@@ -193,7 +178,7 @@ class Lab:
 def kill_lab() -> None:
     """Kill whatever of this process's lab is left."""
     owner = this_owner()
-    kill_labelled(LAB, lambda value: value == owner)
+    kill_labelled(names.LAB, lambda value: value == owner)
 
 
 def _is_online(client: SyncPrefectClient, part: LabProcess) -> bool:
@@ -220,5 +205,5 @@ def wait_for_dead_labs(say: Say) -> None:
 
 def _dead_labs() -> list[int]:
     """Return the processes of labs of this home that are dead."""
-    here = {pid for pid, home in labelled(HOME) if home == str(state.folder())}
-    return [pid for pid, owner in labelled(LAB) if pid in here and not owner_is_alive(owner)]
+    here = {pid for pid, home in labelled(names.HOME) if home == str(state.folder())}
+    return [pid for pid, owner in labelled(names.LAB) if pid in here and not owner_is_alive(owner)]

@@ -260,16 +260,11 @@ class DrainingWorker(ProcessWorker, abc.ABC):
         all of it is cleared away: by then a retry may wait or run, and would be ended by that. So
         what has ended is left alone, too: a retry might come between the look and the report.
         """
-        try:
+        with suppress(Exception):  # a crash is reported whatever the server does here
             now = await self.client.read_flow_run(flow_run.id)
-        except Exception:  # noqa: BLE001 - a crash is reported whatever the server does here
-            now = None
-        if now is not None and now.state is not None and now.state.is_final():
-            return
-        if now is not None and _is_followed(flow_run, now):
-            self._note(f"flow run {flow_run.id} was retried before its crash was reported again")
-        else:
-            await super()._propose_crashed_state(flow_run, message, client)
+            if now.state is not None and (now.state.is_final() or _is_followed(flow_run, now)):
+                return
+        await super()._propose_crashed_state(flow_run, message, client)
 
     def _release_limit_slot(self, flow_run_id: UUID) -> None:
         super()._release_limit_slot(flow_run_id)

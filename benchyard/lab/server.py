@@ -15,6 +15,7 @@ import time
 import urllib.error
 import urllib.parse
 import urllib.request
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,6 +31,8 @@ STARTUP_SECONDS = 90.0
 #: How long a temporary server that runs may leave a question unanswered.
 HANG_SECONDS = 20.0
 _PROBE_SECONDS = 5.0
+#: Between two looks whether one that starts answers.
+_LOOK_SECONDS = 0.02
 
 #: What Prefect must not do on a testbed: report usage, or print its own log between our lines.
 QUIET = {
@@ -90,7 +93,7 @@ class Server:
         Raises:
             BenchyardError: If it does not come up.
         """
-        if self.process is None or _answers_within(self, seconds):
+        if self.process is None or wait_for_answer(self.url, seconds, self._is_alive):
             return False
         _stop(self.process)
         self.process = _start(urllib.parse.urlsplit(self.url).port or 0)
@@ -117,14 +120,14 @@ class Server:
                 )
             raise_if_refused(self.url)
             return
-        deadline = time.monotonic() + STARTUP_SECONDS
-        while not answers(self.url, 1.0):
-            if self.process.poll() is not None or time.monotonic() > deadline:
-                raise BenchyardError(
-                    "the temporary Prefect server did not come up; see what it printed, or use "
-                    "--direct to execute without Prefect"
-                )
-            time.sleep(0.02)
+        if not wait_for_answer(self.url, STARTUP_SECONDS, self._is_alive):
+            raise BenchyardError(
+                "the temporary Prefect server did not come up; see what it printed, or use "
+                "--direct to execute without Prefect"
+            )
+
+    def _is_alive(self) -> bool:
+        return self.process is not None and self.process.poll() is None
 
 
 def connect() -> Server:
@@ -225,16 +228,14 @@ def _free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def _answers_within(server: Server, seconds: float) -> bool:
-    """Tell whether a temporary server answers in time; one that ended does not."""
-    deadline = time.monotonic() + seconds
-    while server.process is not None and server.process.poll() is None:
-        if answers(server.url, 1.0):
-            return True
-        if time.monotonic() > deadline:
+def wait_for_answer(url: str, seconds: float, is_alive: Callable[[], bool]) -> bool:
+    """Wait until a server answers; False if its process ends before, or ``seconds`` pass."""
+    latest = time.monotonic() + seconds
+    while not answers(url, 1.0):
+        if not is_alive() or time.monotonic() > latest:
             return False
-        time.sleep(0.1)
-    return False
+        time.sleep(_LOOK_SECONDS)
+    return True
 
 
 def answers(url: str, seconds: float | None = None) -> bool:

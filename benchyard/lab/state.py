@@ -58,38 +58,33 @@ def log_of(part: str) -> Path:
     return log
 
 
-class LabClaim:
-    """The right to be the only one of a name; told to others who want it."""
-
-    def __init__(self, descriptor: int) -> None:
-        self._descriptor = descriptor
-
-    def tell(self, **facts: str) -> None:
-        """Let others read who holds it and what for."""
-        text = json.dumps({"owner": this_owner(), "pid": os.getpid(), **facts})
-        os.ftruncate(self._descriptor, 0)
-        os.pwrite(self._descriptor, text.encode(), 0)
-
-
 @contextmanager
-def claim(name: str, refusal: str) -> Generator[LabClaim]:
+def claim(name: str, refusal: str) -> Generator[Callable[..., None]]:
     """Hold the claim ``name``; the kernel frees it with its holder.
 
     Args:
         refusal: The sentence for those who come second; it is formatted with what the holder told.
+
+    Yields:
+        A function that lets others read facts, given by name, beside who holds the claim.
 
     Raises:
         InputError: If another process holds it.
     """
     path = folder() / f"{name.replace('/', '-')}.lock"
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+
+    def tell(**facts: str) -> None:
+        text = json.dumps({"owner": this_owner(), "pid": os.getpid(), **facts})
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, text.encode(), 0)
+
     try:
         if not try_lock(descriptor):
             told = {"pid": "?", "url": "still starting", **_read(path)}
             raise InputError(refusal.format_map(told))
-        held = LabClaim(descriptor)
-        held.tell()
-        yield held
+        tell()
+        yield tell
         os.ftruncate(descriptor, 0)
     finally:
         os.close(descriptor)

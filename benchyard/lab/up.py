@@ -18,7 +18,7 @@ from benchyard.lab.ending import keep_up
 from benchyard.lab.exploring import explorer_of
 from benchyard.lab.lab import Lab, TestbedPlan, wait_for_dead_labs
 from benchyard.lab.supervisor import Say, as_interrupts
-from benchyard.lab.where import choose, protect, reachable, use
+from benchyard.lab.where import choose, reachable, use
 from tasks.names import SERVER, SHOWN_PASSWORD, TESTBEDS, this_host
 from tasks.prefect_internals import our_client
 
@@ -156,14 +156,13 @@ def up(options: LabOptions, say: Say, ready: Callable[[dict[str, Json]], None]) 
     raise_if_unfit(name)
     declared(options.prefect_yaml)
     with ExitStack() as held:
-        claim = held.enter_context(state.claim("up", _TWICE))
+        tell = held.enter_context(state.claim("up", _TWICE))
         if options.measures:
             held.enter_context(state.claim(f"testbed-{name}", SERVED))
         with as_interrupts():
             wait_for_dead_labs(say)
             where = choose(options.host_name, options.port, own=options.own_server)
-            password = protect(where)
-            use(where)
+            password = use(where)
             checkout = options.prefect_yaml.resolve().parent
             lab = Lab(where, TestbedPlan(name, name, options.tags, checkout, _reach(options)), say)
             try:
@@ -171,7 +170,7 @@ def up(options: LabOptions, say: Say, ready: Callable[[dict[str, Json]], None]) 
             except BaseException:
                 lab.abandon()
                 raise
-        claim.tell(url=where.ui, api=where.api, password=password or "")
+        tell(url=where.ui, api=where.api, password=password or "")
 
         def told() -> None:
             for line in [*welcome(lab, offered), *who_may(lab, password)]:
@@ -187,11 +186,7 @@ def _reach(options: LabOptions) -> list[Path]:
 
 def _bring_up(lab: Lab, options: LabOptions, password: str | None) -> Offered:
     if options.explores:
-        folders = [
-            lab.testbed.checkout,
-            *([options.root] if options.root else []),
-            *options.allowed,
-        ]
+        folders = [lab.testbed.checkout, *lab.testbed.allowed]
         lab.start_explorer(explorer_of(lab.where, options.explorer_port, password, folders))
     if lab.where.bind is not None:
         lab.say(f"starting a Prefect server at {lab.where.ui}")

@@ -112,18 +112,11 @@ def choose(host_name: str | None, port: int | None, *, own: bool) -> Where:
         InputError: If there is none and none may be started, or the port is taken.
     """
     configured = get_current_settings().api.url
-    if configured and answers(configured):
-        return Where(configured, configured.removesuffix("/api"))
     parts = urlsplit(configured or "")
-    if configured and not (own and parts.hostname in ("localhost", LOOPBACK)):
-        raise BenchyardError(
-            f"no Prefect server answers at {configured}; start it, or unset {SERVER} to have one "
-            "of the lab's own"
-        )
-    if not own:
-        raise InputError(f"--no-server needs the server's address in {SERVER}")
-    number = port or parts.port or PORT
-    where = own_server(host_name, number)
+    may_start = own and (not configured or parts.hostname in ("localhost", LOOPBACK))
+    if not may_start or (configured and answers(configured)):
+        return reachable()
+    where = own_server(host_name, port or parts.port or PORT)
     _raise_if_taken(where)
     return where
 
@@ -142,7 +135,8 @@ def reachable() -> Where:
         )
     if not answers(url):
         raise BenchyardError(
-            f"no Prefect server answers at {url}; is the lab up, and {SERVER} right?"
+            f"no Prefect server answers at {url}; is the lab up, and {SERVER} right? Where that is "
+            "unset, benchyard up starts a server of its own"
         )
     return Where(url, url.removesuffix("/api"))
 
@@ -187,8 +181,11 @@ def _raise_if_taken(where: Where) -> None:
             ) from None
 
 
-def use(where: Where) -> None:
-    """Let this process and all that it starts speak to a server.
+def use(where: Where) -> str | None:
+    """Let this process and all that it starts speak to a server; ours wants a password.
+
+    Returns:
+        The password that is configured, else one of ours; None for a server that is not ours.
 
     Raises:
         BenchyardError: If one that is not ours to start does not take our password.
@@ -197,22 +194,13 @@ def use(where: Where) -> None:
     os.environ[SERVER] = where.api
     if where.bind is None:
         state.show_password(where.api)
-    take_environment()
-    if where.bind is None:
+        take_environment()
         raise_if_refused(where.api)
-
-
-def protect(where: Where) -> str | None:
-    """Let our own server want a password, and all that we start show it.
-
-    Returns:
-        The one that is configured, else one of ours; None for a server that is not ours.
-    """
-    if where.bind is None:
         return None
     configured = get_current_settings().server.api.auth_string
     password = state.password(configured.get_secret_value() if configured else None)
     os.environ[WANTED_PASSWORD] = os.environ[SHOWN_PASSWORD] = password
+    take_environment()
     return password
 
 

@@ -17,10 +17,10 @@ from benchyard.case.testbeds import this_testbed
 from benchyard.core.clock import now
 from benchyard.core.model import JsonObject
 from benchyard.core.wording import printable
-from benchyard.lab import api
 from benchyard.lab.prefect_internals import DrainingWorker
 from benchyard.lab.state import flow_runs_here, flow_runs_of_testbed, when_cut
 from benchyard.process.labels import kill_leftovers
+from tasks import pools
 from tasks.names import DEFAULT_QUEUE, TESTBED, TESTBEDS, variable_of
 from tasks.prefect_internals import our_client
 
@@ -99,8 +99,8 @@ class Working:
 
     def _close_lost(self) -> None:
         with our_client() as client:
-            api.ensure_pools(client)
-            for text in api.close_lost(client, self._name, self._pool, flow_runs_here()):
+            pools.ensure_pools(client)
+            for text in pools.close_lost(client, self._name, self._pool, flow_runs_here()):
                 note(text)
 
     def _tell(self) -> None:
@@ -110,7 +110,7 @@ class Working:
         told: JsonObject = {**this_testbed().to_json(), "queue": queue, "seen": now()}
         with our_client() as client:
             if queue != DEFAULT_QUEUE:
-                api.ensure_queue(client, queue)
+                pools.ensure_queue(client, queue)
         Variable.set(variable_of(self._testbed), told, tags=["benchyard"], overwrite=True)
 
     async def _beat(self) -> None:
@@ -124,7 +124,7 @@ class Working:
         """Once, some time after the start: only a worker that died forgets, and this came after."""
         with our_client() as client:
             before = datetime.now(UTC) - _FORGOTTEN
-            for text in api.reschedule_forgotten(client, self._pool, before):
+            for text in pools.reschedule_forgotten(client, self._pool, before):
                 note(text)
 
     async def _leave(self) -> None:

@@ -19,7 +19,7 @@ from benchyard.process.labels import this_owner
 from benchyard.publish.housekeeping import HousekeepingReport, Old, Spool
 from benchyard.results.layout import DONE, run_folder
 from flows.housekeeping import housekeeping
-from tasks import busy_flow_runs as busy
+from tasks import pools as busy
 from tasks.housekeeping import KEY, markdown
 from tests.children import ending
 from tests.conftest import MakeCase, eventually, is_gone, process

@@ -112,7 +112,7 @@ def test_failures_are_repeated_while_they_may_be_and_keep_nothing_from_beginning
             "unwanted": lambda: True,
             "stopped": lambda: not stopping.is_set(),
         }.items():
-            last = [step.repeated(3, goes_on).submit(name, wait_for=last)]
+            last = [step.with_retries(3, goes_on).submit(name, wait_for=last)]
         wait(last)
         with pytest.raises(StepFailedError, match="once failed"):
             step("once", wait_for=last)

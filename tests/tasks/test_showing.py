@@ -204,9 +204,9 @@ def test_nothing_is_shown_while_a_step_is_under_way(
     asked: list[set[int]] = []
     ask = Showcase.ask
 
-    def noted(showcase: Showcase, question: Any) -> Any:
+    def noted(showcase: Showcase, *route: Any, **about: Any) -> Any:
         asked.append(set(under_way))
-        return ask(showcase, question)
+        return ask(showcase, *route, **about)
 
     def hear(event: Event) -> None:
         if isinstance(event, StepStarted):

@@ -22,8 +22,8 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_claim_is_held_once_and_the_second_reads_who_has_it() -> None:
-    with state.claim("up", "{pid} {url}") as claim:
-        claim.tell(url="http://lab", api="http://lab/api")
+    with state.claim("up", "{pid} {url}") as tell:
+        tell(url="http://lab", api="http://lab/api")
         with (
             pytest.raises(InputError, match=f"{os.getpid()} http://lab"),
             state.claim("up", "{pid} {url}"),
@@ -45,8 +45,8 @@ def test_a_claim_that_is_not_ready_yet_is_no_lab() -> None:
 def test_the_claim_of_a_killed_lab_is_free_and_it_is_not_running(home: Path) -> None:
     program = (
         "import time; from benchyard.lab import state\n"
-        "with state.claim('up', '') as claim:\n"
-        "    claim.tell(api='http://x/api'); print(1, flush=True); time.sleep(60)"
+        "with state.claim('up', '') as tell:\n"
+        "    tell(api='http://x/api'); print(1, flush=True); time.sleep(60)"
     )
     with ending(subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE)) as other:
         assert other.stdout is not None

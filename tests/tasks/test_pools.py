@@ -9,7 +9,7 @@ from prefect.client.orchestration import SyncPrefectClient
 from prefect.client.schemas.objects import FlowRun, State
 from prefect.states import Cancelling, Pending, Running
 
-from benchyard.lab import api
+from tasks import pools
 from tasks.names import TESTBEDS
 from tasks.prefect_internals import our_client
 
@@ -25,7 +25,7 @@ def idle() -> None:
 def client(prefect_server: str) -> Generator[SyncPrefectClient]:
     assert prefect_server
     with our_client() as client:
-        api.ensure_pools(client)
+        pools.ensure_pools(client)
         yield client
 
 
@@ -49,7 +49,7 @@ def test_what_a_dead_worker_had_begun_has_crashed_and_the_rest_waits_again(
     alive, other = taken(client, Running(), "me"), taken(client, Running(), "other")
     cancelling = taken(client, Cancelling(), "me")
 
-    said = api.close_lost(client, "me", TESTBEDS, [str(alive.id)])
+    said = pools.close_lost(client, "me", TESTBEDS, [str(alive.id)])
 
     assert len(said) == 3
     assert state_of(client, running) == "CRASHED"
@@ -64,8 +64,8 @@ def test_what_a_worker_took_and_died_with_waits_again(client: SyncPrefectClient)
     forgotten, begun = taken(client, Pending()), taken(client, Pending(), "me")
     long_ago, soon = (datetime.now(UTC) + timedelta(minutes=m) for m in (-1, 1))
 
-    assert api.reschedule_forgotten(client, TESTBEDS, long_ago) == []
-    (said,) = api.reschedule_forgotten(client, TESTBEDS, soon)
+    assert pools.reschedule_forgotten(client, TESTBEDS, long_ago) == []
+    (said,) = pools.reschedule_forgotten(client, TESTBEDS, soon)
 
     assert forgotten.name in said
     assert state_of(client, forgotten) == "SCHEDULED"

@@ -6,6 +6,7 @@ The stage says on the file UP that it is under way, and does its work once the f
 import sys
 import time
 from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from benchyard.run.session import Session
 
 #: Where the work of each stage stands.
 _WORK: dict[str, tuple[Any, str]] = {
-    "cooldown": (Session, "rest"),
+    "cooldown": (tasks.case.cooldown, "function"),
     "initialize": (Session, "initialize"),
     "start-collector": (Session, "start_collector"),
     "stop": (Session, "stop_resources"),
@@ -33,15 +34,17 @@ _WORK: dict[str, tuple[Any, str]] = {
 def hold(owner: Any, name: str, up: Path, go: Path) -> None:
     """Let a function wait the first time that it is called."""
     real: Callable[..., object] = getattr(owner, name)
+    put = type.__setattr__ if isinstance(owner, type) else object.__setattr__  # a task is frozen
 
+    @wraps(real)  # Prefect names a task run by the parameters
     def held(*of: Any, **more: Any) -> object:
-        setattr(owner, name, real)  # what ends a run calls some of them again
+        put(owner, name, real)  # what ends a run calls some of them again
         up.touch()
         while not go.exists():
             time.sleep(0.01)
         return real(*of, **more)
 
-    setattr(owner, name, held)
+    put(owner, name, held)
 
 
 if __name__ == "__main__":

@@ -200,14 +200,6 @@ class Session:
         for said in self._spoilt:
             self._say_of_run(f": {said}")
 
-    def _outcome(self) -> Outcome:
-        outcome = self.steps.book.outcome()
-        if outcome is not Outcome.COMPLETED:
-            return outcome
-        if self.failure is not None:
-            return Outcome.FAILED
-        return Outcome.CANCELLED if self.steps.abandoned else outcome
-
     def write_record(self) -> RunRecord:
         """Write ``run.json`` and ``case-info.txt``; what completed is done with its checkpoint."""
         duration = self._timeline.since_start(self._timeline.now_ns())
@@ -247,7 +239,7 @@ class Session:
         return RunRecord(
             case=case_facts(self.case, content_of(subject)),
             run=self.run,
-            outcome=self._outcome(),
+            outcome=self.steps.outcome,
             started_at=self.started_at,
             ended_at=now(),
             duration_s=duration,

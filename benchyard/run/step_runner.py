@@ -213,6 +213,16 @@ class StepRunner:
     def _redacted(self, values: Mapping[str, Json]) -> dict[str, Json]:
         return cast("dict[str, Json]", self._secrets.redact_json(dict(values)))
 
+    @property
+    def outcome(self) -> Outcome:
+        """How the run went, as far as it is known."""
+        outcome = self.book.outcome()
+        if outcome is not Outcome.COMPLETED:
+            return outcome
+        if self.broke is not None:
+            return Outcome.FAILED
+        return Outcome.CANCELLED if self.abandoned else outcome
+
     def settle_rest(self, unless_tried: Outcome | None = None) -> None:
         """Decide how the steps ended that were not tried.
 

@@ -25,7 +25,6 @@ PAGES = sorted(DOCS.rglob("*.md"))
 _FENCE = re.compile(r"^( *)```([\w-]*)[^\n]*\n(.*?)^\1```\s*?$", re.MULTILINE | re.DOTALL)
 _COMMENT = re.compile(r"<!--\s*(\S+)\s*-->\s*\Z")
 _LINK = re.compile(r"(?<!!)\[[^\]\n]*\]\(([^)\s]+)\)|!\[[^\]\n]*\]\(([^)\s]+)\)")
-_LINE_LINK = re.compile(r"\[`([^`\n]+)`\]\(([^)\s#]+)#L(\d+)\)")
 _SPAN = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
 _CALL = re.compile(r"^(?:\$ )?(?:[A-Z_]+=\S+ )*benchyard +(.+)$")
 _SHELLS = ("sh", "bash", "console", "shell")
@@ -103,14 +102,6 @@ def test_every_relative_link_resolves(page: Path) -> None:
         assert path.exists(), target
         if anchor and path.suffix == ".md":
             assert anchor in _anchors(path), target
-
-
-@every_page
-def test_a_link_to_a_line_leads_to_what_it_names(page: Path) -> None:
-    for name, place, number in _LINE_LINK.findall(page.read_text()):
-        lines = (page.parent / place).read_text().splitlines()
-        there = [at for at, line in enumerate(lines, 1) if name in line]
-        assert int(number) in there, f"{name} of {place} is in line {there}"
 
 
 def _links(page: Path) -> Iterator[str]:

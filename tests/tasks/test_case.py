@@ -14,6 +14,6 @@ def test_each_kind_of_stage_has_its_own_name_and_the_name_of_its_run_says_which(
     }
     others = {name: run_name for name, run_name in found.items() if name not in of_run}
     assert others == {
-        "step": "run{step_of_run.run}/{step_of_run.label}",
+        "step": "run{planned.run}/{planned.label}",
         **{name: name for name in ("summarize", "upload", "archive")},
     }

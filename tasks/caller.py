@@ -61,7 +61,16 @@ class Caller:
             self._note(flow_run)
 
     def told(self, state: State[Any]) -> State[Any]:
-        """Take note that the server knows of this end; return the same."""
+        """Take note that the server knows of this end; return it.
+
+        *Cancel* reaches only what a worker started. The server then takes no end from here, and
+        nobody else would end the flow run: the true end is forced on it.
+        """
+        if state.is_cancelling() and self.end is not None:
+            with our_client() as client:
+                identity = UUID(str(state.state_details.flow_run_id))
+                client.set_flow_run_state(identity, self.end, force=True)
+            state = self.end.model_copy(update={"state_details": state.state_details})
         self.end = None
         flow_run = str(state.state_details.flow_run_id)
         if flow_run in self._under_way:

@@ -85,8 +85,8 @@ class _Dispatcher:
         A server that is away is polled again by the next call.
         """
         try:
-            self._read_testbeds()
             self._follow()
+            self._read_testbeds()
             self._submit_turns()
         except httpx.HTTPError as error:
             if not self._server_is_away:
@@ -199,6 +199,7 @@ class _Dispatcher:
         name = taken.place.name
         get_run_logger().warning("%s: the testbed %s has gone, another shall do it", title, name)
         self._course.put_back(taken)
+        self._testbeds_read_at = -LOOK_SECONDS  # whoever comes next may have gone as well
 
     def _end(self, taken: Taken, flow_run: FlowRun, state: State[object]) -> None:
         ended = turn_end(state)

@@ -12,9 +12,15 @@ from prefect.logging.handlers import APILogHandler
 from prefect.settings import PREFECT_API_DATABASE_CONNECTION_URL
 
 from benchyard.core.model import Outcome
+from benchyard.lab.server import Server
+from benchyard.lab.through_prefect import caller_of, execute_one
 from benchyard.results.folders import Results
 from benchyard.results.record import RunRecord
+from benchyard.run.progress import Event, StepStarted, listening
+from benchyard.run.request import Request
+from benchyard.suite.course import End
 from flows.execute_case import execute_case
+from tasks.flow_run import flow_run_id
 from tests.conftest import RECORDED, MakeCase, eventually, process, tree
 from tests.flows.conftest import ask, done, flow_run_of, record
 
@@ -159,6 +165,26 @@ def test_a_failed_flow_run_says_which_runs_and_a_second_one_executes_only_these(
     assert tree(case / "results" / "run_1") == before
     assert [record(case, run).flow_run["id"] for run in (1, 2)] == [first.flow_run, second.flow_run]
     assert record(case).flow_run["name"] == case.name
+
+
+# Prefect's store of results closes no client of its own.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.parametrize("script", ["true", "exit 3"])
+def test_cancel_stops_nothing_that_a_command_executes_and_its_true_end_is_shown(
+    prefect_server: str, case_folder: MakeCase, tmp_path: Path, script: str
+) -> None:
+    def cancel(event: Event) -> None:
+        if isinstance(event, StepStarted):
+            ask(f"/flow_runs/{flow_run_id()}/set_state", {"state": {"type": "CANCELLING"}})
+
+    request = Request(str(case_folder("flow", process("work", script))), runs=1, root=str(tmp_path))
+    server = Server(prefect_server)
+    with listening(cancel):
+        ended = execute_one(request, server, caller_of(server))
+
+    assert ended.how is (End.DONE if script == "true" else End.FAILED)
+    (seen,) = ask("/flow_runs/filter", {"flow_runs": {"id": {"any_": [ended.flow_run]}}})
+    assert seen["state_type"] == ("COMPLETED" if script == "true" else "FAILED")
 
 
 def test_a_deadline_is_ours_and_the_task_run_says_it(flows: Flows) -> None:

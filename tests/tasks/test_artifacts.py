@@ -50,17 +50,6 @@ def silent() -> Iterator[str]:
 
 
 @pytest.mark.slow
-def test_an_artifact_is_due_again_after_a_while(in_flow: Callable[[Act], Any]) -> None:
-    def act(showcase: Showcase) -> list[bool]:
-        hour, key = timedelta(hours=1), "result-history"
-        before = showcase.is_due(key, hour)
-        showcase.show("markdown", key, "shown", "")
-        return [before, showcase.is_due(key, hour), showcase.is_due(key, timedelta(0))]
-
-    assert in_flow(act) == [True, False, True]
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("which", ["dead", "silent"])
 def test_server_that_does_not_answer_is_asked_once_and_told_of_once(
     in_flow: Callable[[Act], Any],

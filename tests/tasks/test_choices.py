@@ -32,7 +32,6 @@ def test_a_case_outside_of_the_checkout_is_named_by_its_whole_path(
     case_folder: MakeCase, tmp_path: Path
 ) -> None:
     folder = case_folder("a", process("work", "true"))
-    (tmp_path / "checkout").mkdir()
 
     assert choices(tmp_path / "cases", tmp_path / "checkout") == [str(folder)]
 

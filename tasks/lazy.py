@@ -9,6 +9,7 @@ failure of one keeps no other from starting (every edge is ``allow_failure``).
 import sys
 import threading
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future
 from contextvars import copy_context
 from dataclasses import dataclass, replace
 from functools import cached_property, wraps
@@ -19,6 +20,7 @@ from benchyard.core.errors import StepFailedError, StepNotBegunError
 if TYPE_CHECKING:
     from prefect import Flow
 
+_SKIPPED = "Skipped"
 Arguments = TypeVarTuple("Arguments")
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
@@ -31,12 +33,27 @@ class TaskRun(Protocol):
         """Return once it has ended, however it ended."""
         ...
 
+    def add_done_callback(self, fn: Callable[[Any], None]) -> None:
+        """Call a function once it has ended, however it ended."""
+        ...
+
 
 class EndedTaskRun:
-    """A task run that was called, and so has ended."""
+    """A task run that was called, and so has ended; Prefect would search a dataclass.
+
+    Args:
+        state: Prefect's, where the task run is not known by this object, which it returned.
+    """
+
+    def __init__(self, state: Any = None) -> None:
+        self.state = state
 
     def wait(self) -> None:
         """Return."""
+
+    def add_done_callback(self, fn: Callable[[Any], None]) -> None:
+        """Call it now."""
+        fn(self)
 
 
 class _Thread(threading.Thread):
@@ -44,7 +61,16 @@ class _Thread(threading.Thread):
 
     def __init__(self, work: Callable[[], None], name: str) -> None:
         super().__init__(target=copy_context().run, args=(work,), name=name, daemon=True)
+        self._ended = Future[None]()
+        self.add_done_callback = self._ended.add_done_callback
         self.start()
+
+    def run(self) -> None:
+        """Do the work."""
+        try:
+            super().run()
+        finally:
+            self._ended.set_result(None)
 
     def wait(self) -> None:
         """Return once it has ended."""
@@ -95,6 +121,16 @@ class Task(Generic[*Arguments]):
 
         return _Thread(execute, self.name)
 
+    def attempt(self, *arguments: *Arguments, wait_for: Sequence[TaskRun]) -> TaskRun:
+        """Execute it now, in this thread; raises no failure of a step."""
+        if flow_run_under_way():
+            upstream = _upstream(wait_for)
+            state = self._prefect_task(*arguments, wait_for=upstream, return_state=True)
+            known = state.is_completed() and state.name != _SKIPPED
+            return state.result() if known else EndedTaskRun(state)
+        self._execute_with_retries(*arguments)
+        return EndedTaskRun()
+
     def _execute_with_retries(self, *arguments: *Arguments) -> None:
         for retries_left in range(self.retries, -1, -1):
             try:
@@ -138,7 +174,7 @@ class Task(Generic[*Arguments]):
             try:
                 self.function(*arguments)
             except StepNotBegunError as reason:
-                return Completed(name="Skipped", message=str(reason))
+                return Completed(name=_SKIPPED, message=str(reason))
             return EndedTaskRun()
 
         return execute
@@ -153,7 +189,8 @@ def _upstream(runs: Iterable[TaskRun]) -> list[Any]:
     """Return Prefect's ``wait_for``: a failure upstream keeps no task from starting."""
     from prefect import allow_failure  # noqa: PLC0415 - it is imported already
 
-    return [run if isinstance(run, EndedTaskRun) else allow_failure(run) for run in runs]
+    ended = [run.state or run if isinstance(run, EndedTaskRun) else run for run in runs]
+    return [run if isinstance(run, EndedTaskRun) else allow_failure(run) for run in ended]
 
 
 def wait(runs: Iterable[TaskRun]) -> None:

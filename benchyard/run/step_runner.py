@@ -4,7 +4,6 @@ import contextlib
 import threading
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, replace
-from graphlib import TopologicalSorter
 from statistics import median
 from typing import cast
 
@@ -99,16 +98,9 @@ class StepRunner:
         self.broke: str | None = None
         self.abandoned = False
 
-    def in_order(self) -> list[PlannedStep]:
-        """Return the steps in an order that their graph allows."""
-        known = {step.id: step for step in self._steps}
-        ordered = TopologicalSorter({step.id: step.needs for step in self._steps})
-        return [PlannedStep(self, known[i]) for i in ordered.static_order()]
-
-    def last(self) -> list[str]:
-        """Return the ids of the steps that no other waits for."""
-        needed = {i for step in self._steps for i in step.needs}
-        return [step.id for step in self._steps if step.id not in needed]
+    def planned(self) -> list[PlannedStep]:
+        """Return the steps, in the order of the case."""
+        return [PlannedStep(self, step) for step in self._steps]
 
     def ask_user(self, step: Step) -> None:
         """See ``PlannedStep.ask_user``."""

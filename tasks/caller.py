@@ -146,7 +146,7 @@ class _Note(msgspec.Struct):
     message: str | None = "the process of this flow run was killed"
 
     def is_orphan_of(self, server: str) -> bool:
-        """Tell whether this server has to be told, and nobody else will."""
+        """Tell whether the flow run is of this server, and its command cannot report its end."""
         return self.server == server and (self.name is not None or not owner_is_alive(self.owner))
 
 
@@ -155,7 +155,7 @@ def _file_of(flow_run: str) -> Path:
 
 
 def _this_server(*, temporary: bool) -> str:
-    """Return what tells a server from others; it may hold no password, and so is a digest.
+    """Return what identifies a server: a digest, since its address may hold a password.
 
     Args:
         temporary: A temporary one has another address each time, but the same database.

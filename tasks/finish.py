@@ -148,7 +148,7 @@ def conclude(setting: RunContext, executed: Executed, request: Request) -> State
 
 
 def _compare(setting: RunContext, request: Request, baseline: str) -> Looked:
-    """Compare a case; regressions of a suite's case are told by the suite, corrected for all."""
+    """Compare a case with its baseline; a suite reports the regressions of its cases itself."""
     title = setting.case.title
     comparison = Baseline(baseline, request.comparison_rule).look(title, setting.results)
     about = "" if baseline == PREVIOUS else f" against {baseline}"

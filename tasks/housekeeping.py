@@ -76,7 +76,7 @@ def remove_leftovers(registry: Registry) -> list[str]:
 
 @task(name=_STUCK, task_run_name=_STUCK, persist_result=False)
 def look_for_stuck_flow_runs(report: HousekeepingReport) -> HousekeepingReport:
-    """Add the flow runs that nobody seems to execute."""
+    """Add the flow runs that seem to have no process."""
     with our_client() as api:
         return replace(report, stuck=tuple(stuck_flow_runs(api, datetime.now(UTC))))
 

@@ -26,7 +26,7 @@ logger = logging.getLogger(__name__)
 
 #: A worker that is gone for so long does not come back to its flow run.
 _LOST = timedelta(minutes=5)
-#: A flow run of a command line tells nobody where it is executed; few take longer than that.
+#: The server does not know which host executes a command's flow run; few take longer than that.
 _LONG = timedelta(days=2)
 
 #: The label that a worker puts on a flow run which it is about to begin.
@@ -72,7 +72,7 @@ def busy_flow_runs(api: SyncPrefectClient, pool: str | None = None) -> list[Flow
 
 
 def stuck_flow_runs(api: SyncPrefectClient, now: datetime) -> list[str]:
-    """Say of each flow run that nobody seems to execute what it is and since when.
+    """Describe each flow run that seems to have no process: its name, state, and since when.
 
     Args:
         now: This moment, with its time zone.

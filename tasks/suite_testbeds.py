@@ -63,8 +63,8 @@ def offer(client: SyncPrefectClient, deployment: UUID, case: str) -> None:
 def testbeds_of(client: SyncPrefectClient, pool: str) -> tuple[list[Place], list[Place]]:
     """Return the testbeds of a pool whose worker is online, and those whose worker is offline.
 
-    Testbeds whose queue is paused are in neither. If none is online that has described its host,
-    but some worker may be there, one place without a name stands for the default queue.
+    Testbeds whose queue is paused are in neither. If none is online, and no testbed is described or
+    a worker without a description is online, one place without a name stands for the default queue.
     """
     queues = each_of(partial(client.read_work_queues, work_pool_name=pool))
     paused = {queue.name: queue.is_paused for queue in queues}

@@ -149,7 +149,7 @@ class Lab:
                 )
 
     def keep_up(self, requests: Requests) -> None:
-        """Start again what dies, until somebody asks for the end."""
+        """Restart parts that exit, until the user asks the lab to stop."""
         while not requests.count:
             self.see_to(self.parts)
             times = [part.again_at for part in self.parts if part.again_at is not None]

@@ -61,7 +61,7 @@ class PlannedStep:
         """Wait until the user presses Enter, unless the run is being stopped.
 
         Raises:
-            RunInterruptedError: If nobody is there.
+            RunInterruptedError: If standard input is closed.
         """
         self._runner.ask_user(self._step)
 
@@ -219,7 +219,7 @@ class StepRunner:
         """Decide how the steps ended that were not tried.
 
         Args:
-            unless_tried: Their outcome; None tells it from how the run goes.
+            unless_tried: Their outcome; None derives it from the state of the run.
         """
         for step in self.book.unsettled():
             self._settle(step, unless_tried or self._outcome_of_untried(step))

@@ -93,7 +93,7 @@ def test_the_examples_use_every_key_of_the_schema() -> None:
     documents = [document(folder) for folder in EXAMPLES]
     steps = [each for made in documents for each in made["steps"]]
     checks = [each["check"] for each in steps if "check" in each]
-    # No example can name a repository that it does not bring along (docs/campaigns.md shows one).
+    # No example can name a repository that it does not bring along (docs/how-to/campaigns.md shows one).
     assert _keys(documents) | {"subject"} == set(schema["properties"])
     assert _keys(steps) == step.keys() | include.keys()
     assert _keys(checks) == set(step["check"]["properties"])

@@ -72,7 +72,13 @@ def prose(page: Path) -> str:
 
 
 def test_there_are_pages_to_look_at() -> None:
-    assert {"case.md", "resources.md", "results.md", "running.md"} <= {p.name for p in PAGES}
+    names = {page.relative_to(DOCS).as_posix() for page in PAGES}
+    assert {
+        "how-to/cases.md",
+        "reference/resources.md",
+        "reference/results.md",
+        "how-to/running.md",
+    } <= names
 
 
 @every_page
@@ -86,7 +92,7 @@ def test_blocks_are_closed_and_json_is_json_and_cases_are_their_files(page: Path
 
 
 def test_every_example_is_quoted_in_the_case_format() -> None:
-    quoted = {block.origin for block in blocks(DOCS / "case.md")}
+    quoted = {block.origin for block in blocks(DOCS / "how-to/cases.md")}
     examples = (ROOT / "cases" / "examples").glob("*/metadata.json")
     assert {str(path.relative_to(ROOT)) for path in examples} <= quoted
 
@@ -164,16 +170,19 @@ def test_every_command_and_option_exists(page: Path) -> None:
 
 def test_running_tells_every_command_and_option() -> None:
     """The options of a command stand there, or on the page that its line leads to."""
-    text = (DOCS / "running.md").read_text()
+    text = (DOCS / "how-to/running.md").read_text()
     for name, command in _commands().items():
         (line,) = re.findall(rf"^\| `benchyard {name}` \|.*$", text, re.MULTILINE)
-        pages = re.findall(r"\]\(([\w-]+\.md)", line)
-        told = "\n".join([text, *((DOCS / page).read_text() for page in pages)])
+        pages = re.findall(r"\]\(([\w./-]+\.md)", line)
+        told = "\n".join([text, *((DOCS / "how-to" / page).read_text() for page in pages)])
         for option in _options(command):
             assert re.search(rf"`{option}[ `=]", told), f"{name} {option}"
 
 
-@pytest.mark.parametrize("name", ["case.md", "resources.md", "results.md", "running.md"])
+@pytest.mark.parametrize(
+    "name",
+    ["how-to/cases.md", "reference/resources.md", "reference/results.md", "how-to/running.md"],
+)
 def test_every_option_in_the_text_exists(name: str) -> None:
     known = set[str]().union(_options(group), *map(_options, _commands().values()))
     spans = _SPAN.findall(prose(DOCS / name))
@@ -197,7 +206,9 @@ def _properties(schema: Any) -> Iterator[str]:
             yield from _properties(item)
 
 
-@pytest.mark.parametrize(("page", "schema"), [("case.md", "case"), ("results.md", "run")])
+@pytest.mark.parametrize(
+    ("page", "schema"), [("how-to/cases.md", "case"), ("reference/results.md", "run")]
+)
 def test_a_page_tells_every_key_of_its_format(page: str, schema: str) -> None:
     text = (DOCS / page).read_text()
     keys = set(_properties(schemas.load(schema)))
@@ -209,25 +220,25 @@ def test_a_page_tells_every_key_of_its_format(page: str, schema: str) -> None:
 
 def test_the_page_tells_the_broken_case(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write(tmp_path, "broken/data/shared/words.txt", b"word\n")
-    case = block_of("case.md", "broken/metadata.json").encode()
+    case = block_of("how-to/cases.md", "broken/metadata.json").encode()
     folder = write(tmp_path, "broken/metadata.json", case).parent
     assert cli.call(["validate", str(folder)]) == ExitCode.WRONG_INPUT
     said = capsys.readouterr()
     real = (said.out + said.err).replace(str(tmp_path.resolve()), "/lab")
-    page = DOCS / "case.md"
+    page = DOCS / "how-to/cases.md"
     assert f"$ benchyard validate broken\n{real}" in {b.text for b in blocks(page)}
 
 
 def test_the_class_in_the_pages_works(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     classes = tmp_path / "classes"
     for name in ("classes/static_server.py", "fetch/metadata.json"):
-        write(tmp_path, name, block_of("resources.md", name).encode())
+        write(tmp_path, name, block_of("reference/resources.md", name).encode())
     write(tmp_path, "fetch/data/shared/words.txt", b"word\n" * 2000)
     options = ["--root", str(tmp_path), "--resources", str(classes)]
 
     assert cli.call(["resources", "StaticServer", "--resources", str(classes)]) == ExitCode.DONE
     listed = capsys.readouterr().out
-    assert any(listed in block.text for block in blocks(DOCS / "resources.md"))
+    assert any(listed in block.text for block in blocks(DOCS / "reference/resources.md"))
 
     run = ["run", str(tmp_path / "fetch"), "--direct", "--cooldown", "0", "--runs", "1"]
     assert cli.call([*run, *options]) == ExitCode.DONE

@@ -84,7 +84,7 @@ def test_values_that_are_not_above_0_have_a_ratio_by_their_shift() -> None:
 
 
 def test_without_history_a_single_comparison_needs_6_7_percent() -> None:
-    """The figures that docs/statistics.md has: of one row, of a row of 20, of one of 100."""
+    """The figures of docs/explanation/statistics.md: of one row, of 20, of 100."""
     [spread] = session_spreads([])
     assert spread == pairs.SessionSpread(pairs.PRIOR_SD, pairs.PRIOR_FREEDOM)
     for rows, margin, off in ((1, 0.067, 0.0005), (20, 0.16, 0.005), (100, 0.25, 0.01)):

@@ -2,10 +2,14 @@
 
 import json
 import re
+import signal
 import subprocess
 import sys
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -16,9 +20,9 @@ from prefect.client.schemas.schedules import CronSchedule
 
 from benchyard.core.errors import BenchyardError
 from benchyard.lab.deploying import Offered, deploy
-from tasks.pools import ensure_pools
+from benchyard.results.folders import Results
 from tasks.prefect_internals import our_client
-from tests.benchyard.lab.labs import Shell, make_shell
+from tests.benchyard.lab.labs import Shell, add_case, make_shell
 from tests.conftest import process
 from tests.ports import free_port
 
@@ -39,11 +43,18 @@ def shell(tmp_path_factory: pytest.TempPathFactory) -> Shell:
     return make_shell(tmp_path_factory.mktemp("deploying"))
 
 
+def command(shell: Shell, url: str, *arguments: str) -> dict[str, Any]:
+    """Return how a process of Prefect's own command is started in the checkout."""
+    return {
+        "args": [sys.executable, "-m", "prefect", "--no-prompt", *arguments],
+        "cwd": shell.checkout,
+        "env": {**shell.environment, "PREFECT_API_URL": url, "COLUMNS": "200"},
+    }
+
+
 def prefect(shell: Shell, url: str, *arguments: str) -> str:
     ended = subprocess.run(
-        [sys.executable, "-m", "prefect", "--no-prompt", *arguments],
-        cwd=shell.checkout,
-        env={**shell.environment, "PREFECT_API_URL": url, "COLUMNS": "200"},
+        **command(shell, url, *arguments),
         capture_output=True,
         text=True,
         timeout=180,
@@ -53,15 +64,37 @@ def prefect(shell: Shell, url: str, *arguments: str) -> str:
     return ended.stdout
 
 
-def test_a_fresh_clone_is_deployed_by_prefect_s_own_command(
+@contextmanager
+def prefect_worker(shell: Shell, url: str) -> Generator["subprocess.Popen[bytes]"]:
+    with subprocess.Popen(**command(shell, url, "worker", "start", "--pool", "testbeds")) as worker:
+        try:
+            yield worker
+        finally:
+            worker.kill()
+
+
+def params(**values: str) -> list[str]:
+    return [word for key, value in values.items() for word in ("--param", f"{key}={value}")]
+
+
+def test_a_fresh_clone_is_deployed_and_executed_by_prefect_s_own_commands(
     shell: Shell, prefect_server: str
 ) -> None:
-    with our_client() as client:
-        ensure_pools(client)
+    add_case(shell.checkout, "quick", "true")
+    for pool in ("testbeds", "control"):
+        prefect(
+            shell, prefect_server, "work-pool", "create", pool, "--type", "process", "--overwrite"
+        )
 
     said = prefect(shell, prefect_server, "deploy", "--all")
-
     assert all(name in said for name in DEPLOYMENTS)
+
+    run = ("deployment", "run", "execute-case/testbed", "--watch")
+    with prefect_worker(shell, prefect_server) as worker:
+        prefect(shell, prefect_server, *run, *params(case="cases/quick", runs="2"))
+        worker.send_signal(signal.SIGINT)
+        worker.wait(60)
+    assert list(Results(shell.checkout / "cases/quick/results").done()) == [1, 2]
 
 
 @pytest.mark.usefixtures("prefect_server")

@@ -19,7 +19,7 @@ STEAL_SHARE = 0.01
 STEAL_TICKS = 2
 #: Share of its time that a step may wait for a CPU beside others before it is suspect. It is that
 #: much longer then, and a quiet host stays far below. Source: our own measurement with
-#: benchmarks/neighbours.py; docs/decisions has the figures.
+#: benchmarks/neighbours.py; docs/decisions/suspect-steps.md has the figures.
 WAIT_SHARE = 0.05
 #: Set to another share for machines that are shared; 1 is never.
 WAIT_VARIABLE = "BENCHYARD_CPU_WAIT"

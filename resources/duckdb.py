@@ -1,17 +1,13 @@
 """DuckDB, the library of the PyPI package ``duckdb``, which only the worker imports."""
 
 import importlib.metadata
-import importlib.util
 from dataclasses import dataclass
 from typing import ClassVar
 
-from benchyard.core.errors import InputError
+from benchyard.core.errors import InputError, SettingsError, require_extra
 from benchyard.core.model import JsonObject
 from resources._workers import refuse_relative
 from resources.embedded import EmbeddedDatabase
-
-if importlib.util.find_spec("duckdb") is None:
-    raise ImportError("the package 'duckdb' is not installed; install it with: pip install duckdb")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +26,8 @@ class DuckDBSettings:
 
     def __post_init__(self) -> None:
         refuse_relative("DuckDB", self.python)
+        if self.python is None:
+            _require_own_library()
         if self.threads is not None and self.threads < 1:
             raise InputError(f"DuckDB: threads is {self.threads}; it must be 1 or more")
 
@@ -51,3 +49,10 @@ class DuckDB(EmbeddedDatabase[DuckDBSettings]):
             "memory_limit": self.settings.memory_limit,
         }
         return {name: value for name, value in given.items() if value is not None}
+
+
+def _require_own_library() -> None:
+    try:
+        require_extra("duckdb", "duckdb", "DuckDB", "name an interpreter that has it")
+    except InputError as error:
+        raise SettingsError([("python", str(error))]) from error

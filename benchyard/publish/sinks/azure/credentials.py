@@ -6,12 +6,11 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, cast
 from urllib.parse import urlsplit
 
-from benchyard.core.errors import InputError
+from benchyard.core.errors import InputError, require_extra
 from benchyard.publish.sinks.azure.rows import LONGEST, partition_key
 
 #: Names a configuration folder as Batch Shipyard has it.
@@ -196,12 +195,9 @@ def _of_connection_string(text: str) -> _Way:
 
 
 def _of_identity(name: str, endpoint: str) -> _Way:
-    if find_spec("azure.identity") is None:
-        raise InputError(
-            f"there is neither key nor signature for the storage account '{name}'; set "
-            "AZURE_STORAGE_KEY or AZURE_STORAGE_SAS_TOKEN, or install azure-identity to be known "
-            "by whom you are logged in as"
-        )
+    use = f"the storage account '{name}', without a key or a signature,"
+    instead = "set AZURE_STORAGE_KEY or AZURE_STORAGE_SAS_TOKEN"
+    require_extra("azure", "azure.identity", use, instead)
     if endpoint.lower().startswith("http://"):
         raise InputError(f"{ENDPOINT} must be https: azure-identity sends no token in the clear")
     return _Way(name, endpoint, "azure-identity")

@@ -1,5 +1,6 @@
 """Reading what a kernel tells."""
 
+from importlib.metadata import version
 from pathlib import Path
 
 from hypothesis import given
@@ -41,5 +42,5 @@ def test_what_fails_is_null() -> None:
     def absent() -> str:
         raise FileNotFoundError
 
-    asked = (lambda: 1 // 0, absent, lambda: "", lambda: 1)
-    assert [or_null(fact) for fact in asked] == [None, None, None, 1]
+    asked = (lambda: 1 // 0, absent, lambda: version("no-such-package"), lambda: "", lambda: 1)
+    assert [or_null(fact) for fact in asked] == [None, None, None, None, 1]

@@ -2,7 +2,6 @@
 
 import csv
 import importlib
-import sys
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -121,17 +120,6 @@ def test_more_rows_than_a_sheet_has_are_refused(
     assert file.read_bytes() == before
 
 
-def test_arrow_without_pyarrow_is_one_sentence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(InputError, match=r"pip install 'benchyard\[arrow\]'"):
-        write_arrow(rows_of(ROWS), tmp_path / "made.arrow")
-    assert not list(tmp_path.iterdir())
-
-
-@pytest.mark.long
-@pytest.mark.requires("module:pyarrow")
 def test_arrow_has_the_types_and_every_digit(tmp_path: Path) -> None:
     pyarrow: Any = importlib.import_module("pyarrow")
     write_arrow(rows_of(ROWS), tmp_path / "made.arrow")

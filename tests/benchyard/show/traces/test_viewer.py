@@ -10,7 +10,7 @@ from queue import SimpleQueue
 
 import pytest
 
-from benchyard.core.errors import BenchyardError, InputError
+from benchyard.core.errors import BenchyardError
 from benchyard.show.traces import viewer
 from benchyard.show.traces.viewer import TraceServer, serve_once, viewer_folder
 from tests.browsing import Browser
@@ -65,17 +65,6 @@ def test_nothing_else_is_served(trace: Path, path: str) -> None:
     with serving(trace) as server:
         assert ask(server, path)[0] == 404
         assert not server.taken.is_set()
-
-
-def test_who_has_no_viewer_is_told_how_to_open_the_trace(
-    trace: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def nowhere(_: str) -> None:
-        return None
-
-    monkeypatch.setattr(viewer, "find_spec", nowhere)
-    with pytest.raises(InputError, match=r"pip install 'benchyard\[viewer\]'.*ui\.perfetto\.dev"):
-        serve_once(trace, lambda _: pytest.fail("nothing is served"))
 
 
 def test_a_trace_that_nobody_opens_is_served_for_a_while(

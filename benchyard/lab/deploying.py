@@ -16,6 +16,7 @@ from prefect.client.schemas.objects import DeploymentSchedule
 from prefect.client.schemas.responses import DeploymentResponse
 from prefect.settings import get_current_settings
 
+import flows
 from benchyard.core.errors import BenchyardError, InputError
 from benchyard.core.model import JsonObject
 from benchyard.lab.checkout import SOURCE
@@ -25,6 +26,8 @@ from tasks.pools import ensure_pools
 from tasks.prefect_internals import each_of, our_client
 
 PREFECT_YAML = "prefect.yaml"
+#: What the flows of this installation are deployed by where no checkout is.
+_INSTALLED = Path(flows.__file__).with_name(PREFECT_YAML)
 #: Seconds that Prefect gets to deploy; it took 4 to 8 s on two busy cores.
 _DEPLOY_SECONDS = 180.0
 #: Prefect's command line, which the current folder does not configure.
@@ -131,10 +134,14 @@ def deploy(
 def declared(file: Path) -> dict[str, Any]:
     """Return what a file declares, of which each deployment has an entry point and a name.
 
+    Where the current folder has no such file, it is that of the installation, for the cases there.
+
     Raises:
         InputError: If the file is not there, or declares none.
     """
     if not file.is_file():
+        if file.resolve() == Path.cwd() / PREFECT_YAML:
+            return _installed()
         raise InputError(
             f"there is no file '{file}'; go to the checkout of Benchyard, or name its "
             f"{PREFECT_YAML} with --prefect-yaml"
@@ -148,6 +155,18 @@ def declared(file: Path) -> dict[str, Any]:
         raise InputError(
             f"'{file}' declares no deployments as Prefect has them: {reason}"
         ) from None
+    return document
+
+
+def _installed() -> dict[str, Any]:
+    """Return what deploys the installed flows, by module, for cases below the current folder."""
+    document = declared(_INSTALLED)
+    for each in document["deployments"]:
+        each["entrypoint"] = each["entrypoint"].replace(".py:", ".").replace("/", ".")
+        parameters: dict[str, Any] = each.get("parameters", {})
+        parameters.pop("case", None)
+        if "root" in parameters:
+            parameters["root"] = "."
     return document
 
 

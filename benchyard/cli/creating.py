@@ -8,7 +8,7 @@ from tempfile import TemporaryFile
 
 import click
 
-from benchyard.case.new_case import TEMPLATES, check_folder, new_case
+from benchyard.case.new_case import TEMPLATES, check_folder, new_case, write_page
 from benchyard.cli.option_types import NamedPath
 from benchyard.cli.terminal import say
 from benchyard.core.errors import InputError
@@ -70,8 +70,8 @@ def check_writable(folder: Path) -> None:
 def save_case(folder: Path, commands: Sequence[TimedCommand], stdin: Path | None) -> None:
     """Write a case with a measured step for each command.
 
-    What surrounds a command becomes steps that are not measured. A file that the commands read as
-    their input is copied; other files are the user's to copy, into ``data/shared``.
+    What surrounds a command becomes steps that are not measured. Files below the current folder
+    that the commands name are copied into ``data/shared``, and listed on stderr.
 
     Args:
         folder: The new case's; made if it is not there.
@@ -87,6 +87,13 @@ def save_case(folder: Path, commands: Sequence[TimedCommand], stdin: Path | None
     shared.mkdir(parents=True)
     if stdin is not None:
         shutil.copyfile(stdin, shared / stdin.name)
+    inputs = _named_files(commands)
+    for file in inputs:
+        (shared / file).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(file, shared / file)
+    if inputs:
+        say(f"copied into {shown(shared)}: {', '.join(map(shown, inputs))}", err=True)
+    write_page(folder)
     document: dict[str, Json] = {
         "@id": f"urn:benchyard:{_slug(name)}",
         "name": name,
@@ -94,6 +101,20 @@ def save_case(folder: Path, commands: Sequence[TimedCommand], stdin: Path | None
         "steps": list[Json](_steps(commands, stdin)),
     }
     write_json(folder / "metadata.json", mapped(document, escaped))
+
+
+_BETWEEN_WORDS = re.compile(r"[\s'\"<>|;&()=]+")
+#: Bytes of a longer name can be more than a file system takes.
+_LONGEST_NAME = 255
+
+
+def _named_files(commands: Sequence[TimedCommand]) -> list[Path]:
+    """Return the files below the current folder that commands name, by relative path."""
+    texts = [t for c in commands for t in (*c.arguments, *c.setup, *c.prepare, *c.cleanup)]
+    words = {word for text in texts for word in (text, *_BETWEEN_WORDS.split(text))}
+    paths = {Path(word) for word in words if len(word.encode()) <= _LONGEST_NAME}
+    below = (path for path in paths if not path.is_absolute() and ".." not in path.parts)
+    return sorted(filter(Path.is_file, below))
 
 
 def _steps(commands: Sequence[TimedCommand], stdin: Path | None) -> list[dict[str, Json]]:

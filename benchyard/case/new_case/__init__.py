@@ -57,6 +57,11 @@ def new_case(folder: Path, template: str) -> None:
             _copy(file, folder / place, folder.resolve().name)
 
 
+def write_page(folder: Path) -> None:
+    """Write beside a case the page that explains steps of commands."""
+    _copy(_HERE / "command" / "README.md", folder / "README.md", folder.resolve().name)
+
+
 def _copy(file: Path, target: Path, name: str) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
     if file.name == "case.json":

@@ -39,3 +39,16 @@ def test_a_shell_is_for_commands(cli: Cli, tmp_path: Path) -> None:
     assert "--shell belongs to" in cli("new", tmp_path / "x", "--shell", code=2).err
     assert "add --shell" in cli("new", tmp_path / "x", "--from-command", "a | b", code=2).err
     assert not list(tmp_path.iterdir())
+
+
+def test_files_that_commands_name_are_copied(run_here: Cli, tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    for name in ("words.txt", "in/more.txt", "patterns"):
+        (tmp_path / name).write_text("a\n")
+    lines = ("sort words.txt", f"grep --file=patterns in/more.txt {tmp_path}/words.txt")
+    made = run_here("new", "mine", *(word for line in lines for word in ("--from-command", line)))
+    assert "copied into mine/data/shared: in/more.txt, patterns, words.txt\n" in made.err
+    assert "# mine\n" in (tmp_path / "mine/README.md").read_text()
+    run_here("run", "mine", *ONCE)
+    shell = run_here("new", "other", "--shell", "--from-command", "sort <words.txt >sorted")
+    assert "shared: words.txt\n" in shell.err

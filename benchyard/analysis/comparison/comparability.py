@@ -10,6 +10,8 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
+from pathlib import Path
 from typing import TypeAlias
 
 from benchyard.analysis.comparison.facts import FACTS, IT_IS_OTHER_WORK, Weight
@@ -244,6 +246,7 @@ def _steps(baseline: RunSet, candidate: RunSet) -> Iterator[Mismatch]:
                 alike.setdefault(key, (fact, []))[1].append(step_id)
     for (weight, what, values), steps in alike.values():
         because = IT_IS_OTHER_WORK if weight is Weight.OTHER_WORK else ""
+        because += _IF_MOVED if because and _only_moved(values) else ""
         called = [_called(one[step], other[step]) for step in steps]
         yield from _compare(weight, f"{what} of {_listed(called)}", values, because, steps)
     orders = [[i for i in side if i in one and i in other] for side in (one, other)]
@@ -251,6 +254,18 @@ def _steps(baseline: RunSet, candidate: RunSet) -> Iterator[Mismatch]:
         sides = [(list[Json](order),) for order in orders]
         because = "what ran before warms caches"
         yield from _compare(Weight.WARNING, "order of the steps", sides, because)
+
+
+_IF_MOVED = ", or the repository moved: write ${root:PATH} in the case"
+
+
+def _only_moved(sides: Sequence[tuple[Json, ...]]) -> bool:
+    """Tell whether the two sides differ in nothing but the folders of absolute paths."""
+    values = [side[0] if len(side) == 1 else None for side in sides]
+    words = [value if isinstance(value, list) else [value] for value in values]
+    apart = [pair for pair in zip_longest(*words) if pair[0] != pair[1]]
+    absolute = all(isinstance(word, str) and word.startswith("/") for p in apart for word in p)
+    return absolute and all(Path(str(one)).name == Path(str(other)).name for one, other in apart)
 
 
 def _called(*sides: Mapping[int, StepRecord]) -> str:

@@ -67,7 +67,7 @@ _OF_RUNS = (
 
 #: Of the testbed: what, where in the record's environment, and why.
 PLACES_OF_FACTS: tuple[tuple[str, tuple[str, ...], str], ...] = (
-    ("host", ("host",), "two machines are never alike"),
+    ("host", ("host",), "two machines are never alike: measure both on one of them"),
     ("CPU model", ("cpu", "model"), ""),
     ("number of CPUs", ("cpu", "logical_cores"), ""),
     ("hyper-threading", ("cpu", "smt"), "hardware threads share a core"),

@@ -181,8 +181,8 @@ def _nothing(selection: RunSelection) -> str:
     if number is not None and RunFolder(folder).record.is_file():
         return f"{shown(folder)} is a single run; write {shown(folder.resolve().parent)}@{number}"
     return (
-        f"{selection}: no finished run with a record ({RUN_FILE}) in it; benchyard run makes them, "
-        "and results of KROWN itself have none"
+        f"{selection}: no finished run with a record ({RUN_FILE}), so no baseline yet; benchyard "
+        "run makes them (results of KROWN itself have none)"
     )
 
 

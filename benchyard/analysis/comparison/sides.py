@@ -177,9 +177,10 @@ def _folders(place: str, places: Places) -> list[tuple[str, Path]]:
     found = [one for one in known if one[0] == place or _is_meant(one[0], place)]
     if not found:
         names = [name for name, _ in known]
+        first = "; no baseline yet? measure one, or leave it out" if "/" in place else ""
         raise InputError(
             f"{place!r} is no folder, and no case below '{places.root}' is called so"
-            f"{hint(place, names, 1000)}"
+            f"{hint(place, names, 1000)}{first}"
         )
     names = [name for name, _ in found]
     twice = [name for name in names if names.count(name) > 1]

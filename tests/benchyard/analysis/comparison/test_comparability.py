@@ -42,7 +42,8 @@ def test_equal_runs_are_comparable_without_a_word() -> None:
         (
             changed(host="bench2"),
             Weight.WARNING,
-            "host: baseline bench1, candidate bench2; two machines are never alike",
+            "host: baseline bench1, candidate bench2; two machines are never alike: "
+            "measure both on one of them",
         ),
         (changed(cpu={"turbo": True}), Weight.WARNING, "turbo: baseline no, candidate yes; "),
         (changed(memory_bytes=1), Weight.WARNING, "memory size: baseline 17179869184, candidate 1"),
@@ -81,6 +82,11 @@ def test_equal_runs_are_comparable_without_a_word() -> None:
             Weight.OTHER_WORK,
             "parameter deep.n of step load: baseline not set, candidate 1 and a; it is other work",
         ),
+        (
+            {"steps": (step(1.0, parameters={"query": "/there/load"}),)},
+            Weight.OTHER_WORK,
+            "parameter query of step load: baseline load, candidate /there/load; it is other work",
+        ),
     ],
 )
 def test_what_differs_has_a_weight_and_a_text(
@@ -89,6 +95,16 @@ def test_what_differs_has_a_weight_and_a_text(
     [mismatch] = found(runs(1.0), runs(1.0, **facts)).values()
     assert (mismatch.weight, mismatch.text[: len(text)]) == (weight, text)
     assert mismatch.steps == (("load",) if "steps" in facts else ())
+
+
+def test_a_moved_repository_is_other_work_with_a_way_out() -> None:
+    def at(folder: str) -> list[RunRecord]:
+        return runs(1.0, steps=(step(1.0, parameters={"arguments": ["cat", f"{folder}/x"]}),))
+
+    [moved] = found(at("/one"), at("/two")).values()
+    assert moved.text.endswith(
+        "it is other work, or the repository moved: write ${root:PATH} in the case"
+    )
 
 
 def test_doubts_about_the_testbed_are_compared_by_what_any_run_had() -> None:

@@ -1,10 +1,12 @@
 """``benchyard export``: results for spreadsheets, data frames and papers."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import click
 
+from benchyard.analysis.comparison.samples import DURATION
 from benchyard.cli.common import (
     Selection,
     campaign_option,
@@ -24,10 +26,11 @@ from benchyard.core.errors import InputError, RecordError
 from benchyard.core.files import shown
 from benchyard.core.outputs import Output, write
 from benchyard.core.quantity import plural
-from benchyard.show.export.files import WRITERS
+from benchyard.show.export.columns import Rows
+from benchyard.show.export.files import WRITERS, write_xlsx
 from benchyard.show.export.latex import latex
 from benchyard.show.export.paper import markdown, paper_tables
-from benchyard.show.export.sources import source_of
+from benchyard.show.export.sources import CaseFolder, compared, source_of
 from benchyard.show.export.tidy import Choice, Tally, summarized, tidy
 
 #: Format of tables for papers to what writes them, and ending of a file to its format.
@@ -60,9 +63,11 @@ _STDOUT = Path("-")
 @suspect_option
 @click.option(
     "--points",
-    type=click.Choice(["columns", "rows"]),
+    "layout",
+    metavar="columns|rows|PARAMETER",
     show_default="columns up to four points",
-    help="Where tables of LaTeX and Markdown have the points of a matrix.",
+    help="Where tables of LaTeX and Markdown have the points of a matrix; a parameter has a column "
+    "for each of its values, and the others are rows.",
 )
 @campaign_option
 @gathered("choice", Choice)
@@ -72,7 +77,7 @@ def command(
     files: tuple[Path, ...],
     format_: str | None,
     columns: tuple[str, ...] | None,
-    points: str | None,
+    layout: str | None,
     campaign: str | None,
     *,
     summary: bool,
@@ -80,8 +85,8 @@ def command(
     """Write results for other programs: spreadsheets, data frames, papers.
 
     CASE is what it is for benchyard run, or a folder with results. Files get a row for each run,
-    step, repetition and metric, or with --summary for each step and metric; .tex and .md get
-    tables of medians. Without -o it goes to stdout.
+    step, repetition and metric, or with --summary for each step and metric; .xlsx begins with
+    medians and a comparison; .tex and .md get tables of medians. Without -o it goes to stdout.
     """
     outputs = [
         (file, _kind(file, format_)) for file in files or (Output.opened(_STDOUT, (".csv",)),)
@@ -97,12 +102,25 @@ def command(
     # Rows come last: what does not count is told by them.
     for file, kind in sorted(outputs, key=lambda output: output[1] == "rows"):
         if kind in _WRITE_TABLES:
-            as_rows = None if points is None else points == "rows"
-            tables = paper_tables(sources, choice, tally, points_as_rows=as_rows)
-            write(file, _WRITE_TABLES[kind](tables))
+            write(file, _WRITE_TABLES[kind](paper_tables(sources, choice, tally, layout)))
+        elif file.suffix.lower() == ".xlsx":
+            _write_workbook(file, sources, choice, rows, summary=summary)
         else:
             WRITERS[file.suffix.lower()](rows, file)
     _tell(tally, counted=choice.counted)
+
+
+def _write_workbook(
+    file: Path, sources: Sequence[CaseFolder], choice: Choice, rows: Rows, *, summary: bool
+) -> None:
+    """Write a sheet of medians, of comparisons with the first case or point, and of executions."""
+    short = replace(choice, metrics=choice.metrics or (DURATION,))
+    sheets = {"medians": rows if summary else summarized(sources, short, Tally())}
+    try:
+        sheets["comparison"] = compared(sources, short.metrics, choice.suspect)
+    except InputError as error:
+        say(f"{shown(file)} has no sheet of comparisons: {error}", err=True)
+    write_xlsx(sheets if summary else {**sheets, "results": rows}, file)
 
 
 def _kind(file: Path, format_: str | None) -> str:

@@ -257,7 +257,12 @@ _COLUMNS = (
 
 
 def comparison_csv(comparison: Comparison) -> str:
-    """Return the comparisons as CSV with heads: numbers unrounded, empty where nothing is known.
+    """Return the comparisons as CSV with heads; numbers are not rounded."""
+    return csv_text(comparison_rows(comparison))
+
+
+def comparison_rows(comparison: Comparison) -> list[tuple[Json, ...]]:
+    """Return the names of columns, and below a row for each comparison; None is unknown.
 
     The means over all steps come last, without a step.
     """
@@ -265,7 +270,7 @@ def comparison_csv(comparison: Comparison) -> str:
         *(_flat(_row(row, comparison.family_of(row))) for row in comparison.rows),
         *(_flat(_overall(one)) for one in overall(comparison)),
     ]
-    return csv_text([_COLUMNS, *(map(row.get, _COLUMNS) for row in rows)])
+    return [_COLUMNS, *(tuple(map(row.get, _COLUMNS)) for row in rows)]
 
 
 def _flat(row: JsonObject) -> dict[str, Json]:

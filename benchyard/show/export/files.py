@@ -111,8 +111,11 @@ def _quoted(name: str) -> str:
     return "'" + name.replace("'", "''") + "'"
 
 
-def write_xlsx(rows: Rows, file: Path) -> None:
-    """Write a workbook of one sheet: numbers are numbers, texts never formulas.
+def write_xlsx(sheets: Mapping[str, Rows], file: Path) -> None:
+    """Write a workbook: numbers are numbers, texts never formulas.
+
+    Args:
+        sheets: Rows by the name of their sheet, the first sheet first.
 
     Raises:
         InputError: If there are more rows than a sheet can have.
@@ -121,11 +124,11 @@ def write_xlsx(rows: Rows, file: Path) -> None:
     workbook: Any = importlib.import_module("xlsxwriter").Workbook
     # Row by row, so that no more than one is in memory.
     with _beside(file) as made, closing(workbook(str(made), {"constant_memory": True})) as book:
-        _fill(book, rows)
+        for name, rows in sheets.items():
+            _fill(book, book.add_worksheet(name), rows)
 
 
-def _fill(book: Any, rows: Rows) -> None:
-    sheet = book.add_worksheet("results")
+def _fill(book: Any, sheet: Any, rows: Rows) -> None:
     bold = book.add_format({"bold": True})
     moment = book.add_format({"num_format": "yyyy-mm-dd hh:mm:ss.000"})
     sheet.freeze_panes(1, 0)
@@ -173,5 +176,5 @@ WRITERS: Mapping[str, Callable[[Rows, Path], None]] = {
     ".parquet": write_parquet,
     ".arrow": write_arrow,
     ".feather": write_arrow,
-    ".xlsx": write_xlsx,
+    ".xlsx": lambda rows, file: write_xlsx({"results": rows}, file),
 }

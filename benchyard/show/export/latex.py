@@ -1,8 +1,7 @@
-r"""Tables for papers in LaTeX, for ``\usepackage{booktabs,siunitx}``."""
+r"""Tables for papers in LaTeX, for ``\usepackage{booktabs}``."""
 
 import re
-from collections.abc import Sequence
-from decimal import Decimal
+from collections.abc import Iterator, Sequence
 
 from benchyard.core.model import slug
 from benchyard.core.wording import printable
@@ -30,9 +29,8 @@ _ESCAPES = {
     "±": r"\ensuremath{\pm}",
     "µ": r"\ensuremath{\mu}",
 }
-_UNITS = {"µs": r"\micro\second", "ns": r"\nano\second", "B/s": "B/s", "1/s": "1/s"}
 _PREAMBLE = (
-    "% \\usepackage{booktabs,siunitx} % siunitx 3 or later\n"
+    "% \\usepackage{booktabs}\n"
     "% Letters beyond Latin ones need LuaLaTeX or XeLaTeX, and a font that has them.\n"
 )
 
@@ -44,62 +42,57 @@ def escaped(text: str) -> str:
 
 
 def latex(tables: Sequence[PaperTable]) -> str:
-    """Return the tables, each a float with caption and label."""
-    return _PREAMBLE + "\n".join(map(_table, tables))
+    """Return the tables: floats, or the tabular alone of one whose columns are a parameter's."""
+    return _PREAMBLE + "\n\n".join(map(_table, tables)) + "\n"
 
 
 def _table(table: PaperTable) -> str:
-    columns = [_column([c[at] for _, c in table.rows]) for at in range(len(table.heads))]
-    heads = [*map(escaped, table.labels), *(_head(*head) for head in table.heads)]
-    rows = [[*map(escaped, labels), *map(_cell, cells)] for labels, cells in table.rows]
+    labels, figures = len(table.labels), len(table.heads)
+    heads = [escaped(head) for head in (*table.labels, *table.heads)]
+    rows = [[*map(escaped, texts), *map(_cell, cells)] for texts, cells in table.rows]
     lines = [
+        rf"\begin{{tabular}}{{{'l' * labels}{'r' * figures}}}",
+        r"  \toprule",
+        *(f"  {line}" for line in _spanner(table.spanner, labels, figures)),
+        f"  {_row(heads)}",
+        r"  \midrule",
+        *(f"  {_row(row)}" for row in rows),
+        r"  \bottomrule",
+        r"\end{tabular}",
+    ]
+    return "\n".join(_float(table, lines) if table.spanner is None else [_comment(table), *lines])
+
+
+def _spanner(text: str | None, labels: int, figures: int) -> Iterator[str]:
+    """Yield a head above all columns of figures, and the rule below it."""
+    if text is not None:
+        yield rf"{'& ' * labels}\multicolumn{{{figures}}}{{c}}{{{escaped(text)}}} \\"
+        yield rf"\cmidrule(lr){{{labels + 1}-{labels + figures}}}"
+
+
+def _comment(table: PaperTable) -> str:
+    return f"% {printable(table.title)}. {printable(table.note)}"
+
+
+def _float(table: PaperTable, lines: Sequence[str]) -> list[str]:
+    return [
         r"\begin{table}",
         r"  \centering",
         f"  \\caption{{{escaped(table.title)}. {escaped(table.note)}}}",
         f"  \\label{{tab:{re.sub('[^A-Za-z0-9]+', '-', slug(table.title)).strip('-')}}}",
-        rf"  \begin{{tabular}}{{{'l' * len(table.labels)}{''.join(columns)}}}",
-        r"    \toprule",
-        f"    {_row(heads)}",
-        r"    \midrule",
-        *(f"    {_row(row)}" for row in rows),
-        r"    \bottomrule",
-        r"  \end{tabular}",
+        *(f"  {line}" for line in lines),
         r"\end{table}",
     ]
-    return "\n".join(lines) + "\n"
 
 
 def _row(cells: Sequence[str]) -> str:
     return " & ".join(cells) + r" \\"
 
 
-def _head(name: str, unit: str | None) -> str:
-    if unit is None:
-        return escaped(name)
-    return f"{{{escaped(name)} (\\unit{{{_UNITS.get(unit, unit)}}})}}"
-
-
 def _cell(figure: Figure | None) -> str:
     if figure is None:
-        return "{--}"
-    value = f"{figure.value:f}"
-    return value if figure.half_width is None else f"{value} \\pm {figure.half_width:f}"
-
-
-def _column(figures: Sequence[Figure | None]) -> str:
-    """Return a column of siunitx that is as wide as its widest figure."""
-    known = [figure for figure in figures if figure is not None]
-    parts = [f"{abs(figure.value):f}".partition(".") for figure in known]
-    whole = max((len(before) for before, _, _ in parts), default=1)
-    decimals = max((len(after) for _, _, after in parts), default=0)
-    sign = "-" if any(figure.value < 0 for figure in known) else ""
-    form = f"{sign}{whole}.{decimals}" if decimals else f"{sign}{whole}.0"
-    # As digits in brackets, 12.3 ± 4.5 is 12.3(45).
-    widths = [len(_digits(f.half_width)) for f in known if f.half_width is not None]
-    if widths:
-        form += f"({max(widths)}), separate-uncertainty=true, table-align-uncertainty=false"
-    return f"S[table-format={form}]"
-
-
-def _digits(value: Decimal) -> str:
-    return f"{value:f}".replace(".", "").lstrip("0") or "0"
+        return "--"
+    if figure.interval is None:
+        return f"${figure.value:f}$"
+    above, below = figure.interval
+    return f"${figure.value:f}^{{+{above:f}}}_{{-{below:f}}}$"

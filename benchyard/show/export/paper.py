@@ -9,9 +9,10 @@ from typing import Any
 
 from benchyard.analysis.comparison.samples import DURATION
 from benchyard.core import quantity
+from benchyard.core.errors import InputError
 from benchyard.core.model import plain, point_suffix
 from benchyard.core.table import text_table
-from benchyard.core.wording import cell
+from benchyard.core.wording import cell, hint, quote
 from benchyard.results.summary_metrics import unit_and_direction
 from benchyard.show.export.columns import Metrics
 from benchyard.show.export.sources import CaseFolder
@@ -21,7 +22,9 @@ from benchyard.show.export.tidy import Choice, Tally, refuse_nothing, summaries
 _DIGITS = 3
 #: Source: JCGM 100:2008 (GUM), 7.2.6: an uncertainty has two significant digits at most, and the
 #: value is rounded to the same place.
-_DIGITS_OF_HALF_WIDTH = 2
+_DIGITS_OF_FARTHER_END = 2
+#: Digits more that the farther end has at most, for the nearer end to have one.
+_MORE_DIGITS = 2
 #: Endings that a metric's unit says again.
 _ENDINGS = ("_bytes_per_s", "_per_s", "_s", "_bytes", "_hz", "_j")
 
@@ -31,16 +34,20 @@ class Figure:
     """A rounded median.
 
     Args:
-        half_width: How far the farther end of its interval is; None if too few runs tell it.
+        interval: How far the upper and the lower end of its interval are from it; None if too few
+            runs show them.
     """
 
     value: Decimal
-    half_width: Decimal | None = None
+    interval: tuple[Decimal, Decimal] | None = None
 
     def __str__(self) -> str:
-        """Write it for people: ``12.34 ± 0.56``."""
+        """Write it for people: ``12.34 +0.56 -0.12``."""
         value = f"{self.value:f}"
-        return value if self.half_width is None else f"{value} ± {self.half_width:f}"
+        if self.interval is None:
+            return value
+        above, below = self.interval
+        return f"{value} +{above:f} -{below:f}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,11 +85,15 @@ def rounded(statistics: Mapping[str, Any], scale: Scale) -> Figure | None:
     value = _scaled(median, scale)
     if low is None or high is None:
         return Figure(_to_digits(value, _DIGITS))
-    half_width = _scaled(max(median - low, high - median), scale)
-    if not half_width:
-        return Figure(_to_digits(value, max(_DIGITS, value.adjusted() + 1)), Decimal(0))
-    half_width = _to_digits(half_width, _DIGITS_OF_HALF_WIDTH)
-    return Figure(value.quantize(_place(half_width), ROUND_HALF_EVEN), half_width)
+    above, below = _scaled(high - median, scale), _scaled(median - low, scale)
+    nearer, farther = sorted((above, below))
+    if not farther:
+        return Figure(_to_digits(value, max(_DIGITS, value.adjusted() + 1)), (above, below))
+    place = _place(_to_digits(farther, _DIGITS_OF_FARTHER_END))
+    if nearer:  # Rounded to 0 it would look as if nothing were lower, or higher.
+        place = max(min(place, _place(_to_digits(nearer, 1))), place.scaleb(-_MORE_DIGITS))
+    value, above, below = (n.quantize(place, ROUND_HALF_EVEN) for n in (value, above, below))
+    return Figure(value, (above, below))
 
 
 def _scaled(value: float, scale: Scale) -> Decimal:
@@ -101,8 +112,8 @@ def _to_digits(value: Decimal, digits: int) -> Decimal:
     return made
 
 
-def _place(half_width: Decimal) -> Decimal:
-    return Decimal(1).scaleb(int(half_width.as_tuple().exponent))
+def _place(value: Decimal) -> Decimal:
+    return Decimal(1).scaleb(int(value.as_tuple().exponent))
 
 
 # -- tables
@@ -120,16 +131,18 @@ class PaperTable:
     Args:
         title: Of the case.
         labels: Heads of the columns that tell what a row is of.
-        heads: Of each column of figures its name and its unit; None is a mere number.
+        heads: Of each column of figures its name, and its unit in brackets.
         rows: Of each its labels, and its figures, None where there is none.
         note: What the figures are.
+        spanner: Head above all columns of figures; None without one.
     """
 
     title: str
     labels: Sequence[str]
-    heads: Sequence[tuple[str, str | None]]
+    heads: Sequence[str]
     rows: Sequence[tuple[Sequence[str], Sequence[Figure | None]]]
     note: str
+    spanner: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,36 +156,47 @@ class _Point:
 
 
 def paper_tables(
-    sources: Sequence[CaseFolder],
-    choice: Choice,
-    tally: Tally,
-    *,
-    points_as_rows: bool | None = None,
+    sources: Sequence[CaseFolder], choice: Choice, tally: Tally, layout: str | None = None
 ) -> list[PaperTable]:
     """Return the tables of some cases: the medians of the newest subject's runs.
 
-    Without metrics in ``choice`` they are of the duration alone. A case with a matrix gets a table
-    for each metric, with a column for each point; else one table, with a column for each metric.
+    Without metrics in ``choice`` they are of the duration alone.
 
     Args:
-        points_as_rows: Whether points of a matrix are rows; None decides by their number.
+        layout: ``columns`` makes a table for each metric with a column for each point of a matrix,
+            the name of a parameter one with a column for each of its values, ``rows`` a single
+            table with a column for each metric; None decides by the number of points.
 
     Raises:
-        InputError: If no run is there, or no metric is called so.
+        InputError: If no run is there, or no metric or parameter is called so.
     """
+    parameters = {name for source in sources for name in source.point}
+    if layout not in (None, "columns", "rows", *parameters):
+        raise InputError(f"no parameter of a matrix is '{quote(layout)}'{hint(layout, parameters)}")
     tally.begin()
     metrics = Metrics(choice.metrics or (DURATION,))
     points = [found for one in sources for found in _point(one, choice, tally, metrics)]
     refuse_nothing(len(points), sources, tally.unreadable)
     metrics.refuse_unmatched()
-    made: list[PaperTable] = []
-    for case in _by_case(points):
-        many = len(case) > _MOST_COLUMNS if points_as_rows is None else points_as_rows
-        if many or not any(point.source.point for point in case):
-            made.append(_with_points_as_rows(case))
-        else:
-            made += _with_points_as_columns(case)
+    made = (table for case in _by_case(points) for table in _of_case(case, layout))
     return [table for table in made if table.rows]
+
+
+def _of_case(case: Sequence[_Point], layout: str | None) -> list[PaperTable]:
+    parameters = _parameters(case)
+    along = layout if layout in parameters else None
+    in_rows = layout == "rows" or (layout != "columns" and len(case) > _MOST_COLUMNS)
+    if along is None and (in_rows or not parameters):
+        return [_with_rows(case)]
+    return [_with_columns(case, metric, along) for metric in _metrics(case)]
+
+
+def _metrics(case: Sequence[_Point]) -> list[str]:
+    return list(dict.fromkeys(name for point in case for _, name in point.statistics))
+
+
+def _parameters(case: Sequence[_Point]) -> list[str]:
+    return list(dict.fromkeys(name for point in case for name in point.source.point))
 
 
 def _by_case(points: Sequence[_Point]) -> list[list[_Point]]:
@@ -200,35 +224,53 @@ def _point(source: CaseFolder, choice: Choice, tally: Tally, metrics: Metrics) -
         yield _Point(source, statistics, units, named)
 
 
-def _with_points_as_rows(case: Sequence[_Point]) -> PaperTable:
-    metrics = list(dict.fromkeys(name for point in case for _, name in point.statistics))
-    scales = [_scale(case, metric) for metric in metrics]
-    parameters = list(dict.fromkeys(name for point in case for name in point.source.point))
+def _with_rows(case: Sequence[_Point]) -> PaperTable:
+    scales = {metric: _scale(case, metric) for metric in _metrics(case)}
+    parameters = _parameters(case)
     rows = [
         (
-            (*(plain(point.source.point.get(name)) for name in parameters), point.names[step]),
-            [_figure(point, step, m, s) for m, s in zip(metrics, scales, strict=True)],
+            (*_values(point, parameters), point.names[step]),
+            [rounded(point.statistics.get((step, m), {}), s) for m, s in scales.items()],
         )
         for point in case
         for step in dict.fromkeys(step for step, _ in point.statistics)
     ]
-    heads = [(words_of(m), s.unit) for m, s in zip(metrics, scales, strict=True)]
+    heads = [_head(metric, scale) for metric, scale in scales.items()]
     return PaperTable(_title(case), (*parameters, "step"), heads, rows, _note(case))
 
 
-def _with_points_as_columns(case: Sequence[_Point]) -> Iterator[PaperTable]:
-    named = _names(case)
-    for metric in dict.fromkeys(name for point in case for _, name in point.statistics):
-        scale = _scale(case, metric)
-        steps = dict.fromkeys(s for point in case for s, name in point.statistics if name == metric)
-        rows = [
-            ((named[step],), [_figure(point, step, metric, scale) for point in case])
-            for step in steps
-        ]
-        unit = f", {scale.unit}" if scale.unit else ""
-        heads = [(point_suffix(point.source.point)[1:-1], None) for point in case]
-        title = f"{_title(case)}: {words_of(metric)}{unit}"
-        yield PaperTable(title, ("step",), heads, rows, _note(case))
+def _head(metric: str, scale: Scale) -> str:
+    return words_of(metric) + (f" ({scale.unit})" if scale.unit else "")
+
+
+def _values(point: _Point, parameters: Sequence[str]) -> tuple[str, ...]:
+    return tuple(plain(point.source.point.get(name)) for name in parameters)
+
+
+def _with_columns(case: Sequence[_Point], metric: str, parameter: str | None) -> PaperTable:
+    """Return a table with a column for each value of a parameter, or without one each point."""
+    named, scale = _names(case), _scale(case, metric)
+    others = [name for name in _parameters(case) if parameter not in (None, name)]
+    cells = {
+        (_values(point, others), step, _column(point, parameter)): rounded(statistics, scale)
+        for point in case
+        for (step, name), statistics in point.statistics.items()
+        if name == metric
+    }
+    columns = dict.fromkeys(_column(point, parameter) for point in case)
+    labels = ["step"] if not others or len({step for _, step, _ in cells}) > 1 else []
+    rows = [
+        ((*values, *(named[step] for _ in labels)), [cells.get((values, step, c)) for c in columns])
+        for values, step in dict.fromkeys((values, step) for values, step, _ in cells)
+    ]
+    spanner = f"{_head(metric, scale)} by {parameter}" if parameter else None
+    title = f"{_title(case)}: {spanner or _head(metric, scale)}"
+    return PaperTable(title, [*others, *labels], list(columns), rows, _note(case), spanner)
+
+
+def _column(point: _Point, parameter: str | None) -> str:
+    values = point.source.point
+    return point_suffix(values)[1:-1] if parameter is None else plain(values.get(parameter))
 
 
 def _names(case: Sequence[_Point]) -> dict[str, str]:
@@ -253,10 +295,6 @@ def _scale(case: Sequence[_Point], metric: str) -> Scale:
     return scale_of(metric, [median for median in found if median is not None], unit)
 
 
-def _figure(point: _Point, step: str, metric: str, scale: Scale) -> Figure | None:
-    return rounded(point.statistics.get((step, metric), {}), scale)
-
-
 def _note(case: Sequence[_Point]) -> str:
     """Say what the figures are, of how many runs, and where an interval is missing."""
     described = [statistics for point in case for statistics in point.statistics.values()]
@@ -269,9 +307,8 @@ def _note(case: Sequence[_Point]) -> str:
     if not levels:
         return f"Median over {runs}, too few for an interval."
     missing = any(i.get("low") is None for i in intervals)
-    few = " Without ±: too few runs for an interval." if missing else ""
-    level = f"{levels[0]:g} %"
-    return f"Median over {runs}, ± the farther end of its {level} confidence interval.{few}"
+    few = " Without an interval: too few runs." if missing else ""
+    return f"Median over {runs}, with its {levels[0]:g} % confidence interval.{few}"
 
 
 def markdown(tables: Sequence[PaperTable]) -> str:
@@ -280,10 +317,9 @@ def markdown(tables: Sequence[PaperTable]) -> str:
 
 
 def _markdown(table: PaperTable) -> str:
-    figures = [f"{name} ({unit})" if unit else name for name, unit in table.heads]
     rows = [
         [*labels, *("-" if one is None else str(one) for one in cells)]
         for labels, cells in table.rows
     ]
-    body = text_table([*table.labels, *figures], rows, figures).markdown()
+    body = text_table([*table.labels, *table.heads], rows, table.heads).markdown()
     return f"**{cell(table.title)}**\n\n{body}\n{table.note}\n"

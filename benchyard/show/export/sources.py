@@ -2,10 +2,14 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from benchyard.analysis.comparison.run_sets import results_folders
+from benchyard.analysis.comparison.document import comparison_rows
+from benchyard.analysis.comparison.request import ComparisonRequest, answer
+from benchyard.analysis.comparison.rows import Rule
+from benchyard.analysis.comparison.run_sets import RunSelection, results_folders
+from benchyard.analysis.comparison.sides import sides_in
 from benchyard.core.errors import RecordError
 from benchyard.core.model import Case, Json
 from benchyard.results.campaigns import is_earlier, read_campaign
@@ -13,6 +17,8 @@ from benchyard.results.folders import Results, run_folder
 from benchyard.results.krown import read_results
 from benchyard.results.record import RunRecord, read_record
 from benchyard.results.subject import by_subject
+from benchyard.results.trust import Suspect
+from benchyard.show.export.columns import ExportColumn, Rows, kind_of, point_cell
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,3 +106,22 @@ def unfinished(folder: Path) -> Iterator[RunRecord]:
     for run in Results(folder).failed().values():
         with suppress(RecordError):
             yield read_record(run.path)
+
+
+def compared(sources: Sequence[CaseFolder], metrics: Sequence[str], suspect: Suspect) -> Rows:
+    """Compare all sources with the first one, or a single one with its campaign before.
+
+    Raises:
+        InputError: If nothing is comparable.
+    """
+    sides = [
+        replace(side, name=" ".join(filter(None, (source.title, source.campaign))))
+        for source in sources
+        for side in sides_in(RunSelection(source.folder))
+    ]
+    rule = Rule(tuple(metrics), suspect=suspect, other_work=True)
+    names, *rows = comparison_rows(answer(sides, ComparisonRequest(rule)).comparison)
+    values = list(zip(*rows, strict=True)) or [()] * len(names)
+    kinds = [kind_of([cell for cell in column if cell is not None]) for column in values]
+    columns = [ExportColumn(str(name), kind) for name, kind in zip(names, kinds, strict=True)]
+    return Rows(columns, lambda: (tuple(map(point_cell, row, kinds)) for row in rows))

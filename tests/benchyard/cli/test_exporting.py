@@ -50,17 +50,37 @@ def test_several_files_are_written_at_once(case: Path, cli: Cli, tmp_path: Path)
     options = [word for file in made.values() for word in ("-o", file)]
     said = cli("export", case, *options)
     assert said.out == ""
-    assert said.err.startswith("1 of 7 executions marked")
+    assert said.err.endswith("1 suspect\n")
+    assert "1 of 7 executions marked" in said.err
     assert (
         len(duckdb.read_parquet(str(made["parquet"]))) == len(rows(made["csv"].read_text())) == 21
     )
-    sheet: Any = openpyxl.load_workbook(made["xlsx"])["results"]
-    assert sheet.max_row == 22
-    assert "| first | 1.25 ± 0.25 |" in made["md"].read_text()
+    book: Any = openpyxl.load_workbook(made["xlsx"])
+    assert {sheet.title: sheet.max_row for sheet in book} == {"medians": 2, "results": 22}
+    assert "made.xlsx has no sheet of comparisons: " in said.err
+    assert "| first | 1.25 +0.25 -0.25 |" in made["md"].read_text()
+
+
+def test_a_workbook_begins_with_medians_and_what_differs(
+    case: Path, case_folder: MakeCase, cli: Cli, tmp_path: Path
+) -> None:
+    other = case_folder("other", {**STEP, "name": "first"})
+    for run in range(1, 7):
+        record(other, run, 3.0 + run / 100)
+    cli("export", case, other, "-o", tmp_path / "made.xlsx")
+    cli("export", case, other, "--summary", "-o", tmp_path / "short.xlsx")
+    book: Any = openpyxl.load_workbook(tmp_path / "made.xlsx")
+    assert book.sheetnames == ["medians", "comparison", "results"]
+    assert openpyxl.load_workbook(tmp_path / "short.xlsx").sheetnames == book.sheetnames[:2]
+    header, *found = book["comparison"].values
+    [row] = [dict(zip(header, cells, strict=True)) for cells in found if cells[4]]
+    assert (row["baseline_side"], row["candidate_side"], row["candidate_n"]) == ("case", "other", 6)
+    assert row["ratio"] == pytest.approx(3.035 / 1.25, rel=0.05)
+    assert (row["verdict"], row["busy_host"]) == ("regression", False)
 
 
 def test_tables_go_to_stdout_by_their_format(case: Path, cli: Cli) -> None:
-    assert r"{first} & 1.25 \pm 0.25 \\" in cli("export", case, "--latex").out
+    assert r"{first} & $1.25^{+0.25}_{-0.25}$ \\" in cli("export", case, "--latex").out
     made = cli("export", case, "-o", "-", "--markdown", "--metric", "*_s").out
     assert "| step | duration (s) | latency p99 (ms) |" in made
 

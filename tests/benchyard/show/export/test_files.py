@@ -93,7 +93,7 @@ def test_a_workbook_has_numbers_and_no_formula(tmp_path: Path) -> None:
     file = tmp_path / "made.xlsx"
     dangerous = ["=1+1", "+1", "-1", "@SUM(A1)", "{=1}", "http://example.org", "x" * 40_000]
     more: list[Cells] = [(name, None, None, None, None) for name in dangerous]
-    write_xlsx(rows_of([*ROWS, *more]), file)
+    write_xlsx({"results": rows_of([*ROWS, *more])}, file)
     sheet: Any = openpyxl.load_workbook(file)["results"]
     header, *found = map(list, sheet.iter_rows())
     assert [cell.value for cell in header] == [column.name for column in COLUMNS]
@@ -113,10 +113,10 @@ def test_more_rows_than_a_sheet_has_are_refused(
 ) -> None:
     monkeypatch.setattr(files, "_MOST_ROWS", 4)
     file = tmp_path / "made.xlsx"
-    write_xlsx(rows_of(ROWS[:3]), file)
+    write_xlsx({"results": rows_of(ROWS[:3])}, file)
     before = file.read_bytes()
     with pytest.raises(InputError, match=r"4 rows at most.*--metric.*\.parquet"):
-        write_xlsx(rows_of(ROWS), file)
+        write_xlsx({"results": rows_of(ROWS)}, file)
     assert file.read_bytes() == before
 
 

@@ -6,6 +6,7 @@ from statistics import median as median_of
 
 import pytest
 
+from benchyard.core.errors import InputError
 from benchyard.core.model import Json, Outcome
 from benchyard.show.export.columns import Cell, Cells, Rows
 from benchyard.show.export.paper import PaperTable, markdown, paper_tables
@@ -22,9 +23,8 @@ from tests.benchyard.show.export.conftest import (
 )
 
 
-def tables(results: Path, *metrics: str, points_as_rows: bool | None = None) -> list[PaperTable]:
-    choice = Choice(metrics)
-    return paper_tables(sources(results), choice, Tally(), points_as_rows=points_as_rows)
+def tables(results: Path, *metrics: str, layout: str | None = None) -> list[PaperTable]:
+    return paper_tables(sources(results), Choice(metrics), Tally(), layout)
 
 
 def rows_of(
@@ -48,26 +48,39 @@ def write_six(write_run: WriteRun, first: float, **more: object) -> Path:
 
 def test_a_case_without_a_matrix_has_a_column_for_each_metric(write_run: WriteRun) -> None:
     [table] = tables(write_six(write_run, 1.0), "duration_s", "peak_*", "rows*")
-    heads = (("duration", "s"), ("peak", "MB"), ("rows", "1/s"))
+    heads = ("duration (s)", "peak (MB)", "rows (1/s)")
     assert (table.title, tuple(table.labels), tuple(table.heads)) == ("case", ("step",), heads)
-    assert figures(table) == [["sort", "1.0035 ± 0.0025", "3.5 ± 2.5", "100 ± 0"]]
-    note = "Median over 6 runs, ± the farther end of its 95 % confidence interval."
-    assert table.note == note
+    assert figures(table) == [["sort", "1.0035 +0.0025 -0.0025", "3.5 +2.5 -2.5", "100 +0 -0"]]
+    assert table.note == "Median over 6 runs, with its 95 % confidence interval."
 
 
 def test_points_of_a_matrix_are_columns_or_rows(write_run: WriteRun) -> None:
     write_six(write_run, 1.0, point={"threads": 1, "mode": "a"})
     results = write_six(write_run, 0.5, point={"threads": 2, "mode": "a"})
     one, other = tables(results, "duration_s", "peak_bytes")
-    assert (one.title, other.title) == ("case: duration, s", "case: peak, MB")
-    assert [name for name, _ in one.heads] == ["threads=1,mode=a", "threads=2,mode=a"]
-    assert figures(one) == [["sort", "1.0035 ± 0.0025", "0.5035 ± 0.0025"]]
-    [table] = tables(results, points_as_rows=True)
+    assert (one.title, other.title) == ("case: duration (s)", "case: peak (MB)")
+    assert list(one.heads) == ["threads=1,mode=a", "threads=2,mode=a"]
+    assert figures(one) == [["sort", "1.0035 +0.0025 -0.0025", "0.5035 +0.0025 -0.0025"]]
+    [table] = tables(results, layout="rows")
     assert tuple(table.labels) == ("threads", "mode", "step")
     assert figures(table) == [
-        ["1", "a", "sort", "1.0035 ± 0.0025"],
-        ["2", "a", "sort", "0.5035 ± 0.0025"],
+        ["1", "a", "sort", "1.0035 +0.0025 -0.0025"],
+        ["2", "a", "sort", "0.5035 +0.0025 -0.0025"],
     ]
+
+
+def test_a_parameter_has_a_column_for_each_value(write_run: WriteRun) -> None:
+    for size, threads in ((10, 1), (20, 1), (10, 2)):
+        results = write_six(write_run, float(size), point={"size": size, "threads": threads})
+    [table] = tables(results, layout="size")
+    assert (table.title, table.spanner) == ("case: duration (s) by size", "duration (s) by size")
+    assert (list(table.labels), list(table.heads)) == (["threads"], ["10", "20"])
+    assert figures(table) == [
+        ["1", "10.0035 +0.0025 -0.0025", "20.0035 +0.0025 -0.0025"],
+        ["2", "10.0035 +0.0025 -0.0025", "None"],
+    ]
+    with pytest.raises(InputError, match="no parameter of a matrix is 'sise'; did you mean 'size'"):
+        tables(results, layout="sise")
 
 
 def test_more_points_than_a_page_is_wide_are_rows(write_run: WriteRun) -> None:
@@ -82,7 +95,7 @@ def test_a_declared_unit_stands_in_tables_and_rows(write_run: WriteRun) -> None:
     made = attempt(repetition(1.0, values={"rows_per_s": 100}))
     results = write_run(1, step(made, parameters=declared))
     [table] = tables(results, "rows_per_s")
-    assert list(table.heads) == [("rows", "rows/s")]
+    assert list(table.heads) == ["rows (rows/s)"]
     rows = tidy(sources(results), Choice(("rows_per_s",)), Tally()).only(("unit", "direction"))
     assert list(rows.read()) == [("rows/s", "larger is better")]
 
@@ -108,11 +121,14 @@ def test_a_missing_figure_is_none_and_a_missing_interval_is_told(write_run: Writ
     both = (took(1.0), step(attempt(repetition(2.0)), index=2, name="b"))
     results = write_run(1, *both, point={"n": 2})
     [table] = tables(results)
-    assert figures(table) == [["sort", "1.0035 ± 0.0025", "1.00"], ["b", "None", "2.00"]]
-    assert table.note.startswith("Median over 1 to 6 runs, ± the farther end")
-    assert table.note.endswith("Without ±: too few runs for an interval.")
+    assert figures(table) == [["sort", "1.0035 +0.0025 -0.0025", "1.00"], ["b", "None", "2.00"]]
+    assert table.note.startswith("Median over 1 to 6 runs, with")
+    assert table.note.endswith("Without an interval: too few runs.")
     made = markdown([table])
-    assert made.splitlines()[4:6] == ["| sort | 1.0035 ± 0.0025 | 1.00 |", "| b | - | 2.00 |"]
+    assert made.splitlines()[4:6] == [
+        "| sort | 1.0035 +0.0025 -0.0025 | 1.00 |",
+        "| b | - | 2.00 |",
+    ]
 
 
 def test_markdown_escapes_names(write_run: WriteRun) -> None:

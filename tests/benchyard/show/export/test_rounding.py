@@ -18,20 +18,20 @@ def statistics(median: float, low: float | None, high: float | None) -> dict[str
 @pytest.mark.parametrize(
     ("median", "low", "high", "expected"),
     [
-        (12.3456, 12.1, 12.5, "12.35 ± 0.25"),
-        (12.3456, 12.3456, 12.4452, "12.35 ± 0.10"),
-        (0.00123456, 0.0012, 0.00124, "0.001235 ± 0.000035"),
-        (123456.0, 120000.0, 125000.0, "123500 ± 3500"),
-        (7.0, 5.0, 8.0, "7.0 ± 2.0"),
-        (0.0, 0.0, 0.01, "0.000 ± 0.010"),
-        (0.0, 0.0, 0.0, "0 ± 0"),
-        (1234567.0, 1234567.0, 1234567.0, "1234567 ± 0"),
-        (-1.2345, -1.3, -1.2, "-1.234 ± 0.066"),
+        (12.3456, 12.1, 12.5, "12.35 +0.15 -0.25"),
+        (12.3456, 12.3456, 12.4452, "12.35 +0.10 -0.00"),
+        (0.00123456, 0.0012, 0.00124, "0.001235 +0.000005 -0.000035"),
+        (7.55, 7.36, 18.46, "7.6 +10.9 -0.2"),
+        (7.0, 6.999999, 8.0, "7.000 +1.000 -0.000"),
+        (0.0, 0.0, 0.01, "0.000 +0.010 -0.000"),
+        (0.0, 0.0, 0.0, "0 +0 -0"),
+        (1234567.0, 1234567.0, 1234567.0, "1234567 +0 -0"),
+        (-1.2345, -1.3, -1.2, "-1.234 +0.034 -0.066"),
         (1.23456, None, None, "1.23"),
         (123456.0, None, None, "123000"),
     ],
 )
-def test_the_half_width_has_two_digits_and_the_median_ends_where_it_does(
+def test_the_farther_end_has_two_digits_and_the_nearer_at_least_one(
     median: float, low: float | None, high: float | None, expected: str
 ) -> None:
     assert str(rounded(statistics(median, low, high), SECONDS)) == expected
@@ -47,17 +47,16 @@ _NUMBERS = st.floats(1e-9, 1e12)
 @given(_NUMBERS, _NUMBERS, _NUMBERS)
 def test_rounding_keeps_within_half_of_the_last_place(one: float, two: float, three: float) -> None:
     low, median, high = sorted((one, two, three))
-    width = max(median - low, high - median)
-    assume(width > 1e-12)
+    ends = (high - median, median - low)
+    assume(max(ends) > 1e-12)
     figure = rounded(statistics(median, low, high), SECONDS)
     assert figure is not None
-    assert figure.half_width is not None
-    assert len(str(int(figure.half_width.scaleb(30))).rstrip("0")) <= 2
-    assert figure.value.as_tuple().exponent == figure.half_width.as_tuple().exponent
+    assert figure.interval is not None
     place = Decimal(1).scaleb(int(figure.value.as_tuple().exponent))
-    assert abs(figure.value - Decimal(repr(median))) <= place / 2
-    # 0.0996 to two digits is 0.10: the place is one higher then, and so is what it may differ.
-    assert abs(figure.half_width - Decimal(repr(width))) <= place / 2
+    for made, exact in zip((figure.value, *figure.interval), (median, *ends), strict=True):
+        assert made.as_tuple().exponent == figure.value.as_tuple().exponent
+        assert abs(made - Decimal(repr(exact))) <= place / 2
+    assert max(figure.interval) < 10_001 * place
 
 
 @pytest.mark.parametrize(

@@ -47,13 +47,15 @@ def test_defect_12_a_program_is_accounted_for_to_its_end(
     document, folder = record(step_of("burn", command, ["perl", "-e", BURNS]), runs=runs)
     own = json.loads((folder / "results/run_1/container/01-burn.stdout.txt").read_text())
     found = used(document)
-    for metric, counted in (("cpu_s", "cpu_s"), ("memory_peak_bytes", "peak_bytes")):
+    # The group's peak counts pages of files as well: 5.4 MB more on a busy host.
+    metrics = (("cpu_s", "cpu_s", 0.01), ("memory_peak_bytes", "peak_bytes", 0.03))
+    for metric, counted, rel in metrics:
         if (value := found[f"resource_{metric}"]) is None:
             # On a busy host the lab may come too late for what ended with its container.
             assert command == "run_to_end"
             assert document["collector"]["unknown"][f"resource_{metric}"]
         else:
-            assert value == pytest.approx(own[counted], rel=0.01)
+            assert value == pytest.approx(own[counted], rel=rel)
 
 
 def test_limits_and_image_are_in_the_record_and_no_secret(

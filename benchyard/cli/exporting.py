@@ -1,12 +1,10 @@
 """``benchyard export``: results for spreadsheets, data frames and papers."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import click
 
-from benchyard.analysis.comparison.samples import DURATION
 from benchyard.cli.common import (
     Selection,
     campaign_option,
@@ -26,11 +24,10 @@ from benchyard.core.errors import InputError, RecordError
 from benchyard.core.files import shown
 from benchyard.core.outputs import Output, write
 from benchyard.core.quantity import plural
-from benchyard.show.export.columns import Rows
-from benchyard.show.export.files import WRITERS, write_xlsx
+from benchyard.show.export.files import WRITERS, write_workbook
 from benchyard.show.export.latex import latex
 from benchyard.show.export.paper import markdown, paper_tables
-from benchyard.show.export.sources import CaseFolder, compared, source_of
+from benchyard.show.export.sources import source_of
 from benchyard.show.export.tidy import Choice, Tally, summarized, tidy
 
 #: Format of tables for papers to what writes them, and ending of a file to its format.
@@ -104,23 +101,12 @@ def command(
         if kind in _WRITE_TABLES:
             write(file, _WRITE_TABLES[kind](paper_tables(sources, choice, tally, layout)))
         elif file.suffix.lower() == ".xlsx":
-            _write_workbook(file, sources, choice, rows, summary=summary)
+            missing = write_workbook(file, sources, choice, rows, summary=summary)
+            if missing:
+                say(f"{shown(file)} has no sheet of comparisons: {missing}", err=True)
         else:
             WRITERS[file.suffix.lower()](rows, file)
     _tell(tally, counted=choice.counted)
-
-
-def _write_workbook(
-    file: Path, sources: Sequence[CaseFolder], choice: Choice, rows: Rows, *, summary: bool
-) -> None:
-    """Write a sheet of medians, of comparisons with the first case or point, and of executions."""
-    short = replace(choice, metrics=choice.metrics or (DURATION,))
-    sheets = {"medians": rows if summary else summarized(sources, short, Tally())}
-    try:
-        sheets["comparison"] = compared(sources, short.metrics, choice.suspect)
-    except InputError as error:
-        say(f"{shown(file)} has no sheet of comparisons: {error}", err=True)
-    write_xlsx(sheets if summary else {**sheets, "results": rows}, file)
 
 
 def _kind(file: Path, format_: str | None) -> str:

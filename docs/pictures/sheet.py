@@ -1,4 +1,4 @@
-"""Draw the sheet of ``docs/how-to/plotting.md``: one example of each picture, light, dark and in print.
+"""Draw the sheet of ``docs/how-to/plotting.md``: one example a picture, light, dark, in print.
 
 python docs/pictures/sheet.py
 """

@@ -4,11 +4,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import combinations, pairwise
+from pathlib import Path
 
 from benchyard.analysis.comparison.facts import Weight
 from benchyard.analysis.comparison.rows import Comparison, Pairs, Rule
 from benchyard.analysis.comparison.run_sets import RunSet, previous_of_host, read_before
-from benchyard.analysis.comparison.sides import Side, point_of
+from benchyard.analysis.comparison.sides import Places, Side, point_of, read_sides
 from benchyard.analysis.comparison.tables import RowOrder, in_order
 from benchyard.analysis.comparison.verdicts import compare, compare_sides
 from benchyard.analysis.comparison.wording import remarks
@@ -16,6 +17,7 @@ from benchyard.core.errors import InputError
 from benchyard.core.files import shown
 from benchyard.core.model import plain, point_suffix
 from benchyard.core.wording import hint, in_short, printable, some
+from benchyard.results.trust import Suspect
 from benchyard.statistics.comparison import Verdict
 
 
@@ -249,6 +251,26 @@ def answer(sides: Sequence[Side], asked: ComparisonRequest) -> Answer:
         found = compare_sides(pair_sides(several, asked.pairs, asked.against), asked.rule)
         names = tuple(side.name for side in several)
     return Answer(in_order(found, asked.order), names)
+
+
+def compare_folders(
+    folders: Mapping[str, Path], metrics: Sequence[str], suspect: Suspect
+) -> Comparison:
+    """Compare results with those of the first folder, or of one alone with its campaign before.
+
+    Args:
+        folders: With runs of one case each, by the name of the side.
+
+    Raises:
+        InputError: If nothing is comparable.
+    """
+    rule = Rule(tuple(metrics), suspect=suspect, other_work=True)
+    sides = [
+        replace(side, name=name)
+        for name, folder in folders.items()
+        for side in read_sides([str(folder)], Places(folder))
+    ]
+    return answer(sides, ComparisonRequest(rule)).comparison
 
 
 def _with_before(side: Side, asked: ComparisonRequest) -> Comparison:

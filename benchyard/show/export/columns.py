@@ -115,12 +115,11 @@ def point_columns(
         while free.lower() in used:
             free = f"matrix_{free}"
         used.add(free.lower())
-        made[name] = ExportColumn(free, kind_of([point[name] for point in points if name in point]))
+        made[name] = ExportColumn(free, _kind([point[name] for point in points if name in point]))
     return made
 
 
-def kind_of(values: Sequence[Json]) -> CellType:
-    """Return what a column of some values holds."""
+def _kind(values: Sequence[Json]) -> CellType:
     kinds = {type(value) for value in values}
     if kinds == {bool}:
         return CellType.FLAG

@@ -7,18 +7,22 @@ an empty cell is null, since no text of ours is empty.
 
 import importlib
 import shutil
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from datetime import datetime
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from benchyard.analysis.comparison.samples import DURATION
 from benchyard.core.errors import InputError, require_extra
 from benchyard.core.outputs import writing
 from benchyard.core.table import csv_text
 from benchyard.process.files import temporary_folder
 from benchyard.show.export.columns import Cell, Cells, CellType, Rows
+from benchyard.show.export.sources import CaseFolder, compared
+from benchyard.show.export.tidy import Choice, Tally, summarized
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -135,8 +139,7 @@ def _fill(book: Any, sheet: Any, rows: Rows) -> None:
     for at, column in enumerate(rows.columns):
         sheet.set_column(at, at, max(10, min(len(column.name) + 4, 30)))
         sheet.write_string(0, at, column.name, bold)
-    writers = _cell_writers(sheet, moment)
-    kinds = [column.kind for column in rows.columns]
+    moments = {at for at, column in enumerate(rows.columns) if column.kind is CellType.MOMENT}
     last = 0
     for last, cells in enumerate(rows.read(), 1):
         if last >= _MOST_ROWS:
@@ -144,30 +147,37 @@ def _fill(book: Any, sheet: Any, rows: Rows) -> None:
                 f"a worksheet has {_MOST_ROWS:,} rows at most, and these are more; choose with "
                 "--metric or --counted, or write .csv or .parquet"
             )
-        for at, (kind, cell) in enumerate(zip(kinds, cells, strict=True)):
-            if cell is not None:
-                writers[kind](last, at, cell)
-    sheet.autofilter(0, 0, last, len(kinds) - 1)
+        for at, cell in enumerate(cells):
+            if at in moments and isinstance(cell, str):
+                # Excel knows no time zones: the time is UTC's.
+                when = datetime.fromisoformat(cell).replace(tzinfo=None)
+                sheet.write_datetime(last, at, when, moment)
+            elif isinstance(cell, str):
+                sheet.write_string(last, at, cell[:_LONGEST_CELL])
+            elif cell is not None:
+                sheet.write(last, at, cell)
+    sheet.autofilter(0, 0, last, len(rows.columns) - 1)
 
 
-def _cell_writers(sheet: Any, moment: Any) -> Mapping[CellType, Callable[[int, int, Any], object]]:
-    """Return how cells of each kind are written at a row and a column."""
+def write_workbook(
+    file: Path, sources: Sequence[CaseFolder], choice: Choice, rows: Rows, *, summary: bool
+) -> str | None:
+    """Write a sheet of medians, of comparisons with the first source, and of executions.
 
-    def write_moment(row: int, at: int, value: str) -> None:
-        # Excel knows no time zones: the time is UTC's.
-        when = datetime.fromisoformat(value).replace(tzinfo=None)
-        sheet.write_datetime(row, at, when, moment)
+    Args:
+        rows: Of ``sources``: the summarized form if ``summary``, else the tidy one.
 
-    def write_text(row: int, at: int, value: str) -> None:
-        sheet.write_string(row, at, value[:_LONGEST_CELL])
-
-    return {
-        CellType.TEXT: write_text,
-        CellType.WHOLE: sheet.write_number,
-        CellType.NUMBER: sheet.write_number,
-        CellType.FLAG: sheet.write_boolean,
-        CellType.MOMENT: write_moment,
-    }
+    Returns:
+        Why there is no sheet of comparisons; None if there is one.
+    """
+    short, missing = replace(choice, metrics=choice.metrics or (DURATION,)), None
+    sheets = {"medians": rows if summary else summarized(sources, short, Tally())}
+    try:
+        sheets["comparison"] = compared(sources, short.metrics, choice.suspect)
+    except InputError as error:
+        missing = str(error)
+    write_xlsx(sheets if summary else {**sheets, "results": rows}, file)
+    return missing
 
 
 #: Ending of a file's name to how rows are written there.

@@ -60,7 +60,9 @@ def _table(table: PaperTable) -> str:
         r"  \bottomrule",
         r"\end{tabular}",
     ]
-    return "\n".join(_float(table, lines) if table.spanner is None else [_comment(table), *lines])
+    if table.spanner is None:
+        return "\n".join(_float(table, lines))
+    return "\n".join([f"% {printable(table.title)}. {printable(table.note)}", *lines])
 
 
 def _spanner(text: str | None, labels: int, figures: int) -> Iterator[str]:
@@ -68,10 +70,6 @@ def _spanner(text: str | None, labels: int, figures: int) -> Iterator[str]:
     if text is not None:
         yield rf"{'& ' * labels}\multicolumn{{{figures}}}{{c}}{{{escaped(text)}}} \\"
         yield rf"\cmidrule(lr){{{labels + 1}-{labels + figures}}}"
-
-
-def _comment(table: PaperTable) -> str:
-    return f"% {printable(table.title)}. {printable(table.note)}"
 
 
 def _float(table: PaperTable, lines: Sequence[str]) -> list[str]:

@@ -2,14 +2,12 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from benchyard.analysis.comparison.document import comparison_rows
-from benchyard.analysis.comparison.request import ComparisonRequest, answer
-from benchyard.analysis.comparison.rows import Rule
-from benchyard.analysis.comparison.run_sets import RunSelection, results_folders
-from benchyard.analysis.comparison.sides import sides_in
+from benchyard.analysis.comparison.request import compare_folders
+from benchyard.analysis.comparison.run_sets import results_folders
 from benchyard.core.errors import RecordError
 from benchyard.core.model import Case, Json
 from benchyard.results.campaigns import is_earlier, read_campaign
@@ -18,7 +16,7 @@ from benchyard.results.krown import read_results
 from benchyard.results.record import RunRecord, read_record
 from benchyard.results.subject import by_subject
 from benchyard.results.trust import Suspect
-from benchyard.show.export.columns import ExportColumn, Rows, kind_of, point_cell
+from benchyard.show.export.columns import Cell, ExportColumn, Rows, text
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,14 +112,11 @@ def compared(sources: Sequence[CaseFolder], metrics: Sequence[str], suspect: Sus
     Raises:
         InputError: If nothing is comparable.
     """
-    sides = [
-        replace(side, name=" ".join(filter(None, (source.title, source.campaign))))
-        for source in sources
-        for side in sides_in(RunSelection(source.folder))
-    ]
-    rule = Rule(tuple(metrics), suspect=suspect, other_work=True)
-    names, *rows = comparison_rows(answer(sides, ComparisonRequest(rule)).comparison)
-    values = list(zip(*rows, strict=True)) or [()] * len(names)
-    kinds = [kind_of([cell for cell in column if cell is not None]) for column in values]
-    columns = [ExportColumn(str(name), kind) for name, kind in zip(names, kinds, strict=True)]
-    return Rows(columns, lambda: (tuple(map(point_cell, row, kinds)) for row in rows))
+    folders = {" ".join(filter(None, (one.title, one.campaign))): one.folder for one in sources}
+    names, *rows = comparison_rows(compare_folders(folders, metrics, suspect))
+    columns = [ExportColumn(str(name)) for name in names]
+    return Rows(columns, lambda: (tuple(map(_cell, row)) for row in rows))
+
+
+def _cell(value: Json) -> Cell:
+    return value if isinstance(value, int | float) else text(value)

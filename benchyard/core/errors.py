@@ -11,7 +11,19 @@ from importlib.util import find_spec
 
 
 class ExitCode(IntEnum):
-    """What the command line answers to the shell."""
+    """What the command line answers to the shell.
+
+    Where several apply, it is the first of 4, 2, 1, 3, 5, 0.
+
+    Codes:
+        0: Done.
+        1: A case failed, or Benchyard could not work: host taken, no server, full disk.
+        2: The input is wrong: a case, an option, a name or a folder.
+        3: Something is worse than in the baseline (`compare`, `--baseline`, `reproduce`).
+        4: A bug of Benchyard. `BENCHYARD_DEBUG=1` shows where.
+        5: With `--strict`, nothing could be judged, or something was lost.
+        130: Interrupted, by Ctrl-C or a signal.
+    """
 
     DONE = 0
     CASE_FAILED = 1

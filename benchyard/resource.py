@@ -15,6 +15,7 @@ from benchyard.case.resource import (
     ScratchFolder,
     Workspace,
     command,
+    current_step,
 )
 from benchyard.core.errors import (
     CommandFailedError,
@@ -22,7 +23,9 @@ from benchyard.core.errors import (
     NotReadyError,
     ProgramFailedError,
     ResourceError,
+    SettingsError,
 )
+from benchyard.process.cgroups import cgroup_of
 from benchyard.process.children import Child, spawn, tail
 from benchyard.process.usage import Ended, Owned
 
@@ -44,8 +47,11 @@ __all__ = [
     "Resource",
     "ResourceError",
     "ScratchFolder",
+    "SettingsError",
     "Workspace",
+    "cgroup_of",
     "command",
+    "current_step",
     "spawn",
     "tail",
 ]

@@ -4,10 +4,8 @@ import json
 import re
 import shlex
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import click
 import pytest
@@ -195,33 +193,3 @@ def test_the_page_tells_the_broken_case(tmp_path: Path, capsys: pytest.CaptureFi
     real = (said.out + said.err).replace(str(tmp_path.resolve()), "/lab")
     page = DOCS / "how-to/cases.md"
     assert f"$ benchyard validate broken\n{real}" in {b.text for b in blocks(page)}
-
-
-def test_the_class_in_the_pages_works(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    classes = tmp_path / "classes"
-    for name in ("classes/static_server.py", "fetch/metadata.json"):
-        write(tmp_path, name, block_of("reference/resources.md", name).encode())
-    write(tmp_path, "fetch/data/shared/words.txt", b"word\n" * 2000)
-    options = ["--root", str(tmp_path), "--resources", str(classes)]
-
-    assert cli.call(["resources", "StaticServer", "--resources", str(classes)]) == ExitCode.DONE
-    listed = capsys.readouterr().out
-    assert any(listed in block.text for block in blocks(DOCS / "reference/resources.md"))
-
-    run = ["run", str(tmp_path / "fetch"), "--direct", "--cooldown", "0", "--runs", "1"]
-    assert cli.call([*run, *options]) == ExitCode.DONE
-    record: Any = json.loads((tmp_path / "fetch/results/run_1/run.json").read_text())
-    [step] = record["steps"]
-    assert step["outcome"] == "completed"
-    assert [r["values"]["bytes"] for r in step["attempts"][0]["repetitions"]] == [1_000_000] * 3
-    of_the_host = re.compile("the lab itself|is suspect")
-    assert [text for text in record["warnings"] if not of_the_host.search(text)] == []
-    assert not _left_running(tmp_path)
-
-
-def _left_running(folder: Path) -> list[str]:
-    found: list[str] = []
-    for link in Path("/proc").glob("[0-9]*/cwd"):
-        with suppress(OSError):
-            found.append(str(link.readlink()))
-    return [place for place in found if str(folder) in place]

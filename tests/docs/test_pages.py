@@ -48,7 +48,6 @@ NOT_YET: set[str] = {
     "docs/integrations/azure-tables.md",
     "docs/integrations/datastore-emulator.md",
     "docs/integrations/node-times.md",
-    "docs/reference/resources.md",
 }
 
 _PART = re.compile(

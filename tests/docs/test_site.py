@@ -10,6 +10,8 @@ from typing import Any, cast
 import pytest
 
 from benchyard import schemas
+from benchyard.catalogue.formats import OTHERS
+from benchyard.catalogue.formats.mindspore import MINDSPORE
 from tests.docs.test_docs import commands, link_targets, options
 from website import build
 
@@ -47,6 +49,11 @@ def test_the_commands_have_every_option(pages: Path) -> None:
         [section] = re.findall(rf"^## {name}\n.*?(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)
         missing = {one for one in options(command) - {"-h"} if f"{one}" not in section}
         assert missing == set(), name
+
+
+def test_the_page_on_formats_has_each() -> None:
+    text = (build.DOCS / "reference/formats.md").read_text()
+    assert {one.name for one in (*MINDSPORE, *OTHERS) if f"`{one.name}`" not in text} == set()
 
 
 def _properties(schema: Any) -> Iterator[tuple[str, Any]]:

@@ -51,8 +51,9 @@ for _name in (
 ):
     os.environ.pop(_name, None)
 
-# A flow that is imported before Prefect is a plain function.
-import_module("prefect")
+# A flow that is imported before Prefect is a plain function. Its logging keeps the stderr of the
+# moment when it is set up, by this module: a test's own would be closed when others log.
+import_module("prefect.main")
 
 # What starts the tests in the background may have them ignore these, and so all that they start.
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -126,6 +126,8 @@ def _stamps(place: Path) -> tuple[Stamp, ...]:
 def _distribution(place: Path, _seen: tuple[Stamp, ...]) -> Distribution | None:
     read = metadata.Distribution.at(place)
     try:
+        if not all(key in read.metadata for key in ("Name", "Version")):
+            return None
         name = re.sub(r"[-_.]+", "-", read.metadata["Name"]).lower()
         version = read.version.strip()
         origin: Any = json.loads(read.read_text("direct_url.json") or "{}")

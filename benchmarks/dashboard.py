@@ -3,7 +3,7 @@
 After each case its tries are read, pages are made of them, and the curves of the median run are
 drawn; the peer draws the same curves with matplotlib. Of each run two lines are noted and brought
 to disk; the floor is the same bytes written and synced. Asking Prefect's server is in none: it
-takes 10 to 30 ms for each of about six artifacts (see docs/how-to/lab.md).
+takes 10 to 30 ms for each of about six artifacts.
 """
 
 import io

@@ -11,6 +11,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from types import FunctionType
 from typing import Any, cast
 
 import click
@@ -39,9 +40,8 @@ _ARGUMENT = re.compile(r"^    (\*{0,2}\w+): ", re.MULTILINE)
 class MarkdownFormatter(click.HelpFormatter):
     """Writes a command's help as Markdown, with a table for each of its groups of options."""
 
-    def write_usage(self, prog: str, args: str = "", prefix: str | None = None) -> None:
+    def write_usage(self, prog: str, args: str = "", *_: Any, **__: Any) -> None:
         """Write the usage as a block."""
-        del prefix
         self.write(f"```text\n{prog} {args}\n```\n")
 
     def write_heading(self, heading: str) -> None:
@@ -54,11 +54,8 @@ class MarkdownFormatter(click.HelpFormatter):
             kept = part.startswith("\b\n")
             self.write(f"```sh\n{part[2:]}\n```\n\n" if kept else f"{_escaped(part)}\n\n")
 
-    def write_dl(
-        self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2
-    ) -> None:
+    def write_dl(self, rows: Iterable[tuple[str, str]], *_: Any, **__: Any) -> None:
         """Write a list of terms as a table; a command is a link to its section."""
-        del col_max, col_spacing
         cells = (
             (f"[{a}](#{a})" if a in group.COMMANDS else f"`{a}`", _escaped(b)) for a, b in rows
         )
@@ -92,55 +89,54 @@ def _help(command: click.Command, context: click.Context) -> str:
 
 def _schemas(title: str, *names: str) -> Iterator[str]:
     yield f"# {title}\n\n"
-    for name in names:
-        document: Any = schemas.load(name)
-        yield from _schema(document["title"], document)
-        for part, definition in document.get("$defs", {}).items():
-            yield from _schema(part, definition)
+    for document in map(schemas.load, names):
+        definitions = cast("dict[str, Any]", document.get("$defs", {}))
+        for heading, schema in ((str(document["title"]), document), *definitions.items()):
+            yield from _schema(heading, schema)
 
 
 def _schema(heading: str, schema: Mapping[str, Any]) -> Iterator[str]:
     """Yield the section of a schema, then those of the objects in it."""
     members: Mapping[str, Any] = schema.get("properties", {})
-    required = schema.get("required", ())
     yield f"## {heading}\n\n{_escaped(schema.get('description', ''))}\n"
+    marks = dict.fromkeys(schema.get("required", ()), ", required")
     rows = (
-        (
-            f"`{key}`",
-            _type(one),
-            "yes" if key in required else "",
-            _escaped(one.get("description", "")),
-        )
+        (f"`{key}`{marks.get(key, '')}", _type(one), _escaped(one.get("description", "")))
         for key, one in members.items()
     )
-    yield _table("key", "type", "required", "meaning", rows=rows)
-    yield "" if members else f"Type: {_type(schema)}\n\n"
+    yield _table("key", "type", "meaning", rows=rows) if members else f"\n{_type(schema)}\n\n"
     for key, one in members.items():
-        for inner in (one, one.get("additionalProperties")):
-            if isinstance(inner, dict) and "properties" in inner:
-                yield from _schema(f"{heading}: {key}", cast("dict[str, Any]", inner))
+        yield from _schema(f"{heading}: {key}", one) if "properties" in one else ()
 
 
 def _type(schema: Mapping[str, Any]) -> str:
-    if "$ref" in schema:
-        name = schema["$ref"].rpartition("/")[2]
-        return f"[{name}](#{name.lower()})"
-    if "const" in schema or "enum" in schema:
-        return " or ".join(f"`{one}`" for one in schema.get("enum", [schema.get("const")]))
-    if "anyOf" in schema:
-        return " or ".join(dict.fromkeys(_type(one) for one in schema["anyOf"]))
-    kind = schema.get("type", "anything")
-    if kind == "array":
-        return f"list of {_type(schema.get('items', {}))}"
-    return kind if isinstance(kind, str) else " or ".join(kind)
+    match schema:
+        case {"$ref": str(place)}:
+            name = place.rpartition("/")[2]
+            return f"[{name}](#{name.lower()})"
+        case {"enum": values} | {"const": values}:
+            return " or ".join(f"`{one}`" for one in (values if "enum" in schema else [values]))
+        case {"anyOf": kinds}:
+            return " or ".join(dict.fromkeys(map(_type, kinds)))
+        case {"type": "array", "items": item}:
+            return f"list of {_type(item)}"
+        case {"type": [*kinds]}:
+            return " or ".join(kinds)
+        case _:
+            return schema.get("type", "anything")
 
 
 def _resource_classes() -> Iterator[str]:
     yield "# Resource classes\n\n[Resources](resources.md) says how a case uses them.\n\n"
     for name, found in sorted(resources.find(()).classes.items()):
-        yield f"## {name}\n\n{_docstring(found)}{_signature('setting', found.Settings)}"
+        yield f"## {name}\n\n{_docstring(found)}\n"
+        yield (
+            _signature("setting", found.Settings)
+            if found.Settings is not contract.NoSettings
+            else ""
+        )
         for word, method in contract.commands_of(found).items():
-            yield f"### {name}: {word}\n\n{_docstring(method)}{_signature('parameter', method)}"
+            yield f"### {name}: {word}\n\n{_signature('parameter', method)}"
 
 
 def _signature(head: str, target: Callable[..., Any]) -> str:
@@ -149,15 +145,14 @@ def _signature(head: str, target: Callable[..., Any]) -> str:
         (f"`{name}`", _escaped(annotations.type_name(kind)), _default(signature, name))
         for name, kind in signature.annotations.items()
     )
-    return _table(head, "type", "default", rows=rows)
+    return _docstring(target) + _table(head, "type", "default", rows=rows)
 
 
 def _default(signature: annotations.Signature, name: str) -> str:
-    if name in signature.required:
-        return "required"
-    default = signature.defaults[name]
-    plain = isinstance(default, str | int | float | None)
-    return f"`{json.dumps(default)}`" if plain else "empty"
+    default = signature.defaults.get(name)
+    plain = default is None or isinstance(default, str | int | float)
+    known = f"`{json.dumps(default)}`" if plain else "empty"
+    return "required" if name in signature.required else known
 
 
 def _doctor_checks() -> Iterator[str]:
@@ -169,17 +164,16 @@ def _doctor_checks() -> Iterator[str]:
 
 def _api() -> Iterator[str]:
     yield "# Python API\n\n"
-    for module, names in _PUBLIC.items():
-        for name in names:
-            member = getattr(module, name)
-            yield f"## {name}\n\n`from {module.__name__} import {name}`\n\n{_docstring(member)}"
-            own = vars(member).items() if inspect.isclass(member) else ()
-            rows = (
-                (f"`{key}`", _docstring(one).partition("\n")[0])
-                for key, one in own
-                if key[0] != "_" and (inspect.isfunction(one) or isinstance(one, property))
-            )
-            yield _table("member", "meaning", rows=rows)
+    for module, name in _PUBLIC:
+        target = getattr(module, name)
+        yield f"## {name}\n\n`from {module.__name__} import {name}`\n\n{_docstring(target)}"
+        members = inspect.getmembers(target, lambda one: isinstance(one, FunctionType | property))
+        rows = (
+            (f"`{key}`", _docstring(one).partition("\n")[0])
+            for key, one in members
+            if key[0] != "_"
+        )
+        yield _table("member", "meaning", rows=rows)
 
 
 def _docstring(target: Any) -> str:
@@ -188,12 +182,11 @@ def _docstring(target: Any) -> str:
     return _ARGUMENT.sub(r"- `\1`: ", text) + "\n"
 
 
-_PUBLIC = {
-    benchyard.resource: benchyard.resource.__all__,
-    catalogue: ["Catalogue"],
-    query: ["EntryQuery", "Condition", "Operator"],
-    explain: ["ExplainManager"],
-}
+_PUBLIC = (
+    *((benchyard.resource, name) for name in benchyard.resource.__all__),
+    *((query, name) for name in ("EntryQuery", "Condition", "Operator")),
+    *((catalogue, "Catalogue"), (explain, "ExplainManager")),
+)
 #: Page of the reference to what yields its text.
 GENERATED: Mapping[str, Callable[[], Iterable[str]]] = {
     "commands": _commands,
@@ -223,8 +216,7 @@ def _outside(link: re.Match[str], page: Path, pages: Path) -> str:
     if (page.parent / link[2]).exists():
         return link[0]
     place = (DOCS / page.relative_to(pages)).parent / link[2]
-    kind = "tree" if place.is_dir() else "blob"
-    return f"{link[1]}{REPOSITORY}/{kind}/main/{place.resolve().relative_to(ROOT)}"
+    return f"{link[1]}{REPOSITORY}/blob/main/{place.resolve().relative_to(ROOT)}"
 
 
 def main() -> int:

@@ -37,7 +37,7 @@ def test_each_link_leads_into_the_site_or_to_the_repository(pages: Path) -> None
     for page in pages.rglob("*.md"):
         for target in link_targets(page):
             assert (page.parent / target.partition("#")[0]).exists(), f"{page}: {target}"
-    repository = re.compile(rf"{re.escape(build.REPOSITORY)}/(?:blob|tree)/main/([^)#\s]+)")
+    repository = re.compile(rf"{re.escape(build.REPOSITORY)}/blob/main/([^)#\s]+)")
     for page in pages.rglob("*.md"):
         for path in repository.findall(page.read_text()):
             assert (build.ROOT / path).exists(), path
@@ -76,7 +76,7 @@ def _properties(schema: Any) -> Iterator[tuple[str, Any]]:
 def test_a_page_describes_every_key_of_its_format(pages: Path, page: str, schema: str) -> None:
     text = (pages / f"reference/{page}.md").read_text()
     keys = dict(_properties(schemas.load(schema)))
-    assert {key for key in keys if f"| `{key}` |" not in text} == set()
+    assert {key for key in keys if f"| `{key}`" not in text} == set()
     described = {key for key, one in keys.items() if "description" in one or "const" in one}
     assert set(keys) == described
 

@@ -106,7 +106,8 @@ _PAGE = click.option(
     help="Write Markdown, for a pull request; to stdout if no FILE.md follows.",
 )
 _METRICS = click.option(
-    "--metrics",
+    "--openmetrics",
+    "metrics",
     type=OutputFile(".txt", ".prom"),
     metavar="FILE",
     help="Write the medians as OpenMetrics, for GitLab's metrics reports.",

@@ -27,7 +27,11 @@ def command(
     as_json: bool,
     yes: bool,
 ) -> None:
-    """Remove the results of cases: their runs and summaries, and nothing else."""
+    """Remove the results of cases, and nothing else.
+
+    Example:
+        benchyard clean mine --yes
+    """
     _, loaded = selection.load()
     places = {selection.results_of(case): kept_folders(case) for case in cases_of(loaded)}
     doomed = [path for folder in places for path in removable(folder)]

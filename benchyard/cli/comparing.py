@@ -124,13 +124,18 @@ def _step_pairs(
     show_default=True,
     help="Order of the steps: as in the case, largest change first, by name.",
 )
-@click.option("--plan", "planning", is_flag=True, help="Tell how many runs are needed, and stop.")
+@click.option(
+    "--dry-run",
+    "planning",
+    is_flag=True,
+    help="Print how many runs BASELINE needs to show a change, and stop.",
+)
 @click.option(
     "--sensitivity",
     default="1%",
     show_default=True,
     type=Percent(),
-    help="With --plan: the change to be shown.",
+    help="Smallest change that --dry-run plans for.",
 )
 @strict_option
 @comparison_reports
@@ -149,20 +154,24 @@ def command(
     as_csv: bool,
     as_json: bool,
 ) -> int:
-    """Compare candidates with a baseline: runs, cases, systems, steps, points of a matrix.
+    """Compare candidates with a baseline, and judge each difference.
 
-    Each is PLACE[POINT]@RUNS:STEP, of which all but the place may be left out. PLACE is the results
-    of a case, a case by its folder or name, a folder with several of these, a report, a pack, or a
-    file of benchyard time or another tool; POINT such as threads=4; RUNS such as 1-5,8; STEP an id.
-    Where there is a * or ?, each match is one to compare: 'words[threads=*]', 'words:*'. One case
-    alone compares its newest campaign with the one before. Exits with 3 if a candidate is worse at
-    the same work, with 2 if nothing is comparable, and with --strict with 5 if nothing can be
-    judged, or a step or metric is missing.
+    Each side is PLACE[POINT]@RUNS:STEP; only PLACE is required. PLACE is the results of a case, a
+    case by its folder or name, a folder with several of these, a report, a pack, or a file of
+    benchyard time or of another tool. POINT is such as threads=4, RUNS such as 1-5,8, STEP an id.
+    With * or ?, each match is one side: 'words[threads=*]', 'words:*'. A single case compares its
+    newest campaign with the one before.
+
+    Exits with 3 if a candidate is worse at the same work, with 2 if nothing is comparable, and with
+    --strict with 5 if nothing can be judged, or a step or metric is missing.
+
+    Example:
+        benchyard compare 'mine[threads=1]' 'mine[threads=2]'
     """
     found = read_sides(sides, places)
     if planning:
         if len(found) != 1 or as_csv or report.junit or report.markdown:
-            raise click.UsageError("--plan takes the BASELINE alone, and no --markdown or --csv")
+            raise click.UsageError("--dry-run takes the BASELINE alone, and no --markdown or --csv")
         _plan(found[0], asked.rule, sensitivity, as_json=as_json)
         return ExitCode.DONE
     if len(found) == 1 and means_several(sides[0]):

@@ -35,9 +35,14 @@ from benchyard.timing.commands import Surroundings, TimedCommand, make_commands
 )
 @click.option("--shell", is_flag=True, help="Let /bin/sh read the commands.")
 def command(folder: Path, template: str, lines: tuple[str, ...], *, shell: bool) -> None:
-    """Make a case in a new FOLDER, which gives it its name.
+    """Make a new case.
 
-    It can be executed as it is. A page beside it explains what to change.
+    FOLDER must be new, and names the case. You can execute the case as it is; the README.md beside
+    it explains what to change.
+
+    Example:
+        benchyard new first
+        benchyard new sorting --from-command 'sort lines.txt'
     """
     if shell and not lines:
         raise click.UsageError("--shell belongs to --from-command")

@@ -45,9 +45,12 @@ _NARROW = 72
 @click.option("--strict", is_flag=True, help="Exit with 1 if anything is a warning or worse.")
 @json_option
 def command(results: Path | None, look: float, *, strict: bool, as_json: bool) -> ExitCode:
-    """Look this host over: what would spoil numbers, and what to do.
+    """Check what on this host disturbs measurements, and how to fix it.
 
-    Nothing is changed. The exit code is 0 whatever is found, unless --strict is given.
+    Changes nothing. Exits with 0 whatever it finds, unless you give --strict.
+
+    Example:
+        benchyard doctor
     """
     found = worst_first(findings(results, look_seconds=look))
     if as_json:

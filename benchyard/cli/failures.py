@@ -47,10 +47,13 @@ def command(
     every: bool,
     as_json: bool,
 ) -> None:
-    """Show what failed and was retried, the most fragile steps first.
+    """List what failed and was retried, the most fragile steps first.
 
-    Every try of a run counts, also those that were done again since. They are ordered by the least
-    rate of failing that their number leaves likely, so that 9 of 10 come before 1 of 1.
+    Every attempt of a run counts, also an attempt that a later one replaced. The order is by the
+    least failure rate that is likely, so that 9 of 10 come before 1 of 1.
+
+    Example:
+        benchyard failures --since 30d
     """
     _, loaded = selection.load()
     folders = [folder for item in loaded for folder in _results(item, selection)]

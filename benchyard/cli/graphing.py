@@ -33,9 +33,16 @@ from benchyard.show.shipyard.reading import read_rows, read_source
     metavar="FOLDER",
     help="Read the Azure table of Batch Shipyard's credentials.json, config.json and pool.json.",
 )
-@click.option("--prefix", help="What the table's name begins with, before perf.")
-@click.option("--account", help="First half of the partition's key: the Batch account.")
-@click.option("--pool", help="Second half of it; of the rows in files, only this pool's.")
+@click.option("--prefix", metavar="TEXT", help="What the table's name begins with, before perf.")
+@click.option(
+    "--account", metavar="NAME", help="First half of the partition's key, the Batch account."
+)
+@click.option(
+    "--batch-pool",
+    "pool",
+    metavar="NAME",
+    help="Second half of the key, the Batch pool; of rows in files, only those of this pool.",
+)
 @output_option(
     *("outputs", ".png", ".svg", ".dat"),
     multiple=True,
@@ -51,11 +58,14 @@ def command(
     as_json: bool,
     **names: Any,
 ) -> None:
-    """Show what nodes and runs spent their time on, from their performance events.
+    """Show what nodes and runs spent their time on.
 
-    SOURCE is a file with rows of a table as they were exported (JSON lines, JSON or CSV), a file
-    with events, a folder with runs of ours, or - for standard input. Without one, and with --azure
-    or --configdir, rows are read from Azure. Nodes are Batch Shipyard's, of all its years.
+    SOURCE is a file with exported rows of a table (JSON lines, JSON or CSV), a file with events, a
+    folder with runs, or - for standard input. With --azure or --configdir, or without SOURCE, rows
+    are read from Azure. Nodes are those of Batch Shipyard, of any version.
+
+    Example:
+        benchyard graph mine/results -o nodes.svg
     """
     named = list(sources)
     intake = Intake(names["pool"])

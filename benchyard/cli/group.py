@@ -3,6 +3,8 @@
 import importlib
 import logging
 import sys
+from functools import partial
+from inspect import cleandoc
 from io import TextIOWrapper
 
 import click
@@ -17,59 +19,83 @@ _GROUPS = {
     "Find out what is faster": {
         "time": ("timing", "Time commands against each other, and rank them."),
         "run": ("running", "Execute cases under measurement."),
-        "compare": ("comparing", "Compare a candidate's runs with a baseline's."),
+        "compare": ("comparing", "Compare candidates with a baseline, and judge each difference."),
     },
     "Prepare cases": {
-        "new": ("creating", "Make a case to begin with."),
-        "list": ("listing", "List the cases, their state and what is wrong with them."),
-        "validate": ("listing", "Check cases and report every problem at once."),
-        "resources": ("listing", "List the resource classes and their commands."),
-        "doctor": ("doctor", "Tell what on this host would spoil numbers, and what to do."),
+        "new": ("creating", "Make a new case."),
+        "list": ("listing", "List cases, their runs and their problems."),
+        "validate": ("listing", "Check cases, and report every problem at once."),
+        "resources": ("listing", "List resource classes, their commands and parameters."),
+        "doctor": ("doctor", "Check what on this host disturbs measurements, and how to fix it."),
     },
     "Execute many": {
         "suite": (
             "suite",
-            "Execute many cases: changed or stale ones, within a budget, on many testbeds.",
+            "Execute many cases in one flow run: changed or stale ones, here or on testbeds.",
         ),
     },
     "Understand results": {
-        "stats": ("stats", "Show and rewrite the statistics of finished runs."),
-        "plot": ("plot", "Draw results, or the curves of a run."),
-        "trace": ("trace", "Make a timeline of runs, or of traces of others."),
+        "stats": ("stats", "Show and update the statistics of finished runs."),
+        "plot": ("plot", "Plot results, or what was sampled during a run."),
+        "trace": ("trace", "Write a timeline of runs, or of traces of other tools."),
         "profile": (
             "profile",
-            "Count what is in traces, and tell in what two sets of them differ.",
+            "Sum up traces by name, or compare two sets of traces.",
         ),
-        "graph": ("graphing", "Show what nodes spent their time on before they worked."),
-        "failures": ("failures", "Show what failed and was retried, the most fragile steps first."),
+        "graph": ("graphing", "Show what nodes and runs spent their time on."),
+        "failures": ("failures", "List what failed and was retried, the most fragile steps first."),
         "serve": ("serving", "Show results in a browser."),
     },
     "Hand on": {
         "report": ("reporting", "Write results as one HTML file to send, print and read back."),
         "export": ("exporting", "Write results for spreadsheets, data frames and papers."),
-        "pack": ("packing", "Put cases, and what was measured of them, into one file."),
+        "pack": ("packing", "Pack cases and their results into one file."),
         "reproduce": ("packing", "Measure a pack again on this host, and compare."),
     },
     "Publish": {
-        "publish": ("publishing", "Publish what waits: upload it, and move it to the archive."),
+        "publish": ("publishing", "Upload waiting results, and move them to the archive."),
         "history": ("history", "Show published timings over time."),
     },
     "Run a lab": {
-        "up": ("up", "Bring a whole lab up on this machine: server, deployments, workers."),
-        "worker": ("up", "Let this machine measure for a lab that runs elsewhere."),
+        "up": ("up", "Start a lab on this machine: server, deployments, workers, explorer."),
+        "worker": ("up", "Measure on this machine for a lab that runs elsewhere."),
         "deploy": (
             "up",
-            "Tell the Prefect server what can be executed: pools, deployments, cases.",
+            "Register work pools, deployments and cases on the Prefect server.",
         ),
     },
     "Set up and tidy up": {
         "config": ("project_file", "Show the defaults that benchyard.toml gives to options."),
         "completion": ("project_file", "Print the completion script of a shell."),
-        "clean": ("cleaning", "Remove results, and nothing else."),
+        "clean": ("cleaning", "Remove the results of cases, and nothing else."),
     },
 }
-#: Command to the module of this room that has it, and its line in the help.
+#: Command to the module of this room that has it, and its line: in the list of commands, at the top
+#: of its help, and in the docs' reference.
 COMMANDS = {name: line for group in _GROUPS.values() for name, line in group.items()}
+#: Command to the names that its options had a version ago, which still work: to their names now.
+OLD_NAMES = {
+    "run": {"metrics": "openmetrics"},
+    "suite": {"metrics": "openmetrics"},
+    "compare": {"plan": "dry-run"},
+    "plot": {"steps": "step", "reference": "ratio-to", "out": "output"},
+    "trace": {"out": "output"},
+    "profile": {"against": "candidate", "flame": "output"},
+    "graph": {"pool": "batch-pool", "out": "output"},
+    "report": {"keep": "data", "out": "output"},
+    "export": {"out": "output"},
+    "pack": {"out": "output"},
+    "reproduce": {"check": "dry-run"},
+    "publish": {"again": "force"},
+    "history": {"host": "machine", "all-hosts": "all-machines", "plot": "output"},
+    "up": {"host-name": "host", "name": "testbed", "tag": "testbed-tag"},
+    "worker": {"name": "testbed", "tag": "testbed-tag"},
+}
+
+
+def current_name(command: str, option: str) -> str:
+    """Return what an option of a command is called now, without dashes."""
+    return OLD_NAMES.get(command, {}).get(option, option)
 
 
 class LazyGroup(click.Group):
@@ -81,22 +107,32 @@ class LazyGroup(click.Group):
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import one command."""
+        """Import one command; its help begins with its line here, and ends with its examples."""
         del ctx
         if cmd_name not in COMMANDS:
             return None
-        module = importlib.import_module(f"benchyard.cli.{COMMANDS[cmd_name][0]}")
-        commands = (one for one in vars(module).values() if isinstance(one, click.Command))
-        return next(one for one in commands if one.name == cmd_name)
+        room, line = COMMANDS[cmd_name]
+        members = vars(importlib.import_module(f"benchyard.cli.{room}")).values()
+        commands = (one for one in members if isinstance(one, click.Command))
+        command = next(one for one in commands if one.name == cmd_name)
+        command.context_settings["token_normalize_func"] = partial(current_name, cmd_name)
+        text, _, examples = cleandoc(command.help or "").partition("\n\nExample:\n")
+        if examples:
+            command.help = "\n\n".join([line, *text.split("\n\n")[1:]])
+            command.epilog = f"\b\nExample:\n{examples}"
+        return command
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Name the nearest command where one is mistyped."""
+        """Name the nearest command where one is mistyped; a word of a heading names its group."""
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
             from benchyard.core.wording import hint  # noqa: PLC0415 - only on a slip of the pen
 
-            raise click.UsageError(f"no command '{args[0]}'{hint(args[0], COMMANDS)}", ctx)
+            named = (title for title in _GROUPS if args[0].lower() in title.lower().split())
+            groups = (f"; {title}: {', '.join(_GROUPS[title])}" for title in named)
+            text = next(groups, None) or hint(args[0], COMMANDS)
+            raise click.UsageError(f"no command '{args[0]}'{text}", ctx)
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> object:

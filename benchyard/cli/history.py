@@ -48,17 +48,16 @@ LIMIT = 100
     type=Whole(0, 10_000_000),
     help="At most so many of each, the newest; 0 takes all.",
 )
-@click.option("--host", metavar="NAME", help="Only what was measured on this host.")
+@click.option("--machine", "host", metavar="NAME", help="Only what was measured on this machine.")
 @click.option(
-    "--all-hosts",
+    "--all-machines",
     "pooled",
     is_flag=True,
-    help="Put the timings of all hosts into one series; else each host has its own.",
+    help="Put the timings of all machines into one series; else each has its own.",
 )
 @click.option("--newest-first", is_flag=True, help="List the newest timing first.")
 @output_option(
     *("plot", ".png", ".svg"),
-    old="--plot",
     help="Draw what is shown into a picture, .png or .svg.",
 )
 @json_option
@@ -73,16 +72,20 @@ def command(
     newest_first: bool,
     as_json: bool,
 ) -> None:
-    """Show what was published, through time.
+    """Show published timings over time.
 
-    Without TEST, the tests; with it, its entries, each with its newest wall time against the
-    median of those before it; with ENTRY, every wall time. One that stands out is a reason to look:
-    benchyard compare tells whether a difference is more than noise. A series is of one host; where
-    what was measured changed along it, that is said. Suspect timings are marked, and not counted.
+    Without TEST, lists the tests. With TEST, lists its entries, each with its newest wall time
+    against the median of those before it. With ENTRY, lists every wall time. Compare what stands
+    out with benchyard compare: it judges whether a difference is more than noise. A series is of
+    one host, and shows where the subject changed. Suspect timings are marked and not counted.
+
+    Example:
+        benchyard history
+        benchyard history 'mine[threads=1]' -o history.svg
     """
     window = replace(window, limit=window.limit or None)
     if window.pooled and window.host is not None:
-        raise click.UsageError("--host takes one host, --all-hosts takes every one: leave one out")
+        raise click.UsageError("--machine takes one, --all-machines takes all: leave one out")
     if plot is not None and test is None:
         raise click.UsageError("--output draws a TEST, or one ENTRY of it; name one")
     with closing(open_reader(sink)) as reader:

@@ -39,10 +39,13 @@ def command(
     *,
     as_json: bool,
 ) -> None:
-    """List the cases, their state and what is wrong with them.
+    """List cases, their runs and their problems.
 
-    CASE is a folder with cases below it, a name, or a glob over names; all below --root if left
-    out.
+    CASE is a folder with cases below it, a name, or a glob over names; without CASE, all below
+    --root.
+
+    Example:
+        benchyard list
     """
     _, loaded = selection.load()
     if not selection.cases:
@@ -134,7 +137,13 @@ def validate(
     as_json: bool,
     schema: bool,
 ) -> int:
-    """Check cases and report every problem at once. Exit code 2 if there is any."""
+    """Check cases, and report every problem at once.
+
+    Exits with 2 if there is any problem.
+
+    Example:
+        benchyard validate mine
+    """
     if schema:
         print_json(schemas.load("case"))
         return ExitCode.DONE
@@ -165,7 +174,11 @@ _PLAIN = str | int | float | bool | None
 def resource_classes(
     names: tuple[str, ...], resource_folders: tuple[Path, ...], root: Path, *, as_json: bool
 ) -> None:
-    """List the resource classes, their commands and parameters."""
+    """List resource classes, their commands and parameters.
+
+    Example:
+        benchyard resources Process
+    """
     del root  # the same for every folder; taken because every command takes it
     registry = resources.find(resource_folders)
     chosen = [name for name in sorted(registry.classes) if not names or name in names]

@@ -3,7 +3,7 @@
 import math
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import redirect_stdout, suppress
 from datetime import UTC, datetime
 from enum import Enum
@@ -33,6 +33,7 @@ class NamedPath(click.Path):
         self, *, exists: bool = False, file_okay: bool = True, dir_okay: bool = True
     ) -> None:
         super().__init__(exists=exists, file_okay=file_okay, dir_okay=dir_okay, path_type=Path)
+        self.name = "folder" if dir_okay else "file"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the path; click tells of what it raises by the option's name."""
@@ -165,33 +166,16 @@ def stdout_flag(option: str, name: str, text: str) -> Callable[[CommandT], Comma
 json_option = stdout_flag("--json", "as_json", "One JSON document on stdout, nothing else there.")
 
 
-class Renamed(click.Option):
-    """An option that had another name: that still works, and help does not show it."""
-
-    def __init__(self, *given: Any, old: Sequence[str] = (), **more: Any) -> None:
-        super().__init__(*given, **more)
-        self.old = list(old)
-
-    def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
-        """Take the old name, too."""
-        super().add_to_parser(parser, ctx)
-        action = "append" if self.multiple else "store"
-        parser.add_option(self, self.old, self.name, action)
-
-
-def output_option(
-    name: str, *endings: str, old: str = "--out", **settings: Any
-) -> Callable[[CommandT], CommandT]:
+def output_option(name: str, *endings: str, **settings: Any) -> Callable[[CommandT], CommandT]:
     """Return the option that names the file that a command writes.
 
     Args:
         name: Of the argument.
         endings: Of the file's name.
-        old: What the option was called before.
         settings: As ``click.option`` takes them.
     """
-    about: dict[str, Any] = {"metavar": "FILE", "old": [old], **settings}
-    return click.option("-o", "--output", name, cls=Renamed, type=OutputFile(*endings), **about)
+    about: dict[str, Any] = {"metavar": "FILE", **settings}
+    return click.option("-o", "--output", name, type=OutputFile(*endings), **about)
 
 
 class OneOf(click.Choice[Any]):

@@ -71,11 +71,14 @@ def command(
     samples: bool,
     as_json: bool,
 ) -> None:
-    """Pack cases, and what was measured of them, into one file.
+    """Pack cases and their results into one file.
 
-    It holds the cases with their inputs, the classes of --resources that they use, the records of
-    the newest campaign, the versions of the Python packages, the digests of images, and the digest
-    of each file. benchyard reproduce measures it again elsewhere, and compares.
+    The file holds the cases with their inputs, the classes of --resources that they use, the
+    records of the newest campaign, the versions of Python packages, the digests of images, and a
+    digest of each file. benchyard reproduce measures it again elsewhere, and compares.
+
+    Example:
+        benchyard pack mine -o mine.benchyard.zip
     """
     registry, loaded = selection.load()
     raise_problems(loaded)
@@ -144,7 +147,12 @@ class _Found(NamedTuple):
     type=Cooldown(COOLDOWN.least, COOLDOWN.most),
     help="As of benchyard run.",
 )
-@click.option("--check", "checking", is_flag=True, help="Verify it, tell what differs, and stop.")
+@click.option(
+    "--dry-run",
+    "checking",
+    is_flag=True,
+    help="Verify the pack, print what differs here, and stop.",
+)
 @strict_option
 @suspect_option
 @json_option
@@ -161,10 +169,14 @@ def reproduce(
 ) -> int:
     """Measure a pack again on this host, and compare.
 
-    PACK is a file that benchyard pack made, or the folder into which it was unpacked. Its digests
-    are verified, and what differs here is told. Then its cases are executed beside the packed
-    results, which stay as they are, and compared with these. Exits with 3 if this host is worse,
-    and with 2 if the pack is damaged or the runs are not comparable.
+    PACK is a file of benchyard pack, or the folder that it was unpacked into. Verifies its digests,
+    prints what differs here, executes its cases beside the packed results, which stay as they are,
+    and compares. Exits with 3 if this host is worse, and with 2 if the pack is damaged or the runs
+    are not comparable.
+
+    Example:
+        benchyard reproduce mine.benchyard.zip --dry-run
+        benchyard reproduce mine.benchyard.zip --into again --runs 6
     """
     if checking:
         with unpacked_to_check(pack) as (folder, manifest):
@@ -220,7 +232,9 @@ def _differences(folder: Path, packed: PackedCase, registry: Registry) -> list[s
     results = folder / packed.results
     unknown = [name for name in packed.classes if name not in registry.classes]
     if unknown:
-        text = f"not looked at: {', '.join(unknown)}, code of the pack, which --check does not load"
+        text = (
+            f"not looked at: {', '.join(unknown)}, code of the pack, which --dry-run does not load"
+        )
         return [*differences_here(packed.title, results, None), text]
     loaded = find_cases(folder / CASES, [_selected(folder, packed)], (), registry)
     problems = [f"not executable: {one.message}" for item in loaded for one in item.problems]

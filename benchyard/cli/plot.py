@@ -22,6 +22,7 @@ from benchyard.cli.terminal import say
 from benchyard.cli.trace import CasePlaces, sources_of, where_options
 from benchyard.core.amounts import parse_inches
 from benchyard.core.errors import InputError
+from benchyard.core.fields import described
 from benchyard.core.files import shown
 from benchyard.core.model import slug
 from benchyard.core.outputs import failed
@@ -44,14 +45,19 @@ def _names(_: click.Context, __: click.Parameter, texts: tuple[str, ...]) -> tup
 @click.argument("sources", nargs=-1, metavar="[CASE|FOLDER|FILE]...")
 @field_options(PlotRequest, "kind", "metric")
 @click.option(
-    "--steps",
+    "--step",
+    "steps",
     multiple=True,
     callback=_names,
     metavar="STEP[,STEP]...",
-    help="Only these: ids, names or globs; may be given several times.",
+    help="Only these steps, by ids, names or globs; may be given several times.",
 )
-@field_options(
-    PlotRequest, "x", "series", "reference", x={"metavar": "PARAM"}, series={"metavar": "PARAM"}
+@field_options(PlotRequest, "x", "series", x={"metavar": "PARAM"}, series={"metavar": "PARAM"})
+@click.option(
+    "--ratio-to",
+    "reference",
+    metavar="CASE|STEP|NAME=VALUE",
+    help=described(PlotRequest)["reference"].meaning,
 )
 @click.option("--log/--linear", default=None, help="Scale of the axes, whatever the values are.")
 @suspect_option
@@ -91,11 +97,15 @@ def command(
     suspect: Suspect,
     wants_curves: bool,
 ) -> None:
-    """Draw results: medians with intervals, single runs, ratios, distributions.
+    """Plot results, or what was sampled during a run.
 
-    Cases are named as for run; folders and files with results as for compare. Without any all
-    cases below --root are drawn. The folder of a run, --run and --curves draw the curves of one
-    run: what was sampled of the host and of what was measured.
+    Name cases as for benchyard run, and folders and files with results as for benchyard compare;
+    without any, all cases below --root are drawn. The folder of a run, --run or --curves draws the
+    curves of one run: CPU, memory, disk and network over time.
+
+    Example:
+        benchyard plot mine -o mine.svg
+        benchyard plot 'mine[threads=1]' --run 1 -o run.svg
     """
     if wants_curves or where.run is not None or any(_is_run(source) for source in sources):
         _refuse_with_curves(ctx)

@@ -31,11 +31,12 @@ from benchyard.traces.model import Trace
 from benchyard.traces.sources import side_by_side
 from benchyard.traces.statistics import TraceStatistics, statistics_of
 
-_AGAINST = "--against"
+#: The option, and its name a version ago.
+_NAMES = ("--candidate", "--against")
 
 
-class _ManyAgainst(click.Command):
-    """Takes all that follows ``--against``, as a shell writes a glob out."""
+class _ManyCandidates(click.Command):
+    """Takes all that follows ``--candidate``, as a shell writes a glob out."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Repeat the option before each further source."""
@@ -43,12 +44,12 @@ class _ManyAgainst(click.Command):
 
 
 def _repeated(args: Sequence[str]) -> Iterator[str]:
-    against, before = False, ""
+    candidates, before = False, ""
     for one in args:
         option = one.startswith("-")
-        if against and before != _AGAINST and not option:
-            yield _AGAINST
-        against, before = one == _AGAINST or (against and not option), one
+        if candidates and before not in _NAMES and not option:
+            yield _NAMES[0]
+        candidates, before = one in _NAMES or (candidates and not option), one
         yield one
 
 
@@ -137,14 +138,14 @@ class _View:
             say(f"and {plural(count - self.limit, noun)} more; --limit {count} shows all")
 
 
-@click.command("profile", cls=_ManyAgainst)
+@click.command("profile", cls=_ManyCandidates)
 @click.argument("sources", nargs=-1, required=True)
 @click.option(
-    _AGAINST,
+    _NAMES[0],
     "candidates",
     multiple=True,
     metavar="SOURCE…",
-    help="Compare with these: repetitions on both sides; a case stands for all its runs.",
+    help="Compare SOURCES with these, as repetitions; a case means all its runs.",
 )
 @click.option(
     "--paths/--names",
@@ -153,9 +154,7 @@ class _View:
     help="Tell apart what stands below different names, or not; without either, only of runs.",
 )
 @click.option("--limit", default=30, show_default=True, type=Whole(1), help="Rows of each table.")
-@output_option(
-    *("flame", ".svg", ".png"), old="--flame", help="Draw a flame graph into this .svg or .png."
-)
+@output_option(*("flame", ".svg", ".png"), help="Draw a flame graph into this .svg or .png.")
 @stdout_flag("--csv", "as_csv", "All rows as CSV.")
 @json_option
 @sample_type_option
@@ -167,10 +166,15 @@ def command(
     where: CasePlaces,
     view: _View,
 ) -> None:
-    """Count what is in traces and profiles: per name how often, how long, how long by itself.
+    """Sum up traces by name, or compare two sets of traces.
 
-    SOURCES are what benchyard trace takes. With --against, they are the baseline, and what follows
-    the candidate: each name is compared, with intervals, corrected for all names together.
+    SOURCES are what benchyard trace takes. For each name: how often, how long, how long by itself.
+    With --candidate, SOURCES are the baseline; each name is compared, with intervals that are
+    corrected for all names together.
+
+    Example:
+        benchyard profile 'mine[threads=1]'
+        benchyard profile 'mine[threads=1]' --candidate 'mine[threads=2]'
     """
     found = sources_of(sources, where, every_run=bool(candidates))
     if view.by_path is None:

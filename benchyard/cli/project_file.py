@@ -155,9 +155,9 @@ def defaults_for(
 ) -> tuple[list[Default], list[str]]:
     """Return the defaults that a file gives to a command, and what is wrong with them."""
     options, found, wrong = options_of(command), list[Default](), list[str]()
+    current_name = command.context_settings.get("token_normalize_func", str)
     for key, option_name, given in _keys_for(file, name):
-        renamed = (o for o in options.values() if f"--{option_name}" in getattr(o, "old", ()))
-        option = options.get(option_name) or next(renamed, None)
+        option = options.get(current_name(option_name))
         if option is None:
             if key != option_name:
                 told = hint(option_name, options)
@@ -268,10 +268,13 @@ class _Row(NamedTuple):
 @json_option
 @click.pass_context
 def command(context: click.Context, name: str | None, *, as_json: bool) -> None:
-    """Show which project file is used, and the defaults that it gives.
+    """Show the defaults that benchyard.toml gives to options.
 
-    With COMMAND, all defaults of that command, and where each comes from. The whole file is
-    checked.
+    With COMMAND, shows all defaults of that command, and where each comes from. Checks the whole
+    file.
+
+    Example:
+        benchyard config run
     """
     group = cast("click.Group", context.find_root().command)
     names = group.list_commands(context)
@@ -330,7 +333,8 @@ def _cells(row: _Row) -> tuple[str, ...]:
 def completion(context: click.Context, shell: str) -> None:
     """Print the completion script of a shell.
 
-    For bash: benchyard completion bash > ~/.local/share/bash-completion/completions/benchyard
+    Example:
+        benchyard completion bash > benchyard.bash && source ./benchyard.bash
     """
     found = get_completion_class(shell)
     if found is None:

@@ -75,8 +75,8 @@ from benchyard.run.interrupts import two_stage_ctrl_c
     *(RetryPolicy, "retries"),
     retries={"help": "How often a sink that does not answer is asked again."},
 )
-@click.option("--again", is_flag=True, help="Offer once more what was rejected.")
-@click.option("--dry-run", is_flag=True, help="Tell what waits, and touch nothing.")
+@click.option("--force", "again", is_flag=True, help="Offer what was rejected again.")
+@click.option("--dry-run", is_flag=True, help="Print what waits, and stop.")
 @json_option
 def command(
     folders: tuple[Path, ...],
@@ -90,20 +90,22 @@ def command(
     dry_run: bool,
     as_json: bool,
 ) -> int:
-    """Publish what waits: upload it, and move it to the archive.
+    """Upload waiting results, and move them to the archive.
 
-    Files are taken oldest first. Each stays where it is until the sink has confirmed it, and any
-    number of publishers may work at once. What can never be published goes to the folder rejected
-    beside it, with the reason; --again offers it once more. Exits with 1 if something waits still
-    or was rejected.
+    The oldest file goes first. Each stays in place until the sink has confirmed it; several
+    publishers may work at once. What can never be published moves to the folder rejected beside it,
+    with the reason; --force offers it again. Exits with 1 if something still waits or was rejected.
 
-    Of each FOLDER, such as that of a case, all finished runs that were not published yet are taken
-    along, those of earlier campaigns included.
+    A FOLDER, such as that of a case, adds all its finished runs that are not yet published, those
+    of earlier campaigns included.
+
+    Example:
+        benchyard publish mine
     """
     if folders and (datadir or dry_run):
         raise click.UsageError("a FOLDER goes to the lab's own spools: no --datadir, no --dry-run")
     if again and dry_run:
-        raise click.UsageError("--again moves what was rejected: no --dry-run")
+        raise click.UsageError("--force moves what was rejected: no --dry-run")
     if archivedir == "":
         raise click.UsageError(
             "--archivedir: an empty text names nothing; give a folder, or leave it out"

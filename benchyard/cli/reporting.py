@@ -44,12 +44,13 @@ if TYPE_CHECKING:
 @click.option("--reference", metavar="SIDE", help="Compare with this side instead of the first.")
 @comparison_rule
 @click.option(
-    "--keep",
+    "--data",
     "kept",
     multiple=True,
+    metavar="METRIC",
     default=(ALL_METRICS,),
     show_default=True,
-    help="Metric that the data of the file hold beside the durations; a glob, or all.",
+    help="Store this metric in the file beside durations: a name, a glob, or all.",
 )
 @click.option(
     "--extract",
@@ -74,12 +75,14 @@ def command(
     comparing: bool,
     as_json: bool,
 ) -> int:
-    """Write results as one HTML file that opens offline, prints, and is read back.
+    """Write results as one HTML file to send, print and read back.
 
-    A side is what compare takes: the results of a case, a case by its folder or name, a folder with
-    several of these, PLACE[POINT]@RUNS:STEP, a report, or another file. Several are shown one after
-    the other; with --compare, --against or --reference they are compared, and one alone is with the
+    A SIDE is what benchyard compare takes. Several sides are shown one after the other. With
+    --compare, --against or --reference they are compared; a single one is then compared with the
     campaign before. Exits with 3 if a comparison shows that a candidate is worse.
+
+    Example:
+        benchyard report mine -o mine.html
     """
     if folder is not None:
         return _extract(sides, folder, as_json=as_json)

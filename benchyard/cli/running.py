@@ -100,9 +100,13 @@ def command(
     """Execute cases under measurement.
 
     CASE is a folder with cases below it, a name, or a glob over names, with [name=value] for one
-    point of a matrix; all below --root if left out. Finished runs are not done again, so the same
-    command goes on where an interrupted one ended. Where the case, its classes, versions, commit or
-    host differ from those of the finished runs, a new campaign begins; the earlier one is kept.
+    point of a matrix; without CASE, all below --root. Finished runs count, so the same command
+    continues where an interrupted one ended. If the case, its classes, versions, commit or host
+    changed, a new campaign begins; the earlier one is kept.
+
+    Example:
+        benchyard run mine
+        benchyard run 'mine[threads=2]' --runs 8
     """
     report.check(given["baseline"])
     most, rule = parse_runs(runs, until)

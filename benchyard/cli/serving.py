@@ -62,9 +62,12 @@ def command(
     opening: bool,
     as_json: bool,
 ) -> None:
-    """Show the results below FOLDERS, by default this one, in a browser.
+    """Show results in a browser.
 
-    It reads and changes nothing, and goes on until Ctrl-C.
+    Reads results below FOLDERS, by default the current one; changes nothing. Ctrl-C ends it.
+
+    Example:
+        benchyard serve
     """
     from benchyard.catalogue.catalogue import Catalogue  # noqa: PLC0415 - help does without
     from benchyard.web.explorer import Explorer  # noqa: PLC0415

@@ -59,13 +59,14 @@ def command(
     suspect: Suspect,
     verbose: bool,
 ) -> None:
-    """Show and rewrite the statistics of finished runs.
+    """Show and update the statistics of finished runs.
 
-    They come from the records alone (run.json), so they are never older than the runs. Results
-    that KROWN's exectool made have no records: their metrics.csv is read instead. A case need not
-    be executable here: its results are enough, also a folder with nothing but these. A finished run
-    that cannot be read is left out and named, and the exit code is 1. Runs that measured something
-    else than the newest one are told apart from it.
+    Reads the records alone (run.json), or metrics.csv where KROWN's exectool made the results. The
+    case need not be executable here; a folder with results is enough. Runs that measured something
+    else than the newest one have their own table. Exits with 1 if a finished run cannot be read.
+
+    Example:
+        benchyard stats mine
     """
     look = Look(metrics, None if as_csv else columns)
     chosen, loaded = selected_results(selection, campaign)

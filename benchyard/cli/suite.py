@@ -54,11 +54,15 @@ def command(
     verbose: bool,
     **given: Any,
 ) -> int:
-    """Execute many cases as one flow run, whatever becomes of each of them.
+    """Execute many cases as one flow run: changed or stale ones, within a budget, on many testbeds.
 
     CASE is a folder with cases below it, a name, or a glob over names, with [name=value] for one
-    point of a matrix; all below --root if left out. Cases that are not valid, that fail, or that
-    no testbed is fit for are told at the end; the others are executed all the same.
+    point of a matrix; without CASE, all below --root. Cases that are invalid, fail, or fit no
+    testbed are listed at the end; all others are executed.
+
+    Example:
+        benchyard suite --changed --budget 8h --dry-run
+        benchyard suite mine --runs 8
     """
     report.check(given["baseline"])
     fields = request_fields(places, **given, elsewhere=given["pool"] is not None)

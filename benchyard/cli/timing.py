@@ -20,8 +20,8 @@ from benchyard.cli.option_types import (
     OutputFile,
     Percent,
     Read,
-    Renamed,
     Seconds,
+    output_option,
 )
 from benchyard.cli.terminal import console, print_json, print_table, safe, say
 from benchyard.core.errors import CommandFailedError, ExitCode, InputError
@@ -66,19 +66,14 @@ class _Stdout(OutputFile):
         return value if value in (_NULL, _PIPE) else super().convert(value, param, ctx)
 
 
-#: Format of a file to its help.
-_EXPORTS = {
-    "json": "Write everything as JSON.",
-    "csv": "Write a row for each execution.",
-    "markdown": "Write table and verdicts.",
-    "hyperfine": "Write JSON in hyperfine's form.",
-}
+#: Ending of a file to its format; the first that fits holds.
+_FORMATS = {".hyperfine.json": "hyperfine", ".json": "json", ".csv": "csv", ".md": "markdown"}
 
 
-def _export_options(command: CommandT) -> CommandT:
-    for name in reversed(_EXPORTS):
-        option = click.option(f"--export-{name}", type=OutputFile(), help=_EXPORTS[name])
-        command = option(command)
+def _old_export_options(command: CommandT) -> CommandT:
+    """Add the options of a version ago, which name format and file; help does not show them."""
+    for name in _FORMATS.values():
+        command = click.option(f"--export-{name}", type=OutputFile(), hidden=True)(command)
     return command
 
 
@@ -96,8 +91,6 @@ def _export_options(command: CommandT) -> CommandT:
 @click.option("--input", "input_", type=InputFile(null=True), help="What each execution reads.")
 @click.option(
     "--stdout",
-    cls=Renamed,
-    old=["--output"],
     type=_Stdout(),
     metavar="FILE|null|pipe",
     help="File that each execution writes to, or where output is discarded.",
@@ -122,7 +115,13 @@ def _export_options(command: CommandT) -> CommandT:
     warmup={"default": 0},
     timeout={"type": Seconds(0.0, 604_800, min_open=True)},
 )
-@_export_options
+@output_option(
+    *("files", ".json", ".csv", ".md"),
+    multiple=True,
+    help="Write everything as .json, a row for each execution as .csv, table and verdicts as .md, "
+    "or hyperfine's form as .hyperfine.json; may be given several times.",
+)
+@_old_export_options
 @click.option("--save", type=NamedPath(), help="Make a case of the commands, in a new folder.")
 @json_option
 @gathered("options", Options)
@@ -140,17 +139,22 @@ def command(
     stdout: Output | str | None,
     stderr: Output | None,
     runs: tuple[int, int] | None,
+    files: tuple[Path, ...],
     save: Path | None,
     *,
     shell: bool,
     show_output: bool,
     as_json: bool,
-    **files: Path | None,
+    **old_files: Path | None,
 ) -> int:
     """Time commands against each other, and rank them.
 
-    They are executed in turns, in a random order, until each two are told apart or their
-    difference is known to 1 %; at most for a minute. No shell reads them, unless --shell is given.
+    Commands run in turns, in a random order, until each pair is told apart or known to 1 %, for a
+    minute at most. No shell reads them, unless you give --shell.
+
+    Example:
+        benchyard time 'sort lines.txt' 'sort --reverse lines.txt' --runs 10
+        benchyard time 'gzip -{level} -c lines.txt' --parameter level=1,9 --runs 10 -o gzip.csv
     """
     least, most = runs or (plan.minimum, plan.maximum)
     plan = replace(plan, minimum=least, maximum=most)
@@ -168,15 +172,27 @@ def command(
         print_json(exports.document(course, said))
     else:
         _print(course, said)
-    for name in _EXPORTS:
-        file = files[f"export_{name}"]
-        if file is not None:
-            write(file, exports.text_of(name, course, said))
+    _write_files(course, said, files, old_files)
     if save is not None:
         save_case(save, commands, input_)
     if course.failure:
         raise CommandFailedError(course.failure)
     return ExitCode.INTERRUPTED if course.why == INTERRUPTED else ExitCode.DONE
+
+
+def _write_files(
+    course: Course, said: Sequence[str], files: Sequence[Path], old: Mapping[str, Path | None]
+) -> None:
+    named = [(_format(file), file) for file in files]
+    named += [(name.removeprefix("export_"), file) for name, file in old.items() if file]
+    for name, file in named:
+        write(file, exports.text_of(name, course, said))
+
+
+def _format(file: Path) -> str:
+    """Return the format that a file's name asks for; that of what has no ending is JSON."""
+    endings = (kind for end, kind in _FORMATS.items() if file.name.lower().endswith(end))
+    return next(endings, "json")
 
 
 def _points(

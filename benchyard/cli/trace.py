@@ -156,11 +156,14 @@ def command(
     *,
     opening: bool,
 ) -> None:
-    """Make a timeline of runs: steps, attempts and repetitions, and what the host did meanwhile.
+    """Write a timeline of runs, or of traces of other tools.
 
-    SOURCES are cases, folders with results, folders of runs, and traces or profiles in a file
-    (Chrome's, Speedscope's, pprof's, collapsed stacks, Scanner's jobs). Several stand side by
-    side and begin together.
+    SOURCES are cases, folders with results, folders of runs, and files with traces or profiles
+    (Chrome, Speedscope, pprof, collapsed stacks, Scanner's jobs). Several are shown side by side
+    and begin together.
+
+    Example:
+        benchyard trace 'mine[threads=1]' -o mine.trace.json
     """
     if not (out or opening):
         raise click.UsageError("say where the trace goes: -o FILE, or --open")

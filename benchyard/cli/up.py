@@ -25,17 +25,27 @@ root_option = click.option(
     type=NamedPath(),
     help="Folder that cases are looked for in.  [default: what prefect.yaml says]",
 )
-name_option = click.option("--name", metavar="NAME", help="Of this testbed.  [default: the host's]")
+name_option = click.option(
+    "--testbed",
+    "name",
+    metavar="NAME",
+    help="Name of this testbed.  [default: the host's]",
+)
 tag_option = click.option(
-    "--tag", "tags", multiple=True, help="Of this testbed, for cases that ask for it."
+    "--testbed-tag",
+    "tags",
+    multiple=True,
+    metavar="TAG",
+    help="Tag of this testbed, for cases that require it; may be given several times.",
 )
 
 
 @click.command("up")
 @click.option(
-    "--host-name",
+    "--host",
+    "host_name",
     metavar="NAME",
-    help="Name or address under which others reach the server; only this machine if left out.",
+    help="Name or address that other machines reach the server by; only this machine without it.",
 )
 @click.option("--port", type=Whole(1, 65535), help="Of the server.  [default: 4200]")
 @click.option(
@@ -78,13 +88,16 @@ def command(
     as_json: bool,
     **given: Any,
 ) -> None:
-    """Bring a whole lab up on this machine, and keep it up.
+    """Start a lab on this machine: server, deployments, workers, explorer.
 
-    A Prefect server with its UI (or the one that PREFECT_API_URL names), the deployments of
-    prefect.yaml, a worker that measures, one run at a time, one for everything else, and the
-    explorer, which shows the results. What dies is started again.
+    Starts a Prefect server with its UI (or uses that of PREFECT_API_URL), the deployments of
+    prefect.yaml, a worker that measures one run at a time, a worker for everything else, and the
+    explorer. Restarts what dies.
 
-    The first Ctrl-C lets the run in progress finish, a second one stops it; SIGTERM is the first.
+    The first Ctrl-C or SIGTERM lets the run in progress finish; a second Ctrl-C stops it.
+
+    Example:
+        benchyard up
     """
     from benchyard.lab import up  # noqa: PLC0415 - imports Prefect, which help can do without
 
@@ -128,11 +141,14 @@ def command(
 @allow_option
 @grace_option
 def worker(**given: Any) -> None:
-    """Let this machine measure for the lab that PREFECT_API_URL names.
+    """Measure on this machine for a lab that runs elsewhere.
 
-    Its worker executes one run at a time, of its own queue and of the pool's default one, and is
-    started again if it dies. The first Ctrl-C lets the run in progress finish, a second one
-    stops it; SIGTERM is the first.
+    PREFECT_API_URL names the lab. The worker executes one run at a time, from its own queue and the
+    pool's default queue, and is restarted if it dies. The first Ctrl-C or SIGTERM lets the run in
+    progress finish; a second Ctrl-C stops it.
+
+    Example:
+        PREFECT_API_URL=http://lab:4200/api benchyard worker --testbed fast-1
     """
     from benchyard.lab import up  # noqa: PLC0415 - imports Prefect, which help can do without
 
@@ -158,11 +174,14 @@ def deploy(
     reset: bool,
     as_json: bool,
 ) -> None:
-    """Tell the Prefect server what can be executed.
+    """Register work pools, deployments and cases on the Prefect server.
 
-    Makes the work pools, deploys what prefect.yaml declares, and puts the cases that are there
-    now into the drop-down of the UI's form. As often as you like: parameters, schedules, tags and
-    descriptions of what the server has already stay, unless --reset is given.
+    Reads prefect.yaml, and puts the present cases into the drop-down of the UI's form. Repeat it as
+    often as you like: parameters, schedules, tags and descriptions on the server stay, unless you
+    give --reset.
+
+    Example:
+        benchyard deploy
     """
     from benchyard.lab import deploying, where  # noqa: PLC0415 - import Prefect, which is slow
 

@@ -200,7 +200,7 @@ def advice(outcome: PublishResult) -> Iterator[str]:
     waiting = sum(1 for one in outcome.waiting if "/" not in one.name)
     for count, state, does in (
         (waiting, "waiting", f"'{command}' brings {{}}"),
-        (len(outcome.rejected), "rejected", f"'{command} --again' offers {{}} once more"),
+        (len(outcome.rejected), "rejected", f"'{command} --force' offers {{}} once more"),
     ):
         if count:
             said = does.format("it" if count == 1 else "them")

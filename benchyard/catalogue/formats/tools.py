@@ -70,7 +70,7 @@ def _failures(failed: Sequence[bool]) -> str:
     return f"{sum(failed):,} of {len(failed):,} executions failed" if any(failed) else ""
 
 
-# -- benchyard time --export-json: commands against each other, each execution
+# -- benchyard time -o NAME.json: commands against each other, each execution
 
 _TIMING_METRICS = {
     "wall_s": ("wall", "s"),

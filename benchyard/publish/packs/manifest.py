@@ -286,7 +286,7 @@ FILE is the archive, or the folder into which it was unpacked. What is executed 
 that the cases name: look at them first if you do not trust where this comes from. To verify all
 digests and to see what differs on this machine, without executing anything of the pack:
 
-    benchyard reproduce FILE --check
+    benchyard reproduce FILE --dry-run
 
 {LOCK} lists the Python packages that were installed, for pip install --constraint {LOCK}.
 """

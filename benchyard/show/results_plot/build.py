@@ -114,7 +114,7 @@ def _check_room(plan: PlotPlan, series: int, panels: int) -> None:
         (len(plan.cells), MOST_MARKS, "steps and cases"),
     ):
         if number > most:
-            less = "choose fewer cases, or some of the steps with --steps"
+            less = "choose fewer cases, or some of the steps with --step"
             raise InputError(f"a picture has room for {most} {what}, not for {number}; {less}")
 
 

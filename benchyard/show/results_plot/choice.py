@@ -130,7 +130,7 @@ def _kind(sides: Sequence[PlotSide], request: PlotRequest) -> PlotKind:
         if kind is PlotKind.POINTS and number and numeric(number, sides):
             kind = PlotKind.LINES
     if request.reference is not None and kind is not PlotKind.RATIO:
-        raise InputError(f"--reference is of --kind ratio, not of --kind {kind}")
+        raise InputError(f"--ratio-to is of --kind ratio, not of --kind {kind}")
     return kind
 
 

@@ -160,7 +160,7 @@ class Sides:
         if len(names) > _MOST_COMPARED:
             raise InputError(
                 f"there are {len(names):,} names, more than the {_MOST_COMPARED:,} that are "
-                "compared here; benchyard profile --against compares them"
+                "compared here; benchyard profile --candidate compares them"
             )
         return differences(*sides), sides[1]
 

@@ -43,7 +43,7 @@ def test_a_run_writes_every_report_though_it_failed(
         process("after", "true"),
     )
     files = [tmp_path / name for name in ("r.xml", "r.md", "metrics.txt")]
-    options = zip(("--junit", "--markdown", "--metrics"), files, strict=True)
+    options = zip(("--junit", "--markdown", "--openmetrics"), files, strict=True)
     words = [word for option in options for word in option]
     said = cli("run", case, "--runs", "1", *QUICK, *words, code=1)
     assert "words" in said.out

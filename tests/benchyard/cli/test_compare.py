@@ -172,7 +172,7 @@ def test_steps_of_other_ids_are_paired_by_hand(old: Path, tmp_path: Path, cli: C
         (["--level", "0%"], "0% does not lie between 0% and 100%"),
         (["--metric", "durations"], "no step has a metric 'durations'; did you mean 'duration_s'?"),
         (["--json", "--markdown"], "--json writes to stdout already"),
-        (["--plan"], "--plan takes the BASELINE alone"),
+        (["--dry-run"], "--dry-run takes the BASELINE alone"),
     ],
 )
 def test_slips_of_the_pen_are_wrong_input(
@@ -200,7 +200,7 @@ def test_no_name_in_a_record_moves_the_cursor(
         place(tmp_path / side, [run(n, s, **titled(evil)) for n, s in enumerate(steps, 1)])
     for how in ([], ["--markdown"], ["--csv"], ["--json"]):
         call(["compare", str(tmp_path / "old"), str(tmp_path / "new"), *how])
-    call(["compare", str(tmp_path / "old"), "--plan"])
+    call(["compare", str(tmp_path / "old"), "--dry-run"])
     assert "\x08" not in capsys.readouterr().out
 
 
@@ -208,10 +208,10 @@ def test_no_name_in_a_record_moves_the_cursor(
 
 
 def test_a_plan_says_how_many_runs_are_needed(old: Path, cli: Cli) -> None:
-    out = cli("compare", "--plan", old, "--sensitivity", "5%").out
+    out = cli("compare", "--dry-run", old, "--sensitivity", "5%").out
     assert out.splitlines()[0].split()[:2] == ["STEP", "N"]
     assert "to show a change of 5 %" in out.splitlines()[-1]
-    made = json.loads(cli("compare", "--plan", old, "--json").out)
+    made = json.loads(cli("compare", "--dry-run", old, "--json").out)
     assert made["format"] == "benchyard-comparison-plan"
     [row] = made["steps"]
     assert (row["runs"], row["needed_runs"] > 1) == (8, True)

@@ -83,8 +83,8 @@ def test_several_sources_are_one_graph(rows: Path, tmp_path: Path, cli: Cli) -> 
 def test_rows_of_other_pools_can_be_left_out(rows: Path, cli: Cli) -> None:
     place(rows, ROWS + [one | {"PartitionKey": "batch$other"} for one in prepared("z")])
     assert len(shown(cli, rows)["nodes"]) == 3
-    assert len(shown(cli, rows, "--pool", "pool")["nodes"]) == 2
-    assert "rows of other pools: batch$other" in refused(cli, rows, "--pool", "none")
+    assert len(shown(cli, rows, "--batch-pool", "pool")["nodes"]) == 2
+    assert "rows of other pools: batch$other" in refused(cli, rows, "--batch-pool", "none")
 
 
 @pytest.mark.slow
@@ -162,7 +162,7 @@ def test_rows_come_from_the_table_itself(
                 table.submit_transaction([("create", one) for one in made[first : first + 100]])
         monkeypatch.setenv("AZURE_STORAGE_CONNECTION_STRING", azurite.connection_string)
         account, _, name = PARTITION.partition("$")
-        options = ["--prefix", "shipyard", "--account", account, "--pool", name]
+        options = ["--prefix", "shipyard", "--account", account, "--batch-pool", name]
         document = shown(cli, "--azure", *options)
         assert document["sources"] == [f"127.0.0.1:{azurite.port}/shipyardperf {PARTITION}"]
         assert document["read"]["unreadable"] == 0

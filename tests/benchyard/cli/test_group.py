@@ -11,7 +11,7 @@ import pytest
 
 from benchyard import __version__
 from benchyard.cli import common
-from benchyard.cli.group import COMMANDS
+from benchyard.cli.group import COMMANDS, OLD_NAMES
 from benchyard.core.errors import BenchyardError, CaseFailedError, InputError, RunInterruptedError
 from tests.benchyard.cli.conftest import Cli
 from tests.benchyard.publish.conftest import raising
@@ -43,10 +43,27 @@ def test_every_command_is_there_and_has_help(name: str, cli: Cli) -> None:
 
 
 @pytest.mark.parametrize(
-    ("typed", "hint"), [("lits", "list"), ("validat", "validate"), ("Resources", "resources")]
+    ("typed", "hint"),
+    [
+        ("lits", "did you mean 'list'?"),
+        ("Resources", "did you mean 'resources'?"),
+        ("lab", "Run a lab: up, worker, deploy"),
+    ],
 )
-def test_a_mistyped_command_names_the_nearest(typed: str, hint: str, cli: Cli) -> None:
-    assert f"no command '{typed}'; did you mean '{hint}'?" in cli(typed, code=2).err
+def test_an_unknown_command_names_the_nearest_or_a_group(typed: str, hint: str, cli: Cli) -> None:
+    assert f"no command '{typed}'; {hint}" in cli(typed, code=2).err
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new"), [(n, *names) for n, all_ in OLD_NAMES.items() for names in all_.items()]
+)
+def test_an_old_name_of_an_option_works_and_is_not_shown(
+    name: str, old: str, new: str, cli: Cli
+) -> None:
+    said = cli(name, "--help").out
+    assert f"--{new} " in said
+    assert f"--{old} " not in said
+    assert "No such option" not in cli(name, f"--{old}", code=None).err
 
 
 @pytest.mark.parametrize(

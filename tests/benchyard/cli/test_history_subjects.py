@@ -62,19 +62,21 @@ def test_a_series_is_of_one_host(cli: Cli) -> None:
 
 
 def test_one_host_is_asked_for(cli: Cli) -> None:
-    heading, *_, last = shown(cli, "words", "--host", "h2", "--limit", "2")
+    heading, *_, last = shown(cli, "words", "--machine", "h2", "--limit", "2")
     assert heading == "words  on h2"
     assert last == "only the newest 2 were looked at; --limit 0 takes all"
-    [found] = entries(cli, "words", "load", "--host", "h2", "--limit", "2")
+    [found] = entries(cli, "words", "load", "--machine", "h2", "--limit", "2")
     assert (found["hosts"], found["n"], found["last"]) == (["h2"], 2, 2.0)
-    said = cli("history", "words", "--host", "h3", code=2).err
+    said = cli("history", "words", "--machine", "h3", code=2).err
     assert "nothing of the test 'words' was measured on 'h3'; " in said
-    cli("history", "words", "load", "--host", "h3", code=2)
-    assert "leave one out" in cli("history", "words", "--host", "h1", "--all-hosts", code=2).err
+    cli("history", "words", "load", "--machine", "h3", code=2)
+    assert (
+        "leave one out" in cli("history", "words", "--machine", "h1", "--all-machines", code=2).err
+    )
 
 
 def test_all_hosts_share_a_series_if_asked(cli: Cli) -> None:
-    lines = shown(cli, "words", "load", "--all-hosts")
+    lines = shown(cli, "words", "load", "--all-machines")
     assert lines[0] == "words  load  on h1, h2"
     assert [line.split()[1] for line in lines[2:8]] == ["h1", "h2"] * 3
     assert lines[3].split()[2:] == ["2.00", "s", "+81.8", "%"]
@@ -82,7 +84,7 @@ def test_all_hosts_share_a_series_if_asked(cli: Cli) -> None:
     assert lines[7].endswith("  suspect: the host swapped")
     assert lines[-1].startswith("6 timings (1 suspect, not counted), median 1.10 s")
     assert lines[-1].endswith("what was measured changed 1 time")
-    assert "HOST" in shown(cli, "words", "--all-hosts")[1]
+    assert "HOST" in shown(cli, "words", "--all-machines")[1]
 
 
 def test_each_host_has_its_timings(cli: Cli) -> None:
@@ -119,7 +121,7 @@ def test_the_picture_says_what_changed(home: Path, cli: Cli) -> None:
 
 def test_runs_of_one_second_are_told_apart(cli: Cli) -> None:
     publish(record(7, 6 * DAY + 0.25, 1.0, NEW), record(8, 6 * DAY + 0.5, 2.0, NEW))
-    lines = shown(cli, "words", "load", "--host", "h1")
+    lines = shown(cli, "words", "load", "--machine", "h1")
     starts = [line.split()[0] for line in lines[-5:-3]]
     assert starts == ["2026-11-27T19:30:00.250000Z", "2026-11-27T19:30:00.500000Z"]
     assert shown(cli)[-1] == "words     8  2026-11-27T19:30:00Z"
@@ -127,7 +129,7 @@ def test_runs_of_one_second_are_told_apart(cli: Cli) -> None:
 
 def test_many_changes_are_told_of_the_newest(cli: Cli) -> None:
     publish(*(record(n, n * DAY, 1.0, subject("h3", f"3.{n}")) for n in range(20)))
-    lines = shown(cli, "words", "--host", "h3")
+    lines = shown(cli, "words", "--machine", "h3")
     assert lines[4] == "  … and 9 times before"
     assert lines[-1] == "  2026-12-10T19:30:00Z: DuckDB 3.18 and 3.19"
     assert len(lines) == 15

@@ -122,7 +122,7 @@ def test_two_options_do_not_write_one_file(first: str, second: str, here: Path, 
 
 def test_a_device_takes_what_several_options_write(here: Path, cli: Cli) -> None:
     null, runs = os.devnull, ("time", "cat", "--runs", "6", "--input", os.devnull)
-    cli(*runs, "--output", null, "--export-json", null, "--export-csv", null)
+    cli(*runs, "--stdout", null, "-o", null, "--export-csv", null)
     cli(*runs, "--save", "case")
     assert [*(here / "case" / "data" / "shared").iterdir()] == []
 

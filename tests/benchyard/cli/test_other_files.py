@@ -18,7 +18,7 @@ def written(file: Path, document: object) -> Path:
 
 
 def timed(file: Path, times: Sequence[float], *, failed: int = 0) -> Path:
-    """Write what ``benchyard time --export-json`` does."""
+    """Write what ``benchyard time -o NAME.json`` does."""
     executions: list[dict[str, Any]] = [
         {"wall_s": wall, "user_s": wall / 2, "exit_code": int(at < failed)}
         for at, wall in enumerate(times)

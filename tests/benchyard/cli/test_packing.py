@@ -71,7 +71,7 @@ def manifest(pack: Path) -> dict[str, Any]:
 def test_a_pack_is_measured_again_beside_what_was_packed(
     pack: Path, good: Good, run_here: Cli, tmp_path: Path
 ) -> None:
-    checked = good("reproduce", pack, "--check")
+    checked = good("reproduce", pack, "--dry-run")
     assert "verified: " in checked
     assert not (tmp_path / "paper").exists()
     told = json.loads(run_here("reproduce", pack, "--cooldown", "0", "--runs", "2", "--json").out)
@@ -181,7 +181,7 @@ def test_classes_of_ones_own_come_along(
     for words in (["run", *ONCE], ["pack", "-o", "m.tar.zst"]):
         ended = run_benchyard(*words, "--resources", folder, "--", case, **here)
         assert ended.returncode == 0, ended.stderr
-    checked = run_benchyard("reproduce", "m.tar.zst", "--check")
+    checked = run_benchyard("reproduce", "m.tar.zst", "--dry-run")
     assert "not looked at: Mine, code of the pack" in checked.stdout
     (folder / "mine.py").write_text(CLASS + "# another\n")
     ended = run_benchyard("pack", case, "--resources", folder, "-o", "p.zip", **here)
@@ -197,7 +197,7 @@ def test_classes_of_ones_own_come_along(
 
 def test_a_damaged_pack_is_wrong_input(pack: Path, run_here: Cli, tmp_path: Path) -> None:
     pack.write_bytes(pack.read_bytes()[:-300])
-    for options in (("--check",), ()):
+    for options in (("--dry-run",), ()):
         ended = run_here("reproduce", pack, *options, code=2)
         assert "paper.benchyard.zip is no pack, or damaged" in ended.err
     assert not (tmp_path / "paper").exists()
@@ -215,7 +215,7 @@ def test_a_program_that_is_not_there_is_told_before_it_fails(
         patch.setenv("PATH", str(tool.parent), prepend=os.pathsep)
         good("run", case, *ONCE)
         good("pack", case, "-o", "t.zip")
-    assert "the program our-tool is not here" in good("reproduce", "t.zip", "--check")
+    assert "the program our-tool is not here" in good("reproduce", "t.zip", "--dry-run")
     ended = run_here("reproduce", "t.zip", "--cooldown", "0", code=1)
     assert "the program our-tool is not here" in ended.out
     assert "baseline: as packed" not in ended.out

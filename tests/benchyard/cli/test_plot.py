@@ -104,9 +104,9 @@ def test_results_that_krown_made_are_drawn(case_folder: MakeCase, cli: Cli, tmp_
     ("more", "said"),
     [
         (["--metric", "duration"], "no step has a metric 'duration'; did you mean 'duration_s'?"),
-        (["--steps", "lod"], "no measured step is 'lod'; did you mean 'load'?"),
+        (["--step", "lod"], "no measured step is 'lod'; did you mean 'load'?"),
         (["--kind", "pie"], "'pie' is not one of"),
-        (["--kind", "bars", "--reference", "n=1"], "--reference is of --kind ratio"),
+        (["--kind", "bars", "--ratio-to", "n=1"], "--ratio-to is of --kind ratio"),
         (["-o", "x.jpg"], "x.jpg: it must end in .png or .svg or .pdf"),
         (["-o", "/nowhere/x.svg"], "there is no folder /nowhere"),
         (["--width", "8"], "'8' is no length; write it like 85mm, 8.5cm or 3.3in"),

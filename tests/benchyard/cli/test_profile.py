@@ -56,19 +56,19 @@ def test_two_sides_are_compared_and_drawn(
 ) -> None:
     old, new = sides
     flame = tmp_path / "d.svg"
-    said = cli("profile", *old, "--against", *new, "--flame", flame)
+    said = cli("profile", *old, "--candidate", *new, "-o", flame)
     first = said.out.splitlines()[3]
     assert first.split()[:2] == ["load", "self"]
     assert first.endswith("slower")
     assert "2 names: 1 slower, 1 faster by self time" in said.out
     assert flame.read_text().startswith("<svg")
-    document = json.loads(cli("profile", *old, "--json", "--against", *new).out)
+    document = json.loads(cli("profile", *old, "--json", "--candidate", *new).out)
     found = {(*one["names"], one["measure"]): one for one in document["differences"]}
     assert found["load", "self"]["difference"] == pytest.approx(5e-4)
     assert found["load", "self"]["verdict"] == "regression"
     assert found["load", "count"]["verdict"] == "no change shown"
-    assert "load" in cli("profile", *old, "--against", *new, "--csv").out
-    assert "cannot tell: so few traces" in cli("profile", old[0], "--against", new[0]).out
+    assert "load" in cli("profile", *old, "--candidate", *new, "--csv").out
+    assert "cannot tell: so few traces" in cli("profile", old[0], "--candidate", new[0]).out
 
 
 @pytest.mark.slow
@@ -83,9 +83,9 @@ def test_a_case_stands_for_its_runs_and_shows_its_critical_path(
     assert "CRITICAL PATH" in ended.out
     document = json.loads(run_here("profile", case, "--json").out)
     assert [one["step"] for one in document["critical_path"]] == ["sort", "count"]
-    both = run_here("profile", case, "--against", case)
+    both = run_here("profile", case, "--candidate", case)
     assert "baseline 2 traces, candidate 2" in both.out
-    assert "critical share" in run_here("profile", case, "--against", case, "--csv").out
+    assert "critical share" in run_here("profile", case, "--candidate", case, "--csv").out
 
 
 @pytest.mark.parametrize(
@@ -93,9 +93,9 @@ def test_a_case_stands_for_its_runs_and_shows_its_critical_path(
     [
         (["--json", "--csv"], "--json writes to stdout already"),
         (["--limit", "0"], "range"),
-        (["--flame", "x.gif"], "must end in .svg or .png"),
-        (["--against", "nothing"], "no case is 'nothing'"),
-        (["--against"], "requires an argument"),
+        (["-o", "x.gif"], "must end in .svg or .png"),
+        (["--candidate", "nothing"], "no case is 'nothing'"),
+        (["--candidate"], "requires an argument"),
     ],
 )
 def test_what_makes_no_sense_is_said(tmp_path: Path, cli: Cli, more: list[str], said: str) -> None:

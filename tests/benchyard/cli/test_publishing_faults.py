@@ -152,7 +152,7 @@ def test_what_a_server_refuses_is_offered_again_once_it_takes_it(
     out = publish("--sink", "datastore", code=1).out
     assert out == f"datastore: {DOCUMENTS - 1} published, 1 rejected\n"
     server.faults.clear()
-    assert publish("--sink", "datastore", "--again").out == "datastore: 1 published\n"
+    assert publish("--sink", "datastore", "--force").out == "datastore: 1 published\n"
     assert names(folder / "rejected") == []
 
 

@@ -82,7 +82,7 @@ def test_names_in_a_report_lead_nowhere_else(tmp_path: Path, cli: Cli) -> None:
 def test_kept_metrics_are_those_of_the_data(cli: Cli, tmp_path: Path) -> None:
     records = [run(n, step(1.0 + n, used={"resource_cpu_s": 1.0 * n})) for n in range(1, 7)]
     results = place(tmp_path / "results", records)
-    cli("report", results, "-o", tmp_path / "r.html", "--keep", "duration_s")
+    cli("report", results, "-o", tmp_path / "r.html", "--data", "duration_s")
     cli("report", tmp_path / "r.html", "--extract", tmp_path / "back")
     [made] = read_record(tmp_path / "back" / "tpch" / "run_1").steps[0].measured
     assert (made.duration_s, made.used) == (2.0, {})

@@ -115,7 +115,7 @@ def test_commands_write_into_stdout_and_pipes(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     reads = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
-    words = ["time", "--runs", "6", "--shell", "echo out; echo no >&2", "--output", "-"]
+    words = ["time", "--runs", "6", "--shell", "echo out; echo no >&2", "--stdout", "-"]
     said = subprocess.run(
         [sys.executable, "-m", "benchyard.cli", *words, "--stderr", pipe],
         capture_output=True,

@@ -136,7 +136,7 @@ def test_the_nightly_suite_measures_each_night_on_a_testbed_with_another_checkou
     (tmp_path / "far").mkdir()
     far = Shell(tmp_path / "far", make_checkout(tmp_path / "checkout"), lab.variables)
     prepare(far.checkout, shell.home)
-    testbed = far.running("worker", "--name", "far", "--tag", "far")
+    testbed = far.running("worker", "--testbed", "far", "--testbed-tag", "far")
     wanted = {"cases": ["distant"], "root": "cases", "pool": "testbeds"}
     with testbed, schedule(lab, "execute-suite/nightly", **wanted) as deployment:
         first, second, *_ = three_nights(lab, deployment, shell.home / "distant.broken")

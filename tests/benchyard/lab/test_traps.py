@@ -34,7 +34,7 @@ def test_nothing_of_the_current_folder_is_executed_with_a_lab_to_speak_to(tmp_pa
         here.home.mkdir()
         deployed = here.run("deploy", "--prefect-yaml", checkout / "prefect.yaml")
         assert deployed.returncode == 0, deployed.stderr
-        with here.running("worker", "--name", "here", "--checkout", str(checkout)) as worker:
+        with here.running("worker", "--testbed", "here", "--checkout", str(checkout)) as worker:
             assert eventually(lambda: "the testbed here serves the lab" in worker.said, 180)
             assert lab.wait_for(lab.start(case, queue="here"), *FINAL) == "COMPLETED"
     assert list(sprung.iterdir()) == []

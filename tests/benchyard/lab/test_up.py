@@ -45,7 +45,7 @@ def shell(tmp_path_factory: pytest.TempPathFactory) -> Shell:
 
 @pytest.fixture(scope="module")
 def lab(shell: Shell) -> Generator[RunningLab]:
-    with shell.up("--name", "bench", "--tag", "nvme") as lab:
+    with shell.up("--testbed", "bench", "--testbed-tag", "nvme") as lab:
         yield lab
 
 
@@ -165,12 +165,12 @@ def test_a_killed_server_is_started_again_and_the_run_in_progress_finishes(
 
 
 def test_a_worker_joins_with_a_queue_of_its_own_and_leaves(lab: RunningLab, shell: Shell) -> None:
-    with shell.worker(lab, "--name", "second", "--tag", "slow") as worker:
+    with shell.worker(lab, "--testbed", "second", "--testbed-tag", "slow") as worker:
         assert eventually(lambda: "the testbed second serves the lab" in worker.said, 120)
         told = lab.ask("/variables/name/benchyard_testbed_second")["value"]
         assert (told["tags"], told["queue"]) == (["slow"], "second")
         assert "2 testbeds share a server on SQLite" in worker.said
-        twice = worker.shell.run("worker", "--name", "second")
+        twice = worker.shell.run("worker", "--testbed", "second")
         assert twice.returncode == 2
         assert f"served already, by pid {worker.process.pid}" in twice.stderr
 

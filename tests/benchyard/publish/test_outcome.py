@@ -15,5 +15,5 @@ def test_whoever_did_not_come_to_publish_hears_which_command_does() -> None:
     [waits] = advice(PublishResult("datastore", waiting=left))
     assert "1 document waiting; 'benchyard publish --sink datastore' brings it" in waits
     [refused] = advice(PublishResult("local:x", rejected=(Rejected("a.json", "no"),) * 2))
-    assert "2 documents rejected; 'benchyard publish --sink local:x --again'" in refused
+    assert "2 documents rejected; 'benchyard publish --sink local:x --force'" in refused
     assert list(advice(PublishResult("local"))) == []

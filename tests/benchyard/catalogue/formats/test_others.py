@@ -234,8 +234,8 @@ def test_real_hyperfine(tmp_path: Path) -> None:
 
 
 def test_real_timing(cli: Cli, tmp_path: Path) -> None:
-    cli("time", "true", "--runs", "2", "--export-json", tmp_path / "t.json")
-    cli("time", "true", "--runs", "2", "--export-hyperfine", tmp_path / "h.json")
+    cli("time", "true", "--runs", "2", "-o", tmp_path / "t.json")
+    cli("time", "true", "--runs", "2", "-o", tmp_path / "h.hyperfine.json")
     for entry in described(tmp_path):
         assert len(rows(entry)["true", "wall"].values) == 2
     assert {entry.format for entry in described(tmp_path)} == {"benchyard-time", "hyperfine"}

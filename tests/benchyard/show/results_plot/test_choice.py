@@ -207,7 +207,7 @@ DISTURBED = sides([run(1, step(1.0, suspect=["it swapped"]))], suspect=Suspect.L
         (sides(MADE), PlotRequest(metric="*_s"), r"'\*_s' means 2 metrics"),
         (
             sides(records({f"q{n}": SIX for n in range(31)})),
-            *(PlotRequest(PlotKind.ECDF), r"room for 30 panels, not for 31; .*--steps"),
+            *(PlotRequest(PlotKind.ECDF), r"room for 30 panels, not for 31; .*--step"),
         ),
         (
             sides([run(1, failed(), **titled("tpch"))]),

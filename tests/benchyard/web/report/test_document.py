@@ -213,7 +213,7 @@ def test_what_cannot_fit_is_a_sentence_with_a_smaller_choice(
     ]
     lean = len(alone(records, kept=("duration_s",)).html.encode())
     monkeypatch.setattr(document, "LIMIT", lean)
-    with pytest.raises(InputError, match="--keep duration_s keeps the times alone"):
+    with pytest.raises(InputError, match="--data duration_s keeps the times alone"):
         alone(records)
     monkeypatch.setattr(document, "LIMIT", 5000)
     with pytest.raises(InputError, match="name fewer cases, or some of the runs"):

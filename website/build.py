@@ -73,7 +73,7 @@ def _table(*heads: str, rows: Iterable[Sequence[str]]) -> str:
 
 
 def _commands() -> Iterator[str]:
-    root = click.Context(group.cli, info_name="benchyard")
+    root = click.Context(group.cli, info_name="benchyard", **group.cli.context_settings)
     yield f"# Commands\n\n{_help(group.cli, root)}"
     for name in group.COMMANDS:
         if command := group.cli.get_command(root, name):

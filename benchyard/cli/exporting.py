@@ -24,7 +24,7 @@ from benchyard.core.errors import InputError, RecordError
 from benchyard.core.files import shown
 from benchyard.core.outputs import Output, write
 from benchyard.core.quantity import plural
-from benchyard.show.export.files import WRITERS
+from benchyard.show.export.files import WRITERS, write_workbook
 from benchyard.show.export.latex import latex
 from benchyard.show.export.paper import markdown, paper_tables
 from benchyard.show.export.sources import source_of
@@ -60,9 +60,11 @@ _STDOUT = Path("-")
 @suspect_option
 @click.option(
     "--points",
-    type=click.Choice(["columns", "rows"]),
+    "layout",
+    metavar="columns|rows|PARAMETER",
     show_default="columns up to four points",
-    help="Where tables of LaTeX and Markdown have the points of a matrix.",
+    help="Where tables of LaTeX and Markdown have the points of a matrix; a parameter has a column "
+    "for each of its values, and the others are rows.",
 )
 @campaign_option
 @gathered("choice", Choice)
@@ -72,7 +74,7 @@ def command(
     files: tuple[Path, ...],
     format_: str | None,
     columns: tuple[str, ...] | None,
-    points: str | None,
+    layout: str | None,
     campaign: str | None,
     *,
     summary: bool,
@@ -80,8 +82,8 @@ def command(
     """Write results for spreadsheets, data frames and papers.
 
     CASE is what benchyard run takes, or a folder with results. A file gets a row for each run,
-    step, repetition and metric, or with --summary for each step and metric; .tex and .md get tables
-    of medians. Without -o, CSV goes to stdout.
+    step, repetition and metric, or with --summary for each step and metric; .xlsx begins with
+    medians and a comparison; .tex and .md get tables of medians. Without -o, CSV goes to stdout.
 
     Example:
         benchyard export mine -o mine.csv
@@ -101,9 +103,11 @@ def command(
     # Rows come last: what does not count is told by them.
     for file, kind in sorted(outputs, key=lambda output: output[1] == "rows"):
         if kind in _WRITE_TABLES:
-            as_rows = None if points is None else points == "rows"
-            tables = paper_tables(sources, choice, tally, points_as_rows=as_rows)
-            write(file, _WRITE_TABLES[kind](tables))
+            write(file, _WRITE_TABLES[kind](paper_tables(sources, choice, tally, layout)))
+        elif file.suffix.lower() == ".xlsx":
+            missing = write_workbook(file, sources, choice, rows, summary=summary)
+            if missing:
+                say(f"{shown(file)} has no sheet of comparisons: {missing}", err=True)
         else:
             WRITERS[file.suffix.lower()](rows, file)
     _tell(tally, counted=choice.counted)

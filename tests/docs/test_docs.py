@@ -35,6 +35,8 @@ _CALL = re.compile(r"^(?:\$ )?(?:[A-Z_]+=\S+ )*benchyard +(.+)$")
 _OF_OTHERS = {
     *("--batch-bytes", "--data", "--index", "--legacy", "--port", "--dist"),
     *("--no-loadscope-reorder", "--param", "--started-at", "--step.late", "--subject"),
+    *("--benchmark-json", "--benchmark-autosave", "--benchmark-compare", "--export-json"),
+    "--benchmark-compare-fail",
 }
 _SHELLS = ("sh", "bash", "console", "shell")
 

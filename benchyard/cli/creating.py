@@ -109,15 +109,14 @@ def save_case(folder: Path, commands: Sequence[TimedCommand], stdin: Path | None
 
 
 _BETWEEN_WORDS = re.compile(r"[\s'\"<>|;&()=]+")
-#: Bytes of a longer name can be more than a file system takes.
-_LONGEST_NAME = 255
 
 
 def _named_files(commands: Sequence[TimedCommand]) -> list[Path]:
     """Return the files below the current folder that commands name, by relative path."""
     texts = [t for c in commands for t in (*c.arguments, *c.setup, *c.prepare, *c.cleanup)]
     words = {word for text in texts for word in (text, *_BETWEEN_WORDS.split(text))}
-    paths = {Path(word) for word in words if len(word.encode()) <= _LONGEST_NAME}
+    # A longer name is more than a file system takes.
+    paths = {Path(word) for word in words if len(word.encode()) <= 255}
     below = (path for path in paths if not path.is_absolute() and ".." not in path.parts)
     return sorted(filter(Path.is_file, below))
 

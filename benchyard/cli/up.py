@@ -18,7 +18,7 @@ prefect_yaml_option = click.option(
     default="prefect.yaml",
     show_default=True,
     type=NamedPath(),
-    help="The file that declares the deployments; flow runs work in its folder.",
+    help="Declares the deployments; flow runs work in its folder. Else the installed file.",
 )
 root_option = click.option(
     "--root",

@@ -4,13 +4,13 @@ What is generated is what the program itself says: its help, its schemas, its do
 """
 
 import inspect
-import json
 import re
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from textwrap import dedent
 from types import FunctionType
 from typing import Any, cast
 
@@ -49,10 +49,11 @@ class MarkdownFormatter(click.HelpFormatter):
         self.write(f"**{heading}**\n")
 
     def write_text(self, text: str) -> None:
-        """Write paragraphs; one that keeps its lines is a block."""
+        """Write paragraphs; one that keeps its lines is a title and a block."""
         for part in inspect.cleandoc(text).split("\n\n"):
-            kept = part.startswith("\b\n")
-            self.write(f"```sh\n{part[2:]}\n```\n\n" if kept else f"{_escaped(part)}\n\n")
+            title, _, code = part.removeprefix("\b\n").partition(":\n")
+            block = f"**{title}**\n\n```sh\n{dedent(code)}\n```\n\n"
+            self.write(block if part[:1] == "\b" else f"{_escaped(part)}\n\n")
 
     def write_dl(self, rows: Iterable[tuple[str, str]], *_: Any, **__: Any) -> None:
         """Write a list of terms as a table; a command is a link to its section."""
@@ -142,17 +143,14 @@ def _resource_classes() -> Iterator[str]:
 def _signature(head: str, target: Callable[..., Any]) -> str:
     signature = annotations.signature_of(target)
     rows = (
-        (f"`{name}`", _escaped(annotations.type_name(kind)), _default(signature, name))
+        (
+            f"`{name}`",
+            _escaped(annotations.type_name(kind)),
+            f"`{signature.shown_default(name)}`" if name in signature.defaults else "required",
+        )
         for name, kind in signature.annotations.items()
     )
     return _docstring(target) + _table(head, "type", "default", rows=rows)
-
-
-def _default(signature: annotations.Signature, name: str) -> str:
-    default = signature.defaults.get(name)
-    plain = default is None or isinstance(default, str | int | float)
-    known = f"`{json.dumps(default)}`" if plain else "empty"
-    return "required" if name in signature.required else known
 
 
 def _doctor_checks() -> Iterator[str]:

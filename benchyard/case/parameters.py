@@ -2,6 +2,7 @@
 
 import dataclasses
 import inspect
+import json
 import types
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -77,6 +78,12 @@ class Signature:
             "required": list(self.required),
             "additionalProperties": self.open,
         }
+
+    def shown_default(self, name: str) -> str:
+        """Return a default as a case would write it; … where that is no plain value."""
+        default = self.defaults[name]
+        plain = default is None or isinstance(default, str | int | float)
+        return json.dumps(default) if plain else "…"
 
     def files(self, parameters: Mapping[str, Json]) -> Iterator[NamedFile]:
         """Yield each file that ``parameters`` or their defaults name.

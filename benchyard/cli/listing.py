@@ -1,6 +1,5 @@
 """What there is to execute: ``benchyard list``, ``validate`` and ``resources``."""
 
-import json
 from pathlib import Path
 
 import click
@@ -163,9 +162,6 @@ def validate(
     return ExitCode.WRONG_INPUT if problems else ExitCode.DONE
 
 
-_PLAIN = str | int | float | bool | None
-
-
 @click.command("resources")
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @resources_option
@@ -238,6 +234,4 @@ def _parameter(signature: Signature, name: str) -> str:
     kind = type_name(signature.annotations[name])
     if name in signature.required:
         return f"{name}: {kind}"
-    default = signature.defaults[name]
-    shown = json.dumps(default) if isinstance(default, _PLAIN) else "…"
-    return f"{name}: {kind} = {shown}"
+    return f"{name}: {kind} = {signature.shown_default(name)}"

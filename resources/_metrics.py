@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any, Literal, TypedDict, cast
 
 from benchyard.case.resource import CommandResult
-from benchyard.core.amounts import UNITS, unit_size
-from benchyard.core.errors import CommandFailedError
+from benchyard.core.amounts import unit_size
+from benchyard.core.errors import CommandFailedError, InputError
 from benchyard.core.model import Json
 from benchyard.core.wording import hint, quote
 from benchyard.process.children import pipe, spawn
@@ -308,10 +308,10 @@ def whole_number(match: Match | None, metric: Metric) -> str:
     value = value.replace(",", ".") if thousands == "." else value
     if not unit:
         return value
-    size = unit_size(unit)
-    if size is None:
-        known = ", ".join(UNITS)
-        raise MissingError(f"'{quote(unit)}' is no known unit; known: {known}", odd=True)
+    try:
+        size = unit_size(unit)
+    except InputError as error:
+        raise MissingError(str(error), odd=True) from error
     with suppress(ArithmeticError):
         return str(Decimal(value) * size)
     return value

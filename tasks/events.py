@@ -23,7 +23,7 @@ from benchyard.core.quantity import plural, shorten
 from benchyard.results.folders import Results
 from benchyard.results.reasons import why_failed
 from benchyard.results.record import ErrorRecord, RunRecord, StepRecord
-from benchyard.suite.turn_records import CaseReport, report_of
+from benchyard.suite.turn_records import CaseReport
 from tasks.artifacts import Showcase
 from tasks.flow_run import flow_run_id
 
@@ -141,7 +141,7 @@ def tell_suite(report: CaseReport) -> None:
 
 def report_in(flow_run: FlowRun) -> CaseReport | None:
     """Return what a flow run reported to its suite; None if it said nothing."""
-    return report_of(flow_run.labels.get(_REPORT))
+    return CaseReport.from_text(flow_run.labels.get(_REPORT))
 
 
 def failure_of(records: Iterable[RunRecord], results: Path) -> JsonObject:

@@ -18,17 +18,20 @@ from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import cache
+from urllib.parse import urlsplit
 
+import psutil
 from prefect.blocks.system import Secret
 from prefect.context import FlowRunContext
 from prefect.settings import get_current_settings
 
 from benchyard.core.quantity import moment
-from benchyard.host.measuring import listener_at
 from benchyard.run.progress import QuietMoment
 from tasks.caller import bring_back_server
 
 logger = logging.getLogger(__name__)
+
+_LOOPBACK = ("localhost", "127.0.0.1", "::1", "0.0.0.0", "::")  # noqa: S104 - nothing is bound
 
 #: A server that is well answers in milliseconds; one that is not must not hold up a run.
 _PROBE_SECONDS = 1.0
@@ -165,3 +168,20 @@ def processes_of_lab() -> dict[str, int]:
     url = get_current_settings().api.url
     server = listener_at(url) if url else None
     return {} if server is None else {"server": server}
+
+
+def listener_at(url: str) -> int | None:
+    """Return the process on this host that listens where ``url`` points; None if there is none.
+
+    Without root, processes of other users are not seen.
+    """
+    try:
+        parts = urlsplit(url)
+        port = parts.port or (443 if parts.scheme == "https" else 80)
+        if parts.hostname not in _LOOPBACK:
+            return None
+        sockets = psutil.net_connections("tcp")
+    except (ValueError, OSError, psutil.Error):
+        return None
+    listening = (s for s in sockets if s.status == psutil.CONN_LISTEN and s.pid)
+    return next((s.pid for s in listening if tuple(s.laddr)[1:2] == (port,)), None)

@@ -14,7 +14,7 @@ from prefect.client.schemas.objects import FlowRun
 from prefect.client.schemas.responses import DeploymentResponse
 from prefect.states import Cancelled, Crashed
 
-from benchyard.case.testbeds import Testbed, told_testbed
+from benchyard.case.testbeds import Testbed
 from benchyard.core.errors import InputError
 from benchyard.core.model import Json
 from benchyard.suite.turn_records import Place
@@ -92,7 +92,7 @@ def _descriptions(client: SyncPrefectClient) -> Iterator[dict[str, Json]]:
 def _place(description: Mapping[str, Json]) -> Place:
     """Return a testbed as a place, which has the name of its worker."""
     queue = str(description.get("queue"))
-    return Place(str(description.get("name") or queue), told_testbed(description), queue)
+    return Place(str(description.get("name") or queue), Testbed.from_json(description), queue)
 
 
 def close_children(flow: Flow[..., Any], flow_run: FlowRun, state: State[Any]) -> None:  # noqa: ARG001

@@ -21,7 +21,7 @@ from prefect.deployments import run_deployment
 
 from benchyard.run.interrupts import two_stage_ctrl_c
 from benchyard.run.ordering import LONGEST, SHARE
-from benchyard.suite.course import End, SuiteCourse, Taken, known_places
+from benchyard.suite.course import End, SuiteCourse, Taken
 from benchyard.suite.plan import done_since
 from benchyard.suite.request import SuiteRequest
 from benchyard.suite.turn_records import Place
@@ -112,7 +112,7 @@ class _Dispatcher:
             place for place, since in self._offline_since.items() if now - since >= GONE_SECONDS
         ]
         course.give_up_on(gone, self._online)
-        while taken := course.take(known_places(course, self._online)):
+        while taken := course.take(course.known_places(self._online)):
             try:
                 self._submit(taken)
             except BaseException:

@@ -45,6 +45,14 @@ class Testbed:
         """Return it as the lab keeps it."""
         return {**asdict(self), "tags": [*self.tags]}
 
+    @classmethod
+    def from_json(cls, document: Mapping[str, Json]) -> "Testbed":
+        """Read what a testbed tells of itself; nothing is known if it tells something else."""
+        try:
+            return read_as(cls, document)
+        except ValueError:
+            return cls("")
+
 
 def this_testbed() -> Testbed:
     """Return what this host is; its tags are those that the worker was started with."""
@@ -69,14 +77,6 @@ def _cores(host: Host) -> int:
 def _memory(host: Host) -> int | None:
     known = (meminfo(host).get("MemTotal"), memory_limit(host))
     return min((one for one in known if one is not None), default=None)
-
-
-def told_testbed(told: Mapping[str, Json]) -> Testbed:
-    """Return what a testbed told of itself; nothing is known of one that tells it otherwise."""
-    try:
-        return read_as(Testbed, told)
-    except ValueError:
-        return Testbed("")
 
 
 def unmet(requires: Requires, testbed: Testbed) -> list[str]:

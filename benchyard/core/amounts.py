@@ -24,7 +24,7 @@ _UNITS = {
 _SMALL = {"p": -12, "n": -9, "u": -6, "µ": -6, "μ": -6, "m": -3, "": 0}
 _LARGE = {"": 0, "k": 3, "K": 3, "M": 6, "G": 9, "T": 12, "P": 15}
 #: Units that programs print, to their size in base units: s, B, bit, Hz, J, W, 1. A KB is 1,000 B.
-UNITS = {
+_PRINTED = {
     f"{prefix}{unit}": Decimal(10) ** power
     for units, powers in (
         (("s", "sec"), _SMALL),
@@ -108,13 +108,18 @@ def parse_length(text: str) -> timedelta:
     return float(found[1]) * _UNITS[found[2]]
 
 
-def unit_size(unit: str) -> Decimal | None:
-    """Return the size of a printed unit such as ``ms`` or ``MiB/s`` in base units; None if unknown.
+def unit_size(unit: str) -> Decimal:
+    """Return the size of a printed unit such as ``ms`` or ``MiB/s`` in base units.
 
     What follows a slash is not converted: a second, an operation.
+
+    Raises:
+        InputError: If the unit is unknown.
     """
     amount, _, per = unit.partition("/")
-    return UNITS.get(amount) if per in ("", "s", "sec", "op", "iter", "req") else None
+    if amount in _PRINTED and per in ("", "s", "sec", "op", "iter", "req"):
+        return _PRINTED[amount]
+    raise InputError(f"'{quote(unit)}' is no known unit; known: {', '.join(_PRINTED)}")
 
 
 def parse_inches(text: str) -> float:

@@ -77,14 +77,6 @@ def sync_file(path: Path) -> None:
         os.close(descriptor)
 
 
-def sync_tree(folder: Path) -> None:
-    """Sync every file and folder below ``folder`` to disk."""
-    for file in files_below(folder):
-        sync_file(file)
-    for parent, _, _ in os.walk(folder):
-        sync_folder(Path(parent))
-
-
 def files_below(folder: Path) -> Iterator[Path]:
     """Yield the regular files below ``folder`` in sorted order; links are not followed."""
     for parent, folders, files in os.walk(folder):

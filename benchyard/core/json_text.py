@@ -7,13 +7,10 @@ texts, and integers of any size, are Python's business. Of a dataclass what has 
 members that it does not have are ignored: a later version may write them.
 """
 
-import gc
 import json
 import math
-import sys
 from contextlib import suppress
 from datetime import MAXYEAR, MINYEAR, datetime
-from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any, TypeVar
 
 import orjson
@@ -75,26 +72,6 @@ def _finite(value: Json) -> Json:
 
 def _refuse(constant: str) -> Any:
     raise ValueError(f"{constant} is no number that a document may hold")
-
-
-_SHARED = (type, ModuleType, FunctionType, BuiltinFunctionType)
-
-
-def memory_of(value: Any) -> int:
-    """Return the bytes of a value and of all that it refers to, each counted once.
-
-    Classes, modules and functions do not count. It takes about as long as a copy would.
-    """
-    seen: set[int] = set()
-    level = [value]
-    total = 0
-    while level:
-        new = {id(one): one for one in level if id(one) not in seen}
-        seen.update(new)
-        counted = [one for one in new.values() if not isinstance(one, _SHARED)]
-        total += sum(map(sys.getsizeof, counted))
-        level = gc.get_referents(*counted)
-    return total
 
 
 T = TypeVar("T")

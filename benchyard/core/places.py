@@ -38,8 +38,3 @@ def spool_of(sink: str) -> Path:
 def archive_of(sink: str) -> Path:
     """Return the folder that documents go to after a sink has confirmed them."""
     return home() / "archive" / sink
-
-
-def local_store() -> Path:
-    """Return the file of the local store."""
-    return home() / "results.sqlite"

@@ -13,9 +13,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import cast
-from urllib.parse import urlsplit
-
-import psutil
 
 from benchyard.core.clock import cpu_ns, seconds
 from benchyard.core.errors import MeasurementError
@@ -31,8 +28,6 @@ from benchyard.host.sampler.rows import Boundary, StepSpan
 from benchyard.process.launching import launcher_pid
 from benchyard.process.usage import Owned, Stop, stops_since
 from benchyard.results.folders import RAW_FILE
-
-_LOOPBACK = ("localhost", "127.0.0.1", "::1", "0.0.0.0", "::")  # noqa: S104 - nothing is bound
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,23 +93,6 @@ def used_by_lab(start: HarnessReading, end: HarnessReading) -> dict[str, float |
 def lab_cpu_s(harness: Metrics) -> float:
     """Return the CPU seconds of all the lab's processes, as far as they are known."""
     return sum(v for name, v in harness.items() if name.endswith("_cpu_s") and v is not None)
-
-
-def listener_at(url: str) -> int | None:
-    """Return the process on this host that listens where ``url`` points; None if there is none.
-
-    Without root, processes of other users are not seen.
-    """
-    try:
-        parts = urlsplit(url)
-        port = parts.port or (443 if parts.scheme == "https" else 80)
-        if parts.hostname not in _LOOPBACK:
-            return None
-        sockets = psutil.net_connections("tcp")
-    except (ValueError, OSError, psutil.Error):
-        return None
-    listening = (s for s in sockets if s.status == psutil.CONN_LISTEN and s.pid)
-    return next((s.pid for s in listening if tuple(s.laddr)[1:2] == (port,)), None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -281,11 +281,6 @@ _LITERAL = re.compile(
 )
 
 
-def write_message(message: Mapping[str, Json]) -> str:
-    """Return a message as one text that ``read_message`` turns back into the same."""
-    return ",".join(message_pairs(message))
-
-
 def message_pairs(message: Mapping[str, Json]) -> list[str]:
     """Return each ``k=v`` of a message."""
     return [f"{_escaped(name)}={_written(value)}" for name, value in message.items()]

@@ -238,11 +238,6 @@ def data_document(
     return {**body, "digest": _digest(body)}
 
 
-def in_script(document: JsonObject) -> str:
-    """Write the document so that nothing in it ends the ``script`` element, or begins another."""
-    return json.dumps(document, separators=(",", ":")).replace("<", "\\u003c")
-
-
 def _digest(body: Mapping[str, Json]) -> str:
     text = json.dumps(body, sort_keys=True, separators=(",", ":"))
     return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"

@@ -8,7 +8,14 @@ from contextlib import suppress
 from pathlib import Path
 
 from benchyard.core.clock import now
-from benchyard.core.files import remove_tree, shown, sync_folder, sync_tree, write_atomically
+from benchyard.core.files import (
+    files_below,
+    remove_tree,
+    shown,
+    sync_file,
+    sync_folder,
+    write_atomically,
+)
 from benchyard.core.model import Case, Json, folder_of, point_suffix
 from benchyard.results.folders import (
     DONE,
@@ -168,7 +175,7 @@ def _is_empty(folder: Path) -> bool:
 def finish_run(folder: Path, say: Say = lambda _text: None) -> None:
     """Write the checkpoint, last of all, after everything before it is on disk."""
     remove_work(folder)
-    sync_tree(folder)
+    _sync_tree(folder)
     write_atomically(folder / DONE, now() + "\n")
     sync_folder(folder.parent)
     _clear(_replaced(folder), (), say)
@@ -187,6 +194,14 @@ def restore_replaced(results: Path, say: Say = lambda _text: None) -> list[int]:
             folder.rename(run)
             restored.append(RunFolder(run).number)
     return restored
+
+
+def _sync_tree(folder: Path) -> None:
+    """Sync every file and folder below ``folder`` to disk."""
+    for file in files_below(folder):
+        sync_file(file)
+    for parent, _, _ in os.walk(folder):
+        sync_folder(Path(parent))
 
 
 def replaced_runs(results: Path) -> list[Path]:

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from sys import float_info
-from typing import Any, TypeGuard, cast
+from typing import TypeGuard, cast
 
 from benchyard.core.model import Json, JsonObject, Outcome
 from benchyard.core.quantity import plural
@@ -15,28 +15,6 @@ from benchyard.statistics import describe, median
 SUSPECT = "suspect"
 NO_DURATION = "no_duration"
 UNFINISHED_RUN = "unfinished_run"
-
-
-#: Share by which a program's own time differs from its step's before it is shown beside it.
-_WORTH_SHOWING = 0.01
-
-
-def own_time(metrics: Mapping[str, Any]) -> float | None:
-    """Return the median of ``run_s``, a program's own time, where it is not nearly the step's.
-
-    Args:
-        metrics: Of a step, as in ``summary.json``.
-    """
-    own, whole = (_median_of(metrics, name) for name in ("run_s", "duration_s"))
-    if own is None or whole is None or abs(whole - own) <= _WORTH_SHOWING * whole:
-        return None
-    return own
-
-
-def _median_of(metrics: Mapping[str, Any], name: str) -> float | None:
-    described: dict[str, Any] = metrics.get(name) or {}
-    statistics: dict[str, Any] = described.get("statistics") or {}
-    return statistics.get("median")
 
 
 def left_out_because(step: StepRecord, *, include_suspect: bool) -> str | None:

@@ -89,10 +89,3 @@ def rest_after(took: float, cooldown: float | None) -> float:
         cooldown: A fixed rest in seconds; None is automatic, in proportion to the run.
     """
     return min(SHARE * took, LONGEST) if cooldown is None else cooldown
-
-
-def without_rest(whole: float, cooldown: float | None) -> float:
-    """Return the length of a run that took so long together with the rest after it (s)."""
-    if cooldown is None:
-        return max(whole / (1 + SHARE), whole - LONGEST)
-    return max(0.0, whole - cooldown)

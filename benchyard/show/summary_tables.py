@@ -11,7 +11,6 @@ from benchyard.analysis.comparison.samples import DURATION
 from benchyard.core.quantity import amount, number
 from benchyard.core.table import BYTES, LONG, NUMBER, SECONDS, SHARE, Cell, Column, Table, Value
 from benchyard.core.wording import in_short, quote
-from benchyard.results.summary_metrics import own_time
 from benchyard.results.trust import BUSY
 from benchyard.show.export.columns import Metrics, refuse_unknown
 
@@ -19,6 +18,8 @@ Document = Mapping[str, Any]
 CPU = "resource_cpu_s"
 #: What tells the memory's peak; a control group tells the better one of the two.
 MEMORY = ("resource_memory_peak_bytes", "resource_process_peak_rss_bytes")
+#: Share by which a program's own time differs from its step's before it is shown beside it.
+_WORTH_SHOWING = 0.01
 
 
 def metrics_of(step: Document) -> Mapping[str, Document]:
@@ -83,7 +84,11 @@ class _Figures:
         return self.amount(max(median - low, high - median))
 
     def own(self) -> float | None:
-        return own_time(metrics_of(self.step)) if self.metric == DURATION else None
+        """Return the program's own time (s) where it is not nearly the step's."""
+        own, whole = self.median_of("run_s"), self.median_of(DURATION)
+        if self.metric != DURATION or own is None or whole is None:
+            return None
+        return own if abs(whole - own) > _WORTH_SHOWING * whole else None
 
     def median_of(self, *names: str) -> float | None:
         medians = (statistics_of(self.step, name).get("median") for name in names)

@@ -12,7 +12,7 @@ from enum import StrEnum
 from benchyard.core.clock import now
 from benchyard.core.model import Requires
 from benchyard.core.quantity import amount, duration
-from benchyard.run.ordering import Turn, cooldown_of, rest_after, without_rest
+from benchyard.run.ordering import LONGEST, SHARE, Turn, cooldown_of, rest_after
 from benchyard.suite.plan import ChosenCase
 from benchyard.suite.request import SuiteRequest
 from benchyard.suite.turn_records import (
@@ -307,13 +307,18 @@ class SuiteCourse:
         spent = 0.0 if taken.started_s is None else self._monotonic() - taken.started_s
         return max(0.0, taken.seconds - spent)
 
+    def known_places(self, places: Sequence[Place]) -> list[Place]:
+        """Return places with what is outstanding on their hosts."""
+        return [self._busy(place) for place in places]
 
-def known_places(course: SuiteCourse, places: Sequence[Place]) -> list[Place]:
-    """Return places with what a course has outstanding on their hosts."""
-    return [_busy(course, place) for place in places]
+    def _busy(self, place: Place) -> Place:
+        there = [taken for taken in self.under_way if taken.place.host == place.host]
+        seconds = sum(map(self.remaining, there))
+        return replace(place, outstanding=len(there), seconds=seconds)
 
 
-def _busy(course: SuiteCourse, place: Place) -> Place:
-    there = [taken for taken in course.under_way if taken.place.host == place.host]
-    seconds = sum(course.remaining(taken) for taken in there)
-    return replace(place, outstanding=len(there), seconds=seconds)
+def without_rest(whole: float, cooldown: float | None) -> float:
+    """Return the length of a run that took so long together with the rest after it (s)."""
+    if cooldown is None:
+        return max(whole / (1 + SHARE), whole - LONGEST)
+    return max(0.0, whole - cooldown)

@@ -172,10 +172,10 @@ class CaseReport:
             looked = replace(looked, regressions=worse, page="", before=None)
         return json.dumps(asdict(replace(self, looked=looked)))
 
-
-def report_of(text: object) -> CaseReport | None:
-    """Read a report; None if there is none that can be read."""
-    try:
-        return read_as(CaseReport, decoded(str(text).encode()))
-    except ValueError:
-        return None
+    @classmethod
+    def from_text(cls, text: object) -> "CaseReport | None":
+        """Read a report; None if there is none that can be read."""
+        try:
+            return read_as(cls, decoded(str(text).encode()))
+        except ValueError:
+            return None

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from benchyard.core.errors import SIGNALLED, CommandFailedError
 from benchyard.core.model import JsonObject
-from benchyard.host.counters.lives import Sight, cpu_folder
+from benchyard.host.counters.lives import Sight
 from benchyard.process.cgroups import Cgroup
 from benchyard.process.labels import CHILD, kill_labelled
 from benchyard.process.usage import Life
@@ -212,7 +212,7 @@ class ContainerSet:
             raise container.over()
         group = container.group
         killed = oom_kills(group)
-        folder = cpu_folder(group) if group else None
+        folder = group and (group.folders.get("cpuacct") or group.folders.get(""))
         sight = Sight(folder, is_alone=False) if call.is_watched else None
         life, pid = None, None
         try:

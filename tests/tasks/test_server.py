@@ -1,12 +1,14 @@
 """How long a server that is away is waited for."""
 
+import os
+import socket
 from unittest.mock import Mock
 
 import pytest
 from prefect.settings import PREFECT_API_URL, temporary_settings
 
 from tasks import server
-from tasks.server import answers, wait_for_server
+from tasks.server import answers, listener_at, wait_for_server
 
 
 @pytest.mark.parametrize(
@@ -35,3 +37,15 @@ def test_how_long_a_server_is_waited_for(
 def test_nobody_at_the_address_is_no_answer() -> None:
     with temporary_settings({PREFECT_API_URL: "http://127.0.0.1:9/api"}):
         assert not answers()
+
+
+def test_finds_who_listens() -> None:
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        server.listen()
+        port = server.getsockname()[1]
+        assert listener_at(f"http://127.0.0.1:{port}/api") == os.getpid()
+        assert listener_at(f"http://localhost:{port}") == os.getpid()
+    gone, elsewhere = f"http://127.0.0.1:{port}/api", "http://lab.example:4200/api"
+    for url in (gone, elsewhere, "", "nonsense", "http://127.0.0.1:99999/"):
+        assert listener_at(url) is None

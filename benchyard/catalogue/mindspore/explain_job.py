@@ -5,15 +5,18 @@ several tries; only the newest, by the number in its name, is read, as in MindIn
 they would mix samples of different models under one number.
 """
 
+import gc
 import math
 import os
+import sys
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, repeat, zip_longest
 from pathlib import Path
-from typing import IO, Literal, TypeAlias
+from types import BuiltinFunctionType, FunctionType, ModuleType
+from typing import IO, Any, Literal, TypeAlias
 
 from benchyard.catalogue.mindspore.messages import (
     Explain,
@@ -28,7 +31,6 @@ from benchyard.catalogue.mindspore.messages import (
 from benchyard.catalogue.mindspore.summaries import LAST_SECOND, Progress, files_in, records
 from benchyard.core.errors import InputError, RecordError
 from benchyard.core.files import opened
-from benchyard.core.json_text import memory_of
 from benchyard.traces.protobuf import WireError
 
 #: Below it, a label counts as not predicted. Source: ExplainLoader of MindInsight.
@@ -40,6 +42,7 @@ _LONGEST_BYTES = 8 * 2**20
 _TAIL_BYTES = 16
 _Figures: TypeAlias = tuple[float | None, float | None, tuple[float, float] | None]
 _NO_FIGURES: _Figures = (None, None, None)
+_SHARED = (type, ModuleType, FunctionType, BuiltinFunctionType)
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,6 +215,23 @@ class ExplainJob(Progress):
                 self.samples[number] = replace(known, saliency=maps, occlusions=occlusions)
             self.samples[number].add(event)
         self.size_bytes += memory_of((event.metadata, event.scores, about))
+
+
+def memory_of(value: Any) -> int:
+    """Return the bytes of a value and of all that it refers to, each counted once.
+
+    Classes, modules and functions do not count. It takes about as long as a copy would.
+    """
+    seen: set[int] = set()
+    level = [value]
+    total = 0
+    while level:
+        new = {id(one): one for one in level if id(one) not in seen}
+        seen.update(new)
+        counted = [one for one in new.values() if not isinstance(one, _SHARED)]
+        total += sum(map(sys.getsizeof, counted))
+        level = gc.get_referents(*counted)
+    return total
 
 
 def read_job(folder: Path, before: ExplainJob | None = None) -> ExplainJob:

@@ -34,7 +34,7 @@ from benchyard.host.counters.groups import FILES, ControlGroup, GroupReading, am
 from benchyard.host.counters.kernel import KernelFile, Traffic, read_network, read_once
 from benchyard.host.counters.parsing import pressure
 from benchyard.host.counters.process_events import ProcessEvents
-from benchyard.process.cgroups import Cgroup, cgroup_of
+from benchyard.process.cgroups import cgroup_of
 from benchyard.process.usage import MOST_ERROR, LifeSpan
 
 #: What a runtime's own process is called, until it executes the program.
@@ -313,8 +313,3 @@ class _Interfaces:
         finally:
             self._file.close()
         return self._start, last
-
-
-def cpu_folder(group: Cgroup) -> Path | None:
-    """Return a group's folder in the hierarchy that counts CPU time."""
-    return group.folders.get("cpuacct") or group.folders.get("")

@@ -4,6 +4,7 @@ The same results give the same file, byte for byte: it has no date of its own ma
 ``SOURCE_DATE_EPOCH`` gives one (https://reproducible-builds.org/specs/source-date-epoch/).
 """
 
+import json
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -17,9 +18,9 @@ from benchyard import __version__
 from benchyard.analysis.comparison.run_sets import RunSet
 from benchyard.analysis.comparison.verdicts import ALL_METRICS
 from benchyard.core.errors import InputError
+from benchyard.core.model import JsonObject
 from benchyard.core.quantity import amount, moment, plural
 from benchyard.core.wording import named_runs, printable
-from benchyard.results.excerpt import in_script
 from benchyard.results.record import RunRecord
 from benchyard.show.export.columns import Metrics
 from benchyard.web.report.cases import CasePart, patterns
@@ -165,6 +166,11 @@ def _made() -> str:
 
 
 # -- within the limit
+
+
+def in_script(document: JsonObject) -> str:
+    """Write a document so that nothing in it ends the ``script`` element, or begins another."""
+    return json.dumps(document, separators=(",", ":")).replace("<", "\\u003c")
 
 
 def _within_limit(

@@ -14,7 +14,6 @@ from benchyard.case.testbeds import (
     Testbed,
     refuse_unfit,
     this_testbed,
-    told_testbed,
     unmet,
 )
 from benchyard.core.errors import InputError
@@ -75,7 +74,7 @@ def test_an_engine_that_does_not_answer_is_none(
 
 
 def test_what_was_told_comes_back() -> None:
-    assert told_testbed(BED.to_json()) == BED
+    assert Testbed.from_json(BED.to_json()) == BED
 
 
 @pytest.mark.parametrize(
@@ -83,7 +82,7 @@ def test_what_was_told_comes_back() -> None:
     [{}, {"tags": "nvme", "cores": "8", "memory_bytes": None, "docker": "yes", "host": None}],
 )
 def test_what_cannot_be_understood_is_as_if_untold(told: dict[str, Any]) -> None:
-    assert told_testbed(told) == Testbed("")
+    assert Testbed.from_json(told) == Testbed("")
 
 
 def case(requires: Requires) -> Case:

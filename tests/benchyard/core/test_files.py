@@ -19,7 +19,6 @@ from benchyard.core.files import (
     inside,
     remove_tree,
     sha256,
-    sync_tree,
     write_atomically,
     write_json,
 )
@@ -157,14 +156,6 @@ def test_files_below_are_regular_files_in_order(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     found = [str(file.relative_to(tmp_path)) for file in files_below(tmp_path)]
     assert found == ["a", "c", "b/z", "b/a/x"]
-
-
-def test_a_tree_is_synced_past_links_and_pipes(tmp_path: Path) -> None:
-    (tmp_path / "sub").mkdir()
-    (tmp_path / "sub" / "a").touch()
-    (tmp_path / "link").symlink_to("nowhere")
-    os.mkfifo(tmp_path / "pipe")
-    sync_tree(tmp_path)
 
 
 def test_whatever_is_there_is_removed_and_no_link_followed(tmp_path: Path) -> None:

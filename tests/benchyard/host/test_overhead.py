@@ -1,12 +1,10 @@
 """What the lab burns is told apart by process, in nanoseconds, and a dead one is no error."""
 
-import os
-import socket
 import subprocess
 import sys
 
 from benchyard.host import measuring
-from benchyard.host.measuring import HarnessMeter, listener_at, used_by_lab
+from benchyard.host.measuring import HarnessMeter, used_by_lab
 
 
 def test_process_that_is_gone_or_came_later_is_null() -> None:
@@ -23,15 +21,3 @@ def test_process_that_is_gone_or_came_later_is_null() -> None:
         measuring.HarnessReading({}), measuring.HarnessReading({"server": 5_000_000_000})
     )
     assert late["server_cpu_s"] is None
-
-
-def test_finds_who_listens() -> None:
-    with socket.socket() as server:
-        server.bind(("127.0.0.1", 0))
-        server.listen()
-        port = server.getsockname()[1]
-        assert listener_at(f"http://127.0.0.1:{port}/api") == os.getpid()
-        assert listener_at(f"http://localhost:{port}") == os.getpid()
-    gone, elsewhere = f"http://127.0.0.1:{port}/api", "http://lab.example:4200/api"
-    for url in (gone, elsewhere, "", "nonsense", "http://127.0.0.1:99999/"):
-        assert listener_at(url) is None

@@ -14,12 +14,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from benchyard.core.places import local_store
 from benchyard.publish.archive import LocalArchive
 from benchyard.publish.compression import Compression
 from benchyard.publish.publisher import Manner, publish
 from benchyard.publish.sinks import open_sink
 from benchyard.publish.sinks.contract import Sink
+from benchyard.publish.sinks.local.store import file_of
 from benchyard.publish.sinks.sending import RetryPolicy
 from tests.benchyard.publish.fake_sinks import FolderSink
 
@@ -129,7 +129,7 @@ def at_random(folder: Path, seed: int) -> dict[str, Any]:
     codes = [os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]) for process in going]
     last = child(lambda: publisher(folder))
     codes.append(os.waitstatus_to_exitcode(os.waitpid(last, 0)[1]))
-    return {"killed": killed, "codes": codes, "store": str(local_store())}
+    return {"killed": killed, "codes": codes, "store": str(file_of(""))}
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from benchyard.core.places import local_store
+from benchyard.publish.sinks.local.store import file_of
 from benchyard.publish.testresults import parse
 from tests.benchyard.publish import killing
 from tests.benchyard.publish.conftest import names
@@ -91,7 +91,7 @@ def test_killed_at_random_moments(
 
 def entities() -> Counter[tuple[int, str]]:
     """Return what is in the local store: start and name of every entry."""
-    with closing(sqlite3.connect(local_store())) as connection:
+    with closing(sqlite3.connect(file_of(""))) as connection:
         found = connection.execute("SELECT start, entry FROM entries").fetchall()
     begun = datetime.fromtimestamp(1_700_000_000, UTC)
     return Counter(((datetime.fromisoformat(at) - begun).seconds, name) for at, name in found)

@@ -98,14 +98,19 @@ def test_only_our_own_names_are_restored(tmp_path: Path) -> None:
 def test_the_checkpoint_is_written_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = begin_run(tmp_path, 1)
     (folder / "run.json").write_text("x")
+    (folder / "link").symlink_to("nowhere")
+    os.mkfifo(folder / "pipe")
 
     def full(_: Path) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(layout, "sync_tree", full)
-    with pytest.raises(OSError, match="No space"):
-        finish_run(folder)
+    with monkeypatch.context() as patch:
+        patch.setattr(layout, "sync_file", full)
+        with pytest.raises(OSError, match="No space"):
+            finish_run(folder)
     assert not RunFolder(folder).is_done
+    finish_run(folder)
+    assert (folder / ".done").is_file(), "links and pipes are no hindrance"
 
 
 # -- removing

@@ -16,12 +16,12 @@ from benchyard.results.excerpt import (
     ReportSide,
     Run,
     data_document,
-    in_script,
     is_report,
     read_report,
 )
 from benchyard.results.excerpt import _digest as digest_of  # pyright: ignore[reportPrivateUsage]
 from benchyard.results.record import RunRecord
+from benchyard.web.report.document import in_script
 from tests.benchyard.analysis.comparison.conftest import runs
 
 DIGEST = "0" * 64

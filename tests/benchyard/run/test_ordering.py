@@ -11,8 +11,8 @@ from benchyard.run.ordering import (
     cooldown_of,
     rest_after,
     turns,
-    without_rest,
 )
+from benchyard.suite.course import without_rest
 
 WANTED = st.lists(st.sets(st.integers(1, 20), max_size=6).map(sorted), max_size=5)
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from benchyard.case.testbeds import Testbed
 from benchyard.core.model import Case, Requires
 from benchyard.run.ordering import Order, rest_after, turns
-from benchyard.suite.course import End, SuiteCourse, SuiteLimits, Taken, known_places
+from benchyard.suite.course import End, SuiteCourse, SuiteLimits, Taken
 from benchyard.suite.plan import ChosenCase
 from benchyard.suite.turn_records import MOST_OUTSTANDING, Place, with_room
 
@@ -48,7 +48,7 @@ class Simulation:
         free_at: dict[str, float] = {}
         ends: dict[int, tuple[float, float, Taken]] = {}
         while course.left or course.under_way:
-            while taken := course.take(known_places(course, self.places)):
+            while taken := course.take(course.known_places(self.places)):
                 host = taken.place.host
                 assert (
                     len([t for t in course.under_way if t.place.host == host]) <= MOST_OUTSTANDING

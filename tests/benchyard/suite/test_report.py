@@ -11,7 +11,7 @@ from benchyard.run.ordering import Turn
 from benchyard.suite.course import End, SuiteCourse, SuiteLimits
 from benchyard.suite.plan import ChosenCase
 from benchyard.suite.summary import Summary, summed, with_testbeds_comparisons
-from benchyard.suite.turn_records import CaseReport, Place, TurnFailure, report_of
+from benchyard.suite.turn_records import CaseReport, Place, TurnFailure
 
 WORSE = Regression("tpch", "load", "Load", "it fails")
 LOOKED = Looked((WORSE,), "1 regression", "the campaign of yesterday", p_values=(0.5, 1.0))
@@ -21,12 +21,12 @@ LOOKED = Looked((WORSE,), "1 regression", "the campaign of yesterday", p_values=
 def test_a_report_is_read_as_it_was_written(looked: Looked | None) -> None:
     report = CaseReport((1, 2), looked)
 
-    assert report_of(report.to_text()) == report
+    assert CaseReport.from_text(report.to_text()) == report
 
 
 @pytest.mark.parametrize("text", [None, 3, "", "{}", "[]", '{"runs": 1}', "\x00"])
 def test_what_is_no_report_is_none(text: object) -> None:
-    assert report_of(text) is None
+    assert CaseReport.from_text(text) is None
 
 
 def judged(*reports: CaseReport | None, end: End = End.DONE, runs: int = 1) -> Summary:
@@ -91,7 +91,7 @@ def test_a_step_that_fails_is_worse_whatever_else_is_compared() -> None:
 
 def test_a_failure_is_read_as_it_was_written() -> None:
     report = CaseReport((1,), None, TurnFailure("step load: exit 9", (4, 5)))
-    assert report_of(report.to_text()) == report
+    assert CaseReport.from_text(report.to_text()) == report
 
     (line,) = judged(report, end=End.FAILED, runs=5).lines
     assert (line.done, line.failed, line.left_out) == (1, 2, 2)

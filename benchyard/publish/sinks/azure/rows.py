@@ -22,7 +22,6 @@ from benchyard.results.events import (
     read_message,
     read_plain_message,
     unstamp,
-    write_message,
 )
 
 Row: TypeAlias = dict[str, str]
@@ -107,7 +106,7 @@ def fitting(message: Mapping[str, Json]) -> str:
     Long values end in ``…[cut]``; where that is not enough, ``cut`` tells how many members are
     missing at the end.
     """
-    text = write_message(message)
+    text = ",".join(message_pairs(message))
     if _length(text) <= _LONGEST:
         return text
     short = {cut(name, _LONGEST_NAME): _shortened(value) for name, value in message.items()}

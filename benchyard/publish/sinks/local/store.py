@@ -17,7 +17,7 @@ from pathlib import Path
 from benchyard.core import database
 from benchyard.core.errors import InputError, SinkUnavailableError
 from benchyard.core.files import shown
-from benchyard.core.places import local_store
+from benchyard.core.places import home
 from benchyard.publish.claims import make_folder
 
 #: Documents of a test whose timings lie together.
@@ -142,7 +142,7 @@ def moment_of(start: int) -> datetime:
 
 def file_of(detail: str) -> Path:
     """Return the file that ``local:DETAIL`` names; the usual one for an empty detail."""
-    return Path(detail).absolute() if detail else local_store()
+    return Path(detail).absolute() if detail else home() / "results.sqlite"
 
 
 @contextmanager

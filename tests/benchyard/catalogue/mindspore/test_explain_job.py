@@ -6,9 +6,8 @@ from unittest.mock import Mock
 import pytest
 
 from benchyard.catalogue.mindspore import explain_job
-from benchyard.catalogue.mindspore.explain_job import ExplainJob, read_job
+from benchyard.catalogue.mindspore.explain_job import ExplainJob, memory_of, read_job
 from benchyard.core.errors import RecordError
-from benchyard.core.json_text import memory_of
 from tests.benchyard.catalogue.mindspore.writing import (
     METADATA,
     event,
@@ -160,6 +159,7 @@ def test_too_many_samples_are_not_read(tmp_path: Path, monkeypatch: pytest.Monke
 
 def test_the_size_is_about_what_it_takes(tmp_path: Path) -> None:
     job = job_of(tmp_path, METADATA, *map(sample, range(200)))
+    assert memory_of([text := "x" * 10_000, text, {"again": (text,)}]) < memory_of([text]) + 1_000
     assert memory_of(job.samples) * 0.8 < job.size_bytes < memory_of(job.samples) * 2
 
 

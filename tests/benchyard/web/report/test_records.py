@@ -12,10 +12,10 @@ from benchyard.analysis.comparison.run_sets import RunSelection, RunSet
 from benchyard.analysis.comparison.sides import Places, read_sides
 from benchyard.analysis.comparison.verdicts import compare
 from benchyard.core.model import Json
-from benchyard.results.excerpt import in_script, read_report
+from benchyard.results.excerpt import read_report
 from benchyard.results.record import ErrorRecord, PhaseRecord, Repetition, RunRecord
 from benchyard.web.report.comparisons import ReportRequest
-from benchyard.web.report.document import report_of
+from benchyard.web.report.document import in_script, report_of
 from benchyard.web.report.records import records_of
 from tests.benchyard.analysis.comparison.conftest import failed, place, run, step, titled
 

@@ -4,9 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from benchyard.host.testbed import lock_file
 from tests import conftest
-from tests.conftest import HIDDEN, REQUIRE, eventually, missing, program
+from tests.conftest import HIDDEN, REQUIRE, missing, program
 
 TESTS = """
 import pytest
@@ -104,20 +103,6 @@ def test_what_is_hidden_must_be_skipped_and_nothing_else_may(
     result.stdout.fnmatch_lines([f"*needs nothing of {HIDDEN}, and yet: *module:no_such_module*"])
 
 
-@pytest.mark.slow
-def test_a_test_that_waits_for_ever_is_ended(nested: pytest.Pytester) -> None:
-    waits = (
-        "import threading\nimport pytest\n@pytest.fixture\ndef never(): threading.Event().wait()\n"
-    )
-    (nested.path / "test_some.py").write_text(f"{waits}def test_it(never): ...\n")
-    nested.makeini("[pytest]\ntimeout = 0.5\nmarkers =\n    requires(need): x\n    slow: x\n")
-
-    result = nested.runpytest_subprocess("test_some.py")
-
-    result.assert_outcomes(errors=1)
-    result.stdout.fnmatch_lines(["*Timeout (>0.5s) from pytest-timeout.*"])
-
-
 def test_every_test_has_a_limit_and_the_long_ones_more(request: pytest.FixtureRequest) -> None:
     assert float(request.config.getini("timeout")) == 300
     assert all(seconds > 300 for seconds in conftest.LIMITS.values())
@@ -128,24 +113,9 @@ def test_a_program_that_a_test_does_not_declare_is_refused() -> None:
         program("sh")
 
 
-@pytest.mark.requires("sh")
-def test_a_program_that_a_test_declares_has_a_path() -> None:
-    assert Path(program("sh")).is_file()
-
-
 def test_needs_say_why_they_are_not_met() -> None:
     assert missing("sh") is None
     assert missing("module:json") is None
     assert missing("no-such-program") == "there is no program 'no-such-program' on PATH"
     assert missing("module:nope") == "there is no Python module 'nope'"
     assert str(missing("image:no")).endswith("; build it: python tests/images/build.py no")
-
-
-def test_each_test_has_a_lock_of_its_own(isolated_lock: Path) -> None:
-    assert lock_file() == isolated_lock
-    assert not isolated_lock.exists()
-
-
-def test_a_condition_that_never_holds_is_given_up() -> None:
-    assert eventually(lambda: True)
-    assert not eventually(lambda: False, 0.01)

@@ -121,31 +121,6 @@ def test_what_is_no_exception_fails_the_run(
     assert not [line for line in lines if line.startswith("UNSTEADY")]
 
 
-def test_a_name_with_brackets_colons_and_spaces_is_found_again(verdict: Verdict) -> None:
-    before = """
-@pytest.mark.parametrize("of", ["a b", "x::y[z]", "ä/'"])
-def test_each(of):
-    flag = pathlib.Path(__file__).with_name("flag")
-    with flag.open("a", encoding="utf-8") as stream:
-        stream.write("x")
-    assert flag.stat().st_size > 3
-"""
-    code, lines = verdict(before=before)
-    assert code == 0, lines
-    assert lines[-1] == "3 passed, 3 of them unsteady"
-
-
-@pytest.mark.parametrize("when", ["setup", "teardown"])
-def test_a_fixture_that_is_unsteady_counts_as_its_test(verdict: Verdict, when: str) -> None:
-    body = UNSTEADY.format(name="fixture")
-    parts = (body, "    yield") if when == "setup" else ("    yield", body)
-    before = "@pytest.fixture\ndef some():\n" + "\n".join(parts)
-    before += "\ndef test_of_it(some): pass\n"
-    code, lines = verdict(before=before)
-    assert code == 0, lines
-    assert lines[-2:] == ["UNSTEADY: test_it.py::test_of_it", "1 passed, 1 of them unsteady"]
-
-
 @pytest.mark.parametrize("options", [(), SCOPE], ids=["alone", "workers"])
 def test_a_module_that_cannot_be_collected_is_not_tried_again(
     verdict: Verdict, options: tuple[str, ...]
@@ -153,13 +128,6 @@ def test_a_module_that_cannot_be_collected_is_not_tried_again(
     code, lines = verdict(*options, before="raise ValueError", a="")
     assert code == 1
     assert any("test_it.py: cannot be collected" in line for line in failed(lines))
-
-
-def test_an_error_inside_of_pytest_fails_the_run(verdict: Verdict, tmp_path: Path) -> None:
-    (tmp_path / "conftest.py").write_text("def pytest_runtest_call(): raise SystemExit(9)")
-    code, lines = verdict(a="", b="")
-    assert code == 1
-    assert failed(lines)
 
 
 def test_exit_codes_that_contradict_the_ledger_are_failures(tmp_path: Path) -> None:

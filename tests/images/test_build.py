@@ -1,18 +1,13 @@
 """What an image is called, what it stands on, and when it must be built anew."""
 
-import os
 import re
-import threading
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests.images import build
-from tests.images.build import BASE, FOLDER, HOST, PREFIX, BuildError
-
-#: The image that the stand-in for the engine fails to build.
-FAILS = "TEST_IMAGE_THAT_FAILS"
+from tests.images.build import FOLDER, HOST, PREFIX
 
 ONE = f"FROM {HOST}\nARG VERSION=1.2\nCOPY start /start\n"
 TWO = f"FROM {PREFIX}/one:1.2\nARG VERSION=3\n"
@@ -70,53 +65,3 @@ def test_a_key_changes_with_all_that_an_image_is_made_from(
 
 
 # -- building
-
-
-@pytest.fixture
-def engine(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Stand in for the engine; return the tags that it is asked to build, in order."""
-    asked: list[str] = []
-    lock = threading.Lock()
-
-    def docker_build(*arguments: str) -> None:
-        with lock:
-            asked.append(arguments[1])
-        if arguments[1] == os.environ.get(FAILS):
-            raise BuildError("it does not build")
-
-    def missing(_: str) -> str:
-        return "it is built anew"
-
-    def docker(*_: str) -> str:
-        return "\n"
-
-    monkeypatch.setattr(build, "_docker", docker)
-    monkeypatch.setattr(build, "missing", missing)
-    monkeypatch.setattr(build, "_docker_build", docker_build)
-    monkeypatch.setattr(build, "make_base", lambda: asked.append(BASE))
-    monkeypatch.setattr(build, "make_host", lambda: asked.append(HOST))
-    return asked
-
-
-def test_all_is_built_in_an_order_that_can_be(engine: list[str]) -> None:
-    build.build(["recorder", "redis"])
-
-    assert engine[:2] == [BASE, HOST]
-    assert sorted(engine[2:]) == sorted(map(build.reference, ("python", "recorder", "redis")))
-    assert engine.index(build.reference("python")) < engine.index(build.reference("recorder"))
-
-
-def test_one_that_fails_stops_only_what_stands_on_it(
-    engine: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv(FAILS, build.reference("python"))
-
-    with pytest.raises(BuildError) as caught:
-        build.build(["recorder", "redis"])
-
-    assert build.reference("redis") in engine
-    assert build.reference("recorder") not in engine
-    assert str(caught.value).splitlines() == [
-        "python: it does not build",
-        "recorder: not built, for want of what it stands on",
-    ]

@@ -2,7 +2,6 @@
 
 from datetime import date
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,8 +14,6 @@ from benchyard.analysis.failure_rates import (
     least_rate,
     most_rate,
     rates,
-    suiting,
-    troubled,
 )
 from tests.benchyard.analysis.conftest import MakeTry, step
 
@@ -37,11 +34,6 @@ def test_whole_run_is_out_of_all_tries(make_try: MakeTry) -> None:
     assert (whole.executions, len(whole.troubled), whole.outcomes) == (4, 1, {"no_end": 1})
 
 
-def test_of_one_step_the_newest_comes_first(make_try: MakeTry) -> None:
-    tries = [make_try(step("load", "no"), day=n, run=n + 1) for n in range(3)]
-    assert [one.run for one in troubled(by_fragility(executions(tries)))] == [3, 2, 1]
-
-
 @given(st.integers(1, 10_000), st.data())
 def test_ends_of_a_rate_lie_around_it_and_the_least_grows_with_evidence(
     of_all: int, data: st.DataObject
@@ -51,11 +43,6 @@ def test_ends_of_a_rate_lie_around_it_and_the_least_grows_with_evidence(
     assert least_rate(0, of_all) == 0.0
     if some:
         assert least_rate(some * 10, of_all * 10) > least_rate(some, of_all)
-
-
-def test_least_rate_is_wilsons() -> None:
-    """Worked example: 10 of 20 are 29.9 % at least."""
-    assert abs(least_rate(10, 20) - 0.2993) < 0.0001
 
 
 def test_days_without_anything_are_there_and_have_no_rate(make_try: MakeTry) -> None:
@@ -69,21 +56,9 @@ def test_days_without_anything_are_there_and_have_no_rate(make_try: MakeTry) -> 
     assert counts == [(2, 1, 3, 1, 0.5), (0, 0, 0, 0, None), (1, 0, 1, 0, 0.0)]
 
 
-def test_weeks_begin_on_mondays(make_try: MakeTry) -> None:
-    tries = [make_try(step("load"), day=day) for day in (0, 6, 7)]
-    found = rates(list(executions(tries)), WEEK)
-    assert [(day.day, one.executions) for day, one in found.items()] == [(2, 2), (9, 1)]
-
-
 def test_day_is_that_of_utc(make_try: MakeTry) -> None:
     (one,) = executions([make_try(step("load"), started_at="2026-11-03T01:00:00+03:00")])
     assert [*rates([one], DAY)] == [date(2026, 11, 2)]
-
-
-@pytest.mark.parametrize(("days", "every"), [(0, DAY), (20, DAY), (21, WEEK)])
-def test_long_times_are_told_by_the_week(make_try: MakeTry, days: int, every: str) -> None:
-    tries = [make_try(step("load")), make_try(step("load"), day=days)]
-    assert suiting(list(executions(tries))) == every
 
 
 def test_centuries_do_not_fill_the_screen(make_try: MakeTry) -> None:

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchyard.case.problems import Problem, json_path
-from benchyard.core.wording import hint, near_miss, printable, quote
+from benchyard.core.wording import hint, near_miss
 
 STEP_KEYS = ("@id", "name", "resource", "command", "parameters", "needs", "timeout", "retries")
 
@@ -46,11 +46,6 @@ def test_a_hint_does_not_list_hundreds() -> None:
     assert text.endswith("name019 and 480 more")
 
 
-def test_printable_keeps_what_can_be_printed() -> None:
-    assert printable("Grüße, 日本 → 😀") == "Grüße, 日本 → 😀"
-    assert printable("a\nb\x1b[31m\x00\u202e\udcff") == "a\\nb\\x1b[31m\\x00\\u202e\\udcff"
-
-
 @settings(deadline=None)
 @given(text=st.text(st.characters(), max_size=300))
 def test_every_problem_is_one_line_that_can_be_written(text: str) -> None:
@@ -58,15 +53,3 @@ def test_every_problem_is_one_line_that_can_be_written(text: str) -> None:
     said.encode()
     assert len(said.splitlines()) == 1
     assert "\x1b" not in said
-
-
-@settings(deadline=None)
-@given(value=st.text(st.characters()) | st.integers() | st.lists(st.text()) | st.none())
-def test_a_quoted_value_is_short_and_printable(value: object) -> None:
-    assert len(quote(value)) <= 60
-    assert quote(value).isprintable()
-
-
-def test_quote_writes_json() -> None:
-    assert quote([1, None, "é"]) == '[1, null, "é"]'
-    assert quote("x" * 100) == "x" * 59 + "…"

@@ -87,13 +87,6 @@ def test_a_row_is_an_execution_in_the_order_of_time(course: Course) -> None:
     assert float(rows[2]["wall_s"]) == course.executions[0][1].wall_s
 
 
-def test_markdown_keeps_its_columns(course: Course) -> None:
-    made = exports.markdown(course, ["loud"])
-    assert "| `odd\\|one` |" in made
-    assert "- 'odd|one' is 1.99 times faster than 'a|b 1' (99 %: 1.9" in made
-    assert made.endswith("- warning: loud\n")
-
-
 def test_the_table_tells_what_is_not_known(course: Course) -> None:
     assert table(course).rows[0][6] == "< 7 MB"
     assert table(course).rows[0][8] == "0 (6 times), 1 (6 times)"

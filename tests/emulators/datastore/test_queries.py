@@ -3,9 +3,9 @@
 from typing import Any
 
 import pytest
-from google.api_core.exceptions import FailedPrecondition, InvalidArgument, MethodNotImplemented
+from google.api_core.exceptions import FailedPrecondition, InvalidArgument
 
-from tests.emulators.datastore.conftest import compared, found, names, put, put_all, start
+from tests.emulators.datastore.conftest import compared, found, names, put_all, start
 from tests.emulators.datastore.fixture import Emulator
 
 T0 = compared("test", "=", "t0")
@@ -109,31 +109,6 @@ def test_what_no_index_answers_is_refused(
         found(client, kind, *filters, **query)
 
 
-@pytest.mark.parametrize(
-    ("filters", "query"),
-    [
-        ([T0], {"projection": ["test"]}),
-        ([], {"projection": ["test", "test"]}),
-        ([], {"projection": ["test", "start"], "distinct_on": ["test"], "order": ["start"]}),
-        ([], {"limit": -1}),
-    ],
-)
-def test_what_is_no_query_is_refused(
-    client: Any, filters: list[Any], query: dict[str, Any]
-) -> None:
-    with pytest.raises(InvalidArgument):
-        found(client, "Test", *filters, **query)
-
-
-def test_what_only_the_real_service_can_do_is_not_silently_left_out(ours: Emulator) -> None:
-    client = ours.client()
-    for query in ({"order": ["-__key__"]}, {"ancestor": client.key("Test", "a")}):
-        with pytest.raises(MethodNotImplemented, match="This server does not know"):
-            found(client, "Test", **query)
-    with pytest.raises(MethodNotImplemented, match="does not know offset"):
-        list(client.query(kind="Test").fetch(offset=1))
-
-
 def test_a_cursor_goes_on_where_a_page_ended(client: Any) -> None:
     query = client.query(kind="Test")
     first = query.fetch(limit=2)
@@ -142,14 +117,3 @@ def test_a_cursor_goes_on_where_a_page_ended(client: Any) -> None:
     assert names(list(rest)) == ["t0|4", "t1|1", "t1|3", "t1|5"]
     with pytest.raises(InvalidArgument, match="cursor"):
         list(client.query(kind="Entry").fetch(start_cursor=first.next_page_token))
-
-
-def test_types_sort_in_their_order(both: Emulator) -> None:
-    client = both.client()
-    in_order = {"number": 7, "time": start(0), "text": "a", "float": -1.5, "nan": float("nan")}
-    put_all(client, "V", {name: {"v": value} for name, value in in_order.items()})
-    put(client, "V", "absent", w=1)
-    assert names(found(client, "V", order=["v"])) == [*in_order]
-    assert names(found(client, "V", order=["-v"])) == [*in_order][::-1]
-    # A comparison reaches into the types behind.
-    assert names(found(client, "V", compared("v", ">=", -2.0))) == ["float", "nan"]

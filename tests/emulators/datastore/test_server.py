@@ -7,7 +7,6 @@ import sys
 import pytest
 
 from tests.emulators.datastore import server as program
-from tests.emulators.datastore.fixture import SWITCH, Emulator, running
 
 pytestmark = pytest.mark.slow
 
@@ -31,17 +30,3 @@ def test_it_tells_its_address_and_ends_when_told_or_with_its_starter(options: li
         else:
             child.send_signal(signal.SIGINT)
         assert child.wait(20) == 0
-
-
-def test_what_it_cannot_do_is_told_at_once(ours: Emulator) -> None:
-    port = ours.address.rpartition(":")[2]
-    for arguments in (("--port", port), ("--index", "/nowhere/index.yaml")):
-        with started(*arguments) as child:
-            assert child.wait(20) == 1
-
-
-def test_the_switch_brings_googles_emulator_if_installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(SWITCH, "gcloud")
-    monkeypatch.setenv("PATH", "/nowhere")
-    with pytest.raises(pytest.skip.Exception, match="is not installed"), running():
-        pass

@@ -4,9 +4,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from google.api_core.exceptions import AlreadyExists, InvalidArgument, MethodNotImplemented
+from google.api_core.exceptions import AlreadyExists, InvalidArgument
 
-from tests.emulators.datastore.conftest import found, names, put, put_all
+from tests.emulators.datastore.conftest import found
 from tests.emulators.datastore.fixture import Emulator, running
 
 Send = Callable[..., Any]
@@ -37,15 +37,6 @@ def send(ours: Emulator) -> Send:
     return lambda *mutations: commit(client, *mutations)
 
 
-def test_namespaces_are_apart(client: Any, both: Emulator) -> None:
-    other = both.client(namespace="other")
-    put(client, "Test", "a", test="t")
-    put(other, "Test", "b", test="t")
-    assert names(found(client, "Test")) == ["a"]
-    assert names(found(other, "Test")) == ["b"]
-    assert other.get(other.key("Test", "a")) is None
-
-
 def test_an_entity_is_inserted_once_and_in_no_transaction(client: Any) -> None:
     commit(client, {"insert": upsert()["upsert"]})
     with pytest.raises(AlreadyExists, match="entity already exists"):
@@ -54,22 +45,6 @@ def test_an_entity_is_inserted_once_and_in_no_transaction(client: Any) -> None:
         commit(client, upsert(), {"delete": upsert()["upsert"]["key"]})
     with pytest.raises(InvalidArgument, match="transactional commit requires a transaction"):
         commit(client, upsert(), mode="TRANSACTIONAL")
-
-
-def test_what_only_the_real_service_can_do_is_not_silently_done(send: Send) -> None:
-    with pytest.raises(MethodNotImplemented, match="This server does not know update"):
-        send({"update": {}})
-    with pytest.raises(MethodNotImplemented, match="does not know array_value"):
-        send(upsert(a={"array_value": {"values": [text(1)]}}))
-
-
-def test_what_just_fits_is_stored(send: Send) -> None:
-    fitting = [
-        upsert("indexed", a=text(1_500, indexed=True)),
-        upsert("unindexed", a=text(1_048_487)),
-        upsert("n" * 1_500),
-    ]
-    assert len(send(*fitting).mutation_results) == 3
 
 
 @pytest.mark.parametrize(
@@ -113,15 +88,3 @@ def test_more_than_five_hundred_mutations_are_refused_by_a_legacy_server_alone(s
         with pytest.raises(InvalidArgument, match="cannot write more than 500 entities"):
             commit(legacy.client(), *mutations)
         assert commit(legacy.client(), *mutations[:500])
-
-
-def test_look_ups_have_a_limit_and_stay_below_what_a_client_receives(ours: Emulator) -> None:
-    client = ours.client()
-    keys = [client.key("K", n + 1) for n in range(1_001)]
-    with pytest.raises(InvalidArgument, match="cannot get more than 1000 keys"):
-        client.get_multi(keys)
-    assert client.get_multi(keys[:1_000]) == []
-    put_all(client, "Test", {f"n{number}": {"info": "x" * 1_000_000} for number in range(6)})
-    large = [client.key("Test", f"n{number}") for number in range(6)]
-    assert sum(len(each["info"]) for each in client.get_multi(large)) == 6_000_000
-    assert len(found(client, "Test")) == 6

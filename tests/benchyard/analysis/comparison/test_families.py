@@ -6,16 +6,13 @@ from typing import Any
 
 import pytest
 
-from benchyard.analysis.comparison.document import document
-from benchyard.analysis.comparison.rows import Comparison, Row, Rule
-from benchyard.analysis.comparison.sample_size import make_plan
+from benchyard.analysis.comparison.rows import Comparison, Row
 from benchyard.analysis.comparison.tables import overall
 from benchyard.analysis.comparison.verdicts import judged_together
-from benchyard.analysis.comparison.wording import reason, summary, untold
+from benchyard.analysis.comparison.wording import summary
 from benchyard.results.record import RunRecord
-from benchyard.results.trust import Suspect
 from benchyard.statistics.comparison import Verdict
-from tests.benchyard.analysis.comparison.conftest import BASE, compared, run, run_set, step
+from tests.benchyard.analysis.comparison.conftest import BASE, compared, run, step
 
 EXPLAINING = tuple(f"host_{n}_s" for n in range(20))
 
@@ -52,22 +49,6 @@ def test_a_true_change_beside_twenty_that_explain_is_told_as_if_alone(more: Sequ
     assert all_of_them.regressions == 1
     every = compared(*sides, metrics=("*",))
     assert {one.verdict for one in every.rows} == {Verdict.CANNOT_TELL}
-
-
-def test_the_same_values_count_as_if_alone() -> None:
-    # Six trusted values are enough for one comparison, and not for 21.
-    def side(factor: float) -> list[RunRecord]:
-        times = [factor * value for value in BASE]
-        doubtful = beside(times, 1.0, suspect=("it swapped",))
-        return [*beside(times[:6]), *doubtful[6:]]
-
-    alone, all_of_them = (
-        compared(side(1), side(2), metrics=one, suspect=Suspect.AUTO)
-        for one in (("duration_s",), ("all",))
-    )
-    assert asked(all_of_them)[0].difference == alone.rows[0].difference
-    assert asked(all_of_them)[0].busy is alone.rows[0].busy is False
-    assert {row.busy for row in all_of_them.rows if row.explains} == {True}
 
 
 def test_what_explains_is_shown_and_is_neither_better_nor_worse() -> None:
@@ -119,24 +100,6 @@ def test_several_comparisons_keep_the_families_apart() -> None:
     for one in both:
         [row] = asked(one)
         assert row.judgement.p_value == pytest.approx(2 * row.difference.p_value)
-
-
-def test_few_runs_are_told_the_number_of_their_own_family() -> None:
-    made = compared(beside(BASE[:4]), beside([9 * v for v in BASE[:4]]), metrics=("all",))
-    alone = compared(beside(BASE[:4]), beside([9 * v for v in BASE[:4]]))
-    assert reason(asked(made)[0], made.family_of(asked(made)[0])) == reason(alone.rows[0], 1)
-    assert len(untold(made)) == 2
-    # What explains does not let a strict gate pass.
-    told: Any = document(made, ["one", "other"])
-    assert told["unjudged"]
-
-
-def test_a_plan_is_made_for_what_is_asked() -> None:
-    sets = {"tpch": run_set(beside(BASE))}
-    alone, beside_all = (
-        make_plan(sets, Rule(metrics=one), 0.02) for one in (("duration_s",), ("all",))
-    )
-    assert beside_all == alone
 
 
 @pytest.mark.slow

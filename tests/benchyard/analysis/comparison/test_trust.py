@@ -71,13 +71,6 @@ def test_the_verdict_the_figures_and_one_note_say_that_the_host_was_busy() -> No
     assert comparison_csv(made).count(',regression,"slower, on a busy host"') == 2
 
 
-def test_the_mark_is_at_the_side_that_it_is_about() -> None:
-    made = compared(disturbed(BASE, 0), disturbed(slower(BASE), 8))
-    (cells,) = table(made).texts()
-    assert "1.00 s" in cells
-    assert "1.50 s*" in cells
-
-
 def test_what_is_left_out_of_many_steps_is_told_once() -> None:
     many = [disturbed([*BASE, *BASE], 4, steps=3) for _ in range(2)]
     assert notes(compared(*many))[1:] == [

@@ -107,14 +107,6 @@ def test_a_comparison_has_a_test_for_each_step_and_metric() -> None:
     assert "cannot tell" in str(skipped.text)
 
 
-def test_a_step_that_fails_now_is_a_regression_of_a_comparison() -> None:
-    broken = [*scaled(1.0), run(9, failed("load"))]
-    root = xml(compared_checks(compared(scaled(1.0), broken)))
-    (failure,) = root.iter("failure")
-    assert failure.get("type") == "regression"
-    assert "step Load fails in 1 of 9 runs of the candidate" in str(failure.text)
-
-
 def test_two_steps_of_one_name_stay_two(tmp_path: Path) -> None:
     twice = run(1, step(1.0, index=1), step(2.0, name="again", index=2))
     alike = run(1, *(replace(one, name="Q") for one in twice.steps))

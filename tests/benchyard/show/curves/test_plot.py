@@ -5,16 +5,11 @@ from math import nan
 from xml.etree import ElementTree as ET
 
 import numpy as np
-import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from benchyard.core.model import Outcome
-from benchyard.show.axes import Axis, seconds
-from benchyard.show.curves.panels import Bar, Curves, Phase, read_curves
+from benchyard.show.curves.panels import Bar, Curves, Phase
 from benchyard.show.curves.plot import draw as drawing
 from benchyard.show.curves.thinning import ThinLine, ThinPanel
-from tests.benchyard.show.curves.conftest import MakeRun, host_rows, step
 
 SVG = "{http://www.w3.org/2000/svg}"
 AT = [0.5, 1.5, 2.5, 3.5]
@@ -47,13 +42,6 @@ def test_picture_names_steps_curves_and_axes() -> None:
     for text in ("words, run 1", "40 samples", "1 load", "2 ask", "CPU", "2 cores", "4 s"):
         assert text in found
     assert "host, at most 2 cores" in found
-
-
-def test_failed_attempt_has_another_colour() -> None:
-    fine = draw(curves(bar(1, 0, 2), panels=(cpu(1, 1, 1, 1),)))
-    bad = draw(curves(bar(1, 0, 2, outcome=Outcome.TIMED_OUT), panels=(cpu(1, 1, 1, 1),)))
-    assert "#f3b6ae" not in fine
-    assert "#f3b6ae" in bad
 
 
 def test_phases_have_a_band_of_their_own() -> None:
@@ -99,11 +87,6 @@ def test_names_cannot_break_out_of_their_text() -> None:
     made.encode()
 
 
-@given(st.text(), st.text())
-def test_any_name_makes_a_picture(title: str, name: str) -> None:
-    ET.fromstring(draw(curves(bar(1, 0, 4, name), title=title)).encode())  # noqa: S314
-
-
 def test_steps_side_by_side_have_lanes() -> None:
     rects = ET.fromstring(draw(curves(bar(1, 0, 3), bar(2, 1, 4), bar(3, 3, 4)))).iter(f"{SVG}g")  # noqa: S314
     tops = [one.find(f"{SVG}rect").get("y") for one in rects]  # pyright: ignore[reportOptionalMemberAccess]
@@ -116,21 +99,4 @@ def test_thousands_of_steps_do_not_make_it_large() -> None:
     assert len(draw(curves(*many))) < 120_000
 
 
-@pytest.mark.slow
-def test_curves_of_hours_fit_on_a_page(make_run: MakeRun) -> None:
-    rows = host_rows(600, cpu_user_system=1.3, disk_read_bytes=1e6, network_sent_bytes=5e5)
-    folder = make_run(rows, steps=[step(1, 0, 599)], length=600.0)
-    assert len(draw(read_curves(folder))) < 100_000
-
-
 # -- scales
-@pytest.mark.parametrize(
-    ("value", "text"), [(0.0, "0 s"), (1.5, "1.5 s"), (150.0, "2:30"), (7200.0, "2:00:00")]
-)
-def test_times_are_short(value: float, text: str) -> None:
-    assert seconds(value) == text
-
-
-def test_scale_of_nothing_is_a_point() -> None:
-    axis = Axis(0.0, 0.0, 5.0, 9.0)
-    assert (axis(0.0), axis.ticks()) == (5.0, [0.0])

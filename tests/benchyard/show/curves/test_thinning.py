@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchyard.results.samples import SampledSource, make_source
-from benchyard.show.curves.thinning import short, thinned
+from benchyard.show.curves.thinning import thinned
 
 LENGTHS = st.lists(st.floats(0.01, 3.0), min_size=3, max_size=60)
 
@@ -67,13 +67,3 @@ def test_sources_that_are_sampled_at_other_times_share_the_time() -> None:
     assert [line.name for line in thin.panels[0].lines] == ["host", "DB"]
     assert all(len(line.mean) == len(thin.at_s) for panel in thin.panels for line in panel.lines)
     assert thin.samples == 11
-
-
-def test_a_window_without_samples_is_empty() -> None:
-    thin = thinned([made([1.0] * 10, 1)], 50.0, 60.0, 5)
-    assert all(not np.isfinite(line.mean[1:]).any() for one in thin.panels for line in one.lines)
-
-
-@given(st.lists(st.floats(-1e12, 1e12)))
-def test_short_values_are_nearly_the_same(values: list[float]) -> None:
-    assert short(np.array(values)) == pytest.approx(values, rel=1e-4, abs=1e-12)

@@ -83,13 +83,6 @@ def test_a_parameter_has_a_column_for_each_value(write_run: WriteRun) -> None:
         tables(results, layout="sise")
 
 
-def test_more_points_than_a_page_is_wide_are_rows(write_run: WriteRun) -> None:
-    for threads in range(1, 6):
-        results = write_six(write_run, 1.0, point={"threads": threads})
-        [table] = tables(results)
-        assert len(table.rows) == (1 if threads < 5 else 5)
-
-
 def test_a_declared_unit_stands_in_tables_and_rows(write_run: WriteRun) -> None:
     declared: dict[str, Json] = {"metrics": {"rows_per_s": {"json": "rate", "unit": "rows/s"}}}
     made = attempt(repetition(1.0, values={"rows_per_s": 100}))
@@ -98,14 +91,6 @@ def test_a_declared_unit_stands_in_tables_and_rows(write_run: WriteRun) -> None:
     assert list(table.heads) == ["rows (rows/s)"]
     rows = tidy(sources(results), Choice(("rows_per_s",)), Tally()).only(("unit", "direction"))
     assert list(rows.read()) == [("rows/s", "larger is better")]
-
-
-def test_steps_that_are_called_otherwise_at_each_point_have_their_id(write_run: WriteRun) -> None:
-    write_run(1, took(1.0, name="sort 1"), point={"n": 1})
-    results = write_run(1, took(2.0, name="sort 2"), point={"n": 2})
-    [table] = tables(results)
-    assert figures(table) == [["s1", "1.00", "2.00"]]
-    assert table.note == "Median over 1 run, too few for an interval."
 
 
 def test_campaigns_of_the_points_of_a_matrix_do_not_mix(write_run: WriteRun) -> None:
@@ -129,13 +114,6 @@ def test_a_missing_figure_is_none_and_a_missing_interval_is_told(write_run: Writ
         "| sort | 1.0035 +0.0025 -0.0025 | 1.00 |",
         "| b | - | 2.00 |",
     ]
-
-
-def test_markdown_escapes_names(write_run: WriteRun) -> None:
-    results = write_run(1, took(1.0, name="<b>|*x*"), name="a|b")
-    made = markdown(tables(results))
-    assert made.startswith("**a\\|b**\n\n| step | duration (s) |\n| --- | ---: |\n")
-    assert "| \\<b\\>\\|\\*x\\* | 1.00 |" in made
 
 
 def test_the_summarized_form_has_what_the_summary_says(write_run: WriteRun) -> None:

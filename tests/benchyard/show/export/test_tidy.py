@@ -10,7 +10,7 @@ from benchyard.core.errors import InputError
 from benchyard.core.model import Json, Outcome
 from benchyard.results.record import StepRecord
 from benchyard.results.trust import Suspect
-from benchyard.show.export.columns import Cell, in_utc
+from benchyard.show.export.columns import Cell
 from benchyard.show.export.tidy import Choice, Tally, tidy
 from tests.benchyard.show.export.conftest import (
     FAILED,
@@ -156,19 +156,9 @@ def test_parameters_have_types_and_never_hide_a_column(write_run: WriteRun) -> N
     ]
 
 
-def test_names_are_one_line_of_printable_characters(write_run: WriteRun) -> None:
-    results = write_run(1, took(1.0, name='a\n"b"\u202e\ud800,'))
-    assert told(read(results), "step_name") == [('a\\n"b"\\u202e\\ud800,',)]
-
-
 def test_a_run_that_cannot_be_read_is_named(write_run: WriteRun, tmp_path: Path) -> None:
     results = write_run(1, took(1.0))
     (results / "run_1" / "run.json").write_text("{")
     with pytest.raises(InputError, match=r"no run to export.*\n.*run_1/run.json: not a readable"):
         read(results)
     assert sources(tmp_path / "case" / "nothing") == []
-
-
-@pytest.mark.parametrize("moment", [None, "", "yesterday", "0001-01-01T00:00:00+14:00"])
-def test_an_unknown_moment_is_null(moment: str | None) -> None:
-    assert in_utc(moment) is None

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from benchyard.core.wording import LONGEST, cell, code, inline
+from benchyard.core.wording import cell, code, inline
 from benchyard.show.pages.result import embedded, key_of, link
 
 HOSTILE = [
@@ -46,20 +46,6 @@ def test_backslashes_taken_off_the_text_is_itself(text: str) -> None:
     assert re.sub(r"\\(.)", r"\1", cell(text, 10_000)) == text
 
 
-@pytest.mark.parametrize("text", ["03-load", "tpch_sqlite", "2026-11-20 08:00:00+00:00", "1.5 s"])
-def test_plain_texts_stay_as_they_are(text: str) -> None:
-    assert cell(text) == text
-
-
-def test_long_texts_are_cut_off() -> None:
-    assert len(cell("x" * 5000)) == LONGEST
-    assert cell("abcdef", 3) == "ab…"
-
-
-def test_lines_become_one() -> None:
-    assert cell("  a\n\tb\r\n c ") == "a b c"
-
-
 def test_link_needs_an_address() -> None:
     assert link("bold-bat", "/runs/flow-run/5") == "[bold-bat](/runs/flow-run/5)"
     assert link("bold-bat", None) == "bold-bat"
@@ -86,16 +72,6 @@ def test_any_title_makes_a_key_that_prefect_takes(title: str) -> None:
 @example("", "-")
 def test_two_titles_never_share_a_key(one: str, other: str) -> None:
     assert (key_of("result", one) == key_of("result", other)) == (one == other)
-
-
-def test_title_that_looks_like_a_key_of_another_has_its_own() -> None:
-    assert key_of("result", "tpch-sqlite") == "result-tpch-sqlite"
-    made = key_of("result", "A").removeprefix("result-")
-    assert key_of("result", made) != key_of("result", "A")
-
-
-def test_kinds_never_meet() -> None:
-    assert key_of("retries", "table-a") != key_of("retry-table", "a")
 
 
 @pytest.mark.parametrize(

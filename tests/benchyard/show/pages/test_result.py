@@ -43,13 +43,6 @@ def test_a_programs_own_time_is_shown_where_it_is_not_the_steps() -> None:
         assert ("| 2.00 s | 1.90 s | 1 completed |" in page) is is_shown
 
 
-def test_page_tells_what_was_measured() -> None:
-    repositories = {"program x": {"commit": "0123456789" * 4, "changes": "none"}}
-    subject = {"host": "bench*1", "repositories": repositories}
-    page = result_page("words", summary(1.0) | {"subject": subject}, [], PLACE, None)
-    assert "- measured on bench\\*1, commit 0123456789\n" in page
-
-
 def test_page_says_where_and_why_before_the_numbers() -> None:
     error = ErrorRecord("CommandFailedError", "'sh' failed: exit code 9; on stderr: <b>refused")
     attempt = Attempt(1, WHEN, 0.0, 1.0, Outcome.FAILED, (), error)
@@ -63,13 +56,6 @@ def test_page_says_where_and_why_before_the_numbers() -> None:
     where = "run 4, flow run [words](/runs/flow-run/97aa7af2-52ce-4686-82e0-615de07efa2d)"
     told = f"- {where}, host bench1: step load: exit 9: \\<b\\>refused\n\n|"
     assert told in page
-
-
-def test_page_without_any_run_says_so() -> None:
-    page = result_page("words", {}, [1, 2], PLACE, None)
-    assert "0 runs done, runs 1-2 failed." in page
-    assert "|" not in page
-    assert "![" not in page
 
 
 def test_warnings_are_told_and_are_texts() -> None:
@@ -86,20 +72,8 @@ def test_thousands_of_steps_are_cut_off() -> None:
     assert len(page) < 100_000
 
 
-def test_names_are_texts() -> None:
-    page = result_page("<i>", summary(1.0, name="<img src=x>"), [], Path("/a`b"), None)
-    assert "\\<img src=x\\>" in page
-    assert "# \\<i\\>" in page
-    assert "`/a'b`" in page
-
-
 def test_rows_of_a_suite_are_escaped_and_rounded() -> None:
     rows = [{"case": "<b>", "done": 3, "seconds": 29.700000000000003, "why": None, "ok": True}]
     made = suite_table(rows)
     assert made == [{"case": "\\<b\\>", "done": 3, "seconds": "29.7", "why": "", "ok": "yes"}]
     json.dumps(made, allow_nan=False)
-
-
-def test_curves_of_another_run_are_not_called_the_median_ones() -> None:
-    page = result_page("words", summary(1.0) | {"median_run": None}, [], PLACE, (1, "<svg/>"))
-    assert "## Curves of run 1\n" in page

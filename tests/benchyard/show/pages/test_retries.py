@@ -8,7 +8,6 @@ from benchyard.results.attempts import RunAttempt
 from benchyard.show.pages.retries import retries_page, retries_rows
 from tests.benchyard.analysis.conftest import MakeTry, step
 
-FLOW = "97aa7af2-52ce-4686-82e0-615de07efa2d"
 
 
 def executed(*tries: RunAttempt) -> Sequence[StepTry]:
@@ -29,23 +28,6 @@ def test_page_counts_steps_days_and_hosts(make_try: MakeTry) -> None:
     assert "| 01-twice | words | 2 | ❌ 1 | 50 % |" in page
     assert "| 2026-11-02 | 2 | ❌ 1 | 50 % |" in page
     assert "##" not in retries_page([], "the lab")
-
-
-def test_row_tells_all_of_an_execution(make_try: MakeTry) -> None:
-    tried = make_try(step("load", "no *way*", "<b>"), flow_run={"id": FLOW, "name": "bold-bat"})
-    (row,) = retries_rows(executed(tried))
-    assert row == {
-        "Began (UTC)": "2026-11-02 12:00:00",
-        "Case": "words",
-        "Run": f"[1](/runs/flow-run/{FLOW})",
-        "Step": "01-load",
-        "Host": "quiet",
-        "Attempts": "3",
-        "Ended": "recovered",
-        "Took": "1.50 s",
-        "First error": "no \\*way\\*",
-        "Last error": "E: \\<b\\>",
-    }
 
 
 def test_page_and_table_are_bounded(make_try: MakeTry) -> None:
@@ -69,9 +51,3 @@ def test_hostile_names_are_texts_on_the_page(make_try: MakeTry) -> None:
     for text in (retries_page(found, evil), str(retries_rows(found))):
         assert "<img" not in text.replace("\\<img", "").replace("\\\\<img", "")
         assert "](javascript" not in text.replace("\\](javascript", "")
-
-
-def test_cell_that_stands_alone_begins_nothing(make_try: MakeTry) -> None:
-    (row,) = retries_rows(executed(make_try(step("load", "# no"), case="+ a")))
-    assert isinstance(row, dict)
-    assert (row["Case"], row["First error"]) == ("\\+ a", "\\# no")

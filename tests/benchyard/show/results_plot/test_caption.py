@@ -73,10 +73,3 @@ def test_the_reference_of_ratios_is_counted_too() -> None:
     caption = charted(sides(base, other), PlotKind.RATIO).caption
     assert caption[0].startswith("Points: ratios to a over 12 runs and 6 runs of the refer")
     assert "Left out: 1 suspect (Load [a])." in caption
-
-
-def test_names_are_escaped_and_shortened() -> None:
-    [_, sentence] = charted(sides(records({"a\u202eb" + "x" * 90: (1.0, 2.0)}))).caption
-    assert "\\u202e" in sentence
-    assert "…" in sentence
-    assert len(sentence) < 90

@@ -79,14 +79,6 @@ def test_a_parameter_of_numbers_is_lines() -> None:
     ]
 
 
-def test_lines_take_words_in_the_order_of_the_case() -> None:
-    chart = charted(matrix(version=["v10", "v9", "v2"]), PlotKind.LINES)
-    assert chart.parameter == "version"
-    assert [panel.rows for panel in chart.panels] == [("v10", "v9", "v2")]
-    assert [place[2] for place in places(chart)] == [0, 1, 2, 0, 1, 2]
-    assert not chart.log_parameter
-
-
 def test_other_parameters_are_colours_and_steps_panels() -> None:
     found = matrix(threads=[1, 2], system=["a", "b"], size=[1, 9])
     chart = charted(found, x="threads")
@@ -99,14 +91,6 @@ def test_other_parameters_are_colours_and_steps_panels() -> None:
         *("Load [system=a]", "Load [system=b]", "Ask [system=a]", "Ask [system=b]")
     ]
     assert len(places(split)) == 16
-
-
-def test_bars_of_one_parameter_in_colours_of_another() -> None:
-    found = matrix(threads=[1, 2], system=["a", "b"])
-    chart = charted(found, PlotKind.BARS, x="threads", series="system", steps=("load",))
-    assert chart.panels[0].rows == ("threads=1", "threads=2")
-    assert chart.series == ("system=a", "system=b")
-    assert chart.title == "tpch, Load"
 
 
 def test_the_title_is_what_all_have_in_common() -> None:

@@ -4,11 +4,8 @@ import time
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree as ET
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from benchyard.core.errors import InputError
 from benchyard.core.model import Json
@@ -95,12 +92,6 @@ def test_ratios_have_one_marked_on_a_logarithmic_axis() -> None:
     assert "time of b relative to a" in texts(drawing)
 
 
-def test_a_step_without_a_value_has_its_row() -> None:
-    disturbed = step(1.0, name="ask", index=2, suspect=["it swapped"])
-    made = [run(n, step(d), disturbed) for n, d in enumerate(SIX, 1)]
-    assert "no value" in texts(drawn(sides(made, suspect=Suspect.LEAVE_OUT)))
-
-
 @pytest.mark.parametrize("kind", list(PlotKind))
 def test_names_are_drawn_as_they_are(kind: PlotKind) -> None:
     steps = {EVIL: SIX, "_hidden": times(30.0)}
@@ -142,22 +133,6 @@ def test_a_panel_without_any_value_is_empty() -> None:
     drawn(found, PlotKind.ECDF, steps=("load",))
     alone = sides([run(1, *disturbed)], suspect=Suspect.LEAVE_OUT)
     assert len(dots(drawn(alone, PlotKind.ECDF, log=True))) == 1  # of the other panel
-
-
-def test_bars_on_a_logarithmic_axis_begin_at_its_low_end() -> None:
-    drawing = drawn(sides(records()), PlotKind.BARS, log=True)
-    bars = [one for one in drawing.shapes if isinstance(one, Box) and one.edge]
-    assert bars[0].x == bars[1].x
-    assert 0 < bars[0].width < bars[1].width
-
-
-@pytest.mark.slow
-@settings(max_examples=20, deadline=None)
-@given(st.text(min_size=1), st.text(min_size=1), st.text(min_size=1))
-def test_any_name_makes_a_picture(case: str, step_: str, value: str) -> None:
-    points = (value, f"{value}2")
-    found = sides(*(records({step_: SIX}, {"p": one}, name=case) for one in points))
-    ET.fromstring(drawn(found).svg().encode())  # noqa: S314 - our own
 
 
 @pytest.mark.slow

@@ -47,13 +47,6 @@ def test_every_value_lies_on_the_axis(values: list[float], log: bool) -> None:
     assert ticks == sorted(set(ticks))
 
 
-def test_numbers_are_round() -> None:
-    made = chart([0.0, 37.0], log=False)
-    assert axis_of(made, made.panels[0], 0, 1).ticks() == [0, 10, 20, 30]
-    made = chart([0.01, 3.0], log=True)
-    assert axis_of(made, made.panels[0], 0, 1).ticks() == [0.01, 0.1, 1.0]
-
-
 def test_series_differ_in_more_than_colour() -> None:
     looks = [SeriesLook(place) for place in range(24)]
     assert len({(look.colour, look.shape) for look in looks}) == 24

@@ -220,27 +220,8 @@ def test_time_is_utc_wherever_it_is_read(zone: str, monkeypatch: pytest.MonkeyPa
         time.tzset()
 
 
-@pytest.mark.parametrize(
-    ("keys", "count"),
-    [
-        (["1479497800", "1479497800.0", "1479497800.000000"], 1),
-        (["1479497800.272277", "1479497800.2722769"], 2),
-    ],
-    ids=["every-form", "nearly-the-same"],
-)
-def test_keys_are_numbers_of_seconds(keys: list[str], count: int) -> None:
-    pulls = [row(key, "a", "cascade:pull-start", "img=i") for key in keys]
-    assert len(only([*prepared("a"), *pulls]).of(PULL)) == count
-
-
 def test_the_name_that_2016_had_for_a_few_days_is_known() -> None:
     rows = without(prepared("a"), "shipyard:pull-start", "shipyard:pull-end")
     for at, event in ((10, "start"), (14.5, "end")):
         rows.append(row(START + at, "a", f"cascade:docker-run-pull-{event}"))
     assert only(rows).optional(Operation.CONTAINER) == 4.5
-
-
-def test_what_overlaps_has_its_time_once_in_the_bar() -> None:
-    # The container is pulled while the node is prepared; the original adds both up.
-    bar = only(prepared("a", registry=True)).segments()
-    assert list(map(sum, bar.values())) == pytest.approx([120.5 - 5 - 10.25, 10.25, 5.0, 1000.0])

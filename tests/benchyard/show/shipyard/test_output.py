@@ -2,13 +2,11 @@
 
 import json
 import re
-from itertools import pairwise
 from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
 
-from benchyard.show.drawing import Text
 from benchyard.show.shipyard.document import COLUMNS, dat, document
 from benchyard.show.shipyard.nodes import Graph
 from benchyard.show.shipyard.plot import graph_drawing
@@ -58,11 +56,6 @@ def test_what_is_unfinished_is_no_number_in_the_columns(torn: Graph) -> None:
     assert "nan" not in whole
     assert pulling == ["120.5", "0.0", "5.0", "1000.0", "nan", "9.50000", "5.25000", "8.00000"]
     assert young == ["nan", "0.0", "0.0", "nan", *["0.00000"] * 4]
-
-
-def test_names_with_spaces_stay_one_column() -> None:
-    [line] = dat(graph_of(prepared('my "node"\t1'))).splitlines()[1:]
-    assert line.split()[1] == "my_node_1"
 
 
 # -- the document
@@ -138,18 +131,3 @@ def test_what_is_unfinished_is_hatched_and_said(torn: Graph) -> None:
     svg = graph_drawing(torn, "pool").svg()
     assert "<pattern" in svg
     assert {"unfinished", "1 unfinished"} <= set(texts(svg))
-
-
-@pytest.mark.parametrize("nodes", [1, 100, 700])
-def test_labels_never_touch(nodes: int) -> None:
-    shapes = graph_drawing(graph_of(pool(nodes, 1)), "pool").shapes
-    places = [one.y for one in shapes if isinstance(one, Text) and one.text.startswith("tvm-")]
-    assert places
-    assert all(lower - upper > 6.0 for upper, lower in pairwise(places))
-
-
-def test_any_name_can_be_drawn() -> None:
-    rows = [
-        one for name in ("$x^2$", "節点", "a" * 300, "\x1b[31m", "<&>") for one in prepared(name)
-    ]
-    assert "$x^2$  first" in texts(graph_drawing(graph_of(rows), "$\\frac$").svg())

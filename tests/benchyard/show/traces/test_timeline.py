@@ -8,11 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchyard.core.errors import InputError
 from benchyard.core.model import Json
 from benchyard.show.drawing import Drawing
-from benchyard.show.themes import colour_of
-from benchyard.show.traces.timeline import timeline_drawing, unit_of
+from benchyard.show.traces.timeline import timeline_drawing
 from benchyard.show.traces.timeline_layout import (
     MOST_COUNTERS,
     MOST_LEVELS,
@@ -23,7 +21,7 @@ from benchyard.show.traces.timeline_layout import (
     thinned,
 )
 from benchyard.traces.building import TraceBuilder
-from benchyard.traces.model import Counter, Loss, Trace, Track
+from benchyard.traces.model import Counter, Loss, Trace
 
 PNG = b"\x89PNG\r\n\x1a\n"
 #: Track, start and duration.
@@ -93,11 +91,6 @@ def test_odd_names_are_texts_and_nothing_else(name: str) -> None:
     assert name in found or not name.startswith("$x")
 
 
-def test_nothing_is_refused() -> None:
-    with pytest.raises(InputError, match="no timeline"):
-        timeline_drawing(Trace([Track("p", "t")], [], TraceBuilder().trace().slices))
-
-
 @pytest.mark.parametrize("start", [0, -(2**61), 2**61])
 @pytest.mark.parametrize("length", [0, 1, 2_000, 10**6, 10**13, 2**61])
 def test_traces_of_any_length(start: int, length: int) -> None:
@@ -122,14 +115,6 @@ def test_a_picture_of_many_is_small_and_says_so() -> None:
     assert "others (19,998)" in found
     assert "of 60,000 instants, close ones of a name are one mark" in found
     assert len(drawing.svg()) < 500_000
-
-
-def test_colours_are_light_and_stay() -> None:
-    assert colour_of("load") == colour_of("load")
-    assert len({colour_of(f"step {n}") for n in range(200)}) > 190
-    for n in range(200):
-        red, green, blue = bytes.fromhex(colour_of(f"step {n}")[1:])
-        assert 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.4 * 255
 
 
 # -- what there is room for
@@ -212,11 +197,3 @@ def test_no_peak_of_a_curve_is_lost(points: list[tuple[int, int]]) -> None:
     assert (at[-1], kept[-1]) == (times[-1], values[-1])
     assert (np.diff(at) >= 0).all()
     assert len(at) <= 2 * 51
-
-
-@pytest.mark.parametrize(
-    ("length", "unit"),
-    [(500, "µs"), (10**6, "µs"), (10**8, "ms"), (10**10, "s"), (10**12, "min"), (10**14, "h")],
-)
-def test_the_axis_has_a_unit_that_suits(length: int, unit: str) -> None:
-    assert unit_of(length)[1] == unit

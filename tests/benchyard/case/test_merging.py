@@ -85,18 +85,6 @@ def test_two_problems_at_one_place_stay_two(tmp_path: Path) -> None:
     ]
 
 
-def test_a_single_point_is_not_named(tmp_path: Path) -> None:
-    [(_, message)] = told(tmp_path, {"n": ["x"]}, count="${matrix.n}")
-    assert message == "must be an integer, not a string"
-
-
-def test_names_of_points_are_made_printable_and_short(tmp_path: Path) -> None:
-    matrix = {"n": ["\x1b[2J" + "y" * 10_000, 1]}
-    [(_, message)] = told(tmp_path, matrix, count="${matrix.n}")
-    assert "\x1b" not in message
-    assert len(message) < 400
-
-
 SAID = st.tuples(st.sampled_from(["a", "b"]), st.sampled_from(["is v0", "is v1", "is bad"]))
 
 

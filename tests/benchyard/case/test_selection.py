@@ -119,10 +119,6 @@ def test_a_root_that_is_no_folder_is_an_error(root: Path, name: str) -> None:
         find_cases(root.parent / name, (), (), REGISTRY)
 
 
-def test_an_empty_root_has_no_cases(tmp_path: Path) -> None:
-    assert find_cases(tmp_path, (), (), REGISTRY) == []
-
-
 def test_a_root_may_be_a_glob_over_folders(
     root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -88,12 +88,6 @@ def test_the_lock_is_held_until_it_is_archived(lab: Lab) -> None:
     assert held == [None, None]
 
 
-def test_nothing_waits(lab: Lab) -> None:
-    lab.spool.rmdir()
-    assert lab.run() == PublishResult("fake")
-    assert not lab.to.folder.exists(), "nothing is made for nothing"
-
-
 def test_what_is_told_while_it_goes_on(lab: Lab) -> None:
     lab.fill("a.json", "b.json")
     lab.sink.before = Failing(DOWN, times=1)
@@ -319,15 +313,6 @@ def test_what_is_too_large_is_put_aside_unread_and_the_others_go_on(lab: Lab, en
     assert aside == [f"large.{ending}", f"large~2.{ending}"]
 
 
-def test_an_archived_file_of_another_size_is_not_read(lab: Lab) -> None:
-    lab.fill("a.json")
-    lab.to.folder.mkdir()
-    sparse(lab.to.folder / "a.json", 10 * 1024**3)
-    sparse(lab.to.folder / "a.json.zst", 10 * 1024**3)
-    assert lab.run().is_clean
-    assert "a~2.json" in names(lab.to.folder)
-
-
 # -- the archive
 
 
@@ -459,13 +444,6 @@ def test_what_another_publisher_took_meanwhile_is_elsewhere(lab: Lab) -> None:
     assert published(outcome) == ["a.json"]
     assert outcome.elsewhere == 2
     assert outcome.is_clean
-
-
-def test_a_name_that_is_no_unicode(lab: Lab) -> None:
-    name = os.fsdecode(b"\xff.json")
-    write(lab.spool / name, "{}")
-    assert published(lab.run()) == [name]
-    assert names(lab.to.folder) == [name]
 
 
 # -- stopping

@@ -8,11 +8,9 @@ from benchyard.results.metrics_csv import (
     COUNTERS,
     STATS_COLUMNS,
     SUMMARY_COLUMNS,
-    Row,
     StepSamples,
     stats_csv,
     summary_csv,
-    to_csv,
 )
 
 LEVELS = {"memory_ram": (5.0, 9.0), "memory_swap": (0, 0)}
@@ -75,14 +73,3 @@ def test_a_step_that_failed_is_shown_without_figures() -> None:
     assert (row["step"], row["duration"], row["cpu_user_diff"]) == ("1", "", "")
     assert parsed(stats_csv([step(1, None), step(2, 3.0)]))[0]["duration_values"] == "[3.0]"
     assert parsed(stats_csv([step(1, None)])) == []
-
-
-def test_sums_and_milliseconds_carry_no_binary_noise() -> None:
-    used = {"host_cpu_user_s": 0.1, "host_cpu_system_s": 0.2, "host_disk_busy_time_s": 1.001}
-    row = parsed(summary_csv([StepSamples("c", 1, 1, 1.0, used)]))[0]
-    assert (row["cpu_user_system_diff"], row["disk_busy_time_diff"]) == ("0.3", "1001.0")
-
-
-def test_what_is_missing_stays_empty_and_a_comma_is_quoted() -> None:
-    rows: list[Row] = [{"name": "1,2", "run": 1, "memory_ram": None}]
-    assert to_csv(("name", "run", "step", "memory_ram"), rows).splitlines()[1] == '"1,2",1,,'

@@ -44,11 +44,6 @@ def test_steps_after_each_other_are_all_on_it() -> None:
     assert (path.before_s, path.waited_s, path.after_s, path.beside) == (1, 10, 50, ())
 
 
-def test_of_parallel_steps_the_longest_is_on_it() -> None:
-    assert names(record((0, 10), (10, 20), (10, 40), (40, 50))) == "acd"
-    assert critical_path(record((0, 10), (10, 20), (10, 40), (40, 50))).beside == (2,)
-
-
 def test_it_goes_back_from_the_last_one_and_not_from_the_longest() -> None:
     assert names(record((0, 30), (0, 10), (11, 35))) == "bc"
 
@@ -85,8 +80,3 @@ def test_the_chain_is_one_in_time_and_comes_to_the_whole(spans: list[tuple[int, 
     total = sum(step.duration_s for step in path.steps) + path.waited_s + path.after_s
     assert total == pytest.approx(path.duration_s)
     assert len(path.steps) + len(path.beside) == len(spans)
-
-
-def test_a_record_shorter_than_its_steps_is_as_long_as_they_are() -> None:
-    path = critical_path(record((0, 10), length=4.0))
-    assert (path.duration_s, path.after_s, path.steps[0].share) == (10, 0, 1.0)

@@ -87,18 +87,3 @@ def test_paths_tell_equal_names_apart() -> None:
     assert set(profiled(trace, by_path=True).total_s) == {("main",), ("main", "a")}
     assert profiled(trace, by_path=True).values[Measure.SELF]["main", "a"] == pytest.approx(1e-8)
     assert profiled(trace).total_s["main",] == pytest.approx(1.5e-8)
-
-
-def test_shares_of_the_critical_path_are_compared() -> None:
-    one = [profiled(tree({"a": 9}), shares={"a": 0.5 + place / 1e3}) for place in range(20)]
-    two = [profiled(tree({"a": 9}), shares={"a": 0.7 + place / 1e3}) for place in range(20)]
-    (share,) = [x for x in differences(one, two) if x.measure is Measure.SHARE]
-    assert share.judgement.verdict is Verdict.CHANGE
-    assert share.difference.shift == pytest.approx(0.2)
-
-
-@pytest.mark.parametrize("count", [0, 1, 3])
-def test_too_few_traces_cannot_tell(count: int) -> None:
-    one = [profiled(tree({"a": 100}))] * count
-    two = [profiled(tree({"a": 900}))] * count
-    assert {x.judgement.verdict for x in differences(one, two)} <= {Verdict.CANNOT_TELL}

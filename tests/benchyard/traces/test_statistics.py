@@ -73,15 +73,6 @@ def test_paths_add_up_to_names_and_tracks_to_the_span(
         assert track.idle >= 0
 
 
-def test_a_path_is_told_from_the_outermost_on() -> None:
-    found = statistics_of(made([("a", "x", 0, 9), ("a", "y", 1, 5), ("a", "x", 2, 1)]))
-    paths = {found.path(int(which)): place for place, which in enumerate(found.by_path.which)}
-    assert row_of(found.by_path, paths["x", "y", "x"])["total"] == 1
-    assert row_of(found.by_path, paths["x", "y"])["self_time"] == 4
-    names = [str(found.names[int(which)]) for which in found.by_name.which]
-    assert row_of(found.by_name, names.index("x"))["total"] == 9
-
-
 def test_a_counter_is_weighed_by_time_and_knows_nothing_of_nothing() -> None:
     seen = np.array([2.0, np.nan, 4.0])
     counters = [

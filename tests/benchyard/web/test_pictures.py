@@ -79,21 +79,8 @@ def test_forms_and_queries_are_kept_apart(pages: Pages) -> None:
     assert pages.client.get("/some/a.svg?theme=pink").status_code == 422
 
 
-def test_on_dark_paper_text_is_light(pages: Pages) -> None:
-    text = pages.client.get("/some/a.svg?theme=dark").text
-    assert "#333333" not in text
-    light, dark = (_grey(pages.client.get(f"/some/a.png?theme={t}")) for t in ("light", "dark"))
-    assert light.getextrema()[1] == 255
-    assert dark.getpixel((0, 0)) < 40
-    assert dark.getextrema()[1] > 150
-
-
 def test_what_cannot_be_drawn_is_said_in_its_place(pages: Pages) -> None:
     answer = pages.client.get("/some/a.svg?step=none")
     assert answer.status_code == 422
     words = " ".join("".join(parsed(answer.text).itertext()).split())
     assert f"there is no step of {HOSTILE}" in words
-
-
-def _grey(answer: Any) -> Any:
-    return Image.open(io.BytesIO(answer.content)).convert("L")

@@ -286,10 +286,3 @@ def test_any_value_at_any_place_is_read_or_refused(place: Any, value: Any) -> No
 @given(st.binary() | st.text().map(str.encode))
 def test_any_bytes_are_refused(content: bytes) -> None:
     assert reason_against(content).startswith("it is no ")
-
-
-@given(st.integers(0, 400), st.binary(max_size=4))
-def test_damaged_documents_are_read_or_refused(at: int, damage: bytes) -> None:
-    content = json.dumps(document()).encode()
-    reason = reason_against(content[:at] + damage + content[at + len(damage) :])
-    assert "\n" not in reason

@@ -61,17 +61,6 @@ def test_resources_have_lines_of_their_own_and_the_host_is_none(make_run: MakeRu
     assert np.nanmax(panel(folder, "memory").lines[1].most) == 2000
 
 
-def test_only_the_busiest_resources_are_drawn(make_run: MakeRun) -> None:
-    rows = [owned(n / 10, "1", n * k, "", f"R{k}") for n in range(20) for k in range(9)]
-    folder = make_run(host_rows(2), rows, length=2.0)
-    names = [line.name for line in panel(folder, "CPU").lines]
-    assert names == ["R8", "R7", "R6", "R5", "R4"]
-
-
-def test_many_samples_are_few_points(make_run: MakeRun) -> None:
-    assert len(read_curves(make_run(host_rows(10)), points=7).at_s) == 7
-
-
 @pytest.mark.parametrize("samples", [0, 3])
 def test_too_few_samples_make_no_curve(make_run: MakeRun, samples: int) -> None:
     with pytest.raises(RecordError, match=f"{samples} samples make no curves"):
@@ -107,11 +96,6 @@ def test_empty_cells_are_gaps(make_run: MakeRun) -> None:
     (host,) = panel(make_run(rows), "CPU").lines
     assert np.isnan(host.mean[25])
     assert host.mean[60] == pytest.approx(1.0)
-
-
-def test_run_of_no_length_has_no_curves(make_run: MakeRun) -> None:
-    with pytest.raises(RecordError, match="no curves"):
-        read_curves(make_run(host_rows(1), length=0.0))
 
 
 def kept(results: Path, run: int, name: str) -> None:

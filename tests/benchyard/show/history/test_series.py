@@ -10,11 +10,9 @@ from hypothesis import strategies as st
 from benchyard.core.errors import InputError
 from benchyard.core.quantity import duration
 from benchyard.show.history.series import (
-    TestSummary,
     Window,
     ratio,
     read_series,
-    read_tests,
 )
 from tests.benchyard.show.history.conftest import FakeReader, day, series
 
@@ -64,13 +62,6 @@ def test_any_times_have_figures(times: list[float]) -> None:
 READER = {"words": {"sort": [1.0, 2.0, 3.0], "load": [4.0, 5.0]}, "tpch[scale=1]": {"q1": [1.0]}}
 
 
-def test_a_limit_asks_for_one_more_and_no_others() -> None:
-    reader = FakeReader(READER)
-    *_, words = read_tests(reader, Window(limit=2))
-    assert words == TestSummary("words", 2, False, day(1), day(2))
-    assert reader.asked[-1] == ("words", None, 3)
-
-
 def test_entries_oldest_timing_first_whatever_the_limit() -> None:
     reader = FakeReader(READER)
     load, sort = read_series(reader, "words", None, Window(limit=2))
@@ -103,14 +94,3 @@ def test_an_unknown_entry_gets_a_suggestion() -> None:
     many = FakeReader({"words": {name: [1.0] for name in names}})
     with pytest.raises(InputError, match="'QUERY'; known: the first query, the second query"):
         read_series(many, "words", "QUERY", Window())
-
-
-def test_an_empty_sink_says_so() -> None:
-    with pytest.raises(InputError, match="there is no test 'x'; nothing was published there yet"):
-        read_series(FakeReader({}), "x", None, Window())
-
-
-def test_names_do_nothing_to_a_terminal() -> None:
-    with pytest.raises(InputError) as caught:
-        read_series(FakeReader({"a\x1b[2J": {}}), "\x1b[31m", "x", Window())
-    assert str(caught.value).isprintable()

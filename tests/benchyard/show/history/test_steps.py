@@ -8,7 +8,7 @@ import pytest
 
 from benchyard.results.campaigns import Campaign
 from benchyard.results.record import RunRecord
-from benchyard.show.history.plot import MOST, history_drawing, thinned
+from benchyard.show.history.plot import history_drawing, thinned
 from benchyard.show.history.steps import Value, histories, value_of
 from tests.benchyard.analysis.comparison.conftest import BASE, run, step
 
@@ -77,13 +77,6 @@ def test_metrics_of_all_sources_have_values() -> None:
     assert value_of(one, "none") is None
 
 
-def test_units_are_those_that_a_case_declares() -> None:
-    about: dict[str, Any] = {"metrics": {"speed": {"unit": "km/h"}}}
-    records = [run(1, step(1.0, values={"speed": 3}, parameters=about))]
-    [step_history] = histories([campaign("a", records)], "speed")
-    assert step_history.unit == "km/h"
-
-
 @pytest.mark.parametrize("count", [1, 240, 241, 5_000])
 def test_thinned_values_keep_the_ends(count: int) -> None:
     values = [Value(WHEN + timedelta(seconds=n), (n * 7919) % 1009) for n in range(count)]
@@ -109,14 +102,6 @@ def test_every_history_is_drawn(campaigns: Sequence[Campaign]) -> None:
         first, second = (history_drawing(histories(campaigns), width) for _ in range(2))
         assert first.svg() == second.svg()
         assert "nan" not in first.svg()
-
-
-def test_steps_without_room_are_told() -> None:
-    steps = [step(1.0, name=f"s{n}", index=n) for n in range(1, MOST + 3)]
-    drawn = history_drawing(histories([campaign("a", [run(1, *steps)])]), 820).svg()
-    assert "2 more steps: choose one to see it" in drawn
-    assert f">S{MOST}<" in drawn
-    assert f">S{MOST + 1}<" not in drawn
 
 
 def test_runs_whose_beginning_is_not_known_have_no_place_in_time() -> None:

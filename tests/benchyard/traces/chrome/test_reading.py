@@ -127,11 +127,6 @@ def test_what_cannot_be_taken_in_is_counted_and_the_others_are_read(
     assert trace.losses[0].first.startswith("byte ")
 
 
-def test_a_time_that_is_no_number_is_out_of_range(tmp_path: Path) -> None:
-    trace = read(tmp_path, f'[{ONE},{{"ph":"X","ts":NaN,"dur":1}},{ONE}]')
-    assert (len(trace.slices), losses(trace)) == (2, [("ts is out of range", 1)])
-
-
 def test_missing_times_are_counted_with_the_offset_of_the_first(tmp_path: Path) -> None:
     bad = {key: value for key, value in X.items() if key != "ts"}
     trace = read(tmp_path, f"[{ONE},{json.dumps(bad)},{json.dumps({**X, 'ph': 'B', 'ts': 1})}]")
@@ -214,12 +209,6 @@ def test_an_id_tells_what_ended_whatever_the_name_says(tmp_path: Path) -> None:
         ("begun and never ended; taken to end with what contains it", 1),
         ("ended under another name; taken as the end of what has its id", 1),
     ]
-
-
-def test_what_begins_and_ends_together_keeps_its_order(tmp_path: Path) -> None:
-    events = [phase("B", 1, "a"), phase("B", 1, "b"), phase("E", 2, "b"), phase("E", 2, "a")]
-    trace = read_events(tmp_path, *events)
-    assert [trace.names[int(one)] for one in trace.slices.name] == ["a", "b"]
 
 
 @pytest.mark.parametrize(("begin", "end"), ["be", "SF"])
@@ -323,12 +312,6 @@ def test_times_since_1970_keep_their_nanoseconds(tmp_path: Path, base: int) -> N
     trace = read(tmp_path, f'[{events},{{"ph":"X","ts":"{base}.003","dur":0.004}}]')
     assert sorted(trace.slices.duration.tolist()) == [4, *[90] * 10]
     assert min(trace.slices.start.tolist()) == base * 1000
-
-
-def test_a_number_of_a_thread_may_be_a_text(tmp_path: Path) -> None:
-    events = [{**X, "tid": 7}, {**X, "tid": "7", "pid": "1"}, phase("B", 1) | {"tid": "07"}]
-    trace = read_events(tmp_path, *events, meta("thread_name", 1, 7, name="worker"))
-    assert {one.thread for one in trace.tracks} == {"worker", "07"}
 
 
 def test_what_ends_together_in_floats_ends_together_in_nanoseconds(tmp_path: Path) -> None:

@@ -171,31 +171,6 @@ def test_each_run_has_a_row_of_values(shown: Shown) -> None:
     assert shown.json(f"{shown.path()}/values.json?offset=3") == times[3:]
 
 
-def test_an_earlier_campaign_is_called_one_wherever_cases_are_listed(shown: Shown) -> None:
-    for address in ("/cases", "/compare", "/testbed/bench1/cases"):
-        assert "tpch (earlier campaign)" in shown.text(address)
-
-
-def test_only_failed_runs_are_a_page_too(tmp_path: Path) -> None:
-    place(tmp_path / "results", [run(1, failed(), subject=subject())])
-    shown = Shown(tmp_path)
-    page = shown.text(shown.path())
-    assert "1 run failed" in page
-    assert "<img" not in page
-    shown.text(f"{shown.path()}/runs.svg", 422)
-
-
-def test_points_of_a_matrix_are_drawn_over_their_number(tmp_path: Path) -> None:
-    shown = points(tmp_path, 1, 2, 10)
-    case = shown.path("threads=2")
-    rows = shown.json(f"{case}/points.json")
-    assert [row["point.threads"] for row in rows] == [1, 2, 10]
-    words = shown.words(f"{case}/points.svg")
-    assert "threads" in words
-    assert "Points: medians of 8 runs" in words
-    assert 'id="points"' in shown.text(case)
-
-
 def test_what_changes_is_read_again(tmp_path: Path) -> None:
     results = place(tmp_path / "results", runs(1.0, 1.0, 1.0, subject=subject()))
     shown = Shown(tmp_path)
@@ -227,14 +202,3 @@ def test_krowns_runs_are_read_from_their_samples(tmp_path: Path) -> None:
     assert [row["step"] for row in shown.json(f"{href}/steps.json")] == ["step 1", "step 2"]
     assert "measured by KROWN" in shown.text(href)
     assert shown.json(f"{href}/curves.json")["samples"] == 10
-
-
-@pytest.mark.slow
-def test_of_many_runs_the_newest_are_drawn(tmp_path: Path) -> None:
-    steps = [step(1.0, name=f"s{n}", index=n) for n in range(1, 26)]
-    made = [run(n % 50 or 50, *steps, subject=subject()) for n in range(1, 160)]
-    place(tmp_path / "results", [replace(one, run=n) for n, one in enumerate(made, 1)])
-    shown = Shown(tmp_path)
-    assert "The newest 120 of 159 runs." in shown.words(f"{shown.path()}/runs.svg")
-    whole = shown.text(f"/plot.svg?side={shown.path()[6:]}&kind=strips")
-    assert "The newest" not in whole

@@ -14,7 +14,6 @@ import pytest
 from benchyard.catalogue.entry import identified
 from benchyard.catalogue.query import EntryQuery
 from benchyard.results.campaigns import set_aside
-from benchyard.web import pictures as plots
 from benchyard.web.pages import report
 from benchyard.web.sides import MOST_RUNS, MOST_SIDES
 from tests.benchyard.analysis.comparison.conftest import (
@@ -318,12 +317,6 @@ def test_too_many_pairs_are_refused_before_they_are_compared(tmp_path: Path) -> 
     page = site.page(f"/compare{sides(*several)}")
     assert "29 sides against tpch, run 1" in told(page)
     assert "A picture has room for 24 sides" in page
-
-
-def test_a_picture_has_room_for_so_many_marks(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plots, "MOST_MARKS", 2 * len(BASE) - 1)
-    address = f"/compare/points.svg{sides(site.case('old'), site.case('new'))}"
-    assert "has room for 15 executions" in site.words(address, 422)
 
 
 # -- reports

@@ -105,12 +105,3 @@ def test_what_is_not_looked_at_is_said(tmp_path: Path, monkeypatch: pytest.Monke
     page = Site(tmp_path).page("/failures")
     assert "1 case with 2 runs not looked at" in page
     assert "1 run of which no log tells not looked at: only the records of 1 are read" in page
-
-
-def test_nothing_failed(tmp_path: Path) -> None:
-    lab(tmp_path / "words", [began(run(1, tried("load")), 1)])
-    page = Site(tmp_path).page("/failures")
-    assert "nothing failed in 1 execution of steps" in page
-    assert '<p class="notice good">' in page
-    assert "is no date" in Site(tmp_path).text("/failures/steps.csv?since=soon", 422)
-    assert "nothing failed in 0 executions" in Site(tmp_path).page("/failures?since=2100-01-01")

@@ -110,13 +110,6 @@ def test_failed_runs_are_told(lab: Path) -> None:
     assert 'href="/failures?since=7d"' in page
 
 
-def test_cases_beyond_the_bound_are_told(lab: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(overview, "MOST_CASES", 2)
-    found = Site(lab).json("/changes.json")
-    assert (len(found["compared"]), found["left_out"]) == (2, 1)
-    assert "1 case with older new runs not looked at" in Site(lab).page("/")
-
-
 def test_a_page_does_not_wait_for_long_looks_and_is_made_anew(
     lab: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

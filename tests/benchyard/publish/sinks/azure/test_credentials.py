@@ -113,13 +113,6 @@ def test_a_folder_like_batch_shipyards(folder: MakeFolder) -> None:
     assert access(folder(later), environment={}).partition == "mybatch$dockerpool"
 
 
-def test_what_a_folder_need_not_say(folder: MakeFolder) -> None:
-    bare = {"credentials": {"storage": {"s": {"account": "acct", "account_key": KEY}}}}
-    config = {"batch_shipyard": {"storage_account_settings": "s", "storage_entity_prefix": None}}
-    found = access(folder(bare, config, None), environment={})
-    assert (found.table, found.partition) == ("shipyardperf", "acct$benchyard")
-
-
 def with_key(key: Mapping[str, str]) -> Any:
     """Return credentials with this in the place of the storage account's key."""
     changed = json.loads(json.dumps(CREDENTIALS))

@@ -15,7 +15,6 @@ from benchyard.publish.sinks.azure.rows import (
     escape,
     event_of,
     fitting,
-    partition_key,
     row_key,
     rows_of,
     seconds,
@@ -123,27 +122,11 @@ def test_what_is_no_event_is_refused(row: Row) -> None:
         event_of(row)
 
 
-@pytest.mark.parametrize("told", ["", "yesterday", "2026-11-21T19:30:00"])
-def test_a_publishing_event_without_a_time_stands_at_its_key(told: str) -> None:
-    [row] = rows_of([Event(AT, "n", "benchyard", "upload-end", {"at": told})], "a$b")
-    assert event_of(row).at == AT
-
-
 @given(TEXTS, TEXTS)
 def test_what_is_escaped_is_allowed_and_no_other_text_is_escaped_so(text: str, other: str) -> None:
     assert not FORBIDDEN & set(escape(text))
     for one in (other, escape(text)):
         assert (escape(one) == escape(text)) == (one == text)
-
-
-def test_what_is_allowed_stays_as_it_is() -> None:
-    assert partition_key("mybatch", "pool-1_A") == "mybatch$pool-1_A"
-    assert escape("host.example.org é😀 +-_.") == "host.example.org é😀 +-_."
-
-
-@given(TEXTS, TEXTS)
-def test_a_partition_tells_the_account_from_the_pool(account: str, pool: str) -> None:
-    assert partition_key(account, pool).split("$") == [escape(account), escape(pool)]
 
 
 @given(TIMES, TEXTS, TEXTS)

@@ -59,13 +59,6 @@ def test_properties_and_types_are_those_of_the_original() -> None:
     assert made.exclude_from_indexes == first.exclude_from_indexes == {"info"}
 
 
-def test_timings_are_floats_also_where_json_has_a_whole_number_or_none() -> None:
-    timings = [entry["timing"] for entry in entries(document())]
-    assert [type(timing) for timing in timings] == [float, float, float]
-    assert timings[:2] == [3.0, 0.25]
-    assert math.isnan(timings[2])
-
-
 def test_keys_are_named_are_of_one_place_and_are_the_same_each_time() -> None:
     keys = [entity.key for entity in [whole(document()), *entries(document())]]
     assert keys == [entity.key for entity in [whole(document()), *entries(document())]]

@@ -47,18 +47,6 @@ def test_keeps_names_and_times_of_all_entries_before_any_of_their_details() -> N
     assert entries[0]["extras"]["log"]["stringValue"].endswith("…")
 
 
-def test_of_far_too_many_elements_the_first_are_kept() -> None:
-    cut = json.loads(fitted(document(10_000, "x" * 100), 10_000, "a"))
-    names = [entry["name"] for entry in cut["entries"]["entry"] if "name" in entry]
-    assert len(names) > 100
-    assert names == [f"BM_{n}" for n in range(len(names))]
-
-
-def test_a_marker_of_an_earlier_cut_is_replaced() -> None:
-    once = json.loads(fitted(document(1, "x" * 5000), 3000, "first"))
-    assert json.loads(fitted(once, 1000, "second"))[MARKER]["archive"] == "second"
-
-
 def test_nesting_does_not_exhaust_the_stack() -> None:
     deep: Any = "x" * 1000
     for _ in range(300):

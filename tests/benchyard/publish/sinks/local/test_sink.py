@@ -14,9 +14,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchyard.core.errors import DocumentRejectedError, SinkUnavailableError
-from benchyard.core.places import HOME
-from benchyard.publish.sinks import open_reader, open_sink
-from benchyard.publish.sinks.contract import DocumentKind
 from benchyard.publish.sinks.local.reader import LocalReader
 from benchyard.publish.sinks.local.sink import LocalSink
 from benchyard.statistics.measures import median
@@ -37,19 +34,6 @@ def put(sink: LocalSink, entries: Mapping[str, float | str], start: float = 0.0)
 
 
 # -- what is stored is read
-
-
-def test_the_sink_is_opened_by_name(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv(HOME, str(tmp_path / "home"))
-    sink = open_sink("local")
-    assert (sink.name, sink.kind, sink.parallel) == ("local", DocumentKind.RESULTS, 2)
-    sink.store(spooled(document({"load": 1.0})))
-    sink.close()
-    assert (tmp_path / "home" / "results.sqlite").is_file()
-    reader = open_reader(f"local:{tmp_path / 'home' / 'results.sqlite'}")
-    assert list(reader.tests()) == ["words"]
-    reader.close()
-    reader.close()
 
 
 def test_the_views_are_for_everybody(file: Path, sink: LocalSink) -> None:

@@ -9,7 +9,6 @@ from benchyard.show.pages.retries import retries_page, retries_rows
 from tests.benchyard.analysis.conftest import MakeTry, step
 
 
-
 def executed(*tries: RunAttempt) -> Sequence[StepTry]:
     return list(executions(tries))
 

@@ -14,8 +14,8 @@ from benchyard import cli
 from benchyard.cli.group import COMMANDS
 from benchyard.cli.group import cli as group
 from benchyard.core.errors import ExitCode
+from docs.site import build
 from tests.benchyard.catalogue.formats.samples import write
-from website import build
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"

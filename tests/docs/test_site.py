@@ -12,8 +12,8 @@ import pytest
 from benchyard import schemas
 from benchyard.catalogue.formats import OTHERS
 from benchyard.catalogue.formats.mindspore import MINDSPORE
+from docs.site import build
 from tests.docs.test_docs import commands, link_targets, options
-from website import build
 
 LOADED = re.compile(
     r'<(?:script|img|link rel="(?:stylesheet|icon)")[^>]* (?:src|href)="(https?:[^"]+)'
@@ -85,7 +85,7 @@ def test_a_page_describes_every_key_of_its_format(pages: Path, page: str, schema
 @pytest.mark.requires("module:zensical")
 def test_the_site_builds_without_a_warning_and_loads_nothing_from_elsewhere() -> None:
     made = subprocess.run(
-        [sys.executable, "-m", "website.build"],
+        [sys.executable, "-m", "docs.site.build"],
         cwd=build.ROOT,
         capture_output=True,
         text=True,

@@ -1,4 +1,4 @@
-"""Build the site: ``python -m website.build`` copies docs, generates references, calls Zensical.
+"""Build the site: ``python -m docs.site.build`` copies docs, generates references, calls Zensical.
 
 What is generated is what the program itself says: its help, its schemas, its docstrings.
 """
@@ -26,7 +26,7 @@ from benchyard.cli import group
 from benchyard.core.errors import ExitCode
 from benchyard.host import checks
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 REPOSITORY = "https://github.com/benchyard/benchyard"
 #: Where ``mkdocs.yml`` looks for pages, and where it puts the site.
@@ -200,7 +200,7 @@ GENERATED: Mapping[str, Callable[[], Iterable[str]]] = {
 def make_pages(target: Path) -> None:
     """Make the site's pages: docs without decisions, and the generated references."""
     shutil.rmtree(target, ignore_errors=True)
-    shutil.copytree(DOCS, target, ignore=shutil.ignore_patterns("decisions*", "*.py"))
+    shutil.copytree(DOCS, target, ignore=shutil.ignore_patterns("decisions*", "*.py", "site"))
     for name, generate in GENERATED.items():
         text = "".join(generate())
         (target / "reference" / f"{name}.md").write_text(text, encoding="utf-8")

@@ -116,7 +116,7 @@ def test_the_answer_of_ask(count: Count, truth: bool) -> None:
         (JSON, '{"results":{}}', "neither"),
         (JSON, '{"boolean":"true"}', "neither"),
         (JSON, b'{"results": "\xff"}', "after character 0: this is not UTF-8"),
-        (JSON, "[" * 100_000, "recursion"),
+        (JSON, "[" * 100_000, "recursion|overflow"),
         (XML, f"{SPARQL}<results><result/>", "no element found: line 1, column 73"),
         (XML, "", "no element found: line 1"),
         (XML, "<html/>", "its root is 'html'"),

@@ -54,7 +54,8 @@ def status(url: str, **headers: str) -> int:
         with urllib.request.urlopen(asked, timeout=60) as answer:  # noqa: S310
             return answer.status
     except urllib.error.HTTPError as error:
-        return error.code
+        with error:
+            return error.code
 
 
 @pytest.mark.slow

@@ -132,7 +132,7 @@ def _draw_results(
     found, notes = run_sets_of(sources, where)
     chart = make_chart(tell_apart(found, suspect=suspect), wish)
 
-    written = files or [Path(f"{slug(chart.title or 'results')}-{chart.kind}.png")]
+    written = files or [Path(f"{slug(chart.title or 'results')}-{chart.kind}.svg")]
     chart_drawing(chart, size).write(*written)
     for file in filterfalse(failed, written):
         say(f"{chart.kind}: {file}")

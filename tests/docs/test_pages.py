@@ -28,7 +28,6 @@ NOT_YET: set[str] = {
     "docs/how-to/cases.md",
     "docs/how-to/databases.md",
     "docs/how-to/python-functions.md",
-    "docs/how-to/running.md",
     "docs/integrations/datastore-emulator.md",
 }
 

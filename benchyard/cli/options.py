@@ -118,17 +118,17 @@ def request_fields(
     }
 
 
-def parse_runs(text: str | None, until: str | None = None) -> tuple[int | None, Adaptive | None]:
+def parse_runs(text: str | None, until: str | None = None) -> dict[str, int | float]:
     """Read ``--runs 5`` or ``--runs 5..30``, the latter with ``--until 1%``.
 
     Returns:
-        The largest number of runs, None if it is left open, and the rule; None for a fixed number.
+        The fields of a request that they set: ``runs``, and of a range ``most_runs`` and ``until``.
 
     Raises:
         InputError: If they are not written so, do not go together or cannot decide anything.
     """
     if text is None and until is None:
-        return None, None
+        return {}
     text = str(FEWEST) if text is None else text
     match = _RUNS.fullmatch(text.strip()) if text.isascii() else None
     short = shorten(text, 40)
@@ -142,10 +142,11 @@ def parse_runs(text: str | None, until: str | None = None) -> tuple[int | None, 
     if match[2] is None:
         if until is not None:
             raise InputError(f"--until {until!r} needs a range of runs such as --runs 5..30")
-        return last, None
+        return {"runs": last}
     if until is None:
         raise InputError(f"--runs {short!r} needs the precision to stop at, such as --until 1%")
-    return last, Adaptive(first, last, _parse_until(until))
+    rule = Adaptive(first, last, _parse_until(until))
+    return {"runs": rule.minimum, "most_runs": rule.maximum, "until": rule.until}
 
 
 def _number(digits: str) -> int:

@@ -107,9 +107,7 @@ def command(
     if again and dry_run:
         raise click.UsageError("--force moves what was rejected: no --dry-run")
     if archivedir == "":
-        raise click.UsageError(
-            "--archivedir: an empty text names nothing; give a folder, or leave it out"
-        )
+        raise click.UsageError("--archivedir: an empty text names nothing; give a folder")
     wanted = routes(sinks, datadir, archivedir, compress, again=again)
     if dry_run:
         _print_backlog([backlog(one) for one in wanted], as_json=as_json)

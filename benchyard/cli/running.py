@@ -100,27 +100,23 @@ def command(
     """Execute cases under measurement.
 
     CASE is a folder with cases below it, a name, or a glob over names, with [name=value] for one
-    point of a matrix; without CASE, all below --root. Finished runs count, so the same command
-    continues where an interrupted one ended. If the case, its classes, versions, commit or host
-    changed, a new campaign begins; the earlier one is kept.
+    point of a matrix; without CASE, all below --root. Finished runs count: the same command goes
+    on. If the case, its classes, versions, commit or host changed, a new campaign begins.
 
     Example:
-        benchyard run mine
         benchyard run 'mine[threads=2]' --runs 8
     """
     report.check(given["baseline"])
-    most, rule = parse_runs(runs, until)
+    number: dict[str, Any] = parse_runs(runs, until)
     registry, chosen = _load(places, accepting=accepts)
     if accepts:
         accept_answers(chosen, registry, given, write=not dry_run, verbose=verbose, as_json=as_json)
         return ExitCode.DONE
     request = Request(
         case="",
-        runs=rule.minimum if rule else most,
-        most_runs=most if rule else None,
-        until=rule.until if rule else None,
         campaign=_campaign(begins=begins, keeps=keeps).value,
         session=new_session(Order(order)),
+        **number,
         **request_fields(places, **given),
     )
     plan = plan_of(places, registry, chosen, request, Order(order), seed)

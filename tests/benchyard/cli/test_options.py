@@ -6,13 +6,12 @@ from hypothesis import strategies as st
 
 from benchyard.cli.options import parse_runs
 from benchyard.core.errors import InputError
-from benchyard.run.adaptive import Adaptive
 
 
 def test_a_range_and_a_precision_are_a_rule_that_a_fixed_number_needs_not() -> None:
-    assert parse_runs(" 5 ") == (5, None)
-    assert parse_runs("5..30", "1%") == (30, Adaptive(5, 30, 0.01))
-    assert parse_runs("7..7", "0.5 %") == (7, Adaptive(7, 7, 0.005))
+    assert parse_runs(" 5 ") == {"runs": 5}
+    assert parse_runs("5..30", "1%") == {"runs": 5, "most_runs": 30, "until": 0.01}
+    assert parse_runs("7..7", "0.5 %") == {"runs": 7, "most_runs": 7, "until": 0.005}
 
 
 @pytest.mark.parametrize(
@@ -38,8 +37,7 @@ def test_what_cannot_be_is_said_in_a_sentence(text: str, until: str | None, sent
 @given(st.text(), st.none() | st.text())
 def test_no_text_breaks_the_reader(text: str, until: str | None) -> None:
     try:
-        most, rule = parse_runs(text, until)
+        fields = parse_runs(text, until)
     except InputError:
         return
-    assert most is None or most >= 1
-    assert rule is None or rule.maximum == most
+    assert all(value > 0 for value in fields.values())

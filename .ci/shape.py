@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-PACKAGES = ("benchyard", "resources", "tasks", "flows", "docs/site")
+PACKAGES = ("benchyard", "resources", "tasks", "flows")
 LIMITS = Path(__file__).with_name("shape.json")
 _SILENT = {
     *(tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT),

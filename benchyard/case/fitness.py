@@ -25,7 +25,7 @@ CLASS = "class"
 #: Of so many names of its own a case has suggestions.
 _MOST_OWN = 100
 #: Whoever comes from KROWN has a class that is none here.
-_KROWN = "; how a class of KROWN's gets here is in docs/integrations/krown-classes.md"
+_KROWN = "; how a class of KROWN's gets here is in docs/integrations/krown.md"
 #: From this similarity on, what follows an unknown name is checked as if the near one stood there.
 MEANT = 0.7
 

@@ -98,6 +98,24 @@ def test_every_example_is_in_the_page_on_cases() -> None:
     assert [path for path in examples if str(path.relative_to(ROOT)) not in text] == []
 
 
+#: Words that hide who does what, and what docs once said wrongly.
+_BANNED = re.compile(
+    r"\b(is told|tells|stands|nobody|that of an?|history CASE|compact NAME|cgroup_at)\b",
+    re.IGNORECASE,
+)
+
+
+@every_page
+def test_no_page_has_a_banned_word(page: Path) -> None:
+    assert _BANNED.findall(prose(page)) == []
+
+
+@every_page
+def test_lines_of_prose_have_at_most_120_characters(page: Path) -> None:
+    lines = [line for line in prose(page).splitlines() if not line.startswith(("|", "!["))]
+    assert [line for line in lines if len(line) > 120] == []
+
+
 # -- links
 
 

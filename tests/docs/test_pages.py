@@ -23,13 +23,6 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-#: Pages with a block that no mark names yet.
-NOT_YET: set[str] = {
-    "docs/how-to/databases.md",
-    "docs/how-to/python-functions.md",
-    "docs/integrations/datastore-emulator.md",
-}
-
 _PART = re.compile(
     r"^<!-- prepare\n(?P<prepare>.*?)^-->$"
     r"|(?P<marks>(?:^ *<!--[^\n]*-->\n)*)"
@@ -71,10 +64,7 @@ def test_every_call_is_executed(page: Path) -> None:
     """What a page shows and no test executes goes wrong in silence."""
     blocks = list(_blocks(page))
     unmarked = [block.text for block in blocks if not block.mark and _CALL.search(block.commands)]
-    if page.relative_to(ROOT).as_posix() in NOT_YET:
-        assert unmarked, "take this page out of NOT_YET"
-    else:
-        assert unmarked == []
+    assert unmarked == []
     assert [b.given for b in blocks if b.mark == "tested" and not (ROOT / b.given).exists()] == []
 
 

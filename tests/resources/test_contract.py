@@ -117,7 +117,7 @@ def test_stop_ends_all_and_may_be_called_twice(
 
 #: A list that grows has no type that pyright knows.
 _OFFERED: list[str] = vars(bases)["__all__"]
-PAGE = (Path(__file__).parents[2] / "docs" / "integrations" / "krown-classes.md").read_text()
+PAGE = (Path(__file__).parents[2] / "docs" / "integrations" / "krown.md").read_text()
 
 
 def test_the_example_is_a_class_with_krowns_commands(tmp_path: Path) -> None:

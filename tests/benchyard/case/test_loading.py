@@ -19,7 +19,7 @@ from benchyard.core.errors import CaseError
 from benchyard.core.model import Case, Check, Requires, Step
 from tests.benchyard.case.toys import REGISTRY
 
-_KROWN = "; how a class of KROWN's gets here is in docs/integrations/krown-classes.md"
+_KROWN = "; how a class of KROWN's gets here is in docs/integrations/krown.md"
 
 KROWN_SAMPLES = Path(__file__).parents[3].parent / "shared" / "krown-samples"
 

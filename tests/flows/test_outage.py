@@ -20,7 +20,7 @@ from tests.servers import PrefectServer
 
 pytestmark = [pytest.mark.slow, pytest.mark.lab, pytest.mark.long]
 
-OUTAGE_SECONDS = float(os.environ.get("BENCHYARD_OUTAGE", "8"))
+OUTAGE_SECONDS = float(os.environ.get("BENCHYARD_OUTAGE", "3"))
 STAGES = ("initialize", "start-collector", "stop", "stop-collector", "keep-outputs", "record")
 
 

@@ -22,7 +22,7 @@ def shell(tmp_path_factory: pytest.TempPathFactory) -> Shell:
     The latter fails until there is a file ``mended`` beside the home.
     """
     base = tmp_path_factory.mktemp("shared")
-    shell = make_shell(base, PREFECT_WORKER_QUERY_SECONDS="0.5")
+    shell = make_shell(base)
     add_case(shell.checkout, "quick", "true")
     flag = base / "mended"
     add_case(shell.checkout, "shaky", f"test -e {flag} || {{ echo no route to host >&2; exit 3; }}")

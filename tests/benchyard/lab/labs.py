@@ -148,9 +148,13 @@ class Shell:
 
 
 def make_shell(base: Path, **more: str) -> Shell:
-    """Make a checkout below a folder, and a home in which no lab was up yet."""
+    """Make a checkout below a folder, and a home in which no lab was up yet.
+
+    Its workers ask for flow runs each second: tests would mostly wait for that.
+    """
     (base / "home").mkdir(parents=True)
-    return Shell(base / "home", make_checkout(base / "checkout"), more)
+    often = {"PREFECT_WORKER_QUERY_SECONDS": "1"}
+    return Shell(base / "home", make_checkout(base / "checkout"), often | more)
 
 
 @dataclass

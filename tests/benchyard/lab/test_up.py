@@ -37,7 +37,8 @@ def shell(tmp_path_factory: pytest.TempPathFactory) -> Shell:
     base = tmp_path_factory.mktemp("lab")
     shell = make_shell(base)
     add_case(shell.checkout, "quick", "echo hello")
-    add_case(shell.checkout, "some-seconds", f"echo $$ > {base}/began; sleep 8")
+    for name, seconds in (("some-seconds", 8), ("few-seconds", 4)):
+        add_case(shell.checkout, name, f"echo $$ > {base}/began; sleep {seconds}")
     add_case(shell.checkout, "long", waiting(base / "up"))
     add_case(shell.checkout, "stubborn", f"trap '' TERM INT; {waiting(base / 'stubborn')}; wait")
     return shell
@@ -127,7 +128,7 @@ def test_a_killed_worker_is_started_again_and_the_run_in_progress_finishes(
 
 def test_a_killed_flow_run_crashes_and_a_retry_goes_on(lab: RunningLab, shell: Shell) -> None:
     up = began(shell, "began")
-    flow_run = lab.start("cases/some-seconds", force=True)
+    flow_run = lab.start("cases/few-seconds", force=True)
     assert eventually(up.exists, 120)
     child = int(up.read_text())
     pid = int(lab.flow_run(flow_run)["infrastructure_pid"])
@@ -152,7 +153,7 @@ def test_a_killed_server_is_started_again_and_the_run_in_progress_finishes(
     lab: RunningLab, shell: Shell
 ) -> None:
     up = began(shell, "began")
-    flow_run = lab.start("cases/some-seconds", force=True)
+    flow_run = lab.start("cases/few-seconds", force=True)
     assert eventually(up.exists, 120)
     os.kill(lab.pid_of("benchyard.lab.serving"), signal.SIGKILL)
 
@@ -188,13 +189,13 @@ def test_a_worker_joins_with_a_queue_of_its_own_and_leaves(lab: RunningLab, shel
 
 def test_ctrl_c_lets_the_run_in_progress_finish(lab: RunningLab, shell: Shell) -> None:
     up = began(shell, "began")
-    flow_run = lab.start("cases/some-seconds", force=True)
+    flow_run = lab.start("cases/few-seconds", force=True)
     assert eventually(up.exists, 120)
     waits = lab.start("cases/quick", force=True)
     lab.press()
 
     assert lab.process.wait(120) == 0, lab.said
-    assert "waiting for execute-case 'some-seconds' to finish" in lab.said
+    assert "waiting for execute-case 'few-seconds' to finish" in lab.said
     assert shell.stored_states()[flow_run] == "COMPLETED"
     assert shell.stored_states()[waits] == "SCHEDULED"
     assert shell.left() == []
@@ -265,7 +266,7 @@ def test_a_power_cut_is_seen_at_the_next_start_and_a_killed_lab_winds_up(other: 
         assert eventually(lambda: gone(list(map(int, up.read_text().split()))), 10)
 
         up = began(other, "began")
-        flow_run = lab.start("cases/some-seconds", force=True)
+        flow_run = lab.start("cases/few-seconds", force=True)
         assert eventually(up.exists, 180), lab.said
         os.kill(lab.process.pid, signal.SIGKILL)
         lab.process.wait()

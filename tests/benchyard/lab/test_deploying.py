@@ -65,7 +65,7 @@ def prefect(shell: Shell, url: str, *arguments: str) -> str:
 
 
 @contextmanager
-def prefect_worker(shell: Shell, url: str) -> Generator["subprocess.Popen[bytes]"]:
+def prefect_worker(shell: Shell, url: str) -> Generator["subprocess.Popen[str]"]:
     with subprocess.Popen(**command(shell, url, "worker", "start", "--pool", "testbeds")) as worker:
         try:
             yield worker

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from itertools import islice
+from shlex import quote
 
 from benchyard.analysis.comparison.comparability import check
 from benchyard.analysis.comparison.facts import Weight
@@ -167,16 +168,14 @@ def _nothing_in_common(pairs: Sequence[CasePair]) -> str:
     )
     one = next(foreign, None)
     if one is None:
-        why = [text for pair in pairs for text in pair.gone]
-        return (
-            f"there is nothing to compare: {'; '.join(why) or 'no measured step is on both sides'}"
-        )
+        why = "; ".join(text for pair in pairs for text in pair.gone)
+        return f"there is nothing to compare: {why or 'no measured step is on both sides'}"
     listed = [", ".join(side.step_ids) for side in (one.baseline, one.candidate)]
     first = [side.step_ids[0] for side in (one.baseline, one.candidate)]
     return printable(
         f"there is nothing to compare: {one.baseline.title} has the steps {listed[0]}, "
         f"{one.candidate.title} has {listed[1]}; pair them by their ids, such as "
-        f"--pair {first[0]}={first[1]}"
+        f"--pair {quote('='.join(first))}"
     )
 
 

@@ -157,10 +157,10 @@ def test_points_and_steps_of_a_case_are_compared_by_its_name(tmp_path: Path, cli
 
 
 def test_steps_of_other_ids_are_paired_by_hand(old: Path, tmp_path: Path, cli: Cli) -> None:
-    other = place(tmp_path / "other", runs(*BASE, name="insert"))
-    assert "such as --pair load=insert" in refused(cli, old, other)
-    [row] = compared(cli, old, other, "--pair", "load=insert")["comparisons"]
-    assert (row["baseline_step"], row["step"], row["other_work"]) == ("load", "insert", True)
+    other = place(tmp_path / "other", runs(*BASE, name="insert it"))
+    assert "such as --pair 'load=insert it'" in refused(cli, old, other)
+    [row] = compared(cli, old, other, "--pair", "load=insert it")["comparisons"]
+    assert (row["baseline_step"], row["step"], row["other_work"]) == ("load", "insert it", True)
     assert "write ids as REFERENCE=OTHER" in refused(cli, old, other, "--pair", "load")
     assert refused(cli, old, other, "--pair", "q09=q9").count("--pair: no step of ") == 2
 

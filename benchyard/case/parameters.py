@@ -80,7 +80,7 @@ class Signature:
         }
 
     def shown_default(self, name: str) -> str:
-        """Return a default as a case would write it; … where that is no plain value."""
+        """Return a parameter's default as JSON, or … if it is not a plain value."""
         default = self.defaults[name]
         plain = default is None or isinstance(default, str | int | float)
         return json.dumps(default) if plain else "…"

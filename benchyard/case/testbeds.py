@@ -47,7 +47,7 @@ class Testbed:
 
     @classmethod
     def from_json(cls, document: Mapping[str, Json]) -> "Testbed":
-        """Read what a testbed tells of itself; nothing is known if it tells something else."""
+        """Read a testbed's description; return one without facts if it is not readable."""
         try:
             return read_as(cls, document)
         except ValueError:

@@ -94,7 +94,7 @@ OLD_NAMES = {
 
 
 def current_name(command: str, option: str) -> str:
-    """Return what an option of a command is called now, without dashes."""
+    """Return the present name of a command's option, without dashes."""
     return OLD_NAMES.get(command, {}).get(option, option)
 
 
@@ -125,7 +125,7 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Name the nearest command where one is mistyped; a word of a heading names its group."""
+        """Suggest the nearest command, or the commands of the group whose heading has the word."""
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
             from benchyard.core.wording import hint  # noqa: PLC0415 - only on a slip of the pen
 

@@ -71,7 +71,7 @@ _FORMATS = {".hyperfine.json": "hyperfine", ".json": "json", ".csv": "csv", ".md
 
 
 def _old_export_options(command: CommandT) -> CommandT:
-    """Add the options of a version ago, which name format and file; help does not show them."""
+    """Add the hidden options of the version before: each names a format and takes a file."""
     for name in _FORMATS.values():
         command = click.option(f"--export-{name}", type=OutputFile(), hidden=True)(command)
     return command
@@ -190,7 +190,7 @@ def _write_files(
 
 
 def _format(file: Path) -> str:
-    """Return the format that a file's name asks for; that of what has no ending is JSON."""
+    """Return the format of a file's ending, or JSON if it has none of them."""
     endings = (kind for end, kind in _FORMATS.items() if file.name.lower().endswith(end))
     return next(endings, "json")
 

@@ -289,14 +289,14 @@ class Drawing:
         """Write it into files, each replaced whole; the ending decides the format, else PNG.
 
         Raises:
-            InputError: If matplotlib is not installed and one is no SVG.
+            InputError: If a file is not SVG and matplotlib is not installed.
             OSError: If one cannot be written.
         """
         for file in files:
             write(file, self.picture(format_of(file)))
 
     def picture(self, kind: Format, theme: Theme = LIGHT) -> bytes:
-        """Return it as a file's content; it is an ``InputError`` if matplotlib lacks for it."""
+        """Return the file's content; raise ``InputError`` if matplotlib is needed and missing."""
         if kind == "svg":
             return self.svg(theme).encode()
         require_extra("plot", "matplotlib", "drawing PNG or PDF", "use .svg")

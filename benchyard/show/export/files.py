@@ -168,7 +168,7 @@ def write_workbook(
         rows: Of ``sources``: the summarized form if ``summary``, else the tidy one.
 
     Returns:
-        Why there is no sheet of comparisons; None if there is one.
+        The reason if the sheet of comparisons is missing, else None.
     """
     short, missing = replace(choice, metrics=choice.metrics or (DURATION,)), None
     sheets = {"medians": rows if summary else summarized(sources, short, Tally())}

@@ -42,7 +42,7 @@ def escaped(text: str) -> str:
 
 
 def latex(tables: Sequence[PaperTable]) -> str:
-    """Return the tables: floats, or the tabular alone of one whose columns are a parameter's."""
+    """Return each table as a float; one with a column for each value is its tabular alone."""
     return _PREAMBLE + "\n\n".join(map(_table, tables)) + "\n"
 
 

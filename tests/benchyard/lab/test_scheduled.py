@@ -115,7 +115,7 @@ def test_a_failure_is_told_at_once_and_neither_a_retry_nor_another_flow_run_is_e
     busy = lab.start("cases/busy")
     lab.wait_for(busy, "RUNNING")
     lab.retry(broken)
-    waited = not eventually(lambda: lab.state(broken) != "SCHEDULED", WITHIN + 20)
+    waited = not eventually(lambda: lab.state(broken) != "SCHEDULED", WITHIN + 40)
     assert waited, lab.flow_run(broken)["state"]
     assert lab.state(busy) == "RUNNING"
     go.touch()
@@ -140,7 +140,7 @@ def test_one_that_sends_no_heartbeat_any_more_is_ended_and_told_once(place: Sche
         assert eventually(lambda: place.receiver.of("frozen"), TOLD_SECONDS)
     finally:
         os.kill(pid, signal.SIGKILL)
-    assert not eventually(lambda: len(place.receiver.of("frozen")) > 1, 10)
+    assert not eventually(lambda: len(place.receiver.of("frozen")) > 1, 20)
 
 
 def test_three_nights_of_one_lab(place: ScheduledPlace) -> None:

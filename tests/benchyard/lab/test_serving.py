@@ -104,6 +104,6 @@ def test_an_automation_acts_once_for_each_event_beside_other_writers(
             tell(lab, f"test.{number}", "test.begin")
             tell(lab, f"test.{number}", "test.end")
         assert eventually(lambda: times_triggered(lab, automation) >= EVENTS, 120)
-    time.sleep(3)  # one that fails is repeated after a second or two
+    time.sleep(5)  # one that fails is repeated after a second or two
     assert times_triggered(lab, automation) == EVENTS
     assert "database is locked" not in (home / "logs/server.log").read_text()

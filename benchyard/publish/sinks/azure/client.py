@@ -114,7 +114,7 @@ def _credential(found: Access) -> Any:
         # At this level it tells of every request with its URL, and there the signature stands.
         logging.getLogger("urllib3.connectionpool").setLevel(logging.INFO)
         return AzureSasCredential(found.sas)
-    from azure.identity import DefaultAzureCredential  # noqa: PLC0415 - of an extra
+    from azure.identity import DefaultAzureCredential  # noqa: PLC0415 - only the extra azure installs it
 
     return DefaultAzureCredential()
 

@@ -35,7 +35,7 @@ def open_file(place: Path) -> dict[str, RunSet] | None:
     if found is None:
         return None
     tool, measured = found
-    runs = RunSet(tool, place, tuple(_records(tool, measured)))
+    runs = RunSet(tool, place, (*_records(tool, measured),), one_process=measured.one_process)
     if not runs.has_values:
         raise InputError(f"{shown(place)} tells no times; only these can be a side")
     return {tool: runs}

@@ -27,7 +27,6 @@ from benchyard.statistics.comparison import (
     Judgement,
     Verdict,
 )
-from benchyard.statistics.pairs import PRIOR_SD
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,9 +130,8 @@ class Rule:
         Args:
             folders: Results folders of the cases that are compared.
         """
-        prior = PRIOR_SD if self.session_sd is None else self.session_sd
         metrics = tuple("*" if name == ALL_METRICS else name for name in self.metrics)
-        return SessionHistory(prior, self.other_results, tuple(folders), metrics)
+        return SessionHistory(self.session_sd, self.other_results, tuple(folders), metrics)
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,6 +50,7 @@ class RunSet:
         others: Finished runs of another subject than the newest one's, left out.
         compared_as: Id of each step that takes part to the id that it is paired by; None lets all
             take part, by their own.
+        one_process: Whether all runs are of one process, as rounds in a file of another tool.
     """
 
     title: str
@@ -58,6 +59,7 @@ class RunSet:
     failed: tuple[RunRecord, ...] = ()
     others: tuple[RunRecord, ...] = ()
     compared_as: Mapping[str, str] | None = None
+    one_process: bool = False
 
     @property
     def everything(self) -> tuple[RunRecord, ...]:

@@ -158,7 +158,7 @@ class BetweenSessions:
 
     def explains(self, needed_p: float) -> bool:
         """Tell whether only this keeps a difference from being called at an unadjusted p-value."""
-        return self.inside_p <= needed_p < self.p_value
+        return bool(self.spreads) and self.inside_p <= needed_p < self.p_value
 
     def held_against(self, inside: Difference) -> Difference:
         """Give the difference inside the sessions the larger of both p-values."""
@@ -182,13 +182,14 @@ class SessionHistory:
     """The earlier campaigns that differences between sessions are held against; read when needed.
 
     Args:
-        prior_sd: Standard deviation between sessions that is expected beforehand, relative.
+        prior_sd: Standard deviation between sessions that is expected beforehand, relative. None
+            takes ``PRIOR_SD``; that of single processes, which it is not from, is then unknown.
         other_results: Returns results folders of the host's other cases.
         compared: Results folders of the cases that are compared.
         metrics: That are compared, names or globs over them.
     """
 
-    prior_sd: float = PRIOR_SD
+    prior_sd: float | None = None
     other_results: Callable[[], Iterable[Path]] = tuple
     compared: tuple[Path, ...] = ()
     metrics: tuple[str, ...] = ()
@@ -221,10 +222,14 @@ class SessionHistory:
         before, after = (_level(side, relative=relative) for side in values)
         own = [group for part in parts for group in self._own(part, metric, relative=relative)]
         others = self._others(parts, metric) if relative else []
-        spreads = session_spreads(own, others, self.prior_sd if relative else None)
+        spreads = session_spreads(own, others, self._prior(parts) if relative else None)
         return BetweenSessions(
             *(after - before, relative, spreads, sum(map(len, own)), len(others), inside.p_value)
         )
+
+    def _prior(self, parts: Sequence[ComparedSteps]) -> float | None:
+        single = any(part.baseline.one_process or part.candidate.one_process for part in parts)
+        return PRIOR_SD if self.prior_sd is None and not single else self.prior_sd
 
     def _own(self, part: ComparedSteps, metric: str, *, relative: bool) -> list[list[float]]:
         """Return the levels of the case's earlier campaigns, in groups about one level each."""

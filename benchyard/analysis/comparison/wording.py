@@ -137,6 +137,8 @@ def reason(row: Row, comparisons: int) -> str:
     ]
     if empty:
         return "; ".join(empty)
+    if row.between is not None and not row.between.spreads and row.between.relative:
+        return "one process does not tell how far processes differ; --session-sd PERCENT can say it"
     if row.between is not None and not row.between.spreads:
         return (
             f"between sessions, values that are not all above 0 need {OWN_FROM} earlier campaigns; "

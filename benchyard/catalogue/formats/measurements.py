@@ -81,6 +81,7 @@ class Measurements:
         commit: What was measured.
         started_s: When, in seconds since the epoch.
         about: What else the file tells of the circumstances.
+        one_process: Whether all values of a benchmark may be of one process.
     """
 
     rows: Sequence[Measurement]
@@ -88,6 +89,7 @@ class Measurements:
     commit: str = ""
     started_s: float | None = None
     about: Mapping[str, str] = field(default_factory=dict[str, str])
+    one_process: bool = False
 
 
 def number(value: object) -> float | None:

@@ -76,6 +76,7 @@ def _read_pytest(content: bytes, _place: Path) -> Measurements:
             machine=words(machine, "machine"),
             pytest_benchmark=file.version,
         ),
+        one_process=True,
     )
 
 
@@ -163,7 +164,9 @@ def _read_asv(content: bytes, place: Path) -> Measurements:
     about = {"environment": file.env_name, **file.params}
     # The file's own date is that of the commit.
     host = words(file.params, "machine")
-    return Measurements(rows, host, file.commit_hash, min(started, default=None), facts(**about))
+    began = min(started, default=None)
+    # Samples are of ``rounds`` processes, and the file does not tell which.
+    return Measurements(rows, host, file.commit_hash, began, facts(**about), one_process=True)
 
 
 def _columns(file: _AsvFile, name: str, listed: Any) -> dict[str, Any]:

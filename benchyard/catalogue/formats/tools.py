@@ -210,6 +210,7 @@ def _read_google(content: bytes, _place: Path) -> Measurements:
             frequency_scaling="on" if context.get("cpu_scaling_enabled") else None,
             library=words(context, "library_version", "library_build_type"),
         ),
+        one_process=True,
     )
 
 

@@ -47,6 +47,25 @@ def test_executions_of_other_tools_are_compared_as_runs(tmp_path: Path, cli: Cli
     assert "apart" not in said.splitlines()[-2], "the file does not tell when"
 
 
+def rounds(file: Path, times: Sequence[float]) -> Path:
+    """Write what pytest-benchmark does with ``--benchmark-save-data``."""
+    stats = {"data": list(times), "median": sorted(times)[len(times) // 2]}
+    return written(file, {"benchmarks": [{"name": "sort", "stats": stats}]})
+
+
+def test_rounds_of_one_process_do_not_tell_how_far_processes_differ(
+    tmp_path: Path, cli: Cli
+) -> None:
+    old = rounds(tmp_path / "old.json", QUICK * 50)
+    new = rounds(tmp_path / "new.json", [1.11 * one for one in QUICK * 50])
+    said = cli("compare", old, new).out
+    assert "cannot tell" in said
+    assert "one process does not tell how far processes differ" in said
+    assert "1 regression" in cli("compare", old, new, "--session-sd", "1%", code=3).out
+    same = rounds(tmp_path / "same.json", QUICK * 50)
+    assert "no difference shown" in cli("compare", old, same).out
+
+
 def test_statistics_alone_are_one_value(tmp_path: Path, cli: Cli) -> None:
     file = hyperfine(tmp_path / "a.json", QUICK, singly=False)
     out = cli("compare", file, timed(tmp_path / "b.json", QUICK)).out

@@ -7,6 +7,7 @@ from typing import Self
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from benchyard.cli import terminal
+from benchyard.core.files import shown
 from benchyard.core.model import Outcome
 from benchyard.core.quantity import duration
 from benchyard.core.wording import printable
@@ -33,7 +34,12 @@ class PlainDisplay:
     Args:
         verbose: Whether starts of runs and steps are printed, too.
         turns: Whether each run is a turn of its own: it has one line, and one for what failed.
+
+    Attributes:
+        folders: Whether the line of a run names its folder, as cases with one title need.
     """
+
+    folders = False
 
     def __init__(self, *, verbose: bool, turns: bool = False) -> None:
         self._verbose, self._turns = verbose, turns
@@ -52,12 +58,13 @@ class PlainDisplay:
     def _take(self, event: Event) -> None:
         # The end of the step repeats what its last attempt failed of.
         again = isinstance(event, AttemptFailed) and not event.left
-        if (
-            say(event)
-            and not again
-            and (self._verbose or not isinstance(event, StepStarted | RunStarted))
-        ):
-            terminal.say(say(event), err=True)
+        shows = self._verbose or not isinstance(event, StepStarted | RunStarted)
+        if shows and not again and (text := self._said(event)):
+            terminal.say(text, err=True)
+
+    def _said(self, event: Event) -> str:
+        named = f" in {shown(event.folder)}" if self.folders and isinstance(event, RunEnded) else ""
+        return say(event) + named
 
 
 class LiveDisplay(PlainDisplay):
@@ -105,7 +112,7 @@ class LiveDisplay(PlainDisplay):
                 self._print_step(event)
             case RunEnded(record):
                 self._seconds.append(record.duration_s)
-                self._print(say(event), _COLOURS.get(record.outcome, "red"))
+                self._print(self._said(event), _COLOURS.get(record.outcome, "red"))
             case Waiting(_, seconds):
                 self._rest = self._rest if seconds is None else seconds
                 self._show(say(event))

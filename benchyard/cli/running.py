@@ -233,12 +233,9 @@ def _execute(
     if in_turns:
         cases = len({turn.case for turn in plan.turns})
         say(f"{len(plan.runs):,} runs of {cases:,} cases to do, in turns", err=True)
-    display = make_display(
-        turns=in_turns,
-        runs=len(plan.runs),
-        verbose=verbose,
-        terminal=sys.stderr.isatty() and not request.wait_for_user,
-    )
+    live = sys.stderr.isatty() and not request.wait_for_user
+    display = make_display(turns=in_turns, runs=len(plan.runs), verbose=verbose, terminal=live)
+    display.folders = len({case.title for case, _ in plan.cases}) < len(plan.cases)
     error = executing.execute(plan, request, display, direct=direct)
     for case, folder in plan.cases:
         summarize_if_older(case.title, folder, suspect=Suspect(request.suspect))

@@ -25,10 +25,8 @@ def test_steps_times_points_decide_and_it_is_said(
         said = cli(command, "--root", folder.parent, one_point, "--dry-run", "--json")
         plan = json.loads(said.out)
         assert max(_runs(plan)) == runs
-        wanted = (
-            f"{runs} runs: so many can tell {steps * points} comparisons apart at the 1 % level"
-        )
-        assert plan["notes"] == ([wanted] if runs > 6 else [])
+        told = f"{runs} runs: so many can tell {steps * points} comparisons apart at the 1 % level"
+        assert plan["notes"] == ([told] if runs > 6 else [])
 
 
 def _runs(plan: dict[str, Any]) -> list[int]:

@@ -63,10 +63,7 @@ def test_prefect_is_for_a_server_that_stays_or_secrets_that_it_keeps(
 def test_without_a_server_none_is_started(
     run: Cli, case_folder: MakeCase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse() -> None:
-        raise AssertionError("a server was started")
-
-    monkeypatch.setattr(server, "_start_temporary", refuse)
+    monkeypatch.setattr(server, "_start_temporary", pytest.fail)
     monkeypatch.setattr(server, "running_lab", lambda: None)
     folder = case_folder("fine", process("work", "true"))
 
@@ -118,12 +115,21 @@ def test_cases_take_turns_in_one_session_and_their_records_say_so(
     assert all(one.session["order"] == "round-robin" for one in records)
     assert err.count("runs of 2 cases to do, in turns") == 1
     assert "1 run to do" not in err
+    assert "results/run_" not in err
 
     err = run("a", *options, "--new").err
     newer = [read_record(both[0] / f"run_{n}").session for n in (1, 2)]
     assert newer[0] == newer[1]
     assert newer[0]["id"] != session
     assert "a: 2 runs to do" in err
+
+
+def test_folders_tell_alike_titles(run: Cli, case_folder: MakeCase, tmp_path: Path) -> None:
+    for folder in ("old", "new"):
+        case_folder("a", process("work", "true")).rename(tmp_path / folder)
+    err = run("old", "new", "--direct", "--runs", "2", "--cooldown", "0").err
+    assert " in old/results/run_1\n" in err
+    assert " in new/results/run_1\n" in err
 
 
 # -- the expected time

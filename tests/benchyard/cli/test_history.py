@@ -84,10 +84,7 @@ def test_an_entry_is_listed_with_every_timing(reader: FakeReader, cli: Cli) -> N
 
 
 def document_of(cli: Cli, *arguments: str) -> dict[str, Any]:
-    def no_constant(name: str) -> None:
-        raise AssertionError(f"{name} is no JSON")
-
-    return json.loads("\n".join(shown(cli, *arguments, "--json")), parse_constant=no_constant)
+    return json.loads("\n".join(shown(cli, *arguments, "--json")), parse_constant=pytest.fail)
 
 
 def test_json(reader: FakeReader, cli: Cli) -> None:

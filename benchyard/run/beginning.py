@@ -254,14 +254,14 @@ class Precision:
         self.setting = setting
         kept: Mapping[int, RunRecord] = {} if request.force else campaign.records
         # Where each turn is one run, all that follow the last look find the same answer.
-        self._is_first_to_find = not todo or todo[0] - 1 in kept
+        self._tells = not todo or todo[0] - 1 in {0, *kept}
         left = [one for one in campaign.alike() if one.run in kept and one.run not in todo]
         self._earlier = sorted(left, key=lambda record: record.began)
         warning = other_rule(self._rule, self._earlier)
         if warning is None:
             return
         self.setting = replace(setting, adaptive=declared(self._rule, self._earlier))
-        if not request.rest_first or other_rule(self._rule, self._earlier[-1:]):
+        if self._tells and (not request.rest_first or other_rule(self._rule, self._earlier[-1:])):
             tell(setting.listener, Notice(f"{setting.case.title}: {warning}"))
 
     def needed(self, record: RunRecord) -> RunRecord:
@@ -295,7 +295,7 @@ class Precision:
         own = [record for record in records if record.began >= self._from]
         answer = enough(self._rule, [*self._earlier, *own])
         looked = answer.look is not None and answer.look == answer.done
-        if looked and (records or self._is_first_to_find):
+        if looked and (records or self._tells):
             tell(self.setting.listener, Notice(f"{self.setting.case.title}: {answer.why}"))
         self.reached = answer.stop
         return answer.stop

@@ -47,10 +47,7 @@ def test_a_note_says_whose_it_is_and_how_it_ended(
 def test_what_is_no_note_of_this_server_is_left_alone(
     text: str, own_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def no_client() -> None:
-        raise AssertionError
-
-    monkeypatch.setattr(caller, "our_client", no_client)
+    monkeypatch.setattr(caller, "our_client", pytest.fail)
     (own_home / f"{uuid4()}.json").write_text(text)
     monkeypatch.setattr(caller, "flow_run_id", lambda: str(uuid4()))
     Caller().begin()  # its process lives

@@ -97,12 +97,13 @@ def test_another_rule_is_told_and_so_is_a_fixed_number_after_a_rule(
         assert words in warning
 
 
-def test_turns_tell_the_same_thing_once(lab: Lab, script: Script) -> None:
+@pytest.mark.parametrize(("done", "rest"), [(2, 1.0), (7, 0.0)], ids=["runs", "nothing to do"])
+def test_turns_tell_the_same_thing_once(lab: Lab, script: Script, done: int, rest: float) -> None:
     lasting(script, (1.0 for _ in count()))
     case = lab.case(STEP)
-    lab.execute(case, range(1, 3), rule=under(lab, Adaptive(6, 14, 0.05)))
+    lab.execute(case, range(1, done + 1), rule=under(lab, None))
     rule = under(lab, Adaptive(6, 12, 0.05))
-    for run in range(3, 13):
-        lab.execute(case, [run], rule=rule, rest_first=True, cooldown=0)
+    for run in range(done + 1, 13):
+        lab.execute(case, [run], rule=rule, rest_first=rest, cooldown=0)
     assert sum("another rule" in text for text in lab.notices) == 1
     assert sum("every step is known" in text for text in lab.notices) == 1

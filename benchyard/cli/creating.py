@@ -102,7 +102,7 @@ def save_case(folder: Path, commands: Sequence[TimedCommand], stdin: Path | None
     document: dict[str, Json] = {
         "@id": f"urn:benchyard:{_slug(name)}",
         "name": name,
-        "description": f"Made by benchyard time: {'; '.join(one.line for one in commands)}",
+        "description": f"Made from: {'; '.join(one.line for one in commands)}",
         "steps": list[Json](_steps(commands, stdin)),
     }
     write_json(folder / "metadata.json", mapped(document, escaped))

@@ -85,7 +85,7 @@ class ExecutionOptions:
 
     Args:
         runs: How many runs of a case there shall be in the end; finished ones count. Left empty,
-            as many as can tell its comparisons apart: 6 for one, 8 for up to 64.
+            as many as can tell its comparisons apart: 6 for up to 4, 7 for 17, 8 for 64.
         campaign: auto goes on with the runs that are done unless something else would be measured
             now (case, classes, versions, commit, host); new begins a campaign and keeps the
             earlier one; keep goes on whatever is measured.

@@ -171,7 +171,8 @@ def command(
     found = read_sides(sides, places)
     if planning:
         if len(found) != 1 or as_csv or report.junit or report.markdown:
-            raise click.UsageError("--dry-run takes the BASELINE alone, and no --markdown or --csv")
+            text = "--dry-run takes the BASELINE alone, without * and ?, and no --markdown or --csv"
+            raise click.UsageError(text)
         _plan(found[0], asked.rule, sensitivity, as_json=as_json)
         return ExitCode.DONE
     if len(found) == 1 and means_several(sides[0]):

@@ -36,7 +36,7 @@ _OF_OTHERS = {
     *("--batch-bytes", "--data", "--index", "--legacy", "--port", "--dist"),
     *("--no-loadscope-reorder", "--param", "--started-at", "--step.late", "--subject"),
     *("--benchmark-json", "--benchmark-autosave", "--benchmark-compare", "--export-json"),
-    "--benchmark-compare-fail",
+    *("--benchmark-compare-fail", "--benchmark-save-data"),
 }
 _SHELLS = ("sh", "bash", "console", "shell")
 

@@ -57,8 +57,7 @@ class PythonFunctionSettings:
         wrong: list[tuple[str, str]] = []
         for name in ("python", "repository"):
             text = getattr(self, name)
-            relative = text and text[0] not in "/~$"
-            if relative and ("/" in text or name == "repository"):
+            if text and text[0] not in "/~$" and ("/" in text or name == "repository"):
                 told = f"{name} is '{text}'; write an absolute path, or one that begins with ~"
                 wrong.append((name, told))
         if bool(self.repository) != bool(self.commit):
@@ -295,7 +294,8 @@ def check_out(repository: str, commit: str, folder: Path) -> None:
     _git(repository, "archive", "--format=tar", f"--output={archive}", commit, of=commit)
     try:
         with tarfile.open(archive) as files:
-            files.extractall(folder, filter="data")
+            files.extraction_filter = getattr(tarfile, "data_filter", None)
+            files.extractall(folder)  # noqa: S202 - Python before 3.11.4 has no filter
     except tarfile.TarError as error:
         raise ResourceError(f"commit {commit[:12]} of {quote(repository)}: {error}") from error
     finally:

@@ -189,11 +189,12 @@ def missing(need: str) -> str | None:
     """Say why ``need`` is not met here, or nothing if it is.
 
     Args:
-        need: ``mount``, ``docker``, ``azurite``, ``postgresql``, ``image:NAME`` (of tests/images),
-            ``module:NAME``, or the name of a program.
+        need: ``mount``, ``unshare``, ``docker``, ``azurite``, ``postgresql``, ``image:NAME`` (of
+            tests/images), ``module:NAME``, or the name of a program.
     """
     own = {
-        "mount": _no_mount,
+        "mount": lambda: _quietly("unshare", "--mount", "mount", "-t", "tmpfs", "x", str(_HOME)),
+        "unshare": lambda: _quietly("unshare", "--uts", "--net", "true"),
         "docker": lambda: _quietly("docker", "info"),
         "azurite": _no_azurite,
         "postgresql": _no_postgresql,
@@ -206,14 +207,6 @@ def missing(need: str) -> str | None:
     if kind == "module":
         return None if find_spec(name) else f"there is no Python module '{name}'"
     return None if shutil.which(name) else f"there is no program '{name}' on PATH"
-
-
-def _no_mount() -> str | None:
-    folder = tempfile.mkdtemp(dir=_HOME)
-    tried = _quietly("mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", folder)
-    if tried is None:
-        _quietly("umount", folder)
-    return tried
 
 
 def _no_azurite() -> str | None:

@@ -23,7 +23,7 @@ PROGRAMS = (
     pytest.param("publish_azure", marks=pytest.mark.requires("azurite")),
     "publish_datastore",
     "report",
-    "sampler",
+    pytest.param("sampler", marks=pytest.mark.requires("cc")),
     "sessions",
     "spool",
     "statistics_power",

@@ -22,6 +22,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
+#: Programs that a page executes and a fresh machine may lack.
+NEEDS = {"history": ["sqlite3"]}
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 _PART = re.compile(
     r"^<!-- prepare\n(?P<prepare>.*?)^-->$"
@@ -68,12 +70,16 @@ def test_every_call_is_executed(page: Path) -> None:
     assert [b.given for b in blocks if b.mark == "tested" and not (ROOT / b.given).exists()] == []
 
 
-def _to_follow() -> list[Path]:
-    return [page for page in PAGES if any(block.mark == "execute" for block in _blocks(page))]
+def _to_follow() -> list[object]:
+    return [
+        pytest.param(page, id=page.stem, marks=pytest.mark.requires(*NEEDS.get(page.stem, ())))
+        for page in PAGES
+        if any(block.mark == "execute" for block in _blocks(page))
+    ]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("page", _to_follow(), ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", _to_follow())
 def test_a_page_can_be_followed(page: Path, tmp_path: Path) -> None:
     home = tmp_path / "home"
     home.mkdir()

@@ -104,6 +104,6 @@ def test_a_file_is_no_folder(tmp_path: Path) -> None:
 def test_the_temporary_folder_is_looked_at_too_and_one_to_come_by_the_one_above(
     tmp_path: Path,
 ) -> None:
-    finding = made("temporary folder", scene_of(tmp_path / "a", LAPTOP, temporary=Path("/")))
-    assert " free in / " in finding.finding
+    finding = made("temporary folder", scene_of(tmp_path / "a", LAPTOP, temporary=tmp_path))
+    assert f" free in {tmp_path} " in finding.finding
     assert f"free in {tmp_path} " in found(tmp_path, results=tmp_path / "not" / "yet").finding

@@ -21,14 +21,14 @@ from benchyard.process.usage import LifeSpan
 from tests.children import speaking
 from tests.conftest import eventually
 
-#: Takes a runtime's name, and executes the program when it is told to.
+#: Takes a runtime's name, and executes its arguments when it is told to.
 RUNTIME = """
 import os, sys
 with open('/proc/self/comm', 'w') as name:
     name.write('runc:[2:INIT]')
 print('ready', flush=True)
 sys.stdin.readline()
-os.execvp('sleep', ['sleep', sys.argv[1]])
+os.execvp(sys.argv[1], sys.argv[1:])
 """
 
 
@@ -54,7 +54,7 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
 
 def test_the_runtimes_time_before_the_program_is_not_the_programs(folder: Path, way: str) -> None:
     sight = Sight(folder, is_alone=True)
-    with speaking(RUNTIME, "1") as (child, _):
+    with speaking(RUNTIME, "sleep", "1") as (child, _):
         (folder / "cgroup.procs").write_text(f"{os.getpid()}\n{child.pid}\n")
         # Until it was seen under its first name: of that moment nothing else tells.
         assert eventually(lambda: child.pid in sight.starting)
@@ -90,8 +90,9 @@ def test_a_program_that_began_and_ended_between_two_looks_is_known_by_the_kernel
     monkeypatch.setattr(Sight, "_pause", pause)
     sight = Sight(folder, is_alone=True)
     if not heard(sight):
+        sight.close()
         pytest.skip("the kernel tells nobody here of execs and exits")
-    with speaking(RUNTIME, "0.1") as (child, _):
+    with speaking(RUNTIME, "sleep", "0.1") as (child, _):
         (folder / "cgroup.procs").write_text(f"{child.pid}\n")
         assert eventually(lambda: child.pid in sight.starting)
         before = time.monotonic_ns()
@@ -112,18 +113,18 @@ def heard(sight: Sight) -> bool:
 def test_another_process_than_the_engine_names_or_one_from_before_is_not_meant(
     folder: Path, when: str
 ) -> None:
-    with speaking(RUNTIME, "0") as (child, _):
+    with speaking(RUNTIME, "cat") as (child, _):
         if when == "before":
             (folder / "cgroup.procs").write_text(f"{child.pid}\n")
         sight = Sight(None if when == "never" else folder, is_alone=False)
         if when == "after":
             (folder / "cgroup.procs").write_text(f"{child.pid}\n")
             assert eventually(lambda: child.pid in sight.starting)
-        child.communicate("go\n")
-    if when == "after":
-        assert eventually(lambda: sight.pid == child.pid)
-    else:
-        assert sight.pid is None
+        print("go", file=child.stdin, flush=True)
+        # Before it ends: of one that ended between two looks only the kernel could tell.
+        assert when != "after" or eventually(lambda: sight.pid == child.pid)
+        child.communicate()
+    assert when == "after" or sight.pid is None
     life = sight.close(os.getpid() if when == "after" else None)
     assert life.span[:2] == (None, None)
     values, reasons = life.told(0, None)

@@ -36,13 +36,12 @@ def execute(code: str) -> int:
 
 @pytest.fixture
 def events() -> Generator[ProcessEvents]:
-    made = ProcessEvents()
-    execute("")
-    made.read()
-    if not made.are_heard:
-        pytest.skip("the kernel tells nobody here of execs and exits")
-    yield made
-    made.close()
+    with closing(ProcessEvents()) as made:
+        execute("")
+        made.read()
+        if not made.are_heard:
+            pytest.skip("the kernel tells nobody here of execs and exits")
+        yield made
 
 
 def read_until_ended(events: ProcessEvents, pid: int) -> None:

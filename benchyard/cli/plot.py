@@ -33,7 +33,7 @@ from benchyard.results.trust import Suspect
 from benchyard.show.curves.panels import read_curves
 from benchyard.show.curves.plot import draw
 from benchyard.show.results_plot.cells import tell_apart
-from benchyard.show.results_plot.choice import PlotRequest, make_chart
+from benchyard.show.results_plot.choice import PlotRequest, make_charts
 from benchyard.show.results_plot.figure import PAPER, Size, chart_drawing
 
 
@@ -43,7 +43,7 @@ def _names(_: click.Context, __: click.Parameter, texts: tuple[str, ...]) -> tup
 
 @click.command("plot")
 @click.argument("sources", nargs=-1, metavar="[CASE|FOLDER|FILE]...")
-@field_options(PlotRequest, "kind", "metric")
+@field_options(PlotRequest, "kind", "metrics")
 @click.option(
     "--step",
     "steps",
@@ -130,13 +130,13 @@ def _draw_results(
     suspect: Suspect,
 ) -> None:
     found, notes = run_sets_of(sources, where)
-    chart = make_chart(tell_apart(found, suspect=suspect), wish)
-
-    written = files or [Path(f"{slug(chart.title or 'results')}-{chart.kind}.svg")]
-    chart_drawing(chart, size).write(*written)
+    charts = make_charts(tell_apart(found, suspect=suspect), wish)
+    kind, title = charts[0].kind, charts[0].title or "results"
+    written = files or [Path(f"{slug(title)}-{kind}.svg")]
+    chart_drawing(charts, size).write(*written)
     for file in filterfalse(failed, written):
-        say(f"{chart.kind}: {file}")
-    for sentence in chart.caption:
+        say(f"{kind}: {file}")
+    for sentence in dict.fromkeys(text for chart in charts for text in chart.caption):
         say(printable(sentence))
     for note in notes:
         say(printable(note), fg="yellow")
@@ -154,10 +154,12 @@ def _is_run(source: str) -> bool:
 
 def _refuse_with_curves(ctx: click.Context) -> None:
     """Refuse what curves would silently ignore."""
-    options = ("kind", "metric", "steps", "x", "series", "reference", "log", "suspect")
-    for name in (*options, "paper", "width", "height"):
-        if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
-            raise click.UsageError(f"--{name} is of results, not of a run's curves")
+    own = {"kind", "metrics", "steps", "x", "series", "reference", "log", "suspect"}
+    own |= {"paper", "width", "height"}
+    for option in ctx.command.params:
+        given = ctx.get_parameter_source(option.name or "")
+        if option.name in own and given is click.core.ParameterSource.COMMANDLINE:
+            raise click.UsageError(f"{option.opts[0]} is of results, not of a run's curves")
 
 
 def _draw_curves(sources: Sequence[str], where: CasePlaces, files: Sequence[Path]) -> None:

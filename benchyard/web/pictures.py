@@ -17,7 +17,7 @@ from benchyard.core.wording import printable
 from benchyard.results.trust import Suspect
 from benchyard.show.drawing import Drawing, Text
 from benchyard.show.results_plot.cells import tell_apart
-from benchyard.show.results_plot.choice import PlotRequest, make_chart
+from benchyard.show.results_plot.choice import PlotRequest, make_charts
 from benchyard.show.results_plot.figure import Size, chart_drawing
 from benchyard.show.themes import DARK, LIGHT
 
@@ -164,7 +164,7 @@ def draw_sides(
             f"a picture has room for {MOST_MARKS:,} executions of steps, not for {marks:,}; "
             "choose fewer cases, or some of their runs"
         )
-    chart = make_chart(tell_apart(found, suspect=suspect), wish)
+    charts = make_charts(tell_apart(found, suspect=suspect), wish)
     if remark:
-        chart = replace(chart, caption=(*chart.caption, remark))
-    return chart_drawing(chart, Size(WIDTHS[width], titled=len(found) > 1))
+        charts = [replace(chart, caption=(*chart.caption, remark)) for chart in charts]
+    return chart_drawing(charts, Size(WIDTHS[width], titled=len(found) > 1))

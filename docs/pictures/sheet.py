@@ -32,7 +32,7 @@ def main() -> None:
 
 
 def _sheet(theme: Theme) -> str:
-    drawings = [*(chart_drawing(_chart(kind), Size()) for kind in PlotKind), _curves(), _flame()]
+    drawings = [*(chart_drawing([_chart(kind)], Size()) for kind in PlotKind), _curves(), _flame()]
     drawings += [_history(), _timeline()]
     heights = [0.0, 0.0]
     parts: list[str] = []

@@ -55,6 +55,7 @@ class PlotPlan:
         cells: At least one.
         reference: What ratios are to; None of other kinds.
         every: The cells, and those that are references.
+        charts: How many share the picture.
     """
 
     kind: PlotKind
@@ -63,6 +64,7 @@ class PlotPlan:
     layout: PlotLayout
     reference: Reference | None
     every: Sequence[PlotCell]
+    charts: int = 1
 
     @property
     def has_numbers(self) -> bool:
@@ -80,7 +82,7 @@ def build(plan: PlotPlan, log: bool | None) -> Chart:  # noqa: FBT001
         InputError: If a picture has no room for so much, or a logarithm is not defined.
     """
     names, panels = (_labels(plan.cells, d) for d in (plan.layout.series, plan.layout.panel))
-    _check_room(plan, len(names), len(panels))
+    _check_room(plan, len(names), len(panels) * plan.charts)
     made = [_panel(plan, key, title, list(names)) for key, title in panels.items()]
     described, references = [one for _, some in made for one in some], _references(plan)
     if all(one.mark.centre is None for one in described):
@@ -114,7 +116,7 @@ def _check_room(plan: PlotPlan, series: int, panels: int) -> None:
         (len(plan.cells), MOST_MARKS, "steps and cases"),
     ):
         if number > most:
-            less = "choose fewer cases, or some of the steps with --step"
+            less = "choose fewer cases or metrics, or some of the steps with --step"
             raise InputError(f"a picture has room for {most} {what}, not for {number}; {less}")
 
 

@@ -30,7 +30,7 @@ class PlotRequest:
 
     Args:
         kind: What it looks like; without it lines over a parameter that is a number, else points.
-        metric: What is drawn.
+        metrics: Metrics to draw, by names or globs; each has panels of its own.
         steps: Ids, names, or globs over them.
         x: Parameter of the matrix along the axis.
         series: Parameter whose values have a colour each.
@@ -40,7 +40,7 @@ class PlotRequest:
     """
 
     kind: PlotKind | None = None
-    metric: str = DURATION
+    metrics: tuple[str, ...] = (DURATION,)
     steps: tuple[str, ...] = ()
     x: str | None = None
     series: str | None = None
@@ -48,8 +48,8 @@ class PlotRequest:
     log: bool | None = None
 
 
-def make_chart(sides: Sequence[PlotSide], request: PlotRequest) -> Chart:
-    """Choose what is drawn.
+def make_charts(sides: Sequence[PlotSide], request: PlotRequest) -> list[Chart]:
+    """Choose what is drawn of each metric, in the order in which they are asked for.
 
     Args:
         sides: At least one.
@@ -57,8 +57,8 @@ def make_chart(sides: Sequence[PlotSide], request: PlotRequest) -> Chart:
     Raises:
         InputError: If there is nothing of what is asked for, or more than a picture has room for.
     """
-    metric = _metric(sides, request.metric)
     every = _cells(sides, request.steps)
+    metrics = _metrics(every, request.metrics)
     _check_parameters(sides, request)
     kind = _kind(sides, request)
     reference = _reference(request.reference, every) if kind is PlotKind.RATIO else None
@@ -67,10 +67,11 @@ def make_chart(sides: Sequence[PlotSide], request: PlotRequest) -> Chart:
         raise InputError("a ratio takes two cases or steps; here is nothing but the reference")
     x = _axis(sides, request.x) if kind is PlotKind.LINES else request.x
     layout = lay_out(kind, cells, x, request.series)
-    chart = build(PlotPlan(kind, metric, cells, layout, reference, every), request.log)
+    plan = PlotPlan(kind, "", cells, layout, reference, every, charts=len(metrics))
+    *first, last = [build(replace(plan, metric=metric), request.log) for metric in metrics]
     drawn = {id(cell.side) for cell in every}
     missing = absent(side for side in sides if id(side) not in drawn)
-    return replace(chart, caption=(*chart.caption, *missing))
+    return [*first, replace(last, caption=(*last.caption, *missing))]
 
 
 def _axis(sides: Sequence[PlotSide], wanted: str | None) -> str:
@@ -84,13 +85,10 @@ def _axis(sides: Sequence[PlotSide], wanted: str | None) -> str:
     return found
 
 
-def _metric(sides: Sequence[PlotSide], wanted: str) -> str:
-    known = [name for side in sides for step in side.steps.values() for name in step["metrics"]]
-    found = sorted(choose_metrics(known, [wanted]))
-    if len(found) > 1:
-        some = ", ".join(found[:5])
-        raise InputError(f"{wanted!r} means {len(found)} metrics ({some} …); a picture shows one")
-    return found[0] if found else wanted
+def _metrics(cells: Sequence[PlotCell], wanted: Sequence[str]) -> Sequence[str]:
+    known = [name for cell in cells for name in cell.step["metrics"]]
+    found = [name for one in wanted for name in sorted(choose_metrics(known, [one]))]
+    return list(dict.fromkeys(found)) or wanted
 
 
 def _cells(sides: Sequence[PlotSide], wanted: Sequence[str]) -> list[PlotCell]:

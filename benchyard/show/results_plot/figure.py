@@ -1,6 +1,6 @@
 """The whole picture of a chart: panels, title, legend and caption in a given space."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from math import ceil
@@ -47,31 +47,40 @@ class Size:
     titled: bool = True
 
 
-def chart_drawing(chart: Chart, size: Size) -> Drawing:
-    """Draw a chart.
+def chart_drawing(charts: Sequence[Chart], size: Size) -> Drawing:
+    """Draw charts below each other, with the title and the legend of the first.
 
     Raises:
-        InputError: If the size has no room for it.
+        InputError: If the size has no room for them.
     """
-    width = (size.width or _WIDTH) * _INCH
+    drawing = Drawing((size.width or _WIDTH) * _INCH, 0, dots_per_inch=150)
+    for chart in charts:
+        height = size.height * _INCH / len(charts) if size.height else None
+        _add(drawing, chart, height, titled=size.titled)
+    return drawing
+
+
+def _add(drawing: Drawing, chart: Chart, height: float | None, *, titled: bool) -> None:
+    width, top = drawing.width, drawing.height
     columns = max(1, min(len(chart.panels), int(width / (330 if chart.kind.has_rows else 230))))
     rows, across = ceil(len(chart.panels) / columns), width / columns
     letters = max(20, int((width - 12) / (_SMALL * LETTER)))
     caption = [line for text in chart.caption for line in wrap(printable(text), letters)]
     title = short(chart.title, min(_LONGEST_TITLE, int(width / (14 * LETTER))))
-    head: list[Shape] = [Text(6, 17, title, 13, bold=True)] if size.titled and title else []
+    head: list[Shape] = [Text(6, 17, title, 13, bold=True)] if titled and title else []
     head += _legend(chart, width, 24 if head else 6)
-    above = max((shape.y for shape in head if isinstance(shape, Text)), default=0.0) + 8
+    head = [] if top else head
+    above = max((shape.y for shape in head if isinstance(shape, Text)), default=top) + 8
     below = len(caption) * 12 + 6
-    height = size.height * _INCH if size.height else above + below + rows * _height(chart, across)
-    drawing = Drawing(width, height, head, dots_per_inch=150)
-    tall = (height - above - below) / rows
+    bottom = top + height if height else above + below + rows * _height(chart, across)
+    drawing.height = bottom
+    drawing.shapes += head
+    tall = (bottom - above - below) / rows
     for place, panel in enumerate(chart.panels):
-        left, top = place % columns * across, above + place // columns * tall
-        drawing.shapes += _panel(chart, panel, Frame(left, top, left + across, top + tall))
+        left, upper = place % columns * across, above + place // columns * tall
+        drawing.shapes += _panel(chart, panel, Frame(left, upper, left + across, upper + tall))
     for place, line in enumerate(caption):
-        drawing.shapes.append(Text(6, height - below + 12 * (place + 1) - 3, line, _SMALL))
-    return drawing
+        drawing.shapes.append(Text(6, bottom - below + 12 * (place + 1) - 3, line, _SMALL))
 
 
 def _legend(chart: Chart, width: float, top: float) -> Iterator[Shape]:

@@ -88,7 +88,7 @@ def runs_picture(
         some = limited(every)
         newest, all_runs = len(some.records), len(every.records)
         remark = f"The newest {newest:,} of {all_runs:,} runs." if newest < all_runs else ""
-        wish = PlotRequest(PlotKind.STRIPS, metric, (step,) if step else ())
+        wish = PlotRequest(PlotKind.STRIPS, (metric,), (step,) if step else ())
         return draw_sides([("", some)], wish, width, remark=remark)
 
     return Picture(
@@ -115,7 +115,7 @@ def points_picture(
     def draw(width: Width) -> Drawing:
         some = siblings[:MOST_CASES]
         found = [(one.path, read_case(one, *metrics_of(metric)).run_set) for one in some]
-        wish = PlotRequest(None, metric, (step,) if step else (), x=x or None)
+        wish = PlotRequest(None, (metric,), (step,) if step else (), x=x or None)
         sides = [(path, limited(one, len(found))) for path, one in found if one.records]
         return draw_sides(sides, wish, width)
 

@@ -96,7 +96,7 @@ def _picture(kind: PlotKind, explorer: Current, asked: AskedFor) -> Picture:
         sets: dict[object, tuple[str, RunSet]] = {}
         for name, runs in shown.run_sets:
             sets.setdefault((runs.folder, runs.numbers), (shown.label(name), runs))
-        wish = PlotRequest(kind, rule.main_metric, steps)
+        wish = PlotRequest(kind, (rule.main_metric,), steps)
         return draw_sides([*sets.values()], wish, width, suspect=rule.suspect)
 
     query = {"side": asked.side, **asked.values}

@@ -50,7 +50,7 @@ class _Asked(BaseModel):
         """What is drawn."""
         return PlotRequest(
             self.kind or None,
-            self.metric,
+            (self.metric,),
             tuple(self.steps),
             self.x or None,
             self.series or None,
@@ -64,15 +64,15 @@ def plot(explorer: Current, asked: Annotated[_Asked, Query()]) -> Picture:
     chosen, wish = choose(explorer.catalogue, asked.side), asked.wish
 
     def draw(width: Width) -> Drawing:
-        read = partial(_run_sets, explorer.catalogue, metric=wish.metric)
+        read = partial(_run_sets, explorer.catalogue, metric=asked.metric)
         found = [(one.path, run_set) for one in chosen for run_set in read(one)]
-        _refuse_unknown(found, wish.metric)
+        _refuse_unknown(found, asked.metric)
         return draw_sides(found, wish, width, suspect=asked.suspect)
 
     titles = shorten(", ".join(dict.fromkeys(one.title for one in chosen)), 200)
     options = asked.model_dump(mode="json", exclude={"side"}, exclude_defaults=True)
     query = {"side": [one.text for one in chosen], **options}
-    caption, alt = f"Results of {titles}.", f"{wish.metric} of {titles}, as {wish.kind or 'plot'}"
+    caption, alt = f"Results of {titles}.", f"{asked.metric} of {titles}, as {wish.kind or 'plot'}"
     instead = "" if chosen else "Choose cases or runs: their ids stand in their addresses."
     return Picture("plot", caption if chosen else "", alt, "/plot", draw, query, instead=instead)
 

@@ -17,7 +17,7 @@ from benchyard.show.curves.plot import draw
 from benchyard.show.drawing import Drawing
 from benchyard.show.results_plot.cells import tell_apart
 from benchyard.show.results_plot.chart import PlotKind
-from benchyard.show.results_plot.choice import PlotRequest, make_chart
+from benchyard.show.results_plot.choice import PlotRequest, make_charts
 from benchyard.show.results_plot.figure import Size, chart_drawing
 from benchyard.show.themes import PAGE
 from benchyard.web.report.cases import CasePart
@@ -82,8 +82,8 @@ def _chart(
 ) -> DrawnPicture | None:
     described = tell_apart(sides, suspect=request.rule.suspect)
     with suppress(BenchyardError):  # what cannot be drawn is in the tables, with the reason
-        chart = make_chart(described, PlotRequest(kind, metric, request.rule.steps))
-        drawing = chart_drawing(replace(chart, caption=()), Size())
+        charts = make_charts(described, PlotRequest(kind, (metric,), request.rule.steps))
+        drawing, chart = chart_drawing([replace(c, caption=()) for c in charts], Size()), charts[0]
         name = f"{kind} of {chart.title}: {chart.quantity}"
         return DrawnPicture(_inside(drawing, name, prefix), "rows", chart.caption)
     return None

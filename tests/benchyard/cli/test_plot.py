@@ -48,6 +48,18 @@ def test_points_of_a_matrix_are_lines(sorts: Path, cli: Cli, tmp_path: Path) -> 
     assert "sorts, Load" not in texts(tmp_path / "x.svg")
 
 
+def test_several_metrics_share_a_picture(cli: Cli, tmp_path: Path) -> None:
+    place(tmp_path / "r", [run(n, step(d, used={"b_s": 2.0})) for n, d in enumerate(SIX, 1)])
+    to = "-o", tmp_path / "x.svg"
+    said = cli("plot", tmp_path / "r", "--metric", "duration_s", "--metric", "b_*", *to).out
+    assert {"time", "b_s", "2 s"} <= texts(tmp_path / "x.svg")
+    assert said.count("Points: medians of 6 runs") == 1
+    (tmp_path / "benchyard.toml").write_text('[plot]\nmetric = "b_s"\n')
+    cli("--config", tmp_path / "benchyard.toml", "plot", tmp_path / "r", *to)
+    assert "b_s" in texts(tmp_path / "x.svg")
+    assert "time" not in texts(tmp_path / "x.svg")
+
+
 def test_all_cases_below_the_root_are_drawn(sorts: Path, cli: Cli, tmp_path: Path) -> None:
     cli("plot", "--root", sorts.parent, "--kind", "bars", "-o", "x.svg")
     assert {"n=1", "n=2"} <= texts(tmp_path / "x.svg")
@@ -112,6 +124,7 @@ def test_results_that_krown_made_are_drawn(case_folder: MakeCase, cli: Cli, tmp_
         (["--width", "8"], "'8' is no length; write it like 85mm, 8.5cm or 3.3in"),
         (["--paper", "page", "--width", "8cm"], "--paper and --width exclude each other"),
         (["--curves", "--kind", "bars"], "--kind is of results, not of a run's curves"),
+        (["--curves", "--metric", "b_s"], "--metric is of results, not of a run's curves"),
         (["nowhere@1"], "'nowhere' is no folder"),
         (["nothing"], "no case is 'nothing'"),
         ([""], "an empty text selects no case"),

@@ -8,7 +8,7 @@ from benchyard.results.record import RunRecord
 from benchyard.results.trust import Suspect
 from benchyard.show.results_plot.cells import PlotSide, tell_apart
 from benchyard.show.results_plot.chart import Chart, PlotKind
-from benchyard.show.results_plot.choice import PlotRequest, make_chart
+from benchyard.show.results_plot.choice import PlotRequest, make_charts
 from tests.benchyard.analysis.comparison.conftest import run, run_set, step
 
 SIX = (1.0, 1.1, 0.9, 1.05, 0.95, 1.02)
@@ -41,7 +41,8 @@ def sides(*groups: Sequence[RunRecord], suspect: Suspect = Suspect.AUTO) -> tupl
 
 
 def charted(found: Sequence[PlotSide], kind: PlotKind | None = None, **request: Any) -> Chart:
-    return make_chart(found, PlotRequest(kind, **request))
+    [chart] = make_charts(found, PlotRequest(kind, **request))
+    return chart
 
 
 def matrix(**values: Sequence[Json]) -> tuple[PlotSide, ...]:

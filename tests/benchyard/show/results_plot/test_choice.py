@@ -9,7 +9,7 @@ from benchyard.results.summary import summarize
 from benchyard.results.trust import Suspect
 from benchyard.show.results_plot.cells import PlotSide
 from benchyard.show.results_plot.chart import Chart, PlotKind
-from benchyard.show.results_plot.choice import PlotRequest, make_chart
+from benchyard.show.results_plot.choice import PlotRequest, make_charts
 from benchyard.statistics.comparison import compare_samples
 from tests.benchyard.analysis.comparison.conftest import failed, run, step, titled
 from tests.benchyard.show.results_plot.conftest import SIX, charted, matrix, records, sides, times
@@ -137,7 +137,7 @@ def test_ratios_are_those_of_the_comparison() -> None:
 
 def test_other_metrics_have_their_name_and_unit() -> None:
     made = [run(n, step(1.0, used={"host_cpu_s": float(n)})) for n in range(1, 7)]
-    chart = charted(sides(made), metric="host_*")
+    chart = charted(sides(made), metrics=("host_*",))
     assert (chart.quantity, chart.unit) == ("host_cpu_s", "s")
     assert chart.panels[0].marks[0].values == (1.0, 2.0, 3.0, 4.0, 5.0, 6.0)
 
@@ -168,6 +168,14 @@ def test_the_user_chooses_the_scale() -> None:
         assert (chart.log_values, chart.log_parameter) == expected
 
 
+def test_each_metric_has_its_chart_once_in_the_order_asked_for() -> None:
+    found = sides([run(n, step(1.0, used={"b_s": 2.0, "a_s": 3.0})) for n in range(1, 7)])
+    charts = make_charts(found, PlotRequest(metrics=("duration_s", "?_s", "b_s")))
+    assert [chart.quantity for chart in charts] == ["time", "a_s", "b_s"]
+    centres = [mark.centre for chart in charts for mark in chart.panels[0].marks]
+    assert centres == [1.0, 3.0, 2.0]
+
+
 # -- what cannot be
 
 POINTS = matrix(threads=[1, 2], system=["a", "b"])
@@ -186,12 +194,16 @@ DISTURBED = sides([run(1, step(1.0, suspect=["it swapped"]))], suspect=Suspect.L
         (POINTS, PlotRequest(RATIO, reference="nothing"), "no case or step is 'nothing'"),
         (sides(MADE), PlotRequest(PlotKind.LINES), "none differs between these cases"),
         (sides(MADE), PlotRequest(RATIO), "nothing but the reference"),
-        (sides(MADE), PlotRequest(metric="b_s", log=True), "--log: b_s is 0 somewhere"),
+        (sides(MADE), PlotRequest(metrics=("b_s",), log=True), "--log: b_s is 0 somewhere"),
         (matrix(n=[0, 1]), PlotRequest(log=True), "--log: n is 0 somewhere"),
-        (sides(MADE), PlotRequest(metric="*_s"), r"'\*_s' means 2 metrics"),
+        (sides(MADE), PlotRequest(metrics=("*_s", "c_s")), "no step has a metric 'c_s'"),
         (
             sides(records({f"q{n}": SIX for n in range(31)})),
             *(PlotRequest(PlotKind.ECDF), r"room for 30 panels, not for 31; .*--step"),
+        ),
+        (
+            sides([run(1, step(1.0, used=dict.fromkeys(map(str, range(30)), 1.0)))]),
+            *(PlotRequest(metrics=("all",)), r"room for 30 panels, not for 31; .* or metrics"),
         ),
         (
             sides([run(1, failed(), **titled("tpch"))]),
@@ -204,8 +216,8 @@ def test_what_cannot_be_drawn_is_said(
     found: tuple[PlotSide, ...], wish: PlotRequest, said: str
 ) -> None:
     with pytest.raises(InputError, match=said):
-        make_chart(found, wish)
+        make_charts(found, wish)
 
 
 def test_values_of_zero_are_drawn_on_a_linear_axis() -> None:
-    assert not charted(sides(MADE), metric="b_s").log_values
+    assert not charted(sides(MADE), metrics=("b_s",)).log_values

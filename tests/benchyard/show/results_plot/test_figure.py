@@ -1,6 +1,7 @@
 """What is really drawn: the data of the axes, the texts, the files."""
 
 import time
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ EVIL = r"$\frac{1}$ _x_ <b>&%#{} λ→数"
 def drawn(
     found: tuple[PlotSide, ...], kind: PlotKind | None = None, size: Size = _SIZE, **more: Any
 ) -> Drawing:
-    return chart_drawing(charted(found, kind, **more), size)
+    return chart_drawing([charted(found, kind, **more)], size)
 
 
 def xs(marks: Dots) -> list[float]:
@@ -55,7 +56,7 @@ def test_points_stand_within_their_intervals_among_their_runs() -> None:
 
 def test_bars_begin_at_zero_and_are_as_long_as_their_values() -> None:
     chart = charted(sides(records(name="a"), records(name="b")), PlotKind.BARS)
-    shapes = chart_drawing(chart, _SIZE).shapes
+    shapes = chart_drawing([chart], _SIZE).shapes
     bars = [one for one in shapes if isinstance(one, Box) and one.edge and one.height > 9]
     assert len({bar.x for bar in bars}) == 1
     medians = [mark.centre or 0.0 for mark in chart.panels[0].marks]
@@ -99,6 +100,20 @@ def test_names_are_drawn_as_they_are(kind: PlotKind) -> None:
     seen = texts(drawn(sides(*(records(steps, point, name=EVIL) for point in points)), kind))
     assert EVIL.title() in " ".join(seen)
     assert any("_p=$x$" in text for text in seen)
+
+
+def test_charts_stand_below_each_other_under_one_title_and_legend() -> None:
+    chart = charted(sides(records(name="a"), records(name="b")))
+    alone, both = (chart_drawing([replace(chart, title="A")] * n, _SIZE) for n in (1, 2))
+    assert texts(both).count("A") == texts(both).count("b") == 1
+    [upper, lower] = [
+        shape.y for shape in both.shapes if isinstance(shape, Text) and shape.text == "time"
+    ]
+    assert upper < alone.height < lower < both.height < 2 * alone.height
+    sized = chart_drawing([chart] * 2, Size(height=9.0))
+    assert sized.height == pytest.approx(900)
+    with pytest.raises(InputError, match="too small"):
+        chart_drawing([chart] * 2, Size(height=2.0))
 
 
 def test_a_paper_has_its_width_and_no_title() -> None:

@@ -71,4 +71,4 @@ def test_values_that_are_not_above_zero_have_no_ratio_on_a_logarithmic_axis() ->
 
     found = sides(counted(1, 0, 0, 1, 1, 1), counted(2, 0, 0, 0, 0, 0))
     with pytest.raises(InputError, match="A ratio takes values of both sides that are all above 0"):
-        charted(found, PlotKind.RATIO, metric="swap_count")
+        charted(found, PlotKind.RATIO, metrics=("swap_count",))

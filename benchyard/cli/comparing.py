@@ -68,6 +68,14 @@ _OPTIONS = (
     results_option,
     root_option,
 )
+#: Headings of the options of ``compare``.
+_HEADINGS = {
+    "What is compared": ("metrics", "steps", "reference", "against", "pairs", "root", "results"),
+    "When a change is called": ("threshold", "level", "session_sd", "in_turns", "suspect"),
+    "How many runs it takes": ("planning", "sensitivity"),
+    "CI": ("strict", "junit", "markdown", "ci"),
+    "Results": ("order", "as_csv", "as_json"),
+}
 #: Options that are fields of a rule.
 _AS_THEY_ARE = ("metrics", "steps", "threshold", "level", "session_sd", "in_turns")
 
@@ -100,7 +108,7 @@ def _step_pairs(
         raise click.BadParameter(str(error), context, parameter) from error
 
 
-@click.command("compare", cls=ReportingCommand)
+@click.command("compare", cls=ReportingCommand, headings=_HEADINGS)
 @click.argument("sides", nargs=-1, required=True, metavar="BASELINE [CANDIDATE]...")
 @comparison_rule
 @field_options(

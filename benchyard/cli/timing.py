@@ -12,7 +12,7 @@ import click
 
 from benchyard.cli.common import gathered, json_option
 from benchyard.cli.creating import check_writable, save_case
-from benchyard.cli.fields import field_options
+from benchyard.cli.fields import Command, field_options
 from benchyard.cli.option_types import (
     CommandT,
     InputFile,
@@ -70,6 +70,17 @@ class _Stdout(OutputFile):
 _FORMATS = {".hyperfine.json": "hyperfine", ".json": "json", ".csv": "csv", ".md": "markdown"}
 
 
+#: Headings of the options of ``time``.
+_HEADINGS = {
+    "Commands": ("names", "shell", "prepare", "setup", "cleanup", "parameters", "ranges"),
+    "Input and output": ("input_", "stdout", "stderr", "show_output"),
+    "How many executions": ("runs", "min_s", "max_s", "until", "warmup"),
+    "Order and failures": ("seed", "timeout", "ignore_failure"),
+    "When a difference is called": ("level", "threshold"),
+    "Results": ("files", "save", "as_json"),
+}
+
+
 def _old_export_options(command: CommandT) -> CommandT:
     """Add the hidden options of the version before: each names a format and takes a file."""
     for name in _FORMATS.values():
@@ -77,7 +88,7 @@ def _old_export_options(command: CommandT) -> CommandT:
     return command
 
 
-@click.command("time")
+@click.command("time", cls=Command, headings=_HEADINGS)
 @click.argument("lines", nargs=-1, required=True, metavar="COMMAND...")
 @click.option("--name", "names", multiple=True, help="Name of a command, in their order.")
 @click.option("--shell", is_flag=True, help="Let /bin/sh read the commands.")
@@ -85,9 +96,21 @@ def _old_export_options(command: CommandT) -> CommandT:
 @click.option("--setup", default="", help="Executed once before a command's first execution.")
 @click.option("--cleanup", default="", help="Executed once after a command's last execution.")
 @click.option(
-    "--parameter", "parameters", multiple=True, type=Read(parse_parameter), metavar="NAME=1,2,4"
+    "--parameter",
+    "parameters",
+    multiple=True,
+    type=Read(parse_parameter),
+    metavar="NAME=1,2,4",
+    help="Execute each command with each of these values in the place of {NAME}.",
 )
-@click.option("--parameter-range", "ranges", nargs=2, multiple=True, metavar="NAME FIRST..LAST")
+@click.option(
+    "--parameter-range",
+    "ranges",
+    nargs=2,
+    multiple=True,
+    metavar="NAME FIRST..LAST",
+    help="The same with all numbers of a range; FIRST..LAST..STEP sets the step.",
+)
 @click.option("--input", "input_", type=InputFile(null=True), help="What each execution reads.")
 @click.option(
     "--stdout",

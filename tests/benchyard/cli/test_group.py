@@ -42,6 +42,12 @@ def test_every_command_is_there_and_has_help(name: str, cli: Cli) -> None:
     assert cli(name, "--help").out.startswith(f"Usage: benchyard {name}")
 
 
+@pytest.mark.parametrize("name", ["time", "run", "compare", "suite"])
+def test_every_option_of_a_long_help_has_a_heading(name: str, cli: Cli) -> None:
+    _, _, last = cli(name, "--help").out.partition("\nOther options:\n")
+    assert last.partition("\n\n")[0] == "  -h, --help  Show this message and exit."
+
+
 @pytest.mark.parametrize(
     ("typed", "hint"),
     [

@@ -13,7 +13,7 @@ import click
 
 from benchyard.analysis.comparison.rows import Comparison
 from benchyard.analysis.regressions import Looked
-from benchyard.cli.common import CommandT
+from benchyard.cli.common import combined
 from benchyard.cli.fields import Command
 from benchyard.cli.option_types import OutputFile
 from benchyard.cli.outcome import read_summary
@@ -122,14 +122,9 @@ _CI = click.option(
 )
 
 
-def comparison_reports(command: CommandT) -> CommandT:
-    """Add the options for reports of a comparison."""
-    return _JUNIT(_PAGE(_CI(command)))
-
-
-def reports(command: CommandT) -> CommandT:
-    """Add the options for reports of an execution."""
-    return _JUNIT(_PAGE(_METRICS(_CI(command))))
+#: The options for reports of a comparison, and of an execution.
+comparison_reports = combined(_JUNIT, _PAGE, _CI)
+reports = combined(_JUNIT, _PAGE, _METRICS, _CI)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from benchyard.cli.common import Selection, cases_of, results_option, selection
+from benchyard.cli.common import Selection, cases_of, selection
 from benchyard.cli.terminal import confirm, print_json, say
 from benchyard.core.errors import InputError
 from benchyard.core.quantity import plural
@@ -19,7 +19,6 @@ from benchyard.results.layout import kept_folders
 
 @click.command("clean")
 @selection
-@results_option
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def command(
     selection: Selection,

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import wraps
+from functools import reduce, wraps
 from pathlib import Path
 from typing import Any, cast
 
@@ -26,6 +26,12 @@ from benchyard.results.layout import results_folder
 from benchyard.show.export.sources import sources_at
 from benchyard.show.export.tidy import Choice
 from benchyard.statistics.pairs import PRIOR_SD
+
+
+def combined(*options: Callable[[CommandT], CommandT]) -> Callable[[CommandT], CommandT]:
+    """Return what adds several options, in the order of the help."""
+    return lambda command: reduce(lambda made, option: option(made), reversed(options), command)
+
 
 root_option = click.option(
     "--root",
@@ -61,7 +67,12 @@ campaign_option = click.option(
     metavar="NAME",
     help="An earlier campaign by the beginning of its date or digest, or all of them.",
 )
-cases_argument = click.argument("cases", nargs=-1, metavar="[CASE]...")
+case_options = combined(
+    click.argument("cases", nargs=-1, metavar="[CASE]..."),
+    tag_option,
+    root_option,
+    resources_option,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,16 +121,8 @@ def gathered(name: str, kind: type[Any]) -> Callable[[CommandT], CommandT]:
     return gather
 
 
-def selection(command: CommandT) -> CommandT:
-    """Add what selects cases, which is handed over as one ``Selection``."""
-    return selection_options(gathered("selection", Selection)(command))
-
-
-def selection_options(command: CommandT) -> CommandT:
-    """Add the arguments and options that select cases."""
-    for option in (cases_argument, tag_option, resources_option, root_option, json_option):
-        command = option(command)
-    return command
+#: What selects cases, as one ``Selection``, and ``--json``.
+selection = combined(case_options, results_option, json_option, gathered("selection", Selection))
 
 
 def say_passed_over(links: Sequence[Path]) -> None:

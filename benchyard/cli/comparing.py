@@ -39,6 +39,7 @@ from benchyard.analysis.comparison.wording import (
 from benchyard.cli.ci import ReportingCommand, Reports, comparison_reports, exit_code, strict_option
 from benchyard.cli.common import (
     CommandT,
+    combined,
     gathered,
     json_option,
     open_file,
@@ -56,7 +57,7 @@ from benchyard.core.quantity import plural
 from benchyard.core.wording import printable
 from benchyard.results.trust import Suspect
 
-_OPTIONS = (
+_OPTIONS = combined(
     field_options(
         Rule,
         *("metrics", "steps", "threshold", "level"),
@@ -94,9 +95,7 @@ def comparison_rule(command: CommandT) -> CommandT:
         )
         return command(rule=rule, places=Places(root, results, open_file), **given)
 
-    for option in reversed(_OPTIONS):
-        option(call)
-    return cast("CommandT", call)
+    return _OPTIONS(cast("CommandT", call))
 
 
 def _step_pairs(

@@ -8,14 +8,11 @@ import click
 from benchyard.cli.common import (
     Selection,
     campaign_option,
-    cases_argument,
+    case_options,
     gathered,
-    resources_option,
     results_option,
-    root_option,
     selected_results,
     suspect_option,
-    tag_option,
 )
 from benchyard.cli.fields import field_options
 from benchyard.cli.option_types import columns_option, output_option
@@ -37,10 +34,7 @@ _STDOUT = Path("-")
 
 
 @click.command("export")
-@cases_argument
-@tag_option
-@resources_option
-@root_option
+@case_options
 @results_option
 @gathered("selection", Selection)
 @output_option(

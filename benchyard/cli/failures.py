@@ -19,7 +19,7 @@ from benchyard.analysis.failure_tables import (
     summary,
 )
 from benchyard.case.loading import Loaded
-from benchyard.cli.common import Selection, results_option, selection
+from benchyard.cli.common import Selection, selection
 from benchyard.cli.option_types import since_option
 from benchyard.cli.terminal import print_json, print_table, say
 from benchyard.core.clock import iso_utc
@@ -37,7 +37,6 @@ _MOST_LINKS = 10
 
 @click.command("failures")
 @selection
-@results_option
 @since_option
 @click.option("--all", "every", is_flag=True, help=f"List all executions, not only {_MOST}.")
 def command(

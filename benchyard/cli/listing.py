@@ -12,10 +12,11 @@ from benchyard.case.registry import Registry
 from benchyard.case.resource import commands_of
 from benchyard.cli.common import (
     Selection,
+    case_options,
     cases_of,
+    gathered,
     json_option,
     resources_option,
-    results_option,
     root_option,
     say_passed_over,
     selection,
@@ -32,7 +33,6 @@ from benchyard.results.krown import has_only_samples
 
 @click.command("list")
 @selection
-@results_option
 def command(
     selection: Selection,
     *,
@@ -128,8 +128,10 @@ def _print(loaded: list[Loaded], selection: Selection) -> None:
 
 
 @click.command("validate")
-@selection
+@case_options
+@gathered("selection", Selection)
 @click.option("--schema", is_flag=True, help="Print the JSON Schema of metadata.json instead.")
+@json_option
 def validate(
     selection: Selection,
     *,

@@ -11,8 +11,10 @@ from benchyard.cli.ci import reports, strict_option
 from benchyard.cli.common import (
     CommandT,
     Selection,
+    case_options,
+    combined,
+    json_option,
     results_option,
-    selection_options,
     session_sd_option,
     suspect_option,
 )
@@ -68,15 +70,11 @@ def execution_options(
         **own,
     }
     options = field_options(kind, *names, *shared, **own)
-
-    def add(command: CommandT) -> CommandT:
-        for option in (verbose_option, reports, strict_option, session_sd_option, suspect_option):
-            command = option(command)
-        for option in (no_wait_option, options, results_option, selection_options):
-            command = option(command)
-        return command
-
-    return add
+    compared = combined(suspect_option, session_sd_option, strict_option, reports)
+    return combined(
+        *(case_options, results_option, options, no_wait_option, compared),
+        *(json_option, verbose_option),
+    )
 
 
 def _tell_of_project_file(context: click.Context, _: click.Parameter, verbose: bool) -> bool:  # noqa: FBT001 - click's

@@ -24,7 +24,6 @@ from benchyard.cli.common import (
     Selection,
     cases_of,
     json_option,
-    results_option,
     selection,
     suspect_option,
 )
@@ -57,7 +56,6 @@ from benchyard.suite.foreseeing import foresee
 
 @click.command("pack")
 @selection
-@results_option
 @output_option(
     *("out", *ENDINGS),
     required=True,

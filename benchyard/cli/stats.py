@@ -11,7 +11,6 @@ from benchyard.cli.common import (
     Selection,
     campaign_option,
     has_runs,
-    results_option,
     selected_results,
     selection,
     suspect_option,
@@ -37,7 +36,6 @@ _LONGEST_LIST = 300
 
 @click.command("stats")
 @selection
-@results_option
 @campaign_option
 @suspect_option
 @click.option(

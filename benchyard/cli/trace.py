@@ -13,8 +13,8 @@ import click
 import resources
 from benchyard.case.loading import one_case
 from benchyard.cli.common import (
-    CommandT,
     Selection,
+    combined,
     gathered,
     resources_option,
     results_option,
@@ -65,17 +65,15 @@ class CasePlaces(Selection):
     sample_type: str = ""
 
 
-def where_options(command: CommandT) -> CommandT:
-    """Add the options of ``CasePlaces``; the command gets them as its parameter ``where``."""
-    run = click.option(
+#: The options of ``CasePlaces``, which is handed over as ``where``.
+where_options = combined(
+    click.option(
         "--run",
         type=Whole(1),
         help="Which run of a case; without it the median one, else the last that is done.",
-    )
-    command = gathered("where", CasePlaces)(command)
-    for option in (root_option, resources_option, results_option, run):
-        command = option(command)
-    return command
+    ),
+    *(root_option, resources_option, results_option, gathered("where", CasePlaces)),
+)
 
 
 sample_type_option = click.option(

@@ -28,6 +28,33 @@ from benchyard.show.export.tidy import Choice
 from benchyard.statistics.pairs import PRIOR_SD
 
 
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The cases that a command line selects, and where their results lie.
+
+    Args:
+        cases: As ``find_cases`` takes them; likewise ``root``.
+        tags: Only cases with this tag; several must all be there.
+        resource_folders: Folders with further resource classes.
+        results: Folder for results instead of the cases' own.
+    """
+
+    cases: Sequence[str] = ()
+    tags: tuple[str, ...] = ()
+    resource_folders: Sequence[Path] = ()
+    root: Path = Path()
+    results: Path | None = None
+
+    def load(self, *, accepting: bool = False) -> tuple[Registry, list[Loaded]]:
+        """Find the resource classes and load the cases; see ``find_cases``."""
+        registry = resources.find(self.resource_folders)
+        return registry, find_cases(self.root, self.cases, self.tags, registry, accepting=accepting)
+
+    def results_of(self, case: Case) -> Path:
+        """Return the results folder of a case."""
+        return results_folder(case, self.root, self.results.resolve() if self.results else None)
+
+
 def combined(*options: Callable[[CommandT], CommandT]) -> Callable[[CommandT], CommandT]:
     """Return what adds several options, in the order of the help."""
     return lambda command: reduce(lambda made, option: option(made), reversed(options), command)
@@ -52,9 +79,7 @@ results_option = click.option(
     type=NamedPath(),
     help="Folder for results instead of the cases' own; cases may then be read-only.",
 )
-tag_option = click.option(
-    "--tag", "tags", multiple=True, help="Only cases with this tag; several must all be there."
-)
+tag_option = field_options(Selection, "tags")
 session_sd_option = click.option(
     "--session-sd",
     type=Percent(),
@@ -73,32 +98,6 @@ case_options = combined(
     root_option,
     resources_option,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Selection:
-    """The cases that a command line selects, and where their results lie.
-
-    Args:
-        cases: As ``find_cases`` takes them; likewise ``tags`` and ``root``.
-        resource_folders: Folders with further resource classes.
-        results: Folder for results instead of the cases' own.
-    """
-
-    cases: Sequence[str] = ()
-    tags: Sequence[str] = ()
-    resource_folders: Sequence[Path] = ()
-    root: Path = Path()
-    results: Path | None = None
-
-    def load(self, *, accepting: bool = False) -> tuple[Registry, list[Loaded]]:
-        """Find the resource classes and load the cases; see ``find_cases``."""
-        registry = resources.find(self.resource_folders)
-        return registry, find_cases(self.root, self.cases, self.tags, registry, accepting=accepting)
-
-    def results_of(self, case: Case) -> Path:
-        """Return the results folder of a case."""
-        return results_folder(case, self.root, self.results.resolve() if self.results else None)
 
 
 def gathered(name: str, kind: type[Any]) -> Callable[[CommandT], CommandT]:

@@ -56,6 +56,8 @@ def field_options(
         for name in reversed(names):
             settings = {**_settings(described(kind)[name]), **own.get(name, {})}
             word = name.removesuffix("s") if settings.get("multiple") else name
+            if not {"type", "is_flag"} & {*settings}:
+                settings.setdefault("metavar", word.upper())
             command = click.option(f"--{word.replace('_', '-')}", name, **settings)(command)
         return command
 

@@ -33,7 +33,7 @@ from benchyard.show.shipyard.reading import read_rows, read_source
     metavar="FOLDER",
     help="Read the Azure table of Batch Shipyard's credentials.json, config.json and pool.json.",
 )
-@click.option("--prefix", metavar="TEXT", help="What the table's name begins with, before perf.")
+@click.option("--prefix", metavar="PREFIX", help="What the table's name begins with, before perf.")
 @click.option(
     "--account", metavar="NAME", help="First half of the partition's key, the Batch account."
 )

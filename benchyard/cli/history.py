@@ -38,6 +38,7 @@ LIMIT = 100
     "--sink",
     default="local",
     show_default=True,
+    metavar="SINK",
     help="Where to read: local, local:FILE, datastore or azure-tables.",
 )
 @since_option

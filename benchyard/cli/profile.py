@@ -139,13 +139,13 @@ class _View:
 
 
 @click.command("profile", cls=_ManyCandidates)
-@click.argument("sources", nargs=-1, required=True)
+@click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")
 @click.option(
     _NAMES[0],
     "candidates",
     multiple=True,
-    metavar="SOURCE…",
-    help="Compare SOURCES with these, as repetitions; a case means all its runs.",
+    metavar="SOURCE...",
+    help="Compare the sources with these, as repetitions; a case means all its runs.",
 )
 @click.option(
     "--paths/--names",
@@ -168,8 +168,8 @@ def command(
 ) -> None:
     """Sum up traces by name, or compare two sets of traces.
 
-    SOURCES are what benchyard trace takes. For each name: how often, how long, how long by itself.
-    With --candidate, SOURCES are the baseline; each name is compared, with intervals that are
+    SOURCE is what benchyard trace takes. For each name: how often, how long, how long by itself.
+    With --candidate, the sources are the baseline; each name is compared, with intervals that are
     corrected for all names together.
 
     Example:

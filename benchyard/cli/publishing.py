@@ -60,7 +60,7 @@ from benchyard.run.interrupts import two_stage_ctrl_c
     "--sink",
     "sinks",
     multiple=True,
-    metavar="NAME",
+    metavar="SINK",
     show_default="those for which something waits, or local",
     help=f"Where to publish: {', '.join(NAMES)}. May be given several times.",
 )

@@ -34,7 +34,9 @@ if TYPE_CHECKING:
 @click.command("report")
 @click.argument("sides", nargs=-1, required=True, type=SourceName(), metavar="CASE|FOLDER|SIDE...")
 @output_option("file", ".html", ".htm", help="File to write; CASE-report.html if left out.")
-@click.option("--title", default="", help="At the head, instead of the titles of the cases.")
+@click.option(
+    "--title", default="", metavar="TITLE", help="At the head, instead of the titles of the cases."
+)
 @click.option("--compare", "comparing", is_flag=True, help="Compare: the first is the reference.")
 @click.option(
     "--against",

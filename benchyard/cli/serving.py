@@ -14,7 +14,9 @@ from benchyard.web import serving
 
 
 @click.command("serve")
-@click.argument("folders", nargs=-1, type=NamedPath(exists=True, file_okay=False))
+@click.argument(
+    "folders", nargs=-1, type=NamedPath(exists=True, file_okay=False), metavar="[FOLDER]..."
+)
 @click.option(
     "--port",
     default=serving.PORT,
@@ -25,6 +27,7 @@ from benchyard.web import serving
 @click.option(
     "--host",
     default=serving.LOOPBACK,
+    metavar="ADDRESS",
     show_default=True,
     help="Address to listen on; all but this machine's own want a token.",
 )
@@ -64,7 +67,7 @@ def command(
 ) -> None:
     """Show results in a browser.
 
-    Reads results below FOLDERS, by default the current one; changes nothing. Ctrl-C ends it.
+    Reads results below each FOLDER, by default the current one; changes nothing. Ctrl-C ends it.
 
     Example:
         benchyard serve

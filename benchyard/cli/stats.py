@@ -15,6 +15,7 @@ from benchyard.cli.common import (
     selection,
     suspect_option,
 )
+from benchyard.cli.fields import field_options
 from benchyard.cli.option_types import columns_option, stdout_flag
 from benchyard.cli.options import verbose_option
 from benchyard.cli.outcome import name_of, print_outcome, read_summary
@@ -38,9 +39,7 @@ _LONGEST_LIST = 300
 @selection
 @campaign_option
 @suspect_option
-@click.option(
-    "--metric", "metrics", multiple=True, help="Show this metric, or a glob; several times."
-)
+@field_options(Choice, "metrics", metrics={"help": "Show this metric, or a glob; several times."})
 @columns_option
 @stdout_flag("--csv", "as_csv", "CSV on stdout, as benchyard export --summary.")
 @stdout_flag("--markdown", "as_markdown", "Markdown tables on stdout.")

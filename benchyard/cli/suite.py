@@ -40,7 +40,6 @@ from benchyard.suite.request import SuiteRequest
         "metavar": "LENGTH",
     },
     stale={"type": Read(lambda text: parse_length(text) / timedelta(days=1)), "metavar": "LENGTH"},
-    pool={"metavar": "NAME"},
 )
 @click.option("--dry-run", is_flag=True, help="Print what would be executed and why, and stop.")
 @gathered("places", Selection)

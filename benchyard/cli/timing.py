@@ -90,11 +90,19 @@ def _old_export_options(command: CommandT) -> CommandT:
 
 @click.command("time", cls=Command, headings=_HEADINGS)
 @click.argument("lines", nargs=-1, required=True, metavar="COMMAND...")
-@click.option("--name", "names", multiple=True, help="Name of a command, in their order.")
+@click.option(
+    "--name", "names", multiple=True, metavar="NAME", help="Name of a command, in their order."
+)
 @click.option("--shell", is_flag=True, help="Let /bin/sh read the commands.")
-@click.option("--prepare", multiple=True, help="Executed before each execution, unmeasured.")
-@click.option("--setup", default="", help="Executed once before a command's first execution.")
-@click.option("--cleanup", default="", help="Executed once after a command's last execution.")
+@click.option(
+    "--prepare", multiple=True, metavar="COMMAND", help="Unmeasured, before each execution."
+)
+@click.option(
+    "--setup", default="", metavar="COMMAND", help="Once before a command's first execution."
+)
+@click.option(
+    "--cleanup", default="", metavar="COMMAND", help="Once after a command's last execution."
+)
 @click.option(
     "--parameter",
     "parameters",

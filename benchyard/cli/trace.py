@@ -80,6 +80,7 @@ sample_type_option = click.option(
     "--type",
     "sample_type",
     default="",
+    metavar="TYPE",
     help="Which values of a profile: a sample type of pprof, a unit of Speedscope.",
 )
 
@@ -139,7 +140,7 @@ _PICTURES = (".png", ".svg")
 
 
 @click.command("trace")
-@click.argument("sources", nargs=-1, required=True, type=SourceName())
+@click.argument("sources", nargs=-1, required=True, type=SourceName(), metavar="SOURCE...")
 @output_option(
     *("out", ".json", ".gz", ".trace", *_PICTURES),
     help="File to write: .json, .json.gz or .trace for Perfetto and Chrome, .png or .svg.",
@@ -156,7 +157,7 @@ def command(
 ) -> None:
     """Write a timeline of runs, or of traces of other tools.
 
-    SOURCES are cases, folders with results, folders of runs, and files with traces or profiles
+    SOURCE is a case, a folder with results, the folder of a run, or a file with a trace or profile
     (Chrome, Speedscope, pprof, collapsed stacks, Scanner's jobs). Several are shown side by side
     and begin together.
 

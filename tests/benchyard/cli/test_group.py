@@ -1,6 +1,7 @@
 """The command line as a whole: help, slips of the pen, exit codes, what is imported when."""
 
 import os
+import re
 import subprocess
 import sys
 from importlib import import_module
@@ -10,7 +11,7 @@ import click
 import pytest
 
 from benchyard import __version__
-from benchyard.cli import common
+from benchyard.cli import common, group
 from benchyard.cli.group import COMMANDS, OLD_NAMES
 from benchyard.core.errors import BenchyardError, CaseFailedError, InputError, RunInterruptedError
 from tests.benchyard.cli.conftest import Cli
@@ -40,6 +41,18 @@ def test_every_command_is_there_and_has_help(name: str, cli: Cli) -> None:
     command = import_module(f"benchyard.cli.{COMMANDS[name][0]}").command
     assert isinstance(command, click.Command)
     assert cli(name, "--help").out.startswith(f"Usage: benchyard {name}")
+
+
+@pytest.mark.parametrize("name", list(COMMANDS))
+def test_every_option_says_what_it_takes_and_means(name: str) -> None:
+    command = group.cli.get_command(click.Context(group.cli), name)
+    assert command is not None
+    vague = {"TEXT", "INTEGER", "FLOAT", "PATH"}
+    with click.Context(command, info_name=name) as context:
+        told = [one.get_help_record(context) for one in command.params]
+    for record in filter(None, told):
+        assert not vague & {*re.findall("[A-Z]+", record[0])}, record
+        assert record[1] or record[0][0] != "-", record
 
 
 @pytest.mark.parametrize("name", ["time", "run", "compare", "suite"])

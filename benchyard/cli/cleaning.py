@@ -20,12 +20,7 @@ from benchyard.results.layout import kept_folders
 @click.command("clean")
 @selection
 @click.option("--yes", is_flag=True, help="Do not ask.")
-def command(
-    selection: Selection,
-    *,
-    as_json: bool,
-    yes: bool,
-) -> None:
+def command(selection: Selection, *, as_json: bool, yes: bool) -> None:
     """Remove the results of cases, and nothing else.
 
     Example:

@@ -98,13 +98,8 @@ def comparison_rule(command: CommandT) -> CommandT:
     return _OPTIONS(cast("CommandT", call))
 
 
-def _step_pairs(
-    context: click.Context, parameter: click.Parameter, texts: Sequence[str]
-) -> dict[str, str]:
-    try:
-        return parse_step_pairs(texts)
-    except InputError as error:
-        raise click.BadParameter(str(error), context, parameter) from error
+def _step_pairs(_: click.Context, __: click.Parameter, texts: Sequence[str]) -> dict[str, str]:
+    return parse_step_pairs(texts)
 
 
 @click.command("compare", cls=ReportingCommand, headings=_HEADINGS)

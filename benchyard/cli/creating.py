@@ -9,8 +9,8 @@ from tempfile import TemporaryFile
 import click
 
 from benchyard.case.new_case import TEMPLATES, check_folder, new_case, write_page
-from benchyard.cli.option_types import NamedPath
-from benchyard.cli.terminal import say
+from benchyard.cli.option_types import NamedPath, json_option
+from benchyard.cli.terminal import print_json, say
 from benchyard.core.errors import InputError
 from benchyard.core.files import refuse_taken, shown, write_json
 from benchyard.core.model import Json, escaped, mapped
@@ -34,7 +34,10 @@ from benchyard.timing.commands import Surroundings, TimedCommand, make_commands
     help="Make a step of this command instead; may be given several times.",
 )
 @click.option("--shell", is_flag=True, help="Let /bin/sh read the commands.")
-def command(folder: Path, template: str, lines: tuple[str, ...], *, shell: bool) -> None:
+@json_option
+def command(
+    folder: Path, template: str, lines: tuple[str, ...], *, shell: bool, as_json: bool
+) -> None:
     """Make a new case.
 
     FOLDER must be new, and names the case. You can execute the case as it is; the README.md beside
@@ -51,8 +54,13 @@ def command(folder: Path, template: str, lines: tuple[str, ...], *, shell: bool)
         save_case(folder, make_commands(lines, (), Surroundings(), {}, in_shell=shell), None)
     else:
         new_case(folder, template)
-    more = f" --resources {shown(folder / 'resources')}" if (folder / "resources").is_dir() else ""
-    say(f"{shown(folder / 'metadata.json')}: change it; then: benchyard run {shown(folder)}{more}")
+    file, classes = folder / "metadata.json", folder / "resources"
+    own = [classes] if classes.is_dir() else []
+    if as_json:
+        print_json({"file": str(file), "resources": [str(one) for one in own]})
+        return
+    more = "".join(f" --resources {shown(one)}" for one in own)
+    say(f"{shown(file)}: change it; then: benchyard run {shown(folder)}{more}")
 
 
 _UNFIT = re.compile(r"[^a-z0-9]+")

@@ -39,13 +39,7 @@ _MOST_LINKS = 10
 @selection
 @since_option
 @click.option("--all", "every", is_flag=True, help=f"List all executions, not only {_MOST}.")
-def command(
-    selection: Selection,
-    since: datetime | None,
-    *,
-    every: bool,
-    as_json: bool,
-) -> None:
+def command(selection: Selection, since: datetime | None, *, every: bool, as_json: bool) -> None:
     """List what failed and was retried, the most fragile steps first.
 
     Every attempt of a run counts, also an attempt that a later one replaced. The order is by the

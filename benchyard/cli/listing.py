@@ -33,11 +33,7 @@ from benchyard.results.krown import has_only_samples
 
 @click.command("list")
 @selection
-def command(
-    selection: Selection,
-    *,
-    as_json: bool,
-) -> None:
+def command(selection: Selection, *, as_json: bool) -> None:
     """List cases, their runs and their problems.
 
     CASE is a folder with cases below it, a name, or a glob over names; without CASE, all below
@@ -132,12 +128,7 @@ def _print(loaded: list[Loaded], selection: Selection) -> None:
 @gathered("selection", Selection)
 @click.option("--schema", is_flag=True, help="Print the JSON Schema of metadata.json instead.")
 @json_option
-def validate(
-    selection: Selection,
-    *,
-    as_json: bool,
-    schema: bool,
-) -> int:
+def validate(selection: Selection, *, as_json: bool, schema: bool) -> int:
     """Check cases, and report every problem at once.
 
     Exits with 2 if there is any problem.

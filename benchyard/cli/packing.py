@@ -62,13 +62,7 @@ from benchyard.suite.foreseeing import foresee
     help="The file: NAME.benchyard.zip, or NAME.benchyard.tar.zst.",
 )
 @click.option("--samples", is_flag=True, help="Take the curves of the runs too.")
-def command(
-    selection: Selection,
-    out: Path,
-    *,
-    samples: bool,
-    as_json: bool,
-) -> None:
+def command(selection: Selection, out: Path, *, samples: bool, as_json: bool) -> None:
     """Pack cases and their results into one file.
 
     The file holds the cases with their inputs, the classes of --resources that they use, the

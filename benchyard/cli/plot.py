@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import filterfalse
 from pathlib import Path
+from typing import NamedTuple
 
 import click
 
@@ -15,16 +16,22 @@ from benchyard.analysis.comparison.run_sets import (
     results_folders,
 )
 from benchyard.case.loading import likely_title, raise_problems
-from benchyard.cli.common import cases_of, gathered, open_file, suspect_option
+from benchyard.cli.common import (
+    cases_of,
+    gathered,
+    json_option,
+    open_file,
+    suspect_option,
+)
 from benchyard.cli.fields import field_options
 from benchyard.cli.option_types import Read, names_in, output_option
-from benchyard.cli.terminal import say
+from benchyard.cli.terminal import print_json, say
 from benchyard.cli.trace import CasePlaces, sources_of, where_options
 from benchyard.core.amounts import parse_inches
 from benchyard.core.errors import InputError
 from benchyard.core.fields import described
 from benchyard.core.files import shown
-from benchyard.core.model import slug
+from benchyard.core.model import Json, slug
 from benchyard.core.outputs import failed
 from benchyard.core.wording import printable, some
 from benchyard.results.folders import Results, RunFolder, run_number
@@ -81,6 +88,7 @@ def _names(_: click.Context, __: click.Parameter, texts: tuple[str, ...]) -> tup
     is_flag=True,
     help="Draw the curves of a run: CPU, memory, disk, network.",
 )
+@json_option
 @where_options
 @gathered("wish", PlotRequest)
 @click.pass_context
@@ -96,6 +104,7 @@ def command(
     *,
     suspect: Suspect,
     wants_curves: bool,
+    as_json: bool,
 ) -> None:
     """Plot results, or what was sampled during a run.
 
@@ -109,12 +118,35 @@ def command(
     """
     if wants_curves or where.run is not None or any(_is_run(source) for source in sources):
         _refuse_with_curves(ctx)
-        _draw_curves(sources, where, files)
+        _tell(_draw_curves(sources, where, files), as_json=as_json)
         return
     if paper is not None and width is not None:
         raise click.UsageError("--paper and --width exclude each other")
     size = Size(PAPER[paper] if paper else width, height, titled=paper is None)
-    _draw_results(sources, where, wish, size, files, suspect=suspect)
+    _tell(_draw_results(sources, where, wish, size, files, suspect=suspect), as_json=as_json)
+
+
+class _Told(NamedTuple):
+    """What a picture shows, its files, and what is to be said of it."""
+
+    shows: str
+    files: Sequence[Path]
+    caption: Sequence[str] = ()
+    notes: Sequence[str] = ()
+
+
+def _tell(told: _Told, *, as_json: bool) -> None:
+    written = [str(file) for file in filterfalse(failed, told.files)]
+    if as_json:
+        texts: dict[str, Json] = {"caption": [*told.caption], "notes": [*told.notes]}
+        print_json({"shows": told.shows, "files": [*written], **texts})
+        return
+    for file in written:
+        say(f"{told.shows}: {file}")
+    for sentence in told.caption:
+        say(printable(sentence))
+    for note in told.notes:
+        say(printable(note), fg="yellow")
 
 
 # -- results
@@ -128,18 +160,14 @@ def _draw_results(
     files: Sequence[Path],
     *,
     suspect: Suspect,
-) -> None:
+) -> _Told:
     found, notes = run_sets_of(sources, where)
     charts = make_charts(tell_apart(found, suspect=suspect), wish)
     kind, title = charts[0].kind, charts[0].title or "results"
     written = files or [Path(f"{slug(title)}-{kind}.svg")]
     chart_drawing(charts, size).write(*written)
-    for file in filterfalse(failed, written):
-        say(f"{kind}: {file}")
-    for sentence in dict.fromkeys(text for chart in charts for text in chart.caption):
-        say(printable(sentence))
-    for note in notes:
-        say(printable(note), fg="yellow")
+    caption = dict.fromkeys(text for chart in charts for text in chart.caption)
+    return _Told(kind, written, [*caption], notes)
 
 
 # -- curves of a run
@@ -162,7 +190,7 @@ def _refuse_with_curves(ctx: click.Context) -> None:
             raise click.UsageError(f"{option.opts[0]} is of results, not of a run's curves")
 
 
-def _draw_curves(sources: Sequence[str], where: CasePlaces, files: Sequence[Path]) -> None:
+def _draw_curves(sources: Sequence[str], where: CasePlaces, files: Sequence[Path]) -> _Told:
     if len(sources) != 1:
         raise click.UsageError("the curves of one run are drawn: name one case, or a run's folder")
     if where.run is not None and _is_run(sources[0]):
@@ -174,11 +202,8 @@ def _draw_curves(sources: Sequence[str], where: CasePlaces, files: Sequence[Path
     number = run_number(place.name)
     name = place.name if number is None else f"run {number}"
     written = files or [Path(f"curves-{slug(name)}.svg")]
-    drawn = draw(read_curves(place))
-    for file in written:
-        drawn.write(file)
-    for file in filterfalse(failed, written):
-        say(f"{name}: {file}")
+    draw(read_curves(place)).write(*written)
+    return _Told(name, written)
 
 
 #: Cases without runs that are named.

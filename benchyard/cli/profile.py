@@ -161,10 +161,7 @@ class _View:
 @where_options
 @gathered("view", _View)
 def command(
-    sources: tuple[str, ...],
-    candidates: tuple[str, ...],
-    where: CasePlaces,
-    view: _View,
+    sources: tuple[str, ...], candidates: tuple[str, ...], where: CasePlaces, view: _View
 ) -> None:
     """Sum up traces by name, or compare two sets of traces.
 

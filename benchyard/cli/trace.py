@@ -16,13 +16,14 @@ from benchyard.cli.common import (
     Selection,
     combined,
     gathered,
+    json_option,
     resources_option,
     results_option,
     root_option,
 )
 from benchyard.cli.option_types import SourceName, Whole, output_option
 from benchyard.cli.outcome import read_summary
-from benchyard.cli.terminal import say
+from benchyard.cli.terminal import print_json, say
 from benchyard.core.errors import InputError
 from benchyard.core.files import shown
 from benchyard.core.outputs import failed
@@ -137,6 +138,7 @@ def _of_results(
 
 
 _PICTURES = (".png", ".svg")
+_COUNTED = ("slices", "tracks", "counters", "instants")
 
 
 @click.command("trace")
@@ -146,14 +148,11 @@ _PICTURES = (".png", ".svg")
     help="File to write: .json, .json.gz or .trace for Perfetto and Chrome, .png or .svg.",
 )
 @click.option("--open", "opening", is_flag=True, help="Open it in Perfetto, without the network.")
+@json_option
 @sample_type_option
 @where_options
 def command(
-    sources: tuple[str, ...],
-    out: Path | None,
-    where: CasePlaces,
-    *,
-    opening: bool,
+    sources: tuple[str, ...], out: Path | None, where: CasePlaces, *, opening: bool, as_json: bool
 ) -> None:
     """Write a timeline of runs, or of traces of other tools.
 
@@ -171,15 +170,18 @@ def command(
     trace = _loaded(sources_of(sources, where))
     if out:
         _write(trace, out)
-    if out and not failed(out):
-        say(
-            f"{len(trace.slices):,} slices on {len(trace.tracks):,} tracks, "
-            f"{len(trace.counters):,} counters, {len(trace.instants):,} instants: {out}"
-        )
+    written = out if out and not failed(out) else None
+    counts = {what: len(getattr(trace, what)) for what in _COUNTED}
+    if as_json:
+        file = str(written) if written else None
+        print_json({"file": file, **counts, "warnings": [*map(str, trace.losses)]})
+    elif written:
+        slices, tracks, *others = (f"{count:,} {what}" for what, count in counts.items())
+        say(f"{slices} on {', '.join([tracks, *others])}: {written}")
     for loss in trace.losses:
         say(f"warning: {loss}", err=True)
     if opening:
-        _open(trace, out)
+        _open(trace, out, partial(_tell, err=as_json))
 
 
 def _loaded(sources: Sequence[TraceSelection]) -> Trace:
@@ -197,18 +199,18 @@ def _write(trace: Trace, file: Path) -> None:
         write_chrome(trace, file)
 
 
-def _open(trace: Trace, out: Path | None) -> None:
+def _open(trace: Trace, out: Path | None, tell: Callable[[str], None]) -> None:
     with temporary_folder() as folder:
         file = folder / "trace.json.gz"
         if out and out.is_file() and out.suffix.lower() not in _PICTURES:
             file = out
         else:
             write_chrome(trace, file)
-        serve_once(file, _tell)
+        serve_once(file, tell)
 
 
-def _tell(url: str) -> None:
+def _tell(url: str, *, err: bool) -> None:
     ends = f"a browser has taken it, after {PATIENCE_MINUTES:g} minutes without one, or at Ctrl-C"
-    say(f"Perfetto shows the trace at {url}; this ends once {ends}")
+    say(f"Perfetto shows the trace at {url}; this ends once {ends}", err=err)
     if sys.platform == "darwin" or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"):
         webbrowser.open(url)

@@ -233,7 +233,7 @@ def parse_step_pairs(texts: Sequence[str]) -> dict[str, str]:
         one, _, other = text.partition("=")
         if not (one and other) or one in found or other in found.values():
             what = "write ids as REFERENCE=OTHER, such as q01=q1, each id once"
-            raise InputError(f"{text!r}: {what}")
+            raise InputError(f"--pair {text!r}: {what}")
         found[one] = other
     return found
 

@@ -1,5 +1,6 @@
 """``benchyard new``."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,15 @@ def test_a_new_case_is_valid_and_can_be_executed(run_here: Cli, template: str) -
     run_here("validate", *advised.split()[1:])
     if template != "container":
         run_here(*advised.split(), *ONCE)
+
+
+def test_json_names_the_case_and_its_classes(run_here: Cli, tmp_path: Path) -> None:
+    made = json.loads(run_here("new", "mine", "--template", "class", "--json").out)
+    assert made == {"file": "mine/metadata.json", "resources": ["mine/resources"]}
+    run_here("validate", "mine", "--resources", *made["resources"])
+    plain = json.loads(run_here("new", "plain", "--json", "--from-command", "true").out)
+    assert plain["resources"] == []
+    assert (tmp_path / plain["file"]).is_file()
 
 
 def test_commands_become_steps(run_here: Cli, tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """``benchyard plot``."""
 
+import json
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -58,6 +59,17 @@ def test_several_metrics_share_a_picture(cli: Cli, tmp_path: Path) -> None:
     cli("--config", tmp_path / "benchyard.toml", "plot", tmp_path / "r", *to)
     assert "b_s" in texts(tmp_path / "x.svg")
     assert "time" not in texts(tmp_path / "x.svg")
+
+
+def test_json_has_files_and_sentences(sorts: Path, cli: Cli, make_run: MakeRun) -> None:
+    told = json.loads(cli("plot", sorts, "--json").out)
+    assert (told["shows"], told["files"]) == ("lines", ["sorts-Load-lines.svg"])
+    assert "Points: medians of 6 runs" in told["caption"][0]
+    assert told["notes"] == []
+    folder = make_run(host_rows(5, cpu_user_system=1.0), length=5.0)
+    told = json.loads(cli("plot", folder, "--json", "-o", "x.svg").out)
+    assert (told["shows"], told["files"]) == ("run 1", ["x.svg"])
+    assert "writes to stdout already" in cli("plot", sorts, "--json", "-o", "-", code=2).err
 
 
 def test_all_cases_below_the_root_are_drawn(sorts: Path, cli: Cli, tmp_path: Path) -> None:

@@ -70,6 +70,12 @@ def test_what_nobody_opens_ends_with_a_sentence(
     monkeypatch.setattr(viewer, "PATIENCE_MINUTES", 0.001)
     said = cli("trace", foreign, "--open", "-o", tmp_path / "kept.json", code=1)
     assert "Perfetto shows the trace at http://127.0.0.1:" in said.out
+    told = cli("trace", foreign, "--open", "--json", code=1)
+    assert "Perfetto shows the trace at http://127.0.0.1:" in told.err
+    document = json.loads(told.out)
+    assert document["file"] is None
+    assert document["slices"] == 1
+    assert document["warnings"]
     assert "no browser opened http://127.0.0.1:" in said.err
     assert "load" in names_in(tmp_path / "kept.json")
 

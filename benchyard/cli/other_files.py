@@ -22,6 +22,9 @@ from benchyard.results.record import Attempt, Repetition, RunRecord, StepRecord
 #: Metrics of other tools that Benchyard measures too, under its names.
 _OUR_NAMES = {"user": "cpu_user_s", "system": "cpu_system_s", "peak memory": "peak_rss_bytes"}
 
+#: What other tools call the time, Bencher's ``latency``.
+_TIMES = {"latency": "wall"}
+
 
 def open_file(place: Path) -> dict[str, RunSet] | None:
     """Read the runs of each case in a file, by title; None if it is of no known format.
@@ -35,7 +38,13 @@ def open_file(place: Path) -> dict[str, RunSet] | None:
     if found is None:
         return None
     tool, measured = found
-    runs = RunSet(tool, place, (*_records(tool, measured),), one_process=measured.one_process)
+    runs = RunSet(
+        tool,
+        place,
+        tuple(_records(tool, measured)),
+        one_process=measured.one_process,
+        in_turns=measured.in_turns,
+    )
     if not runs.has_values:
         raise InputError(f"{shown(place)} tells no times; only these can be a side")
     return {tool: runs}
@@ -93,10 +102,10 @@ def _benchmarks(rows: Iterable[Measurement]) -> dict[str, dict[str, Measurement]
     """Return the metrics of each benchmark; what is there twice gets a name of its own."""
     found: dict[str, dict[str, Measurement]] = {}
     for row in rows:
-        name = row.name + point_suffix(row.parameters)
-        while row.metric in found.get(name, ()):
+        name, metric = row.name + point_suffix(row.parameters), _TIMES.get(row.metric, row.metric)
+        while metric in found.get(name, ()):
             name += " (again)"
-        found.setdefault(name, {})[row.metric] = row
+        found.setdefault(name, {})[metric] = row
     return found
 
 

@@ -174,7 +174,7 @@ def _row(row: Row, comparisons: int) -> JsonObject:
         "between_sessions": _between(row),
         "busy_host": row.busy,
         "other_work": row.pair.is_other_work(row.paired_by),
-        "paired": row.pair.of_same_runs,
+        "paired": row.pair.paired,
         "verdict": row.verdict.value,
         "words": verdict_in_full(row),
         "reason": reason(row, comparisons) or None,

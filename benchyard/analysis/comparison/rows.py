@@ -186,6 +186,11 @@ class CasePair:
         """Whether both sides are of the very same runs, which then come in pairs."""
         return self.baseline.is_of_same_runs(self.candidate)
 
+    @property
+    def paired(self) -> bool:
+        """Whether the two values of each run belong together."""
+        return self.of_same_runs and self.baseline.in_turns is None
+
 
 class _Judged:
     """A difference with its verdict: of one step (``Row``), or over all steps (``Overall``)."""

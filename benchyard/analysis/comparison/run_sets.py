@@ -51,6 +51,7 @@ class RunSet:
         compared_as: Id of each step that takes part to the id that it is paired by; None lets all
             take part, by their own.
         one_process: Whether all runs are of one process, as rounds in a file of another tool.
+        in_turns: Of steps whose runs do not belong together, whether these took turns; else None.
     """
 
     title: str
@@ -60,6 +61,7 @@ class RunSet:
     others: tuple[RunRecord, ...] = ()
     compared_as: Mapping[str, str] | None = None
     one_process: bool = False
+    in_turns: bool | None = None
 
     @property
     def everything(self) -> tuple[RunRecord, ...]:

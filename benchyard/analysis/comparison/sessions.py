@@ -61,7 +61,9 @@ IN_TURNS = SessionRelation(in_turns=True)
 def relation(baseline: RunSet, candidate: RunSet) -> SessionRelation:
     """Tell whether two sides were measured in turns, from their records."""
     sides = (baseline.records, candidate.records)
-    if baseline.is_of_same_runs(candidate) or (all(sides) and _took_turns(*sides)):
+    if baseline.is_of_same_runs(candidate):
+        return SessionRelation(in_turns=baseline.in_turns is not False)
+    if all(sides) and _took_turns(*sides):
         return IN_TURNS
     # Files of other tools need not tell when something was measured.
     spans = [_span(records) for records in sides if records and all(r.started_at for r in records)]

@@ -74,7 +74,7 @@ def _of_rows(rows: Sequence[Row], level: float, history: SessionHistory) -> Over
         _over_cases([_means([_values(row)[at] for row in of_case]) for of_case in cases.values()])
         for at in (0, 1)
     ]
-    same_runs = all(row.pair.of_same_runs for row in counted)
+    same_runs = all(row.pair.paired for row in counted)
     compare = compare_pairs if same_runs and len(sides[0]) == len(sides[1]) else compare_samples
     first = rows[0]
     inside = compare(

@@ -271,7 +271,7 @@ def _row(draft: _Draft, rule: Rule, level: float, history: SessionHistory) -> Ro
     neutral = direction is None or draft.explains or pair.neutral or pair.is_other_work(draft.step)
     how = compare_samples
     values = [side.by_run.get(metric, {}) for side in sides]
-    if pair.of_same_runs and values[0].keys() & values[1].keys():
+    if pair.paired and values[0].keys() & values[1].keys():
         how = compare_pairs
         values = [{n: of[n] for n in of if n in values[0] and n in values[1]} for of in values]
     inside = how(
@@ -290,7 +290,7 @@ def _row(draft: _Draft, rule: Rule, level: float, history: SessionHistory) -> Ro
 
 def _trusted_suffice(draft: _Draft, level: float) -> bool:
     one, other = (side.by_run.get(draft.metric, {}).keys() for side in draft.trusted)
-    if draft.pair.of_same_runs:
+    if draft.pair.paired:
         both = len(one & other)
         return both >= FEWEST_TRUSTED and smallest_paired_p(both) <= level
     fewest = min(len(one), len(other))

@@ -146,7 +146,7 @@ def reason(row: Row, comparisons: int) -> str:
         )
     one = row.difference
     # The same number as in the words: Holm asks less of some only because others were called.
-    if row.pair.of_same_runs:
+    if row.pair.paired:
         return pairs_cannot_tell(one.baseline_n, one.level, comparisons)
     return cannot_tell(one.baseline_n, one.candidate_n, one.level, comparisons)
 
@@ -219,6 +219,8 @@ def session_words(pair: CasePair) -> str:
     """Say how the runs of both sides lie in time."""
     if pair.sessions.in_turns:
         return "measured in turns"
+    if pair.of_same_runs:
+        return "measured one after the other"
     apart = pair.sessions.apart_s
     return f"measured in two sessions{'' if apart is None else f', {_apart(apart)} apart'}"
 

@@ -82,6 +82,7 @@ class Measurements:
         started_s: When, in seconds since the epoch.
         about: What else the file tells of the circumstances.
         one_process: Whether all values of a benchmark may be of one process.
+        in_turns: Whether the benchmarks took turns.
     """
 
     rows: Sequence[Measurement]
@@ -90,6 +91,7 @@ class Measurements:
     started_s: float | None = None
     about: Mapping[str, str] = field(default_factory=dict[str, str])
     one_process: bool = False
+    in_turns: bool = False
 
 
 def number(value: object) -> float | None:

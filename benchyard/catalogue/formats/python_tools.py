@@ -26,6 +26,7 @@ from benchyard.catalogue.formats.measurements import (
 )
 from benchyard.core.errors import InputError
 from benchyard.core.model import Json
+from benchyard.statistics.measures import mean
 
 # -- pytest-benchmark: seconds an iteration; benchmarks that failed are absent.
 # Source: pytest-benchmark 5.3, src/pytest_benchmark/session.py and stats.py.
@@ -111,9 +112,11 @@ class _PyperfFile(Struct):
 def _read_pyperf(content: bytes, _place: Path) -> Measurements:
     file = decoded(content, _PyperfFile)
     about = {**(file.benchmarks[0].metadata if file.benchmarks else {}), **file.metadata}
+    rows = [*_pyperf_rows(file)]
     return Measurements(
-        [*_pyperf_rows(file)],
+        rows,
         host=words(about, "hostname"),
+        one_process=any(len(row.values) == 1 for row in rows),
         # Its dates are local times without an offset, so when it was is not known.
         about=facts(**{name: about.get(name) for name in _ABOUT}),
     )
@@ -123,7 +126,8 @@ def _pyperf_rows(file: _PyperfFile) -> Iterator[Measurement]:
     for one in file.benchmarks:
         told = {**file.metadata, **one.metadata}
         unit = str(told.get("unit", "second"))
-        values = known(value for run in one.runs for value in run.values)
+        # A run is a process: its values are not independent.
+        values = [mean(found) for run in one.runs if (found := known(run.values))]
         yield Measurement(
             str(told.get("name") or "unnamed"),
             _PYPERF_METRICS.get(unit, unit),

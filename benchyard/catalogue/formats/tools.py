@@ -111,7 +111,8 @@ def _read_timing(content: bytes, _place: Path) -> Measurements:
         stopped=file.stopped,
         warnings="; ".join(file.warnings),
     )
-    return Measurements([row for one in file.commands for row in _timing_rows(one)], about=about)
+    rows = [row for one in file.commands for row in _timing_rows(one)]
+    return Measurements(rows, about=about, in_turns=True)
 
 
 def _timing_rows(one: _Command) -> Iterator[Measurement]:

@@ -66,6 +66,52 @@ def test_rounds_of_one_process_do_not_tell_how_far_processes_differ(
     assert "no difference shown" in cli("compare", old, same).out
 
 
+def test_benchmarks_of_a_file_are_in_turns_only_where_the_tool_takes_turns(
+    tmp_path: Path, cli: Cli
+) -> None:
+    slow = [2 * value for value in QUICK]
+    both = [{"command": n, "mean": 1, "times": v} for n, v in (("a", QUICK), ("b", slow))]
+    file = written(tmp_path / "hf.json", {"results": both})
+    found = json.loads(cli("compare", f"{file}:*", "--json").out)
+    assert found["cases"][0]["in_turns"] is False
+    assert [row["paired"] for row in found["comparisons"]] == [False]
+    assert "measured one after the other" in cli("compare", f"{file}:*").out
+    took_turns = timed(tmp_path / "time.json", QUICK[:6])
+    document = json.loads(took_turns.read_text())
+    other = [{**one, "wall_s": 2 * one["wall_s"]} for one in document["commands"][0]["executions"]]
+    document["commands"].append({"name": "other", "executions": other})
+    said = cli("compare", f"{written(took_turns, document)}:*").out
+    assert "measured in turns" in said
+    assert "2 times slower" in said, "six executions suffice, as for benchyard time"
+
+
+def test_values_of_one_process_of_pyperf_are_one_value(tmp_path: Path, cli: Cli) -> None:
+    runs = [{"values": [one, 1.1 * one, 0.9 * one]} for one in QUICK]
+    old, new, single = (
+        written(tmp_path / name, {"benchmarks": [{"metadata": {"name": "x"}, "runs": made}]})
+        for name, made in (("a.json", runs), ("b.json", runs[::-1]), ("c.json", runs[:1]))
+    )
+    assert "8/8" in cli("compare", old, new).out
+    assert "8 and 1 runs cannot tell" in cli("compare", old, single).out
+
+
+def test_steps_with_parameters_are_paired_and_bencher_has_times(tmp_path: Path, cli: Cli) -> None:
+    one = timed(tmp_path / "old.json", QUICK)
+    assert (
+        "8/8"
+        in cli(
+            "compare", one, hyperfine(tmp_path / "b.json", QUICK), "--pair", "sort[n=2]=sort[n=2]"
+        ).out
+    )
+    file = written(tmp_path / "c.json", {"sort": {"latency": {"value": 1e9}}})
+    assert (
+        "1 and 1 runs cannot tell"
+        in cli(
+            "compare", file, written(tmp_path / "d.json", {"sort": {"latency": {"value": 2e9}}})
+        ).out
+    )
+
+
 def test_statistics_alone_are_one_value(tmp_path: Path, cli: Cli) -> None:
     file = hyperfine(tmp_path / "a.json", QUICK, singly=False)
     out = cli("compare", file, timed(tmp_path / "b.json", QUICK)).out

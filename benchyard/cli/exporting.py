@@ -136,6 +136,9 @@ def _tell(tally: Tally, *, counted: bool) -> None:
         number = f"{tally.left_out.total():,} of {plural(tally.executions, 'execution')}"
         what = "left out" if counted else "marked in the column left_out (--counted drops them)"
         say(f"{number} {what}: {', '.join(reasons)}", err=True)
+    if tally.suspect:
+        number = f"{tally.suspect:,} of {plural(tally.executions, 'execution')}"
+        say(f"{number} suspect, and counted (--suspect leave-out drops them)", err=True)
     if tally.unreadable:
         number = plural(len(tally.unreadable), "finished run")
         raise RecordError("\n".join([f"{number} left out:", *tally.unreadable]))

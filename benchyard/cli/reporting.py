@@ -94,7 +94,9 @@ def command(
         how = against or Against.REFERENCE
         wanted = answer(found, ComparisonRequest(rule, reference, against=how))
     made = _report(found, rule, wanted, title=title, kept=kept, command=_called(ctx, sides))
-    place = file or Path(f"{slug(made.title) or 'results'}-report.html")
+    only = Path(sides[0])
+    title = only.stem if len(sides) == 1 and only.is_file() else made.title
+    place = file or Path(f"{slug(title) or 'results'}-report.html")
     write(place, made.html)
     if not failed(place):
         _tell(made, place, as_json=as_json)

@@ -1,5 +1,6 @@
 """What is asked of a comparison, which cases and steps it pairs, and the answer."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -19,6 +20,9 @@ from benchyard.core.model import plain, point_suffix
 from benchyard.core.wording import hint, in_short, printable, some
 from benchyard.results.trust import Suspect
 from benchyard.statistics.comparison import Verdict
+
+#: Parameters in brackets have an equals sign, too: ``sort[n=5]=sort[n=5]``.
+_PAIR = re.compile(r"((?:\[[^\]]*\]|[^=])+)=(.+)", re.DOTALL)
 
 
 def pair(baseline: Mapping[str, RunSet], candidate: Mapping[str, RunSet]) -> Pairs:
@@ -230,8 +234,9 @@ def parse_step_pairs(texts: Sequence[str]) -> dict[str, str]:
     """
     found: dict[str, str] = {}
     for text in texts:
-        one, _, other = text.partition("=")
-        if not (one and other) or one in found or other in found.values():
+        match = _PAIR.fullmatch(text)
+        one, other = match.groups() if match else ("", "")
+        if not match or one in found or other in found.values():
             what = "write ids as REFERENCE=OTHER, such as q01=q1, each id once"
             raise InputError(f"--pair {text!r}: {what}")
         found[one] = other
@@ -296,10 +301,12 @@ def told_remarks(
         called: Returns what people call some sides.
     """
     several = len(comparison.side_pairs) > 1
+    told = {pair.candidate_side for pair in comparison.pairs if not pair.neutral}
     for weight, word in _REMARKS:
         said: dict[str, dict[str, None]] = {}
         for pair in comparison.pairs:
-            for text in () if pair.neutral else remarks(pair, weight):
+            known = pair.neutral and pair.candidate_side in told
+            for text in () if known else remarks(pair, weight):
                 said.setdefault(text, {})[pair.candidate_side] = None
         for text, sides in said.items():
             yield word, f"{called(list(sides))}: {text}" if several else text

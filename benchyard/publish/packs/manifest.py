@@ -277,9 +277,8 @@ def readme(manifest: Manifest, newest: Mapping[str, RunRecord]) -> Iterator[str]
     """
     yield f"""A pack of Benchyard {manifest.benchyard}: benchmark cases, and what was measured.
 
-To measure them again on this machine and to compare:
+To measure them again on this machine and to compare, install that version of Benchyard, and
 
-    pip install benchyard=={manifest.benchyard}
     benchyard reproduce FILE
 
 FILE is the archive, or the folder into which it was unpacked. What is executed are the programs

@@ -108,13 +108,14 @@ class Tally:
 
     def begin(self) -> None:
         """Forget what was seen."""
-        self.executions = 0
+        self.executions = self.suspect = 0
         self.left_out: Counter[str] = Counter()
         self.unreadable: list[str] = []
 
     def counts(self, made: _Execution) -> bool:
         """Count an execution, and tell whether it counts in the statistics."""
         self.executions += made.of_command
+        self.suspect += made.of_command and made.left_out is None and bool(made.suspect)
         if made.left_out is not None and made.of_command:
             self.left_out[made.left_out] += 1
         return made.left_out is None

@@ -81,7 +81,7 @@ def command(
 
     A SIDE is what benchyard compare takes. Several sides are shown one after the other. With
     --compare, --against or --reference they are compared; a single one is then compared with the
-    campaign before. Exits with 3 if a comparison shows that a candidate is worse.
+    campaign before. Exits with 3 if a comparison shows that a candidate is worse at the same work.
 
     Example:
         benchyard report mine -o mine.html

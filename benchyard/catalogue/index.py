@@ -184,10 +184,10 @@ class Index:
         return connection
 
     def _connected(self) -> sqlite3.Connection:
-        connection = database.connect(self.path, _WAIT_SECONDS)
-        connection.execute("PRAGMA synchronous = NORMAL")
-        connection.execute("PRAGMA cache_size = -8000")
-        return connection
+        with database.closed_on_failure(database.connect(self.path, _WAIT_SECONDS)) as connection:
+            connection.execute("PRAGMA synchronous = NORMAL")
+            connection.execute("PRAGMA cache_size = -8000")
+            return connection
 
     @contextmanager
     def reading(self) -> Generator[sqlite3.Connection]:

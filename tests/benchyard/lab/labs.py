@@ -264,7 +264,8 @@ def status(url: str, password: str | None = None, **headers: str) -> int:
         with urllib.request.urlopen(request, timeout=30) as answer:  # noqa: S310
             return int(answer.status)
     except urllib.error.HTTPError as error:
-        return error.code
+        with error:
+            return error.code
 
 
 def _request(

@@ -98,7 +98,7 @@ def test_a_relative_path_is_refused(settings: Any, python: str) -> None:
 def test_two_versions_of_duckdb_take_turns(
     case_folder: MakeCase, run_benchyard: RunBenchyard, tmp_path: Path
 ) -> None:
-    for version in ("1.2.2", "1.3.2"):
+    for version in ("1.4.2", "2.0.1"):
         place = tmp_path / f"duckdb-{version}"
         venv.create(place, with_pip=True)
         install = [place / "bin" / "python", "-m", "pip", "install", "-q", f"duckdb=={version}"]
@@ -112,7 +112,7 @@ def test_two_versions_of_duckdb_take_turns(
             "check": {"pattern": r"^v${matrix.duckdb}$"},
         },
         data={"version.sql": "SELECT version() AS v;"},
-        matrix={"duckdb": ["1.2.2", "1.3.2"]},
+        matrix={"duckdb": ["1.4.2", "2.0.1"]},
         resources={"DuckDB": {"python": str(tmp_path / "duckdb-${matrix.duckdb}")}},
     )
     order = ("--order", "round-robin", "--direct", "--runs", "2", "--cooldown", "0")
@@ -125,4 +125,4 @@ def test_two_versions_of_duckdb_take_turns(
         assert record["subject"]["versions"]["DuckDB"] == {"version": version}
         assert file.parent.parent.name == f"duckdb={version}"
         begun.append((record["started_at"], version))
-    assert [version for _, version in sorted(begun)] == ["1.2.2", "1.3.2"] * 2
+    assert [version for _, version in sorted(begun)] == ["1.4.2", "2.0.1"] * 2

@@ -20,6 +20,7 @@ _GROUPS = {
         "time": ("timing", "Time commands against each other, and rank them."),
         "run": ("running", "Execute cases under measurement."),
         "compare": ("comparing", "Compare candidates with a baseline, and judge each difference."),
+        "check": ("checking", "Check the newest campaign against the campaigns before it."),
     },
     "Prepare cases": {
         "new": ("creating", "Make a new case."),

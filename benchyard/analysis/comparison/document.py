@@ -29,7 +29,8 @@ comparisons: each step and metric, in the order that was asked for, with
   p_value: two-sided, of this one alone; between sessions the larger of that inside and between.
   between_sessions: null in turns, and where the test inside the sessions shows nothing; else
     inside_p_value, p_value, margin (how far equal sessions differ at most: relative, or in the
-    unit where values are not all above 0; null if unknown), campaigns, other_cases.
+    unit where values are not all above 0; null if unknown), campaigns, other_cases,
+    baseline_campaigns (whose mean is the baseline; 0: its runs are).
   p_exact: whether it was counted out.
   explains: whether it is shown to explain what is asked for, and is never better or worse.
   adjusted_p_value: for all comparisons of its family; null where there was nothing to test.
@@ -188,6 +189,7 @@ def _between(row: Row) -> Json:
         "p_value": one.p_value,
         "margin": one.margin(row.judgement.needed_p),
         "campaigns": one.campaigns,
+        "baseline_campaigns": row.campaigns,
         "other_cases": one.cases,
     }
 

@@ -81,13 +81,16 @@ def regression_of(row: Row, level: float) -> Regression:
     one = row.difference
     low, high = one.ratio_interval.low, one.ratio_interval.high
     medians = (amount(value, row.unit) for value in (one.candidate_median, one.baseline_median))
-    inside = "" if row.pair.sessions.in_turns else " inside the sessions"
+    inside = "" if row.pair.sessions.in_turns or row.campaigns else " inside the sessions"
+    compared = f"{one.candidate_n} against {one.baseline_n} runs"
+    if row.campaigns:
+        compared = f"against {row.campaigns} campaigns"
     text = (
         f"{row.case}: step {row.candidate.name} is {verdict_words(row)}: {row.metric} "
         f"{' instead of '.join(medians)}, "
         f"{change_between(one.ratio, one.baseline_median, one.candidate_median)} "
         f"({percent(1 - level, 4)} interval{inside} {change(low)} … {change(high)}; "
-        f"{one.candidate_n} against {one.baseline_n} runs)"
+        f"{compared})"
     )
     return Regression(
         case=row.case,

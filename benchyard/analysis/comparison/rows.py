@@ -91,6 +91,7 @@ class Rule:
             relative; None takes ``statistics.pairs.PRIOR_SD``.
         in_turns: Take all for measured in turns, in one session, whatever the records say.
         other_results: Returns results folders of the host's other cases, when they are needed.
+        campaigns: Compare with the level of so many campaigns, where there are enough; 0 never.
         strict: Whether a comparison without a row is a result; else it is wrong input.
     """
 
@@ -103,6 +104,7 @@ class Rule:
     session_sd: float | None = None
     in_turns: bool = False
     other_results: Callable[[], Iterable[Path]] = tuple
+    campaigns: int = 0
     strict: bool = False
 
     def asks(self, metric: str, declared: Container[str]) -> bool:
@@ -131,7 +133,8 @@ class Rule:
             folders: Results folders of the cases that are compared.
         """
         metrics = tuple("*" if name == ALL_METRICS else name for name in self.metrics)
-        return SessionHistory(self.session_sd, self.other_results, tuple(folders), metrics)
+        lent = (self.other_results, tuple(folders))
+        return SessionHistory(self.session_sd, *lent, metrics, self.campaigns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,6 +211,12 @@ class _Judged:
     def differs_as_sessions_do(self) -> bool:
         """Whether only what sessions vary by keeps a difference from being called."""
         return self.between is not None and self.between.explains(self.judgement.needed_p)
+
+    @property
+    def campaigns(self) -> int:
+        """How many campaigns the candidate was compared with as one level; 0 if with runs."""
+        found = self.between
+        return found.baseline_sessions if found is not None and found.level is not None else 0
 
     @property
     def tested(self) -> bool:

@@ -27,7 +27,9 @@ from benchyard.results.record import RunRecord
 from benchyard.results.subject import Subject, differences, subject_of
 from benchyard.statistics import mean, median
 from benchyard.statistics.comparison import Difference
+from benchyard.statistics.intervals import Interval
 from benchyard.statistics.pairs import (
+    OWN_FROM,
     PRIOR_SD,
     SessionSpread,
     level_variance,
@@ -142,6 +144,7 @@ class BetweenSessions:
         cases: How many other cases of the host lend their campaigns.
         inside_p: The p-value of the test inside the sessions.
         baseline_sessions: How many campaigns the baseline's level is the mean of.
+        level: That mean, where campaigns are compared and not their runs; else None.
     """
 
     difference: float
@@ -151,6 +154,7 @@ class BetweenSessions:
     cases: int
     inside_p: float
     baseline_sessions: int = 1
+    level: float | None = None
 
     @property
     def p_value(self) -> float:
@@ -163,9 +167,36 @@ class BetweenSessions:
         return bool(self.spreads) and self.inside_p <= needed_p < self.p_value
 
     def held_against(self, inside: Difference) -> Difference:
-        """Give the difference inside the sessions the larger of both p-values."""
+        """Give the difference inside the sessions the larger of both p-values.
+
+        Where campaigns are compared, return the difference of the candidate from their level.
+        """
+        if self.level is not None:
+            return self._from_level(self.level, inside)
         found = replace(inside, p_value=max(inside.p_value, self.p_value))
         return found if self.spreads else replace(found, reachable_p=1.0)
+
+    def _from_level(self, level: float, inside: Difference) -> Difference:
+        most = max(one.margin(inside.level, self.baseline_sessions) for one in self.spreads)
+        apart = [self.difference - most, self.difference, self.difference + most]
+        before, ratios = level, list[float | None]([None] * 3)
+        if self.relative:
+            before, ratios = math.exp(level), [math.exp(one) for one in apart]
+            apart = [before * math.expm1(one) for one in apart]
+        low, shift, high = apart
+        return replace(
+            inside,
+            baseline_n=self.baseline_sessions,
+            candidate_n=1,
+            baseline_median=before,
+            shift=shift,
+            shift_interval=Interval(low, high, 1 - inside.level),
+            ratio=ratios[1],
+            ratio_interval=Interval(ratios[0], ratios[2], 1 - inside.level),
+            p_value=self.p_value,
+            reachable_p=0.0,
+            exact=False,
+        )
 
     def margin(self, level: float) -> float | None:
         """Return how far equal sessions differ at most, but for a probability of ``level``.
@@ -189,12 +220,15 @@ class SessionHistory:
         other_results: Returns results folders of the host's other cases.
         compared: Results folders of the cases that are compared.
         metrics: That are compared, names or globs over them.
+        campaigns: From ``OWN_FROM`` campaigns on about the present level of a case, a candidate is
+            compared with the mean of so many instead of with the runs of one; 0 never does so.
     """
 
     prior_sd: float | None = None
     other_results: Callable[[], Iterable[Path]] = tuple
     compared: tuple[Path, ...] = ()
     metrics: tuple[str, ...] = ()
+    campaigns: int = 0
     _read: dict[object, list[_Campaign]] = field(default_factory=dict[object, list[_Campaign]])
 
     def between(
@@ -215,19 +249,22 @@ class SessionHistory:
             None in turns, where the test inside the sessions shows no difference that matters, and
             where each side has one value only, such as a count: no session changes it.
         """
-        in_turns = all(part.in_turns for part in parts)
-        if in_turns or inside.p_value > inside.level or not inside.matters:
+        if all(part.in_turns for part in parts) or not all(values):
             return None
-        if all(len(set(side)) == 1 for side in values):
+        shown = inside.p_value <= inside.level and inside.matters
+        if not (shown or self.campaigns) or all(len(set(side)) == 1 for side in values):
             return None
         relative = min(map(min, values)) > 0
         before, after = (_level(side, relative=relative) for side in values)
         own = [group for part in parts for group in self._own(part, metric, relative=relative)]
         others = self._others(parts, metric) if relative else []
         spreads = session_spreads(own, others, self._prior(parts) if relative else None)
-        return BetweenSessions(
-            *(after - before, relative, spreads, sum(map(len, own)), len(others), inside.p_value)
-        )
+        known = (relative, spreads, sum(map(len, own)), len(others))
+        group = own[-1][-self.campaigns :] if self.campaigns and own else []
+        if len(group) >= OWN_FROM:
+            level = mean(group)
+            return BetweenSessions(after - level, *known, 1.0, len(group), level)
+        return BetweenSessions(after - before, *known, inside.p_value) if shown else None
 
     def _prior(self, parts: Sequence[ComparedSteps]) -> float | None:
         single = any(part.baseline.one_process or part.candidate.one_process for part in parts)

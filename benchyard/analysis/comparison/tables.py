@@ -187,8 +187,8 @@ def table(
     sides = {s: Cell(s, label(s), href(s)) for two in comparison.side_pairs for s in two}
     lines = list(_by_group(lines, sides)) if several else lines
     covers = percent(1 - comparison.rule.level, 4)
-    in_turns = all(pair.sessions.in_turns for pair in comparison.pairs)
-    interval = f"{covers} INTERVAL" if in_turns else f"{covers} INSIDE SESSIONS"
+    whole = all(row.pair.sessions.in_turns or row.campaigns for row in comparison.rows)
+    interval = f"{covers} INTERVAL" if whole else f"{covers} INSIDE SESSIONS"
     medians = ("MEDIAN",) if several else ("BASELINE", "CANDIDATE", "DIFFERENCE")
     who = ("SIDE", "AGAINST") if several else ()
     heads = (*_GROUP, *who, "N", *medians, "CHANGE", "INTERVAL", "P", "", "VERDICT")

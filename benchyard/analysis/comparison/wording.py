@@ -12,7 +12,7 @@ from benchyard.analysis.comparison.samples import (
 )
 from benchyard.analysis.comparison.sessions import BetweenSessions
 from benchyard.core.quantity import UNKNOWN, amount, number, percent, plural
-from benchyard.core.wording import printable, some
+from benchyard.core.wording import in_short, printable, some
 from benchyard.results.summary_metrics import SUSPECT
 from benchyard.results.trust import BUSY, Suspect, causes
 from benchyard.statistics.comparison import Difference, Verdict
@@ -203,7 +203,9 @@ def _busy_note(rows: Iterable[Row]) -> str:
 def session_notes(comparison: Comparison) -> list[str]:
     """Say whether the sides took turns, and what to do where sessions hide a difference."""
     relations = dict.fromkeys(map(session_words, comparison.pairs))
-    said = [" and ".join(relations)] if relations else []
+    levels = sorted({row.campaigns for row in comparison.rows} - {0})
+    said = [f"compared with the mean of {in_short(levels)} campaigns"] if levels else []
+    said += [" and ".join(relations)] if relations and not levels else []
     if any(row.differs_as_sessions_do for row in comparison.rows):
         prior = comparison.rule.session_sd
         expected = percent(PRIOR_SD if prior is None else prior, 4)

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from benchyard.analysis.comparison.document import document
+from benchyard.analysis.comparison.gate import regressions_of
 from benchyard.analysis.comparison.rows import Comparison, Pairs, Rule
 from benchyard.analysis.comparison.sessions import relation
 from benchyard.analysis.comparison.tables import overall
@@ -235,3 +236,41 @@ def test_the_document_says_what_a_difference_was_held_against() -> None:
     assert told["margin"] == pytest.approx(0.067, abs=0.001)
     assert (told["campaigns"], told["other_cases"]) == (0, 0)
     assert made["rule"]["session_sd"] is None
+
+
+# -- the level of many campaigns
+def test_a_small_change_from_the_level_of_twenty_campaigns_is_called(tmp_path: Path) -> None:
+    made = history(tmp_path / "new", 20, 0.01, 1.045)
+    [alone] = newest_against_before(made, 20).rows
+    assert alone.difference.baseline_n == 8
+    [row] = newest_against_before(made, 20, campaigns=20).rows
+    assert row.verdict is Verdict.REGRESSION
+    one = row.difference
+    assert (one.baseline_n, one.candidate_n) == (20, 1)
+    assert one.ratio == pytest.approx(1.045, abs=0.01)
+    assert 1.0 < (one.ratio_interval.low or 0) < 1.045 < (one.ratio_interval.high or 0)
+    [told] = regressions_of(newest_against_before(made, 20, campaigns=20))
+    assert told.text.endswith("against 20 campaigns)")
+
+
+def test_a_campaign_on_its_level_is_not_called_though_its_runs_differ(tmp_path: Path) -> None:
+    made = history(tmp_path / "new", 20, 0.01, 1.015)
+    [row] = newest_against_before(made, 20, campaigns=20).rows
+    assert row.verdict is Verdict.NO_CHANGE_SHOWN
+
+
+def test_too_few_campaigns_are_no_level(tmp_path: Path) -> None:
+    made = history(tmp_path / "new", 4, 0.01, 1.2)
+    [row] = newest_against_before(made, 4, campaigns=20).rows
+    assert row.difference.baseline_n == 8
+    assert row.verdict is Verdict.REGRESSION
+
+
+def test_counts_that_were_always_equal_change_at_once(tmp_path: Path) -> None:
+    place(tmp_path, campaign(*[101.0] * 8, at_h=24 * 20, metric="rows"))
+    for number in range(9):
+        records = campaign(*[100.0] * 8, at_h=24 * number, metric="rows")
+        place(tmp_path / "earlier" / f"202611{number + 1:02d}T000000Z-0123456789ab", records)
+    rule = {"metrics": ("rows",), "campaigns": 20}
+    [row] = [one for one in newest_against_before(tmp_path, 9, **rule).rows if not one.explains]
+    assert row.verdict is Verdict.CHANGE

@@ -1,0 +1,92 @@
+"""``benchyard check``: whether the newest campaign is worse than those before."""
+
+from dataclasses import replace
+
+import click
+
+from benchyard.analysis.comparison.document import document
+from benchyard.analysis.comparison.request import Answer, pair
+from benchyard.analysis.comparison.rows import Rule
+from benchyard.analysis.comparison.run_sets import RunSet, previous_of_host
+from benchyard.analysis.comparison.sides import Places, read_sides
+from benchyard.analysis.comparison.verdicts import compare
+from benchyard.cli.ci import ReportingCommand, Reports, comparison_reports
+from benchyard.cli.common import gathered, json_option
+from benchyard.cli.comparing import comparison_rule, conclude, print_comparison
+from benchyard.cli.fields import field_options
+from benchyard.cli.terminal import print_json, say
+from benchyard.core.errors import ExitCode
+from benchyard.core.quantity import plural
+from benchyard.core.wording import printable, some
+from benchyard.results.campaigns import earlier_campaigns
+from benchyard.statistics.pairs import OWN_FROM
+
+#: How the two sides are called.
+_SIDES = ("the campaigns before", "the newest campaign")
+
+
+@click.command("check", cls=ReportingCommand)
+@click.argument("cases", nargs=-1, metavar="[CASE]...")
+@comparison_rule
+@field_options(Rule, "campaigns", campaigns={"default": "20", "show_default": True})
+@click.option("--against", metavar="BASELINE", help="Compare with these results, not with history.")
+@comparison_reports
+@json_option
+@gathered("report", Reports)
+def command(
+    *,
+    cases: tuple[str, ...],
+    rule: Rule,
+    places: Places,
+    campaigns: int,
+    against: str | None,
+    report: Reports,
+    as_json: bool,
+) -> int:
+    """Check the newest campaign against the campaigns before it.
+
+    Each CASE is compared with the level of its earlier campaigns on this host since that level
+    changed last, without CASE all cases with results. With fewer than five of them, the campaign
+    before is the baseline, as for benchyard compare.
+
+    Exits with 3 if a case is worse, and with 5 if one cannot be judged.
+
+    Example:
+        benchyard check mine
+    """
+    found = _cases(cases or (str(places.root),), places)
+    before = _cases((against,), places) if against else _before(found)
+    if not before:
+        say(f"cannot tell: {printable(some(found, 5))}: no campaign before", fg="red", err=True)
+        return ExitCode.CANNOT_TELL
+    rule = replace(rule, campaigns=0 if against else campaigns, other_work=False, strict=True)
+    sides = (against or _SIDES[0], _SIDES[1])
+    paired = replace(pair(before, found), baseline=sides[0], candidate=sides[1])
+    compared = compare(paired, rule)
+    if as_json:
+        print_json(document(compared, sides))
+    elif not report.prints:
+        print_comparison(compared)
+        for note in () if against else _short(found):
+            say(note)
+    return conclude(Answer(compared, sides), replace(report, strict=True))
+
+
+def _cases(names: tuple[str, ...], places: Places) -> dict[str, RunSet]:
+    sides = read_sides(names, places)
+    return {title: runs for side in sides for title, runs in side.cases.items()}
+
+
+def _before(cases: dict[str, RunSet]) -> dict[str, RunSet]:
+    found = {title: previous_of_host(runs) for title, runs in cases.items()}
+    return {title: runs for title, runs in found.items() if runs is not None}
+
+
+def _short(cases: dict[str, RunSet]) -> list[str]:
+    """Say of which cases too few campaigns are known to be a level."""
+    known = {title: len(earlier_campaigns(runs.folder)) for title, runs in cases.items()}
+    return [
+        f"{printable(title)}: {plural(n, 'campaign')} before; {OWN_FROM} make a level"
+        for title, n in known.items()
+        if n < OWN_FROM
+    ]

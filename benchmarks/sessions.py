@@ -15,7 +15,7 @@ from benchmarks.table import Figure, Size, run_program
 from benchyard.analysis.comparison.sessions import BetweenSessions
 from benchyard.statistics import mean, median
 from benchyard.statistics.comparison import Difference, Verdict, compare_samples, judge
-from benchyard.statistics.pairs import level_variance, session_spreads
+from benchyard.statistics.pairs import OWN_FROM, level_variance, session_spreads
 
 WITHIN = 0.01
 OTHER_CASES = 10
@@ -29,7 +29,8 @@ class Setting:
     Args:
         between: Standard deviation between sessions.
         history: Number of earlier campaigns.
-        baseline: How many of these the candidate is compared with.
+        baseline: How many of these the candidate is compared with; from ``OWN_FROM`` on with their
+            level, as ``benchyard check`` does.
         runs: In a campaign.
         effect: Relative change of the candidate.
         lent: Standard deviation between sessions of other cases; None has no other cases.
@@ -68,6 +69,9 @@ def main_lines() -> Iterator[tuple[str, Setting, float | None]]:
         ("+5 %, history 5", Setting(0.01, 5, 5, runs=6, effect=0.05), 0.25),
         ("+5 %, history 5, against the one before", Setting(0.01, 5, runs=6, effect=0.05), None),
         ("+5 %, history 20", Setting(0.01, 20, 20, runs=6, effect=0.05), None),
+        ("+4 %, history 20", Setting(0.01, 20, 20, runs=6, effect=0.04), 0.2),
+        ("+4 %, history 20, 10 runs", Setting(0.01, 20, 20, runs=10, effect=0.04), 0.2),
+        ("+4 %, history 20, lent", Setting(0.01, 20, 20, runs=6, effect=0.04, lent=0.01), 0.2),
         ("+5 %, history 1, lent", Setting(0.01, 1, runs=6, effect=0.05, lent=0.01), None),
     ):
         yield f"{name}: missed", setting, missed
@@ -109,18 +113,21 @@ def _difference(random: Random, setting: Setting) -> Difference:
     inside = compare_samples(
         [math.exp(x) for one in baseline for x in one], [math.exp(x) for x in candidate]
     )
-    if setting.naive or inside.p_value > inside.level:
+    of_level = setting.baseline >= OWN_FROM
+    if setting.naive or (inside.p_value > inside.level and not of_level):
         return inside
     own = [median(one) for one in before]
     others = _others(random, setting)
+    level = mean(own[-setting.baseline :])
     between = BetweenSessions(
-        difference=median(candidate) - mean(own[-setting.baseline :]),
+        difference=median(candidate) - level,
         relative=True,
         spreads=session_spreads([own], others),
         campaigns=len(own),
         cases=len(others),
         inside_p=inside.p_value,
         baseline_sessions=setting.baseline,
+        level=level if of_level else None,
     )
     return between.held_against(inside)
 

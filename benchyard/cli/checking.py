@@ -5,6 +5,7 @@ from dataclasses import replace
 import click
 
 from benchyard.analysis.comparison.document import document
+from benchyard.analysis.comparison.moves import moves
 from benchyard.analysis.comparison.request import Answer, pair
 from benchyard.analysis.comparison.rows import Rule
 from benchyard.analysis.comparison.run_sets import RunSet, previous_of_host
@@ -16,6 +17,7 @@ from benchyard.cli.comparing import comparison_rule, conclude, print_comparison
 from benchyard.cli.fields import field_options
 from benchyard.cli.terminal import print_json, say
 from benchyard.core.errors import ExitCode
+from benchyard.core.model import Json
 from benchyard.core.quantity import plural
 from benchyard.core.wording import printable, some
 from benchyard.results.campaigns import earlier_campaigns
@@ -47,7 +49,8 @@ def command(
 
     Each CASE is compared with the level of its earlier campaigns on this host since that level
     changed last, without CASE all cases with results. With fewer than five of them, the campaign
-    before is the baseline, as for benchyard compare.
+    before is the baseline, as for benchyard compare. Below it stand the changes of level in the
+    last 50 campaigns: since when, by how much, and what changed then.
 
     Exits with 3 if a case is worse, and with 5 if one cannot be judged.
 
@@ -64,10 +67,11 @@ def command(
     paired = replace(pair(before, found), baseline=sides[0], candidate=sides[1])
     compared = compare(paired, rule)
     if as_json:
-        print_json(document(compared, sides))
+        moved: list[Json] = [one.to_json() for one in moves(compared)]
+        print_json({**document(compared, sides), "moves": moved})
     elif not report.prints:
         print_comparison(compared)
-        for note in () if against else _short(found):
+        for note in (*map(str, moves(compared)), *(() if against else _short(found))):
             say(note)
     return conclude(Answer(compared, sides), replace(report, strict=True))
 

@@ -8,24 +8,28 @@ the host's other cases.
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import islice, pairwise
 from pathlib import Path
 from typing import NamedTuple
 
-from benchyard.analysis.comparison.run_sets import RunSet, host_of, read_run_set
-from benchyard.analysis.comparison.samples import StepSample, sample
-from benchyard.core.errors import InputError
+from benchyard.analysis.comparison.levels import (
+    Campaign,
+    Level,
+    home_of,
+    level_groups,
+    level_of,
+    levels_of,
+    read_campaigns,
+)
+from benchyard.analysis.comparison.run_sets import RunSet, host_of
 from benchyard.core.model import Json
-from benchyard.results.campaigns import earlier_campaigns, is_earlier, with_earlier
-from benchyard.results.excerpt import read_excerpt
+from benchyard.results.campaigns import earlier_campaigns, with_earlier
 from benchyard.results.record import RunRecord
-from benchyard.results.subject import Subject, differences, subject_of
-from benchyard.statistics import mean, median
+from benchyard.statistics import mean
 from benchyard.statistics.comparison import Difference
 from benchyard.statistics.intervals import Interval
 from benchyard.statistics.pairs import (
@@ -34,7 +38,6 @@ from benchyard.statistics.pairs import (
     SessionSpread,
     level_variance,
     session_spreads,
-    split_at_moves,
 )
 
 #: So many campaigns are read of a case, and of each other one; so many other cases. Newest first.
@@ -125,13 +128,6 @@ class ComparedSteps(NamedTuple):
     candidate_steps: tuple[str, ...]
 
 
-class _Campaign(NamedTuple):
-    """A campaign: what it measured, and its samples by the steps' ids."""
-
-    subject: Subject
-    steps: Mapping[str, StepSample]
-
-
 @dataclass(frozen=True, slots=True)
 class BetweenSessions:
     """A difference between two sessions, held against what sessions vary by.
@@ -172,11 +168,11 @@ class BetweenSessions:
         Where campaigns are compared, return the difference of the candidate from their level.
         """
         if self.level is not None:
-            return self._from_level(self.level, inside)
+            return self._fromlevel_of(self.level, inside)
         found = replace(inside, p_value=max(inside.p_value, self.p_value))
         return found if self.spreads else replace(found, reachable_p=1.0)
 
-    def _from_level(self, level: float, inside: Difference) -> Difference:
+    def _fromlevel_of(self, level: float, inside: Difference) -> Difference:
         most = max(one.margin(inside.level, self.baseline_sessions) for one in self.spreads)
         apart = [self.difference - most, self.difference, self.difference + most]
         before, ratios = level, list[float | None]([None] * 3)
@@ -229,7 +225,7 @@ class SessionHistory:
     compared: tuple[Path, ...] = ()
     metrics: tuple[str, ...] = ()
     campaigns: int = 0
-    _read: dict[object, list[_Campaign]] = field(default_factory=dict[object, list[_Campaign]])
+    _read: dict[object, list[Campaign]] = field(default_factory=dict[object, list[Campaign]])
 
     def between(
         self,
@@ -255,7 +251,7 @@ class SessionHistory:
         if not (shown or self.campaigns) or all(len(set(side)) == 1 for side in values):
             return None
         relative = min(map(min, values)) > 0
-        before, after = (_level(side, relative=relative) for side in values)
+        before, after = (level_of(side, relative=relative) for side in values)
         own = [group for part in parts for group in self._own(part, metric, relative=relative)]
         others = self._others(parts, metric) if relative else []
         spreads = session_spreads(own, others, self._prior(parts) if relative else None)
@@ -274,8 +270,8 @@ class SessionHistory:
         """Return the levels of the case's earlier campaigns, in groups about one level each."""
         candidate, until = part.candidate.folder.resolve(), _newest([part])
         series = {
-            (_home(part.baseline.folder), part.baseline_steps): part.baseline,
-            (_home(part.candidate.folder), part.candidate_steps): part.candidate,
+            (home_of(part.baseline.folder), part.baseline_steps): part.baseline,
+            (home_of(part.candidate.folder), part.candidate_steps): part.candidate,
         }
         read = {
             key: self._campaigns(key[0], host_of(side), _OWN_CAMPAIGNS, until, candidate)
@@ -284,22 +280,31 @@ class SessionHistory:
         return [
             group
             for (_, steps), found in read.items()
-            for group in _levels(found, steps, metric, relative=relative)
+            for group in level_groups(found, steps, metric, relative=relative)
         ]
+
+    def levels(self, part: ComparedSteps, metric: str) -> list[Level]:
+        """Return the levels of the candidate's case on its host, up to the candidate's, by time."""
+        candidate, host = part.candidate, host_of(part.candidate)
+        read = self._campaigns(home_of(candidate.folder), host, _OWN_CAMPAIGNS, _newest([part]))
+        steps = part.candidate_steps
+        relative = levels_of(read, steps, metric, relative=True)
+        whole = levels_of(read, steps, metric, relative=False)
+        return relative if len(relative) == len(whole) else whole
 
     def _others(self, parts: Sequence[ComparedSteps], metric: str) -> list[tuple[float, int]]:
         """Return the variance of each other case's levels; of its steps, which share nights, mean.
 
         Its degrees of freedom are those of the step that is known best.
         """
-        own = {_home(side.folder) for part in parts for side in (part.baseline, part.candidate)}
+        own = {home_of(side.folder) for part in parts for side in (part.baseline, part.candidate)}
         host, until = host_of(parts[0].candidate), _newest(parts)
         lent: list[tuple[float, int]] = []
         for home in self._homes:
             if home not in own:
                 found = self._campaigns(home, host, _OTHER_CAMPAIGNS, until)
                 steps = dict.fromkeys(step for one in found for step in one.steps)
-                known = [level_variance(_levels(found, (step,), metric)) for step in steps]
+                known = [level_variance(level_groups(found, (step,), metric)) for step in steps]
                 told = [one for one in known if one[1]]
                 if told:
                     variance = mean([variance for variance, _ in told])
@@ -309,12 +314,12 @@ class SessionHistory:
     @cached_property
     def _homes(self) -> list[Path]:
         """The results folders that have earlier campaigns."""
-        homes = dict.fromkeys(map(_home, (*self.compared, *self.other_results())))
+        homes = dict.fromkeys(map(home_of, (*self.compared, *self.other_results())))
         return list(islice(filter(earlier_campaigns, homes), _OTHER_CASES))
 
     def _campaigns(
         self, home: Path, host: Json, most: int, until: datetime, without: Path | None = None
-    ) -> list[_Campaign]:
+    ) -> list[Campaign]:
         """Return the campaigns of a host in a results folder, oldest first.
 
         Those after the compared ones are left out: a comparison stays as it is when others follow.
@@ -322,7 +327,7 @@ class SessionHistory:
         key = (home, host, until, without)
         if key not in self._read:
             folders = (one for one in with_earlier(home) if one.resolve() != without)
-            found = islice(_sampled(folders, host, self.metrics, until), most)
+            found = islice(read_campaigns(folders, host, self.metrics, until), most)
             self._read[key] = list(found)[::-1]
         return self._read[key]
 
@@ -331,46 +336,3 @@ def _newest(parts: Iterable[ComparedSteps]) -> datetime:
     """Return when the newest of the compared runs began."""
     sides = (side for part in parts for side in (part.baseline, part.candidate))
     return max(record.began for side in sides for record in side.records)
-
-
-def _home(folder: Path) -> Path:
-    """Return the results folder that a campaign's folder is in, or is."""
-    return (folder.parent.parent if is_earlier(folder) else folder).resolve()
-
-
-def _sampled(
-    folders: Iterable[Path], host: Json, metrics: tuple[str, ...], until: datetime
-) -> Iterator[_Campaign]:
-    """Yield the samples of campaigns; what cannot be read is no history."""
-    read = partial(read_excerpt, metrics=metrics)
-    for folder in folders:
-        with suppress(InputError, OSError):
-            found = read_run_set(folder, None, read)
-            records = found.records if found is not None and host_of(found) == host else ()
-            if found is not None and records and records[-1].began <= until:
-                yield _Campaign(subject_of(found.records[-1]), sample(found))
-
-
-def _levels(
-    campaigns: Iterable[_Campaign], steps: Sequence[str], metric: str, *, relative: bool = True
-) -> list[list[float]]:
-    """Return the mean levels of steps in the campaigns that know all of them."""
-    known: list[tuple[Subject, float]] = []
-    for one in campaigns:
-        values = [_counting(one.steps.get(step), metric) for step in steps]
-        if all(values) and (not relative or min(map(min, values)) > 0):
-            levels = [_level(each, relative=relative) for each in values]
-            known.append((one.subject, mean(levels)))
-    levels = [level for _, level in known]
-    changed = [bool(differences(one, other)) for (one, _), (other, _) in pairwise(known)]
-    return split_at_moves(levels, changed) if relative else [levels]
-
-
-def _counting(step: StepSample | None, metric: str) -> Sequence[float]:
-    """Return the values of a step; none where less than half of its runs count."""
-    values = () if step is None else step.values.get(metric, ())
-    return values if step is not None and 2 * len(values) >= step.executed else ()
-
-
-def _level(values: Sequence[float], *, relative: bool) -> float:
-    return median(list(map(math.log, values)) if relative else values)

@@ -1,9 +1,11 @@
 """``benchyard check``: the newest campaign against those before it."""
 
 import json
+import shutil
 from pathlib import Path
 
-from tests.benchyard.analysis.comparison.test_sessions import history
+from tests.benchyard.analysis.comparison.conftest import place
+from tests.benchyard.analysis.comparison.test_sessions import campaign, history, night
 from tests.benchyard.cli.conftest import Cli
 
 
@@ -46,3 +48,21 @@ def test_reports_are_written(tmp_path: Path, cli: Cli) -> None:
     cli("check", slow, "--markdown", page, "--junit", tests, code=3)
     assert "the campaigns before" in page.read_text()
     assert "<failure" in tests.read_text()
+
+
+def test_changes_of_level_are_told_with_their_beginning(tmp_path: Path, cli: Cli) -> None:
+    case = history(tmp_path / "case", 30, 0.005, 1.1)
+    for number in range(20, 30):
+        records = campaign(*night(1.1, number), at_h=24 * number)
+        earlier = case / "earlier" / f"202611{number + 1:02d}T000000Z-0123456789ab"
+        shutil.rmtree(earlier)
+        place(earlier, records)
+    said = cli("check", case, code=0).out
+    assert "duration_s of Load +9." in said or "duration_s of Load +10" in said
+    assert "since 2026-11-21 00:08:00 UTC (11 campaigns)" in said
+    assert "noise does so once in" in said
+    [move] = json.loads(cli("check", case, "--json").out)["moves"]
+    assert move["campaigns"] == 11
+    assert abs(move["ratio"] - 1.1) < 0.01
+    steady = history(tmp_path / "steady", 30, 0.005, 1)
+    assert json.loads(cli("check", steady, "--json").out)["moves"] == []

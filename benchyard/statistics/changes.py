@@ -78,8 +78,9 @@ def changes(values: Floats) -> list[Change]:
 def _places(values: Floats, start: int) -> Iterator[int]:
     if len(values) < min(_CRITICAL):
         return
-    place, z = _best(values, FEWEST, FEWEST)
-    if z > critical(len(values)):
+    least = critical(len(values))
+    place, z = _best(values, FEWEST, FEWEST, least)
+    if z > least:
         yield start + place
         yield from _places(values[:place], start)
         yield from _places(values[place:], start + place)
@@ -123,23 +124,25 @@ class Detector:
         if len(self.values) < FIRST:
             return None
         values = np.array(self.values)
-        place, z = _best(values, BEFORE, FEWEST)
+        place, z = _best(values, BEFORE, FEWEST, self.threshold)
         if z <= self.threshold or abs(shift := _shift(values, place)) < self.least:
             return None
         self.values = self.values[place:]
         return Change(self.seen - len(self.values), shift, z)
 
 
-def _best(values: Floats, before: int, after: int) -> tuple[int, float]:
+def _best(values: Floats, before: int, after: int, least: float = 0) -> tuple[int, float]:
     """Return the split with the largest |z|, and that, less what autocorrelation explains.
 
     Args:
         before: Points of the first part, at least; ``after`` those of the second.
+        least: Where |z| is not above it, it does not matter how much less it is.
     """
-    found = _surest(values, before, after)
-    place, z = found
+    place, z = _surest(values, before, after)
+    if z <= least or len(values) == before + after:
+        return place, z
     r = _autocorrelation(values, place)
-    if r > _CORRELATED and len(values) > before + after:
+    if r > _CORRELATED:
         z = min(z, _surest(values[1:] - r * values[:-1], before, after)[1])
     return place, z
 

@@ -3,7 +3,7 @@
 For every split the ranks of the later part are summed up. The sum's tail is exact where the shorter
 part has at most 10 points, as normal tails would hide the largest step for six nights; otherwise
 it is normal with corrections for ties and continuity. Where neighbours are correlated, the series
-of innovations ``x[t] - r x[t-1]`` has to show the change, too.
+of innovations ``x[t] - r x[t-1]`` has to show the change at the same place, too.
 
 Sources: Hawkins and Deng, 2010, "A nonparametric change-point control chart", Journal of Quality
 Technology 42 (2), 165-173; Ross, Tasoulis and Adams, 2011, "Nonparametric monitoring of data
@@ -139,11 +139,11 @@ def _best(values: Floats, before: int, after: int, least: float = 0) -> tuple[in
         least: Where |z| is not above it, it does not matter how much less it is.
     """
     place, z = _surest(values, before, after)
-    if z <= least or len(values) == before + after:
+    if z <= least:
         return place, z
     r = _autocorrelation(values, place)
     if r > _CORRELATED:
-        z = min(z, _surest(values[1:] - r * values[:-1], before, after)[1])
+        z = min(z, abs(float(_z_of_splits(values[1:] - r * values[:-1])[place - 1])))
     return place, z
 
 
@@ -154,14 +154,18 @@ def _surest(values: Floats, before: int, after: int) -> tuple[int, float]:
 
 
 def _autocorrelation(values: Floats, place: int) -> float:
-    """Return the lag-1 autocorrelation about the medians of both parts, made unbiased."""
+    """Return the lag-1 autocorrelation about the medians of both parts.
+
+    It is made unbiased, and half of r standard errors larger: too small an r leaves waves behind.
+    """
     parts = values[:place], values[place:]
     rest = np.concatenate([part - np.median(part) for part in parts])
     most = 2.5 * float(np.median(np.abs(rest)))
     rest = np.clip(rest, -most, most)
     square = float(rest @ rest)
     r = float(rest[1:] @ rest[:-1]) / square if square else 0.0
-    return min(0.9, max(0.0, r + (9 + 4 * r) / len(values)))
+    n = len(values)
+    return min(0.9, max(0.0, r + (9 + 4 * r) / n + 0.5 * r / math.sqrt(n)))
 
 
 def _z_of_splits(values: Floats) -> Floats:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from benchyard.statistics.changes import Change, Detector, changes
+from benchyard.statistics.changes import Change, Detector, changes, critical
 from benchyard.statistics.changes import _z_of_splits as z_of_splits  # pyright: ignore[reportPrivateUsage]
 from benchyard.statistics.measures import normal_quantile
 from benchyard.statistics.ranks import rank_test
@@ -18,6 +18,13 @@ def noise(n: int, seed: int = 1) -> Floats:
 
 def steps(*levels: float, points: int = 50, seed: int = 1) -> Floats:
     return np.repeat(levels, points) + noise(points * len(levels), seed)
+
+
+def correlated(n: int) -> Floats:
+    values = noise(n)
+    for at in range(1, n):
+        values[at] += 0.5 * values[at - 1]
+    return values
 
 
 def online(values: Floats, threshold: float = 4.0) -> list[Change]:
@@ -83,8 +90,14 @@ def test_a_spike_of_one_night_and_a_shift_below_the_least_are_not_called() -> No
 
 
 def test_a_correlated_series_has_no_change_by_its_waves() -> None:
-    values = noise(400)
-    for at in range(1, 400):
-        values[at] += 0.5 * values[at - 1]
+    values = correlated(400)
     assert len(online(values)) <= 1
     assert len(changes(values)) <= 1
+
+
+def test_a_change_is_less_sure_where_neighbours_are_correlated() -> None:
+    values = correlated(200)
+    values[100:] += 0.02
+    [change] = changes(values)
+    assert change.place == pytest.approx(100, abs=3)
+    assert critical(200) < change.z < 0.8 * z_of_splits(values)[change.place]

@@ -15,6 +15,7 @@ from tests.databases import empty_database
 CHECKOUT = Path(__file__).resolve().parents[2]
 PROGRAMS = (
     "catalogue",
+    "changes",
     "counters",
     "explorer",
     pytest.param("explorer_curves", marks=pytest.mark.requires("chromium")),

@@ -36,7 +36,7 @@ WINDOW = 200
 _CORRELATED = 0.05
 #: Offline: |z| that 0.5 % of series without a change exceed, by their length.
 #: Source: benchmarks/changes.py, 20,000 series of normal values each.
-_CRITICAL = {10: 2.15, 16: 2.69, 25: 3.03, 50: 3.32, 100: 3.54, 200: 3.70, 500: 3.80, 2000: 3.90}
+_CRITICAL = {10: 2.34, 16: 2.78, 25: 3.03, 50: 3.32, 100: 3.54, 200: 3.70, 500: 3.80, 2000: 3.90}
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +57,9 @@ class Change:
     def points_a_false_one(self) -> float:
         """In how many points noise alone makes a change as sure as this one, on average.
 
-        Source: benchmarks/changes.py: 0.21 in 1,000 points at 4.0, a factor of 0.47 for each 0.2.
+        Source: benchmarks/changes.py: 0.23 in 1,000 points at 4.0, a factor of 0.43 for each 0.2.
         """
-        return 1000 / (0.21 * 0.47 ** ((self.z - 4) / 0.2))
+        return 1000 / (0.23 * 0.43 ** ((self.z - 4) / 0.2))
 
 
 def changes(values: Floats) -> list[Change]:

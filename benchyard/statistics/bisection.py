@@ -25,8 +25,10 @@ Floats = NDArray[np.float64]
 
 #: Measurements of the bad version before anything is said of step and noise.
 FIRST = 6
-#: This share of the differences has heavy tails: Cauchy's, of so many standard deviations.
+#: This share of the differences is Cauchy's, as wide as so many standard deviations, or the step.
 _WIDE_SHARE, _WIDE = 0.1, 3.0
+#: This share looks by mishap like a version of the other kind, so that never one alone decides.
+_MISHAPS = 0.02
 #: Smallest standard deviation of the differences, and what it may be against its estimate.
 _LEAST_SD, _SD_TIMES = 0.0005, np.geomspace(1 / 3, 3, 9)
 #: Steps that are thought possible, as logarithms: each size is as likely as ten times of it.
@@ -119,10 +121,12 @@ class Bisection:
         steps, prior = _steps(centre, sd / math.sqrt(len(of_bad)))
         places, values = (np.array(some) for some in zip(*self.differences, strict=True))
         values = np.where(np.isinf(values), centre, values)[:, None, None]
-        good = _log_density(values, sd * _SD_TIMES)
-        gain = _log_density(values - steps[:, None], sd * _SD_TIMES) - good
-        none = good.sum(axis=0)
-        logs = np.tensordot(self.contains[places].T.astype(float), gain, 1) + none
+        wide = max(_WIDE * sd, centre)
+        good, bad = (_density(values - step, sd, wide) for step in (0.0, steps[:, None]))
+        none = np.log(good).sum(axis=(0, 1))
+        seen_good = np.log(good + _MISHAPS * (bad - good))
+        gain = np.log(bad + _MISHAPS * (good - bad)) - seen_good
+        logs = np.tensordot(self.contains[places].T.astype(float), gain, 1) + seen_good.sum(axis=0)
         logs += np.log(prior / len(self.contains))[:, None]
         return _belief(logs, none, steps, sd)
 
@@ -186,11 +190,10 @@ def _steps(centre: float, error: float) -> tuple[Floats, Floats]:
     return steps, (steps[1] - steps[0]) / steps / math.log(_MOST_STEP / _LEAST_STEP)
 
 
-def _log_density(away: Floats, sd: Floats) -> Floats:
-    z = away / sd
-    normal = np.exp(-(z**2) / 2) * (1 - _WIDE_SHARE) / math.sqrt(2 * math.pi)
-    wide = _WIDE_SHARE / (math.pi * _WIDE * (1 + (z / _WIDE) ** 2))
-    return np.log(normal + wide) - np.log(sd)
+def _density(away: Floats, sd: float, wide: float) -> Floats:
+    sds = sd * _SD_TIMES
+    normal = np.exp(-((away / sds) ** 2) / 2) * (1 - _WIDE_SHARE) / (sds * math.sqrt(2 * math.pi))
+    return normal + _WIDE_SHARE / (math.pi * wide * (1 + (away / wide) ** 2))
 
 
 def _belief(logs: Floats, none: Floats, steps: Floats, sd: float) -> Belief:

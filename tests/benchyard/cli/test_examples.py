@@ -18,6 +18,7 @@ benchyard run mine --runs 2 --direct
 """
 #: What needs a server, or goes on until Ctrl-C, to the test that executes it.
 _ELSEWHERE = {
+    "benchyard bisect v1.0 HEAD --build make -- ./program": "tests/benchyard/bisect/test_bisect.py",
     "benchyard suite mine --runs 8": "tests/benchyard/cli/test_suite.py",
     "benchyard serve": "tests/benchyard/cli/test_serving.py",
     "benchyard up": "tests/benchyard/lab/test_up.py",

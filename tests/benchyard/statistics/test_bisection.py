@@ -122,6 +122,18 @@ def test_wild_measurements_do_not_mislead() -> None:
     assert pairs < 10 * 60
 
 
+@pytest.mark.parametrize("wild", [0.4, 0.5, 1.0])
+def test_no_measurement_decides_alone(wild: float) -> None:
+    bisection, turns = line(4), iter([wild])
+
+    def measure(place: int) -> float:
+        return next(turns, 0.0) if place < 2 else 0.5 * (place > 2)
+
+    belief = concluded(bisection, measure)
+    assert bisection.likely(belief) == [3]
+    assert len(bisection.differences) <= FIRST + 12
+
+
 def test_a_time_out_counts_as_slow() -> None:
     bisection, usual = line(32), measured(20, 1, step=0.5)
 

@@ -1,0 +1,128 @@
+"""``benchyard bisect``: which commit, or other version, made a command slower."""
+
+import math
+import shlex
+from collections.abc import Iterator
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import click
+
+from benchyard.bisect.course import BisectionCourse, BisectionPlan
+from benchyard.bisect.versions import commits, listed
+from benchyard.cli.common import gathered, json_option
+from benchyard.cli.fields import field_options
+from benchyard.cli.option_types import NamedPath
+from benchyard.cli.terminal import print_json, say
+from benchyard.core.errors import ExitCode
+from benchyard.core.files import shown
+from benchyard.core.model import JsonObject
+from benchyard.core.quantity import duration, percent, plural, shorten
+from benchyard.statistics.bisection import Conclusion
+from benchyard.timing.execution import CommandStreams, executor
+
+_LONGEST_VERSION = 60
+#: Of the step's distribution: the ends of its interval, and its middle.
+_SHARES = 0.025, 0.5, 0.975
+
+
+@click.command("bisect")
+@click.argument("good")
+@click.argument("bad")
+@click.argument("words", nargs=-1, required=True, metavar="-- COMMAND...")
+@field_options(
+    *(BisectionPlan, "build", "versions", "shell", "sure", "threshold", "timeout", "max_time"),
+    *("predict", "state"),
+    versions={"multiple": False, "metavar": "FILE|NAME,..."},
+    state={"type": NamedPath(dir_okay=False)},
+)
+@json_option
+@gathered("plan", BisectionPlan)
+def command(
+    good: str, bad: str, words: tuple[str, ...], plan: BisectionPlan, *, as_json: bool
+) -> int:
+    """Find the commit between GOOD and BAD that made a command slower.
+
+    Each version is built in a work tree of its own, and measured in turns with GOOD. After Ctrl-C
+    the same command goes on.
+
+    Example:
+        benchyard bisect v1.0 HEAD --build make -- ./program
+    """
+    line = words[0] if len(words) == 1 else shlex.join(words)
+    here, names = Path.cwd(), plan.versions
+    searched = commits(here, good, bad) if names is None else listed(good, bad, names)
+    with executor(CommandStreams()) as running:
+        course = BisectionCourse(searched, replace(plan, line=line), running)
+        _proceed(course)
+    if course.conclusion is not Conclusion.OPEN:
+        course.finish()
+    if as_json:
+        print_json(_document(course))
+    else:
+        for text in _sentences(course):
+            say(text)
+    foreseen = plan.predict and course.conclusion is Conclusion.OPEN
+    done = foreseen or course.conclusion is Conclusion.FOUND
+    return ExitCode.DONE if done else ExitCode.CANNOT_TELL
+
+
+def _proceed(course: BisectionCourse) -> None:
+    try:
+        for _ in course.proceed():
+            say(_step(course), err=True)
+    except KeyboardInterrupt:
+        say(_later(course), err=True)
+        raise
+
+
+def _later(course: BisectionCourse) -> str:
+    return f"the same command goes on with what {shown(course.file)} keeps"
+
+
+def _step(course: BisectionCourse) -> str:
+    """Say what was measured or skipped, and what is most likely then."""
+    said, belief = shorten(str(course.latest), _LONGEST_VERSION), course.belief
+    said = said.ljust(_LONGEST_VERSION)
+    if why := course.state.skipped.get(course.latest.name):
+        return f"{said}  skipped: {why}"
+    _, seconds, good_s, late = course.state.pairs[-1]
+    said += "   time-out" if late else f"  {100 * (seconds / good_s - 1):+7,.1f} %"
+    if belief is None or belief.none > 1 - course.plan.sure:
+        return said
+    best = int(belief.first.argmax())
+    return f"{said}  {percent(belief.first[best])} {course.searched.versions[best].short}"
+
+
+def _sentences(course: BisectionCourse) -> Iterator[str]:
+    state, belief, found = course.state, course.belief, course.found
+    if belief is None or course.conclusion is Conclusion.OPEN:
+        yield f"not known yet; {_later(course)}"
+        if belief:
+            pairs, builds = course.bisection.foreseen(belief)
+            count, each = 2 * pairs + builds, state.spent_s / state.executions
+            more = f"{plural(count, 'execution')} of {duration(each)}, {plural(builds, 'build')}"
+            yield f"the rest takes about {more}"
+    elif course.conclusion is Conclusion.NO_DIFFERENCE:
+        bad, least = course.searched.versions[-1], percent(course.plan.threshold)
+        yield f"{bad} is not slower by {least} than {course.searched.good}"
+    else:
+        sure = percent(course.probability, 3)
+        yield f"{sure} sure: it became slower with {' or '.join(map(str, found))}"
+        low, middle, high = (percent(math.expm1(belief.step(share))) for share in _SHARES)
+        yield f"slower by {middle} (95 %: {low} … {high})"
+    count, built = plural(state.executions, "execution"), plural(len(state.built), "build")
+    yield f"{count}, {built}, {duration(state.spent_s)}; {len(state.skipped)} skipped"
+    if course.conclusion is Conclusion.FOUND and course.searched.repository:
+        yield f"next: git show {found[0].short}"
+
+
+def _document(course: BisectionCourse) -> JsonObject:
+    belief = course.belief
+    return {
+        "conclusion": course.conclusion.value,
+        "first_slow": [asdict(version) for version in course.found],
+        "probability": course.probability,
+        "ratios": [math.exp(belief.step(share)) for share in _SHARES] if belief else None,
+        **asdict(course.state),
+    }

@@ -21,7 +21,7 @@ class ExitCode(IntEnum):
         2: The input is wrong: a case, an option, a name or a folder.
         3: Something is worse than in the baseline (`compare`, `--baseline`, `reproduce`).
         4: A bug of Benchyard. `BENCHYARD_DEBUG=1` shows where.
-        5: With `--strict`, nothing could be judged, or something was lost.
+        5: With `--strict`, nothing could be judged, or something was lost; `bisect` cannot tell.
         130: Interrupted, by Ctrl-C or a signal.
     """
 

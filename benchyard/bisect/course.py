@@ -149,7 +149,7 @@ class BisectionCourse:
 
     def finish(self) -> None:
         """Remove the work trees, and the file if the user has not named it."""
-        if self.searched.repository and self._trees.exists():
+        if self.searched.repository:
             remove_tree(self._trees)
             forget_trees(self.searched.repository)
         if not self.plan.state:
@@ -172,7 +172,7 @@ class BisectionCourse:
             late, self.latest = self._is_late(done[version]), version
             state.pairs.append((version.name, done[version].wall_s, done[good].wall_s, late))
             return self._difference(state.pairs[-1])[1]
-        except CommandFailedError as error:
+        except (CommandFailedError, InputError) as error:
             if self.latest == good or place == self.bisection.bad:
                 raise CommandFailedError(f"{self.latest}: {error}") from error
             state.skipped[version.name] = str(error)
@@ -183,23 +183,18 @@ class BisectionCourse:
 
     def _prepare(self, version: Version) -> None:
         """Build a version, and execute it once unmeasured: what it reads is in no cache yet."""
-        self.latest = version
-        if version not in self._warm:
-            self._build(version)
-            self._execute(version)
-            self._warm.add(version)
-
-    def _build(self, version: Version) -> None:
-        tree = self._folder(version)
-        if version.name in self.state.built and tree.exists():
+        self.latest, tree = version, self._folder(version)
+        if version in self._warm:
             return
-        if self.searched.repository:
-            self._trees.mkdir(parents=True, exist_ok=True)
-            remove_tree(tree)
-            check_out(self.searched.repository, version, tree)
-        with chdir(tree):
-            self._executor.call(self.plan.command(version).setup, "the build")
-        self.state.built = [*{*self.state.built, version.name}]
+        if version.name not in self.state.built or not tree.exists():
+            if self.searched.repository:
+                remove_tree(tree)
+                check_out(self.searched.repository, version, tree)
+            with chdir(tree):
+                self._executor.call(self.plan.command(version).setup, "the build")
+            self.state.built = [*{*self.state.built, version.name}]
+        self._execute(version)
+        self._warm.add(version)
 
     def _folder(self, version: Version) -> Path:
         return self._trees / version.name if self.searched.repository else Path.cwd()

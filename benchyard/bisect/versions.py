@@ -8,7 +8,7 @@ from subprocess import CalledProcessError, SubprocessError
 import numpy as np
 from numpy.typing import NDArray
 
-from benchyard.core.errors import CommandFailedError, InputError
+from benchyard.core.errors import InputError
 from benchyard.core.files import content
 from benchyard.core.wording import hint
 from benchyard.host.facts import ask_git
@@ -99,12 +99,9 @@ def check_out(repository: Path, version: Version, folder: Path) -> None:
     """Make a work tree of a commit.
 
     Raises:
-        CommandFailedError: If git cannot.
+        InputError: If git cannot.
     """
-    try:
-        _git(repository, "worktree", "add", "--detach", "--force", str(folder), version.name)
-    except InputError as error:
-        raise CommandFailedError(str(error)) from error
+    _git(repository, "worktree", "add", "--detach", "--force", str(folder), version.name)
 
 
 def forget_trees(repository: Path) -> None:

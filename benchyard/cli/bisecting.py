@@ -54,30 +54,17 @@ def command(
     searched = commits(here, good, bad) if names is None else listed(good, bad, names)
     with executor(CommandStreams()) as running:
         course = BisectionCourse(searched, replace(plan, line=line), running)
-        _proceed(course)
+        for _ in course.proceed():
+            say(_step(course), err=True)
     if course.conclusion is not Conclusion.OPEN:
         course.finish()
     if as_json:
         print_json(_document(course))
     else:
-        for text in _sentences(course):
-            say(text)
+        say("\n".join(_sentences(course)))
     foreseen = plan.predict and course.conclusion is Conclusion.OPEN
     done = foreseen or course.conclusion is Conclusion.FOUND
     return ExitCode.DONE if done else ExitCode.CANNOT_TELL
-
-
-def _proceed(course: BisectionCourse) -> None:
-    try:
-        for _ in course.proceed():
-            say(_step(course), err=True)
-    except KeyboardInterrupt:
-        say(_later(course), err=True)
-        raise
-
-
-def _later(course: BisectionCourse) -> str:
-    return f"the same command goes on with what {shown(course.file)} keeps"
 
 
 def _step(course: BisectionCourse) -> str:
@@ -97,7 +84,7 @@ def _step(course: BisectionCourse) -> str:
 def _sentences(course: BisectionCourse) -> Iterator[str]:
     state, belief, found = course.state, course.belief, course.found
     if belief is None or course.conclusion is Conclusion.OPEN:
-        yield f"not known yet; {_later(course)}"
+        yield f"not known yet; the same command goes on with what {shown(course.file)} keeps"
         if belief:
             pairs, builds = course.bisection.foreseen(belief)
             count, each = 2 * pairs + builds, state.spent_s / state.executions

@@ -142,8 +142,7 @@ class Bisection:
 
     def likely(self, belief: Belief) -> list[int]:
         """Return the version that is most likely, with those that no measurement tells from it."""
-        measurable = [place for place in range(len(self.contains)) if place not in self.skipped]
-        columns = np.packbits(self.contains[measurable], axis=0).T
+        columns = np.packbits(np.delete(self.contains, [*self.skipped], axis=0), axis=0).T
         _, group = np.unique(columns, axis=0, return_inverse=True)
         best = np.bincount(group.ravel(), weights=belief.first).argmax()
         return np.flatnonzero(group.ravel() == best).tolist()
@@ -168,8 +167,7 @@ class Bisection:
         Both are medians of courses that are drawn from what is believed.
         """
         drawn = np.random.default_rng(seed)
-        rest = [self._drawn(belief, drawn) for _ in range(_DRAWN)]
-        pairs, builds = (median(some) for some in zip(*rest, strict=True))
+        pairs, builds = np.median([self._drawn(belief, drawn) for _ in range(_DRAWN)], axis=0)
         return round(pairs), round(builds)
 
     def _drawn(self, belief: Belief, drawn: np.random.Generator) -> tuple[int, int]:

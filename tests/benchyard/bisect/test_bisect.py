@@ -110,8 +110,13 @@ def test_what_only_an_unbuildable_commit_separates_cannot_be_told(
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(("how", "code"), [(signal.SIGKILL, -9), (signal.SIGINT, 130)])
 def test_a_killed_bisection_goes_on(
-    repository: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    repository: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    how: signal.Signals,
+    code: int,
 ) -> None:
     state, slow = tmp_path / "state.json", git(repository, "rev-parse", f"main~{COMMITS - SLOW}")
     given = [*COMMAND, "--state", str(state), *PROGRAM]
@@ -120,7 +125,8 @@ def test_a_killed_bisection_goes_on(
         while not state.exists() or len(json.loads(state.read_text())["pairs"]) < 7:
             assert time.monotonic() < deadline
             time.sleep(0.02)
-        os.kill(process.pid, signal.SIGKILL)
+        os.kill(process.pid, how)
+        assert process.wait(60) == code
     kept = json.loads(state.read_text())
     assert call([*given[:1], "--json", *given[1:]]) == 0
     made = json.loads(capsys.readouterr().out)

@@ -120,18 +120,11 @@ class BisectionCourse:
         return self.bisection.conclusion(self.belief) if self.belief else Conclusion.OPEN
 
     @property
-    def found(self) -> list[Version]:
-        """The most likely version, with those that no measurement tells from it."""
-        return [self.searched.versions[place] for place in self._likely]
-
-    @property
-    def probability(self) -> float:
-        """How likely it is that the first slow one is among these."""
-        return float(self.belief.first[self._likely].sum()) if self.belief else 0.0
-
-    @property
-    def _likely(self) -> list[int]:
-        return self.bisection.likely(self.belief) if self.belief else []
+    def found(self) -> tuple[list[Version], float]:
+        """The likeliest version with those that cannot be told from it, and their probability."""
+        places = self.bisection.likely(self.belief) if self.belief else []
+        sure = float(self.belief.first[places].sum()) if self.belief else 0.0
+        return [self.searched.versions[place] for place in places], sure
 
     def proceed(self) -> Iterator[None]:
         """Measure until it is known, or time is over; stop after each measurement.
@@ -166,7 +159,7 @@ class BisectionCourse:
         state, good, version = self.state, self.searched.good, self.searched.versions[place]
         order, began = [good, version][:: -1 if len(state.pairs) % 2 else 1], time.monotonic()
         try:
-            for one in order:
+            for one in (one for one in order if one not in self._warm):
                 self._prepare(one)
             done = {one: self._execute(one) for one in order}
             late, self.latest = self._is_late(done[version]), version
@@ -184,8 +177,6 @@ class BisectionCourse:
     def _prepare(self, version: Version) -> None:
         """Build a version, and execute it once unmeasured: what it reads is in no cache yet."""
         self.latest, tree = version, self._folder(version)
-        if version in self._warm:
-            return
         if version.name not in self.state.built or not tree.exists():
             if self.searched.repository:
                 remove_tree(tree)

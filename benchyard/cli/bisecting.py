@@ -18,10 +18,10 @@ from benchyard.core.errors import ExitCode
 from benchyard.core.files import shown
 from benchyard.core.model import JsonObject
 from benchyard.core.quantity import duration, percent, plural, shorten
+from benchyard.statistics import median
 from benchyard.statistics.bisection import Conclusion
 from benchyard.timing.execution import CommandStreams, executor
 
-_LONGEST_VERSION = 60
 #: Of the step's distribution: the ends of its interval, and its middle.
 _SHARES = 0.025, 0.5, 0.975
 
@@ -49,9 +49,8 @@ def command(
     Example:
         benchyard bisect v1.0 HEAD --build make -- ./program
     """
-    line = words[0] if len(words) == 1 else shlex.join(words)
-    here, names = Path.cwd(), plan.versions
-    searched = commits(here, good, bad) if names is None else listed(good, bad, names)
+    line, names = words[0] if len(words) == 1 else shlex.join(words), plan.versions
+    searched = commits(Path.cwd(), good, bad) if names is None else listed(good, bad, names)
     with executor(CommandStreams()) as running:
         course = BisectionCourse(searched, replace(plan, line=line), running)
         for _ in course.proceed():
@@ -69,8 +68,7 @@ def command(
 
 def _step(course: BisectionCourse) -> str:
     """Say what was measured or skipped, and what is most likely then."""
-    said, belief = shorten(str(course.latest), _LONGEST_VERSION), course.belief
-    said = said.ljust(_LONGEST_VERSION)
+    belief, said = course.belief, f"{shorten(str(course.latest), 60):60}"
     if why := course.state.skipped.get(course.latest.name):
         return f"{said}  skipped: {why}"
     _, seconds, good_s, late = course.state.pairs[-1]
@@ -82,20 +80,22 @@ def _step(course: BisectionCourse) -> str:
 
 
 def _sentences(course: BisectionCourse) -> Iterator[str]:
-    state, belief, found = course.state, course.belief, course.found
+    state, belief, (found, probability) = course.state, course.belief, course.found
     if belief is None or course.conclusion is Conclusion.OPEN:
         yield f"not known yet; the same command goes on with what {shown(course.file)} keeps"
         if belief:
             pairs, builds = course.bisection.foreseen(belief)
-            count, each = 2 * pairs + builds, state.spent_s / state.executions
-            more = f"{plural(count, 'execution')} of {duration(each)}, {plural(builds, 'build')}"
-            yield f"the rest takes about {more}"
+            more, each = (
+                plural(2 * pairs + builds, "execution"),
+                median([one[1] for one in state.pairs]),
+            )
+            yield f"the rest takes about {more} of {duration(each)}, {plural(builds, 'build')}"
     elif course.conclusion is Conclusion.NO_DIFFERENCE:
         bad, least = course.searched.versions[-1], percent(course.plan.threshold)
         yield f"{bad} is not slower by {least} than {course.searched.good}"
     else:
-        sure = percent(course.probability, 3)
-        yield f"{sure} sure: it became slower with {' or '.join(map(str, found))}"
+        named = " or ".join(map(str, found))
+        yield f"{percent(probability, 3)} sure: it became slower with {named}"
         low, middle, high = (percent(math.expm1(belief.step(share))) for share in _SHARES)
         yield f"slower by {middle} (95 %: {low} … {high})"
     count, built = plural(state.executions, "execution"), plural(len(state.built), "build")
@@ -105,11 +105,11 @@ def _sentences(course: BisectionCourse) -> Iterator[str]:
 
 
 def _document(course: BisectionCourse) -> JsonObject:
-    belief = course.belief
+    belief, (found, probability) = course.belief, course.found
     return {
         "conclusion": course.conclusion.value,
-        "first_slow": [asdict(version) for version in course.found],
-        "probability": course.probability,
+        "first_slow": [asdict(version) for version in found],
+        "probability": probability,
         "ratios": [math.exp(belief.step(share)) for share in _SHARES] if belief else None,
         **asdict(course.state),
     }

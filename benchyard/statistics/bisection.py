@@ -154,8 +154,7 @@ class Bisection:
         """
         if belief.none > 1 - self.sure:
             return self.bad
-        slow = self.contains @ belief.first
-        evenness = slow * (1 - slow)
+        evenness = (slow := self.contains @ belief.first) * (1 - slow)
         evenness[list(self.skipped)] = -1
         best = int(evenness.argmax())
         again = max({place for place, _ in self.differences}, key=lambda place: evenness[place])
@@ -205,10 +204,6 @@ def _belief(logs: Floats, none: Floats, steps: Floats, sd: float) -> Belief:
     mass, no_step = np.exp(logs - most), np.exp(none - most)
     total = mass.sum() + no_step.sum()
     by_step, by_sd = mass.sum(axis=(0, 2)), mass.sum(axis=(0, 1)) + no_step
-    return Belief(
-        first=mass.sum(axis=(1, 2)) / total,
-        none=float(no_step.sum() / total),
-        steps=steps,
-        weights=by_step / by_step.sum(),
-        sd=sd * float(_SD_TIMES[by_sd.argmax()]),
-    )
+    first, weights = mass.sum(axis=(1, 2)) / total, by_step / by_step.sum()
+    sd *= float(_SD_TIMES[by_sd.argmax()])
+    return Belief(first, float(no_step.sum() / total), steps, weights, sd)

@@ -25,8 +25,8 @@ from benchmarks.table import Figure, Size, run_program
 from benchyard.statistics.changes import (
     FEWEST,
     WINDOW,
-    Change,
     Detector,
+    LevelChange,
     changes,
     critical,
 )
@@ -133,7 +133,7 @@ def _false_online(shape: str, series: int) -> list[Figure]:
     ]
 
 
-def _calls(values: Floats) -> Iterator[tuple[int, Change]]:
+def _calls(values: Floats) -> Iterator[tuple[int, LevelChange]]:
     """Yield each point at which a change is seen, as if none had been called before."""
     detector = Detector(min(THRESHOLDS), least=0)
     for point, value in enumerate(values.tolist(), 1):
@@ -143,7 +143,7 @@ def _calls(values: Floats) -> Iterator[tuple[int, Change]]:
             detector.values = level
 
 
-def _first(calls: Sequence[tuple[int, Change]], threshold: float, least: float) -> int | None:
+def _first(calls: Sequence[tuple[int, LevelChange]], threshold: float, least: float) -> int | None:
     sure = (at for at, one in calls if one.z > threshold and abs(one.size) >= least)
     return next(sure, None)
 

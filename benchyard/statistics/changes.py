@@ -40,7 +40,7 @@ _CRITICAL = {10: 2.34, 16: 2.78, 25: 3.03, 50: 3.32, 100: 3.54, 200: 3.70, 500: 
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class LevelChange:
     """A change of level.
 
     Args:
@@ -62,7 +62,7 @@ class Change:
         return 1000 / (0.23 * 0.43 ** ((self.z - 4) / 0.2))
 
 
-def changes(values: Floats) -> list[Change]:
+def changes(values: Floats) -> list[LevelChange]:
     """Return the changes of a finished series, oldest first: binary segmentation.
 
     Args:
@@ -92,9 +92,9 @@ def critical(n: int) -> float:
     return float(np.interp(math.log(n), lengths, [*_CRITICAL.values()]))
 
 
-def _change(values: Floats, place: int, start: int) -> Change:
+def _change(values: Floats, place: int, start: int) -> LevelChange:
     _, z = _best(values, place, len(values) - place)
-    return Change(start + place, _shift(values, place), z)
+    return LevelChange(start + place, _shift(values, place), z)
 
 
 def _shift(values: Floats, place: int) -> float:
@@ -117,7 +117,7 @@ class Detector:
     values: list[float] = field(default_factory=list[float])
     seen: int = 0
 
-    def append(self, value: float) -> Change | None:
+    def append(self, value: float) -> LevelChange | None:
         """Take the next point; return a change if it shows one."""
         self.seen += 1
         self.values = [*self.values[-WINDOW + 1 :], value]
@@ -128,7 +128,7 @@ class Detector:
         if z <= self.threshold or abs(shift := _shift(values, place)) < self.least:
             return None
         self.values = self.values[place:]
-        return Change(self.seen - len(self.values), shift, z)
+        return LevelChange(self.seen - len(self.values), shift, z)
 
 
 def _best(values: Floats, before: int, after: int, least: float = 0) -> tuple[int, float]:

@@ -20,7 +20,7 @@ from benchyard.statistics import mean, median
 from benchyard.statistics.pairs import split_at_moves
 
 
-class Campaign(NamedTuple):
+class SampledCampaign(NamedTuple):
     """A campaign: when its last run began, what it measured, and its samples by the steps' ids."""
 
     began: datetime
@@ -43,7 +43,7 @@ def home_of(folder: Path) -> Path:
 
 def read_campaigns(
     folders: Iterable[Path], host: Json, metrics: tuple[str, ...], until: datetime
-) -> Iterator[Campaign]:
+) -> Iterator[SampledCampaign]:
     """Yield the samples of campaigns; what cannot be read is no history."""
     read = partial(read_excerpt, metrics=metrics)
     for folder in folders:
@@ -51,11 +51,11 @@ def read_campaigns(
             found = read_run_set(folder, None, read)
             records = found.records if found is not None and host_of(found) == host else ()
             if found is not None and records and records[-1].began <= until:
-                yield Campaign(records[-1].began, subject_of(records[-1]), sample(found))
+                yield SampledCampaign(records[-1].began, subject_of(records[-1]), sample(found))
 
 
 def levels_of(
-    campaigns: Iterable[Campaign], steps: Sequence[str], metric: str, *, relative: bool
+    campaigns: Iterable[SampledCampaign], steps: Sequence[str], metric: str, *, relative: bool
 ) -> list[Level]:
     """Return the mean levels of steps in the campaigns that know all of them."""
     found: list[Level] = []
@@ -68,7 +68,11 @@ def levels_of(
 
 
 def level_groups(
-    campaigns: Iterable[Campaign], steps: Sequence[str], metric: str, *, relative: bool = True
+    campaigns: Iterable[SampledCampaign],
+    steps: Sequence[str],
+    metric: str,
+    *,
+    relative: bool = True,
 ) -> list[list[float]]:
     """Return the same in groups about one level each; see ``split_at_moves``."""
     known = levels_of(campaigns, steps, metric, relative=relative)

@@ -14,7 +14,7 @@ from benchyard.core.model import JsonObject
 from benchyard.core.quantity import moment, number, percent, plural
 from benchyard.core.wording import printable
 from benchyard.results.subject import differences, in_words
-from benchyard.statistics.changes import Change, changes
+from benchyard.statistics.changes import LevelChange, changes
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Move:
     """
 
     row: Row
-    change: Change
+    change: LevelChange
     since: datetime
     campaigns: int
     subject: str

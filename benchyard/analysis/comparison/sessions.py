@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchyard.analysis.comparison.levels import (
-    Campaign,
     Level,
+    SampledCampaign,
     home_of,
     level_groups,
     level_of,
@@ -225,7 +225,9 @@ class SessionHistory:
     compared: tuple[Path, ...] = ()
     metrics: tuple[str, ...] = ()
     campaigns: int = 0
-    _read: dict[object, list[Campaign]] = field(default_factory=dict[object, list[Campaign]])
+    _read: dict[object, list[SampledCampaign]] = field(
+        default_factory=dict[object, list[SampledCampaign]]
+    )
 
     def between(
         self,
@@ -319,7 +321,7 @@ class SessionHistory:
 
     def _campaigns(
         self, home: Path, host: Json, most: int, until: datetime, without: Path | None = None
-    ) -> list[Campaign]:
+    ) -> list[SampledCampaign]:
         """Return the campaigns of a host in a results folder, oldest first.
 
         Those after the compared ones are left out: a comparison stays as it is when others follow.

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from benchyard.statistics.changes import Change, Detector, changes, critical
+from benchyard.statistics.changes import Detector, LevelChange, changes, critical
 from benchyard.statistics.changes import _z_of_splits as z_of_splits  # pyright: ignore[reportPrivateUsage]
 from benchyard.statistics.measures import normal_quantile
 from benchyard.statistics.ranks import rank_test
@@ -27,7 +27,7 @@ def correlated(n: int) -> Floats:
     return values
 
 
-def online(values: Floats, threshold: float = 4.0) -> list[Change]:
+def online(values: Floats, threshold: float = 4.0) -> list[LevelChange]:
     detector = Detector(threshold)
     return [found for value in values if (found := detector.append(float(value)))]
 

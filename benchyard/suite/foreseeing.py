@@ -108,8 +108,8 @@ def foresee_comparison(baseline: str, cases: Sequence[ForeseenCase]) -> list[str
 
 
 def _values(before: RunSet) -> list[int]:
-    """Return how many runs of the baseline count, for each measured step."""
-    steps = (one for one in sample(before).values() if one.measured)
+    """Return how many runs of the baseline can count, for each measured step."""
+    steps = (one for one in sample(before, include_suspect=True).values() if one.measured)
     return [len(step.values.get(DURATION, ())) for step in steps]
 
 

@@ -14,7 +14,7 @@ def asked(*titles: str, there: Path, runs: int, **more: bool) -> list[ForeseenCa
 
 
 def test_every_measured_step_of_every_case_counts(tmp_path: Path) -> None:
-    steps = [step(1.0, name=name, measure=name != "s") for name in ("load", "q", "s")]
+    steps = [step(1.0, name=n, measure=n != "s", suspect=["busy"]) for n in ("load", "q", "s")]
     for title in ("a", "b"):
         place(tmp_path / "base" / title, [run(n, *steps, **titled(title)) for n in range(1, 6)])
 

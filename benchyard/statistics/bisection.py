@@ -183,8 +183,10 @@ def _steps(centre: float, error: float) -> tuple[Floats, Floats]:
     """Return the sizes of the step that are thought possible, with their prior probabilities."""
     low = max(_LEAST_STEP, centre - _STEP_ERRORS * error)
     high = max(2 * _LEAST_STEP, centre + _STEP_ERRORS * error)
-    steps = np.linspace(low, high, _STEPS)
-    return steps, (steps[1] - steps[0]) / steps / math.log(_MOST_STEP / _LEAST_STEP)
+    steps = np.geomspace(low, high, _STEPS)
+    return steps, np.full(
+        _STEPS, math.log(steps[1] / steps[0]) / math.log(_MOST_STEP / _LEAST_STEP)
+    )
 
 
 def _density(away: Floats, sd: float, wide: float) -> Floats:

@@ -16,9 +16,10 @@ seq 300 > lines.txt
 benchyard new mine
 benchyard run mine --runs 2 --direct
 """
-#: What needs a server, or goes on until Ctrl-C, to the test that executes it.
+#: What needs a server or a history, or goes on until Ctrl-C, to the test that executes it.
 _ELSEWHERE = {
     "benchyard bisect v1.0 HEAD --build make -- ./program": "tests/benchyard/bisect/test_bisect.py",
+    "benchyard check mine": "tests/benchyard/cli/test_checking.py",
     "benchyard suite mine --runs 8": "tests/benchyard/cli/test_suite.py",
     "benchyard serve": "tests/benchyard/cli/test_serving.py",
     "benchyard up": "tests/benchyard/lab/test_up.py",

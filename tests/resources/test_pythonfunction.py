@@ -18,6 +18,7 @@ from benchyard.core.errors import (
     SettingsError,
 )
 from resources.pythonfunction import WORKER, PythonFunction, PythonFunctionSettings
+from tests.repositories import git
 
 Put = Callable[[str, str], str]
 SHORT: dict[str, Any] = {"min_seconds": 0.001, "values": 2}
@@ -159,19 +160,14 @@ def repository(tmp_path: Path) -> Path:
     folder = tmp_path / "repository"
     package = folder / "src" / "package"
     package.mkdir(parents=True)
-    _git(folder, "init", "--quiet")
+    git(folder, "init", "--quiet")
     for number in (1, 2):
         (package / "__init__.py").write_text(f"def number(): return {number}\n")
-        _git(folder, "add", ".")
-        _git(folder, "commit", "--quiet", "--message", str(number))
-        _git(folder, "tag", f"v{number}")
+        git(folder, "add", ".")
+        git(folder, "commit", "--quiet", "--message", str(number))
+        git(folder, "tag", f"v{number}")
     (package / "__init__.py").write_text("def number(): return 3\n")
     return folder
-
-
-def _git(folder: Path, *arguments: str) -> None:
-    own = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
-    subprocess.run(["git", *own, *arguments], cwd=folder, check=True)  # noqa: S607
 
 
 @pytest.mark.parametrize("number", [1, 2])

@@ -14,21 +14,11 @@ from benchyard.bisect.versions import commits
 from benchyard.cli import call
 from benchyard.core.errors import InputError
 from tests.children import ending
+from tests.repositories import git
 
 COMMITS, UNBUILDABLE, SLOW = 12, 5, 8
 COMMAND = ("bisect", "first", "main", "--build", "sh build.sh", "--threshold", "20%")
 PROGRAM = ("--", "./program")
-
-
-def git(folder: Path, *arguments: str) -> str:
-    who = ("-c", "user.name=Ann", "-c", "user.email=ann@example.org", "-c", "commit.gpgsign=false")
-    return subprocess.run(
-        ["git", *who, *arguments],  # noqa: S607 - git is where PATH says
-        cwd=folder,
-        check=True,
-        capture_output=True,
-        text=True,
-    ).stdout.strip()
 
 
 def commit(folder: Path, subject: str, seconds: float, *, builds: bool = True) -> str:

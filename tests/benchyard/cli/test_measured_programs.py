@@ -12,9 +12,10 @@ import pytest
 from benchyard.results.campaigns import earlier_campaigns
 from benchyard.results.record import read_record
 from benchyard.results.subject import differences, subject_of
-from tests.benchyard.case.subject.conftest import git, install, site_of
+from tests.benchyard.case.subject.conftest import install, site_of
 from tests.benchyard.cli.conftest import Cli
 from tests.conftest import MakeCase
+from tests.repositories import git
 
 pytestmark = pytest.mark.slow
 ONCE = ("--direct", "--cooldown", "0", "--publish", "none", "--runs")

@@ -4,16 +4,11 @@ import hashlib
 import json
 import re
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 
-GIT = ["git", "-c", "user.name=x", "-c", "user.email=x@x", "-c", "commit.gpgsign=false"]
-
-
-def git(folder: Path, *arguments: str) -> None:
-    subprocess.run([*GIT, "-C", str(folder), *arguments], check=True, capture_output=True)
+from tests.repositories import git
 
 
 @pytest.fixture

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from benchyard.case.subject.environments import imported, installed, search_path
-from tests.benchyard.case.subject.conftest import git, install, site_of
+from tests.benchyard.case.subject.conftest import install, site_of
+from tests.repositories import git
 
 
 @pytest.fixture

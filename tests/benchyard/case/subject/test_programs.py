@@ -17,7 +17,8 @@ from benchyard.case.subject.programs import (
     repository_state,
 )
 from benchyard.core.model import JsonObject
-from tests.benchyard.case.subject.conftest import git, install, site_of
+from tests.benchyard.case.subject.conftest import install, site_of
+from tests.repositories import git
 
 
 def facts(*lines: list[str]) -> dict[str, JsonObject]:

@@ -1,7 +1,6 @@
 """The state of the repository that a case lies in."""
 
 import os
-import subprocess
 import time
 from pathlib import Path
 
@@ -9,18 +8,7 @@ import pytest
 
 from benchyard.host import facts as module
 from benchyard.host.facts import git_state
-
-
-def git(folder: Path, *arguments: str) -> str:
-    identity = ["-c", "user.name=t", "-c", "user.email=t@example.org"]
-    clean = {k: v for k, v in os.environ.items() if not k.startswith("GIT_")}
-    answer = subprocess.run(
-        ["git", *identity, "-C", str(folder), *arguments],  # noqa: S607 - as in the code
-        check=True,
-        capture_output=True,
-        env=clean | {"GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_SYSTEM": "/dev/null"},
-    )
-    return answer.stdout.decode().strip()
+from tests.repositories import git
 
 
 @pytest.fixture

@@ -6,9 +6,9 @@ import click
 
 from benchyard.analysis.comparison.document import document
 from benchyard.analysis.comparison.moves import moves
-from benchyard.analysis.comparison.request import Answer, pair
+from benchyard.analysis.comparison.request import Answer, before_on_host, pair
 from benchyard.analysis.comparison.rows import Rule
-from benchyard.analysis.comparison.run_sets import RunSet, previous_of_host
+from benchyard.analysis.comparison.run_sets import RunSet
 from benchyard.analysis.comparison.sides import Places, read_sides
 from benchyard.analysis.comparison.verdicts import compare
 from benchyard.cli.ci import ReportingCommand, Reports, comparison_reports
@@ -49,7 +49,7 @@ def command(
 
     Each CASE is compared with the level of its earlier campaigns on this host since that level
     changed last, without CASE all cases with results. With fewer than five of them, the campaign
-    before is the baseline, as for benchyard compare. Below it stand the changes of level in the
+    before is the baseline, as for benchyard compare. Also lists the changes of level in the
     last 50 campaigns: since when, by how much, and what changed then.
 
     Exits with 3 if a case is worse, and with 5 if one cannot be judged.
@@ -58,7 +58,7 @@ def command(
         benchyard check mine
     """
     found = _cases(cases or (str(places.root),), places)
-    before = _cases((against,), places) if against else _before(found)
+    before = _cases((against,), places) if against else before_on_host(found)
     if not before:
         say(f"cannot tell: {printable(some(found, 5))}: no campaign before", fg="red", err=True)
         return ExitCode.CANNOT_TELL
@@ -79,11 +79,6 @@ def command(
 def _cases(names: tuple[str, ...], places: Places) -> dict[str, RunSet]:
     sides = read_sides(names, places)
     return {title: runs for side in sides for title, runs in side.cases.items()}
-
-
-def _before(cases: dict[str, RunSet]) -> dict[str, RunSet]:
-    found = {title: previous_of_host(runs) for title, runs in cases.items()}
-    return {title: runs for title, runs in found.items() if runs is not None}
 
 
 def _short(cases: dict[str, RunSet]) -> list[str]:

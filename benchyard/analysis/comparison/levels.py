@@ -9,7 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
-from benchyard.analysis.comparison.run_sets import host_of, read_run_set
+from benchyard.analysis.comparison.run_sets import RunSet, host_of, read_run_set
 from benchyard.analysis.comparison.samples import StepSample, sample
 from benchyard.core.errors import InputError
 from benchyard.core.model import Json
@@ -44,14 +44,19 @@ def home_of(folder: Path) -> Path:
 def read_campaigns(
     folders: Iterable[Path], host: Json, metrics: tuple[str, ...], until: datetime
 ) -> Iterator[SampledCampaign]:
-    """Yield the samples of campaigns; what cannot be read is no history."""
+    """Yield the campaigns of a host that began until then; leave out those that are damaged."""
     read = partial(read_excerpt, metrics=metrics)
     for folder in folders:
         with suppress(InputError, OSError):
             found = read_run_set(folder, None, read)
-            records = found.records if found is not None and host_of(found) == host else ()
-            if found is not None and records and records[-1].began <= until:
-                yield SampledCampaign(records[-1].began, subject_of(records[-1]), sample(found))
+            if found is not None and host_of(found) == host:
+                yield from (one for one in sampled(found) if one.began <= until)
+
+
+def sampled(runs: RunSet) -> list[SampledCampaign]:
+    """Return the campaign that some runs are of; none if no run finished."""
+    newest = runs.records[-1:]
+    return [SampledCampaign(one.began, subject_of(one), sample(runs)) for one in newest]
 
 
 def levels_of(
@@ -74,7 +79,7 @@ def level_groups(
     *,
     relative: bool = True,
 ) -> list[list[float]]:
-    """Return the same in groups about one level each; see ``split_at_moves``."""
+    """Return these levels in groups, a group until the level moves: see ``split_at_moves``."""
     known = levels_of(campaigns, steps, metric, relative=relative)
     levels = [one.value for one in known]
     changed = [bool(differences(one.subject, other.subject)) for one, other in pairwise(known)]

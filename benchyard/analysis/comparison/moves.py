@@ -1,15 +1,14 @@
 """Since when a step is at its level: the changes in the history of its campaigns."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
 import numpy as np
 
-from benchyard.analysis.comparison.levels import Level
 from benchyard.analysis.comparison.rows import Comparison, Row
-from benchyard.analysis.comparison.sessions import ComparedSteps
+from benchyard.analysis.comparison.sessions import SessionHistory
 from benchyard.core.model import JsonObject
 from benchyard.core.quantity import moment, number, percent, plural
 from benchyard.core.wording import printable
@@ -67,19 +66,12 @@ class Move:
 
 def moves(comparison: Comparison) -> list[Move]:
     """Return the changes of level in the candidates' histories, step by step, oldest first."""
-    return [
-        move
-        for row in comparison.asked
-        for move in _moves(row, comparison.history.levels(_part(row), row.metric))
-    ]
+    return [move for row in comparison.asked for move in _moves(row, comparison.history)]
 
 
-def _part(row: Row) -> ComparedSteps:
-    return row.pair.steps([row.baseline.id], [row.candidate.id])
-
-
-def _moves(row: Row, levels: Sequence[Level]) -> Iterator[Move]:
-    relative = min(row.candidate.values[row.metric], default=0) > 0
+def _moves(row: Row, history: SessionHistory) -> Iterator[Move]:
+    part = row.pair.steps([row.baseline.id], [row.candidate.id])
+    levels, relative = history.levels(part, row.metric)
     for one in changes(np.array([level.value for level in levels])):
         before, first = levels[one.place - 1 : one.place + 1]
         yield Move(

@@ -279,12 +279,13 @@ def compare_folders(
 
 
 def _with_before(side: Side, asked: ComparisonRequest) -> Comparison:
-    before = _of_same_host(side.cases) if asked.same_host else {}
+    before = before_on_host(side.cases) if asked.same_host else {}
     before = before or read_before(side.cases)
     return compare(pair(before, side.cases), replace(asked.rule, other_work=False))
 
 
-def _of_same_host(cases: Mapping[str, RunSet]) -> dict[str, RunSet]:
+def before_on_host(cases: Mapping[str, RunSet]) -> dict[str, RunSet]:
+    """Return the campaign before on the same host of each case that has one, by title."""
     found = {title: previous_of_host(one) for title, one in cases.items()}
     return {title: before for title, before in found.items() if before is not None}
 

@@ -24,6 +24,7 @@ from benchyard.analysis.comparison.levels import (
     level_of,
     levels_of,
     read_campaigns,
+    sampled,
 )
 from benchyard.analysis.comparison.run_sets import RunSet, host_of
 from benchyard.core.model import Json
@@ -168,11 +169,11 @@ class BetweenSessions:
         Where campaigns are compared, return the difference of the candidate from their level.
         """
         if self.level is not None:
-            return self._fromlevel_of(self.level, inside)
+            return self._from_level(self.level, inside)
         found = replace(inside, p_value=max(inside.p_value, self.p_value))
         return found if self.spreads else replace(found, reachable_p=1.0)
 
-    def _fromlevel_of(self, level: float, inside: Difference) -> Difference:
+    def _from_level(self, level: float, inside: Difference) -> Difference:
         most = max(one.margin(inside.level, self.baseline_sessions) for one in self.spreads)
         apart = [self.difference - most, self.difference, self.difference + most]
         before, ratios = level, list[float | None]([None] * 3)
@@ -285,14 +286,20 @@ class SessionHistory:
             for group in level_groups(found, steps, metric, relative=relative)
         ]
 
-    def levels(self, part: ComparedSteps, metric: str) -> list[Level]:
-        """Return the levels of the candidate's case on its host, up to the candidate's, by time."""
-        candidate, host = part.candidate, host_of(part.candidate)
-        read = self._campaigns(home_of(candidate.folder), host, _OWN_CAMPAIGNS, _newest([part]))
-        steps = part.candidate_steps
-        relative = levels_of(read, steps, metric, relative=True)
-        whole = levels_of(read, steps, metric, relative=False)
-        return relative if len(relative) == len(whole) else whole
+    def levels(self, part: ComparedSteps, metric: str) -> tuple[list[Level], bool]:
+        """Return the levels of the candidate's case on its host by time, and if of logarithms.
+
+        The campaigns before it are those that ``between`` has read.
+        """
+        side, until = part.candidate, _newest([part])
+        folder, home = side.folder.resolve(), home_of(side.folder)
+        before = self._campaigns(home, host_of(side), _OWN_CAMPAIGNS, until, folder)
+        campaigns = sorted([*before, *sampled(side)], key=lambda one: one.began)
+        levels = levels_of(campaigns, part.candidate_steps, metric, relative=True)
+        if len(levels) == len(campaigns):
+            return levels, True
+        whole = levels_of(campaigns, part.candidate_steps, metric, relative=False)
+        return (levels, True) if len(levels) == len(whole) else (whole, False)
 
     def _others(self, parts: Sequence[ComparedSteps], metric: str) -> list[tuple[float, int]]:
         """Return the variance of each other case's levels; of its steps, which share nights, mean.

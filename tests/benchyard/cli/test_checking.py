@@ -66,3 +66,9 @@ def test_changes_of_level_are_told_with_their_beginning(tmp_path: Path, cli: Cli
     assert abs(move["ratio"] - 1.1) < 0.01
     steady = history(tmp_path / "steady", 30, 0.005, 1)
     assert json.loads(cli("check", steady, "--json").out)["moves"] == []
+
+
+def test_a_metric_that_the_newest_campaign_lacks_cannot_be_told(tmp_path: Path, cli: Cli) -> None:
+    case = history(tmp_path / "case", 0, 0, 1)
+    place(case / "earlier" / "20261030T000000Z-0123456789ab", campaign(*[5.0] * 8, metric="rows"))
+    assert "rows is not known there" in cli("check", case, "--metric", "rows", code=5).out

@@ -183,7 +183,7 @@ class BisectionCourse:
                 check_out(self.searched.repository, version, tree)
             with chdir(tree):
                 self._executor.call(self.plan.command(version).setup, "the build")
-            self.state.built = [*{*self.state.built, version.name}]
+            self.state.built = [*dict.fromkeys([*self.state.built, version.name])]
         self._execute(version)
         self._warm.add(version)
 

@@ -85,10 +85,8 @@ def _sentences(course: BisectionCourse) -> Iterator[str]:
         yield f"not known yet; the same command goes on with what {shown(course.file)} keeps"
         if belief:
             pairs, builds = course.bisection.foreseen(belief)
-            more, each = (
-                plural(2 * pairs + builds, "execution"),
-                median([one[1] for one in state.pairs]),
-            )
+            more = plural(2 * pairs + builds, "execution")
+            each = median([one[1] for one in state.pairs])
             yield f"the rest takes about {more} of {duration(each)}, {plural(builds, 'build')}"
     elif course.conclusion is Conclusion.NO_DIFFERENCE:
         bad, least = course.searched.versions[-1], percent(course.plan.threshold)

@@ -131,13 +131,14 @@ def _tell(tally: Tally, *, counted: bool) -> None:
     Raises:
         RecordError: If runs cannot be read.
     """
+    executions = plural(tally.executions, "execution")
     reasons = [f"{n:,} {word.replace('_', ' ')}" for word, n in tally.left_out.most_common()]
     if reasons:
-        number = f"{tally.left_out.total():,} of {plural(tally.executions, 'execution')}"
+        number = f"{tally.left_out.total():,} of {executions}"
         what = "left out" if counted else "marked in the column left_out (--counted drops them)"
         say(f"{number} {what}: {', '.join(reasons)}", err=True)
     if tally.suspect:
-        number = f"{tally.suspect:,} of {plural(tally.executions, 'execution')}"
+        number = f"{tally.suspect:,} of {executions}"
         say(f"{number} suspect, and counted (--suspect leave-out drops them)", err=True)
     if tally.unreadable:
         number = plural(len(tally.unreadable), "finished run")

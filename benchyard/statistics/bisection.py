@@ -141,7 +141,7 @@ class Bisection:
         return Conclusion.FOUND if len(likely) == 1 else Conclusion.INSEPARABLE
 
     def likely(self, belief: Belief) -> list[int]:
-        """Return the version that is most likely, with those that no measurement tells from it."""
+        """Return the likeliest version, and those that no measurement can separate from it."""
         columns = np.packbits(np.delete(self.contains, [*self.skipped], axis=0), axis=0).T
         _, group = np.unique(columns, axis=0, return_inverse=True)
         best = np.bincount(group.ravel(), weights=belief.first).argmax()

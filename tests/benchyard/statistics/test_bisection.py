@@ -174,7 +174,7 @@ def test_the_rest_is_foreseen() -> None:
     believed = [next(one for one in course if one is not None) for course in courses]
     known = [*bisections[0].differences]
     pairs, builds = bisections[0].foreseen(believed[0])
-    assert bisections[0].differences == known, "what is drawn is no measurement"
+    assert bisections[0].differences == known, "simulated differences are not kept"
     taken = sorted(sum(1 for _ in course) for course in courses)
     assert pairs == pytest.approx(taken[7], rel=0.6)
     assert 4 <= builds <= 9

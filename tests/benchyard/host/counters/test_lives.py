@@ -21,7 +21,7 @@ from benchyard.process.usage import LifeSpan
 from tests.children import speaking
 from tests.conftest import eventually
 
-#: Takes a runtime's name, and executes its arguments when it is told to.
+#: Takes a runtime's name, waits for a line, and executes its arguments.
 RUNTIME = """
 import os, sys
 with open('/proc/self/comm', 'w') as name:
@@ -91,7 +91,7 @@ def test_a_program_that_began_and_ended_between_two_looks_is_known_by_the_kernel
     sight = Sight(folder, is_alone=True)
     if not heard(sight):
         sight.close()
-        pytest.skip("the kernel tells nobody here of execs and exits")
+        pytest.skip("this kernel does not report execs and exits")
     with speaking(RUNTIME, "sleep", "0.1") as (child, _):
         (folder / "cgroup.procs").write_text(f"{child.pid}\n")
         assert eventually(lambda: child.pid in sight.starting)

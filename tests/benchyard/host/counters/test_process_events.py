@@ -40,7 +40,7 @@ def events() -> Generator[ProcessEvents]:
         execute("")
         made.read()
         if not made.are_heard:
-            pytest.skip("the kernel tells nobody here of execs and exits")
+            pytest.skip("this kernel does not report execs and exits")
         yield made
 
 

@@ -7,22 +7,21 @@ end is missing was killed, or its host went down. Nothing is written while anyth
 Every line that can be read is read; for each other one there is a sentence.
 """
 
-import errno
 import logging
-import os
 import platform
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import cast
 
-from benchyard.core.json_text import decoded, encoded, read_as
+from benchyard.core.json_text import decoded, read_as
 from benchyard.core.model import Json, JsonObject, Outcome, slug
 from benchyard.core.quantity import shorten
 from benchyard.process.labels import owner_is_alive, this_owner
 from benchyard.results.folders import Results
+from benchyard.results.lines import append_line, read_lines
 from benchyard.results.record import (
     Attempt,
     Count,
@@ -36,8 +35,6 @@ from benchyard.results.record import (
 logger = logging.getLogger(__name__)
 
 VERSION = 1
-#: No line that we write comes near it: a case of 1,000 steps that all fail twice has 3 MB.
-_LONGEST_LINE = 16_000_000
 #: Longest text of an error in a try; run.json has the whole.
 _LONGEST_TEXT = 1000
 _BROKEN = (Outcome.FAILED, Outcome.TIMED_OUT)
@@ -208,32 +205,11 @@ def note_ended(results: Path, record: RunRecord) -> None:
 
 
 def _note(results: Path, made: RunAttempt) -> None:
-    document = cast("JsonObject", {"version": VERSION, **asdict(made)})
-    line = encoded(document).encode(errors="backslashreplace") + b"\n"
     file = Results(results).tries
     try:
-        _append(file, line)
+        append_line(file, cast("JsonObject", {"version": VERSION, **asdict(made)}))
     except OSError as error:
         logger.warning("%s: what was tried could not be noted: %s", file, error.strerror or error)
-
-
-def _append(file: Path, line: bytes) -> None:
-    """Add a line and bring it to disk; one that a power cut tore off is ended first.
-
-    Raises:
-        OSError: If the disk is full or not writable.
-    """
-    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-    descriptor = os.open(file, flags, 0o666)
-    try:
-        size = os.fstat(descriptor).st_size
-        if size and os.pread(descriptor, 1, size - 1) != b"\n":
-            line = b"\n" + line
-        if os.write(descriptor, line) < len(line):
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(file))
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def read_tries(
@@ -249,21 +225,14 @@ def read_tries(
     Returns:
         The tries, and a sentence for each line that cannot be read.
     """
-    file = Results(results).tries
     found: dict[tuple[str, int, str], RunAttempt] = {}
-    problems: list[str] = []
     mark = b"" if run is None else f'"run":{run},'.encode()
-    try:
-        for number, line in enumerate(_lines(file), 1):
-            try:
-                if mark in line and not (since and _began_before(line, since)):
-                    _take(found, line)
-            except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-                problems.append(f"{file} line {number}: not readable: {_said(error)}")
-    except FileNotFoundError:
-        return [], []
-    except OSError as error:
-        problems.append(f"{file}: not readable: {error.strerror or error}")
+
+    def take(line: bytes) -> None:
+        if mark in line and not (since and _began_before(line, since)):
+            _take(found, line)
+
+    problems = read_lines(Results(results).tries, take)
     tries = [one for one in found.values() if run in (None, one.run)]
     return sorted(tries, key=lambda one: one.began), problems
 
@@ -280,24 +249,7 @@ def _began_before(line: bytes, moment: datetime) -> bool:
         return False
 
 
-def _said(error: Exception) -> str:
-    text = f"{error} is missing" if isinstance(error, KeyError) else str(error)
-    return shorten(text, 200)
-
-
-def _lines(file: Path) -> Iterator[bytes]:
-    """Yield the lines; of one without an end only as much as any of ours can have."""
-    # Else the opening of a named pipe would wait for ever.
-    if file.exists() and not file.is_file():
-        raise OSError(f"{file} is no file")
-    with file.open("rb") as stream:
-        while line := stream.readline(_LONGEST_LINE):
-            yield line
-
-
 def _take(found: dict[tuple[str, int, str], RunAttempt], line: bytes) -> None:
-    if not line.strip():
-        return
     document = decoded(line)
     version = document.pop("version")
     if version != VERSION:

@@ -44,6 +44,8 @@ SUMMARY_TABLE = "summary.csv"
 STATS_FILE = "stats.csv"
 AGGREGATED_FILE = "aggregated.csv"
 TRIES_FILE = "tries.jsonl"
+#: What people say of changes; theirs, so it is never removed.
+ANNOTATIONS_FILE = "annotations.jsonl"
 #: Files that Benchyard writes beside the runs of a case.
 SUMMARY_FILES = (SUMMARY_FILE, SUMMARY_TABLE, STATS_FILE, AGGREGATED_FILE, TRIES_FILE)
 #: Held while anything in the folder is made, moved or removed; see ``testbed.hold_results``.

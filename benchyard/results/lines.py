@@ -1,0 +1,68 @@
+"""Files beside the runs that grow line by line: JSON documents, each on disk before the next.
+
+Every line that can be read is read; for each other one there is a sentence.
+"""
+
+import errno
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from benchyard.core.json_text import encoded
+from benchyard.core.model import JsonObject
+from benchyard.core.quantity import shorten
+
+#: No line that we write comes near it: a case of 1,000 steps that all fail twice has 3 MB.
+_LONGEST_LINE = 16_000_000
+
+
+def append_line(file: Path, document: JsonObject) -> None:
+    """Add a line and bring it to disk; one that a power cut tore off is ended first.
+
+    Raises:
+        OSError: If the disk is full or not writable.
+    """
+    line = encoded(document).encode(errors="backslashreplace") + b"\n"
+    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    descriptor = os.open(file, flags, 0o666)
+    try:
+        size = os.fstat(descriptor).st_size
+        if size and os.pread(descriptor, 1, size - 1) != b"\n":
+            line = b"\n" + line
+        if os.write(descriptor, line) < len(line):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(file))
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def read_lines(file: Path, take: Callable[[bytes], None]) -> list[str]:
+    """Hand on each line that is not empty; return a sentence for each that was not taken."""
+    problems: list[str] = []
+    try:
+        for number, line in enumerate(_lines(file), 1):
+            try:
+                if line.strip():
+                    take(line)
+            except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+                problems.append(f"{file} line {number}: not readable: {_said(error)}")
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        problems.append(f"{file}: not readable: {error.strerror or error}")
+    return problems
+
+
+def _lines(file: Path) -> Iterator[bytes]:
+    """Yield the lines; of one without an end only as much as any of ours can have."""
+    # Else the opening of a named pipe would wait for ever.
+    if file.exists() and not file.is_file():
+        raise OSError(f"{file} is no file")
+    with file.open("rb") as stream:
+        while line := stream.readline(_LONGEST_LINE):
+            yield line
+
+
+def _said(error: Exception) -> str:
+    text = f"{error} is missing" if isinstance(error, KeyError) else str(error)
+    return shorten(text, 200)

@@ -15,7 +15,7 @@ from benchmarks.table import Figure, Size, run_program
 from benchyard.analysis.comparison.sessions import BetweenSessions
 from benchyard.statistics import mean, median
 from benchyard.statistics.comparison import Difference, Verdict, compare_samples, judge
-from benchyard.statistics.pairs import OWN_FROM, level_variance, session_spreads
+from benchyard.statistics.pairs import OWN_ALONE, OWN_FROM, level_variance, session_spreads
 
 WITHIN = 0.01
 OTHER_CASES = 10
@@ -137,7 +137,7 @@ def _campaign(random: Random, level: float, runs: int) -> list[float]:
 
 
 def _others(random: Random, setting: Setting) -> list[tuple[float, int]]:
-    if setting.lent is None:
+    if setting.lent is None or setting.history > OWN_ALONE:
         return []
     noise = WITHIN * math.sqrt(math.pi / 2 / setting.runs)
     sd = math.hypot(setting.lent, noise)

@@ -34,6 +34,7 @@ from benchyard.statistics import mean
 from benchyard.statistics.comparison import Difference
 from benchyard.statistics.intervals import Interval
 from benchyard.statistics.pairs import (
+    OWN_ALONE,
     OWN_FROM,
     PRIOR_SD,
     SessionSpread,
@@ -256,7 +257,8 @@ class SessionHistory:
         relative = min(map(min, values)) > 0
         before, after = (level_of(side, relative=relative) for side in values)
         own = [group for part in parts for group in self._own(part, metric, relative=relative)]
-        others = self._others(parts, metric) if relative else []
+        ask_others = relative and level_variance(own)[1] < OWN_ALONE
+        others = self._others(parts, metric) if ask_others else []
         spreads = session_spreads(own, others, self._prior(parts) if relative else None)
         known = (relative, spreads, sum(map(len, own)), len(others))
         group = own[-1][-self.campaigns :] if self.campaigns and own else []

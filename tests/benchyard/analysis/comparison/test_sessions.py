@@ -218,6 +218,15 @@ def test_other_cases_of_the_host_lend_their_nights_and_those_of_others_do_not(
     assert (row.between.campaigns, row.between.cases) == (1, 5)
 
 
+def test_other_cases_are_not_asked_where_the_own_campaigns_tell_enough(tmp_path: Path) -> None:
+    others = [history(tmp_path / str(n), 6, 0.05, 1, **titled(str(n))) for n in range(2)]
+    for nights, cases in ((15, 2), (16, 0)):
+        made = history(tmp_path / f"after-{nights}", nights, 0.01, 1)
+        [row] = newest_against_before(made, nights, campaigns=20, other_results=lambda: others).rows
+        assert row.between is not None
+        assert (row.between.campaigns, row.between.cases) == (nights, cases)
+
+
 def test_damaged_campaigns_are_no_history(tmp_path: Path) -> None:
     results = history(tmp_path / "new", 3, 0.002, 1.03)
     (results / "earlier" / "20261101T000000Z-0123456789ab" / "run_1" / "run.json").write_text("{")

@@ -173,6 +173,10 @@ _QUEUE, _SO_RCVBUFFORCE = 512 << 10, 33
 _KINDS, _PROCESS_AT = Field(_HEADERS, (_FORK, _EXEC, _EXIT)), _HEADERS + 20
 
 
+#: The host's own process namespace. Source: Linux, include/linux/proc_ns.h, PROC_PID_INIT_INO.
+_PROCESSES, _OF_THE_HOST = Path("/proc/self/ns/pid"), 0xEFFFFFFC
+
+
 class ProcessEvents:
     """Execs and ends on this host from now on; nothing where the kernel refuses them."""
 
@@ -185,6 +189,10 @@ class ProcessEvents:
         self._ages = ProcessAges()
         self._socket: socket.socket | None = None
         try:
+            # In another namespace a listener on the host lets us hear numbers that are not ours.
+            if _PROCESSES.stat().st_ino != _OF_THE_HOST:
+                self.close()
+                return
             self._socket = socket.socket(socket.AF_NETLINK, socket.SOCK_DGRAM, _NETLINK_CONNECTOR)
             keep(self._socket, [_KINDS])
             with suppress(OSError):

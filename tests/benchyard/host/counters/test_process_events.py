@@ -12,7 +12,7 @@ from unittest.mock import Mock
 import pytest
 
 from benchyard.host.counters.process_events import ProcessAges, ProcessEvents
-from tests.conftest import eventually
+from tests.conftest import eventually, program
 
 NOTHING = (None, None)
 LASTING = pytest.mark.parametrize(
@@ -92,6 +92,18 @@ def test_where_some_were_lost_nothing_is_known(events: ProcessEvents) -> None:
     events.read()
     assert not events.are_heard
     assert events.span(pid, 0) == NOTHING
+
+
+@pytest.mark.usefixtures("events")
+@pytest.mark.requires("unshare")
+def test_numbers_of_another_namespace_are_not_heard_beside_a_listener() -> None:
+    code = (
+        "import subprocess; from benchyard.host.counters.process_events import ProcessEvents;"
+        "events = ProcessEvents(); subprocess.run(['/bin/true']); events.read();"
+        "print(events.are_heard)"
+    )
+    command = [program("unshare"), "--pid", "--fork", sys.executable, "-c", code]
+    assert subprocess.check_output(command, text=True) == "False\n"
 
 
 @pytest.mark.parametrize("refused", ["socket", "bind"])

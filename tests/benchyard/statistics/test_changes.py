@@ -55,6 +55,13 @@ def test_each_step_is_found_offline_with_its_size() -> None:
     assert first.points_a_false_one > 1e6
 
 
+@pytest.mark.parametrize("newest", [3, 10, 11, 12, 20])
+def test_a_large_step_is_placed_exactly_however_short_the_new_level_is(newest: int) -> None:
+    values = noise(100)
+    values[-newest:] += 0.1
+    assert [one.place for one in changes(values)] == [100 - newest]
+
+
 @pytest.mark.parametrize("n", [9, 10, 100, 500])
 def test_nothing_is_found_in_noise(n: int) -> None:
     found = [changes(noise(n, seed)) for seed in range(40)]

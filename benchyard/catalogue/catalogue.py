@@ -55,6 +55,9 @@ def index_of(roots: Sequence[Path]) -> Path:
 def _opened(path: Path) -> Index:
     """Open an index; one in a temporary folder, and tell so, where that cannot be used."""
     try:
+        # SQLite may fail once for two processes that make the file at the same moment.
+        with suppress(sqlite3.OperationalError):
+            return Index(path, _READERS)
         return Index(path, _READERS)
     except (OSError, sqlite3.OperationalError) as error:
         stack = ExitStack()

@@ -50,7 +50,6 @@ def test_a_daemon_ends_whatever_it_made_of_itself(way: str, tmp_path: Path) -> N
     ending = end_orphans(everyone, grace=0)
 
     assert eventually(lambda: all(map(is_gone, there)))
-    assert len(ending.killed) == len(there)
     assert all(any(f"(pid {pid}" in told for told in ending.killed) for pid in there)
     assert not ending.alive
     assert not orphans()

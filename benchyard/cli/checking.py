@@ -1,11 +1,12 @@
 """``benchyard check``: whether the newest campaign is worse than those before."""
 
 from dataclasses import replace
+from itertools import starmap
 
 import click
 
 from benchyard.analysis.comparison.document import document
-from benchyard.analysis.comparison.moves import moves
+from benchyard.analysis.comparison.moves import move_document, move_in_words, moves
 from benchyard.analysis.comparison.request import Answer, before_on_host, pair
 from benchyard.analysis.comparison.rows import Rule
 from benchyard.analysis.comparison.run_sets import RunSet
@@ -67,11 +68,11 @@ def command(
     paired = replace(pair(before, found), baseline=sides[0], candidate=sides[1])
     compared = compare(paired, rule)
     if as_json:
-        moved: list[Json] = [one.to_json() for one in moves(compared)]
+        moved: list[Json] = [move_document(*one) for one in moves(compared)]
         print_json({**document(compared, sides), "moves": moved})
     elif not report.prints:
         print_comparison(compared)
-        for note in (*map(str, moves(compared)), *(() if against else _short(found))):
+        for note in (*starmap(move_in_words, moves(compared)), *(() if against else _short(found))):
             say(note)
     return conclude(Answer(compared, sides), replace(report, strict=True))
 

@@ -37,6 +37,8 @@ _CORRELATED = 0.05
 #: Offline: |z| that 0.5 % of series without a change exceed, by their length.
 #: Source: benchmarks/changes.py, 20,000 series of normal values each.
 _CRITICAL = {10: 2.34, 16: 2.78, 25: 3.03, 50: 3.32, 100: 3.54, 200: 3.70, 500: 3.80, 2000: 3.97}
+#: Offline: fewer points show no change.
+SHORTEST = min(_CRITICAL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +78,7 @@ def changes(values: Floats) -> list[LevelChange]:
 
 
 def _places(values: Floats, start: int) -> Iterator[int]:
-    if len(values) < min(_CRITICAL):
+    if len(values) < SHORTEST:
         return
     least = critical(len(values))
     place, z = _best(values, FEWEST, FEWEST, least)

@@ -1,16 +1,19 @@
 """``benchyard check``: whether the newest campaign is worse than those before."""
 
+from collections.abc import Mapping
 from dataclasses import replace
-from itertools import starmap
+from datetime import UTC, datetime
+from itertools import islice
 
 import click
 
 from benchyard.analysis.comparison.document import document
-from benchyard.analysis.comparison.moves import move_document, move_in_words, moves
+from benchyard.analysis.comparison.levels import read_campaigns
 from benchyard.analysis.comparison.request import Answer, before_on_host, pair
-from benchyard.analysis.comparison.rows import Rule
-from benchyard.analysis.comparison.run_sets import RunSet
+from benchyard.analysis.comparison.rows import Comparison, Rule
+from benchyard.analysis.comparison.run_sets import RunSet, host_of
 from benchyard.analysis.comparison.sides import Places, read_sides
+from benchyard.analysis.comparison.states import change_items, without_accepted
 from benchyard.analysis.comparison.verdicts import compare
 from benchyard.cli.ci import ReportingCommand, Reports, comparison_reports
 from benchyard.cli.common import gathered, json_option
@@ -58,33 +61,54 @@ def command(
     Example:
         benchyard check mine
     """
-    found = _cases(cases or (str(places.root),), places)
-    before = _cases((against,), places) if against else before_on_host(found)
+    found = cases_of(cases, places)
+    before = cases_of((against,), places) if against else before_on_host(found)
     if not before:
         say(f"cannot tell: {printable(some(found, 5))}: no campaign before", fg="red", err=True)
         return ExitCode.CANNOT_TELL
-    rule = replace(rule, campaigns=0 if against else campaigns, other_work=False, strict=True)
     sides = (against or _SIDES[0], _SIDES[1])
-    paired = replace(pair(before, found), baseline=sides[0], candidate=sides[1])
-    compared = compare(paired, rule)
+    rule = replace(rule, campaigns=0 if against else campaigns)
+    compared = without_accepted(against_level(before, found, rule, sides))
+    items = change_items(compared)
     if as_json:
-        moved: list[Json] = [move_document(*one) for one in moves(compared)]
-        print_json({**document(compared, sides), "moves": moved})
+        changes: list[Json] = [item.to_json() for item in items]
+        print_json({**document(compared, sides), "changes": changes})
     elif not report.prints:
         print_comparison(compared)
-        for note in (*starmap(move_in_words, moves(compared)), *(() if against else _short(found))):
+        for note in (*map(str, items), *(() if against else _short(found))):
             say(note)
+        if any(item.is_open for item in items):
+            say("benchyard annotate accepts what is open")
     return conclude(Answer(compared, sides), replace(report, strict=True))
 
 
-def _cases(names: tuple[str, ...], places: Places) -> dict[str, RunSet]:
-    sides = read_sides(names, places)
+def cases_of(names: tuple[str, ...], places: Places) -> dict[str, RunSet]:
+    """Return the named cases by title; all with results below the root if none is named."""
+    sides = read_sides(names or (str(places.root),), places)
     return {title: runs for side in sides for title, runs in side.cases.items()}
+
+
+def against_level(
+    before: Mapping[str, RunSet],
+    found: Mapping[str, RunSet],
+    rule: Rule,
+    sides: tuple[str, str] = _SIDES,
+) -> Comparison:
+    """Compare campaigns with those before; ``rule.campaigns`` tells with how many."""
+    paired = replace(pair(before, found), baseline=sides[0], candidate=sides[1])
+    return compare(paired, replace(rule, other_work=False, strict=True))
+
+
+def _campaigns_before(runs: RunSet) -> int:
+    """Return how many earlier campaigns of the same host are known, at most those of a level."""
+    earlier = earlier_campaigns(runs.folder)
+    known = read_campaigns(earlier, host_of(runs), (), datetime.now(UTC))
+    return sum(1 for _ in islice(known, OWN_FROM))
 
 
 def _short(cases: dict[str, RunSet]) -> list[str]:
     """Say of which cases too few campaigns are known to be a level."""
-    known = {title: len(earlier_campaigns(runs.folder)) for title, runs in cases.items()}
+    known = {title: _campaigns_before(runs) for title, runs in cases.items()}
     return [
         f"{printable(title)}: {plural(n, 'campaign')} before; {OWN_FROM} make a level"
         for title, n in known.items()

@@ -21,6 +21,7 @@ _GROUPS = {
         "run": ("running", "Execute cases under measurement."),
         "compare": ("comparing", "Compare candidates with a baseline, and judge each difference."),
         "check": ("checking", "Check the newest campaign against the campaigns before it."),
+        "annotate": ("annotating", "Accept changes of level, or ignore them for a while."),
         "bisect": ("bisecting", "Find the commit, or other version, that made a command slower."),
     },
     "Prepare cases": {

@@ -56,6 +56,16 @@ class Annotation:
     host: str = ""
     until: str | None = None
 
+    @property
+    def accepts(self) -> bool:
+        """Whether the new level is right."""
+        return self.kind in (AnnotationKind.ACCEPTED, AnnotationKind.ON_PURPOSE)
+
+    @property
+    def closes(self) -> bool:
+        """Whether nobody has to look at the change any more."""
+        return self.accepts or self.kind is AnnotationKind.IGNORED
+
     def is_about(self, step: str, metric: str, host: str) -> bool:
         """Tell whether it is about a series."""
         named = fnmatchcase(step, self.step) and fnmatchcase(metric, self.metric)
@@ -80,6 +90,11 @@ def annotate(results: Path, annotation: Annotation) -> None:
     """
     document = cast("JsonObject", {"version": VERSION, **asdict(annotation)})
     append_line(results / ANNOTATIONS_FILE, document)
+
+
+def annotations_of(results: Path, step: str, metric: str, host: str) -> list[Annotation]:
+    """Return the annotations of one series, oldest first; unreadable lines are left out."""
+    return [one for one in read_annotations(results)[0] if one.is_about(step, metric, host)]
 
 
 def read_annotations(results: Path) -> tuple[list[Annotation], list[str]]:

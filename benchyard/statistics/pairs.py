@@ -215,7 +215,9 @@ def level_variance(groups: Sequence[Sequence[float]]) -> tuple[float, int]:
     return (squares / freedom if freedom else 0.0), freedom
 
 
-def split_at_moves(levels: Sequence[float], changed: Sequence[bool]) -> list[list[float]]:
+def split_at_moves(
+    levels: Sequence[float], changed: Sequence[bool], accepted: Sequence[bool] = ()
+) -> list[list[float]]:
     """Split the levels of sessions where what was measured moved them.
 
     That is taken for so where something else was measured than before, and the step is beyond what
@@ -225,13 +227,15 @@ def split_at_moves(levels: Sequence[float], changed: Sequence[bool]) -> list[lis
     Args:
         levels: Logarithms, oldest first.
         changed: Of each level but the first, whether something else was measured than before.
+        accepted: Likewise whether people accepted it as a new level, whatever its size.
     """
+    new = accepted or [False] * len(changed)
     steps = [abs(after - before) for before, after in pairwise(levels)]
     sd = max(PRIOR_SD, median(steps) / 0.954 if len(steps) >= _TELLING else 0.0)
     most = SessionSpread(sd, PRIOR_FREEDOM).margin(0.01)
     groups = [[level] for level in levels[:1]]
-    for step, other, level in zip(steps, changed, levels[1:], strict=True):
-        if other and step > most:
+    for step, other, is_new, level in zip(steps, changed, new, levels[1:], strict=True):
+        if is_new or (other and step > most):
             groups.append([])
         groups[-1].append(level)
     return groups

@@ -13,6 +13,7 @@ from benchyard.analysis.comparison.run_sets import RunSet, host_of, read_run_set
 from benchyard.analysis.comparison.samples import StepSample, sample
 from benchyard.core.errors import InputError
 from benchyard.core.model import Json
+from benchyard.results.annotations import annotations_of
 from benchyard.results.campaigns import is_earlier
 from benchyard.results.excerpt import read_excerpt
 from benchyard.results.subject import Subject, differences, subject_of
@@ -73,17 +74,26 @@ def levels_of(
 
 
 def level_groups(
+    home: Path,
     campaigns: Iterable[SampledCampaign],
     steps: Sequence[str],
     metric: str,
     *,
     relative: bool = True,
 ) -> list[list[float]]:
-    """Return these levels in groups, a group until the level moves: see ``split_at_moves``."""
+    """Return these levels in groups, a group until the level moves: see ``split_at_moves``.
+
+    Args:
+        home: Results folder of the campaigns, in which people may have accepted new levels.
+    """
     known = levels_of(campaigns, steps, metric, relative=relative)
     levels = [one.value for one in known]
     changed = [bool(differences(one.subject, other.subject)) for one, other in pairwise(known)]
-    return split_at_moves(levels, changed) if relative else [levels]
+    host = str(known[0].subject.get("host") or "") if known else ""
+    said = (one for step in steps for one in annotations_of(home, step, metric, host))
+    accepted = [datetime.fromisoformat(one.since) for one in said if one.accepts]
+    new = [any(one.began < at <= other.began for at in accepted) for one, other in pairwise(known)]
+    return split_at_moves(levels, changed, new) if relative else [levels]
 
 
 def _counting(step: StepSample | None, metric: str) -> Sequence[float]:

@@ -29,6 +29,7 @@ class Move:
         subject: In what that campaign's subject differs from the one before, in words.
         ratio: New level by the old one; None where not all values are above 0.
         unit: Of the values.
+        near: When the campaigns around the first began: its place may be off by one.
     """
 
     change: LevelChange
@@ -37,6 +38,7 @@ class Move:
     subject: str
     ratio: float | None
     unit: str | None
+    near: tuple[datetime, datetime]
 
     def __str__(self) -> str:
         """Say it as a clause: "+5.2 % since …"."""
@@ -86,7 +88,7 @@ class LevelHistory:
         return np.array([one.value for one in self.levels])
 
     def _move(self, one: LevelChange) -> Move:
-        before, first = self.levels[one.place - 1 : one.place + 1]
+        before, first, after = self.levels[one.place - 1 : one.place + 2]
         return Move(
             one,
             first.began,
@@ -94,6 +96,7 @@ class LevelHistory:
             in_words(differences(before.subject, first.subject)),
             math.exp(one.size) if self.relative else None,
             self.unit,
+            (before.began, after.began),
         )
 
     def __str__(self) -> str:

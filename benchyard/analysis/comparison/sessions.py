@@ -284,8 +284,8 @@ class SessionHistory:
         }
         return [
             group
-            for (_, steps), found in read.items()
-            for group in level_groups(found, steps, metric, relative=relative)
+            for (home, steps), found in read.items()
+            for group in level_groups(home, found, steps, metric, relative=relative)
         ]
 
     def levels(self, part: ComparedSteps, metric: str) -> tuple[list[Level], bool]:
@@ -315,7 +315,7 @@ class SessionHistory:
             if home not in own:
                 found = self._campaigns(home, host, _OTHER_CAMPAIGNS, until)
                 steps = dict.fromkeys(step for one in found for step in one.steps)
-                known = [level_variance(level_groups(found, (step,), metric)) for step in steps]
+                known = [level_variance(level_groups(home, found, [id_], metric)) for id_ in steps]
                 told = [one for one in known if one[1]]
                 if told:
                     variance = mean([variance for variance, _ in told])

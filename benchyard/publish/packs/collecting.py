@@ -34,6 +34,7 @@ from benchyard.publish.packs.manifest import (
 from benchyard.publish.packs.packages import installed_packages, other_environment, python_version
 from benchyard.results.campaigns import Campaign, read_campaign
 from benchyard.results.folders import (
+    ANNOTATIONS_FILE,
     DONE,
     EVENTS_FILE,
     MARK,
@@ -222,7 +223,7 @@ def _add_records(found: _Collected, results: Path, name: str, *, samples: bool) 
         for file in (run / one for one in kept):
             if os.path.lexists(file):
                 found.add(f"{name}/{run.name}/{file.name}", file, results)
-    for file in (results / one for one in SUMMARY_FILES):
+    for file in (results / one for one in (*SUMMARY_FILES, ANNOTATIONS_FILE)):
         if os.path.lexists(file):
             found.add(f"{name}/{file.name}", file, results)
 

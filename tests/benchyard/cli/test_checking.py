@@ -3,8 +3,9 @@
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
-from tests.benchyard.analysis.comparison.conftest import place
+from tests.benchyard.analysis.comparison.conftest import place, titled
 from tests.benchyard.analysis.comparison.test_sessions import campaign, history, night
 from tests.benchyard.cli.conftest import Cli
 
@@ -50,22 +51,94 @@ def test_reports_are_written(tmp_path: Path, cli: Cli) -> None:
     assert "<failure" in tests.read_text()
 
 
-def test_changes_of_level_are_told_with_their_beginning(tmp_path: Path, cli: Cli) -> None:
-    case = history(tmp_path / "case", 30, 0.005, 1.1)
-    for number in range(20, 30):
-        records = campaign(*night(1.1, number), at_h=24 * number)
+def moved(results: Path, level: float = 1.1, nights: int = 10, **facts: Any) -> Path:
+    """Return thirty nights and the newest, of which so many are at another level."""
+    case = history(results, 30, 0.005, level, **facts)
+    for number in range(30 - nights, 30):
+        records = campaign(*night(level, number), at_h=24 * number, **facts)
         earlier = case / "earlier" / f"202611{number + 1:02d}T000000Z-0123456789ab"
         shutil.rmtree(earlier)
         place(earlier, records)
+    return case
+
+
+def test_changes_of_level_are_told_with_their_beginning(tmp_path: Path, cli: Cli) -> None:
+    case = moved(tmp_path / "case")
     said = cli("check", case, code=0).out
     assert "duration_s of Load +9." in said or "duration_s of Load +10" in said
     assert "since 2026-11-2" in said
     assert "noise does so once in" in said
-    [move] = json.loads(cli("check", case, "--json").out)["moves"]
+    [change] = json.loads(cli("check", case, "--json").out)["changes"]
+    [move] = change["moves"]
     assert move["campaigns"] in {10, 11}
     assert abs(move["ratio"] - 1.1) < 0.01
     steady = history(tmp_path / "steady", 30, 0.005, 1)
-    assert json.loads(cli("check", steady, "--json").out)["moves"] == []
+    assert json.loads(cli("check", steady, "--json").out)["changes"] == []
+
+
+def test_a_change_is_open_until_it_is_accepted(tmp_path: Path, cli: Cli) -> None:
+    case = moved(tmp_path / "case")
+    assert "campaigns; open\nbenchyard annotate accepts what is open" in cli("check", case).out
+    said = cli("annotate", case, "--reason", "new compiler", "--who", "Ada").out
+    assert "since 2026-11-2" in said
+    said = cli("check", case).out
+    assert "; accepted by Ada: new compiler" in said
+    assert "benchyard annotate" not in said
+    assert "no change is open" in cli("annotate", case, "--reason", "x", code=2).err
+
+
+def test_an_annotation_of_another_metric_or_host_leaves_it_open(tmp_path: Path, cli: Cli) -> None:
+    case = moved(tmp_path / "case")
+    assert cli("annotate", case, "--reason", "x", "--metric", "cpu*", code=2).err
+    cli("annotate", case, "--reason", "x", "--step", "lo*")
+    file = case / "annotations.jsonl"
+    file.write_text(file.read_text().replace('"host":"bench1"', '"host":"bench2"'))
+    [change] = json.loads(cli("check", case, "--json").out)["changes"]
+    assert change["open"], file.read_text()
+
+
+def test_what_is_ignored_is_open_again_after_its_date(tmp_path: Path, cli: Cli) -> None:
+    case = moved(tmp_path / "case")
+    assert "to come" in cli("annotate", case, "--reason", "x", "--ignore-until", "1d", code=2).err
+    cli("annotate", case, "--reason", "x", "--ignore-until", "2999-01-01")
+    [change] = json.loads(cli("check", case, "--json").out)["changes"]
+    assert not change["open"]
+    file = case / "annotations.jsonl"
+    file.write_text(file.read_text().replace("2999", "2025"))
+    [change] = json.loads(cli("check", case, "--json").out)["changes"]
+    assert change["open"]
+
+
+def test_a_change_on_purpose_of_the_newest_campaign_is_no_regression(
+    tmp_path: Path, cli: Cli
+) -> None:
+    case = history(tmp_path / "case", 20, 0.005, 1.2)
+    assert "1 regression" in cli("check", case, code=3).out
+    cli("annotate", case, "--newest", "--on-purpose", "--reason", "checksums")
+    assert "0 regressions" in cli("check", case).out or "1 change" in cli("check", case).out
+
+
+def test_an_accepted_level_is_what_later_campaigns_are_compared_with(
+    tmp_path: Path, cli: Cli
+) -> None:
+    case = moved(tmp_path / "case", 1.03)
+    [row] = json.loads(cli("check", case, "--json", "--campaigns", "30").out)["comparisons"]
+    assert row["between_sessions"]["baseline_campaigns"] == 30
+    cli("annotate", case, "--reason", "new disk")
+    [row] = json.loads(cli("check", case, "--json").out)["comparisons"]
+    assert row["between_sessions"]["baseline_campaigns"] in {9, 10, 11}
+
+
+def test_most_cases_of_a_host_that_change_together_are_the_hosts_change(
+    tmp_path: Path, cli: Cli
+) -> None:
+    cases = [moved(tmp_path / name / "results", **titled(name)) for name in ("a", "b", "c")]
+    alone = moved(tmp_path / "d" / "results", nights=20, **titled("d"))
+    found = json.loads(cli("check", *cases, alone, "--json").out)["changes"]
+    states = {change["case"]: change["state"] for change in found}
+    shared = "with 3 cases of this host"
+    assert states == {"a": shared, "b": shared, "c": shared, "d": "open"}
+    assert [change["open"] for change in found] == [False, False, False, True]
 
 
 def test_a_metric_that_the_newest_campaign_lacks_cannot_be_told(tmp_path: Path, cli: Cli) -> None:

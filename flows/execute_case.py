@@ -49,7 +49,12 @@ def execute_case(case: str, **options: Any) -> Any:
     """Execute the runs of a case that are not done."""
     from tasks.finish import execute_in_flow_run  # noqa: PLC0415 - imports Prefect
 
-    return execute_in_flow_run(Request(case, **options), execute)
+    request = Request(case, **options)
+    if request.control:
+        from tasks.suite import execute_control  # noqa: PLC0415 - imports Prefect
+
+        execute_control(request, request.suite, execute_case)
+    return execute_in_flow_run(request, execute)
 
 
 def execute(setting: RunContext, request: Request) -> Executed:

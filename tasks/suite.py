@@ -18,13 +18,14 @@ from prefect.states import Cancelled, Completed, Failed
 import resources
 from benchyard.analysis.regressions import Baseline, check_baseline
 from benchyard.case.testbeds import this_testbed
-from benchyard.core.errors import CaseFailedError
+from benchyard.core.errors import BenchyardError, CaseFailedError
 from benchyard.core.files import shown
 from benchyard.core.wording import cell, some
 from benchyard.host.testbed import hold_testbed
+from benchyard.run.control import control_request, is_controlled
 from benchyard.run.interrupts import two_stage_ctrl_c
 from benchyard.run.progress import Notice, current_listener, tell
-from benchyard.run.request import Request
+from benchyard.run.request import ExecutionOptions, Request
 from benchyard.show.pages.result import suite_table
 from benchyard.suite.course import SuiteCourse
 from benchyard.suite.driver import TurnEnd, execute_turns
@@ -116,9 +117,7 @@ def execute_here(
     """
 
     def execute(child: Request) -> TurnEnd:
-        state = cast("State[Any]", execute_case(**asdict(child), return_state=True))
-        caller = current_caller()
-        return turn_end(state if caller is None else caller.told(state))
+        return turn_end(_ended(child, execute_case))
 
     here, stop = this_testbed(), Event()
     place = Place(here.name or here.host, here)
@@ -128,8 +127,39 @@ def execute_here(
         temporary_settings({PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None}),
         two_stage_ctrl_c(stop.set),
     ):
+        if course.left and not request.no_control:
+            execute_control(request, flow_run_id(), execute_case)
         stopped = execute_turns(course, place, base, execute, stop)
     return "stopped by the user" if stopped else ""
+
+
+def _ended(request: Request, execute_case: Callable[..., Any]) -> State[Any]:
+    state = cast("State[Any]", execute_case(**asdict(request), return_state=True))
+    caller = current_caller()
+    return state if caller is None else caller.told(state)
+
+
+def execute_control(
+    options: ExecutionOptions, suite: str | None, execute_case: Callable[..., Any]
+) -> None:
+    """Execute the control case of this host, once in a suite; say it if that fails.
+
+    Args:
+        options: Of the suite, or of one of its cases.
+        suite: Id of the suite's flow run.
+        execute_case: The flow, as above.
+    """
+    try:
+        if suite and is_controlled(suite):
+            return
+        request = control_request(suite, wait=options.wait)
+        why = turn_end(_ended(request, execute_case)).why
+    except (OSError, BenchyardError) as error:
+        why = str(error)
+    if why:
+        text = f"the control case failed, and the suite goes on without it: {why}"
+        get_run_logger().warning("%s", text)
+        tell(current_listener(), Notice(text))
 
 
 @task(name="compare-suite", task_run_name="compare-suite", persist_result=False)

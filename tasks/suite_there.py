@@ -148,6 +148,7 @@ class _Dispatcher:
             force=entry.again,
             rest_first=self._seconds_of_last_turn.get(taken.place.host, 0.0),
             campaign=entry.campaign,
+            control=not self._request.no_control,
             # The last turn of a case compares all runs of it.
             baseline=self._request.baseline if self._course.ends_case(taken) else None,
         )

@@ -1,5 +1,6 @@
 """``benchyard doctor``: whether this host is fit to be measured on, and what to do about it."""
 
+import platform
 import shutil
 import sys
 import textwrap
@@ -11,7 +12,8 @@ import click
 
 from benchyard.cli.option_types import NamedPath, Seconds, json_option
 from benchyard.cli.terminal import print_json, say, styled
-from benchyard.core.errors import ExitCode
+from benchyard.core import places
+from benchyard.core.errors import CaseFailedError, ExitCode, RunInterruptedError
 from benchyard.core.model import Json
 from benchyard.core.wording import printable
 from benchyard.host.checks import LOOK_SECONDS, findings, worst_first
@@ -43,16 +45,22 @@ _NARROW = 72
     help="Seconds that the host is watched; 0 leaves out who is busy.",
 )
 @click.option("--strict", is_flag=True, help="Exit with 1 if anything is a warning or worse.")
+@click.option("--control", is_flag=True, help="Execute the control case first, as each suite does.")
 @json_option
-def command(results: Path | None, look: float, *, strict: bool, as_json: bool) -> ExitCode:
+def command(
+    results: Path | None, look: float, *, strict: bool, control: bool, as_json: bool
+) -> ExitCode:
     """Check what on this host disturbs measurements, and how to fix it.
 
-    Changes nothing. Exits with 0 whatever it finds, unless you give --strict.
+    Changes nothing but the results of --control. Exits with 0 whatever it finds, unless you give
+    --strict.
 
     Example:
         benchyard doctor
     """
-    found = worst_first(findings(results, look_seconds=look))
+    if control:
+        _execute_control()
+    found = worst_first((*findings(results, look_seconds=look), *_control()))
     if as_json:
         listed: list[Json] = [finding.to_json() for finding in found]
         print_json({"summary": {**_counts(found)}, "findings": listed})
@@ -60,6 +68,37 @@ def command(results: Path | None, look: float, *, strict: bool, as_json: bool) -
         _print(found)
     spoilt = any(finding.status in (Status.FAIL, Status.WARN) for finding in found)
     return ExitCode.CASE_FAILED if strict and spoilt else ExitCode.DONE
+
+
+def _execute_control() -> None:
+    from benchyard.cli.executing import execute_plainly  # noqa: PLC0415 - see above
+    from benchyard.results.reasons import why_failed  # noqa: PLC0415 - see above
+    from benchyard.run.control import control_request  # noqa: PLC0415 - see above
+    from tasks.parameters import open_case  # noqa: PLC0415 - see above
+
+    request = control_request()
+    executed = execute_plainly(open_case(request), request)
+    if executed.interrupted:
+        raise RunInterruptedError("stopped; --control begins anew")
+    if executed.failed:
+        raise CaseFailedError(f"the control case failed: {why_failed(executed.failed[-1])}")
+
+
+def _control() -> list[Finding]:
+    """Return what the control case tells of this host; nothing if it was never executed."""
+    if not places.control().exists():
+        return []
+    from benchyard.analysis.comparison import control  # noqa: PLC0415 - see above
+    from benchyard.statistics.pairs import OWN_FROM  # noqa: PLC0415 - see above
+
+    known = control.control_campaigns(platform.node())
+    said = control.health(known)
+    if said in ([], [control.AS_USUAL]):
+        return [Finding("control case", Status.OK, text) for text in said]
+    if len(known) <= OWN_FROM:
+        return [Finding("control case", Status.UNKNOWN, said[0], "benchyard doctor --control")]
+    advice = "look what changed on this host: benchyard serve, Testbeds"
+    return [Finding("control case", Status.WARN, "; ".join(said), advice)]
 
 
 def _counts(found: Sequence[Finding]) -> dict[str, int]:

@@ -37,7 +37,7 @@ _RUNS = re.compile(r"([0-9]+)(?:\.\.([0-9]+))?")
 HEADINGS = {
     "Which cases": ("tags", "root", "resource_folders", "changed", "stale", "ignore_requirements"),
     "How many runs": ("runs", "until", "force", "begins", "keeps", "budget", "dry_run", "accepts"),
-    "Order and rest": ("order", "seed", "cooldown", "interval", "wait_for_user"),
+    "Order and rest": ("order", "seed", "cooldown", "interval", "wait_for_user", "no_control"),
     "Failures": ("fail_fast", "keep_going"),
     "Comparison and CI": (
         *("baseline", "session_sd", "suspect", "strict"),

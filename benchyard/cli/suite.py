@@ -34,7 +34,7 @@ from benchyard.suite.request import SuiteRequest
 @click.command("suite", cls=ReportingCommand, headings=HEADINGS)
 @execution_options(
     SuiteRequest,
-    *("runs", "order", "seed", "budget", "changed", "stale", "pool"),
+    *("runs", "order", "seed", "budget", "changed", "stale", "pool", "no_control"),
     budget={
         "type": Read(lambda text: parse_length(text) / timedelta(hours=1)),
         "metavar": "LENGTH",

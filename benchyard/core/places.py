@@ -1,4 +1,4 @@
-"""Where the lab keeps what belongs to no case: spool, archive, local store."""
+"""Where the lab keeps what belongs to no case: spool, archive, local store, control case."""
 
 import os
 from pathlib import Path
@@ -38,3 +38,8 @@ def spool_of(sink: str) -> Path:
 def archive_of(sink: str) -> Path:
     """Return the folder that documents go to after a sink has confirmed them."""
     return home() / "archive" / sink
+
+
+def control() -> Path:
+    """Return the folder of the control case, with the results of each host that has this home."""
+    return home() / "control"

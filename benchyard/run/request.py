@@ -185,6 +185,7 @@ class Request(ExecutionOptions):
             too. 0 if there was none.
         wait_for_user: Ask for Enter before each step; only in a terminal.
         ignore_requirements: Execute even if the host is not what the case requires.
+        control: Execute the control case of the host first, once in a suite, which says so itself.
         suite: Flow run of the suite that this is a turn of; the suite says so itself. The turns of
             one suite share a campaign.
         session: The execution of a command that this is a turn of, as ORDER:ID; the command says so
@@ -198,6 +199,7 @@ class Request(ExecutionOptions):
     rest_first: Annotated[float, Ge(0)] = 0.0
     wait_for_user: bool = False
     ignore_requirements: bool = False
+    control: bool = False
     suite: str | None = None
     session: str | None = None
 

@@ -33,6 +33,8 @@ class SuiteRequest(ExecutionOptions):
             without runs is both.
         pool: Work pool of the testbeds, such as testbeds; empty executes on the host of this flow
             run.
+        no_control: Without the control case, fixed work that each host executes before the cases
+            and that tells whether the host has changed.
     """
 
     cases: tuple[str, ...] = ()
@@ -43,6 +45,7 @@ class SuiteRequest(ExecutionOptions):
     changed: bool = False
     stale: Annotated[float, _DAYS] | None = None
     pool: str | None = None
+    no_control: bool = False
 
     @property
     def is_filtered(self) -> bool:

@@ -81,8 +81,9 @@ class Suite:
 
     def state(self, **parameters: Any) -> State[Any]:
         """Execute all cases as one flow run; return how it ended."""
-        few = {"root": str(self.root), "runs": 1, "cooldown": 0.0, "publish": (), **parameters}
-        return cast("State[Any]", execute_suite(**few, return_state=True))
+        few = {"root": str(self.root), "runs": 1, "cooldown": 0.0, "publish": ()}
+        asked = {**few, "no_control": True, **parameters}
+        return cast("State[Any]", execute_suite(**asked, return_state=True))
 
     def run(self, *, succeeds: bool = True, **parameters: Any) -> Ended:
         """Execute all cases, and check whether the flow run completes."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from benchyard.analysis.comparison.control import control_notes
 from benchyard.analysis.comparison.facts import Weight
 from benchyard.analysis.comparison.rows import CasePair, Comparison, Overall, Row
 from benchyard.analysis.comparison.samples import (
@@ -214,7 +215,7 @@ def session_notes(comparison: Comparison) -> list[str]:
             "tell; to see smaller differences, measure both in turns with one benchyard run A B, "
             "make more campaigns (benchyard run --new), or give --session-sd PERCENT"
         )
-    return said
+    return [*said, *control_notes(comparison.pairs)]
 
 
 def session_words(pair: CasePair) -> str:

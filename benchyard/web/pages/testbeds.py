@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 
 from fastapi import APIRouter, Depends, Request, Response
 
+from benchyard.analysis.comparison.control import control_campaigns, health
 from benchyard.catalogue.catalogue import Catalogue
 from benchyard.catalogue.entry import RUNS, CaseEntry, Entry
 from benchyard.catalogue.query import EntryQuery
@@ -175,6 +176,13 @@ def checks_table(name: str, record: Newest) -> DataTable:
     return findings_table(title, record, _href(name, "checks"))
 
 
+def control_table(name: str) -> list[DataTable]:
+    """Return what the control case tells of a host; nothing if it was never executed there."""
+    field: Field = ("health", "Newest campaign", LONG, lambda one: one)
+    said = health(control_campaigns(name))
+    return [table_of("control", f"Control case of {name}", [field], said)] if said else []
+
+
 def changes_table(explorer: Current, name: str) -> DataTable:
     """Return how the facts of a host changed, the newest change first."""
     found = FactHistory(explorer.catalogue, name)
@@ -259,10 +267,11 @@ def testbed(request: Request, explorer: Current, name: str) -> Response:
     """Show one host."""
     measured = _measured(explorer.catalogue, name)
     changes, cases = changes_table(explorer, name), cases_table(explorer, name)
-    tables = [changes, cases]
+    control = control_table(name)
+    tables = [*control, changes, cases]
     with suppress(NotFoundError):
         record = newest_record(explorer, name)
-        tables = [facts_table(name, record), changes, checks_table(name, record), cases]
+        tables = [facts_table(name, record), *control, changes, checks_table(name, record), cases]
     return render(
         request,
         "testbed.html",

@@ -13,7 +13,8 @@ from benchyard.core.places import control
 from benchyard.results.campaigns import read_campaign
 from benchyard.run.request import FEWEST, Campaigning, Request
 
-_SHIPPED = Path(__file__).parents[1] / "case" / "control"
+#: The case as it ships: its ``case.json`` becomes ``metadata.json``.
+SHIPPED = Path(__file__).parents[1] / "case" / "control"
 
 
 def control_request(suite: str | None = None, *, wait: bool = True) -> Request:
@@ -26,8 +27,8 @@ def control_request(suite: str | None = None, *, wait: bool = True) -> Request:
         OSError: If the lab's folder cannot be written.
     """
     folder = control() / "case"
-    for file in (_SHIPPED / "case.json", *files_below(_SHIPPED / "data")):
-        target = folder / file.relative_to(_SHIPPED)
+    for file in (SHIPPED / "case.json", *files_below(SHIPPED / "data")):
+        target = folder / file.relative_to(SHIPPED)
         target = target.with_name("metadata.json") if file.name == "case.json" else target
         if not target.exists() or target.read_bytes() != file.read_bytes():
             target.parent.mkdir(parents=True, exist_ok=True)

@@ -15,9 +15,12 @@ from prefect import Task, task_engine
 from prefect.client.schemas.objects import TaskRun
 from prefect.exceptions import TerminationSignal
 
+from benchyard.analysis.comparison.control import control_results
 from benchyard.core.errors import CaseFailedError, InputError
 from benchyard.results.campaigns import with_earlier
 from benchyard.results.folders import Results
+from benchyard.run import control
+from benchyard.run.control import is_controlled
 from tests.conftest import RECORDED, ctrl_c, eventually, process
 from tests.flows.conftest import Suite, ask, children, done, flow_run_of, record
 
@@ -54,6 +57,54 @@ def test_what_cannot_be_done_here_stops_no_other_and_the_ui_shows_it(suite: Suit
     shown = {row["CASE"]: row for row in json.loads(artifact["data"])}
     assert shown["a\\<b\\>"]["FAILED"] == "1"
     assert "1 failed" in artifact["description"]
+
+
+def test_the_control_case_is_a_child_of_its_own_before_the_cases(suite: Suite) -> None:
+    suite.add("a")
+    ended = suite.run(no_control=False)
+    assert ended.message.startswith("1 run of 1 case done, in ")
+    suites_id = flow_run_of(ended.state)
+    found = sorted(children(suites_id), key=lambda one: one["start_time"])
+    assert [child["name"] for child in found] == ["control", "a"]
+    results = control_results(os.uname().nodename)
+    assert results.is_relative_to(suite.home)
+    assert [*Results(results).done()] == [1, 2, 3, 4, 5, 6]
+    assert is_controlled(suites_id)
+    assert {one.name for one in suite.root.iterdir()} == {"a"}
+    # Nothing is left to execute, and nothing to be controlled.
+    assert children(flow_run_of(suite.run(no_control=False).state)) == []
+
+
+def test_without_a_control_case_nothing_of_it_is_made(suite: Suite) -> None:
+    suite.add("a")
+    suite.run(no_control=True)
+    assert not (suite.home / "control").exists()
+
+
+def test_a_control_case_that_fails_stops_no_suite(
+    suite: Suite, caplog: pytest.LogCaptureFixture
+) -> None:
+    suite.add("a")
+    suite.home.mkdir()
+    (suite.home / "control").touch()
+    assert suite.run(no_control=False).cases["a"]["runs_done"] == 1
+    assert "the control case failed, and the suite goes on without it: " in caplog.text
+
+
+def test_a_control_case_with_a_wrong_result_stops_no_suite(
+    suite: Suite, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    shipped = tmp_path / "control"
+    shutil.copytree(control.SHIPPED, shipped)
+    work = shipped / "data" / "shared" / "work.py"
+    work.write_text(work.read_text().replace("if state != ", "if state == "))
+    monkeypatch.setattr(control, "SHIPPED", shipped)
+    suite.add("a")
+    ended = suite.run(no_control=False)
+    assert ended.cases["a"]["runs_done"] == 1
+    states = {child["name"]: child["state_type"] for child in children(flow_run_of(ended.state))}
+    assert states == {"control": "FAILED", "a": "COMPLETED"}
+    assert "the suite goes on without it: control run" in caplog.text
 
 
 def test_fail_fast_leaves_the_rest_out(suite: Suite) -> None:

@@ -21,6 +21,8 @@ from prefect.exceptions import ObjectNotFound
 from prefect.flows import Flow
 from prefect.states import Crashed, Failed, Pending, Running
 
+from benchyard.analysis.comparison.control import control_results
+from benchyard.results.folders import Results
 from flows.execute_case import execute_case
 from tasks import suite_there
 from tasks.suite_testbeds import offer
@@ -146,6 +148,22 @@ def test_testbeds_share_the_work_and_no_host_ever_has_two_runs_at_once(
     assert set(by_host) == {"shared", "own"}
     for spans in by_host.values():
         assert all(end <= later for (_, end), (later, _) in pairwise(sorted(spans)))
+
+
+def test_a_testbed_executes_its_control_case_once_in_a_suite(
+    suite: Suite, pool: str, worker: Worker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Although its user allows no other folder than that of the cases."""
+    monkeypatch.setenv("BENCHYARD_ALLOWED", str(suite.root))
+    suite.add("a", "b")
+    tell(pool, "one")
+    with worker("one"):
+        ended = suite.run(pool=pool, no_control=False)
+    turns = children(flow_run_of(ended.state))
+    below = {turn["name"]: [one["name"] for one in children(turn["id"])] for turn in turns}
+    assert sorted(below) == ["a", "b"]
+    assert sorted(below.values()) == [[], ["control"]]
+    assert [*Results(control_results(os.uname().nodename)).done()] == [1, 2, 3, 4, 5, 6]
 
 
 @pytest.mark.parametrize(

@@ -83,9 +83,10 @@ def _steps(campaigns: Sequence[SampledCampaign]) -> dict[str, str]:
 def _standing(levels: Sequence[Level], steps: int) -> Iterator[str]:
     """Yield how the newest level is beside the present one, or else that beside the last."""
     values = [one.value for one in levels]
+    if len(values) <= OWN_FROM:
+        return
     base = _split(values[:-1])[-1]
-    shift = values[-1] - mean(base) if base else 0.0
-    margin = _margin([base], steps, max(1, len(base)))
+    shift, margin = values[-1] - mean(base), _margin([base], steps, len(base))
     if abs(shift) > margin:
         since = levels[len(levels) - 1 - len(base)]
         yield (
@@ -160,10 +161,10 @@ def _changed(campaigns: Sequence[SampledCampaign], before: int, after: int) -> s
     for step, name in steps.items():
         ends = (_levels(campaigns[at : at + 1], step) for at in (before, after))
         values = [level.value for end in ends for level in end]
-        known = _split([level.value for level in _levels(rest, step)])
-        shift = values[1] - values[0] if len(values) > 1 else 0.0
-        if abs(shift) > _margin(known, len(steps), 1):
-            told.append(f"{'+' * (shift > 0)}{percent(math.expm1(shift))} ({name})")
+        if len(values) == 2:
+            shift, known = values[1] - values[0], [one.value for one in _levels(rest, step)]
+            if abs(shift) > _margin(_split(known), len(steps), 1):
+                told.append(f"{'+' * (shift > 0)}{percent(math.expm1(shift))} ({name})")
     text = (
         f"between the two sessions the control case of this host changed by {', '.join(told)}: "
         "the host, not the code, may have changed"

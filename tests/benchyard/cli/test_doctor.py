@@ -2,10 +2,11 @@
 
 import json
 import os
+import platform
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,9 @@ import pytest
 
 from benchyard.cli import doctor
 from benchyard.host.checks.check_context import Finding, Status
+from benchyard.run import control as shipped
+from tests.benchyard.analysis.comparison.conftest import place
+from tests.benchyard.analysis.comparison.test_sessions import campaign, night
 from tests.benchyard.cli.conftest import Cli, seen_in_a_terminal
 
 FOUND = (
@@ -133,3 +137,65 @@ def test_a_terminal_gets_colours() -> None:
     code, said = seen_in_a_terminal("doctor", "--look", "0")
     assert code == 0
     assert b"\x1b[32m" in said
+
+
+# -- the control case
+
+
+@pytest.fixture
+def control(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Path]:
+    """Return what makes so many campaigns of this host's control case, the newest slower."""
+    monkeypatch.setenv("BENCHYARD_HOME", str(tmp_path / "home"))
+    results = tmp_path / "home" / "control" / platform.node()
+    here: dict[str, Any] = {"environment": {"host": platform.node()}}
+
+    def make(campaigns: int, slower: float = 1) -> Path:
+        for number in range(1, campaigns):
+            runs = campaign(*night(1, number, 6), at_h=24 * number, **here)
+            place(results / "earlier" / f"202611{number:02d}T000000Z-0123456789ab", runs)
+        return place(results, campaign(*night(slower, 0, 6), at_h=24 * campaigns, **here))
+
+    return make
+
+
+@pytest.mark.usefixtures("asked")
+@pytest.mark.parametrize(
+    ("campaigns", "slower", "status", "finding"),
+    [
+        (2, 1.2, "unknown", "5 campaigns make a level: 1 so far before the newest"),
+        (15, 1.0, "ok", "as usual"),
+        (15, 1.2, "warn", "Load is 20 % slower than in 14 campaigns since 2026-11-02 (± "),
+    ],
+)
+def test_the_control_case_is_a_finding(
+    control: Callable[..., Path], cli: Cli, campaigns: int, slower: float, status: str, finding: str
+) -> None:
+    control(campaigns, slower)
+    found = json.loads(cli("doctor", "--json").out)["findings"]
+    [said] = [one for one in found if one["check"] == "control case"]
+    assert said["status"] == status
+    assert said["finding"].startswith(finding)
+
+
+@pytest.mark.usefixtures("asked")
+def test_a_control_case_that_was_never_executed_has_no_line(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BENCHYARD_HOME", str(tmp_path / "home"))
+    assert "control case" not in cli("doctor").out
+    (tmp_path / "home" / "control").mkdir(parents=True)
+    assert "control case" not in cli("doctor").out
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("asked")
+def test_the_control_case_is_executed_alone(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BENCHYARD_HOME", str(tmp_path / "home"))
+    assert "control case  5 campaigns make a level: 0" in cli("doctor", "--control").out
+    work = tmp_path / "shipped" / "data" / "shared" / "work.py"
+    shutil.copytree(shipped.SHIPPED, tmp_path / "shipped")
+    work.write_text("def cpu():\n    raise ValueError('wrong')\nmemory = disk = cpu\n")
+    monkeypatch.setattr(shipped, "SHIPPED", tmp_path / "shipped")
+    assert "the control case failed: " in cli("doctor", "--control", code=1).err

@@ -57,6 +57,19 @@ def test_a_host_is_told_as_it_was_at_its_newest_run(tmp_path: Path) -> None:
     assert (case["case"], case["runs"]) == ("tpch", 2)
 
 
+def test_a_host_has_the_health_of_its_control_case(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BENCHYARD_HOME", str(tmp_path / "home"))
+    place(tmp_path / "a", [at(1, {}), at(2, {"host": "bench2"})])
+    place(tmp_path / "home" / "control" / "bench1", [at(1, {})])
+    site = Site(tmp_path / "a")
+    page = site.page("/testbed/bench1")
+    assert "Control case of bench1" in page
+    assert "5 campaigns make a level: 0 so far before the newest" in page
+    assert "Control case" not in site.page("/testbed/bench2")
+
+
 def test_changes_are_found_to_the_run(tmp_path: Path) -> None:
     versions = ["6.1"] * 123 + ["6.6"] * 50 + ["6.12"] * 27
     place(tmp_path / "a", [at(n, kernel(v)) for n, v in enumerate(versions, 1)])

@@ -91,14 +91,12 @@ def _control() -> list[Finding]:
     from benchyard.analysis.comparison import control  # noqa: PLC0415 - see above
     from benchyard.statistics.pairs import OWN_FROM  # noqa: PLC0415 - see above
 
-    known = control.control_campaigns(platform.node())
-    said = control.health(known)
-    if said in ([], [control.AS_USUAL]):
-        return [Finding("control case", Status.OK, text) for text in said]
-    if len(known) <= OWN_FROM:
-        return [Finding("control case", Status.UNKNOWN, said[0], "benchyard doctor --control")]
-    advice = "look what changed on this host: benchyard serve, Testbeds"
-    return [Finding("control case", Status.WARN, "; ".join(said), advice)]
+    said = control.health(known := control.control_campaigns(platform.node()))
+    few, same = len(known) <= OWN_FROM, said == [control.AS_USUAL]
+    status = Status.UNKNOWN if few else Status.OK if same else Status.WARN
+    more = "benchyard doctor --control executes it once more"
+    advice = more if few else "" if same else "look what changed: benchyard serve, Testbeds"
+    return [Finding("control case", status, "; ".join(said), advice)] if said else []
 
 
 def _counts(found: Sequence[Finding]) -> dict[str, int]:

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from itertools import islice, pairwise
 from pathlib import Path
 
@@ -22,13 +23,12 @@ from benchyard.core.quantity import percent, plural
 from benchyard.core.wording import printable
 from benchyard.results.campaigns import with_earlier
 from benchyard.results.layout import distinct_slug
-from benchyard.results.subject import differences, in_words
 from benchyard.statistics import mean
 from benchyard.statistics.changes import changes
 from benchyard.statistics.comparison import LEVEL
 from benchyard.statistics.pairs import OWN_FROM, session_spreads
 
-#: So many campaigns are read, the newest; and so far from a session one may be and tell of it.
+#: So many campaigns are read, the newest; and so long before a run one may be and tell of it.
 _MOST, _NEAR = 50, timedelta(days=1)
 AS_USUAL = "as usual"
 
@@ -87,17 +87,19 @@ def _standing(levels: Sequence[Level], steps: int) -> Iterator[str]:
         return
     base = _split(values[:-1])[-1]
     shift, margin = values[-1] - mean(base), _margin([base], steps, len(base))
+    moved = changes(np.array(values))[-1:]
     if abs(shift) > margin:
-        since = levels[len(levels) - 1 - len(base)]
-        yield (
-            f"{_slower(shift)} than in {plural(len(base), 'campaign')} since {_day(since)} "
-            f"(± {percent(math.expm1(margin))}){_reason(*levels[-2:])}"
-        )
-        return
-    for one in changes(np.array(values))[-1:]:
-        last, first = levels[one.place - 1 : one.place + 1]
-        many = plural(len(levels) - one.place, "campaign")
-        yield f"{_slower(one.size)} since {_day(first)} ({many}){_reason(last, first)}"
+        since, most = levels[-1 - len(base)].began, percent(math.expm1(margin))
+        many = plural(len(base), "campaign")
+        yield f"{_slower(shift)} than in {many} since {since:%Y-%m-%d} (± {most})"
+    elif moved:
+        since = levels[moved[0].place].began
+        many = plural(len(levels) - moved[0].place, "campaign")
+        yield f"{_slower(moved[0].size)} since {since:%Y-%m-%d} ({many})"
+
+
+def _slower(shift: float) -> str:
+    return f"{percent(abs(math.expm1(shift)))} {'slower' if shift > 0 else 'faster'}"
 
 
 def _split(levels: Sequence[float]) -> list[list[float]]:
@@ -111,47 +113,43 @@ def _margin(groups: Sequence[Sequence[float]], steps: int, sessions: int) -> flo
     return max(one.margin(LEVEL / steps, sessions) for one in session_spreads(groups))
 
 
-def _slower(shift: float) -> str:
-    return f"{percent(abs(math.expm1(shift)))} {'slower' if shift > 0 else 'faster'}"
-
-
-def _day(level: Level) -> str:
-    return f"{level.began:%Y-%m-%d}"
-
-
-def _reason(before: Level, after: Level) -> str:
-    changed = in_words(differences(before.subject, after.subject))
-    return f", when this changed: {changed}" if changed else ""
-
-
-def control_notes(pairs: Iterable[CasePair]) -> list[str]:
-    """Say where the control case changed between the sessions of two sides.
+def control_notes(pairs: Iterable[CasePair], *, to_level: bool) -> list[str]:
+    """Say how the control case changed where two sides are of two sessions of one host.
 
     Args:
-        pairs: Of a comparison. Those in turns, and on two hosts, have nothing to be said of.
+        pairs: Of a comparison.
+        to_level: Whether campaigns before are the baseline, and not the last one alone.
     """
-    known: dict[str, list[SampledCampaign]] = {}
+    read = cache(control_campaigns)
     asked: dict[tuple[str, int, int], None] = {}
     for pair in pairs:
-        sides = (pair.baseline, pair.candidate)
-        if pair.sessions.in_turns or pair.of_same_runs or not all(one.records for one in sides):
-            continue
-        host, other = map(host_of, sides)
-        if host == other and isinstance(host, str):
-            campaigns = known[host] if host in known else control_campaigns(host)
-            known[host] = campaigns
-            near = [place for side in sides for place in _near(campaigns, side)]
-            if len({*near}) == 2:
-                asked[host, near[0], near[1]] = None
-    said = (_changed(known[host], *places) for host, *places in asked)
-    return list(dict.fromkeys(text for text in said if text))
+        sides = [one for one in (pair.baseline, pair.candidate) if one.records]
+        hosts = {str(host_of(side)) for side in sides}
+        if not pair.sessions.in_turns and len(sides) == 2 and len(hosts) == 1:
+            (host,) = hosts
+            places = [place for side in sides for place in _before(read(host), side)]
+            if len({*places}) == 2:
+                asked[host, places[0], places[1]] = None
+    say = _level_changed if to_level else _changed
+    said = (say(read(host), *places) for host, *places in asked)
+    return [
+        printable(f"{text}: the host, not the code, may have changed")
+        for text in dict.fromkeys(said)
+        if text
+    ]
 
 
-def _near(campaigns: Sequence[SampledCampaign], side: RunSet) -> list[int]:
-    """Return the place of the campaign that is nearest to the newest run; none if none is near."""
+def _before(campaigns: Sequence[SampledCampaign], side: RunSet) -> list[int]:
+    """Return the place of the last campaign before the newest run; none if it is long before."""
     newest = max(one.began for one in side.records)
-    away = sorted((abs(one.began - newest), place) for place, one in enumerate(campaigns))
-    return [place for distance, place in away[:1] if distance <= _NEAR]
+    age = [newest - one.began for one in campaigns]
+    return [place for place, one in enumerate(age) if timedelta(0) <= one <= _NEAR][-1:]
+
+
+def _level_changed(campaigns: Sequence[SampledCampaign], _: int, after: int) -> str:
+    known = campaigns[: after + 1]
+    told = health(known) if len(known) > OWN_FROM else [AS_USUAL]
+    return "" if told == [AS_USUAL] else f"control case of this host: {'; '.join(told)}"
 
 
 def _changed(campaigns: Sequence[SampledCampaign], before: int, after: int) -> str:
@@ -165,8 +163,5 @@ def _changed(campaigns: Sequence[SampledCampaign], before: int, after: int) -> s
             shift, known = values[1] - values[0], [one.value for one in _levels(rest, step)]
             if abs(shift) > _margin(_split(known), len(steps), 1):
                 told.append(f"{'+' * (shift > 0)}{percent(math.expm1(shift))} ({name})")
-    text = (
-        f"between the two sessions the control case of this host changed by {', '.join(told)}: "
-        "the host, not the code, may have changed"
-    )
-    return printable(text) if told else ""
+    between = "between the two sessions the control case of this host changed by"
+    return f"{between} {', '.join(told)}" if told else ""

@@ -215,7 +215,7 @@ def session_notes(comparison: Comparison) -> list[str]:
             "tell; to see smaller differences, measure both in turns with one benchyard run A B, "
             "make more campaigns (benchyard run --new), or give --session-sd PERCENT"
         )
-    return [*said, *control_notes(comparison.pairs)]
+    return [*said, *control_notes(comparison.pairs, to_level=bool(levels))]
 
 
 def session_words(pair: CasePair) -> str:

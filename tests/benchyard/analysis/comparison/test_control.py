@@ -18,7 +18,13 @@ from benchyard.analysis.comparison.verdicts import compare
 from benchyard.analysis.comparison.wording import session_notes
 from benchyard.results.record import StepRecord
 from tests.benchyard.analysis.comparison.conftest import place, run_set, step
-from tests.benchyard.analysis.comparison.test_sessions import TURNS, campaign, night
+from tests.benchyard.analysis.comparison.test_sessions import (
+    TURNS,
+    campaign,
+    history,
+    newest_against_before,
+    night,
+)
 
 HOST = "bench1"
 STEPS = ("cpu", "memory", "disk")
@@ -127,6 +133,16 @@ def test_a_host_that_changed_between_the_sessions_is_a_reason() -> None:
     assert said.endswith(" % (Cpu): the host, not the code, may have changed")
 
 
+def test_against_a_level_the_control_case_is_told_against_its_level(tmp_path: Path) -> None:
+    controlled([1.0] * 12 + [1.3])
+    slower = history(tmp_path / "case", 12, 0.005, 1.3)
+    said = session_notes(newest_against_before(slower, 12, campaigns=20))
+    assert said[0] == "compared with the mean of 12 campaigns"
+    assert said[1].startswith("control case of this host: Disk is ")
+    assert " % slower than in 12 campaigns since 2026-11-01 (± " in said[1]
+    assert said[1].endswith("): the host, not the code, may have changed")
+
+
 def test_a_host_that_did_not_change_is_no_reason() -> None:
     controlled([1.0] * 14 + [1.3], slow="cpu")
     assert not [one for one in notes(24 * 12 + 1, 24 * 13 + 1) if "control case" in one]
@@ -138,8 +154,9 @@ def test_a_host_that_did_not_change_is_no_reason() -> None:
         (24 * 14 - 0.5, 24 * 14 - 0.49, HOST, TURNS),
         (24 * 13 + 1, 24 * 14 + 1, "bench2", None),
         (24 * 13 + 1, 24 * 40, HOST, None),
+        (24 * -3, 24 * 14 + 1, HOST, None),
     ],
-    ids=["in turns", "on two hosts", "long after the last campaign"],
+    ids=["in turns", "on two hosts", "long after the last campaign", "before the first"],
 )
 def test_where_the_control_case_knows_nothing_of_it_nothing_is_said(
     first_h: float, second_h: float, baseline: str, session: object

@@ -81,8 +81,10 @@ def regression_of(row: Row, level: float) -> Regression:
     one = row.difference
     low, high = one.ratio_interval.low, one.ratio_interval.high
     medians = (amount(value, row.unit) for value in (one.candidate_median, one.baseline_median))
-    inside = "" if row.pair.sessions.in_turns or row.campaigns else " inside the sessions"
+    inside = "" if row.pair.sessions.in_turns or row.compares_levels else " inside the sessions"
     compared = f"{one.candidate_n} against {one.baseline_n} runs"
+    if row.compares_levels:
+        compared = "one process each"
     if row.campaigns:
         compared = f"against {row.campaigns} campaigns"
     text = (

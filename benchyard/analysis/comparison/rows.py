@@ -20,13 +20,7 @@ from benchyard.analysis.comparison.sessions import (
 from benchyard.core.fields import Share
 from benchyard.core.model import JsonObject
 from benchyard.results.trust import Suspect
-from benchyard.statistics.comparison import (
-    LEVEL,
-    THRESHOLD,
-    Difference,
-    Judgement,
-    Verdict,
-)
+from benchyard.statistics.comparison import LEVEL, THRESHOLD, Difference, Judgement, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,15 +207,20 @@ class _Judged:
         return self.between is not None and self.between.explains(self.judgement.needed_p)
 
     @property
+    def compares_levels(self) -> bool:
+        """Whether the levels of campaigns or processes were compared, and not runs."""
+        return self.between is not None and self.between.level is not None
+
+    @property
     def campaigns(self) -> int:
-        """How many campaigns the candidate was compared with as one level; 0 if with runs."""
-        found = self.between
-        return found.baseline_sessions if found is not None and found.level is not None else 0
+        """How many campaigns the candidate was compared with as one level; 0 if with one side."""
+        level_of = self.difference.baseline_n if self.compares_levels else 0
+        return level_of if level_of > 1 else 0
 
     @property
     def tested(self) -> bool:
         """Whether there are values on both sides; without them nothing can be tested."""
-        return bool(self.difference.baseline_n and self.difference.candidate_n)
+        return 0 not in (self.difference.baseline_n, self.difference.candidate_n)
 
 
 @dataclass(frozen=True, slots=True)

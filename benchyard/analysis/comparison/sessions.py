@@ -249,27 +249,27 @@ class SessionHistory:
             None in turns, where the test inside the sessions shows no difference that matters, and
             where each side has one value only, such as a count: no session changes it.
         """
-        if all(part.in_turns for part in parts) or not all(values):
+        single = any(part.baseline.one_process or part.candidate.one_process for part in parts)
+        if (all(part.in_turns for part in parts) and not single) or not all(values):
             return None
         shown = inside.p_value <= inside.level and inside.matters
-        if not (shown or self.campaigns) or all(len(set(side)) == 1 for side in values):
+        if not (shown or self.campaigns or single) or all(len(set(side)) == 1 for side in values):
             return None
         relative = min(map(min, values)) > 0
         before, after = (level_of(side, relative=relative) for side in values)
         own = [group for part in parts for group in self._own(part, metric, relative=relative)]
         ask_others = relative and level_variance(own)[1] < OWN_ALONE
         others = self._others(parts, metric) if ask_others else []
-        spreads = session_spreads(own, others, self._prior(parts) if relative else None)
+        prior = PRIOR_SD if self.prior_sd is None and not single else self.prior_sd
+        spreads = session_spreads(own, others, prior if relative else None)
         known = (relative, spreads, sum(map(len, own)), len(others))
         group = own[-1][-self.campaigns :] if self.campaigns and own else []
         if len(group) >= OWN_FROM:
             level = mean(group)
             return BetweenSessions(after - level, *known, 1.0, len(group), level)
-        return BetweenSessions(after - before, *known, inside.p_value) if shown else None
-
-    def _prior(self, parts: Sequence[ComparedSteps]) -> float | None:
-        single = any(part.baseline.one_process or part.candidate.one_process for part in parts)
-        return PRIOR_SD if self.prior_sd is None and not single else self.prior_sd
+        if single and spreads:  # its rounds say nothing of other processes
+            return BetweenSessions(after - before, *known, 1.0, level=before)
+        return BetweenSessions(after - before, *known, inside.p_value) if shown or single else None
 
     def _own(self, part: ComparedSteps, metric: str, *, relative: bool) -> list[list[float]]:
         """Return the levels of the case's earlier campaigns, in groups about one level each."""

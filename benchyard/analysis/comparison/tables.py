@@ -187,7 +187,7 @@ def table(
     sides = {s: Cell(s, label(s), href(s)) for two in comparison.side_pairs for s in two}
     lines = list(_by_group(lines, sides)) if several else lines
     covers = percent(1 - comparison.rule.level, 4)
-    whole = all(row.pair.sessions.in_turns or row.campaigns for row in comparison.rows)
+    whole = all(row.pair.sessions.in_turns or row.compares_levels for row in comparison.rows)
     interval = f"{covers} INTERVAL" if whole else f"{covers} INSIDE SESSIONS"
     medians = ("MEDIAN",) if several else ("BASELINE", "CANDIDATE", "DIFFERENCE")
     who = ("SIDE", "AGAINST") if several else ()

@@ -114,7 +114,8 @@ def _as_sessions_do(row: Row | Overall) -> str:
     apart, most = signed(one.shift, row.unit).lstrip("+-"), amount(margin, row.unit)
     if between.relative:
         apart, most = percent(abs(one.change or 0), 2), percent(margin, 2)
-    return f"differs by {apart}, as sessions on this host do (± {most}, {_known(between)})"
+    who = "sessions on this host do" if between.campaigns or between.cases else "two sessions may"
+    return f"differs by {apart}, as {who} (± {most}, {_known(between)})"
 
 
 def _known(between: BetweenSessions) -> str:
@@ -209,11 +210,12 @@ def session_notes(comparison: Comparison) -> list[str]:
     said += [" and ".join(relations)] if relations and not levels else []
     if any(row.differs_as_sessions_do for row in comparison.rows):
         prior = comparison.rule.session_sd
+        declared = ", or give --session-sd PERCENT" if prior is None else ""
         expected = percent(PRIOR_SD if prior is None else prior, 4)
         said.append(
             f"sessions are expected to vary by {expected} (standard deviation) until campaigns "
             "tell; to see smaller differences, measure both in turns with one benchyard run A B, "
-            "make more campaigns (benchyard run --new), or give --session-sd PERCENT"
+            f"make more campaigns (benchyard run --new){declared}"
         )
     return [*said, *control_notes(comparison.pairs, to_level=bool(levels))]
 

@@ -62,8 +62,14 @@ def test_rounds_of_one_process_do_not_tell_how_far_processes_differ(
     assert "cannot tell" in said
     assert "one process does not tell how far processes differ" in said
     assert "1 regression" in cli("compare", old, new, "--session-sd", "1%", code=3).out
-    same = rounds(tmp_path / "same.json", QUICK * 50)
-    assert "no difference shown" in cli("compare", old, same).out
+    assert "one process does not tell" in cli("compare", old, new, "--in-turns").out
+    found = json.loads(cli("compare", old, new, "--session-sd", "2%", "--json").out)
+    [row] = found["comparisons"]
+    low, high = row["ratio_interval"]
+    assert low < 1, "it is as wide as processes differ, however many rounds there are"
+    assert high > 1.2
+    summed = rounds(tmp_path / "summed.json", QUICK[:1])
+    assert "one process does not tell" in cli("compare", summed, new).out
 
 
 def test_benchmarks_of_a_file_are_in_turns_only_where_the_tool_takes_turns(
@@ -92,7 +98,7 @@ def test_values_of_one_process_of_pyperf_are_one_value(tmp_path: Path, cli: Cli)
         for name, made in (("a.json", runs), ("b.json", runs[::-1]), ("c.json", runs[:1]))
     )
     assert "8/8" in cli("compare", old, new).out
-    assert "8 and 1 runs cannot tell" in cli("compare", old, single).out
+    assert "one process does not tell" in cli("compare", old, single).out
 
 
 def test_steps_with_parameters_are_paired_and_bencher_has_times(tmp_path: Path, cli: Cli) -> None:

@@ -89,10 +89,9 @@ def _control() -> list[Finding]:
     if not places.control().exists():
         return []
     from benchyard.analysis.comparison import control  # noqa: PLC0415 - see above
-    from benchyard.statistics.pairs import OWN_FROM  # noqa: PLC0415 - see above
 
-    said = control.health(known := control.control_campaigns(platform.node()))
-    few, same = len(known) <= OWN_FROM, said == [control.AS_USUAL]
+    said = control.health(control.control_campaigns(platform.node()))
+    few, same = "".join(said).startswith(control.FEW), said == [control.AS_USUAL]
     status = Status.UNKNOWN if few else Status.OK if same else Status.WARN
     more = "benchyard doctor --control executes it once more"
     advice = more if few else "" if same else "look what changed: benchyard serve, Testbeds"

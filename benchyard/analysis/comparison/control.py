@@ -30,7 +30,8 @@ from benchyard.statistics.pairs import OWN_FROM, session_spreads
 
 #: So many campaigns are read, the newest; and so long before a run one may be and tell of it.
 _MOST, _NEAR = 50, timedelta(days=1)
-AS_USUAL = "as usual"
+#: What is told of a host that is as before, and how it begins if too little is known of it.
+AS_USUAL, FEW = "as usual", f"{OWN_FROM} campaigns make a level"
 
 
 def control_results(host: str) -> Path:
@@ -56,19 +57,21 @@ def health(campaigns: Sequence[SampledCampaign]) -> list[str]:
         campaigns: Oldest first.
 
     Returns:
-        A clause for each such step, else ``AS_USUAL``; that there are too few campaigns; or
-        nothing if there is none.
+        A clause for each such step and one for those that a busy host kept from counting, else
+        ``AS_USUAL``; one that begins with ``FEW``; or nothing without a campaign.
     """
-    before = len(campaigns) - 1
+    if not campaigns:
+        return []
+    newest, steps = campaigns[-1].began, _steps(campaigns[-1:])
+    known = {name: _levels(campaigns, step) for step, name in steps.items()}
+    before = min(sum(one.began < newest for one in levels) for levels in known.values())
     if before < OWN_FROM:
-        few = f"{OWN_FROM} campaigns make a level: {before} so far before the newest"
-        return [few] * bool(campaigns)
-    steps = _steps(campaigns)
-    said = [
-        f"{name} is {text}"
-        for step, name in steps.items()
-        for text in _standing(_levels(campaigns, step), len(steps))
-    ]
+        return [f"{FEW}: {before} so far before the newest"]
+    busy = [name for name, levels in known.items() if levels[-1].began < newest]
+    judged = [(name, levels) for name, levels in known.items() if name not in busy]
+    said = [f"{name} is {text}" for name, one in judged for text in _standing(one, len(steps))]
+    if busy:
+        said.append(f"{', '.join(busy)}: not judged, the host was busy in the newest campaign")
     return list(map(printable, said)) or [AS_USUAL]
 
 
@@ -83,8 +86,6 @@ def _steps(campaigns: Sequence[SampledCampaign]) -> dict[str, str]:
 def _standing(levels: Sequence[Level], steps: int) -> Iterator[str]:
     """Yield how the newest level is beside the present one, or else that beside the last."""
     values = [one.value for one in levels]
-    if len(values) <= OWN_FROM:
-        return
     base = _split(values[:-1])[-1]
     shift, margin = values[-1] - mean(base), _margin([base], steps, len(base))
     moved = changes(np.array(values))[-1:]
@@ -132,11 +133,8 @@ def control_notes(pairs: Iterable[CasePair], *, to_level: bool) -> list[str]:
                 asked[host, places[0], places[1]] = None
     say = _level_changed if to_level else _changed
     said = (say(read(host), *places) for host, *places in asked)
-    return [
-        printable(f"{text}: the host, not the code, may have changed")
-        for text in dict.fromkeys(said)
-        if text
-    ]
+    texts = filter(None, dict.fromkeys(said))
+    return [printable(f"{one}: the host, not the code, may have changed") for one in texts]
 
 
 def _before(campaigns: Sequence[SampledCampaign], side: RunSet) -> list[int]:
@@ -147,9 +145,9 @@ def _before(campaigns: Sequence[SampledCampaign], side: RunSet) -> list[int]:
 
 
 def _level_changed(campaigns: Sequence[SampledCampaign], _: int, after: int) -> str:
-    known = campaigns[: after + 1]
-    told = health(known) if len(known) > OWN_FROM else [AS_USUAL]
-    return "" if told == [AS_USUAL] else f"control case of this host: {'; '.join(told)}"
+    told = health(campaigns[: after + 1])
+    silent = told == [AS_USUAL] or told[0].startswith(FEW)
+    return "" if silent else f"control case of this host: {'; '.join(told)}"
 
 
 def _changed(campaigns: Sequence[SampledCampaign], before: int, after: int) -> str:

@@ -102,12 +102,22 @@ def test_damaged_campaigns_other_hosts_and_other_work_are_left_out() -> None:
     assert len(control_campaigns(HOST)) == 8
 
 
-def test_a_step_that_too_few_campaigns_know_is_not_judged() -> None:
-    results = controlled([1.0] * 7 + [1.5])
-    for folder in (results / "earlier").iterdir():
-        for file in folder.glob("run_*/run.json"):
-            file.write_text(file.read_text().replace('"disk"', '"disc"'))
-    assert told() == [AS_USUAL]
+@pytest.mark.parametrize(
+    ("disturbed", "said"),
+    [
+        ([11], ["Cpu, Memory, Disk: not judged, the host was busy in the newest campaign"]),
+        (range(7), ["5 campaigns make a level: 4 so far before the newest"]),
+        ([0, 1], [AS_USUAL]),
+    ],
+    ids=["the newest", "most before", "a few before"],
+)
+def test_campaigns_on_a_busy_host_do_not_count(disturbed: Sequence[int], said: list[str]) -> None:
+    results = controlled([1.0] * 12)
+    folders = [*sorted((results / "earlier").iterdir()), results]
+    for number in disturbed:
+        for file in folders[number].glob("run_*/run.json"):
+            file.write_text(file.read_text().replace('"suspect": []', '"suspect": ["steal"]'))
+    assert told() == said
 
 
 # -- between two sessions

@@ -48,5 +48,5 @@ def control_request(suite: str | None = None, *, wait: bool = True) -> Request:
 
 def is_controlled(suite: str) -> bool:
     """Tell whether the control case of this host was executed for a suite."""
-    done = read_campaign(control_results(platform.node())).runs_of({"id": suite})
-    return len(done) >= FEWEST
+    campaign = read_campaign(control_results(platform.node()))
+    return len(campaign.runs_of({"id": suite})) >= FEWEST

@@ -90,12 +90,11 @@ def _standing(levels: Sequence[Level], steps: int) -> Iterator[str]:
     shift, margin = values[-1] - mean(base), _margin([base], steps, len(base))
     moved = changes(np.array(values))[-1:]
     if abs(shift) > margin:
-        since, most = levels[-1 - len(base)].began, percent(math.expm1(margin))
-        many = plural(len(base), "campaign")
+        many, since = plural(len(base), "campaign"), levels[-1 - len(base)].began
+        most = percent(math.expm1(margin))
         yield f"{_slower(shift)} than in {many} since {since:%Y-%m-%d} (± {most})"
     elif moved:
-        since = levels[moved[0].place].began
-        many = plural(len(levels) - moved[0].place, "campaign")
+        many, since = plural(len(levels) - moved[0].place, "campaign"), levels[moved[0].place].began
         yield f"{_slower(moved[0].size)} since {since:%Y-%m-%d} ({many})"
 
 

@@ -131,7 +131,7 @@ def _show_entries(test: str, found: list[Series], window: Window) -> None:
 def _show_timings(series: Series, *, newest_first: bool) -> None:
     name = styled(printable(series.test), bold=True)
     say(name, f"  {printable(series.entry)}{on([series])}")
-    if series.timings:
+    if series.points:
         print_table(timings_table(series, newest_first=newest_first))
         say()
     for text in summary(series, unicode=has_unicode()):
@@ -145,7 +145,7 @@ def _tell_of_cut(found: list[Series], window: Window) -> None:
 
 
 def _draw(found: list[Series], test: str, file: Path) -> None:
-    shown = [series for series in found if series.timings]
+    shown = [series for series in found if series.points]
     if not shown:
         raise InputError(f"{file}: nothing to draw, there are no timings in this time")
     drawn = draw(shown, test, file)

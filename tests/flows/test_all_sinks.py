@@ -59,7 +59,7 @@ def entries(sink: str) -> list[tuple[str, str, float]]:
     reader = open_reader(sink)
     try:
         return [
-            (test, entry, timing.wall_time)
+            (test, entry, timing.value)
             for test in reader.tests()
             for entry in reader.entries(test)
             for timing in reader.timings(test, entry)

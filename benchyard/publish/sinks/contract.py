@@ -109,21 +109,26 @@ class NotesArchiving(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Timing:
-    """One published timing.
+class Point:
+    """One value of a history: a published timing, or the median of a campaign.
 
     Args:
-        started_at: Start of the test, UTC.
-        wall_time: Seconds, as the document said; the median of several results of one name.
+        began: Start of the test, UTC.
+        value: Of a document the wall time in seconds; the median of several results of one name.
         subject: What was measured, as in ``benchyard.results.subject``; incomplete if the document
             does not say all of it.
         suspect: Why the number cannot be trusted; empty if it can.
+        runs: How many runs it is of.
+        low: End of its interval, as ``high``; None if it has none.
     """
 
-    started_at: datetime
-    wall_time: float
+    began: datetime
+    value: float
     subject: Subject = field(default_factory=dict[str, Json])
     suspect: str = ""
+    runs: int = 1
+    low: float | None = None
+    high: float | None = None
 
     @property
     def host(self) -> str:
@@ -140,8 +145,8 @@ class Timing:
 
 
 def timings_of_documents(
-    read: Callable[[int | None], Iterable[tuple[Hashable, Timing]]], limit: int | None
-) -> Iterator[Timing]:
+    read: Callable[[int | None], Iterable[tuple[Hashable, Point]]], limit: int | None
+) -> Iterator[Point]:
     """Yield one timing for each document; of several results of one name their median.
 
     Args:
@@ -157,16 +162,16 @@ def timings_of_documents(
     return islice(_medians(found), limit)
 
 
-def _medians(found: Iterable[tuple[Hashable, Timing]]) -> Iterator[Timing]:
-    for _, same in groupby(found, key=lambda one: one[1].started_at):
-        documents: dict[Hashable, list[Timing]] = {}
+def _medians(found: Iterable[tuple[Hashable, Point]]) -> Iterator[Point]:
+    for _, same in groupby(found, key=lambda one: one[1].began):
+        documents: dict[Hashable, list[Point]] = {}
         for document, timing in same:
             documents.setdefault(document, []).append(timing)
         for results in documents.values():
             counted = [one for one in results if not one.suspect] or results
-            finite = [one.wall_time for one in counted if math.isfinite(one.wall_time)]
+            finite = [one.value for one in counted if math.isfinite(one.value)]
             single = len(counted) == 1 or not finite
-            yield counted[0] if single else replace(counted[0], wall_time=median(finite))
+            yield counted[0] if single else replace(counted[0], value=median(finite))
 
 
 class TimingWindow(TypedDict, total=False):
@@ -200,7 +205,7 @@ class Reader(Protocol):
         """Yield when a test was started, newest first."""
         ...
 
-    def timings(self, test: str, entry: str, **window: Unpack[TimingWindow]) -> Iterator[Timing]:
+    def timings(self, test: str, entry: str, **window: Unpack[TimingWindow]) -> Iterator[Point]:
         """Yield the timings of one entry, newest first; see ``timings_of_documents``."""
         ...
 

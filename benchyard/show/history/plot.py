@@ -10,7 +10,7 @@ from pathlib import Path
 
 from benchyard.analysis.comparison.wording import change
 from benchyard.core.quantity import amount, duration, plural, shorten, tick
-from benchyard.publish.sinks.contract import Timing
+from benchyard.publish.sinks.contract import Point
 from benchyard.show.axes import GRID, INK, LETTER, Axis, Frame, SeriesLook, short
 from benchyard.show.drawing import Dots, Drawing, Line, Shape, Text
 from benchyard.show.history.report import around, host_names, several_hosts, short_name
@@ -209,7 +209,7 @@ def _series_panel(series: Series, *, several: bool) -> Panel:
         text,
         "s",
         [*_shapes(series)],
-        [(one.timing.started_at.timestamp(), one.text) for one in series.changes],
+        [(one.timing.began.timestamp(), one.text) for one in series.changes],
         None if series.median is None else around(series.finite, series.median),
         _LAST,
     )
@@ -218,7 +218,7 @@ def _series_panel(series: Series, *, several: bool) -> Panel:
 def _shapes(series: Series) -> Iterator[Line | Dots]:
     points = _timing_points(series.trusted)
     if series.median is not None:
-        ends = (series.timings[at].started_at.timestamp() for at in (0, -1))
+        ends = (series.points[at].began.timestamp() for at in (0, -1))
         yield Line([(at, series.median) for at in ends], FAINT, 1, dashes=(4, 3))
     if points:
         yield Line(points, _LINE, 1)
@@ -228,8 +228,8 @@ def _shapes(series: Series) -> Iterator[Line | Dots]:
         yield Dots(_timing_points(series.suspect), 0, FAINT, hollow=True)
 
 
-def _timing_points(timings: Sequence[Timing]) -> list[tuple[float, float]]:
-    return [(one.started_at.timestamp(), one.wall_time) for one in timings]
+def _timing_points(timings: Sequence[Point]) -> list[tuple[float, float]]:
+    return [(one.began.timestamp(), one.value) for one in timings]
 
 
 # -- steps of a case
@@ -264,33 +264,46 @@ def _hosts_legend(hosts: Sequence[str], across: int) -> Iterator[Shape]:
 
 
 def _step_panel(step: StepHistory, hosts: Sequence[str]) -> Panel:
-    median = step.groups[-1].median
-    last = "" if median is None else amount(median, step.unit)
+    last = amount(step.groups[-1].value, step.unit)
     shapes: list[Line | Dots] = []
     for place, host in enumerate(hosts):
-        own = [group for group in step.groups if group.host == host]
-        shapes += _host(own, SeriesLook(place).colour)
+        shapes += _host(step.series("", host), SeriesLook(place).colour)
     changes = [(one.began.timestamp(), one.change) for one in step.groups if one.change]
     return Panel(step.name, last, step.unit or "", shapes, changes)
 
 
-def _host(groups: Sequence[Group], colour: str) -> Iterator[Line | Dots]:
+def _host(series: Series, colour: str) -> Iterator[Line | Dots]:
+    groups = [one for one in series.points if isinstance(one, Group)]
     values = [one for group in groups for one in group.values]
     if dots := thinned([one for one in values if not one.suspect]):
         yield Dots(_value_points(dots), 0, colour, 1.7, 0.45)
     if rings := thinned([one for one in values if one.suspect]):
         yield Dots(_value_points(rings), 0, FAINT, 2.4, hollow=True)
-    medians = [(_middle(one), one.median, one.interval) for one in groups if one.median is not None]
-    if medians:
-        yield Line([(at, median) for at, median, _ in medians], colour, 1.2)
-    for at, median, interval in medians:
-        if interval.low is not None and interval.high is not None:
-            yield Line([(at, interval.low), (at, interval.high)], colour, 1.5)
-        yield Dots([(at, median)], 0, colour, hollow=interval.low is None)
+    yield from _campaigns(series, colour)
 
 
-def _middle(group: Group) -> float:
-    return (group.values[0].began.timestamp() + group.values[-1].began.timestamp()) / 2
+def _campaigns(series: Series, colour: str) -> Iterator[Line | Dots]:
+    """Draw medians with their intervals, and the levels that they are about."""
+    for one in series.points:
+        if one.low is not None and one.high is not None:
+            at = _middle(one)
+            yield Line([(at, one.low), (at, one.high)], FAINT if one.suspect else colour, 1)
+    for suspect in (False, True):
+        some = [(_middle(o), o.value) for o in series.points if bool(o.suspect) is suspect]
+        if some:
+            yield Dots(some, 0, FAINT if suspect else colour, hollow=suspect)
+    steps = list(series.levels.steps())
+    ends = [*(began for began, _, _ in steps[1:]), *(last for _, last, _ in steps[-1:])]
+    stairs = [
+        (at.timestamp(), v) for (b, _, v), e in zip(steps, ends, strict=True) for at in (b, e)
+    ]
+    if stairs:
+        yield Line(stairs, _LAST, 1.6)
+
+
+def _middle(point: Point) -> float:
+    last = point.values[-1].began if isinstance(point, Group) else point.began
+    return (point.began.timestamp() + last.timestamp()) / 2
 
 
 def _value_points(values: Sequence[Value]) -> list[tuple[float, float]]:

@@ -35,7 +35,7 @@ from benchyard.core.model import Json, JsonObject
 from benchyard.core.quantity import duration, plural, shorten
 from benchyard.core.table import Table, text_table
 from benchyard.core.wording import printable
-from benchyard.publish.sinks.contract import Timing
+from benchyard.publish.sinks.contract import Point
 from benchyard.results.subject import commit_of
 from benchyard.show.axes import Axis
 from benchyard.show.history.series import Change, Series, TestSummary, Window, ratio
@@ -79,7 +79,7 @@ def entries_table(found: Sequence[Series], *, unicode: bool = True) -> Table:
         (
             short_name(series.entry),
             host_names(series),
-            f"{len(series.timings):,}",
+            f"{len(series.points):,}",
             str(len(series.suspect) or ""),
             duration(series.last),
             duration(series.median_before),
@@ -96,14 +96,14 @@ def entries_table(found: Sequence[Series], *, unicode: bool = True) -> Table:
 
 def timings_table(series: Series, *, newest_first: bool) -> Table:
     """Return the table of an entry's timings; columns that say nothing are left out."""
-    timings = series.timings[::-1] if newest_first else series.timings
+    timings = series.points[::-1] if newest_first else series.points
     changed = {id(one.timing): f"changed: {printable(one.text)}" for one in series.changes}
     rows = [
         (
             started,
             printable(one.host) or _UNKNOWN,
-            duration(one.wall_time),
-            change(ratio(one.wall_time, series.median)),
+            duration(one.value),
+            change(ratio(one.value, series.median)),
             "; ".join(filter(None, (changed.get(id(one)), _suspicion(one)))),
         )
         for one, started in zip(timings, _moments(timings), strict=True)
@@ -114,17 +114,17 @@ def timings_table(series: Series, *, newest_first: bool) -> Table:
     return text_table(("STARTED", "HOST", *figures, "NOTE"), rows, figures).without(unsaid)
 
 
-def _moments(timings: Sequence[Timing]) -> list[str]:
+def _moments(timings: Sequence[Point]) -> list[str]:
     """Write starts to the second, unless two of them would look the same."""
-    short = [_second(one.started_at) for one in timings]
-    return short if len(set(short)) == len(short) else [iso_utc(one.started_at) for one in timings]
+    short = [_second(one.began) for one in timings]
+    return short if len(set(short)) == len(short) else [iso_utc(one.began) for one in timings]
 
 
 def _second(moment: datetime) -> str:
     return iso_utc(moment.replace(microsecond=0))
 
 
-def _suspicion(timing: Timing) -> str:
+def _suspicion(timing: Point) -> str:
     return f"suspect: {printable(timing.suspect)}" if timing.suspect else ""
 
 
@@ -140,7 +140,7 @@ def several_hosts(found: Sequence[Series]) -> bool:
 
 def on(found: Sequence[Series]) -> str:
     """Return ``  on HOST`` for a heading if all series are of one known host."""
-    hosts = {host_names(series) for series in found if series.timings}
+    hosts = {host_names(series) for series in found if series.points}
     host = hosts.pop() if len(hosts) == 1 else _UNKNOWN
     return "" if host == _UNKNOWN else f"  on {host}"
 
@@ -151,7 +151,7 @@ def changes(found: Sequence[Series]) -> list[str]:
     lines: dict[str, datetime] = {}
     for one in (one for series in found for one in series.changes):
         where = f" on {printable(one.timing.host)}" if several else ""
-        at = one.timing.started_at
+        at = one.timing.began
         lines[f"  {_second(at)}{where}: {printable(one.text)}"] = at
     ordered = sorted(lines, key=lambda text: lines[text])
     if not ordered:
@@ -167,10 +167,10 @@ def summary(series: Series, *, unicode: bool = True) -> list[str]:
     Args:
         unicode: Whether the sparkline may be of blocks.
     """
-    if not series.timings:
+    if not series.points:
         return ["no timings in this time"]
     suspect = f" ({len(series.suspect)} suspect, not counted)" if series.suspect else ""
-    parts = [plural(len(series.timings), "timing") + suspect]
+    parts = [plural(len(series.points), "timing") + suspect]
     if series.finite:
         least, most = min(series.finite), max(series.finite)
         parts.append(f"median {duration(series.median)} ({duration(least)} … {duration(most)})")
@@ -183,7 +183,7 @@ def summary(series: Series, *, unicode: bool = True) -> list[str]:
 
 def _line(series: Series, width: int, *, unicode: bool) -> str:
     """Return a sparkline of a series; what is suspect is a gap."""
-    values = [math.nan if one.suspect else one.wall_time for one in series.timings]
+    values = [math.nan if one.suspect else one.value for one in series.points]
     return sparkline(values, width, BLOCKS if unicode else ASCII)
 
 
@@ -269,11 +269,11 @@ def _test(summary: TestSummary) -> JsonObject:
 
 
 def _entry(series: Series, *, newest_first: bool) -> JsonObject:
-    timings = series.timings[::-1] if newest_first else series.timings
+    timings = series.points[::-1] if newest_first else series.points
     return {
         "entry": series.entry,
         "hosts": [host or None for host in series.hosts],
-        "n": len(series.timings),
+        "n": len(series.points),
         "n_suspect": len(series.suspect),
         "last": _number(series.last),
         "median": _number(series.median),
@@ -286,18 +286,18 @@ def _entry(series: Series, *, newest_first: bool) -> JsonObject:
 
 def _change(change: Change) -> JsonObject:
     return {
-        "start": iso_utc(change.timing.started_at),
+        "start": iso_utc(change.timing.began),
         "host": change.timing.host or None,
         "text": change.text,
         "differences": [asdict(one) for one in change.differences],
     }
 
 
-def _timings(timings: Sequence[Timing]) -> list[Json]:
+def _timings(timings: Sequence[Point]) -> list[Json]:
     return [
         {
-            "start": iso_utc(one.started_at),
-            "wall_time_s": _number(one.wall_time),
+            "start": iso_utc(one.began),
+            "wall_time_s": _number(one.value),
             "host": one.host or None,
             "subject": one.subject.get("digest"),
             "commit": commit_of(one.subject),

@@ -6,10 +6,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
 
+from benchyard.analysis.comparison.levels import Level
+from benchyard.analysis.comparison.moves import LevelHistory
+from benchyard.analysis.comparison.samples import DURATION
 from benchyard.core.errors import InputError
 from benchyard.core.model import Json
 from benchyard.core.wording import hint, printable, quote
-from benchyard.publish.sinks.contract import Reader, Timing
+from benchyard.publish.sinks.contract import Point, Reader
 from benchyard.results.subject import Subject, SubjectChange, differences, in_words
 from benchyard.statistics import median
 
@@ -23,7 +26,7 @@ class Change:
         differences: From the timing before it on its host.
     """
 
-    timing: Timing
+    timing: Point
     differences: tuple[SubjectChange, ...]
 
     @property
@@ -57,58 +60,75 @@ def _between(before: Subject, after: Subject) -> tuple[SubjectChange, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """The timings of one entry of a test.
+    """The points of one entry of a test, or of one step of a case.
 
     Args:
-        timings: Oldest first.
-        whole: Whether these are all that the sink had in the window.
+        points: Oldest first.
+        whole: Whether these are all that there are in the window.
+        metric: What the values are of.
+        unit: Of the values; None if it is not known.
+        of_campaigns: Whether each point is a campaign; else it is a run.
     """
 
     test: str
     entry: str
-    timings: tuple[Timing, ...]
+    points: tuple[Point, ...]
     whole: bool = True
+    metric: str = DURATION
+    unit: str | None = "s"
+    of_campaigns: bool = False
+
+    @property
+    def levels(self) -> LevelHistory:
+        """The levels of its campaigns; none if it is of several hosts, or of single runs."""
+        known = [one for one in self.trusted if math.isfinite(one.value)]
+        if not self.of_campaigns or len(self.hosts) != 1:
+            known = []
+        relative = all(one.value > 0 for one in known)
+        values = [math.log(one.value) if relative else one.value for one in known]
+        levels = [Level(one.began, one.subject, v) for one, v in zip(known, values, strict=True)]
+        return LevelHistory(levels, relative, self.unit)
 
     @property
     def hosts(self) -> tuple[str, ...]:
         """Names of the hosts, sorted; an empty one is not known."""
-        return tuple(sorted({one.host for one in self.timings}))
+        return tuple(sorted({one.host for one in self.points}))
 
     @property
     def changes(self) -> tuple[Change, ...]:
         """Where the subject changed."""
-        found = changes_in(one.subject for one in self.timings)
-        return tuple(Change(*both) for both in zip(self.timings, found, strict=True) if both[1])
+        found = changes_in(one.subject for one in self.points)
+        return tuple(Change(*both) for both in zip(self.points, found, strict=True) if both[1])
 
     @property
-    def suspect(self) -> tuple[Timing, ...]:
-        """Suspect timings; they count in no figure."""
-        return tuple(one for one in self.timings if one.suspect)
+    def suspect(self) -> tuple[Point, ...]:
+        """Suspect points; they count in no figure."""
+        return tuple(one for one in self.points if one.suspect)
 
     @property
-    def trusted(self) -> tuple[Timing, ...]:
-        """All timings but the suspect ones."""
-        return tuple(one for one in self.timings if not one.suspect)
+    def trusted(self) -> tuple[Point, ...]:
+        """All points but the suspect ones."""
+        return tuple(one for one in self.points if not one.suspect)
 
     @property
     def finite(self) -> tuple[float, ...]:
-        """Finite wall times of trusted timings, in seconds; no others count in figures."""
-        return tuple(one.wall_time for one in self.trusted if math.isfinite(one.wall_time))
+        """Finite values of trusted points; no others count in figures."""
+        return tuple(one.value for one in self.trusted if math.isfinite(one.value))
 
     @property
     def last(self) -> float | None:
-        """The newest trusted wall time, in seconds; NaN if it was not known."""
-        return self.trusted[-1].wall_time if self.trusted else None
+        """The newest trusted value; NaN if it was not known."""
+        return self.trusted[-1].value if self.trusted else None
 
     @property
     def median(self) -> float | None:
-        """Median of the finite wall times, in seconds."""
+        """Median of the finite values."""
         return median(self.finite) if self.finite else None
 
     @property
     def median_before(self) -> float | None:
-        """Median without the newest timing, in seconds: what the newest is compared with."""
-        before = [one.wall_time for one in self.trusted[:-1] if math.isfinite(one.wall_time)]
+        """Median without the newest point: what that is compared with."""
+        before = [one.value for one in self.trusted[:-1] if math.isfinite(one.value)]
         return median(before) if before else None
 
     @property
@@ -201,7 +221,7 @@ def read_series(reader: Reader, test: str, entry: str | None, window: Window) ->
 def _series(reader: Reader, test: str, entry: str, window: Window) -> Iterator[Series]:
     """Yield the series of each host, by name; at most one if they are pooled."""
     newest = list(_newest(reader, test, entry, window))
-    of: dict[str, list[Timing]] = {}
+    of: dict[str, list[Point]] = {}
     for timing in reversed(newest):
         of.setdefault("" if window.pooled else timing.host, []).append(timing)
     whole = window.limit is None or len(newest) < window.limit
@@ -209,7 +229,7 @@ def _series(reader: Reader, test: str, entry: str, window: Window) -> Iterator[S
         yield Series(test, entry, tuple(of[host]), whole)
 
 
-def _newest(reader: Reader, test: str, entry: str, window: Window) -> Iterator[Timing]:
+def _newest(reader: Reader, test: str, entry: str, window: Window) -> Iterator[Point]:
     """Yield the timings of a window, newest first; the limit is that of the host that is wanted."""
     limit = window.limit if window.host is None else None
     found = reader.timings(test, entry, since=window.since, limit=limit)

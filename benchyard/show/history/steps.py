@@ -1,14 +1,18 @@
 """A metric of a case's steps through time, from the records: campaign by campaign, host by host."""
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from benchyard.analysis.comparison.samples import DURATION
+from benchyard.core.quantity import plural
+from benchyard.publish.sinks.contract import Point
 from benchyard.results.campaigns import Campaign
 from benchyard.results.record import RunRecord, StepRecord
-from benchyard.results.subject import Subject, commit_of, in_words, subject_of
+from benchyard.results.subject import commit_of, in_words, subject_of
 from benchyard.results.summary_metrics import (
     counting,
     declared_kinds,
@@ -19,9 +23,9 @@ from benchyard.results.summary_metrics import (
     sampled_numbers,
     unit_and_direction,
 )
-from benchyard.show.history.series import changes_in
+from benchyard.results.trust import Suspect
+from benchyard.show.history.series import Series, changes_in
 from benchyard.statistics import describe
-from benchyard.statistics.intervals import Interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,45 +44,24 @@ class Value:
     run: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
-    """The runs of one subject in one campaign.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group(Point):
+    """The runs of one subject in one campaign; its value is the median of those that count.
 
     Args:
         folder: Of the campaign.
-        subject: What was measured.
         change: In what it differs from the group before it on its host, in words; may be empty.
         values: Oldest first.
-        median: Of those that are not suspect; None without any.
-        interval: Of the median.
     """
 
     folder: Path
-    subject: Subject
     change: str
     values: tuple[Value, ...]
-    median: float | None
-    interval: Interval
-
-    @property
-    def host(self) -> str:
-        """Name of the host; empty if it is not known."""
-        return str(self.subject.get("host") or "")
 
     @property
     def commit(self) -> str | None:
         """Commits of what was measured, in short."""
         return commit_of(self.subject)
-
-    @property
-    def counted(self) -> int:
-        """How many runs the median is made of."""
-        return sum(not one.suspect for one in self.values)
-
-    @property
-    def began(self) -> datetime:
-        """When its first run began."""
-        return self.values[0].began
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,12 +85,23 @@ class StepHistory:
         """Names of the hosts, sorted."""
         return sorted({group.host for group in self.groups})
 
+    def series(self, test: str, host: str | None = None) -> Series:
+        """Return its groups as points of one series; those of one host, or of all."""
+        points = tuple(one for one in self.groups if host in (None, one.host))
+        return Series(
+            *(test, self.name, points), metric=self.metric, unit=self.unit, of_campaigns=True
+        )
 
-def histories(campaigns: Sequence[Campaign], metric: str = DURATION) -> list[StepHistory]:
+
+def histories(
+    campaigns: Sequence[Campaign], metric: str = DURATION, suspect: Suspect = Suspect.AUTO
+) -> list[StepHistory]:
     """Return the history of each measured step, in the order of the newest run's steps.
 
     Args:
         campaigns: Their records need the metric, and no other.
+        suspect: Which suspect runs count: none, all, or (auto) none, and no campaign of which they
+            are more than half.
     """
     groups = sorted(_groups(campaigns), key=lambda found: found[1][0].began)
     changes = changes_in(subject_of(records[0]) for _, records in groups)
@@ -115,7 +109,8 @@ def histories(campaigns: Sequence[Campaign], metric: str = DURATION) -> list[Ste
     newest: dict[str, StepRecord] = {}
     for (folder, records), change in zip(groups, changes, strict=True):
         for step_id, made in _values(records, metric, newest).items():
-            found.setdefault(step_id, []).append(_group(folder, records[0], in_words(change), made))
+            group = _group(made, suspect, records[0], folder=folder, change=in_words(change))
+            found.setdefault(step_id, []).append(group)
     order = {step_id: newest[step_id].index for step_id in found}
     return [
         StepHistory(
@@ -170,10 +165,22 @@ def value_of(step: StepRecord, metric: str) -> float | None:
     )
 
 
-def _group(folder: Path, record: RunRecord, change: str, values: Sequence[Value]) -> Group:
-    told = describe([one.value for one in values if not one.suspect])
-    made = tuple(values)
-    return Group(folder, subject_of(record), change, made, told.median, told.median_interval)
+def _group(values: Sequence[Value], rule: Suspect, record: RunRecord, **known: Any) -> Group:
+    trusted = [one for one in values if not one.suspect or rule is Suspect.INCLUDE]
+    doubted = len(values) - len(trusted)
+    counts = bool(trusted) and (rule is not Suspect.AUTO or doubted <= len(trusted))
+    told = describe([one.value for one in (trusted if counts else values)])
+    return Group(
+        values[0].began,
+        math.nan if told.median is None else told.median,
+        subject_of(record),
+        "" if counts else f"{doubted} of {plural(len(values), 'run')} suspect",
+        len(trusted),
+        told.median_interval.low,
+        told.median_interval.high,
+        values=tuple(values),
+        **known,
+    )
 
 
 def _unit(step: StepRecord, metric: str) -> str | None:

@@ -169,11 +169,11 @@ _HISTORY: Sequence[Field] = (
     ("step", "Step", TEXT, lambda one: Cell(one[0].id, one[0].name)),
     ("began", "Began (UTC)", MOMENT, lambda one: iso_utc(one[1].began)),
     ("host", "Testbed", TEXT, lambda one: one[1].host),
-    ("runs", "Runs", NUMBER, lambda one: one[1].counted),
-    ("suspect", "Suspect", NUMBER, lambda one: _doubtful(len(one[1].values) - one[1].counted)),
-    ("median", "Median", NUMBER, lambda one: _amount(one[1].median, one[0])),
-    ("low", "Low (95 %)", NUMBER, lambda one: _amount(one[1].interval.low, one[0])),
-    ("high", "High (95 %)", NUMBER, lambda one: _amount(one[1].interval.high, one[0])),
+    ("runs", "Runs", NUMBER, lambda one: one[1].runs),
+    ("suspect", "Suspect", NUMBER, lambda one: _doubtful(len(one[1].values) - one[1].runs)),
+    ("median", "Median", NUMBER, lambda one: _amount(one[1].value, one[0])),
+    ("low", "Low (95 %)", NUMBER, lambda one: _amount(one[1].low, one[0])),
+    ("high", "High (95 %)", NUMBER, lambda one: _amount(one[1].high, one[0])),
     ("change", "Against before", NUMBER, lambda one: Cell(one[2], change(one[2]))),
     ("commit", "Commit", TEXT, lambda one: one[1].commit),
     ("changed", "What changed", LONG, lambda one: one[1].change or None),
@@ -202,12 +202,12 @@ def _groups(
 ) -> Iterator[tuple[Any, ...]]:
     before: dict[str, float] = {}
     for group in step.groups:
-        usual, median = before.get(group.host), group.median
-        ratio = median / usual if usual and median is not None else None
-        if median is not None:
-            before[group.host] = median
+        usual = before.get(group.host)
+        change = group.value / usual if usual and not group.suspect else None
+        if not group.suspect:
+            before[group.host] = group.value
         campaign = "" if group.folder == shown.entry.results else group.folder.name
-        yield step, group, ratio, Cell(campaign, campaign or "newest", pages.get(campaign))
+        yield step, group, change, Cell(campaign, campaign or "newest", pages.get(campaign))
 
 
 # -- runs, points, failures

@@ -11,7 +11,7 @@ from benchyard.core.model import Json
 from benchyard.publish.sinks.azure.client import explaining, refuse_silent, service
 from benchyard.publish.sinks.azure.credentials import Access
 from benchyard.publish.sinks.azure.rows import TESTRESULTS, UNKNOWN, event_of, seconds
-from benchyard.publish.sinks.contract import Timing, TimingWindow, timings_of_documents
+from benchyard.publish.sinks.contract import Point, TimingWindow, timings_of_documents
 from benchyard.publish.sinks.sending import READING, retried
 from benchyard.publish.testresults.document import subject_of_text
 from benchyard.results.events import MEASURED, SOURCE, Event
@@ -20,7 +20,7 @@ from benchyard.results.subject import Subject
 logger = logging.getLogger(__name__)
 
 #: Name of an entry, its document and its timing.
-_Result: TypeAlias = tuple[str, str, Timing]
+_Result: TypeAlias = tuple[str, str, Point]
 
 _STARTS = (f"{SOURCE}:run-start", f"{TESTRESULTS}:test-start")
 _TIMINGS = (f"{SOURCE}:attempt-end", f"{TESTRESULTS}:entry")
@@ -132,11 +132,11 @@ class AzureTablesReader:
         starts = [e.at for e in found if f"{e.source}:{e.name}" in _STARTS and _test(e) == test]
         yield from islice(reversed(starts), window.get("limit"))
 
-    def timings(self, test: str, entry: str, **window: Unpack[TimingWindow]) -> Iterator[Timing]:
+    def timings(self, test: str, entry: str, **window: Unpack[TimingWindow]) -> Iterator[Point]:
         """Yield the timings of one entry of a test."""
         told = (one for one in _told(test, self._events(window.get("since"))) if one[0] == entry)
         results = [(document, timing) for _, document, timing in told]
-        results.sort(key=lambda one: one[1].started_at)
+        results.sort(key=lambda one: one[1].began)
         return timings_of_documents(
             lambda limit: islice(reversed(results), limit), window.get("limit")
         )
@@ -175,7 +175,7 @@ def _timed(key: str, event: Event, began: Event) -> Iterator[_Result]:
     wall, suspect = event.message.get("wall"), event.message.get("suspect")
     if isinstance(wall, int | float) and not isinstance(wall, bool):
         reason = suspect if isinstance(suspect, str) else ""
-        timing = Timing(began.at, float(wall), _subject(began), reason)
+        timing = Point(began.at, float(wall), _subject(began), reason)
         # Only documents have several results of one name; a step of a run is told once.
         document = event.message.get("document", id(event))
         yield str(event.message.get(key)), str(document), timing

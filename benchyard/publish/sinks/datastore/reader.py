@@ -8,7 +8,7 @@ from typing import Any, Unpack, cast
 
 from benchyard.core.errors import DocumentRejectedError
 from benchyard.core.model import JsonObject
-from benchyard.publish.sinks.contract import Timing, TimingWindow, timings_of_documents
+from benchyard.publish.sinks.contract import Point, TimingWindow, timings_of_documents
 from benchyard.publish.sinks.datastore.connection import Connection
 from benchyard.publish.sinks.datastore.settings import TYPES, Message
 from benchyard.publish.sinks.datastore.sink import (
@@ -59,10 +59,10 @@ class DatastoreReader:
         for found in self._connection.query(query):
             yield moment(found.properties["start"])
 
-    def timings(self, test: str, entry: str, **window: Unpack[TimingWindow]) -> Iterator[Timing]:
+    def timings(self, test: str, entry: str, **window: Unpack[TimingWindow]) -> Iterator[Point]:
         """Yield the timings of one entry of a test."""
 
-        def read(limit: int | None) -> Iterator[tuple[str, Timing]]:
+        def read(limit: int | None) -> Iterator[tuple[str, Point]]:
             wanted: TimingWindow = {**window, "limit": limit}
             query = _select(ENTRY, {"test": test, "entry": entry}, window=wanted)
             for found in self._connection.query(query):
@@ -82,12 +82,12 @@ class DatastoreReader:
         for found in self._connection.query(query):
             yield found.properties[name].string_value
 
-    def _timing(self, test: str, entity: Message) -> Timing:
+    def _timing(self, test: str, entity: Message) -> Point:
         at, properties = moment(entity.properties["start"]), entity.properties
         told = {name: _text(entity, name) for name in (HOST, SUBJECT, COMMIT)}
         suspect = suspect_in(_object(properties["info"].string_value))
         subject = self._subject(test, at, told)
-        return Timing(at, number(properties["timing"]), subject, suspect)
+        return Point(at, number(properties["timing"]), subject, suspect)
 
     def _subject(self, test: str, at: datetime, told: Mapping[str, str]) -> Subject:
         """Return the subject of an entry; the whole is in its test, which is read once."""

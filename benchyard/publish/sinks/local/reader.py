@@ -7,7 +7,7 @@ from math import nan
 from pathlib import Path
 from typing import Any, TypeVar, Unpack
 
-from benchyard.publish.sinks.contract import Timing, TimingWindow, timings_of_documents
+from benchyard.publish.sinks.contract import Point, TimingWindow, timings_of_documents
 from benchyard.publish.sinks.local.store import (
     BLOCK,
     connect_to_read,
@@ -69,15 +69,15 @@ class LocalReader:
             for (start,) in self._rows(_STARTS, _bounds(test, window)):
                 yield moment_of(start)
 
-    def timings(self, test: str, entry: str, **window: Unpack[TimingWindow]) -> Iterator[Timing]:
+    def timings(self, test: str, entry: str, **window: Unpack[TimingWindow]) -> Iterator[Point]:
         """Yield the timings of one entry of a test."""
 
-        def read(limit: int | None) -> Iterator[tuple[int, Timing]]:
+        def read(limit: int | None) -> Iterator[tuple[int, Point]]:
             wanted = {"entry": entry, "block": BLOCK, **_bounds(test, {**window, "limit": limit})}
             for start, number, timing, origin, suspect in self._rows(_TIMINGS, wanted):
                 wall_time = nan if timing is None else _of(float, timing)
                 subject, reason = self._origin(origin), _of(str, suspect or "")
-                yield number, Timing(moment_of(start), wall_time, subject, reason)
+                yield number, Point(moment_of(start), wall_time, subject, reason)
 
         with explaining(self._file):
             yield from timings_of_documents(read, window.get("limit"))

@@ -111,10 +111,10 @@ class SubjectTests:
         for made in NEIGHBOURS:
             sink.store(self.spooled(made))
         found = list(reader.timings("words", "load"))
-        assert [one.wall_time for one in found] == [0.01, 0.02, 0.03]
-        microseconds = [(one.started_at - FIRST) // timedelta(microseconds=1) for one in found]
+        assert [one.value for one in found] == [0.01, 0.02, 0.03]
+        microseconds = [(one.began - FIRST) // timedelta(microseconds=1) for one in found]
         assert microseconds == [700_000, 400_000, 100_000]
-        assert list(reader.starts("words", limit=1)) == [found[0].started_at]
+        assert list(reader.starts("words", limit=1)) == [found[0].began]
         assert [one.subject for one in found] == [subject(version="2.0.0"), subject(), subject()]
         assert [one.suspect for one in found] == ["", "the host swapped", ""]
         assert [one.versions["DuckDB"] for one in found] == ["2.0.0", "1.2.2", "1.2.2"]
@@ -135,8 +135,8 @@ class SubjectTests:
         ]
         for window, part in parts:
             found = list(reader.timings("words", "load", **window))
-            assert [one.wall_time for one in found] == walls[part]
-            assert [one.started_at for one in found] == starts[part]
+            assert [one.value for one in found] == walls[part]
+            assert [one.began for one in found] == starts[part]
             assert list(reader.starts("words", **window)) == starts[part]
         assert (list(reader.tests()), list(reader.entries("words"))) == (["words"], ["load"])
         for test, entry in (("words", "sort"), ("others", "load")):
@@ -152,7 +152,7 @@ class SubjectTests:
         for made in (*campaigns, *campaigns):  # published, and published again
             sink.store(self.spooled(made))
         found = list(reader.timings("words", "load"))
-        assert [one.started_at for one in found] == [made.began for made in reversed(campaigns)]
+        assert [one.began for one in found] == [made.began for made in reversed(campaigns)]
         assert [one.versions["DuckDB"] for one in found] == ["2.0.0", "2.0.0", "1.2.2", "1.2.2"]
 
     @pytest.mark.parametrize("name", ["a.json", "a.events.jsonl"])
@@ -177,7 +177,7 @@ class SubjectTests:
 
         def told(limit: int | None) -> list[tuple[int, float]]:
             found = reader.timings("//x:rep", "BM_a", limit=limit)
-            return [((one.started_at - FIRST).seconds, one.wall_time) for one in found]
+            return [((one.began - FIRST).seconds, one.value) for one in found]
 
         every = [(2, 1.5), (2, 1.5), (1, 1.4), (1, 1.4), (0, 1.3), (0, 1.3)]
         for limit in (None, 3, 1, 20):

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Unpack
 
-from benchyard.publish.sinks.contract import Timing, TimingWindow
+from benchyard.publish.sinks.contract import Point, TimingWindow
 from benchyard.show.history.series import Series
 
 FIRST = datetime(2026, 1, 1, tzinfo=UTC)
@@ -16,7 +16,7 @@ def day(number: float) -> datetime:
 
 def series(*wall_times: float, entry: str = "load", test: str = "words") -> Series:
     """Make a series with a timing each day."""
-    found = (Timing(day(number), time) for number, time in enumerate(wall_times))
+    found = (Point(day(number), time) for number, time in enumerate(wall_times))
     return Series(test, entry, tuple(found))
 
 
@@ -41,11 +41,11 @@ class FakeReader:
         found = [day(number) for number in range(count) if since is None or day(number) >= since]
         yield from found[::-1][:limit]
 
-    def timings(self, test: str, entry: str, **window: Unpack[TimingWindow]) -> Iterator[Timing]:
+    def timings(self, test: str, entry: str, **window: Unpack[TimingWindow]) -> Iterator[Point]:
         since, limit = window.get("since"), window.get("limit")
         self.asked.append((test, entry, since, limit))
         found = [
-            Timing(day(number), time)
+            Point(day(number), time)
             for number, time in enumerate(self.content.get(test, {}).get(entry, ()))
             if since is None or day(number) >= since
         ]

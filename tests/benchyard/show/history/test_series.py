@@ -66,7 +66,7 @@ def test_entries_oldest_timing_first_whatever_the_limit() -> None:
     reader = FakeReader(READER)
     load, sort = read_series(reader, "words", None, Window(limit=2))
     assert load == replace(series(4.0, 5.0), whole=False)
-    assert [one.wall_time for one in sort.timings] == [2.0, 3.0]
+    assert [one.value for one in sort.points] == [2.0, 3.0]
     assert reader.asked[-1] == ("words", "sort", None, 2)
     [only] = read_series(reader, "words", None, Window(day(2)))
     assert only.entry == "sort"

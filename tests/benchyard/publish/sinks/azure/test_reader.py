@@ -11,7 +11,7 @@ from benchyard.publish.sinks.azure.client import service
 from benchyard.publish.sinks.azure.credentials import Access
 from benchyard.publish.sinks.azure.reader import AzureTablesReader, events, rows
 from benchyard.publish.sinks.azure.sink import AzureTablesSink
-from benchyard.publish.sinks.contract import Reader, Spooled, Timing
+from benchyard.publish.sinks.contract import Point, Reader, Spooled
 from benchyard.results.events import Event, dump
 from tests.benchyard.publish.sinks.azure.conftest import to_table
 from tests.benchyard.publish.sinks.azure.proxy import between
@@ -59,10 +59,10 @@ def test_tests_are_cases_entries_are_steps_and_timings_are_of_the_runs_start(
     assert list(reader.tests()) == ["//t:x", "[1]", "tpch"]
     assert list(reader.entries("tpch")) == ["ask", "load"]
     assert list(reader.entries("//t:x")) == ["BM_x", "BM_y"]
-    both = [Timing(AT + timedelta(hours=1), 9.0, VM), Timing(AT, 8.0, VM)]
+    both = [Point(AT + timedelta(hours=1), 9.0, VM), Point(AT, 8.0, VM)]
     assert list(reader.timings("tpch", "load")) == both
-    assert list(reader.timings("tpch", "ask")) == [Timing(AT, 0.5, VM)]
-    assert list(reader.timings("//t:x", "BM_x")) == [Timing(DOCUMENT_AT, 3.4, BENCH)]
+    assert list(reader.timings("tpch", "ask")) == [Point(AT, 0.5, VM)]
+    assert list(reader.timings("//t:x", "BM_x")) == [Point(DOCUMENT_AT, 3.4, BENCH)]
 
 
 def test_a_partition_is_read_once_for_all_entries(azurite: Azurite) -> None:

@@ -80,10 +80,10 @@ def test_names_longer_than_an_index_takes(
 ) -> None:
     test, entry = "//t:" + "ä" * 2000, "BM_" + "ö" * 2000
     sink.store(spooled(test=test, entries={entry: 1.5}))
-    assert [t.wall_time for t in reader.timings(test, entry)] == [1.5]
+    assert [t.value for t in reader.timings(test, entry)] == [1.5]
     (listed,) = reader.tests()
     (named,) = reader.entries(listed)
-    assert [t.wall_time for t in reader.timings(listed, named)] == [1.5]
+    assert [t.value for t in reader.timings(listed, named)] == [1.5]
     (stored,) = found(emulator, "Entry")
     assert json.loads(stored["info"])["name"] == entry
 
@@ -95,7 +95,7 @@ def test_nan_and_infinity_are_kept(
     for number, value in enumerate(values):
         configuration = {"argument": [str(number)]}
         sink.store(spooled(entries={"BM": value}, runConfiguration=configuration))
-    read = [timing.wall_time for timing in reader.timings("//t:x", "BM")]
+    read = [timing.value for timing in reader.timings("//t:x", "BM")]
     numbers = sorted(value for value in read if not math.isnan(value))
     assert numbers == [-math.inf, -1.5, 0.0, math.inf]
     assert len(read) == 5

@@ -56,7 +56,7 @@ def test_what_the_original_uploaded_is_read(emulator: Emulator, reader: Datastor
     upload_as_the_original(emulator, 3)
     upload_as_the_original(emulator, 2.5)
     # Nothing tells to which document each belongs.
-    assert [t.wall_time for t in reader.timings("//t:x", "BM_a")] == [2.75]
+    assert [t.value for t in reader.timings("//t:x", "BM_a")] == [2.75]
     assert list(reader.starts("//t:x")) == [START, START]
     assert list(reader.tests()) == ["//t:x"]
 
@@ -105,7 +105,7 @@ def test_answers_come_page_by_page_and_a_limit_counts_over_all_of_them(
         sink.store(spooled(entries=40))
         store_days(sink, spooled, 30, "//t:z")
         assert len(list(reader.entries("//t:x"))) == 40
-        values = [t.wall_time for t in reader.timings("//t:z", "BM_a", limit=25)]
+        values = [t.value for t in reader.timings("//t:z", "BM_a", limit=25)]
         assert values == list(range(29, 4, -1))
         assert len(list(reader.starts("//t:z"))) == 30
         assert emulator.counters()["RunQuery"] > 10

@@ -13,7 +13,7 @@ from typing import IO, cast
 
 import pytest
 
-from benchyard.publish.sinks.contract import Timing
+from benchyard.publish.sinks.contract import Point
 from benchyard.publish.sinks.local.reader import LocalReader
 
 ENTRIES = 40
@@ -55,7 +55,7 @@ def confirmed_in(said: str) -> set[tuple[int, str]]:
     return {(int(number), host) for number, host in lines}
 
 
-def entries(file: Path) -> list[Timing]:
+def entries(file: Path) -> list[Point]:
     with closing(LocalReader(file)) as reader:
         return list(reader.timings("words", "entry 7"))
 

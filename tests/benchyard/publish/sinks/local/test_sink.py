@@ -72,7 +72,7 @@ def test_the_environment_of_the_test_is_not_stored(
 def test_what_is_no_number_stays_what_it_is(sink: LocalSink, reader: LocalReader) -> None:
     values = {"nan": "NaN", "inf": "Infinity", "neg": "-Infinity", "zero": 0, "int": 3}
     sink.store(spooled(document(values)))
-    read = {name: next(iter(reader.timings("words", name))).wall_time for name in values}
+    read = {name: next(iter(reader.timings("words", name))).value for name in values}
     assert math.isnan(read.pop("nan"))
     assert read == {"inf": math.inf, "neg": -math.inf, "zero": 0.0, "int": 3.0}
     assert all(isinstance(value, float) for value in read.values())
@@ -100,7 +100,7 @@ def test_any_names_times_and_dates(entries: list[tuple[str, float]], test: str, 
             assert list(reader.entries(test)) == sorted({name for name, _ in entries})
             assert list(reader.starts(test)) == [moment]
             for name in {name for name, _ in entries}:
-                read = [one.wall_time for one in reader.timings(test, name)]
+                read = [one.value for one in reader.timings(test, name)]
                 assert read == [median([time for other, time in entries if other == name])]
         finally:
             sink.close()

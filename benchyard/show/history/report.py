@@ -161,6 +161,20 @@ def changes(found: Sequence[Series]) -> list[str]:
     return ["what was measured changed:", *more, *ordered[-_CHANGES:]]
 
 
+def told_levels(found: Sequence[Series]) -> list[str]:
+    """Say since when the levels are, newest change first; without a change of the longest."""
+    moved = [(move.since, one, str(move)) for one in found for move in one.levels.moves[-1:]]
+    longest = max(found, key=lambda one: len(one.levels.levels), default=None)
+    if not moved:
+        return [] if longest is None else [str(longest.levels)]
+    where = several_hosts(found)
+    newest = sorted(moved, key=lambda each: each[0], reverse=True)[:_CHANGES]
+    return [
+        f"{printable(one.entry)}{f' on {host_names(one)}' * where}: {text}"
+        for _, one, text in newest
+    ]
+
+
 def summary(series: Series, *, unicode: bool = True) -> list[str]:
     """Return what stands below the timings of one entry: a sparkline, and a sentence.
 

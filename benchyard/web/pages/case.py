@@ -14,6 +14,7 @@ from benchyard.results.subject import about
 from benchyard.results.trust import Suspect
 from benchyard.show.drawing import Drawing
 from benchyard.show.history.plot import history_drawing
+from benchyard.show.history.report import told_levels
 from benchyard.show.results_plot.chart import PlotKind
 from benchyard.show.results_plot.choice import PlotRequest
 from benchyard.web.case_results import CaseResults, read_case
@@ -69,7 +70,7 @@ def history_picture(
     return Picture(
         "history-picture",
         "Points: medians of the runs of one subject; bars: their 95 % intervals; dots: runs, "
-        "rings: suspect ones; violet: what was measured changed.",
+        "rings: suspect ones; orange: levels; violet: what was measured changed.",
         f"The {what} of {step or 'each step'} of {case.title} over time; the table has the values",
         address(case, "history"),
         draw,
@@ -154,6 +155,12 @@ def as_json(shown: Usual) -> Response:
             "commit": list(newest.commit) if newest and newest.commit else None,
             "left_out": [*found.left_out],
             "summary": found.summary,
+            "changes": [
+                {"step": step.id, "host": host, **move.to_json()}
+                for step in shown.histories("")
+                for host in step.hosts
+                for move in step.series(step.name, host).levels.moves
+            ],
         }
     )
 
@@ -168,6 +175,7 @@ def page(
     pictures = (history_picture, runs_picture, points_picture)
     points = points_table(explorer, case_id)
     history = history_table(shown, step)
+    series = [one.series("", host) for one in shown.histories(step) for host in one.hosts]
     return render(
         request,
         "case.html",
@@ -195,6 +203,7 @@ def page(
             draw(explorer, case_id, step, metric) if history.rows else None for draw in pictures
         ],
         failures=failures_table(shown),
+        levels=told_levels(series),
     )
 
 

@@ -73,6 +73,13 @@ def test_steps_have_medians_with_intervals(shown: Shown) -> None:
     assert row["median_memory_bytes"] == 2**20
 
 
+def test_a_short_history_says_how_much_is_missing(shown: Shown) -> None:
+    page = shown.text(shown.path())
+    sentence = page.index("2 campaigns: 8 more campaigns can show")
+    assert sentence < page.index('id="history-picture"') < page.index('id="steps"')
+    assert shown.json(f"{shown.path()}.json")["changes"] == []
+
+
 def test_other_metrics_are_shown_by_name_and_glob(shown: Shown) -> None:
     rows = shown.json(f"{shown.path()}/steps.json?metric=resource_*")
     assert {row["metric"] for row in rows} == {"resource_cpu_s", "resource_memory_peak_bytes"}

@@ -120,7 +120,8 @@ def _random(*name: object) -> np.random.Generator:
 
 def _false_online(shape: str, series: int) -> list[Figure]:
     random = _random("online", shape)
-    found = [[*_calls(SD * SHAPES[shape](random, POINTS))] for _ in range(series)]
+    drawn = (SD * SHAPES[shape](random, POINTS) for _ in range(series))
+    found = [[*calls(Detector(min(THRESHOLDS), least=0), values)] for values in drawn]
     return [
         Figure(
             f"online, {shape}, z > {threshold}, least {least:.0%}: first false alarms per 1,000",
@@ -133,9 +134,8 @@ def _false_online(shape: str, series: int) -> list[Figure]:
     ]
 
 
-def _calls(values: Floats) -> Iterator[tuple[int, LevelChange]]:
+def calls(detector: Detector, values: Floats) -> Iterator[tuple[int, LevelChange]]:
     """Yield each point at which a change is seen, as if none had been called before."""
-    detector = Detector(min(THRESHOLDS), least=0)
     for point, value in enumerate(values.tolist(), 1):
         level = [*detector.values[-WINDOW + 1 :], value]
         if change := detector.append(value):

@@ -14,6 +14,7 @@ from tests.databases import empty_database
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 PROGRAMS = (
+    "alarms",
     "bisection",
     "catalogue",
     "changes",

@@ -27,12 +27,19 @@ class Version:
         short: What it is shown as.
         author: Of the commit; empty for other versions, as is the subject.
         subject: Of the commit.
+        twin: Not empty for a second build of a version.
     """
 
     name: str
     short: str
     author: str = ""
     subject: str = ""
+    twin: str = ""
+
+    @property
+    def key(self) -> str:
+        """What its tree and its measurements are kept under."""
+        return self.name + self.twin
 
     def __str__(self) -> str:
         author = f"({self.author})" if self.author else ""
@@ -93,6 +100,23 @@ def commits(folder: Path, good: str, bad: str) -> VersionRange:
         for parent in places.keys() & parents.split():
             contains[at] |= contains[places[parent]]
     return VersionRange(Version(first, first[:10], subject=good), versions, contains, top)
+
+
+def two_commits(folder: Path, good: str, bad: str) -> VersionRange:
+    """Take any two commits, with nothing between them.
+
+    Raises:
+        InputError: If there is no repository or no such commit, or both are one.
+    """
+    top = Path(_git(folder, "rev-parse", "--show-toplevel"))
+    names = [_git(top, "rev-parse", "--verify", f"{one}^{{commit}}") for one in (good, bad)]
+    if names[0] == names[1]:
+        raise InputError(f"{good} and {bad} are the same commit: name two")
+    first, last = (
+        Version(name, name[:10], subject=given)
+        for name, given in zip(names, (good, bad), strict=True)
+    )
+    return VersionRange(first, [last], np.ones((1, 1), dtype=np.bool_), top)
 
 
 def check_out(repository: Path, version: Version, folder: Path) -> None:

@@ -73,7 +73,7 @@ def _step(course: BisectionCourse) -> str:
         return f"{said}  skipped: {why}"
     _, seconds, good_s, late = course.state.pairs[-1]
     said += "   time-out" if late else f"  {100 * (seconds / good_s - 1):+7,.1f} %"
-    if belief is None or belief.none > 1 - course.plan.sure:
+    if belief is None or belief.none > 1 - course.sure:
         return said
     best = int(belief.first.argmax())
     return f"{said}  {percent(belief.first[best])} {course.searched.versions[best].short}"
@@ -89,7 +89,7 @@ def _sentences(course: BisectionCourse) -> Iterator[str]:
             each = median([one[1] for one in state.pairs])
             yield f"the rest takes about {more} of {duration(each)}, {plural(builds, 'build')}"
     elif course.conclusion is Conclusion.NO_DIFFERENCE:
-        bad, least = course.searched.versions[-1], percent(course.plan.threshold)
+        bad, least = course.searched.versions[-1], percent(math.expm1(course.bisection.threshold))
         yield f"{bad} is not slower by {least} than {course.searched.good}"
     else:
         named = " or ".join(map(str, found))

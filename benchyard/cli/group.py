@@ -23,6 +23,7 @@ _GROUPS = {
         "check": ("checking", "Check the newest campaign against the campaigns before it."),
         "annotate": ("annotating", "Accept changes of level, or ignore them for a while."),
         "bisect": ("bisecting", "Find the commit, or other version, that made a command slower."),
+        "confirm": ("confirming", "Confirm that BAD is slower than GOOD, by up to 30 pairs."),
     },
     "Prepare cases": {
         "new": ("creating", "Make a new case."),

@@ -19,9 +19,9 @@ class ExitCode(IntEnum):
         0: Done.
         1: A case failed, or Benchyard could not work: host taken, no server, full disk.
         2: The input is wrong: a case, an option, a name or a folder.
-        3: Something is worse than in the baseline (`compare`, `--baseline`, `reproduce`).
+        3: Something is worse than in the baseline (`compare`, `confirm`, `reproduce`, `check`).
         4: A bug of Benchyard. `BENCHYARD_DEBUG=1` shows where.
-        5: With `--strict`, nothing could be judged, or something was lost; `bisect` cannot tell.
+        5: With `--strict`, nothing was judged, or something was lost; `bisect`, `confirm`: unknown.
         130: Interrupted, by Ctrl-C or a signal.
     """
 

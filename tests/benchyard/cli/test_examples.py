@@ -19,6 +19,7 @@ benchyard run mine --runs 2 --direct
 #: What needs a server or a history, or goes on until Ctrl-C, to the test that executes it.
 _ELSEWHERE = {
     "benchyard bisect v1.0 HEAD --build make -- ./program": "tests/benchyard/bisect/test_bisect.py",
+    "benchyard confirm v1.0 v1.1 -- ./program": "tests/benchyard/bisect/test_confirm.py",
     "benchyard check mine": "tests/benchyard/cli/test_checking.py",
     "benchyard suite mine --runs 8": "tests/benchyard/cli/test_suite.py",
     "benchyard serve": "tests/benchyard/cli/test_serving.py",

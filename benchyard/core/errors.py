@@ -19,9 +19,9 @@ class ExitCode(IntEnum):
         0: Done.
         1: A case failed, or Benchyard could not work: host taken, no server, full disk.
         2: The input is wrong: a case, an option, a name or a folder.
-        3: Something is worse than in the baseline (`compare`, `confirm`, `reproduce`, `check`).
+        3: Something is worse than its baseline (`compare`, `--baseline`, `reproduce`, `confirm`).
         4: A bug of Benchyard. `BENCHYARD_DEBUG=1` shows where.
-        5: With `--strict`, nothing was judged, or something was lost; `bisect`, `confirm`: unknown.
+        5: Nothing was judged, or something lost (`--strict`); cannot tell (`bisect`, `confirm`).
         130: Interrupted, by Ctrl-C or a signal.
     """
 

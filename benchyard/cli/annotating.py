@@ -29,7 +29,7 @@ from benchyard.results.annotations import Annotation, AnnotationKind, annotate
 
 @click.command("annotate")
 @click.argument("cases", nargs=-1, metavar="[CASE]...")
-@click.option("--reason", required=True, metavar="TEXT", help="Why the new level is right.")
+@click.option("--reason", required=True, metavar="REASON", help="Why the new level is right.")
 @click.option("--on-purpose", is_flag=True, help="It was changed on purpose; else it is accepted.")
 @click.option(
     "--ignore-until",

@@ -9,6 +9,7 @@ import pytest
 from benchyard.core.model import Json, Outcome
 from benchyard.results.record import ErrorRecord, RunRecord
 from tests.benchyard.analysis.comparison.conftest import BASE, failed, place, run, runs, step
+from tests.benchyard.cli.test_checking import moved
 from tests.benchyard.web.site import Site
 
 HOSTILE = "<script>$x^2$</script>&“q”"
@@ -78,6 +79,17 @@ def test_a_short_history_says_how_much_is_missing(shown: Shown) -> None:
     sentence = page.index("2 campaigns: 8 more campaigns can show")
     assert sentence < page.index('id="history-picture"') < page.index('id="steps"')
     assert shown.json(f"{shown.path()}.json")["changes"] == []
+
+
+def test_a_change_of_level_is_told_on_top_and_drawn(tmp_path: Path) -> None:
+    moved(tmp_path / "results")
+    shown = Shown(tmp_path)
+    page = shown.text(shown.path())
+    assert re.search(r"(Load|load).*\+(9\.|10).* % since 2026-11-2", page)
+    [change] = shown.json(f"{shown.path()}.json")["changes"]
+    assert change["ratio"] == pytest.approx(1.1, abs=0.01)
+    assert change["campaigns"] in {10, 11}
+    assert 'stroke="#c2410c"' in shown.text(f"{shown.path()}/history.svg")
 
 
 def test_other_metrics_are_shown_by_name_and_glob(shown: Shown) -> None:

@@ -264,7 +264,7 @@ def read_before(candidate: Mapping[str, RunSet]) -> dict[str, RunSet]:
     if not found:
         raise InputError(
             f"{printable(some(candidate, 5))}: no earlier campaign to compare with; give a "
-            "CANDIDATE, or make one with benchyard run --new"
+            "CANDIDATE, compare two steps (PLACE:STEP), or make one with benchyard run --new"
         )
     return found
 

@@ -237,4 +237,4 @@ def _too_large(size: int, request: ReportRequest, records: Records, data: int) -
     if tuple(request.kept) == (ALL_METRICS,) and size - data + lean <= LIMIT:
         kept = amount(size - data + lean, "B")
         return f"{text}; --data duration_s keeps the times alone: {kept}"
-    return f"{text}; name fewer cases, or some of the runs (FOLDER@1-50)"
+    return f"{text}; name fewer cases, or some of the runs (PLACE@1-50)"

@@ -12,7 +12,7 @@ from typing import Annotated
 
 from benchyard.bisect.measuring import MeasuredPair, Measuring, MeasuringPlan
 from benchyard.bisect.versions import Version, VersionRange
-from benchyard.core.fields import Share, Within
+from benchyard.core.fields import Share
 from benchyard.statistics.bisection import Bisection, Conclusion
 from benchyard.statistics.confirmation import (
     MOST_PAIRS,
@@ -105,13 +105,13 @@ class ConfirmationPlan(MeasuringPlan):
 
     Args:
         level: Risk of confirming what is not slower by more than the margin.
-        margin: BAD must be slower by more than this percentage; a session or a build alone may
+        margin: BAD must be slower by more than this; a session or a build alone may
             seem to make so much.
         twice: Build GOOD twice, and measure the margin first, unless it is given.
     """
 
     level: Annotated[float, Share()] = 0.01
-    margin: Annotated[float | None, Within(0, 100, "%")] = None
+    margin: float | None = None
     twice: bool = False
 
 
@@ -138,7 +138,7 @@ class ConfirmationCourse(Measuring):
         """The margin as a logarithm: as given, measured, or expected."""
         twins = self._logs(self._twin)
         if self._given is not None:
-            return math.log1p(self._given / 100)
+            return math.log1p(self._given)
         return measured_margin([twins] if len(twins) >= self._twins and twins else [])
 
     @property

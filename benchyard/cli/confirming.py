@@ -12,7 +12,7 @@ from benchyard.bisect.course import ConfirmationCourse, ConfirmationPlan
 from benchyard.bisect.versions import listed, two_commits
 from benchyard.cli.common import gathered, json_option
 from benchyard.cli.fields import field_options
-from benchyard.cli.option_types import NamedPath
+from benchyard.cli.option_types import NamedPath, Percent
 from benchyard.cli.terminal import print_json, say
 from benchyard.core.errors import ExitCode
 from benchyard.core.files import shown
@@ -37,7 +37,7 @@ _CODES = {
     *(ConfirmationPlan, "build", "versions", "shell", "margin", "twice", "level", "timeout"),
     *("max_time", "state"),
     versions={"multiple": False, "metavar": "FILE|NAME,..."},
-    margin={"metavar": "PERCENT"},
+    margin={"type": Percent()},
     state={"type": NamedPath(dir_okay=False)},
 )
 @json_option

@@ -37,7 +37,7 @@ HTTP = [sys.executable, "-u", "-m", "http.server", "--bind", "127.0.0.1", "${por
 #: Answers each connection with a word; on "die" it ends.
 ECHO = """
 import os, signal, socket, sys
-signal.signal(signal.SIGUSR1, lambda *_: sys.exit(print('bye', flush=True)))
+signal.signal(signal.SIGUSR1, lambda *_: os.write(1, b'bye\\n') and sys.exit())
 with socket.create_server(('127.0.0.1', int(sys.argv[1]))) as server:
     print('listening', flush=True)
     while True:

@@ -159,8 +159,9 @@ def test_a_program_that_sees_dev_null_is_told() -> None:
     done = course(lazy, "seq 100", plan=Plan(6, 6))
     assert done.sees_null == [0]
     assert len(done.piped[0]) > 1
-    (said,) = [one for one in warnings(done, 0.0, 10.0) if "/dev/null" in one]
-    assert said.startswith(f"'{lazy}' takes ")
+    # On a busy host there may be more to say of the command, whose name has /dev/null in it.
+    told = warnings(done, 0.0, 10.0)
+    assert sum(one.startswith(f"'{lazy}' takes ") for one in told) == 1
     done = course(lazy, plan=Plan(2, 2), streams=CommandStreams(pipe=True))
     assert min(one.wall_s for one in done.executions[0]) >= 0.1
     assert done.piped == [[]]

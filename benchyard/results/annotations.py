@@ -63,7 +63,7 @@ class Annotation:
 
     @property
     def closes(self) -> bool:
-        """Whether nobody has to look at the change any more."""
+        """Whether the change is no longer open."""
         return self.accepts or self.kind is AnnotationKind.IGNORED
 
     def is_about(self, step: str, metric: str, host: str) -> bool:

@@ -163,15 +163,15 @@ def changes(found: Sequence[Series]) -> list[str]:
 
 def told_levels(found: Sequence[Series]) -> list[str]:
     """Say since when the levels are, newest change first; without a change of the longest."""
-    moved = [(move.since, one, str(move)) for one in found for move in one.levels.moves[-1:]]
-    longest = max(found, key=lambda one: len(one.levels.levels), default=None)
-    if not moved:
-        return [] if longest is None else [str(longest.levels)]
+    known = [(one, one.levels) for one in found]
+    moved = [(move.since, one, str(move)) for one, levels in known for move in levels.moves[-1:]]
+    if known and not moved:
+        return [str(max((levels for _, levels in known), key=lambda one: len(one.levels)))]
     where = several_hosts(found)
-    newest = sorted(moved, key=lambda each: each[0], reverse=True)[:_CHANGES]
+    moved.sort(key=lambda each: each[0], reverse=True)
     return [
         f"{printable(one.entry)}{f' on {host_names(one)}' * where}: {text}"
-        for _, one, text in newest
+        for _, one, text in moved[:_CHANGES]
     ]
 
 

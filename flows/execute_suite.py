@@ -1,7 +1,7 @@
 """The flow ``execute-suite``: many cases, each a child flow run of ``execute-case``.
 
     plan-suite → turns (runs of one case in one go) → compare-suite (with a baseline)
-        → summarize-suite
+        → confirm-changes (with a budget of false alarms) → summarize-suite
 
 Turns are executed in this process, one after another, or on the testbeds of a work pool.
 """
@@ -15,7 +15,9 @@ from benchyard.run.interrupts import reraise_interrupt
 from benchyard.suite.course import SuiteCourse, limits_of
 from benchyard.suite.request import SuiteRequest
 from benchyard.suite.summary import summed
+from flows.confirm_changes import confirm_changes
 from flows.execute_case import execute_case
+from tasks.alarms import confirm_after
 from tasks.events import announce_end
 from tasks.flow_run import first_start
 from tasks.parameters import parameters_of
@@ -60,5 +62,7 @@ def execute_suite(cases: tuple[str, ...] = (), **options: Any) -> State[Any]:
         summary = summed(course, seed=plan.seed, interrupted=bool(stopped))
         if request.baseline is not None and not stopped:
             summary = compare_suite(summary, plan.entries, request)
+        if request.false_per_month is not None and not stopped:
+            summary = confirm_after(summary, request, course.queues, confirm_changes)
         summarize_suite(summary, request)
     return suite_state(summary, stopped)

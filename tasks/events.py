@@ -34,6 +34,7 @@ CASE_FAILED = "benchyard.case.failed"
 STEP_RETRIED = "benchyard.step.retried"
 STEP_TOLERATED = "benchyard.step.tolerated"
 REGRESSION_FOUND = "benchyard.regression.found"
+ALARM_RAISED = "benchyard.alarm.raised"
 SERVER_BACK = "benchyard.server.back"
 #: By it a flow run says itself that it sends no heartbeat any more. The events of its states may
 #: wait at the server for others that never come, and may overtake heartbeats that are still on
@@ -99,6 +100,11 @@ def announce_regression(found: Regression, results: Path, baseline: str) -> None
     """Tell that a case is worse than its baseline."""
     about: JsonObject = {"results": str(results), "baseline": baseline}
     _emit(REGRESSION_FOUND, found.case, found.to_json() | about)
+
+
+def announce_alarm(case: str, told: JsonObject) -> None:
+    """Tell that a case became slower, within the budget of false alarms."""
+    _emit(ALARM_RAISED, case, told)
 
 
 def announce_return(seconds: float) -> None:

@@ -26,7 +26,7 @@ from benchyard.results.layout import results_folder
 from benchyard.results.trust import Suspect
 from benchyard.run.ordering import new_session
 from benchyard.run.progress import current_listener
-from benchyard.run.request import ExecutionOptions, Request
+from benchyard.run.request import Request
 from benchyard.run.run_context import RunContext
 from benchyard.run.secrets import Provider, Secrets, no_secrets
 
@@ -40,7 +40,7 @@ _FIRST = (
 )
 
 
-def parameters_of(kind: type[ExecutionOptions]) -> Callable[[FlowT], FlowT]:
+def parameters_of(kind: type) -> Callable[[FlowT], FlowT]:
     """Say that a flow takes the fields of a request by name, the first also by its place.
 
     Prefect makes the form, and what a deployment may give, of a function's signature. Without

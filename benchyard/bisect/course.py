@@ -6,7 +6,7 @@ A bisection takes turns which of both versions is first, a confirmation leaves i
 import math
 import random
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated
 
@@ -122,13 +122,21 @@ class ConfirmationCourse(Measuring):
         searched: The good version, and the bad one alone.
         plan: How they are measured.
         executor: Executes them.
+        twins: Of earlier sessions the ``twins``.
 
     Raises:
         InputError: If the file keeps another confirmation, or the command cannot be meant.
     """
 
-    def __init__(self, searched: VersionRange, plan: ConfirmationPlan, executor: Executor) -> None:
+    def __init__(
+        self,
+        searched: VersionRange,
+        plan: ConfirmationPlan,
+        executor: Executor,
+        twins: Sequence[Sequence[float]] = (),
+    ) -> None:
         super().__init__(searched, plan, executor, "confirmation")
+        self._earlier_twins = twins
         self.bad, self._twin = searched.versions[-1], replace(searched.good, twin="-twin")
         self._level, self._given = plan.level, plan.margin
         self._twins = MOST_PAIRS if plan.twice and plan.margin is None else 0
@@ -136,10 +144,15 @@ class ConfirmationCourse(Measuring):
     @property
     def margin(self) -> float:
         """The margin as a logarithm: as given, measured, or expected."""
-        twins = self._logs(self._twin)
         if self._given is not None:
             return math.log1p(self._given)
-        return measured_margin([twins] if len(twins) >= self._twins and twins else [])
+        twins = [self.twins] if len(self.twins) >= self._twins and self.twins else []
+        return measured_margin([*self._earlier_twins, *twins])
+
+    @property
+    def twins(self) -> list[float]:
+        """Logarithms of the time of the good version's second build over that of its first."""
+        return self._logs(self._twin)
 
     @property
     def differences(self) -> list[float]:
@@ -162,7 +175,7 @@ class ConfirmationCourse(Measuring):
         """
         began, most = time.monotonic(), self.plan.max_time or math.inf
         while self.confirmation.standing is Standing.OPEN:
-            other = self._twin if len(self._logs(self._twin)) < self._twins else self.bad
+            other = self._twin if len(self.twins) < self._twins else self.bad
             self.measure(random.sample([self.searched.good, other], 2))
             yield
             if time.monotonic() - began > most:

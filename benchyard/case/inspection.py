@@ -75,6 +75,7 @@ def build_case(folder: Path, document: JsonObject, point: JsonObject) -> Case:
         repositories=_names(subject, "repository"),
         files=_names(subject, "files"),
         build=_names(subject, "build"),
+        confirm=subject.get("confirm", {}),
         # "auto" is none.
         cooldown=float(pause) if isinstance(pause, int | float) else None,
     )

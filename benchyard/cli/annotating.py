@@ -14,8 +14,7 @@ from benchyard.analysis.comparison.request import before_on_host
 from benchyard.analysis.comparison.rows import ALL_METRICS, Rule
 from benchyard.analysis.comparison.run_sets import RunSet, host_of
 from benchyard.analysis.comparison.sides import Places
-from benchyard.analysis.comparison.states import change_items
-from benchyard.cli.checking import against_level, cases_of
+from benchyard.analysis.comparison.states import against_level, cases_of, change_items
 from benchyard.cli.common import json_option, open_file, results_option, root_option
 from benchyard.cli.option_types import Read
 from benchyard.cli.terminal import print_json, say

@@ -1,6 +1,5 @@
 """``benchyard check``: whether the newest campaign is worse than those before."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import islice
@@ -9,12 +8,17 @@ import click
 
 from benchyard.analysis.comparison.document import document
 from benchyard.analysis.comparison.levels import read_campaigns
-from benchyard.analysis.comparison.request import Answer, before_on_host, pair
-from benchyard.analysis.comparison.rows import Comparison, Rule
+from benchyard.analysis.comparison.request import Answer, before_on_host
+from benchyard.analysis.comparison.rows import Rule
 from benchyard.analysis.comparison.run_sets import RunSet, host_of
-from benchyard.analysis.comparison.sides import Places, read_sides
-from benchyard.analysis.comparison.states import change_items, without_accepted
-from benchyard.analysis.comparison.verdicts import compare
+from benchyard.analysis.comparison.sides import Places
+from benchyard.analysis.comparison.states import (
+    SIDES,
+    against_level,
+    cases_of,
+    change_items,
+    without_accepted,
+)
 from benchyard.cli.ci import ReportingCommand, Reports, comparison_reports
 from benchyard.cli.common import gathered, json_option
 from benchyard.cli.comparing import comparison_rule, conclude, print_comparison
@@ -26,9 +30,6 @@ from benchyard.core.quantity import plural
 from benchyard.core.wording import printable, some
 from benchyard.results.campaigns import earlier_campaigns
 from benchyard.statistics.pairs import OWN_FROM
-
-#: How the two sides are called.
-_SIDES = ("the campaigns before", "the newest campaign")
 
 
 @click.command("check", cls=ReportingCommand)
@@ -66,7 +67,7 @@ def command(
     if not before:
         say(f"cannot tell: {printable(some(found, 5))}: no campaign before", fg="red", err=True)
         return ExitCode.CANNOT_TELL
-    sides = (against or _SIDES[0], _SIDES[1])
+    sides = (against or SIDES[0], SIDES[1])
     rule = replace(rule, campaigns=0 if against else campaigns)
     compared = without_accepted(against_level(before, found, rule, sides))
     items = change_items(compared)
@@ -80,23 +81,6 @@ def command(
         if any(item.is_open for item in items):
             say("benchyard annotate accepts what is open")
     return conclude(Answer(compared, sides), replace(report, strict=True))
-
-
-def cases_of(names: tuple[str, ...], places: Places) -> dict[str, RunSet]:
-    """Return the named cases by title; all with results below the root if none is named."""
-    sides = read_sides(names or (str(places.root),), places)
-    return {title: runs for side in sides for title, runs in side.cases.items()}
-
-
-def against_level(
-    before: Mapping[str, RunSet],
-    found: Mapping[str, RunSet],
-    rule: Rule,
-    sides: tuple[str, str] = _SIDES,
-) -> Comparison:
-    """Compare campaigns with those before; ``rule.campaigns`` tells with how many."""
-    paired = replace(pair(before, found), baseline=sides[0], candidate=sides[1])
-    return compare(paired, replace(rule, other_work=False, strict=True))
 
 
 def _campaigns_before(runs: RunSet) -> int:

@@ -21,6 +21,7 @@ _GROUPS = {
         "run": ("running", "Execute cases under measurement."),
         "compare": ("comparing", "Compare candidates with a baseline, and judge each difference."),
         "check": ("checking", "Check the newest campaign against the campaigns before it."),
+        "alarms": ("alarms", "Confirm what seems slower, within a budget of false alarms."),
         "annotate": ("annotating", "Accept changes of level, or ignore them for a while."),
         "bisect": ("bisecting", "Find the commit, or other version, that made a command slower."),
         "confirm": ("confirming", "Confirm that BAD is slower than GOOD, by up to 30 pairs."),

@@ -40,7 +40,7 @@ HEADINGS = {
     "Order and rest": ("order", "seed", "cooldown", "interval", "wait_for_user", "no_control"),
     "Failures": ("fail_fast", "keep_going"),
     "Comparison and CI": (
-        *("baseline", "session_sd", "suspect", "strict"),
+        *("baseline", "session_sd", "suspect", "strict", "false_per_month"),
         *("junit", "markdown", "metrics", "ci"),
     ),
     "Results": ("results", "publish", "as_json", "verbose"),

@@ -24,9 +24,13 @@ NAME = "benchyard.toml"
 GENERAL = (
     *("root", "resources", "results", "runs", "cooldown", "interval", "order", "publish"),
     *("baseline", "threshold", "level", "session-sd", "in-turns"),
+    "false-per-month",
 )
-#: Table with general keys of its own: what sessions of the project's hosts are like.
-_SESSIONS = {"sd": "session-sd", "in_turns": "in-turns"}
+#: Tables whose keys are general: what sessions of the project's hosts are like, how many alarms.
+_TABLES = {
+    "sessions": {"sd": "session-sd", "in_turns": "in-turns"},
+    "alarms": {"false_per_month": "false-per-month"},
+}
 #: These mean something else by ``--runs``, or have their own reason for it.
 _WITHOUT_GENERAL = frozenset({"time", "reproduce"})
 
@@ -101,7 +105,8 @@ def read_project_file(path: Path) -> ProjectFile:
         raise InputError(f"{shown(path)}: {error.strerror or error}") from error
     except (ValueError, RecursionError) as error:
         raise InputError(f"{shown(path)}: not readable as TOML: {quote(str(error))}") from error
-    document |= _session_keys(document.pop("sessions", {}))
+    for name, keys in _TABLES.items():
+        document |= _general_keys(name, keys, document.pop(name, {}))
     tables = {name for name, value in document.items() if isinstance(value, dict)}
     general, own = (
         {name: value for name, value in document.items() if (name in tables) is is_table}
@@ -110,12 +115,12 @@ def read_project_file(path: Path) -> ProjectFile:
     return ProjectFile(path.absolute(), general, own)
 
 
-def _session_keys(table: Any) -> dict[str, Any]:
-    """Return the keys of the table ``[sessions]`` as the options that they are defaults of."""
+def _general_keys(name: str, keys: Mapping[str, str], table: Any) -> dict[str, Any]:
+    """Return the keys of a table as the options that they are defaults of."""
     if not isinstance(table, dict):
-        return {"sessions": table}
+        return {name: table}
     given = cast("dict[str, Any]", table)
-    return {_SESSIONS.get(key, f"sessions.{key}"): value for key, value in given.items()}
+    return {keys.get(key, f"{name}.{key}"): value for key, value in given.items()}
 
 
 def load_project_file(given: str | None) -> ProjectFile | None:

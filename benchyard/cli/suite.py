@@ -9,6 +9,7 @@ import click
 
 import resources
 from benchyard.analysis.regressions import check_baseline
+from benchyard.cli.alarms import print_alarms
 from benchyard.cli.ci import ReportingCommand, Reports, exit_code_after_runs
 from benchyard.cli.common import Selection, gathered
 from benchyard.cli.display import make_display
@@ -35,6 +36,7 @@ from benchyard.suite.request import SuiteRequest
 @execution_options(
     SuiteRequest,
     *("runs", "order", "seed", "budget", "changed", "stale", "pool", "no_control"),
+    "false_per_month",
     budget={
         "type": Read(lambda text: parse_length(text) / timedelta(hours=1)),
         "metavar": "LENGTH",
@@ -104,8 +106,10 @@ def _execute(request: SuiteRequest, report: Reports, *, as_json: bool, verbose: 
     if state.is_cancelled():
         raise RunInterruptedError(f"{state.message}; the same command goes on where it ended")
     state.result()
+    alarms = document.get("alarms") or {"suspicions": ()}
     lines = document.get("cases", ())
     worse = [one["text"] for line in lines for one in line["regressions"]]
+    worse += [one["text"] for one in alarms["suspicions"] if one["alarm"]]
     unjudged = [text for line in lines for text in line["unjudged"]]
     if request.baseline is not None and not any(line["against"] for line in lines):
         unjudged = unjudged or ["nothing was compared with the baseline"]
@@ -120,6 +124,8 @@ def _print_summary(document: dict[str, Any], file: Path, *, as_json: bool) -> No
     print_table(text_table(heads, _rows(document)))
     seed = "" if document["seed"] is None else f", in random order with seed {document['seed']}"
     say(f"\n{document['sentence']}{seed}\nall of it: {shown(file)}")
+    if document["alarms"]:
+        print_alarms(document["alarms"])
 
 
 def _rows(document: dict[str, Any]) -> list[tuple[str, ...]]:

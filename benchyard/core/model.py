@@ -133,6 +133,8 @@ class Case:
         build: Globs of what its build makes, from the root on.
         cooldown: Seconds of rest before a run of it, where nobody asks for others; None leaves it
             open.
+        confirm: How a version of what is measured is built and executed, to confirm a slowdown:
+            ``command``, ``build``, ``shell``, ``versions``, ``timeout``; empty if nobody knows.
         included: Files with steps of the case, beside its metadata.json.
         points: How many points the matrix has; 1 without a matrix.
     """
@@ -153,6 +155,7 @@ class Case:
     files: tuple[str, ...] = ()
     build: tuple[str, ...] = ()
     cooldown: float | None = None
+    confirm: Mapping[str, Any] = field(default_factory=dict[str, Any])
     included: tuple[Path, ...] = ()
     points: int = 1
 

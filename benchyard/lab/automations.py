@@ -1,8 +1,8 @@
 """The lab's automations: alerts, and the end of flow runs that send no heartbeat any more.
 
-Alerts tell a webhook of failures and of regressions. They begin with what the server itself says of
-flow runs, not with our own events: a flow run whose host lost power says nothing any more, and the
-server still finds out.
+Alerts tell a webhook of failures, regressions and alarms. Those of failures begin with what the
+server itself says of flow runs, not with our own events: a flow run whose host lost power says
+nothing any more, and the server still finds out.
 """
 
 from typing import Any, cast
@@ -14,7 +14,7 @@ from prefect.events.schemas.automations import AutomationCore
 from prefect.settings import get_current_settings
 
 from benchyard.core.errors import BenchyardError, InputError
-from tasks.events import FLOW_RUN_ENDED, REGRESSION_FOUND, tag_resource
+from tasks.events import ALARM_RAISED, FLOW_RUN_ENDED, REGRESSION_FOUND, tag_resource
 from tasks.names import HEARTBEATS, WITHIN_SECONDS
 from tasks.prefect_internals import our_client
 
@@ -22,6 +22,7 @@ from tasks.prefect_internals import our_client
 NONE = "none"
 FAILED = "benchyard: tell of failed flow runs"
 WORSE = "benchyard: tell of regressions"
+ALARMS = "benchyard: tell of alarms"
 #: Name of the block that keeps the address: a webhook's address is its password.
 BLOCK = "benchyard-alerts"
 
@@ -68,6 +69,11 @@ _OF_WORSE = _payload(
     step="event.payload.name",
     **{name: f"event.payload.{name}" for name in _TOLD},
 )
+_OF_ALARM = _payload(
+    text="'alarm: ' ~ event.payload.text",
+    kind="'alarm'",
+    **{name: f"event.payload.{name}" for name in ("case", "host", "moves", "bisect")},
+)
 
 
 def _states(*names: str) -> list[str]:
@@ -78,6 +84,7 @@ def _states(*names: str) -> list[str]:
 _KINDS = (
     (FAILED, _states("Failed", "Crashed", "TimedOut"), _OF_FAILED),
     (WORSE, [REGRESSION_FOUND], _OF_WORSE),
+    (ALARMS, [ALARM_RAISED], _OF_ALARM),
 )
 
 

@@ -1,5 +1,6 @@
 """A request as a flow run of this process, and what came of it."""
 
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -11,9 +12,11 @@ from prefect.settings import PREFECT_FLOWS_HEARTBEAT_FREQUENCY, temporary_settin
 
 from benchyard.core import places
 from benchyard.core.errors import CaseFailedError
+from benchyard.core.model import JsonObject
 from benchyard.lab.server import Server
 from benchyard.run.interrupts import leave_at_once
 from benchyard.run.request import Request
+from benchyard.suite.alarms import AlarmRequest
 from benchyard.suite.driver import TurnEnd
 from benchyard.suite.request import SuiteRequest
 from flows.execute_case import execute_case
@@ -62,7 +65,18 @@ def execute_many(request: SuiteRequest, server: Server) -> tuple[State[Any], Pat
     """
     from flows.execute_suite import execute_suite  # noqa: PLC0415 - a run has no need of it
 
+    state = _ended(execute_suite, asdict(request), server)
+    return state, places.home() / "suites" / f"{state.state_details.flow_run_id}.json"
+
+
+def confirm(request: AlarmRequest, server: Server) -> JsonObject:
+    """Confirm what seems slower by a flow run of this process; return its document."""
+    from flows.confirm_changes import confirm_changes  # noqa: PLC0415 - as above
+
+    return _ended(confirm_changes, asdict(request), server).result()
+
+
+def _ended(flow: Callable[..., Any], parameters: Mapping[str, Any], server: Server) -> State[Any]:
     caller = caller_of(server)
     with temporary_settings({PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None}), called_by(caller):
-        state = caller.told(execute_suite(**asdict(request), return_state=True))
-    return state, places.home() / "suites" / f"{state.state_details.flow_run_id}.json"
+        return caller.told(flow(**parameters, return_state=True))

@@ -29,6 +29,8 @@ class AnnotationKind(StrEnum):
     IGNORED = "ignored"
     CONFIRMED = "confirmed"
     NOT_CONFIRMED = "not confirmed"
+    #: By its history alone, since its versions cannot be executed again.
+    ALARM = "alarm raised"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +62,11 @@ class Annotation:
     def accepts(self) -> bool:
         """Whether the new level is right."""
         return self.kind in (AnnotationKind.ACCEPTED, AnnotationKind.ON_PURPOSE)
+
+    @property
+    def alarms(self) -> bool:
+        """Whether an alarm was raised."""
+        return self.kind in (AnnotationKind.CONFIRMED, AnnotationKind.ALARM)
 
     @property
     def closes(self) -> bool:

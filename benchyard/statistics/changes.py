@@ -64,6 +64,11 @@ class LevelChange:
         return 1000 / (0.23 * 0.43 ** ((self.z - 4) / 0.2))
 
 
+def threshold_of(points: float) -> float:
+    """Return the |z| that noise alone exceeds once in so many points; see there for the source."""
+    return 4 + 0.2 * math.log(1000 / (0.23 * points)) / math.log(0.43)
+
+
 def changes(values: Floats) -> list[LevelChange]:
     """Return the changes of a finished series, oldest first: binary segmentation.
 

@@ -113,6 +113,7 @@ class AlarmAccount:
         month: The month that is counted, such as 2026-11.
         spent: Confirmations begun in it.
         resting: Series, and the first night on which it is confirmed again if suspected.
+        twins: Series, and of each session the logarithms that its two builds of one version gave.
     """
 
     budget: float = BUDGET
@@ -120,6 +121,7 @@ class AlarmAccount:
     month: str = ""
     spent: int = 0
     resting: dict[str, str] = field(default_factory=dict[str, str])
+    twins: dict[str, list[list[float]]] = field(default_factory=dict[str, list[list[float]]])
 
     @property
     def bound(self) -> float:

@@ -139,6 +139,11 @@ class SuiteCourse:
         """Whether any turn has failed."""
         return any(taken.end is End.FAILED for taken in self.ended)
 
+    @property
+    def queues(self) -> list[str]:
+        """The work queues of the testbeds that executed turns."""
+        return sorted({taken.place.queue for taken in self.ended if taken.place.queue})
+
     def requires(self, turn: Turn) -> Requires:
         """Return what the testbed of a turn must be."""
         case = self.entries[turn.case].case

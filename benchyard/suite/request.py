@@ -11,6 +11,7 @@ from benchyard.run.ordering import Order, new_session
 from benchyard.run.request import Campaigning, ExecutionOptions, Request
 
 #: A century; more is a slip of the pen, and Python's dates end somewhere.
+FALSE_PER_MONTH = Within(0.001, 1000)
 _DAYS = Within(0, 36_525, " days")
 
 
@@ -35,6 +36,8 @@ class SuiteRequest(ExecutionOptions):
             run.
         no_control: Without the control case, fixed work that each host executes before the cases
             and that tells whether the host has changed.
+        false_per_month: Confirm what seems slower afterwards, and raise alarms: at most so many
+            false ones a month, on average, on each host.
     """
 
     cases: tuple[str, ...] = ()
@@ -46,6 +49,7 @@ class SuiteRequest(ExecutionOptions):
     stale: Annotated[float, _DAYS] | None = None
     pool: str | None = None
     no_control: bool = False
+    false_per_month: Annotated[float, FALSE_PER_MONTH] | None = None
 
     @property
     def is_filtered(self) -> bool:

@@ -111,6 +111,7 @@ class Summary:
         seed: Of the random order; None where the order was another.
         interrupted: Whether somebody stopped it.
         comparison: With the baseline, as ``benchyard compare`` writes it; None without one.
+        alarms: Of this host, as ``benchyard alarms`` writes them; None if nobody looked.
     """
 
     lines: Sequence[CaseResult]
@@ -119,6 +120,7 @@ class Summary:
     seed: int | None
     interrupted: bool
     comparison: JsonObject | None = None
+    alarms: JsonObject | None = None
 
     @property
     def bad(self) -> list[CaseResult]:
@@ -175,6 +177,7 @@ class Summary:
             "cases": cases,
             "turns": made,
             "comparison": self.comparison,
+            "alarms": self.alarms,
         }
 
 

@@ -14,8 +14,8 @@ from benchyard.analysis.comparison.rows import Comparison, Row
 from benchyard.core.model import JsonObject
 from benchyard.core.quantity import moment, number, percent, plural
 from benchyard.core.wording import printable
-from benchyard.results.subject import differences, in_words
-from benchyard.statistics.changes import SHORTEST, LevelChange, changes
+from benchyard.results.subject import Subject, differences, in_words
+from benchyard.statistics.changes import FEWEST, SHORTEST, Detector, LevelChange, changes
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +30,7 @@ class Move:
         ratio: New level by the old one; None where not all values are above 0.
         unit: Of the values.
         near: When the campaigns around the first began: its place may be off by one.
+        versions: Subjects of the old level, surely before the change, and of the newest campaign.
     """
 
     change: LevelChange
@@ -39,6 +40,7 @@ class Move:
     ratio: float | None
     unit: str | None
     near: tuple[datetime, datetime]
+    versions: tuple[Subject, Subject]
 
     def __str__(self) -> str:
         """Say it as a clause: "+5.2 % since …"."""
@@ -97,7 +99,20 @@ class LevelHistory:
             math.exp(one.size) if self.relative else None,
             self.unit,
             (before.began, after.began),
+            (self.levels[max(0, one.place - FEWEST)].subject, self.levels[-1].subject),
         )
+
+    def suspicion(self, threshold: float, base: datetime | None = None) -> Move | None:
+        """Return the change that the newest campaign makes suspected.
+
+        Args:
+            threshold: |z| above which one is suspected.
+            base: When the first campaign of the level began that all are held against.
+        """
+        start = sum(base is not None and one.began < base for one in self.levels)
+        *values, newest = self._values[start:].tolist() or [math.nan]
+        found = Detector(threshold, values=values, seen=start + len(values)).append(newest)
+        return self._move(found) if found else None
 
     def __str__(self) -> str:
         """Say since when the present level is: its change, or that there was none."""
@@ -120,10 +135,11 @@ class LevelHistory:
 
 def moves(comparison: Comparison) -> list[tuple[Row, Move]]:
     """Return the changes of level in the candidates' histories, step by step, oldest first."""
-    return [(row, move) for row in comparison.asked for move in _levels(comparison, row).moves]
+    return [(row, move) for row in comparison.asked for move in history_of(comparison, row).moves]
 
 
-def _levels(comparison: Comparison, row: Row) -> LevelHistory:
+def history_of(comparison: Comparison, row: Row) -> LevelHistory:
+    """Return the levels of a row's candidate, that of the newest campaign last."""
     part = row.pair.steps([row.baseline.id], [row.candidate.id])
     return LevelHistory(*comparison.history.levels(part, row.metric), row.unit)
 

@@ -4,14 +4,23 @@ Changes of several steps and metrics of a case that began together are one item.
 of a host changed together, the host did. An item stays open until somebody accepts it.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from benchyard.analysis.comparison.levels import home_of
-from benchyard.analysis.comparison.moves import Move, move_document, move_in_words, moves
-from benchyard.analysis.comparison.rows import Comparison, Row
-from benchyard.analysis.comparison.run_sets import host_of
+from benchyard.analysis.comparison.moves import (
+    Move,
+    history_of,
+    move_document,
+    move_in_words,
+    moves,
+)
+from benchyard.analysis.comparison.request import pair
+from benchyard.analysis.comparison.rows import Comparison, Row, Rule
+from benchyard.analysis.comparison.run_sets import RunSet, host_of
+from benchyard.analysis.comparison.sides import Places, read_sides
+from benchyard.analysis.comparison.verdicts import compare
 from benchyard.core.model import Json, JsonObject
 from benchyard.core.quantity import plural
 from benchyard.core.wording import printable, some
@@ -21,6 +30,8 @@ from benchyard.statistics.comparison import Verdict
 #: So many cases of a host that changed together, and half of those that were compared, at least,
 #: are a change of the host.
 _CASES = 3
+#: How the campaigns before and the newest one are called.
+SIDES = ("the campaigns before", "the newest campaign")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,14 +82,59 @@ class ChangeItem:
         return {"case": self.case, "state": self.state, "open": self.is_open, "moves": moved}
 
 
+def cases_of(names: Sequence[str], places: Places) -> dict[str, RunSet]:
+    """Return the named cases by title; all with results below the root if none is named."""
+    sides = read_sides(names or (str(places.root),), places)
+    return {title: runs for side in sides for title, runs in side.cases.items()}
+
+
+def against_level(
+    before: Mapping[str, RunSet],
+    found: Mapping[str, RunSet],
+    rule: Rule,
+    sides: tuple[str, str] = SIDES,
+) -> Comparison:
+    """Compare campaigns with those before; ``rule.campaigns`` tells with how many."""
+    paired = replace(pair(before, found), baseline=sides[0], candidate=sides[1])
+    return compare(paired, replace(rule, other_work=False, strict=True))
+
+
 def change_items(comparison: Comparison, now: datetime | None = None) -> list[ChangeItem]:
     """Return the changes of level in the candidates' histories, case by case, oldest first.
 
     Args:
         now: When annotations have to hold.
     """
-    moment = now or datetime.now(UTC)
-    found = [_annotated(item, moment) for item in _grouped(moves(comparison))]
+    return _as_items(comparison, moves(comparison), now or datetime.now(UTC))
+
+
+def suspected_items(
+    comparison: Comparison, threshold: float, now: datetime | None = None
+) -> list[ChangeItem]:
+    """Return what the newest campaigns make suspected of being slower, case by case.
+
+    After a change that was accepted or raised an alarm, its level is the one to be held against.
+
+    Args:
+        comparison: By durations.
+        threshold: |z| above which something is suspected.
+        now: When annotations have to hold.
+    """
+    found = ((row, _suspicion(comparison, row, threshold)) for row in comparison.asked)
+    slower = [(row, move) for row, move in found if move and move.change.size > 0]
+    return _as_items(comparison, slower, now or datetime.now(UTC))
+
+
+def _suspicion(comparison: Comparison, row: Row, threshold: float) -> Move | None:
+    known = [one.since for one in _annotations_of(row) if one.accepts or one.alarms]
+    base = max(map(datetime.fromisoformat, known), default=None)
+    return history_of(comparison, row).suspicion(threshold, base)
+
+
+def _as_items(
+    comparison: Comparison, moved: Iterable[tuple[Row, Move]], now: datetime
+) -> list[ChangeItem]:
+    found = [_annotated(item, now) for item in _grouped(moved)]
     compared = len({pair.title for pair in comparison.pairs})
     return [
         replace(item, cases=cases if cases >= max(_CASES, compared / 2) else 0)

@@ -33,6 +33,7 @@ DEPLOYMENTS = {
     "execute-suite/nightly",
     "publish/every-15-minutes",
     "housekeeping/weekly",
+    "confirm-changes/alarms",
 }
 OFTEN = CronSchedule(cron="5 4 * * *", timezone="Europe/Berlin")
 MONTHLY = CronSchedule(cron="0 0 1 * *", timezone="UTC")
@@ -243,7 +244,7 @@ def set_by_a_user(client: SyncPrefectClient) -> None:
 def newer(file: Path) -> str:
     """Return a later version of the file: another text, another time, one more parameter."""
     document = yaml.safe_load(file.read_text())
-    testbed, nightly, _publish, weekly = document["deployments"]
+    testbed, nightly, _publish, weekly, _alarms = document["deployments"]
     testbed["description"] = "From the newer file."
     nightly["parameters"] |= {"runs": 9, "cooldown": 2}
     nightly["schedules"][0]["cron"] = "0 3 * * *"

@@ -29,13 +29,11 @@ from benchyard.analysis.comparison.states import (
 from benchyard.bisect.course import ConfirmationCourse, ConfirmationPlan
 from benchyard.bisect.versions import VersionRange, listed, two_commits
 from benchyard.case.loading import find_cases
-from benchyard.core import places
 from benchyard.core.errors import CommandFailedError, InputError
-from benchyard.core.files import content, shown, write_json
-from benchyard.core.json_text import decoded, read_as
 from benchyard.core.model import Case, Json, JsonObject
 from benchyard.core.quantity import number, percent, plural
 from benchyard.core.wording import printable
+from benchyard.results.account import keep_account, read_account
 from benchyard.results.annotations import Annotation, AnnotationKind, annotate
 from benchyard.results.subject import differences
 from benchyard.statistics import median
@@ -124,7 +122,7 @@ class Suspicion:
     def bisection(self) -> str:
         """The command that finds the guilty commit; empty where there are no commits."""
         plan, top = self.plan, self.versions.repository if self.plan else None
-        if not self.is_alarm or not plan or not top:
+        if not plan or not top:
             return ""
         options = [*(["--build", plan.build] if plan.build else []), *["--shell"] * plan.shell]
         ends = [self.versions.good.short, self.versions.versions[-1].short]
@@ -138,7 +136,7 @@ class Suspicion:
     def to_json(self) -> JsonObject:
         """Return it for a document."""
         told: JsonObject = {"outcome": self.outcome, "alarm": self.is_alarm, "text": str(self)}
-        return {**self.item.to_json(), **told, "bisect": self.bisection or None}
+        return {**self.item.to_json(), **told, "bisect": self.bisection if self.is_alarm else None}
 
 
 @dataclass
@@ -191,7 +189,7 @@ class AlarmNight:
                 able.setdefault(one.item.case, one)
         strengths = {title: one.strength for title, one in able.items()}
         chosen = self.account.choose(self.now.date(), strengths)
-        _keep(self.account)
+        keep_account(self.account)
         for title in able.keys() - chosen:
             until = self.account.resting.get(title)
             spent = "the month's confirmations are spent"
@@ -216,12 +214,15 @@ class AlarmNight:
             known += [course.twins] if course.twins else []
             made, size = course.confirmation, math.expm1(median(course.differences))
             told = f"{percent(size)} slower in {plural(len(course.differences), 'pair')}"
-            is_real = made.standing is Standing.CONFIRMED
-            kind = AnnotationKind.CONFIRMED if is_real else AnnotationKind.NOT_CONFIRMED
-            self._note(one, kind, f"{told}, e-value {made.e_value:.3g}")
+            told += f", e-value {made.e_value:.3g}"
+            if made.standing is Standing.CONFIRMED:
+                next_ = f"; next: {one.bisection}" if one.bisection else ""
+                self._note(one, AnnotationKind.CONFIRMED, told + next_)
+            else:
+                self._note(one, AnnotationKind.NOT_CONFIRMED, told)
         if not one.is_alarm:
             account.rest(title, self.now.date())
-        _keep(account)
+        keep_account(account)
 
     def _note(self, one: Suspicion, kind: AnnotationKind, reason: str) -> None:
         """Write beside the results what became of a suspicion."""
@@ -243,7 +244,7 @@ def look(request: AlarmRequest, now: datetime | None = None) -> AlarmNight:
     Raises:
         InputError: If cases are not there, or the account cannot be read.
     """
-    night = AlarmNight([], _kept_account(), now or datetime.now(UTC))
+    night = AlarmNight([], read_account(), now or datetime.now(UTC))
     there = Places(Path(request.root), Path(request.results) if request.results else None)
     found = cases_of(request.cases, there)
     if before := before_on_host(found):
@@ -287,27 +288,3 @@ def _hindrance(one: Suspicion) -> str:
         return "" if one.versions.versions else "no version is known"
     except InputError as error:
         return f"cannot be confirmed: {error}"
-
-
-def _file() -> Path:
-    return places.home() / "alarms.json"
-
-
-def _kept_account() -> AlarmAccount:
-    """Return this host's account.
-
-    Raises:
-        InputError: If its file is damaged.
-    """
-    try:
-        return read_as(AlarmAccount, decoded(content(_file())))
-    except FileNotFoundError:
-        return AlarmAccount()
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{shown(_file())} is no account of alarms: {error}") from error
-
-
-def _keep(account: AlarmAccount) -> None:
-    """Write this host's account."""
-    _file().parent.mkdir(parents=True, exist_ok=True)
-    write_json(_file(), asdict(account))

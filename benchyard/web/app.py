@@ -19,6 +19,7 @@ from benchyard.web.answers import Answers
 from benchyard.web.explorer import Explorer, check_address
 from benchyard.web.guard import Guard
 from benchyard.web.pages import (
+    alarms,
     api,
     case,
     case_tables,
@@ -50,6 +51,7 @@ _PAGES = (
     compare,
     plot,
     failures,
+    alarms,
     testbeds,
     entries,
     profiles,

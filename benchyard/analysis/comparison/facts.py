@@ -7,8 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from benchyard.core.model import Json, point_suffix
+from benchyard.core.model import Json, JsonObject, point_suffix
 from benchyard.results.record import RunRecord
+from benchyard.statistics.comparison import Verdict
 
 
 class Weight(StrEnum):
@@ -18,6 +19,27 @@ class Weight(StrEnum):
     OTHER_WORK = "other work"
     WARNING = "warning"
     CHANGE = "change"
+
+
+@dataclass(frozen=True, slots=True)
+class Difficulty:
+    """Something that no number tells.
+
+    Args:
+        step: Id of the step; None if it is about whole runs.
+        verdict: Regression, improvement or neither (change).
+        text: The whole of it as a sentence.
+        paired_by: The id that the step is paired by.
+    """
+
+    step: str | None
+    verdict: Verdict
+    text: str
+    paired_by: str | None = None
+
+    def to_json(self) -> JsonObject:
+        """Return it as the document has it."""
+        return {"step": self.step, "verdict": self.verdict.value, "text": self.text}
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,11 +9,11 @@ from dataclasses import asdict, dataclass, replace
 from fnmatch import fnmatchcase
 from typing import cast
 
+from benchyard.analysis.comparison.facts import Difficulty
 from benchyard.analysis.comparison.rows import (
     ALL_METRICS,
     CasePair,
     Comparison,
-    Difficulty,
     Row,
     Rule,
 )

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated, NamedTuple
 
 from benchyard.analysis.comparison.comparability import Mismatch
-from benchyard.analysis.comparison.facts import Weight
+from benchyard.analysis.comparison.facts import Difficulty, Weight
 from benchyard.analysis.comparison.run_sets import RunSet
 from benchyard.analysis.comparison.samples import DURATION, StepSample
 from benchyard.analysis.comparison.sessions import (
@@ -18,7 +18,6 @@ from benchyard.analysis.comparison.sessions import (
     SessionRelation,
 )
 from benchyard.core.fields import Share
-from benchyard.core.model import JsonObject
 from benchyard.results.trust import Suspect
 from benchyard.statistics.comparison import LEVEL, THRESHOLD, Difference, Judgement, Verdict
 
@@ -41,27 +40,6 @@ class Pairs:
     baseline: str = "baseline"
     candidate: str = "candidate"
     keys: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Difficulty:
-    """Something that no number tells.
-
-    Args:
-        step: Id of the step; None if it is about whole runs.
-        verdict: Regression, improvement or neither (change).
-        text: The whole of it as a sentence.
-        paired_by: The id that the step is paired by.
-    """
-
-    step: str | None
-    verdict: Verdict
-    text: str
-    paired_by: str | None = None
-
-    def to_json(self) -> JsonObject:
-        """Return it as the document has it."""
-        return {"step": self.step, "verdict": self.verdict.value, "text": self.text}
 
 
 #: Stands for every metric there is.

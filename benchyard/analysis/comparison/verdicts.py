@@ -8,13 +8,12 @@ from itertools import islice
 from shlex import quote
 
 from benchyard.analysis.comparison.comparability import check
-from benchyard.analysis.comparison.facts import Weight
+from benchyard.analysis.comparison.facts import Difficulty, Weight
 from benchyard.analysis.comparison.gate import findings, gone
 from benchyard.analysis.comparison.rows import (
     ALL_METRICS,
     CasePair,
     Comparison,
-    Difficulty,
     Pairs,
     Row,
     Rule,

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import pytest
 
+from benchyard.analysis.comparison.facts import Difficulty
 from benchyard.analysis.comparison.gate import findings
-from benchyard.analysis.comparison.rows import Difficulty
 from benchyard.analysis.comparison.samples import sample
 from benchyard.core.model import Outcome
 from benchyard.results.record import RunRecord

@@ -1,5 +1,6 @@
 """``benchyard check``: whether the newest campaign is worse than those before."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import islice
@@ -7,7 +8,9 @@ from itertools import islice
 import click
 
 from benchyard.analysis.comparison.document import document
+from benchyard.analysis.comparison.gate import idle_rules
 from benchyard.analysis.comparison.levels import read_campaigns
+from benchyard.analysis.comparison.limits import Limit, read_rules
 from benchyard.analysis.comparison.request import Answer, before_on_host
 from benchyard.analysis.comparison.rows import Rule
 from benchyard.analysis.comparison.run_sets import RunSet, host_of
@@ -32,10 +35,15 @@ from benchyard.results.campaigns import earlier_campaigns
 from benchyard.statistics.pairs import OWN_FROM
 
 
+def _rules(_: click.Context, __: click.Parameter, texts: Sequence[str]) -> tuple[Limit, ...]:
+    return read_rules(texts)
+
+
 @click.command("check", cls=ReportingCommand)
 @click.argument("cases", nargs=-1, metavar="[CASE]...")
 @comparison_rule
 @field_options(Rule, "campaigns", campaigns={"default": "20", "show_default": True})
+@field_options(Rule, "rules", rules={"callback": _rules})
 @click.option("--against", metavar="BASELINE", help="Compare with these results, not with history.")
 @comparison_reports
 @json_option
@@ -46,6 +54,7 @@ def command(
     rule: Rule,
     places: Places,
     campaigns: int,
+    rules: tuple[Limit, ...],
     against: str | None,
     report: Reports,
     as_json: bool,
@@ -68,18 +77,20 @@ def command(
         say(f"cannot tell: {printable(some(found, 5))}: no campaign before", fg="red", err=True)
         return ExitCode.CANNOT_TELL
     sides = (against or SIDES[0], SIDES[1])
-    rule = replace(rule, campaigns=0 if against else campaigns)
+    rule = replace(rule, campaigns=0 if against else campaigns, rules=rules)
     compared = without_accepted(against_level(before, found, rule, sides))
-    items = change_items(compared)
+    items, idle = change_items(compared), idle_rules(compared, found.values(), every=not cases)
     if as_json:
         changes: list[Json] = [item.to_json() for item in items]
-        print_json({**document(compared, sides), "changes": changes})
+        print_json({**document(compared, sides), "changes": changes, "notices": list[Json](idle)})
     elif not report.prints:
         print_comparison(compared)
         for note in (*map(str, items), *(() if against else _short(found))):
             say(note)
         if any(item.is_open for item in items):
             say("benchyard annotate accepts what is open")
+    for text in () if as_json else idle:
+        say(f"notice: {text}", fg="cyan", err=report.prints)
     return conclude(Answer(compared, sides), replace(report, strict=True))
 
 

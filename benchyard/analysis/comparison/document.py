@@ -40,6 +40,7 @@ comparisons: each step and metric, in the order that was asked for, with
   paired: whether both sides are of the same runs, and were tested in pairs.
   verdict: ``regression``, ``improvement``, ``change`` (neither is better, or it is other work),
     ``no change shown`` or ``cannot tell``. words: the same for people. reason: why not to tell.
+  rule: of ``check``, that the limit is of: text, and owner; null without one.
 overall: of each two sides and metric the geometric mean over the steps: baseline_side,
   candidate_side, metric, steps (how many), left_out (names), n of both, ratio, ratio_interval,
   interval_level, p_value, adjusted_p_value (for all lines over the steps together), verdict,
@@ -179,6 +180,7 @@ def _row(row: Row, comparisons: int) -> JsonObject:
         "verdict": row.verdict.value,
         "words": verdict_in_full(row),
         "reason": reason(row, comparisons) or None,
+        "rule": row.limit and _of(row.limit, "text", "owner"),
     }
 
 

@@ -4,12 +4,13 @@ Whether a step fails is not left to a test of significance. A step that fails wh
 before has to be looked at, however often it still succeeds.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from fnmatch import fnmatchcase
 from typing import cast
 
 from benchyard.analysis.comparison.facts import Difficulty
+from benchyard.analysis.comparison.limits import Limit
 from benchyard.analysis.comparison.rows import (
     ALL_METRICS,
     CasePair,
@@ -18,11 +19,11 @@ from benchyard.analysis.comparison.rows import (
     Rule,
 )
 from benchyard.analysis.comparison.run_sets import RunSet
-from benchyard.analysis.comparison.samples import FAILURES, StepSample
+from benchyard.analysis.comparison.samples import FAILURES, StepSample, sample
 from benchyard.analysis.comparison.wording import change, change_between, reason, verdict_words
 from benchyard.core.model import JsonObject
 from benchyard.core.quantity import amount, percent
-from benchyard.core.wording import in_short, printable
+from benchyard.core.wording import hint, in_short, printable
 from benchyard.statistics.comparison import Verdict
 
 
@@ -87,12 +88,13 @@ def regression_of(row: Row, level: float) -> Regression:
         compared = "one process each"
     if row.campaigns:
         compared = f"against {row.campaigns} campaigns"
+    asks = f"; ask {row.owner}" if row.owner else ""
     text = (
         f"{row.case}: step {row.candidate.name} is {verdict_words(row)}: {row.metric} "
         f"{' instead of '.join(medians)}, "
         f"{change_between(one.ratio, one.baseline_median, one.candidate_median)} "
         f"({percent(1 - level, 4)} interval{inside} {change(low)} … {change(high)}; "
-        f"{compared})"
+        f"{compared}){asks}"
     )
     return Regression(
         case=row.case,
@@ -112,12 +114,12 @@ def regression_of(row: Row, level: float) -> Regression:
 
 
 def gone(
-    baseline: Mapping[str, StepSample], candidate: Mapping[str, StepSample], rule: Rule
+    case: str, baseline: Mapping[str, StepSample], candidate: Mapping[str, StepSample], rule: Rule
 ) -> Iterator[str]:
     """Yield the measured steps, and their metrics, that the baseline has and the candidate has not.
 
-    Metrics are those that are compared, and those that the step declares: what the kernel counts
-    depends on the host.
+    Metrics are those that are compared, or have a limit, and those that the step declares: what
+    the kernel counts depends on the host.
 
     Args:
         baseline: Its steps by the id that they are paired by.
@@ -131,6 +133,7 @@ def gone(
             continue
         for metric, values in step.values.items():
             is_wanted = metric in step.kinds or _is_meant(metric, rule.metrics)
+            is_wanted = is_wanted or rule.limit_of(case, after, metric)
             if is_wanted and values and not after.values.get(metric):
                 yield printable(f"{metric} of step {step.name} is known in the baseline only")
 
@@ -171,6 +174,46 @@ def _of_names(comparison: Comparison) -> Iterator[str]:
         for pattern in patterns:
             if not any(_is_meant(name, (pattern,)) for name in names):
                 yield printable(f"no {what} {pattern} has values on both sides")
+
+
+def idle_rules(comparison: Comparison, found: Iterable[RunSet], *, every: bool) -> list[str]:
+    """Say of each rule that can never fire why.
+
+    Args:
+        found: The candidates, compared or not.
+        every: Whether these are all cases: only then a rule of another case is wrong.
+    """
+    rule = comparison.rule
+    known = [
+        (runs.title, step)
+        for runs in (found if rule.rules else ())
+        for step in sample(runs, include_suspect=True).values()
+        if step.measured and _is_meant(step.id, rule.steps or ("*",))
+    ]
+    firing = {id(row.limit) for row in comparison.rows if row.tested}
+    meant = [one for one in rule.rules if every or any(one.is_about(title) for title, _ in known)]
+    why = [(one, _why_idle(one, comparison, known)) for one in meant if id(one) not in firing]
+    return [printable(f"rule '{one.text}' never fires: {text}") for one, text in why if text]
+
+
+def _why_idle(limit: Limit, comparison: Comparison, known: Sequence[tuple[str, StepSample]]) -> str:
+    of_case = [step for title, step in known if limit.is_about(title)]
+    steps = [step for step in of_case if fnmatchcase(step.id, limit.step)]
+    metrics = {name: step.unit_and_direction(name) for step in steps for name in step.values}
+    misfits = [limit.misfit(m, *metrics[m]) for m in metrics if fnmatchcase(m, limit.metric)]
+    if not of_case:
+        titles = {title for title, _ in known}
+        return f"no case is '{limit.case}'{hint(limit.case, titles)}"
+    if not steps:
+        ids = {step.id for step in of_case}
+        return "" if comparison.rule.steps else f"no step is '{limit.step}'{hint(limit.step, ids)}"
+    if not misfits:
+        return f"no metric there is '{limit.metric}'{hint(limit.metric, metrics)}"
+    if all(misfits):
+        return misfits[0]
+    rows = [row for row in comparison.rows if row.tested and row.limit]
+    covered = (limit.matches(row.case, row.candidate.id, row.metric) for row in rows)
+    return "a later rule covers it" if any(covered) else "it has no history"
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from typing import Annotated, NamedTuple
 
 from benchyard.analysis.comparison.comparability import Mismatch
 from benchyard.analysis.comparison.facts import Difficulty, Weight
+from benchyard.analysis.comparison.limits import Limit
 from benchyard.analysis.comparison.run_sets import RunSet
 from benchyard.analysis.comparison.samples import DURATION, StepSample
 from benchyard.analysis.comparison.sessions import (
@@ -65,6 +66,8 @@ class Rule:
         other_results: Returns results folders of the host's other cases, when they are needed.
         campaigns: Compare with the level of so many campaigns, where there are enough; 0 never.
         strict: Whether a comparison without a row is a result; else it is wrong input.
+        rules: 'CASE:STEP METRIC LIMIT OWNER', with globs: how much more (+5%), less (-20MB) or
+            worse (3ms) than before a metric may be, and who is asked; the last that matches holds.
     """
 
     metrics: tuple[str, ...] = (DURATION,)
@@ -78,6 +81,18 @@ class Rule:
     other_results: Callable[[], Iterable[Path]] = tuple
     campaigns: int = 0
     strict: bool = False
+    rules: tuple[Limit, ...] = ()
+
+    def limit_of(self, case: str, step: StepSample, metric: str) -> Limit | None:
+        """Return the last rule that matches a row and fits its metric.
+
+        A rule asks for the metric that it names; one of all metrics for none.
+        """
+        kind = step.unit_and_direction(metric)
+        matching = [one for one in self.rules if one.matches(case, step.id, metric)]
+        fitting = [one for one in matching if not one.misfit(metric, *kind)]
+        asked = self.asks(metric, step.kinds) or any(one.metric != "*" for one in fitting)
+        return fitting[-1] if fitting and asked else None
 
     def asks(self, metric: str, declared: Container[str]) -> bool:
         """Tell whether a metric is asked for; any other that is shown only explains.
@@ -104,7 +119,8 @@ class Rule:
         Args:
             folders: Results folders of the cases that are compared.
         """
-        metrics = tuple("*" if name == ALL_METRICS else name for name in self.metrics)
+        named = (*self.metrics, *(one.metric for one in self.rules))
+        metrics = tuple("*" if name == ALL_METRICS else name for name in named)
         lent = (self.other_results, tuple(folders))
         return SessionHistory(self.session_sd, *lent, metrics, self.campaigns)
 
@@ -173,11 +189,17 @@ class _Judged:
     difference: Difference
     judgement: Judgement
     between: BetweenSessions | None
+    limit: Limit | None = None
 
     @property
     def verdict(self) -> Verdict:
         """What the difference comes to."""
         return self.judgement.verdict
+
+    @property
+    def owner(self) -> str:
+        """Who is asked, as it is worse by a rule; empty otherwise."""
+        return self.limit.owner if self.limit and self.verdict is Verdict.REGRESSION else ""
 
     @property
     def differs_as_sessions_do(self) -> bool:
@@ -216,6 +238,7 @@ class Row(_Judged):
         explains: Whether it is of the family that is shown to explain, not of what is asked.
         between: What a difference between two sessions is held against; None in turns, and where
             the test inside the sessions shows no difference.
+        limit: What takes the place of the threshold.
     """
 
     pair: CasePair
@@ -229,6 +252,7 @@ class Row(_Judged):
     judgement: Judgement
     explains: bool
     between: BetweenSessions | None = None
+    limit: Limit | None = None
 
     @property
     def case(self) -> str:

@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from enum import StrEnum
 
-from benchyard.analysis.comparison.rows import Comparison, Overall, Row
+from benchyard.analysis.comparison.rows import Comparison, Overall, Row, Rule
 from benchyard.analysis.comparison.samples import DURATION
 from benchyard.analysis.comparison.sessions import SessionHistory
 from benchyard.analysis.comparison.wording import (
@@ -53,17 +53,17 @@ def overall(comparison: Comparison) -> tuple[Overall, ...]:
     for row in comparison.rows:
         key = (row.pair.baseline_side, row.pair.candidate_side, row.metric)
         groups.setdefault(key, []).append(row)
-    level, history = comparison.rule.level, comparison.history
+    rule, history = comparison.rule, comparison.history
     made = [
         (one, all(row.explains for row in rows))
         for rows in groups.values()
-        if len(rows) > 1 and (one := _of_rows(rows, level, history))
+        if len(rows) > 1 and (one := _of_rows(rows, rule, history))
     ]
     judged = judge_families([one.difference for one, _ in made], [family for _, family in made])
     return tuple(replace(one, judgement=its) for (one, _), its in zip(made, judged, strict=True))
 
 
-def _of_rows(rows: Sequence[Row], level: float, history: SessionHistory) -> Overall | None:
+def _of_rows(rows: Sequence[Row], rule: Rule, history: SessionHistory) -> Overall | None:
     counted = [row for row in rows if _counts(row)]
     if len(counted) < 2:
         return None
@@ -77,9 +77,7 @@ def _of_rows(rows: Sequence[Row], level: float, history: SessionHistory) -> Over
     same_runs = all(row.pair.paired for row in counted)
     compare = compare_pairs if same_runs and len(sides[0]) == len(sides[1]) else compare_samples
     first = rows[0]
-    inside = compare(
-        *sides, smaller_is_better=None, level=level, threshold=first.difference.threshold
-    )
+    inside = compare(*sides, smaller_is_better=None, level=rule.level, threshold=rule.threshold)
     parts = [
         of_case[0].pair.steps(
             (row.baseline.id for row in of_case), (row.candidate.id for row in of_case)

@@ -10,6 +10,7 @@ from shlex import quote
 from benchyard.analysis.comparison.comparability import check
 from benchyard.analysis.comparison.facts import Difficulty, Weight
 from benchyard.analysis.comparison.gate import findings, gone
+from benchyard.analysis.comparison.limits import Limit
 from benchyard.analysis.comparison.rows import (
     ALL_METRICS,
     CasePair,
@@ -83,7 +84,7 @@ def compare_sides(
             )
             found = findings(baseline, candidate, one.every, other.every)
             judged = tuple(_of_pair(pair, finding) for finding in found)
-            missing = tuple(gone(one.every, other.every, rule))
+            missing = tuple(gone(candidate.title, one.every, other.every, rule))
             made.append(replace(pair, findings=judged, gone=missing))
             drafts += _drafts(made[-1], one, other, rule)
     _refuse_incomparable(made, rule)
@@ -91,7 +92,8 @@ def compare_sides(
     history = history or rule.history(
         side.folder for pair in made for side in (pair.baseline, pair.candidate)
     )
-    rows = _rows([draft for draft in drafts if draft.metric in wanted], rule, history)
+    drafts = [draft for draft in drafts if draft.metric in wanted or draft.limit]
+    rows = _rows(drafts, rule, history)
     unjudged = Comparison(rule, tuple(made), rows, tuple(_unpaired(sides)), history=history)
     (compared,) = judged_together([unjudged])
     if not (rows or compared.regressions or rule.strict):
@@ -116,13 +118,21 @@ def judged_together(comparisons: Sequence[Comparison]) -> tuple[Comparison, ...]
         replace(
             one,
             rows=tuple(
-                replace(row, judgement=next(judged)) if row.tested else row for row in one.rows
+                replace(row, judgement=_limited(row, next(judged))) if row.tested else row
+                for row in one.rows
             ),
             tested=explains.count(False),
             explaining=explains.count(True),
         )
         for one in comparisons
     )
+
+
+def _limited(row: Row, judged: Judgement) -> Judgement:
+    """Call no change that a rule allows."""
+    allowed = row.limit is not None and row.limit.allows(row.difference, row.unit)
+    called = judged.verdict is not Verdict.CANNOT_TELL
+    return replace(judged, verdict=Verdict.NO_CHANGE_SHOWN) if allowed and called else judged
 
 
 def joined(comparisons: Sequence[Comparison]) -> Comparison | None:
@@ -185,7 +195,7 @@ class _Draft:
     Args:
         every: Baseline and candidate with all their values.
         trusted: Both with their trusted values alone.
-        explains: As of a row.
+        explains: As of a row, as is ``limit``.
     """
 
     pair: CasePair
@@ -194,6 +204,7 @@ class _Draft:
     trusted: tuple[StepSample, StepSample]
     metric: str
     explains: bool
+    limit: Limit | None
 
 
 def _drafts(pair: CasePair, one: Samples, other: Samples, rule: Rule) -> Iterator[_Draft]:
@@ -204,8 +215,9 @@ def _drafts(pair: CasePair, one: Samples, other: Samples, rule: Rule) -> Iterato
         trusted = one.trusted[step_id], other.trusted[step_id]
         # A step that never succeeded still has a duration that could have been measured.
         for metric in dict.fromkeys([DURATION, *before.values, *after.values]):
-            explains = not rule.asks(metric, {*before.kinds, *after.kinds})
-            yield _Draft(pair, step_id, (before, after), trusted, metric, explains)
+            limit = rule.limit_of(pair.title, after, metric)
+            explains = not (limit or rule.asks(metric, {*before.kinds, *after.kinds}))
+            yield _Draft(pair, step_id, (before, after), trusted, metric, explains, limit)
 
 
 def _refuse_unknown_steps(sets: Iterable[RunSet], patterns: Sequence[str]) -> None:
@@ -267,7 +279,8 @@ def _row(draft: _Draft, rule: Rule, level: float, history: SessionHistory) -> Ro
     pair, metric = draft.pair, draft.metric
     one, other = sides = draft.trusted if _trusted_suffice(draft, level) else draft.every
     unit, direction = other.unit_and_direction(metric)
-    neutral = direction is None or draft.explains or pair.neutral or pair.is_other_work(draft.step)
+    better = draft.limit.better(direction) if draft.limit else direction
+    neutral = better is None or draft.explains or pair.neutral or pair.is_other_work(draft.step)
     how = compare_samples
     values = [side.by_run.get(metric, {}) for side in sides]
     if pair.paired and values[0].keys() & values[1].keys():
@@ -275,16 +288,17 @@ def _row(draft: _Draft, rule: Rule, level: float, history: SessionHistory) -> Ro
         values = [{n: of[n] for n in of if n in values[0] and n in values[1]} for of in values]
     inside = how(
         *(tuple(of.values()) for of in values),
-        smaller_is_better=None if neutral else direction == SMALLER,
+        smaller_is_better=None if neutral else better == SMALLER,
         level=rule.level,
-        threshold=rule.threshold,
+        # A limit is held against what is left of a change between sessions, not before.
+        threshold=0.0 if draft.limit else rule.threshold,
     )
     known = [side.values.get(metric, ()) for side in sides]
     between = history.between([pair.steps([one.id], [other.id])], metric, known, inside)
     difference = between.held_against(inside) if between else inside
     untested = Judgement(Verdict.CANNOT_TELL, 1.0, rule.level)
     about = (pair, draft.step, one, other, metric, unit, direction)
-    return Row(*about, difference, untested, draft.explains, between)
+    return Row(*about, difference, untested, draft.explains, between, draft.limit)
 
 
 def _trusted_suffice(draft: _Draft, level: float) -> bool:

@@ -79,7 +79,7 @@ def verdict_words(row: Row | Overall) -> str:
 def verdict_in_full(row: Row | Overall) -> str:
     """Return the verdict, and how many times where it is twice as much or more."""
     times = "" if row.verdict in WORDS else _times(row.difference)
-    return times + verdict_words(row)
+    return times + verdict_words(row) + (f"; ask {row.owner}" if row.owner else "")
 
 
 def _words(row: Row | Overall) -> str:
@@ -87,8 +87,10 @@ def _words(row: Row | Overall) -> str:
     if row.verdict is Verdict.NO_CHANGE_SHOWN and row.differs_as_sessions_do:
         return _as_sessions_do(row)
     if row.verdict in WORDS:
-        significant = row.judgement.p_value <= difference.level and not difference.matters
-        if row.verdict is Verdict.NO_CHANGE_SHOWN and significant:
+        significant = row.judgement.p_value <= difference.level
+        if row.verdict is Verdict.NO_CHANGE_SHOWN and significant and row.limit:
+            return f"within {row.limit.limit}"
+        if row.verdict is Verdict.NO_CHANGE_SHOWN and significant and not difference.matters:
             return f"differs by less than {percent(difference.threshold, 4)}"
         return WORDS[row.verdict]
     more = (difference.shift or 0) > 0
@@ -310,9 +312,10 @@ def summary(comparison: Comparison) -> str:
     rule, many = comparison.rule, comparison.tested
     over = f"{many:,} comparison{'s' * (many != 1)}"
     counted = ", ".join(told) or "nothing is compared"
+    left = " without a rule" if any(row.limit for row in comparison.rows) else ""
     return (
         f"{counted}; {over} at the {percent(rule.level, 4)} level together, "
-        f"changes below {percent(rule.threshold, 4)} are not called{_explaining(comparison)}"
+        f"changes below {percent(rule.threshold, 4)} are not called{left}{_explaining(comparison)}"
     )
 
 

@@ -145,3 +145,52 @@ def test_a_metric_that_the_newest_campaign_lacks_cannot_be_told(tmp_path: Path, 
     case = history(tmp_path / "case", 0, 0, 1)
     place(case / "earlier" / "20261030T000000Z-0123456789ab", campaign(*[5.0] * 8, metric="rows"))
     assert "rows is not known there" in cli("check", case, "--metric", "rows", code=5).out
+
+
+# -- rules
+def test_rules_of_the_project_file_limit_rows_and_name_owners(tmp_path: Path, cli: Cli) -> None:
+    slow = history(tmp_path / "slow", 20, 0.002, 1.06)
+    rules = ["*:* duration_s +3% ada@example.org", "tpch:lo* duration_s 40ms bob", "x:* cpu_s 1% c"]
+    file, page, tests = (tmp_path / name for name in ("benchyard.toml", "x.md", "x.xml"))
+    file.write_text(f"[check]\nrule = {json.dumps(rules)}\n")
+    check = ("--config", file, "check")
+    said = cli(*check, "--root", tmp_path, "--markdown", page, "--junit", tests, code=3)
+    assert "slower; ask bob\n" in said.out
+    covered, unknown = (
+        f"rule '{rules[0]}' never fires: a later rule covers it",
+        f"rule '{rules[2]}' never fires: no case is 'x'; known: tpch",
+    )
+    assert said.out.endswith(f"not called without a rule\nnotice: {covered}\nnotice: {unknown}\n")
+    assert "slower; ask bob" in page.read_text()
+    assert "against 20 campaigns); ask bob" in tests.read_text()
+    found = json.loads(cli(*check, "--root", tmp_path, "--json", code=3).out)
+    assert found["comparisons"][0]["rule"] == {"text": rules[1], "owner": "bob"}
+    assert found["notices"] == [covered, unknown]
+    assert json.loads(cli(*check, slow, "--json", code=3).out)["notices"] == [covered]
+    loose = cli(*check, slow, "--rule", "*:* duration_s +8% eve")
+    assert "within +8%" in loose.out
+    assert "ask" not in loose.out
+    markdown = cli(*check, "--root", tmp_path, "--markdown", code=3)
+    assert f"notice: {unknown}" in markdown.err
+    assert "notice" not in markdown.out
+
+
+def test_all_rules_of_the_project_file_that_are_wrong_are_told(tmp_path: Path, cli: Cli) -> None:
+    file = tmp_path / "benchyard.toml"
+    wrong = ["words duration_s 5% ada", "a:b duration_s +5%"]
+    file.write_text(f"[check]\nrule = {json.dumps([*wrong, 'a:b duration_s 5% ada'])}\n")
+    said = cli("--config", file, "check", tmp_path, code=2).err
+    assert "check.rule: rule 'words duration_s 5% ada': write CASE:STEP" in said
+    assert "rule 'a:b duration_s +5%' has no owner" in said
+    assert "rule 'a:b duration_s 5% ada'" not in said
+
+
+def test_a_rule_checks_a_metric_against_all_campaigns(tmp_path: Path, cli: Cli) -> None:
+    case = place(tmp_path / "case", campaign(*night(5.3e7, 99), at_h=240, metric="peak_bytes"))
+    for number in range(9):
+        records = campaign(*night(5e7, number), at_h=24 * number, metric="peak_bytes")
+        place(case / "earlier" / f"202611{number + 1:02d}T000000Z-0123456789ab", records)
+    assert "peak_bytes" not in cli("check", case).out
+    said = cli("check", case, "--rule", "*:* peak_bytes +2MB ada", code=3).out
+    assert "more; ask ada" in said
+    assert "within +4MB" in cli("check", case, "--rule", "*:* peak_bytes +4MB ada").out

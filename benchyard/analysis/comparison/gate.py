@@ -190,7 +190,7 @@ def idle_rules(comparison: Comparison, found: Iterable[RunSet], *, every: bool) 
         for step in sample(runs, include_suspect=True).values()
         if step.measured and _is_meant(step.id, rule.steps or ("*",))
     ]
-    firing = {id(row.limit) for row in comparison.rows if row.tested}
+    firing = {id(row.limit) for row in comparison.rows if row.baseline.values.get(row.metric)}
     meant = [one for one in rule.rules if every or any(one.is_about(title) for title, _ in known)]
     why = [(one, _why_idle(one, comparison, known)) for one in meant if id(one) not in firing]
     return [printable(f"rule '{one.text}' never fires: {text}") for one, text in why if text]
@@ -211,7 +211,7 @@ def _why_idle(limit: Limit, comparison: Comparison, known: Sequence[tuple[str, S
         return f"no metric there is '{limit.metric}'{hint(limit.metric, metrics)}"
     if all(misfits):
         return misfits[0]
-    rows = [row for row in comparison.rows if row.tested and row.limit]
+    rows = [row for row in comparison.rows if row.limit and row.baseline.values.get(row.metric)]
     covered = (limit.matches(row.case, row.candidate.id, row.metric) for row in rows)
     return "a later rule covers it" if any(covered) else "it has no history"
 

@@ -119,7 +119,7 @@ class Rule:
         Args:
             folders: Results folders of the cases that are compared.
         """
-        named = (*self.metrics, *(one.metric for one in self.rules))
+        named = (*self.metrics, *(one.metric for one in self.rules if one.metric != "*"))
         metrics = tuple("*" if name == ALL_METRICS else name for name in named)
         lent = (self.other_results, tuple(folders))
         return SessionHistory(self.session_sd, *lent, metrics, self.campaigns)

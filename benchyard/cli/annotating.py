@@ -101,7 +101,7 @@ def _newest(found: dict[str, RunSet]) -> Iterator[tuple[str, datetime]]:
 def _open(found: dict[str, RunSet], made: Annotation) -> Iterator[tuple[str, datetime]]:
     """Yield the title of each case and the beginning of each of its open changes."""
     before = before_on_host(found)
-    rule = Rule((ALL_METRICS,))
+    rule = Rule((ALL_METRICS if made.metric == "*" else made.metric,))
     for item in change_items(against_level(before, found, rule)) if before else ():
         host = str(host_of(found[item.case]) or "")
         about = (made.is_about(row.candidate.id, row.metric, host) for row, _ in item.moves)

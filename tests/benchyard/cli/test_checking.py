@@ -194,3 +194,15 @@ def test_a_rule_checks_a_metric_against_all_campaigns(tmp_path: Path, cli: Cli) 
     said = cli("check", case, "--rule", "*:* peak_bytes +2MB ada", code=3).out
     assert "more; ask ada" in said
     assert "within +4MB" in cli("check", case, "--rule", "*:* peak_bytes +4MB ada").out
+
+
+def test_a_change_of_a_metric_that_a_rule_names_can_be_accepted(tmp_path: Path, cli: Cli) -> None:
+    levels = [5.5e7 if number >= 20 else 5e7 for number in range(31)]
+    for number, level in enumerate(levels):
+        folder = tmp_path / "earlier" / f"202611{number + 1:02d}T000000Z-0123456789ab"
+        records = campaign(*night(level, number), at_h=24 * number, metric="peak_bytes")
+        place(folder if number < 30 else tmp_path, records)
+    check = ("check", tmp_path, "--rule", "*:* peak_bytes +2MB ada")
+    assert "campaigns; open" in cli(*check).out
+    cli("annotate", tmp_path, "--reason", "new cache", "--metric", "peak_bytes", "--who", "Ada")
+    assert "accepted by Ada: new cache" in cli(*check).out

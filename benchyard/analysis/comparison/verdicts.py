@@ -92,8 +92,7 @@ def compare_sides(
     history = history or rule.history(
         side.folder for pair in made for side in (pair.baseline, pair.candidate)
     )
-    drafts = [draft for draft in drafts if draft.metric in wanted or draft.limit]
-    rows = _rows(drafts, rule, history)
+    rows = _rows([one for one in drafts if one.metric in wanted or one.limit], rule, history)
     unjudged = Comparison(rule, tuple(made), rows, tuple(_unpaired(sides)), history=history)
     (compared,) = judged_together([unjudged])
     if not (rows or compared.regressions or rule.strict):

@@ -98,6 +98,11 @@ class Cell:
     href: str | None = None
     mark: str = ""
 
+    @classmethod
+    def measured(cls, value: float | None, unit: str | None) -> "Cell":
+        """Return a cell with a value that people read in a unit."""
+        return cls(value, amount(value, unit))
+
     def shown(self, kind: Kind = TEXT) -> str:
         """Return what people read in a column of a kind."""
         if self.text is not None:
@@ -108,6 +113,8 @@ class Cell:
 #: A plain value is a cell of its own.
 Value: TypeAlias = "Cell | Json"
 Row = Sequence[Value]
+#: Key, head and kind of a column, and what it tells of the thing that a row is of.
+Field: TypeAlias = tuple[str, str | None, Kind, Callable[[Any], Value]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +136,25 @@ class Table:
     rows: Sequence[Row]
     notes: Sequence[str] = field(default=(), kw_only=True)
     empty: str = field(default="There is nothing here.", kw_only=True)
+
+    @classmethod
+    def of_things(
+        cls,
+        name: str,
+        title: str,
+        fields: Sequence[Field],
+        things: Iterable[Any],
+        *others: Any,
+        **named: Any,
+    ) -> Self:
+        """Return a table with a row for each thing.
+
+        Args:
+            others: What else a table of this class takes, by place; ``named`` by name.
+        """
+        columns = [Column(key, head, kind) for key, head, kind, _ in fields]
+        rows = [[value(one) for *_, value in fields] for one in things]
+        return cls(name, title, columns, rows, *others, **named)
 
     @property
     def heads(self) -> list[str]:

@@ -11,7 +11,7 @@ from benchyard.catalogue.catalogue import Catalogue
 from benchyard.catalogue.entry import identified
 from benchyard.catalogue.query import EntryQuery
 from benchyard.core.errors import InputError
-from benchyard.core.table import LONG, MOMENT, NUMBER, TEXT, Cell
+from benchyard.core.table import LONG, MOMENT, NUMBER, TEXT, Cell, Field
 from benchyard.core.wording import in_short, quote
 from benchyard.results.campaigns import campaigns_before
 from benchyard.results.record import RunRecord
@@ -19,7 +19,7 @@ from benchyard.results.subject import about, subject_of
 from benchyard.web.explorer import Current
 from benchyard.web.report.comparisons import sides_of
 from benchyard.web.sides import AddressedComparison, AskedFor, Chosen, choose, labels, read_chosen
-from benchyard.web.tables import DataTable, Field, table_of
+from benchyard.web.tables import DataTable, table_of
 
 #: A page has a row for each step of each two sides.
 _MOST_PAIRS = 400

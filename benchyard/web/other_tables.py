@@ -7,7 +7,7 @@ from typing import Any, cast
 from benchyard.catalogue.formats.measurements import Measurement, Measurements, facts, number
 from benchyard.catalogue.mindspore.summaries import Scalar, Training
 from benchyard.core.model import Json, JsonObject, plain
-from benchyard.core.quantity import amount, duration, plural
+from benchyard.core.quantity import duration, plural
 from benchyard.core.table import (
     COUNT,
     LONG,
@@ -17,20 +17,17 @@ from benchyard.core.table import (
     TEXT,
     Cell,
     Column,
+    Field,
     Kind,
 )
 from benchyard.publish.testresults.document import Document, suspect_in
 from benchyard.traces.scanner.profile import Profile
 from benchyard.web.explain_documents import decimal
-from benchyard.web.tables import DataTable, Field, Part, table_of
+from benchyard.web.tables import DataTable, Part, table_of
 
 
 def _unit(row: Measurement) -> Cell:
     return Cell(row.unit, row.unit or "not told")
-
-
-def _amount(value: float | None, unit: str) -> Cell:
-    return Cell(value, amount(value, unit))
 
 
 def _pairs(told: Mapping[str, Json]) -> Cell:
@@ -43,7 +40,7 @@ def _doubt(text: str | None) -> Cell:
 
 
 def _statistic(name: str, head: str) -> Field:
-    return name, head, NUMBER, lambda row: _amount(row.statistic(name), row.unit)
+    return name, head, NUMBER, lambda row: Cell.measured(row.statistic(name), row.unit)
 
 
 _MEASUREMENTS: Sequence[Field] = (
@@ -64,7 +61,7 @@ _SINGLES: Sequence[Field] = (
     ("metric", "Metric", TEXT, lambda one: one[0].metric),
     ("unit", "Unit", TEXT, lambda one: _unit(one[0])),
     ("position", "Position", NUMBER, lambda one: one[1] + 1),
-    ("value", "Value", NUMBER, lambda one: _amount(one[0].values[one[1]], one[0].unit)),
+    ("value", "Value", NUMBER, lambda one: Cell.measured(one[0].values[one[1]], one[0].unit)),
 )
 
 
@@ -111,12 +108,12 @@ def _object(value: Any) -> JsonObject:
 
 
 def _figure(key: str, head: str, unit: str, *names: str) -> Field:
-    return key, head, NUMBER, lambda one: _amount(_told(one.body, *names), unit)
+    return key, head, NUMBER, lambda one: Cell.measured(_told(one.body, *names), unit)
 
 
 _RESULTS: Sequence[Field] = (
     ("entry", "Entry", LONG, lambda one: one.name),
-    ("wall_time_s", "Wall time", NUMBER, lambda one: _amount(number(one.wall_time), "s")),
+    ("wall_time_s", "Wall time", NUMBER, lambda one: Cell.measured(number(one.wall_time), "s")),
     _figure("cpu_time_s", "CPU time", "s", "cpuTime", "cpu_time"),
     _figure("iterations", "Iterations", "1", "iters"),
     _figure("throughput_mb_s", "Throughput (MB/s)", "1", "throughput"),

@@ -6,13 +6,13 @@ from typing import Any
 from urllib.parse import quote as quoted
 
 from benchyard.core.model import Json, Outcome
-from benchyard.core.table import BYTES, LONG, NUMBER, SECONDS, TEXT, Cell, Value
+from benchyard.core.table import BYTES, LONG, NUMBER, SECONDS, TEXT, Cell, Field, Value
 from benchyard.results.reasons import why_step_failed
 from benchyard.results.record import Repetition, RunRecord, StepRecord
 from benchyard.statistics.measures import median
 from benchyard.web.rendering import outcome_mark
 from benchyard.web.runs import Shown, ShownRun
-from benchyard.web.tables import DataTable, Field, table_of
+from benchyard.web.tables import DataTable, table_of
 
 #: Deeper facts of a host are written as JSON.
 _DEEPEST = 4

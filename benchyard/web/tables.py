@@ -3,13 +3,13 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import Annotated, Any, TypeAlias, TypeVar
+from typing import Annotated, Any, TypeVar
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 from markupsafe import Markup
 
-from benchyard.core.table import Column, Kind, Table, Value, html_text
+from benchyard.core.table import Table, html_text
 from benchyard.web.rendering import csv_answer, json_answer, render
 
 
@@ -73,27 +73,7 @@ class DataTable(Table):
         return Markup(self.html(starts))  # noqa: S704 - all parts are escaped
 
 
-#: Key, head and kind of a column, and what it tells of the thing that a row is of.
-Field: TypeAlias = tuple[str, str | None, Kind, Callable[[Any], Value]]
-
-
-def table_of(
-    name: str,
-    title: str,
-    fields: Sequence[Field],
-    things: Iterable[Any],
-    href: str = "",
-    **more: Any,
-) -> DataTable:
-    """Return a table with a row for each thing.
-
-    Args:
-        more: As ``DataTable`` takes it.
-    """
-    columns = [Column(key, head, kind) for key, head, kind, _ in fields]
-    rows = [[value(one) for *_, value in fields] for one in things]
-    return DataTable(name, title, columns, rows, href, **more)
-
+table_of = DataTable.of_things
 
 _SCHEMA = {"type": "array", "items": {"type": "object"}}
 _ROWS = {200: {"content": {"application/json": {"schema": _SCHEMA}}}}

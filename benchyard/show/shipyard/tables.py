@@ -1,10 +1,11 @@
 """Nodes and runs in words and figures: tables and sentences."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from benchyard.core.quantity import duration, number, plural
-from benchyard.core.table import BYTES, COUNT, LONG, MOMENT, SECONDS, Column, Table
+from benchyard.core.table import BYTES, COUNT, LONG, MOMENT, SECONDS, TEXT, Column, Field, Table
 from benchyard.core.wording import printable
 from benchyard.show.shipyard.document import COLUMNS, images, node_totals, run_totals, spread
 from benchyard.show.shipyard.events import IMAGE_WORK, RUN_PHASES, Operation
@@ -37,26 +38,21 @@ def tables(graph: Graph) -> Iterator[Table]:
 
 def _bars(what: str, bars: Sequence[Node], heads: Mapping[Operation, str]) -> Table:
     """Return a table of nodes or runs; columns that none of them has are left out."""
-    columns = [
-        *(Column("pool", "POOL"), Column("name", what), Column("start", "STARTED (UTC)", MOMENT)),
-        Column("after_s", "AFTER", SECONDS),
-        *(Column(f"{op}_s", head, SECONDS) for op, head in heads.items()),
-        *(Column("outcome", "OUTCOME"), Column("unfinished", "UNFINISHED", LONG)),
-    ]
     first = min(bar.start for bar in bars)
-    rows = [
-        [
-            *(bar.pool, bar.label, bar.start, bar.start - first),
-            *(_length(bar, operation) for operation in heads),
-            *(bar.facts.get("outcome"), ", ".join(bar.unfinished)),
-        ]
-        for bar in bars
-    ]
-    table = Table(what, what, columns, rows).hiding_unknown()
+    fields: Sequence[Field] = (
+        ("pool", "POOL", TEXT, lambda bar: bar.pool),
+        ("name", what, TEXT, lambda bar: bar.label),
+        ("start", "STARTED (UTC)", MOMENT, lambda bar: bar.start),
+        ("after_s", "AFTER", SECONDS, lambda bar: bar.start - first),
+        *((f"{op}_s", head, SECONDS, partial(_length, op)) for op, head in heads.items()),
+        ("outcome", "OUTCOME", TEXT, lambda bar: bar.facts.get("outcome")),
+        ("unfinished", "UNFINISHED", LONG, lambda bar: ", ".join(bar.unfinished)),
+    )
+    table = Table.of_things(what, what, fields, bars).hiding_unknown()
     return table.without(() if len({bar.pool for bar in bars}) > 1 else ("POOL",))
 
 
-def _length(bar: Node, operation: Operation) -> float | None:
+def _length(operation: Operation, bar: Node) -> float | None:
     """Return what is known of the time of an operation; images are summed on nodes."""
     if not bar.of(operation):
         return None

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,19 @@ import numpy as np
 from benchyard.analysis.comparison.wording import change, p_value, signed
 from benchyard.core.model import Json
 from benchyard.core.quantity import amount, percent, plural, shorten
-from benchyard.core.table import COUNT, LONG, NUMBER, SECONDS, SHARE, Cell, Column, Row, Table
+from benchyard.core.table import (
+    COUNT,
+    LONG,
+    NUMBER,
+    SECONDS,
+    SHARE,
+    TEXT,
+    Cell,
+    Column,
+    Field,
+    Row,
+    Table,
+)
 from benchyard.core.wording import printable
 from benchyard.statistics.comparison import Verdict
 from benchyard.traces.critical_path import CriticalPath
@@ -98,24 +111,24 @@ def names_table(
         whole: Self time of all names, as rows say it; without it, of these rows.
         longest: Characters that people read of a name.
     """
-    keys = columns_of(unit)
-    figures = [Column(key, name.capitalize(), NUMBER) for name, key in keys.items()]
-    after = list(keys).index("self") + 1
-    figures.insert(after, Column("self_share", "Self %", SHARE))
-    whole = whole or sum(row[keys["self"]] for row in rows) or 1.0
-    cells: list[list[Cell]] = []
-    for row in rows:
-        listed = [_figure(row[key], key, unit) for key in keys.values()]
-        listed.insert(after, Cell(row[keys["self"]] / whole))
-        cells.append([name_cell(row["names"], longest), *listed])
-    return Table(
-        *("names", "Heaviest names", [Column("name", "Name", LONG), *figures], cells),
+    of_self = key_of("self", unit)
+    whole = whole or sum(row[of_self] for row in rows) or 1.0
+    fields: list[Field] = [
+        ("name", "Name", LONG, lambda row: name_cell(row["names"], longest)),
+    ]
+    for name, key in columns_of(unit).items():
+        fields.append((key, name.capitalize(), NUMBER, partial(_figure, key, unit)))
+        if name == "self":
+            fields.append(("self_share", "Self %", SHARE, lambda row: row[of_self] / whole))
+    return Table.of_things(
+        *("names", "Heaviest names", fields, rows),
         notes=["Self time is the time of a slice without the slices inside it."],
         empty="It has no slices.",
     )
 
 
-def _figure(value: float, key: str, unit: Unit) -> Cell:
+def _figure(key: str, unit: Unit, row: Mapping[str, Any]) -> Cell:
+    value = row[key]
     text = f"{value:,}" if key == "count" else in_unit(value * scale_of(unit), unit)
     return Cell(value, text)
 
@@ -128,74 +141,52 @@ def name_cell(names: Sequence[str], longest: int | None) -> Cell:
 
 def tracks_table(tracks: Iterable[TrackStatistics], span_ns: int, unit: Unit) -> Table:
     """Return how busy tracks were in the span of their trace."""
-    columns = (
-        Column("process", "Process"),
-        Column("track", "Track"),
-        Column("slices", "Slices", COUNT),
-        Column(key_of("busy", unit), "Busy", NUMBER),
-        Column("busy_share", "Busy %", SHARE),
-        Column(key_of("idle", unit), "Idle", NUMBER),
+    fields: Sequence[Field] = (
+        ("process", "Process", TEXT, lambda one: one.track.process),
+        ("track", "Track", TEXT, lambda one: one.track.thread),
+        ("slices", "Slices", COUNT, lambda one: one.slices),
+        (key_of("busy", unit), "Busy", NUMBER, lambda one: _told(one.busy, unit)),
+        ("busy_share", "Busy %", SHARE, lambda one: one.busy / (span_ns or 1)),
+        (key_of("idle", unit), "Idle", NUMBER, lambda one: _told(one.idle, unit)),
     )
-    rows = [
-        (
-            track.track.process,
-            track.track.thread,
-            track.slices,
-            Cell(told(track.busy, unit), in_unit(track.busy, unit)),
-            track.busy / (span_ns or 1),
-            Cell(told(track.idle, unit), in_unit(track.idle, unit)),
-        )
-        for track in tracks
-    ]
-    return Table("tracks", "Tracks", columns, rows)
+    return Table.of_things("tracks", "Tracks", fields, tracks)
+
+
+def _told(value: int, unit: Unit) -> Cell:
+    return Cell(told(value, unit), in_unit(value, unit))
+
+
+#: A row is of a ``CounterStatistics``.
+_COUNTERS: Sequence[Field] = (
+    ("process", "Process", TEXT, lambda one: one.process),
+    ("counter", "Counter", TEXT, lambda one: one.name),
+    ("unit", "Unit", TEXT, lambda one: Cell(one.unit, one.unit or "-")),
+    ("min", "Min", NUMBER, lambda one: Cell.measured(one.least, one.unit)),
+    ("mean", "Mean", NUMBER, lambda one: Cell.measured(one.mean, one.unit)),
+    ("max", "Max", NUMBER, lambda one: Cell.measured(one.most, one.unit)),
+    ("last", "Last", NUMBER, lambda one: Cell.measured(one.last, one.unit)),
+)
 
 
 def counters_table(counters: Iterable[CounterStatistics]) -> Table:
     """Return the range of each counter."""
-    ranges = ("min", "mean", "max", "last")
-    columns = (
-        Column("process", "Process"),
-        Column("counter", "Counter"),
-        Column("unit", "Unit"),
-        *(Column(key, key.capitalize(), NUMBER) for key in ranges),
-    )
-    rows = [
-        (
-            one.process,
-            one.name,
-            Cell(one.unit, one.unit or "-"),
-            *(
-                Cell(value, amount(value, one.unit))
-                for value in (one.least, one.mean, one.most, one.last)
-            ),
-        )
-        for one in counters
-    ]
-    return Table("counters", "Counters", columns, rows)
+    return Table.of_things("counters", "Counters", _COUNTERS, counters)
+
+
+#: A row is of a ``CriticalStep``.
+_CRITICAL: Sequence[Field] = (
+    ("step", "Critical path", TEXT, lambda one: Cell(one.name, f"{one.index} {one.name}")),
+    ("resource", "Resource", TEXT, lambda one: one.resource),
+    ("waited_s", "Waited", SECONDS, lambda one: one.waited_s),
+    ("duration_s", "Took", SECONDS, lambda one: one.duration_s),
+    ("share", "Share", SHARE, lambda one: one.share),
+    ("outcome", "Outcome", TEXT, lambda one: one.outcome.value),
+)
 
 
 def critical_table(path: CriticalPath) -> Table:
     """Return the chain of steps that determined how long a run took."""
-    columns = (
-        Column("step", "Critical path"),
-        Column("resource", "Resource"),
-        Column("waited_s", "Waited", SECONDS),
-        Column("duration_s", "Took", SECONDS),
-        Column("share", "Share", SHARE),
-        Column("outcome", "Outcome"),
-    )
-    rows = [
-        (
-            Cell(step.name, f"{step.index} {step.name}"),
-            step.resource,
-            step.waited_s,
-            step.duration_s,
-            step.share,
-            step.outcome.value,
-        )
-        for step in path.steps
-    ]
-    return Table("critical_path", "Critical path", columns, rows)
+    return Table.of_things("critical_path", "Critical path", _CRITICAL, path.steps)
 
 
 def statistics_document(
@@ -281,8 +272,8 @@ def _difference_row(one: NamedDifference, longest: int | None) -> Row:
     return [
         name_cell(one.names, longest),
         one.measure.value,
-        Cell(what.baseline_median, amount(what.baseline_median, unit)),
-        Cell(what.candidate_median, amount(what.candidate_median, unit)),
+        Cell.measured(what.baseline_median, unit),
+        Cell.measured(what.candidate_median, unit),
         Cell(what.shift, signed(what.shift, unit)),
         Cell(what.ratio, change(what.ratio)),
         Cell([low, high], interval),

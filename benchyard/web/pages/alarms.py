@@ -7,13 +7,13 @@ from fastapi import APIRouter, Request
 
 from benchyard.catalogue.entry import CaseEntry
 from benchyard.core.quantity import plural
-from benchyard.core.table import LONG, MOMENT, TEXT, Cell
+from benchyard.core.table import LONG, MOMENT, TEXT, Cell, Field
 from benchyard.results.account import read_account
 from benchyard.results.annotations import Annotation, read_annotations
 from benchyard.results.campaigns import is_earlier
 from benchyard.web.cases import name_of
 from benchyard.web.explorer import Current, keep_fresh
-from benchyard.web.tables import DataTable, Field, add_table, table_of
+from benchyard.web.tables import DataTable, add_table, table_of
 
 router = APIRouter()
 

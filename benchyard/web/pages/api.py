@@ -5,9 +5,9 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
-from benchyard.core.table import LONG, TEXT, Cell
+from benchyard.core.table import LONG, TEXT, Cell, Field
 from benchyard.web.rendering import render
-from benchyard.web.tables import Field, table_of
+from benchyard.web.tables import table_of
 
 router = APIRouter()
 

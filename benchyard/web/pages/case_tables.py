@@ -17,8 +17,8 @@ from benchyard.catalogue.query import EntryQuery
 from benchyard.core.clock import iso_utc
 from benchyard.core.errors import InputError
 from benchyard.core.model import plain
-from benchyard.core.quantity import amount, plural
-from benchyard.core.table import LONG, MOMENT, NUMBER, TEXT, Cell
+from benchyard.core.quantity import plural
+from benchyard.core.table import LONG, MOMENT, NUMBER, TEXT, Cell, Field
 from benchyard.show.history.steps import StepHistory, histories
 from benchyard.show.summary_tables import CPU, MEMORY, ON_PAGE, SELDOM, Look
 from benchyard.web.case_results import CaseResults, read_case
@@ -27,7 +27,6 @@ from benchyard.web.explorer import Current
 from benchyard.web.pages.runs import RUN_FIELDS
 from benchyard.web.tables import (
     DataTable,
-    Field,
     Part,
     Ticks,
     add_table,
@@ -137,14 +136,10 @@ _VALUE_FIELDS: Sequence[Field] = (
     ("began", "Began (UTC)", MOMENT, lambda one: iso_utc(one[2].began)),
     ("host", "Host", TEXT, lambda one: one[1].host or None),
     ("commit", "Commit", TEXT, lambda one: one[1].commit),
-    ("value", "Value", NUMBER, lambda one: _amount(one[2].value, one[0])),
+    ("value", "Value", NUMBER, lambda one: Cell.measured(one[2].value, one[0].unit)),
     ("unit", None, TEXT, lambda one: one[0].unit),
     ("suspect", "Suspect", TEXT, lambda one: _suspect(suspect=one[2].suspect)),
 )
-
-
-def _amount(value: float | None, step: StepHistory) -> Cell:
-    return Cell(value, amount(value, step.unit))
 
 
 def _suspect(*, suspect: bool) -> Cell:
@@ -171,9 +166,9 @@ _HISTORY: Sequence[Field] = (
     ("host", "Testbed", TEXT, lambda one: one[1].host),
     ("runs", "Runs", NUMBER, lambda one: one[1].runs),
     ("suspect", "Suspect", NUMBER, lambda one: _doubtful(len(one[1].values) - one[1].runs)),
-    ("median", "Median", NUMBER, lambda one: _amount(one[1].value, one[0])),
-    ("low", "Low (95 %)", NUMBER, lambda one: _amount(one[1].low, one[0])),
-    ("high", "High (95 %)", NUMBER, lambda one: _amount(one[1].high, one[0])),
+    ("median", "Median", NUMBER, lambda one: Cell.measured(one[1].value, one[0].unit)),
+    ("low", "Low (95 %)", NUMBER, lambda one: Cell.measured(one[1].low, one[0].unit)),
+    ("high", "High (95 %)", NUMBER, lambda one: Cell.measured(one[1].high, one[0].unit)),
     ("change", "Against before", NUMBER, lambda one: Cell(one[2], change(one[2]))),
     ("commit", "Commit", TEXT, lambda one: one[1].commit),
     ("changed", "What changed", LONG, lambda one: one[1].change or None),

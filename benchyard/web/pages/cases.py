@@ -10,12 +10,12 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from benchyard.catalogue.entry import CaseEntry
 from benchyard.core.model import Json
 from benchyard.core.quantity import plural
-from benchyard.core.table import MOMENT, NUMBER, TEXT, Cell
+from benchyard.core.table import MOMENT, NUMBER, TEXT, Cell, Field
 from benchyard.web.cases import address, case_document, name_of
 from benchyard.web.explorer import Current, Explorer
 from benchyard.web.rendering import csv_answer, document_of, json_answer, render
 from benchyard.web.searching import MOST_ROWS, Filters, Search, search_of
-from benchyard.web.tables import DataTable, Field, Ticks, pages_around, table_of
+from benchyard.web.tables import DataTable, Ticks, pages_around, table_of
 
 router = APIRouter()
 

@@ -18,7 +18,7 @@ from benchyard.catalogue.catalogue import Catalogue
 from benchyard.catalogue.entry import CaseEntry, identified
 from benchyard.catalogue.query import EntryQuery
 from benchyard.core.errors import InputError
-from benchyard.core.table import LONG, MOMENT, NUMBER, TEXT, Cell
+from benchyard.core.table import LONG, MOMENT, NUMBER, TEXT, Cell, Field
 from benchyard.show.drawing import Drawing
 from benchyard.show.results_plot.chart import PlotKind
 from benchyard.show.results_plot.choice import PlotRequest
@@ -36,7 +36,7 @@ from benchyard.web.pictures import Picture, Width, add_picture, draw_sides
 from benchyard.web.rendering import csv_answer, json_answer, render
 from benchyard.web.report.comparisons import ComparisonPart
 from benchyard.web.sides import AddressedComparison, AskedFor, by_time, choose
-from benchyard.web.tables import DataTable, Field, Ticks, table_of
+from benchyard.web.tables import DataTable, Ticks, table_of
 
 router = APIRouter()
 

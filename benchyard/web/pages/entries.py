@@ -18,7 +18,7 @@ from benchyard.catalogue.query import EntryQuery as Wanted
 from benchyard.core.errors import BenchyardError, NotFoundError
 from benchyard.core.model import Json
 from benchyard.core.quantity import day_and_time, plural
-from benchyard.core.table import LONG, MOMENT, TEXT, Cell
+from benchyard.core.table import LONG, MOMENT, TEXT, Cell, Field
 from benchyard.traces.scanner.profile import Profile
 from benchyard.web.explorer import Current, Explorer
 from benchyard.web.other_tables import (
@@ -32,7 +32,7 @@ from benchyard.web.other_tables import (
     values_table,
 )
 from benchyard.web.rendering import json_answer, render
-from benchyard.web.tables import AskedPart, DataTable, Field, Part, add_table, table_of
+from benchyard.web.tables import AskedPart, DataTable, Part, add_table, table_of
 from benchyard.web.traces import TraceSource, add_trace_views, page_of
 
 router = APIRouter()

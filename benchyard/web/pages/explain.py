@@ -21,7 +21,7 @@ from benchyard.catalogue.mindspore.explain_job import (
 from benchyard.core.errors import NotFoundError
 from benchyard.core.model import Json
 from benchyard.core.quantity import plural
-from benchyard.core.table import LONG, MOMENT, NUMBER, TEXT, Cell
+from benchyard.core.table import LONG, MOMENT, NUMBER, TEXT, Cell, Field
 from benchyard.core.wording import quote
 from benchyard.web.explain_documents import (
     decimal,
@@ -36,7 +36,7 @@ from benchyard.web.explorer import Current, keep_fresh
 from benchyard.web.rendering import document_of, json_answer, render
 from benchyard.web.run_tables import on_page
 from benchyard.web.runs import send_image
-from benchyard.web.tables import AskedPart, DataTable, Field, add_table, pages_around, table_of
+from benchyard.web.tables import AskedPart, DataTable, add_table, pages_around, table_of
 
 router = APIRouter()
 

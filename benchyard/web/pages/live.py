@@ -19,7 +19,7 @@ from starlette.types import Receive, Scope, Send
 
 from benchyard.core.errors import InputError, RecordError
 from benchyard.core.json_text import encoded
-from benchyard.core.table import NUMBER, SECONDS, TEXT
+from benchyard.core.table import NUMBER, SECONDS, TEXT, Field
 from benchyard.core.wording import printable
 from benchyard.results.attempts import RunAttempt, read_tries
 from benchyard.results.folders import LOG_FILE, RunFolder
@@ -29,7 +29,7 @@ from benchyard.show.curves.thinning import thinned
 from benchyard.web.explorer import keep_fresh
 from benchyard.web.pages.curves import document_of
 from benchyard.web.runs import Shown, open_in, plain_text
-from benchyard.web.tables import DataTable, Field, table_of
+from benchyard.web.tables import DataTable, table_of
 
 #: Points of each curve; lines of the log.
 _POINTS, _LINES = 400, 200

@@ -13,14 +13,14 @@ from benchyard.analysis.regressions import Looked
 from benchyard.catalogue.entry import RUNS, CaseEntry, identified
 from benchyard.catalogue.query import EntryQuery as Asked
 from benchyard.core.model import Json, Outcome
-from benchyard.core.quantity import amount, plural
-from benchyard.core.table import LONG, MOMENT, NUMBER, TEXT, Cell, Column, Row
+from benchyard.core.quantity import plural
+from benchyard.core.table import LONG, MOMENT, NUMBER, TEXT, Cell, Field
 from benchyard.results.campaigns import is_earlier
 from benchyard.web.explorer import Current, keep_fresh
 from benchyard.web.pages.runs import RUN_FIELDS, entry_document
 from benchyard.web.rendering import document_of, json_answer, render
 from benchyard.web.searching import moment
-from benchyard.web.tables import DataTable, Field, table_of
+from benchyard.web.tables import DataTable, table_of
 
 router = APIRouter()
 
@@ -149,26 +149,42 @@ def _cards(changes: Changes) -> list[tuple[object, ...]]:
     ]
 
 
+def _metric(one: Regression) -> Cell:
+    return Cell(one.metric, one.metric if _interval(one) else one.text)
+
+
+def _change(one: Regression) -> Cell:
+    medians = one.baseline_median, one.candidate_median
+    return Cell(one.ratio, change_between(one.ratio, *medians), mark="bad")
+
+
+def _interval(one: Regression) -> str:
+    if one.ratio is None or one.ratio_interval is None:
+        return ""
+    return " … ".join(map(change, one.ratio_interval))
+
+
+#: A row is of a case, of what its comparison came to, and of a regression in that.
+_WORSE: Sequence[Field] = (
+    ("case", "Case", TEXT, lambda row: Cell(row[0].title, href=f"/case/{row[0].id}")),
+    ("step", "Step", TEXT, lambda row: row[2].name or row[2].step),
+    ("metric", "Metric", TEXT, lambda row: _metric(row[2])),
+    ("before", "Before", NUMBER, lambda row: Cell.measured(row[2].baseline_median, row[2].unit)),
+    ("now", "Now", NUMBER, lambda row: Cell.measured(row[2].candidate_median, row[2].unit)),
+    ("change", "Change", NUMBER, lambda row: _change(row[2])),
+    ("interval", "Interval", NUMBER, lambda row: Cell(None, _interval(row[2]) or "-")),
+    ("runs", "Runs", NUMBER, lambda row: Cell(None, _runs(row[2]) or "-")),
+    ("compare", "More", TEXT, lambda row: Cell(None, "compare", href=_compare(*row[:2]))),
+)
+
+
+def _runs(one: Regression) -> str:
+    return " against ".join(map(str, reversed(one.runs or ())))
+
+
 def _worse(changes: Changes) -> DataTable:
-    columns = (
-        Column("case", "Case"),
-        Column("step", "Step"),
-        Column("metric", "Metric"),
-        Column("before", "Before", NUMBER),
-        Column("now", "Now", NUMBER),
-        Column("change", "Change", NUMBER),
-        Column("interval", "Interval", NUMBER),
-        Column("runs", "Runs", NUMBER),
-        Column("compare", "More"),
-    )
-    return DataTable(
-        "worse",
-        "Got worse",
-        columns,
-        [_worse_row(*one) for one in changes.worse()],
-        empty=_nothing_worse(changes),
-        notes=_bounds(changes),
-    )
+    empty, notes = _nothing_worse(changes), _bounds(changes)
+    return table_of("worse", "Got worse", _WORSE, changes.worse(), empty=empty, notes=notes)
 
 
 def _nothing_worse(changes: Changes) -> str:
@@ -196,23 +212,6 @@ def _bounds(changes: Changes) -> list[str]:
             f"{MOST_CASES} with the newest runs. Choose a shorter time, or look at a case itself."
         )
     return notes
-
-
-def _worse_row(case: CaseEntry, looked: Looked, one: Regression) -> Row:
-    numbers = one.ratio is not None and one.ratio_interval is not None
-    low, high = one.ratio_interval or (None, None)
-    medians = one.baseline_median, one.candidate_median
-    return [
-        Cell(case.title, href=f"/case/{case.id}"),
-        one.name or one.step,
-        Cell(one.metric, one.metric if numbers else one.text),
-        Cell(one.baseline_median, amount(one.baseline_median, one.unit)),
-        Cell(one.candidate_median, amount(one.candidate_median, one.unit)),
-        Cell(one.ratio, change_between(one.ratio, *medians), mark="bad"),
-        Cell(None, f"{change(low)} … {change(high)}" if numbers else "-"),
-        Cell(None, " against ".join(map(str, reversed(one.runs or ()))) or "-"),
-        Cell(None, "compare", href=_compare(case, looked)),
-    ]
 
 
 def _compare(case: CaseEntry, looked: Looked) -> str | None:

@@ -16,7 +16,7 @@ from benchyard.catalogue.formats.trace_file import bounded_trace, signature_of
 from benchyard.catalogue.query import EntryQuery as Wanted
 from benchyard.core.errors import InputError, NotFoundError, RecordError
 from benchyard.core.files import inside
-from benchyard.core.table import LONG, NUMBER, Cell
+from benchyard.core.table import LONG, NUMBER, Cell, Field
 from benchyard.results.folders import RunFolder
 from benchyard.show.drawing import Drawing
 from benchyard.show.traces import report
@@ -35,7 +35,7 @@ from benchyard.web.explorer import Current, Explorer
 from benchyard.web.pages.entries import address_of, trace_source
 from benchyard.web.pictures import Picture, Width, add_picture
 from benchyard.web.rendering import render
-from benchyard.web.tables import AskedPart, DataTable, Field, add_table, table_of
+from benchyard.web.tables import AskedPart, DataTable, add_table, table_of
 from benchyard.web.traces import FLAME_WIDTHS, TraceSource, add_trace_views, page_of
 
 router = APIRouter()

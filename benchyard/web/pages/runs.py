@@ -13,7 +13,7 @@ from benchyard.catalogue.entry import Entry
 from benchyard.catalogue.query import Page
 from benchyard.core.model import Json, JsonObject
 from benchyard.core.quantity import day_and_time, plural
-from benchyard.core.table import MOMENT, NUMBER, SECONDS, TEXT, Cell
+from benchyard.core.table import MOMENT, NUMBER, SECONDS, TEXT, Cell, Field
 from benchyard.results.trust import HostQuality
 from benchyard.web.explorer import Current, Explorer
 from benchyard.web.pages.entries import address_of
@@ -24,7 +24,7 @@ from benchyard.web.rendering import (
     render,
 )
 from benchyard.web.searching import MOST_ROWS, Asked, Search
-from benchyard.web.tables import DataTable, Field, Ticks, table_of
+from benchyard.web.tables import DataTable, Ticks, table_of
 
 router = APIRouter()
 

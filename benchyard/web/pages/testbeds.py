@@ -15,7 +15,7 @@ from benchyard.catalogue.entry import RUNS, CaseEntry, Entry
 from benchyard.catalogue.query import EntryQuery
 from benchyard.core.errors import NotFoundError
 from benchyard.core.model import Json, Outcome
-from benchyard.core.table import COUNT, LONG, MOMENT, NUMBER, TEXT, Cell, Column, Row
+from benchyard.core.table import COUNT, LONG, MOMENT, NUMBER, TEXT, Cell, Column, Field, Row
 from benchyard.core.wording import quote
 from benchyard.results.record import RunRecord
 from benchyard.web.cases import name_of
@@ -23,7 +23,7 @@ from benchyard.web.explorer import Current
 from benchyard.web.rendering import render
 from benchyard.web.report.comparisons import fact_words
 from benchyard.web.run_tables import findings_table
-from benchyard.web.tables import DataTable, Field, add_table, table_of
+from benchyard.web.tables import DataTable, add_table, table_of
 from benchyard.web.testbeds import (
     FactHistory,
     contrasts,

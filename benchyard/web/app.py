@@ -38,7 +38,7 @@ from benchyard.web.pages import (
     runs,
     testbeds,
 )
-from benchyard.web.rendering import static, static_folder, tell_troubles
+from benchyard.web.rendering import STATIC, static, tell_troubles
 
 #: Modules of pages, each with a router; the order is that of the first match.
 _PAGES = (
@@ -131,7 +131,7 @@ def make_app(explorer: Explorer) -> FastAPI:
         lifespan=_ready_for_many,
     )
     app.state.explorer = explorer
-    app.mount("/static", _Static(directory=static_folder()), "static")
+    app.mount("/static", _Static(directory=STATIC), "static")
     for page in _PAGES:
         app.include_router(page.router, dependencies=[Depends(check_address)])
     app.add_api_route("/favicon.ico", _icon, include_in_schema=False)

@@ -30,7 +30,8 @@ SAFETY_HEADERS = {
     "Referrer-Policy": "no-referrer",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
-_STATIC = Path(__file__).parent / "static"
+#: The folder of style sheets and scripts.
+STATIC = Path(__file__).parent / "static"
 _MARKS = {
     Outcome.COMPLETED: "good",
     Outcome.TOLERATED: "doubtful",
@@ -55,12 +56,7 @@ def padded(rows: Iterable[Sequence[Any]], length: int) -> Iterator[tuple[Any, ..
 @cache
 def static(name: str) -> str:
     """Return the address of a style sheet, script or picture; it changes with the content."""
-    return f"/static/{name}?v={sha256((_STATIC / name).read_bytes()).hexdigest()[:12]}"
-
-
-def static_folder() -> str:
-    """Return the folder of style sheets and scripts."""
-    return str(_STATIC)
+    return f"/static/{name}?v={sha256((STATIC / name).read_bytes()).hexdigest()[:12]}"
 
 
 def _visible(value: Any) -> Any:

@@ -9,7 +9,7 @@ from benchyard.core.model import Json, Outcome
 from benchyard.core.table import BYTES, LONG, NUMBER, SECONDS, TEXT, Cell, Field, Value
 from benchyard.results.reasons import why_step_failed
 from benchyard.results.record import Repetition, RunRecord, StepRecord
-from benchyard.statistics.measures import median
+from benchyard.results.summary_metrics import middle
 from benchyard.web.rendering import outcome_mark
 from benchyard.web.runs import Shown, ShownRun
 from benchyard.web.tables import DataTable, table_of
@@ -44,12 +44,7 @@ def _used(key: str, head: str, *names: str) -> Field:
         return None if None in values else sum(value for value in values if value is not None)
 
     kind = SECONDS if key.endswith("_s") else BYTES
-    return key, head, kind, lambda step: _median(map(sum_of, step.measured))
-
-
-def _median(values: Iterable[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return median(known) if known else None
+    return key, head, kind, lambda step: middle(map(sum_of, step.measured))
 
 
 def _why(step: StepRecord) -> str:
@@ -62,7 +57,7 @@ _STEPS: Sequence[Field] = (
     ("resource", "Resource", TEXT, lambda step: step.resource),
     ("command", "Command", TEXT, lambda step: step.command),
     ("outcome", "Outcome", TEXT, lambda step: _cell(step.outcome)),
-    ("median_s", "Median", SECONDS, lambda step: _median(step.durations_s)),
+    ("median_s", "Median", SECONDS, lambda step: middle(step.durations_s)),
     ("repetitions", "N", NUMBER, lambda step: len(step.measured)),
     ("attempts", "Attempts", NUMBER, lambda step: len(step.attempts)),
     _used("resource_cpu_s", "CPU"),

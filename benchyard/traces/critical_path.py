@@ -23,7 +23,6 @@ class CriticalStep:
     """
 
     index: int
-    id: str
     name: str
     resource: str
     outcome: Outcome
@@ -48,18 +47,11 @@ class CriticalPath:
         steps: In the order of time; none if no step began.
         duration_s: Of the whole run.
         after_s: From the end of its last step to the end of the run.
-        beside: Indexes of the steps that began and are not on it.
     """
 
     steps: tuple[CriticalStep, ...]
     duration_s: float
     after_s: float
-    beside: tuple[int, ...] = ()
-
-    @property
-    def before_s(self) -> float:
-        """From the run's start until the first step began; all of it if none did."""
-        return self.steps[0].waited_s if self.steps else 0.0
 
     @property
     def waited_s(self) -> float:
@@ -70,7 +62,6 @@ class CriticalPath:
 class _Span(NamedTuple):
     end_s: float
     start_s: float
-    number: int
     step: StepRecord
 
 
@@ -82,19 +73,18 @@ def critical_path(record: RunRecord) -> CriticalPath:
     what it waited for, whether it needs it or its resource was not free. A run that broke off has
     one too, up to where it did.
     """
-    spans = sorted(_spans(record), key=lambda span: span[:3])
+    spans = sorted(_spans(record), key=lambda span: (*span[:2], span.step.index))
     chain = _chain(spans)
     last_s = chain[-1].end_s if chain else 0.0
     duration_s = max(record.duration_s, last_s)
     steps: list[CriticalStep] = []
     before_s = 0.0
-    for end_s, start_s, number, step in chain:
-        about = (number, step.id, step.name, step.resource, step.outcome)
+    for end_s, start_s, step in chain:
+        about = (step.index, step.name, step.resource, step.outcome)
         share = (end_s - start_s) / duration_s if duration_s > 0 else 0.0
         steps.append(CriticalStep(*about, start_s, end_s, start_s - before_s, share))
         before_s = end_s
-    beside = sorted({span.number for span in spans} - {step.index for step in steps})
-    return CriticalPath(tuple(steps), duration_s, duration_s - last_s, tuple(beside))
+    return CriticalPath(tuple(steps), duration_s, duration_s - last_s)
 
 
 def _spans(record: RunRecord) -> Iterator[_Span]:
@@ -102,7 +92,7 @@ def _spans(record: RunRecord) -> Iterator[_Span]:
         if step.attempts:
             start_s = max(min(one.start_s for one in step.attempts), 0.0)
             end_s = max(start_s, *(one.end_s for one in step.attempts))
-            yield _Span(end_s, start_s, step.index, step)
+            yield _Span(end_s, start_s, step)
 
 
 def _chain(spans: Sequence[_Span]) -> list[_Span]:

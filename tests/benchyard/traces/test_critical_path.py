@@ -41,7 +41,7 @@ def test_steps_after_each_other_are_all_on_it() -> None:
     assert [step.name for step in path.steps] == ["a", "b", "c"]
     assert [step.waited_s for step in path.steps] == [1, 1, 8]
     assert [step.share for step in path.steps] == pytest.approx([0.1, 0.1, 0.2])
-    assert (path.before_s, path.waited_s, path.after_s, path.beside) == (1, 10, 50, ())
+    assert (path.waited_s, path.after_s) == (10, 50)
 
 
 def test_it_goes_back_from_the_last_one_and_not_from_the_longest() -> None:
@@ -58,7 +58,7 @@ def test_attempts_are_one_step_with_the_delays_between_them() -> None:
 
 def test_a_run_without_steps_has_none() -> None:
     path = critical_path(record())
-    assert (path.steps, path.before_s, path.after_s, path.duration_s) == ((), 0.0, 100.0, 100.0)
+    assert (path.steps, path.waited_s, path.after_s, path.duration_s) == ((), 0.0, 100.0, 100.0)
     never = StepRecord(1, "a", "a", "R", "c", {}, True, Outcome.SKIPPED)
     run = RunRecord({"title": "t"}, 1, Outcome.FAILED, "", "", 0.0, (never,))
     assert critical_path(run).steps == ()
@@ -79,4 +79,3 @@ def test_the_chain_is_one_in_time_and_comes_to_the_whole(spans: list[tuple[int, 
         assert not [one for one in between if one.end_s < step.start_s]
     total = sum(step.duration_s for step in path.steps) + path.waited_s + path.after_s
     assert total == pytest.approx(path.duration_s)
-    assert len(path.steps) + len(path.beside) == len(spans)

@@ -6,7 +6,7 @@ from collections import Counter as Tally
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -178,24 +178,11 @@ def read_chrome(path: Path) -> Trace:
     return reader.trace(source.other)
 
 
-class _Tracks(dict[tuple[int | str, int | str], int]):
-    """The track of each process and thread; their numbers may be written as text as well."""
-
-    def __init__(self, builder: TraceBuilder) -> None:
-        super().__init__()
-        self._builder = builder
-
-    def __missing__(self, key: tuple[int | str, int | str]) -> int:
-        pid, tid = key
-        self[key] = self._builder.track(str(pid), str(tid))
-        return self[key]
-
-
 class _Reader:
     def __init__(self) -> None:
         self.builder = TraceBuilder()
         self._pairing = Pairing(self.builder)
-        self._track = _Tracks(self.builder)
+        self._track = cache(self._make_track)
         self._names: dict[_Key, str] = {}
         self._ranks: dict[_Key, float] = {}
         self._rare: dict[str, Callable[[ChromeEvent, int], None]] = defaultdict(
@@ -210,6 +197,9 @@ class _Reader:
             },
         )
 
+    def _make_track(self, pid: int | str, tid: int | str) -> int:
+        return self.builder.track(str(pid), str(tid))
+
     def take(self, chunk: Chunk) -> None:
         events = chunk.events
         times = None if events is None else times_of(chunk.text, events)
@@ -217,7 +207,7 @@ class _Reader:
             self._take_one_by_one(chunk)
             return
         slices = [event for event in events if event.ph == "X"]
-        track = np.array([self._track[event.pid, event.tid] for event in slices], np.int32)
+        track = np.array([self._track(event.pid, event.tid) for event in slices], np.int32)
         name = self.builder.numbers([event.name for event in slices])
         starts, ends = times
         whole = np.array([event.ph == "X" for event in events], bool)
@@ -238,7 +228,7 @@ class _Reader:
                     if duration is None:
                         self.builder.lose(_ENDLESS, where)
                     length = ns(time + (duration or 0)) - ns(time)
-                    track = self._track[event.pid, event.tid]
+                    track = self._track(event.pid, event.tid)
                     self.builder.slice(track, event.name, ns(time), length)
                 else:
                     self._rare[event.ph](event, ns(time))
@@ -265,7 +255,7 @@ class _Reader:
         elif event.name.endswith("_sort_index") and isinstance(rank, (int, float)):
             self._ranks[whose] = rank
         if event.name == "thread_name":
-            self._track[event.pid, event.tid]
+            self._track(event.pid, event.tid)
 
     def _counted(self, event: ChromeEvent, time: int) -> None:
         id_ = f" [{event.id}]" if event.id != "" else ""
@@ -282,17 +272,17 @@ class _Reader:
     def _paired(
         self, add: Callable[[ChromeEvent, int, int], None], event: ChromeEvent, time: int
     ) -> None:
-        add(event, time, self._track[event.pid, event.tid])
+        add(event, time, self._track(event.pid, event.tid))
 
     def _asynchronous(self, event: ChromeEvent, time: int) -> None:
-        track = self._track[event.pid, f"{event.cat or event.name} (async)"]
+        track = self._track(event.pid, f"{event.cat or event.name} (async)")
         self._pairing.asynchronous(event, time, track)
 
     def _sample(self, event: ChromeEvent, time: int) -> None:
         self.builder.lose(_SAMPLE, f"{microseconds(time)} µs, {quote(event.name)}")
 
     def _moment(self, event: ChromeEvent, time: int) -> None:
-        track = self._track[event.pid, event.tid]
+        track = self._track(event.pid, event.tid)
         self.builder.instant(track, event.name or f"phase {event.ph}", time, _args(event))
 
     def _under_names(self, trace: Trace) -> Trace:

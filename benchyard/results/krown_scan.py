@@ -7,6 +7,7 @@ the time is read, and the levels of memory for their extremes.
 import csv
 from codecs import BOM_UTF8
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby, repeat
@@ -240,12 +241,9 @@ class _Scanner:
 
 def number(text: str) -> Number:
     """Read a cell: an integer, another number that can be one, or None where it is neither."""
-    try:
-        value: int | float = int(text)
-    except ValueError:
-        try:
-            value = float(text)
-        except ValueError:
-            return None
-    # Also false for what is not a number at all.
-    return value if abs(value) <= _LARGEST else None
+    for kind in (int, float):
+        with suppress(ValueError):
+            value = kind(text)
+            # Also false for what is not a number at all.
+            return value if abs(value) <= _LARGEST else None
+    return None

@@ -9,7 +9,7 @@ from benchyard.results.trust import Suspect
 from benchyard.show.axes import short
 from benchyard.show.results_plot.cells import PlotCell, PlotSide
 from benchyard.show.results_plot.chart import Mark, PlotKind
-from benchyard.statistics.intervals import LEVEL, median_rank
+from benchyard.statistics.intervals import LEVEL, fewest_for_median
 from benchyard.statistics.ranks import fewest_values
 
 #: Names that a sentence lists, and their longest; of more it says how many there are.
@@ -75,13 +75,8 @@ def _without_interval(kind: PlotKind, told: Sequence[CaptionEntry]) -> str:
         enough = fewest_values(1 - LEVEL)
         needed = f"{enough} runs of each can have one"
     else:
-        needed = f"{fewest_of_median()} runs can have one"
+        needed = f"{fewest_for_median()} runs can have one"
     return f"No interval: {_some([one.name for one in bare], told)} ({needed})."
-
-
-def fewest_of_median() -> int:
-    """Return how many runs the interval of a median takes."""
-    return next(n for n in range(1, 1000) if median_rank(n, LEVEL)[0])
 
 
 def _without_value(told: Sequence[CaptionEntry]) -> str:

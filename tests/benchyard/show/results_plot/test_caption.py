@@ -6,10 +6,8 @@ from dataclasses import replace
 import pytest
 
 from benchyard.core.model import Outcome
-from benchyard.show.results_plot.caption import fewest_of_median
 from benchyard.show.results_plot.cells import PlotSide, tell_apart
 from benchyard.show.results_plot.chart import PlotKind
-from benchyard.statistics.intervals import median_interval
 from tests.benchyard.analysis.comparison.conftest import failed, run, run_set, runs, step, titled
 from tests.benchyard.show.results_plot.conftest import SIX, charted, records, sides, times
 
@@ -54,12 +52,6 @@ def test_a_caption_tells_level_runs_and_what_is_missing(
     failures = ["Not in it: 1 run failed."] if "tolerated" in str(said) else []
     assert [*chart.caption] == [marks, *said, *failures]
     assert len(chart.panels[0].marks[0].values) == count
-
-
-def test_the_fewest_runs_are_those_of_the_statistics() -> None:
-    enough = fewest_of_median()
-    assert median_interval(range(enough)).low is not None
-    assert median_interval(range(enough - 1)).low is None
 
 
 def test_a_case_without_the_steps_that_are_drawn_is_named() -> None:

@@ -1,11 +1,12 @@
 """Explain jobs as the API tells them: MindInsight's names, and where pictures are."""
 
 import math
-import struct
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from urllib.parse import quote
+
+import numpy as np
 
 from benchyard.catalogue.entry import Entry
 from benchyard.catalogue.explain import listed, train_id
@@ -30,16 +31,7 @@ def decimal(value: float | None) -> Json:
         return None
     if not math.isfinite(value):
         return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
-    stored = struct.pack("<f", value)
-    texts = (f"{value:.{digits}g}" for digits in range(6, 10))
-    return next((float(text) for text in texts if _packed(text) == stored), value)
-
-
-def _packed(text: str) -> bytes:
-    try:
-        return struct.pack("<f", float(text))
-    except OverflowError:  # the text of the largest float, rounded up
-        return b""
+    return float(str(np.float32(value)))
 
 
 def job_in_list(entry: Entry) -> JsonObject:

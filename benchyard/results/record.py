@@ -14,7 +14,7 @@ Versions of the format; older ones are read, and what they lack is empty:
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -224,18 +224,22 @@ class RunRecord:
 
         Of the first repository that has one; all of them are in ``subject``.
         """
-        states = self.subject.get("repositories")
-        for state in states.values() if isinstance(states, dict) else ():
-            commit = state.get("commit") if isinstance(state, dict) else None
-            if isinstance(state, dict) and isinstance(commit, str) and commit != "none":
-                changes = state.get("changes")
-                return commit, changes if isinstance(changes, str) and changes != "none" else None
-        return None
+        return next(commits(self.subject), None)
 
     def to_json(self) -> JsonObject:
         """Return the document that ``run.json`` holds."""
         body = cast("JsonObject", json.loads(json.dumps(asdict(self), default=str)))
         return {"format": FORMAT, "version": VERSION, **body}
+
+
+def commits(subject: Mapping[str, Json]) -> Iterator[tuple[str, str | None]]:
+    """Yield each commit that a subject names, and what was changed since; None if nothing was."""
+    states = subject.get("repositories")
+    for state in states.values() if isinstance(states, dict) else ():
+        commit = state.get("commit") if isinstance(state, dict) else None
+        if isinstance(state, dict) and isinstance(commit, str) and commit != "none":
+            changes = state.get("changes")
+            yield commit, changes if isinstance(changes, str) and changes != "none" else None
 
 
 class _Head(Struct):

@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import TypeAlias, cast
 
 from benchyard.core.model import Json, JsonObject, point_suffix
-from benchyard.results.record import RunRecord
+from benchyard.results.record import RunRecord, commits
 
 Subject: TypeAlias = Mapping[str, Json]
 
@@ -225,17 +225,11 @@ def content_of(subject: Subject) -> Json:
 
 def commit_of(subject: Subject) -> str | None:
     """Return the commits of what was measured, in short; None if it is in no repository."""
-    found = subject.get("repositories")
-    states = found.values() if isinstance(found, dict) else ()
-    return ", ".join(dict.fromkeys(filter(None, map(_state_in_short, states)))) or None
-
-
-def _state_in_short(state: Json) -> str | None:
-    commit = state.get("commit") if isinstance(state, dict) else None
-    if not isinstance(state, dict) or not isinstance(commit, str) or commit == "none":
-        return None
-    dirty = state.get("changes") not in ("none", None)
-    return commit[:_SHORT_COMMIT] + (" with changes" if dirty else "")
+    told = (
+        commit[:_SHORT_COMMIT] + (" with changes" if changes is not None else "")
+        for commit, changes in commits(subject)
+    )
+    return ", ".join(dict.fromkeys(told)) or None
 
 
 _Path: TypeAlias = tuple[str, ...]

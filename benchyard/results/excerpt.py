@@ -21,8 +21,6 @@ Versions of the format:
 
 import base64
 import gzip
-import hashlib
-import json
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, fields, replace
@@ -51,6 +49,7 @@ from benchyard.results.record import (
     parse_record,
     read_record,
 )
+from benchyard.results.subject import digest_of, digested
 
 T = TypeVar("T")
 
@@ -235,12 +234,7 @@ def data_document(
         "runs": [{"run": r.run, "done": r.done, "sha256": r.sha256} for r in runs],
         "records": base64.b64encode(packed).decode(),
     }
-    return {**body, "digest": _digest(body)}
-
-
-def _digest(body: Mapping[str, Json]) -> str:
-    text = json.dumps(body, sort_keys=True, separators=(",", ":"))
-    return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
+    return digested(body)
 
 
 # -- reading
@@ -256,7 +250,7 @@ def read_report(path: Path) -> ReportData:
     digest = document.pop("digest", None)
     if document.get("version") != VERSION or document.get("format") != FORMAT:
         raise _wrong(path, "its data are of another version; read it with a newer Benchyard")
-    if digest != _digest(document):
+    if digest != digest_of(document):
         raise _wrong(path, "its data do not match their digest: they were changed, or damaged")
     try:
         runs = read_as(_Listed, {n: document[n] for n in ("sides", "runs")})

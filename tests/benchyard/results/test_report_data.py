@@ -19,8 +19,8 @@ from benchyard.results.excerpt import (
     is_report,
     read_report,
 )
-from benchyard.results.excerpt import _digest as digest_of  # pyright: ignore[reportPrivateUsage]
 from benchyard.results.record import RunRecord
+from benchyard.results.subject import digest_of
 from benchyard.web.report.document import in_script
 from tests.benchyard.analysis.comparison.conftest import runs
 

@@ -20,7 +20,7 @@ from typing import Any, cast
 from urllib.parse import quote, unquote
 
 from benchyard.core.errors import DocumentRejectedError, RecordError
-from benchyard.core.json_text import decoded
+from benchyard.core.json_text import decoded, encoded
 from benchyard.core.model import Json, JsonObject, Outcome
 from benchyard.results.record import Attempt, ErrorRecord, PhaseRecord, RunRecord, StepRecord
 from benchyard.statistics.measures import median
@@ -82,17 +82,14 @@ def unstamp(text: str) -> datetime:
 
 
 def _line(event: Event) -> bytes:
-    body = {
+    body: JsonObject = {
         "at": stamp(event.at),
         "node": event.node,
         "event": f"{event.source}:{event.name}",
         "message": dict(event.message),
     }
-    try:
-        text = json.dumps(body, allow_nan=False)
-    except ValueError:
-        text = json.dumps(json.loads(json.dumps(body), parse_constant=lambda _: None))
-    return text.encode() + b"\n"
+    # What is not finite becomes null; the spaces are as they always were.
+    return json.dumps(json.loads(encoded(body))).encode() + b"\n"
 
 
 def _event(line: bytes, number: int) -> Event:

@@ -10,7 +10,7 @@ from benchyard.core.errors import InputError, RecordError
 from benchyard.core.files import shown
 from benchyard.core.model import folder_of
 from benchyard.results.folders import PROFILE
-from benchyard.results.record import StepRecord, read_record
+from benchyard.results.record import read_record
 from benchyard.traces.chrome.reading import read_chrome
 from benchyard.traces.model import Loss, Slices, Trace, Track, joined
 from benchyard.traces.of_run import trace_of_run
@@ -167,23 +167,17 @@ class LeftProfile:
 
 
 def left_profiles(folder: Path) -> Iterator[LeftProfile]:
-    """Yield the profiles among a run's results, of each step the last repetition's.
-
-    Raises:
-        RecordError: If the run has no readable record.
-    """
-    for step in read_record(folder).steps:
-        start_s = _last_start(step)
-        if start_s is not None:
+    """Yield the profiles among a run's results, of each step the last repetition's."""
+    try:
+        steps = read_record(folder).steps
+    except RecordError:  # the run's page, and its trace, tell of it
+        return
+    for step in steps:
+        for last in step.attempts[-1:]:
+            start_s = last.repetitions[-1].start_s if last.repetitions else last.start_s
             label = f"{step.index:02d}-"
             for file in sorted((folder / folder_of(step.resource)).glob(f"{label}*.{PROFILE}*")):
                 yield LeftProfile(step.name, file, start_s)
-
-
-def _last_start(step: StepRecord) -> float | None:
-    for attempt in reversed(step.attempts):
-        return attempt.repetitions[-1].start_s if attempt.repetitions else attempt.start_s
-    return None
 
 
 def trace_with_profiles(folder: Path) -> Trace:
@@ -195,11 +189,7 @@ def trace_with_profiles(folder: Path) -> Trace:
         InputError: If the folder is not there, or holds no run.
     """
     trace = trace_of_run(folder)
-    try:
-        found = [*left_profiles(folder)]
-    except RecordError:  # the trace tells of it already
-        return trace
-    for left in found:
+    for left in left_profiles(folder):
         try:
             profile = read_trace(left.file).as_time()
             trace = merged(trace, profile, left.step, round(left.start_s * _NS_PER_S))

@@ -14,7 +14,7 @@ from benchyard.catalogue.entry import RUN, Entry
 from benchyard.catalogue.formats import TRACES
 from benchyard.catalogue.formats.trace_file import bounded_trace, signature_of
 from benchyard.catalogue.query import EntryQuery as Wanted
-from benchyard.core.errors import InputError, NotFoundError, RecordError
+from benchyard.core.errors import InputError, NotFoundError
 from benchyard.core.files import inside
 from benchyard.core.table import LONG, NUMBER, Cell, Field
 from benchyard.results.folders import RunFolder
@@ -64,10 +64,7 @@ def run_profiles_table(entry: Entry) -> DataTable:
 def _profiles(entry: Entry) -> Sequence[LeftProfile]:
     if entry.format != RUN:
         return []
-    try:
-        found = [*left_profiles(entry.place)]
-    except RecordError:  # the run's page tells of it
-        return []
+    found = left_profiles(entry.place)
     return [one for one in found if inside(entry.place, str(one.file))]
 
 

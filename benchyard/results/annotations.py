@@ -4,18 +4,15 @@ Each line is an ``Annotation``, with a ``version``. Of two about the same change
 The file is the user's: no command removes or moves it.
 """
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import cast
 
-from benchyard.core.json_text import decoded, read_as
-from benchyard.core.model import JsonObject
 from benchyard.core.quantity import moment
 from benchyard.results.folders import ANNOTATIONS_FILE
-from benchyard.results.lines import append_line, read_lines
+from benchyard.results.lines import append_line, parse_line, read_lines
 from benchyard.results.record import check_moments
 
 VERSION = 1
@@ -95,8 +92,7 @@ def annotate(results: Path, annotation: Annotation) -> None:
     Raises:
         OSError: If the file cannot be written.
     """
-    document = cast("JsonObject", {"version": VERSION, **asdict(annotation)})
-    append_line(results / ANNOTATIONS_FILE, document)
+    append_line(results / ANNOTATIONS_FILE, VERSION, annotation)
 
 
 def annotations_of(results: Path, step: str, metric: str, host: str) -> list[Annotation]:
@@ -109,10 +105,7 @@ def read_annotations(results: Path) -> tuple[list[Annotation], list[str]]:
     found: list[Annotation] = []
 
     def take(line: bytes) -> None:
-        document = decoded(line)
-        if (version := document.pop("version")) != VERSION:
-            raise ValueError(f"version {version} is of another Benchyard")
-        made = read_as(Annotation, document)
+        made = parse_line(line, VERSION, Annotation)
         check_moments(made.since, made.noted_at, made.until)
         found.append(made)
 

@@ -11,17 +11,15 @@ import logging
 import platform
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import cast
 
-from benchyard.core.json_text import decoded, read_as
 from benchyard.core.model import Json, JsonObject, Outcome, slug
 from benchyard.core.quantity import shorten
 from benchyard.process.labels import owner_is_alive, this_owner
 from benchyard.results.folders import Results
-from benchyard.results.lines import append_line, read_lines
+from benchyard.results.lines import append_line, parse_line, read_lines
 from benchyard.results.record import (
     Attempt,
     Count,
@@ -207,7 +205,7 @@ def note_ended(results: Path, record: RunRecord) -> None:
 def _note(results: Path, made: RunAttempt) -> None:
     file = Results(results).tries
     try:
-        append_line(file, cast("JsonObject", {"version": VERSION, **asdict(made)}))
+        append_line(file, VERSION, made)
     except OSError as error:
         logger.warning("%s: what was tried could not be noted: %s", file, error.strerror or error)
 
@@ -250,11 +248,7 @@ def _began_before(line: bytes, moment: datetime) -> bool:
 
 
 def _take(found: dict[tuple[str, int, str], RunAttempt], line: bytes) -> None:
-    document = decoded(line)
-    version = document.pop("version")
-    if version != VERSION:
-        raise ValueError(f"version {version} is of another Benchyard")
-    made = read_as(RunAttempt, document)
+    made = parse_line(line, VERSION, RunAttempt)
     failed = (attempt.started_at for step in made.steps for attempt in step.failed)
     check_moments(made.started_at, made.ended_at, *failed)
     key = (made.case, made.run, made.started_at)

@@ -6,23 +6,31 @@ Every line that can be read is read; for each other one there is a sentence.
 import errno
 import os
 from collections.abc import Callable, Iterator
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any, TypeVar
 
-from benchyard.core.json_text import encoded
-from benchyard.core.model import JsonObject
+from benchyard.core.json_text import decoded, encoded, read_as
 from benchyard.core.quantity import shorten
+
+T = TypeVar("T")
 
 #: No line that we write comes near it: a case of 1,000 steps that all fail twice has 3 MB.
 _LONGEST_LINE = 16_000_000
 
 
-def append_line(file: Path, document: JsonObject) -> None:
+def append_line(file: Path, version: int, made: Any) -> None:
     """Add a line and bring it to disk; one that a power cut tore off is ended first.
+
+    Args:
+        version: Of the file's format.
+        made: A dataclass.
 
     Raises:
         OSError: If the disk is full or not writable.
     """
-    line = encoded(document).encode(errors="backslashreplace") + b"\n"
+    document = encoded({"version": version, **asdict(made)})
+    line = document.encode(errors="backslashreplace") + b"\n"
     flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     descriptor = os.open(file, flags, 0o666)
     try:
@@ -34,6 +42,18 @@ def append_line(file: Path, document: JsonObject) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def parse_line(line: bytes, version: int, kind: type[T]) -> T:
+    """Return what ``append_line`` was given.
+
+    Raises:
+        ValueError: If it is of another version, or damaged.
+    """
+    document = decoded(line)
+    if (told := document.pop("version")) != version:
+        raise ValueError(f"version {told} is of another Benchyard")
+    return read_as(kind, document)
 
 
 def read_lines(file: Path, take: Callable[[bytes], None]) -> list[str]:

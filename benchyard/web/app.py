@@ -4,6 +4,7 @@ import asyncio
 import gc
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from importlib import import_module
 from typing import Any, cast
 
 from anyio.to_thread import current_default_thread_limiter
@@ -18,48 +19,29 @@ from benchyard.catalogue.index import READERS
 from benchyard.web.answers import Answers
 from benchyard.web.explorer import Explorer, check_address
 from benchyard.web.guard import Guard
-from benchyard.web.pages import (
-    alarms,
-    api,
-    case,
-    case_tables,
-    cases,
-    compare,
-    curves,
-    entries,
-    explain,
-    failures,
-    live,
-    overview,
-    plot,
-    profiles,
-    report,
-    run,
-    runs,
-    testbeds,
-)
+from benchyard.web.pages import api
 from benchyard.web.rendering import STATIC, static, tell_troubles
 
-#: Modules of pages, each with a router; the order is that of the first match.
+#: Names of the modules of pages, each with a router; the order is that of the first match.
 _PAGES = (
-    overview,
-    runs,
-    cases,
-    case,
-    case_tables,
-    report,
-    compare,
-    plot,
-    failures,
-    alarms,
-    testbeds,
-    entries,
-    profiles,
-    explain,
-    curves,
-    live,
-    run,
-    api,
+    "overview",
+    "runs",
+    "cases",
+    "case",
+    "case_tables",
+    "report",
+    "compare",
+    "plot",
+    "failures",
+    "alarms",
+    "testbeds",
+    "entries",
+    "profiles",
+    "explain",
+    "curves",
+    "live",
+    "run",
+    "api",
 )
 
 
@@ -133,7 +115,8 @@ def make_app(explorer: Explorer) -> FastAPI:
     app.state.explorer = explorer
     app.mount("/static", _Static(directory=STATIC), "static")
     for page in _PAGES:
-        app.include_router(page.router, dependencies=[Depends(check_address)])
+        router = import_module(f"benchyard.web.pages.{page}").router
+        app.include_router(router, dependencies=[Depends(check_address)])
     app.add_api_route("/favicon.ico", _icon, include_in_schema=False)
     tell_troubles(app)
     # The last one is asked first.

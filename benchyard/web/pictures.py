@@ -12,7 +12,7 @@ from anyio.lowlevel import RunVar
 from fastapi import APIRouter, Depends, Response
 
 from benchyard.analysis.comparison.run_sets import RunSet
-from benchyard.core.errors import InputError
+from benchyard.core.errors import InputError, RecordError
 from benchyard.core.wording import printable
 from benchyard.results.trust import Suspect
 from benchyard.show.drawing import Drawing, Text
@@ -41,8 +41,8 @@ class Picture:
         caption: What it shows.
         alt: What somebody should know who does not see it.
         href: Its own address, without suffix and query.
-        draw: Draws it; for one caller at a time, and only if somebody looks. Its ``InputError`` is
-            shown in the picture's place.
+        draw: Draws it; for one caller at a time, and only if somebody looks. Its ``InputError`` or
+            ``RecordError`` is shown in the picture's place.
         query: What chooses what is drawn.
         notes: Sentences below it.
         instead: What is said where there is nothing to draw; empty draws.
@@ -109,7 +109,7 @@ def _one_at_a_time() -> CapacityLimiter:
 def _draw(shown: Picture, kind: Kind, theme: Theme, width: Width) -> tuple[int, bytes]:
     try:
         status, drawing = 200, shown.draw(width)
-    except InputError as error:
+    except (InputError, RecordError) as error:
         status, drawing = 422, _sentence(str(error), width)
     return status, drawing.picture(kind, DARK if theme == "dark" else LIGHT)
 

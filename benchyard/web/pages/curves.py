@@ -14,9 +14,8 @@ from benchyard.show.curves.panels import Curves, steps_alone, with_samples
 from benchyard.show.curves.plot import draw
 from benchyard.show.curves.sources import GrowingCurves, sources_of
 from benchyard.show.curves.thinning import ThinLine, Thinned, short, thinned
-from benchyard.show.drawing import Drawing
 from benchyard.web.explorer import keep_fresh
-from benchyard.web.pictures import WIDTHS, Picture, Width, add_picture
+from benchyard.web.pictures import WIDTHS, Picture, add_picture
 from benchyard.web.rendering import json_answer
 from benchyard.web.runs import Shown, ShownRun
 
@@ -138,7 +137,7 @@ def picture(shown: Shown) -> Picture:
         "Curves of the host and of the resources",
         "CPU, memory, disk and network over time, with the steps; the JSON form has the data.",
         f"/run/{shown.entry.id}/curves",
-        lambda width: _drawn(shown, width),
+        lambda width: draw(ShownCurves(shown).picture(), int(WIDTHS[width] * 100)),
         at,
     )
 
@@ -149,13 +148,6 @@ def _size(file: Path) -> int:
         return file.stat().st_size
     except OSError:
         return 0
-
-
-def _drawn(shown: ShownRun, width: Width) -> Drawing:
-    try:
-        return draw(ShownCurves(shown).picture(), int(WIDTHS[width] * 100))
-    except RecordError as error:
-        raise InputError(str(error)) from error
 
 
 add_picture(router, "/run/{run_id}/curves", picture)

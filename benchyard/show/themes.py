@@ -36,23 +36,10 @@ def _both(colour: str, least: float) -> str:
     return f"light-dark({colour},{_dark(colour, least)})" if colour.startswith("#") else colour
 
 
-def _grey(colour: str) -> str:
-    red, green, blue = bytes.fromhex(colour.removeprefix("#"))
-    return "#" + 3 * f"{round(0.2126 * red + 0.7152 * green + 0.0722 * blue):02x}"
-
-
-def _ink(colour: str) -> str:
-    """Return black for what has a hue or is dark, and light grey as it is."""
-    shades = bytes.fromhex(colour.removeprefix("#"))
-    return _grey(colour) if min(shades) > 0x80 and max(shades) - min(shades) < 0x20 else "#000000"
-
-
 LIGHT = Theme(str, str)
 DARK = Theme(partial(_dark, least=0.2), partial(_dark, least=_LEAST))
 #: Inside of a page whose style says ``color-scheme``: dark where it is.
 PAGE = Theme(partial(_both, least=0.2), partial(_both, least=_LEAST))
-#: Black on white: series differ by their marks, dashes and patterns.
-PRINT = Theme(_grey, _ink)
 
 
 def colour_of(name: str) -> str:

@@ -6,15 +6,18 @@ python docs/pictures/sheet.py
 import math
 from pathlib import Path
 
+import numpy as np
+
 from benchyard.core.model import Outcome
-from benchyard.show.curves.panels import Bar, CurvePanel, Curves, Phase, RunCurve
+from benchyard.show.curves.panels import Bar, Curves, Phase
 from benchyard.show.curves.plot import draw as draw_curves
+from benchyard.show.curves.thinning import ThinLine, ThinPanel
 from benchyard.show.drawing import Dots, Drawing
 from benchyard.show.drawing import Line as Stroke
 from benchyard.show.history import plot
 from benchyard.show.results_plot.chart import Chart, Mark, PlotKind, PlotPanel
 from benchyard.show.results_plot.figure import Size, chart_drawing
-from benchyard.show.themes import DARK, LIGHT, PRINT, Theme
+from benchyard.show.themes import DARK, LIGHT, Theme
 from benchyard.show.traces.flame import flame_drawing
 from benchyard.show.traces.timeline import timeline_drawing
 from benchyard.traces.building import TraceBuilder
@@ -22,6 +25,21 @@ from benchyard.traces.building import TraceBuilder
 _WIDTH, _GAP = 720, 12
 _STEPS = ("load", "map", "query")
 _RUNS = (0.93, 0.98, 1.0, 1.01, 1.04, 1.1)
+
+
+def _grey(colour: str) -> str:
+    red, green, blue = bytes.fromhex(colour.removeprefix("#"))
+    return "#" + 3 * f"{round(0.2126 * red + 0.7152 * green + 0.0722 * blue):02x}"
+
+
+def _ink(colour: str) -> str:
+    """Return black for what has a hue or is dark, and light grey as it is."""
+    shades = bytes.fromhex(colour.removeprefix("#"))
+    return _grey(colour) if min(shades) > 0x80 and max(shades) - min(shades) < 0x20 else "#000000"
+
+
+#: Black on white: series differ by their marks, dashes and patterns.
+PRINT = Theme(_grey, _ink)
 
 
 def main() -> None:
@@ -71,10 +89,10 @@ def _mark(at: int, side: int, median: float) -> Mark:
 
 def _curves() -> Drawing:
     at = [place / 5 for place in range(200)]
-    host, own = ([scale * (1 + math.sin(t / 3)) for t in at] for scale in (1.4, 0.8))
-    panel = CurvePanel(
-        "CPU", "cores", (RunCurve("host", host, of_host=True), RunCurve("PostgreSQL", own))
-    )
+    host, own = (scale * (1 + np.sin(np.array(at) / 3)) for scale in (1.4, 0.8))
+    both = (("host", host), ("PostgreSQL", own))
+    lines = [ThinLine(name, name == "host", one, one, one) for name, one in both]
+    panel = ThinPanel("CPU", "cores", lines)
     bars = (Bar(1, "load", 4, 16, Outcome.COMPLETED), Bar(2, "query", 16, 36, Outcome.FAILED))
     phases = (Phase("start", "PostgreSQL", 0, 4, Outcome.COMPLETED),)
     return draw_curves(Curves("--curves", 40.0, at, (panel,), bars, 200, phases), _WIDTH)

@@ -4,9 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from benchyard.show.axes import COLOURS
 from benchyard.show.drawing import Drawing, Format, Text, format_of
-from benchyard.show.themes import PRINT
 
 
 def drawing(size: float) -> Drawing:
@@ -35,11 +33,3 @@ def test_a_text_stays_a_text() -> None:
 )
 def test_the_ending_says_the_format(name: str, kind: Format) -> None:
     assert format_of(Path(name)) == kind
-
-
-def test_print_has_no_hue_and_tells_series_apart_in_grey() -> None:
-    greys = [PRINT.area(colour) for colour in COLOURS]
-    assert len(set(greys)) == len(COLOURS)
-    assert all(grey[1:3] == grey[3:5] == grey[5:] for grey in greys)
-    assert {PRINT.line(colour) for colour in COLOURS} == {"#000000"}
-    assert PRINT.line("#ffffff") == "#ffffff"

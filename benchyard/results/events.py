@@ -140,7 +140,7 @@ def events_of(record: RunRecord) -> list[Event]:
     if not record.started_at:
         return []
     try:
-        return sorted(_Telling.of(record).all(), key=lambda event: event.at)
+        return sorted(_Telling(record).all(), key=lambda event: event.at)
     except (ValueError, TypeError, AttributeError, OverflowError) as error:
         raise RecordError(
             f"run {record.run} of {record.case.get('title')} has a time that is none: {error}; "
@@ -148,22 +148,14 @@ def events_of(record: RunRecord) -> list[Event]:
         ) from error
 
 
-@dataclass(frozen=True, slots=True)
 class _Telling:
-    record: RunRecord
-    began: datetime
-    node: str
-    identity: Mapping[str, Json]
+    """One record's telling: every event carries the identity of the run."""
 
-    @classmethod
-    def of(cls, record: RunRecord) -> "_Telling":
+    def __init__(self, record: RunRecord) -> None:
         title = record.case.get("title") or record.case.get("name")
-        return cls(
-            record,
-            record.began.astimezone(UTC),
-            str(record.environment.get("host") or "unknown"),
-            {"case": str(title), "run": record.run},
-        )
+        self.record, self.began = record, record.began.astimezone(UTC)
+        self.node = str(record.environment.get("host") or "unknown")
+        self.identity: JsonObject = {"case": str(title), "run": record.run}
 
     def all(self) -> Iterator[Event]:
         record = self.record

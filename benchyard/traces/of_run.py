@@ -10,7 +10,7 @@ from pathlib import Path
 from benchyard.core.errors import InputError, RecordError
 from benchyard.core.files import opened, shown
 from benchyard.core.quantity import shorten
-from benchyard.results.attempts import RunAttempt, read_tries
+from benchyard.results.attempts import RunAttempt, read_tries, try_of
 from benchyard.results.folders import RAW_FILE, RunFolder, run_number
 from benchyard.results.krown import has_only_samples, read_results
 from benchyard.results.record import RunRecord, read_record
@@ -52,13 +52,13 @@ def trace_of_run(folder: Path) -> Trace:
         )
     builder = TraceBuilder()
     record = _record(folder, builder)
-    tried = None if record else _tried(folder, builder)
-    process = _host(record, tried)
+    tried = try_of(record) if record else _tried(folder, builder)
+    process = (tried.host if tried else "") or UNKNOWN_HOST
     if record is not None:
         RunTelling(record, builder, process).tell()
     elif not _tell_unfinished(folder, tried, builder, process):
         _refuse_foreign(folder)
-    builder.zero = _moment(record, tried)
+    builder.zero = _moment(tried)
     counters, losses = counters_of_run(folder, process, record)
     trace = builder.trace()
     whole = replace(trace, counters=counters, losses=[*trace.losses, *losses])
@@ -104,16 +104,8 @@ def _tried(folder: Path, builder: TraceBuilder) -> RunAttempt | None:
     return tries[-1] if tries else None
 
 
-def _host(record: RunRecord | None, tried: RunAttempt | None) -> str:
-    told = record.environment.get("host") if record else tried.host if tried else None
-    return str(told) if told else UNKNOWN_HOST
-
-
-def _moment(record: RunRecord | None, tried: RunAttempt | None) -> int | None:
-    if record is not None:
-        began = record.began if record.started_at else None
-    else:
-        began = tried.began if tried else None
+def _moment(tried: RunAttempt | None) -> int | None:
+    began = tried.began if tried and tried.started_at else None
     if began is None or began.tzinfo is None:
         return None
     return (began - _FIRST) // timedelta(microseconds=1) * 1000

@@ -163,17 +163,14 @@ class GrowingCurves:
         """
         ticks = 0
         for record in self._records():
-            match record:
-                case Tick():
-                    ticks += 1
-                    self._take(record)
-                case Opened():
-                    self._decoded.open(record)
-                case Gone():
-                    self._waiting.pop(record.ident, None)
-                    self._decoded.close(record)
-                case _:
-                    pass
+            if isinstance(record, Tick):
+                ticks += 1
+                self._take(record)
+            elif isinstance(record, Opened):
+                self._decoded.open(record)
+            elif isinstance(record, Gone):
+                self._waiting.pop(record.ident, None)
+                self._decoded.close(record)
         return ticks > 0
 
     def _records(self) -> Iterator[object]:

@@ -20,6 +20,7 @@ from benchyard.core.quantity import shorten
 from benchyard.process.labels import owner_is_alive, this_owner
 from benchyard.results.folders import Results
 from benchyard.results.lines import append_line, parse_line, read_lines
+from benchyard.results.reasons import BROKEN
 from benchyard.results.record import (
     Attempt,
     Count,
@@ -35,7 +36,6 @@ logger = logging.getLogger(__name__)
 VERSION = 1
 #: Longest text of an error in a try; run.json has the whole.
 _LONGEST_TEXT = 1000
-_BROKEN = (Outcome.FAILED, Outcome.TIMED_OUT)
 _STARTED = re.compile(rb'"started_at":"([^"\\]{1,40})"')
 
 
@@ -148,7 +148,7 @@ def _tried(step: StepRecord) -> TriedStep:
         outcome=step.outcome,
         attempts=len(attempts),
         duration_s=attempts[-1].end_s - attempts[0].start_s if attempts else 0.0,
-        failed=tuple(_failed(attempt) for attempt in attempts if attempt.outcome in _BROKEN),
+        failed=tuple(_failed(attempt) for attempt in attempts if attempt.outcome in BROKEN),
         reason=shorten(step.reason, _LONGEST_TEXT) if step.reason else None,
     )
 

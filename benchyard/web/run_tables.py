@@ -211,11 +211,6 @@ def _made(name: str, table: _RunTable) -> Callable[[ShownRun], DataTable]:
 TABLES = {name: _made(name, table) for name, table in _TABLES.items()}
 
 
-def tables_on_page(shown: ShownRun, most: int) -> dict[str, DataTable]:
-    """Return the tables for the page of their run, with so many rows at most."""
-    return {name: on_page(make(shown), most) for name, make in TABLES.items()}
-
-
 def on_page(table: DataTable, most: int) -> DataTable:
     """Return the first rows of a table, and the columns that tell anything."""
     return table.hiding_unknown().first(most, " rows are in the whole table: CSV or JSON.")

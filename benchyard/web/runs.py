@@ -103,7 +103,6 @@ _ESCAPES = re.compile(
 #: Not to be run, framed or given any rights, whatever a browser takes it for.
 _HEADERS = {
     "Content-Security-Policy": "sandbox; default-src 'none'",
-    "X-Content-Type-Options": "nosniff",
     "Cache-Control": "no-cache",
 }
 

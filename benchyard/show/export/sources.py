@@ -43,11 +43,9 @@ class CaseFolder:
 def source_of(case: Case, folder: Path) -> CaseFolder:
     """Return where the runs of a case lie; an invalid one does not say which point it is."""
     known = None if case.steps else _newest(folder)
-    return (
-        _described(known, folder)
-        if known
-        else CaseFolder(case.name, case.title, case.point, folder)
-    )
+    if known:
+        return _described(known, folder)
+    return CaseFolder(case.name, case.title, case.point, folder)
 
 
 def sources_at(folder: Path) -> list[CaseFolder]:

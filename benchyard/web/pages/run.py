@@ -25,7 +25,7 @@ from benchyard.web.pages.curves import picture
 from benchyard.web.pages.live import UNDER_WAY, live_steps_table
 from benchyard.web.pages.profiles import run_profiles_table
 from benchyard.web.rendering import json_answer, render
-from benchyard.web.run_tables import TABLES, file_address, tables_on_page
+from benchyard.web.run_tables import TABLES, file_address, on_page
 from benchyard.web.runs import Shown, ShownRun, log_tail, send_file, send_log
 from benchyard.web.tables import add_table
 
@@ -78,7 +78,7 @@ def page(request: Request, explorer: Current, shown: Shown) -> Response:
         links=[("Case", f"/case/{shown.entry.results}"), *record_link],
         facts=_run_facts(explorer, shown),
         live_steps=live_steps_table(shown.entry.place) if shown.under_way else None,
-        tables=tables_on_page(shown, _TABLE_ROWS),
+        tables={name: on_page(table(shown), _TABLE_ROWS) for name, table in TABLES.items()},
         has_curves=shown.under_way or shown.folder.metrics.is_file(),
         curves=picture(shown),
         profiles=run_profiles_table(shown.entry) if _may_have_profiles(shown) else None,

@@ -19,15 +19,15 @@ from benchyard.web.tables import DataTable, Ticks, pages_around, table_of
 
 router = APIRouter()
 
+
+def _failed(case: CaseEntry) -> Cell:
+    return Cell(case.failed, mark="bad" if case.failed else "quiet")
+
+
 _FIELDS: Sequence[Field] = (
     ("title", "Case", TEXT, lambda one: Cell(one.title, name_of(one), f"/case/{one.id}")),
     ("runs", "Runs", NUMBER, lambda one: Cell(one.runs, href=f"/runs?results={one.id}")),
-    (
-        "failed",
-        "Failed",
-        NUMBER,
-        lambda one: Cell(one.failed, mark="bad" if one.failed else "quiet"),
-    ),
+    ("failed", "Failed", NUMBER, _failed),
     ("newest_s", "Newest (UTC)", MOMENT, lambda one: one.newest_s),
     ("hosts", "Hosts", TEXT, lambda one: ", ".join(one.hosts)),
     ("tags", "Tags", TEXT, lambda one: ", ".join(one.tags)),

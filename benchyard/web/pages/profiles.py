@@ -16,7 +16,7 @@ from benchyard.catalogue.formats.trace_file import bounded_trace, signature_of
 from benchyard.catalogue.query import EntryQuery as Wanted
 from benchyard.core.errors import InputError, NotFoundError
 from benchyard.core.files import inside
-from benchyard.core.table import LONG, NUMBER, Cell, Field
+from benchyard.core.table import LONG, Cell, Field, Kind
 from benchyard.results.folders import RunFolder
 from benchyard.show.drawing import Drawing
 from benchyard.show.traces import report
@@ -50,12 +50,7 @@ def run_profiles_table(entry: Entry) -> DataTable:
     fields: Sequence[Field] = (
         ("step", "Step", LONG, lambda one: Cell(one[1].step, href=f"{href}/{one[0]}")),
         ("file", "File", LONG, lambda one: one[1].file.relative_to(entry.place).as_posix()),
-        (
-            "start_s",
-            "Began at (s)",
-            NUMBER,
-            lambda one: Cell(one[1].start_s, f"{one[1].start_s:.3f}"),
-        ),
+        ("start_s", "Began at (s)", Kind("{:.3f}".format, right=True), lambda one: one[1].start_s),
     )
     title, empty = "Profiles that steps left", "No step of this run left a profile."
     return table_of("profiles", title, fields, enumerate(_profiles(entry), 1), href, empty=empty)

@@ -77,7 +77,7 @@ def is_own_run(folder: Path) -> bool:
         return False
     return (
         _is_file(folder / MARK)
-        or _is_empty_file(folder / DONE)
+        or (_is_file(folder / DONE) and not (folder / DONE).stat().st_size)
         or (folder / WORK).is_dir()
         or _record(folder) is not None
         or is_ours(folder)
@@ -144,10 +144,6 @@ def _is_own_file(path: Path) -> bool:
 
 def _is_file(path: Path) -> bool:
     return path.is_file() and not path.is_symlink()
-
-
-def _is_empty_file(path: Path) -> bool:
-    return _is_file(path) and not path.stat().st_size
 
 
 def _record(folder: Path) -> dict[str, Any] | None:

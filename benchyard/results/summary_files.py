@@ -217,17 +217,17 @@ def _traits(path: Path) -> JsonObject:
     return {"bytes": status.st_size, "modified_ns": status.st_mtime_ns}
 
 
-def rendered(document: Json) -> str:
-    """Write a document with a line for each metric, in a third of the time of indenting it."""
-    return _rendered(document, 0)
+def rendered(document: Json, depth: int = 0) -> str:
+    """Write a document with a line for each metric, in a third of the time of indenting it.
 
-
-def _rendered(value: Json, depth: int) -> str:
+    Args:
+        depth: How many others it stands in.
+    """
     inner, outer = "\n" + "  " * (depth + 1), "\n" + "  " * depth
-    if depth == _NESTING or not value or not isinstance(value, dict | list):
+    if depth == _NESTING or not document or not isinstance(document, dict | list):
         # One call for all metrics: a thousand calls cost as much again.
-        return encoded(value).replace(_NEXT_METRIC, f']}},{inner}"')
-    if isinstance(value, dict):
-        parts = (f"{encoded(k)}: {_rendered(v, depth + 1)}" for k, v in value.items())
+        return encoded(document).replace(_NEXT_METRIC, f']}},{inner}"')
+    if isinstance(document, dict):
+        parts = (f"{encoded(k)}: {rendered(v, depth + 1)}" for k, v in document.items())
         return "{" + inner + ("," + inner).join(parts) + outer + "}"
-    return "[" + inner + ("," + inner).join(_rendered(v, depth + 1) for v in value) + outer + "]"
+    return "[" + inner + ("," + inner).join(rendered(v, depth + 1) for v in document) + outer + "]"

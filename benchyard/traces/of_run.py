@@ -57,7 +57,10 @@ def trace_of_run(folder: Path) -> Trace:
     if record is not None:
         RunTelling(record, builder, process).tell()
     elif not _tell_unfinished(folder, tried, builder, process):
-        _refuse_foreign(folder)
+        raise InputError(
+            f"{shown(folder)} holds no run: neither run.json nor samples nor a log; name a folder "
+            "such as results/run_1"
+        )
     builder.zero = _moment(tried)
     counters, losses = counters_of_run(folder, process, record)
     trace = builder.trace()
@@ -130,13 +133,6 @@ def _about(tried: RunAttempt) -> Details:
     outcome = tried.outcome.value if tried.outcome else None
     state = "under way" if tried.under_way else "broken off"
     return {"case": tried.case, "run": tried.run, "outcome": outcome or state}
-
-
-def _refuse_foreign(folder: Path) -> None:
-    raise InputError(
-        f"{shown(folder)} holds no run: neither run.json nor samples nor a log; name a folder such "
-        "as results/run_1"
-    )
 
 
 def _tell_log(log: Path, began: datetime | None, builder: TraceBuilder, track: int) -> int:

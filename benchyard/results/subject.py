@@ -209,12 +209,20 @@ def about(subject: Subject) -> str:
     """Say in short what was measured where: "on HOST, commit 0123456789, DuckDB 1.2.2"."""
     commit = commit_of(subject)
     told = [f"on {subject.get('host')}", *([f"commit {commit}"] if commit else [])]
-    versions = subject.get("versions")
-    for name, facts in versions.items() if isinstance(versions, dict) else ():
-        version = facts.get("version") if isinstance(facts, dict) else None
-        if isinstance(version, str) and len(version) <= _LONGEST_VERSION:
-            told.append(f"{name} {version}")
+    known = told_versions(subject.get("versions"))
+    told += [f"{name} {version}" for name, version in known if len(version) <= _LONGEST_VERSION]
     return ", ".join(told)
+
+
+def told_versions(told: Json) -> Iterator[tuple[str, str]]:
+    """Yield each resource that tells its version, with it.
+
+    Args:
+        told: ``versions`` of a subject, or ``resources`` of a record.
+    """
+    for name, facts in told.items() if isinstance(told, dict) else ():
+        if version := facts.get("version") if isinstance(facts, dict) else None:
+            yield name, str(version)
 
 
 def content_of(subject: Subject) -> Json:

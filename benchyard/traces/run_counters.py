@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from benchyard.results.folders import RunFolder
 from benchyard.results.record import PhaseRecord, Repetition, RunRecord, interval_of
-from benchyard.results.samples import SampleTable, Times, Values, read_samples
-from benchyard.traces.model import Counter, Loss
+from benchyard.results.samples import SampleTable, Values, read_samples
+from benchyard.traces.model import Counter, Loss, Times
 
 #: What the curves of a host are called that belong to none of its resources.
 HOST = "the host"

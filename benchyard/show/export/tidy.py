@@ -15,7 +15,7 @@ from benchyard.core.errors import InputError
 from benchyard.core.model import JsonObject, Outcome
 from benchyard.core.wording import some
 from benchyard.results.record import RunRecord, StepRecord
-from benchyard.results.subject import Subject, differences, digest_of, subject_of
+from benchyard.results.subject import differences, digest_of, subject_of, told_versions
 from benchyard.results.summary import summarize
 from benchyard.results.summary_metrics import (
     UNFINISHED_RUN,
@@ -276,21 +276,13 @@ def origin(record: RunRecord) -> Cells:
     subject = subject_of(record)
     commit, changes = record.commit or (None, None)
     return (
-        text(versions_of(subject)),
+        text("; ".join(map(" ".join, told_versions(subject.get("versions"))))),
         text(commit),
         None if commit is None else changes is not None,
         digest_of(subject).removeprefix("sha256:")[:_DIGITS],
         text(record.environment.get("host")),
         text(record.benchyard_version),
     )
-
-
-def versions_of(subject: Subject) -> str:
-    """Return the versions of the resources: ``DuckDB 1.2.2; Process Linux 6.1``."""
-    versions = subject.get("versions")
-    told = versions.items() if isinstance(versions, dict) else ()
-    each = [(name, facts.get("version")) for name, facts in told if isinstance(facts, dict)]
-    return "; ".join(f"{name} {version}" for name, version in each if version)
 
 
 _SUMMARY_COLUMNS = (

@@ -15,7 +15,7 @@ from benchyard.results.attempts import RunAttempt, read_tries
 from benchyard.results.folders import LOG_FILE, PROFILE, RUN_FILES, run_number
 from benchyard.results.reasons import why_failed
 from benchyard.results.record import RunRecord, StepRecord
-from benchyard.results.subject import about
+from benchyard.results.subject import about, told_versions
 from benchyard.show.axes import Axis, seconds
 from benchyard.show.drawing import Box, Drawing, Line, Text
 from benchyard.show.themes import PAGE
@@ -171,7 +171,7 @@ def _of_what(explorer: Explorer, shown: ShownRun) -> Iterator[_Fact]:
     if record is None:
         return
     yield "Commit", _commit(record), None
-    yield "Versions", ", ".join(_versions(record)), None
+    yield "Versions", ", ".join(map(" ".join, told_versions(dict(record.resources)))), None
     yield "Measured", about(record.subject) if record.subject else "", None
     yield "Tags", _tags(record.case.get("tags")), None
     name, identity = record.flow_run.get("name"), record.flow_run.get("id")
@@ -189,13 +189,6 @@ def _commit(record: RunRecord) -> str:
     if found is None:
         return ""
     return found[0] + (", with changes that were not committed" if found[1] else "")
-
-
-def _versions(record: RunRecord) -> Iterator[str]:
-    for name, told in record.resources.items():
-        version = told.get("version") if isinstance(told, dict) else None
-        if version:
-            yield f"{name} {version}"
 
 
 def _tags(tags: Json) -> str:

@@ -195,11 +195,6 @@ class Search:
         """Return the value of a field that has one, as a form shows it."""
         return next(iter(self.values(name)), "")
 
-    @property
-    def here(self) -> str:
-        """The same query again, with its place in the answer."""
-        return f"?{urlencode(self.given)}"
-
     def sortable(self, table: DataTable, orders: Mapping[str, str]) -> DataTable:
         """Return what was found with its address, and heads that lead to their orders, and back.
 
@@ -207,7 +202,7 @@ class Search:
             orders: By keys of columns.
         """
         columns = [self._sortable(column, orders.get(column.key)) for column in table.columns]
-        return replace(table, columns=columns, query=self.here)
+        return replace(table, columns=columns, query=f"?{urlencode(self.given)}")
 
     def _sortable(self, column: Column, key: str | None) -> Column:
         if not key:

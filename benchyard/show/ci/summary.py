@@ -93,10 +93,8 @@ _LEFT_OUT = "\n\nThe rest is left out: a summary holds 1 MiB.\n"
 
 def provider_of(environment: Mapping[str, str]) -> str:
     """Return whose job this is, ``github``, ``gitlab`` or ``none``, by what they all set."""
-    for name, provider in (("GITHUB_ACTIONS", "github"), ("GITLAB_CI", "gitlab")):
-        if environment.get(name) == "true":
-            return provider
-    return "none"
+    known = {"GITHUB_ACTIONS": "github", "GITLAB_CI": "gitlab"}
+    return next((who for name, who in known.items() if environment.get(name) == "true"), "none")
 
 
 def annotations(cases: Sequence[CheckedCase]) -> list[str]:

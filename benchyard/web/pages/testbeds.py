@@ -52,8 +52,8 @@ def _names(catalogue: Catalogue) -> list[str]:
     return sorted(name for name in catalogue.values("host", EntryQuery(formats=RUNS)) if name)
 
 
-def _failed(count: int) -> Cell:
-    return Cell(count, f"{count:,}", mark="bad" if count else "")
+def _failed(count: int, href: str | None = None) -> Cell:
+    return Cell(count, f"{count:,}", href, "bad" if count else "")
 
 
 def _fact(what: str, value: Json) -> Cell:
@@ -126,9 +126,7 @@ def _measured(catalogue: Catalogue, name: str) -> Sequence[Cell]:
     return [
         Cell(newest.total, href="/runs?" + urlencode({"host": name})),
         Cell(catalogue.count_cases(query)),
-        replace(
-            _failed(catalogue.page(broken).total), href="/failures?" + urlencode({"host": name})
-        ),
+        _failed(catalogue.page(broken).total, "/failures?" + urlencode({"host": name})),
         *map(_began, ends),
     ]
 

@@ -15,7 +15,7 @@ from benchyard.core import places
 from benchyard.core.quantity import amount, percent, plural
 from benchyard.core.wording import code
 from benchyard.process.labels import kill_leftovers
-from benchyard.publish import Manner, PublishResult, RetryPolicy, Route, publish_all
+from benchyard.publish import Manner, RetryPolicy
 from benchyard.publish.housekeeping import (
     DiskState,
     HousekeepingReport,
@@ -26,7 +26,9 @@ from benchyard.publish.housekeeping import (
     remove,
     spools,
 )
-from benchyard.publish.outcome import problems, summary
+from benchyard.publish.outcome import PublishResult, problems, summary
+from benchyard.publish.routes import Route
+from benchyard.publish.service import publish_all
 from benchyard.results.layout import results_folder
 from tasks.pools import stuck_flow_runs
 from tasks.prefect_internals import our_client

@@ -21,7 +21,7 @@ from benchyard.core.fields import Described, described
 from benchyard.core.model import Case, Json, point_suffix
 from benchyard.host.checks import findings
 from benchyard.host.measuring import LocalCollector
-from benchyard.publish import check_sinks
+from benchyard.publish.service import check_sinks
 from benchyard.results.layout import results_folder
 from benchyard.results.trust import Suspect
 from benchyard.run.ordering import new_session

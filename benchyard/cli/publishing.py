@@ -17,7 +17,7 @@ from benchyard.core.model import Json
 from benchyard.core.quantity import plural
 from benchyard.core.table import text_table
 from benchyard.core.wording import printable
-from benchyard.publish import Compression, Manner, RetryPolicy, publish_all
+from benchyard.publish import Compression, Manner, RetryPolicy
 from benchyard.publish.outcome import (
     Begun,
     Confirmed,
@@ -32,7 +32,7 @@ from benchyard.publish.outcome import (
     summary,
 )
 from benchyard.publish.routes import Backlog, backlog, routes
-from benchyard.publish.service import finished_below
+from benchyard.publish.service import finished_below, publish_all
 from benchyard.publish.sinks import NAMES
 from benchyard.run.interrupts import two_stage_ctrl_c
 

@@ -26,8 +26,8 @@ from benchyard.core.files import shown
 from benchyard.core.model import Case, Json
 from benchyard.core.quantity import plural
 from benchyard.core.wording import printable
-from benchyard.publish import archive_uploaded, check_sinks, upload_runs
 from benchyard.publish.outcome import advice, problems
+from benchyard.publish.service import archive_uploaded, check_sinks, upload_runs
 from benchyard.results.campaigns import publishable_runs
 from benchyard.results.layout import refuse_foreign
 from benchyard.results.trust import Suspect

@@ -25,7 +25,7 @@ from benchyard.core.quantity import duration
 from benchyard.core.table import text_table
 from benchyard.core.wording import in_short, printable
 from benchyard.lab import server
-from benchyard.publish import check_sinks
+from benchyard.publish.service import check_sinks
 from benchyard.run.progress import listening
 from benchyard.suite.foreseeing import foresee
 from benchyard.suite.plan import SuitePlan, make_suite_plan

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from benchyard.core.model import Outcome
 from benchyard.core.wording import in_short
 from benchyard.host.testbed import hold_both
-from benchyard.publish import archive_uploaded, upload_runs
 from benchyard.publish.outcome import PublishResult, advice, problems
+from benchyard.publish.service import archive_uploaded, upload_runs
 from benchyard.results.campaigns import publishable_runs
 from benchyard.results.folders import Results
 from benchyard.results.layout import refuse_foreign

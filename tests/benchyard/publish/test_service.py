@@ -7,18 +7,18 @@ import pytest
 
 from benchyard.core.errors import InputError, SinkUnavailableError
 from benchyard.core.places import archive_of, spool_of
-from benchyard.publish import (
-    archive_uploaded,
-    check_sinks,
-    publish_all,
-    route,
-    service,
-    upload_runs,
-)
+from benchyard.publish import service
 from benchyard.publish.archive import LocalArchive
 from benchyard.publish.compression import Compression
-from benchyard.publish.routes import folder_name, routes, with_backlog
-from benchyard.publish.service import document_of_run, spool_run
+from benchyard.publish.routes import folder_name, route, routes, with_backlog
+from benchyard.publish.service import (
+    archive_uploaded,
+    check_sinks,
+    document_of_run,
+    publish_all,
+    spool_run,
+    upload_runs,
+)
 from benchyard.publish.sinks.contract import DocumentKind, Sink
 from benchyard.publish.sinks.sending import RetryPolicy
 from benchyard.publish.spool import kind_of

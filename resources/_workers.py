@@ -5,15 +5,14 @@ import os
 import shutil
 import subprocess
 import sys
-import threading
 from abc import ABC
-from collections.abc import Generator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar
 
 from benchyard.case.resource import Resource, SettingsT, Workspace
+from benchyard.core.clock import Deadline
 from benchyard.core.errors import CommandFailedError, InputError, NotReadyError, ProgramFailedError
 from benchyard.core.model import JsonObject
 from benchyard.process.children import Child, pipe, spawn, tail
@@ -86,7 +85,7 @@ class WorkerResource(Resource[SettingsT], ABC):
         """
         child = self._living()
         try:
-            with _killed_after(seconds, child):
+            with Deadline(seconds, child.kill).armed():
                 return self._answer(child)
         except DiedError as error:
             raise NotReadyError(f"{self._what} did not start: {error}") from error
@@ -99,7 +98,8 @@ class WorkerResource(Resource[SettingsT], ABC):
         self._is_up = False
         if self._owes_an_answer:
             child.kill()
-        with self._files, pipe(child.stdout), _killed_after(self._close_seconds, child):
+        late = Deadline(self._close_seconds, child.kill)
+        with self._files, pipe(child.stdout), late.armed():
             with suppress(OSError):  # unsent bytes for a child that is gone
                 pipe(child.stdin).close()
             child.wait()
@@ -169,16 +169,6 @@ def _say(child: Child, what: JsonObject) -> None:
     stream = pipe(child.stdin)
     stream.write(json.dumps(what).encode() + b"\n")
     stream.flush()
-
-
-@contextmanager
-def _killed_after(seconds: float, child: Child) -> Generator[None]:
-    killer = threading.Timer(seconds, child.kill)
-    killer.start()
-    try:
-        yield
-    finally:
-        killer.cancel()
 
 
 #: Seconds that an interpreter may take to say which version of a library it loads.

@@ -12,6 +12,7 @@ from signal import Signals
 from typing import Any, ClassVar, Literal, TypedDict, cast
 
 from benchyard.case.resource import InputFolder, Workspace, name_of
+from benchyard.core.clock import Deadline
 from benchyard.core.errors import (
     CommandFailedError,
     InputError,
@@ -182,12 +183,10 @@ class ServerProcess:
     def succeeds(self, command: Sequence[str]) -> bool:
         """Execute a program on this host, and tell whether that ended well in time."""
         child = self._spawn(command)
-        killer = threading.Timer(PATIENCE, child.kill)
-        killer.start()
         try:
-            return child.wait().exit_status == 0
+            with Deadline(PATIENCE, child.kill).armed():
+                return child.wait().exit_status == 0
         finally:
-            killer.cancel()
             child.kill()
 
     def logs(self) -> Sequence[Path]:

@@ -1,7 +1,9 @@
-"""The clocks of a run: monotonic for lengths, wall for dates."""
+"""The clocks of a run, monotonic for lengths, wall for dates; and deadlines."""
 
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -57,6 +59,40 @@ def iso(wall_ns: int) -> str:
 def iso_utc(moment: datetime) -> str:
     """Return a moment as ISO 8601 in UTC, ending in Z, with the fraction that it has."""
     return moment.astimezone(UTC).replace(tzinfo=None).isoformat() + "Z"
+
+
+class Deadline:
+    """Kills work that takes too long.
+
+    Args:
+        seconds: How long it may take, or None.
+        abort: Kills it; called from another thread.
+    """
+
+    def __init__(self, seconds: float | None, abort: Callable[[], None]) -> None:
+        self.passed = False
+        self._timer = None
+        if seconds is not None:
+            self._timer = threading.Timer(seconds, self._pass)
+            self._timer.daemon = True
+        self._abort = abort
+
+    def _pass(self) -> None:
+        self.passed = True
+        self._abort()
+
+    @contextmanager
+    def armed(self) -> Generator[None]:
+        """Let the deadline count while inside; a kill under way is over before this is left."""
+        if self._timer is not None:
+            self._timer.start()
+        try:
+            yield
+        finally:
+            if self._timer is not None:
+                self._timer.cancel()
+                # Else it would hit what comes next, which is not late.
+                self._timer.join()
 
 
 def cpu_ns(pid: int) -> int | None:

@@ -20,7 +20,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import IO
 
-from benchyard.core.clock import seconds
+from benchyard.core.clock import Deadline, seconds
 from benchyard.core.errors import CommandFailedError
 from benchyard.core.redaction import longest_known, note_arguments, redacted_end
 from benchyard.process.guard import ensure_guard
@@ -175,14 +175,12 @@ class Child:
         """
         if self._ended is None:
             self._signal_group(number)
-            timer = threading.Timer(grace, self.kill)
-            timer.start()
             try:
-                return self.wait()
+                with Deadline(grace, self.kill).armed():
+                    self.wait()
             finally:
-                timer.cancel()
                 self.kill()
-        return self._ended
+        return self.wait()
 
     def _signal_group(self, number: signal.Signals) -> None:
         with self._reaping, contextlib.suppress(ProcessLookupError, PermissionError):

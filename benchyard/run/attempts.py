@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from benchyard.case.resource import CommandResult, FileRole, Resource, step_context
-from benchyard.core.clock import Timeline, iso, seconds
+from benchyard.core.clock import Deadline, Timeline, iso, seconds
 from benchyard.core.errors import (
     CheckFailedError,
     CommandFailedError,
@@ -22,7 +22,7 @@ from benchyard.core.model import Json, Outcome, Step
 from benchyard.host.collector import Collector
 from benchyard.process.orphans import Leftovers
 from benchyard.results.record import ErrorRecord, Repetition
-from benchyard.run.checks import Checks, Deadline
+from benchyard.run.checks import Checks
 from benchyard.run.running_resources import owned_by
 from benchyard.run.workspaces import declared_files
 

@@ -13,9 +13,10 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
+from benchyard.core.clock import Deadline
 from benchyard.core.errors import CheckFailedError, CommandTimedOutError, NotReadyError
 from benchyard.core.files import special
 from benchyard.core.model import Check
@@ -32,41 +33,6 @@ from benchyard.run.judging import (
     search_stdin,
     wrong,
 )
-
-
-class Deadline:
-    """Kills work that takes too long.
-
-    Args:
-        seconds: How long it may take, or None.
-        abort: Kills it; called from another thread.
-    """
-
-    def __init__(self, seconds: float | None, abort: Callable[[], None]) -> None:
-        self.passed = False
-        self._timer = None
-        if seconds is not None:
-            self._timer = threading.Timer(seconds, self._pass)
-            self._timer.daemon = True
-        self._abort = abort
-
-    def _pass(self) -> None:
-        self.passed = True
-        self._abort()
-
-    @contextlib.contextmanager
-    def armed(self) -> Generator[None]:
-        """Let the deadline count while inside; a kill under way is over before this is left."""
-        if self._timer is not None:
-            self._timer.start()
-        try:
-            yield
-        finally:
-            if self._timer is not None:
-                self._timer.cancel()
-                # Else it would hit what comes next, which is not late.
-                self._timer.join()
-
 
 #: Bytes of an output, and of what it must equal, that take no time worth a process.
 _SMALL = 1 << 20

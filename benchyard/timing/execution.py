@@ -9,6 +9,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchyard.core.clock import Deadline
 from benchyard.core.errors import CommandFailedError
 from benchyard.core.outputs import Output
 from benchyard.process.children import Child, child_environment, spawn, tail
@@ -105,10 +106,7 @@ class Executor:
         with ExitStack() as files:
             child = self._start(command.arguments, self._measured_streams(files, pipe=pipe))
             programs |= {child.pid: child.label}
-            if timeout:
-                timer = threading.Timer(timeout, child.kill)
-                timer.start()
-                files.callback(timer.cancel)
+            files.enter_context(Deadline(timeout, child.kill).armed())
             ended = child.wait()
             leftovers.end(f"'{command.line}'", programs, before)
         return Execution(

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import IO, NamedTuple
 from urllib.parse import quote
 
+from benchyard.core.clock import Deadline
 from benchyard.core.errors import CommandFailedError, MeasurementError
 from benchyard.host.counters.groups import FILES, Places, find_file
 from benchyard.host.counters.host import packages, real_disks
@@ -144,8 +145,6 @@ class SamplerAccount:
     """What became of a sampler.
 
     Args:
-        samples: How many it took; None if it did not live to tell.
-        missed: Deadlines without a sample; None if it did not live to tell.
         cpu_s: CPU seconds that it took, by the kernel's account.
         peak_rss_bytes: Its largest resident set; None if it did not live to tell.
         error: Why it ended before it was asked to; None if it did not.
@@ -227,16 +226,12 @@ class Sampler:
         child = self._child
         with self._telling, contextlib.suppress(BrokenPipeError):
             pipe(child.stdin).close()
-        killer = threading.Timer(END_TIMEOUT, self._child.kill)
-        killer.daemon = True
-        killer.start()
         with pipe(child.stdout) as out, pipe(child.stderr) as complaints:
             try:
-                ended = child.wait()
+                with Deadline(END_TIMEOUT, child.kill).armed():
+                    ended = child.wait()
             except CommandFailedError as error:
                 return SamplerAccount(error=str(error))
-            finally:
-                killer.cancel()
             told, stderr = _account(out.read()), complaints.read()
         said = stderr[-TAIL:].decode(errors="replace").strip()
         error = None if told else f"{ended.describe()}; {said or 'it said nothing'}"

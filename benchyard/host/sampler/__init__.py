@@ -150,8 +150,6 @@ class SamplerAccount:
         error: Why it ended before it was asked to; None if it did not.
     """
 
-    samples: int | None = None
-    missed: int | None = None
     cpu_s: float = 0.0
     peak_rss_bytes: int | None = None
     error: str | None = None
@@ -236,8 +234,6 @@ class Sampler:
         said = stderr[-TAIL:].decode(errors="replace").strip()
         error = None if told else f"{ended.describe()}; {said or 'it said nothing'}"
         return SamplerAccount(
-            samples=told.get("samples"),
-            missed=told.get("missed"),
             cpu_s=ended.user_s + ended.system_s,
             peak_rss_bytes=told.get("peak_rss_bytes"),
             error=error,

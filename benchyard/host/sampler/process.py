@@ -222,7 +222,7 @@ class Sampling:
         self._trees: Trees | None = None
         self._unread = b""
         self._begun = False
-        self.missed = self._flushed_ns = 0
+        self._flushed_ns = 0
 
     def run(self, interval_ns: int) -> None:
         """Sample from ``begin`` until the input ends, and once more then."""
@@ -237,7 +237,6 @@ class Sampling:
             sample(at)
             late, (due, passed) = due, next_deadline(due, now(), interval_ns)
             if passed:
-                self.missed += passed
                 self._recorder.put(LATE, MISSED.pack(late + interval_ns, passed))
             if at >= flush_due or ended:
                 self._flush(at)
@@ -342,8 +341,7 @@ def main(arguments: Sequence[str]) -> None:
     # Not getrusage, whose figure begins with what the parent had when it forked.
     with open("/proc/self/status", "rb", buffering=0) as status:  # noqa: PTH123
         kib = int((status.read(65536).partition(b"VmHWM:")[2].split() or [b"0"])[0])
-    account = (recorder.samples, sampling.missed, kib * 1024)
-    tell('{"samples": %d, "missed": %d, "peak_rss_bytes": %d}' % account)  # noqa: UP031
+    tell('{"peak_rss_bytes": %d}' % (kib * 1024))  # noqa: UP031
 
 
 if __name__ == "__main__":

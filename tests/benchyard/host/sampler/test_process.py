@@ -104,9 +104,9 @@ def test_deadlines_that_pass_by_are_recorded(tmp_path: Path) -> None:
         os.kill(one.popen.pid, signal.SIGSTOP)
         time.sleep(0.15)
         os.kill(one.popen.pid, signal.SIGCONT)
-        account = one.end()
+        one.end()
     late = one.of(Late)
-    assert account["missed"] == sum(record.missed for record in late) >= 5
+    assert sum(record.missed for record in late) >= 5
     (stopped,) = one.of(Stopped)
     assert stopped.since_ns <= late[0].due_ns <= stopped.until_ns
     assert all((record.due_ns - late[0].due_ns) % 20_000_000 == 0 for record in late)
@@ -127,7 +127,6 @@ def test_only_what_changed_is_recorded(tmp_path: Path) -> None:
     assert contents["1"] == [b"a"]
     assert (contents["2"][0], contents["2"][-1]) == (b"b", b"changed")
     assert len(contents["2"]) <= 3  # it may be seen empty while it is written
-    assert account["samples"] == len(one.ticks())
     assert account["peak_rss_bytes"] > 1_000_000
 
 

@@ -18,7 +18,7 @@ import threading
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from benchyard.host.counters import parsing
 
@@ -108,21 +108,6 @@ def read_once(path: str) -> bytes | None:
         os.close(descriptor)
 
 
-class Gauge(Protocol):
-    """Something of which the kernel keeps a peak."""
-
-    #: Why the mark was not set back, in the system's words; None if it is not known.
-    problem: str | None
-
-    def peak(self) -> int | None:
-        """Return the bytes of the peak since the mark was set back; None if it is gone."""
-        ...
-
-    def reset(self) -> bool:
-        """Set the mark back to what is in use now; tell whether that was possible."""
-        ...
-
-
 class PeakMark(NamedTuple):
     """A boundary in a book of peaks.
 
@@ -140,7 +125,7 @@ class PeakMark(NamedTuple):
 class PeakBook:
     """The peaks of all segments between boundaries; thread-safe."""
 
-    def __init__(self, gauge: Gauge) -> None:
+    def __init__(self, gauge: "PeakFile | ProcessPeak") -> None:
         self._gauge = gauge
         self._segments: list[int] = []
         #: Whether each mark so far could be set back.

@@ -12,7 +12,7 @@ from benchyard.host.counters import parsing
 from benchyard.host.counters.account import difference
 from benchyard.host.counters.groups import amount
 from benchyard.host.counters.kernel import KernelFile, read_once
-from benchyard.host.counters.parsing import CpuTimes, Disk, Network, sum_of
+from benchyard.host.counters.parsing import CpuTimes, Disk, MemoryEvents, Network, sum_of
 from benchyard.process.cgroups import own_levels
 
 Values: TypeAlias = dict[str, float | None]
@@ -31,12 +31,7 @@ _DISK = (
 )
 _NETWORK = tuple(f"host_network_{name}" for name in Network._fields)
 _MEMORY = ("host_memory_used_bytes", "host_swap_used_bytes")
-_EVENTS = (
-    "host_swap_in_bytes",
-    "host_swap_out_bytes",
-    "host_page_fault_major_count",
-    "host_oom_kill_count",
-)
+_EVENTS = tuple(f"host_{field}" for field in MemoryEvents._fields)
 #: In the order of CpuTimes; user and system are psutil's and KROWN's, without nice and interrupts.
 _CPU = tuple(f"host_cpu_{field}" for field in CpuTimes._fields)
 _PRESSED = ("cpu", "memory", "io")

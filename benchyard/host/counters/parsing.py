@@ -49,8 +49,8 @@ class MemoryEvents(NamedTuple):
 
     swap_in_bytes: int | None = None
     swap_out_bytes: int | None = None
-    major_faults: int | None = None
-    oom_kills: int | None = None
+    page_fault_major_count: int | None = None
+    oom_kill_count: int | None = None
 
 
 class Disk(NamedTuple):

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import ClassVar
 
 from resources._containers import Mount, Specification
-from resources._containers.settings import usable_memory
+from resources._containers.settings import heap_arguments
 from resources._http_store import HttpStore
 from resources._readiness import Readiness, http_url, log_pattern, tcp_port
 
@@ -23,11 +23,11 @@ class Fuseki(HttpStore):
 
     def _specification(self) -> Specification:
         spec = super()._specification()
-        heap = usable_memory(self.settings.memory_bytes) // 2
+        heap = " ".join(heap_arguments(self.settings.memory_bytes))
         return replace(
             spec,
             command=("--tdb2", "--update", "--loc", DATABASE, "/ds"),
-            environment={"JAVA_OPTIONS": f"-Xmx{heap} -Xms{heap}", **spec.environment},
+            environment={"JAVA_OPTIONS": heap, **spec.environment},
         )
 
     def _mounts(self) -> list[Mount]:

@@ -229,9 +229,4 @@ def usable_memory(limit: int | None) -> int:
     Args:
         limit: Bytes, or None without a limit.
     """
-    return host_memory() if limit is None else limit
-
-
-def host_memory() -> int:
-    """Return the memory of this host in bytes."""
-    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return limit or os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")

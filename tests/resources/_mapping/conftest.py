@@ -101,7 +101,11 @@ MakeEngine: TypeAlias = Callable[..., Any]
 @pytest.fixture(autouse=True)
 def memory(monkeypatch: pytest.MonkeyPatch) -> None:
     """Give this host 16 GB, whatever it has."""
-    monkeypatch.setattr(settings, "host_memory", lambda: 16_000_000_000)
+
+    def usable(limit: int | None) -> int:
+        return limit or 16_000_000_000
+
+    monkeypatch.setattr(settings, "usable_memory", usable)
 
 
 @pytest.fixture

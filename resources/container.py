@@ -7,8 +7,8 @@ from typing import ClassVar
 from benchyard.case.resource import CommandResult, OutputFile, command
 from benchyard.core.errors import InputError
 from benchyard.core.model import Json
-from resources._containers import Mount, Specification
-from resources._containers.base import SHARED, ContainerResource, ProgramContainer, ServerContainer
+from resources._containers import Specification
+from resources._containers.base import ServerContainer
 from resources._containers.container import ProgramCall
 from resources._containers.settings import (
     ContainerSettings,
@@ -22,17 +22,6 @@ from resources._containers.streams import Follower
 from resources._files import emptied, kept_file, named_or_kept, written
 from resources._metrics import Metrics, refused_metrics, with_metrics
 from resources._readiness import Readiness
-
-__all__ = [
-    "SHARED",
-    "Container",
-    "ContainerResource",
-    "ContainerSettings",
-    "Mount",
-    "ProgramContainer",
-    "ServerContainer",
-    "Specification",
-]
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from benchyard.core.amounts import parse_size
 from benchyard.core.errors import SIGNALLED, CommandFailedError, MeasurementError, program_failed
 from benchyard.core.model import Json, JsonObject
 from benchyard.process.cgroups import UNIFIED, Cgroup, cgroup_of, place_of
+from resources._containers.settings import NANOSECONDS, ContainerSettings
 from resources._readiness import LOOPBACK
-
-NANOSECONDS = 1_000_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +37,7 @@ class Specification:
 
     Args:
         image: Name with tag or digest.
+        settings: Its limits, as the case sets them.
         command: Arguments after the entrypoint; the image's own if empty.
         entrypoint: Program and first arguments; the image's own if None.
         mounts: Folders of this host.
@@ -44,19 +45,14 @@ class Specification:
         ports: TCP port of the container to that on loopback, 0 for any that is free.
         network: Name of the network it joins; the engine's default one if None.
         aliases: Host names under which others in the network find it.
-        cpus: CPUs' worth of time; no limit if None.
-        cpuset: CPUs that it may run on, such as ``0-2,5``.
-        memory: Bytes; it gets no swap beyond them.
-        shm_size: Bytes of ``/dev/shm``.
-        ulimits: Name, such as ``nofile``, to soft and hard limit, which are alike.
         user: Name or id, and group, as ``user:group``.
         working_folder: Absolute, in the container.
-        tmpfs: Where to options, such as ``size=64m``.
         health: Its health check, as the engine takes it.
         labels: By which the lab recognises it.
     """
 
     image: str
+    settings: ContainerSettings
     command: Sequence[str] = ()
     entrypoint: Sequence[str] | None = None
     environment: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -65,15 +61,8 @@ class Specification:
     ports: Mapping[int, int] = field(default_factory=dict[int, int])
     network: str | None = None
     aliases: Sequence[str] = ()
-    cpus: float | None = None
-    cpuset: str | None = None
-    memory: int | None = None
-    shm_size: int | None = None
-    ulimits: Mapping[str, int] = field(default_factory=dict[str, int])
     user: str | None = None
     working_folder: str | None = None
-    read_only: bool = False
-    tmpfs: Mapping[str, str] = field(default_factory=dict[str, str])
     health: JsonObject | None = None
     labels: Mapping[str, str] = field(default_factory=dict[str, str])
 
@@ -104,6 +93,7 @@ def engine_config(spec: Specification) -> JsonObject:
 
 
 def _host_config(spec: Specification) -> JsonObject:
+    settings = spec.settings
     config: JsonObject = {
         "Mounts": _mounts(spec),
         "PortBindings": {
@@ -111,17 +101,18 @@ def _host_config(spec: Specification) -> JsonObject:
             for port, host in spec.ports.items()
         },
         "NetworkMode": spec.network,
-        "NanoCpus": None if spec.cpus is None else round(spec.cpus * NANOSECONDS),
-        "CpusetCpus": spec.cpuset,
-        "Memory": spec.memory,
+        "NanoCpus": None if settings.cpus is None else round(settings.cpus * NANOSECONDS),
+        "CpusetCpus": settings.cpuset,
+        "Memory": settings.memory_bytes,
         # The engine's default would let it swap as much again, at the speed of a disk.
-        "MemorySwap": spec.memory,
-        "ShmSize": spec.shm_size,
+        "MemorySwap": settings.memory_bytes,
+        "ShmSize": None if settings.shm_size is None else parse_size(settings.shm_size),
+        # Soft and hard limit are alike.
         "Ulimits": [
-            {"Name": name, "Soft": limit, "Hard": limit} for name, limit in spec.ulimits.items()
+            {"Name": name, "Soft": limit, "Hard": limit} for name, limit in settings.ulimits.items()
         ],
-        "ReadonlyRootfs": spec.read_only,
-        "Tmpfs": dict(spec.tmpfs),
+        "ReadonlyRootfs": settings.read_only,
+        "Tmpfs": {where: f"size={parse_size(given)}" for where, given in settings.tmpfs.items()},
         # Its output is attached to and goes to the run's files; written twice, it would cost twice.
         "LogConfig": {"Type": "none", "Config": {}},
     }

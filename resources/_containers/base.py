@@ -9,7 +9,6 @@ from dataclasses import replace
 from typing import Any, ClassVar, TypeVar
 
 from benchyard.case.resource import CommandResult, Resource, Workspace, name_of
-from benchyard.core.amounts import parse_size
 from benchyard.core.errors import CommandFailedError, ResourceError
 from benchyard.core.model import Json, JsonObject
 from benchyard.process.cgroups import Cgroup
@@ -81,20 +80,14 @@ class ContainerResource(Resource[ContainerSettingsT]):
         own = {CHILD: self._label, OWNER: labels.get(OWNER_LABEL, "")}
         return Specification(
             image=self._image_name,
+            settings=settings,
             environment={**settings.environment, **own},
             mounts=self._mounts(),
             volumes=dict(self._container_set.volumes),
             ports=self._ports(),
             network=self._container_set.network,
             aliases=(self._title,),
-            cpus=settings.cpus,
-            cpuset=settings.cpuset,
-            memory=settings.memory_bytes,
-            shm_size=None if settings.shm_size is None else parse_size(settings.shm_size),
-            ulimits=settings.ulimits,
             user=settings.user,
-            read_only=settings.read_only,
-            tmpfs={where: f"size={parse_size(given)}" for where, given in settings.tmpfs.items()},
             labels=labels,
         )
 

@@ -11,9 +11,9 @@ from typing import Any, ClassVar, TypedDict
 from benchyard.core.amounts import parse_size
 from benchyard.core.errors import InputError, NotReadyError, SettingsError
 from benchyard.core.model import JsonObject
-from resources._containers import NANOSECONDS
 from resources._readiness import Awaited, Readiness, asking, is_port, ways_of
 
+NANOSECONDS = 1_000_000_000
 _CPUSET = re.compile(r"\d{1,6}(-\d{1,6})?(,\d{1,6}(-\d{1,6})?)*")
 #: Where a container sees the run's ``data/shared``; KROWN's cases rely on it.
 SHARED = "/data/shared"

@@ -69,7 +69,7 @@ def test_the_container_is_krowns_or_the_official_one(
     spec = made(name, workspace_in(tmp_path), image="", memory="4GB")._specification()
     assert (spec.image, spec.aliases, spec.entrypoint) == (image, (name,), None)
     assert spec.ports == dict.fromkeys(ports, 0)
-    assert spec.memory == 4 * 2**30
+    assert spec.settings.memory_bytes == 4 * 2**30
     assert environment.items() <= spec.environment.items()
     if command is None:
         assert spec.command[0] == "--secure-file-priv="

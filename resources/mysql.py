@@ -40,7 +40,6 @@ class MySQL(DatabaseServer[MySQLSettings]):
 
     Settings: ClassVar[type[MySQLSettings]] = MySQLSettings
     _image: ClassVar[str] = "kgconstruct/mysql:v8.0"
-    _port: ClassVar[int] = 3306
     _serves: ClassVar[Sequence[int]] = (3306,)
     _data: ClassVar[str] = "/var/lib/mysql"
 

@@ -47,7 +47,6 @@ class PostgreSQL(DatabaseServer[PostgreSQLSettings]):
 
     Settings: ClassVar[type[PostgreSQLSettings]] = PostgreSQLSettings
     _image: ClassVar[str] = "kgconstruct/postgresql:v14.5"
-    _port: ClassVar[int] = 5432
     _serves: ClassVar[Sequence[int]] = (5432,)
     # Not where images have theirs: some refuse a volume there.
     _data: ClassVar[str] = "/var/lib/benchyard"

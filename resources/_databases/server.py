@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import ClassVar
 
 from benchyard.case.resource import CommandResult, command
 from benchyard.core.errors import CommandFailedError, NotReadyError, ResourceError
@@ -31,9 +30,6 @@ class DatabaseServer(SqlDatabase[ContainerSettingsT], ServerContainer[ContainerS
     A command lasts as long as the work itself does, since nothing has to start or connect for it.
     A command that fails ends the session; the next one begins in a new one.
     """
-
-    #: The server's port.
-    _port: ClassVar[int]
 
     _dialog: Dialog | None = None
     #: Why the server did not answer the client.
@@ -71,7 +67,7 @@ class DatabaseServer(SqlDatabase[ContainerSettingsT], ServerContainer[ContainerS
 
     def _readiness(self) -> list[Readiness]:
         # An image's first server, which only fills the database, does not listen there.
-        return [tcp_port(self._port), asking("it answers a query", self._answers)]
+        return [tcp_port(self._serves[0]), asking("it answers a query", self._answers)]
 
     def _answers(self, _: object) -> bool:
         """Open the client, and ask for the version."""

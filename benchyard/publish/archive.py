@@ -179,9 +179,7 @@ def numbered(name: str, number: int) -> str:
     """Return the name of the so-manieth file of a name: ``a.json``, ``a~2.json``."""
     if number == 1:
         return name
-    ending = next(
-        kind for kind in (DocumentKind.EVENTS, DocumentKind.RESULTS) if name.endswith(kind)
-    )
+    ending = next(kind for kind in DocumentKind if name.endswith(kind))
     return f"{name.removesuffix(ending)}~{number}{ending}"
 
 

@@ -88,8 +88,6 @@ def put(folder: Path, name: str, content: bytes) -> bool:
     if kind_of(name) is None or "/" in name:
         raise InputError(f"'{name}' is no name for a spool: it must end in .json or .events.jsonl")
     make_folder(folder)
-    if os.path.lexists(folder / name):
-        return False
     key = f"{name} {os.getpid()} {threading.get_ident()}"
     return write_new(folder / name, content, key)
 
@@ -99,9 +97,7 @@ def kind_of(name: str) -> DocumentKind | None:
     plain, _ = split_name(name)
     if name.startswith("."):
         return None
-    return next(
-        (kind for kind in (DocumentKind.EVENTS, DocumentKind.RESULTS) if plain.endswith(kind)), None
-    )
+    return next((kind for kind in DocumentKind if plain.endswith(kind)), None)
 
 
 def listing(folder: Path, only: DocumentKind | None = None) -> Listing:

@@ -23,7 +23,7 @@ import socket
 import time
 from contextlib import suppress
 
-from benchyard.process.labels import GRACE, OWNER, WINDS_UP, children_of, label_of
+from benchyard.process.labels import GRACE, OWNER, children_of, label_of, winds_up
 
 _PR_SET_CHILD_SUBREAPER = 36
 #: Seconds for who winds up by itself: more than the guard gives, who begins later on a busy host.
@@ -52,7 +52,7 @@ def _kill_all() -> None:
     begun = time.monotonic()
     while _has_children() and (passed := time.monotonic() - begun) < _LONGEST_SECONDS:
         for pid in children_of(os.getpid()):
-            if passed > _GRACE or not _winds_up(pid):
+            if passed > _GRACE or not winds_up(label_of(pid, OWNER)):
                 with suppress(OSError):
                     os.kill(pid, signal.SIGKILL)
         time.sleep(_PAUSE_SECONDS)
@@ -65,7 +65,3 @@ def _has_children() -> bool:
     except ChildProcessError:
         return False
     return True
-
-
-def _winds_up(pid: int) -> bool:
-    return (label_of(pid, OWNER) or "").endswith(WINDS_UP)

@@ -140,20 +140,21 @@ def kill_family(is_owner: Callable[[str], bool]) -> list[int]:
         return is_owner(value.removesuffix(WINDS_UP))
 
     def late(value: str) -> bool:
-        return _winds_up(value) and doomed(value)
+        return winds_up(value) and doomed(value)
 
     # Before each run, and mostly nothing is left: one look at all processes is enough for that.
     if not any(doomed(value) for _, value in labelled(OWNER)):
         return []
-    killed = kill_labelled(OWNER, lambda value: doomed(value) and not _winds_up(value))
+    killed = kill_labelled(OWNER, lambda value: doomed(value) and not winds_up(value))
     deadline = time.monotonic() + GRACE
     while time.monotonic() < deadline and any(late(value) for _, value in labelled(OWNER)):
         time.sleep(0.01)  # each look reads all processes
     return sorted({*killed, *kill_labelled(OWNER, late)})
 
 
-def _winds_up(owner: str) -> bool:
-    return owner.endswith(WINDS_UP)
+def winds_up(owner: str | None) -> bool:
+    """Tell from an owner label whether its process ends by itself with its owner."""
+    return owner is not None and owner.endswith(WINDS_UP)
 
 
 def kill_leftovers() -> list[int]:

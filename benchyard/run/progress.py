@@ -11,6 +11,7 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from benchyard.core.errors import BenchyardError
@@ -246,7 +247,7 @@ class Reporter:
         self._log.callback(logger.removeHandler, handler)
         if logger.getEffectiveLevel() > logging.INFO:
             logger.setLevel(logging.INFO)
-        redaction = _Redaction(self._secrets.redact)
+        redaction = partial(_redacted, self._secrets.redact)
         for listening in list(_handlers(logger)):
             listening.addFilter(redaction)
             self._log.callback(listening.removeFilter, redaction)
@@ -303,14 +304,10 @@ class _Lines(logging.FileHandler):
         del record
 
 
-class _Redaction(logging.Filter):
-    def __init__(self, redact: Callable[[str], str]) -> None:
-        super().__init__()
-        self._take_out = redact
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        record.msg, record.args = self._take_out(record.getMessage()), None
-        if record.exc_info:
-            text = logging.Formatter().formatException(record.exc_info)
-            record.exc_info, record.exc_text = None, self._take_out(text)
-        return True
+def _redacted(redact: Callable[[str], str], record: logging.LogRecord) -> bool:
+    """Take secrets out of what is logged; ``logging`` calls it as a filter."""
+    record.msg, record.args = redact(record.getMessage()), None
+    if record.exc_info:
+        text = logging.Formatter().formatException(record.exc_info)
+        record.exc_info, record.exc_text = None, redact(text)
+    return True

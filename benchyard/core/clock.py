@@ -12,32 +12,16 @@ _CPUCLOCK_SCHED = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Clock:
-    """Where time comes from; tests hand in their own.
-
-    Args:
-        monotonic_ns: Nanoseconds of a clock that never steps; its zero means nothing.
-        sleep: Wait so many seconds.
-    """
-
-    monotonic_ns: Callable[[], int] = time.monotonic_ns
-    sleep: Callable[[float], None] = time.sleep
-
-
-@dataclass(frozen=True, slots=True)
 class Timeline:
     """The time of one run.
 
     Args:
-        origin_ns: The run's start on the monotonic clock.
+        now_ns: Nanoseconds of a clock that never steps; its zero means nothing.
+        origin_ns: The run's start on that clock.
     """
 
-    clock: Clock
+    now_ns: Callable[[], int]
     origin_ns: int
-
-    def now_ns(self) -> int:
-        """Return monotonic nanoseconds."""
-        return self.clock.monotonic_ns()
 
     def since_start(self, at_ns: int) -> float:
         """Return seconds since the run's start."""
@@ -59,6 +43,22 @@ def iso(wall_ns: int) -> str:
 def iso_utc(moment: datetime) -> str:
     """Return a moment as ISO 8601 in UTC, ending in Z, with the fraction that it has."""
     return moment.astimezone(UTC).replace(tzinfo=None).isoformat() + "Z"
+
+
+def cpu_ns(pid: int) -> int | None:
+    """Return the CPU nanoseconds of a process, all threads, children not; None if it is gone.
+
+    Source: clock_getcpuclockid(3); Linux, include/linux/posix-timers_types.h (CPUCLOCK_SCHED).
+    """
+    try:
+        return time.clock_gettime_ns(~pid << 3 | _CPUCLOCK_SCHED)
+    except OSError:
+        return None
+
+
+def seconds(nanoseconds: int) -> float:
+    """Convert nanoseconds to seconds, unrounded."""
+    return nanoseconds / 1e9
 
 
 class Deadline:
@@ -93,19 +93,3 @@ class Deadline:
                 self._timer.cancel()
                 # Else it would hit what comes next, which is not late.
                 self._timer.join()
-
-
-def cpu_ns(pid: int) -> int | None:
-    """Return the CPU nanoseconds of a process, all threads, children not; None if it is gone.
-
-    Source: clock_getcpuclockid(3); Linux, include/linux/posix-timers_types.h (CPUCLOCK_SCHED).
-    """
-    try:
-        return time.clock_gettime_ns(~pid << 3 | _CPUCLOCK_SCHED)
-    except OSError:
-        return None
-
-
-def seconds(nanoseconds: int) -> float:
-    """Convert nanoseconds to seconds, unrounded."""
-    return nanoseconds / 1e9

@@ -1,6 +1,7 @@
 """What all runs of one execution have in common."""
 
 import os
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -8,7 +9,6 @@ from pathlib import Path
 from benchyard.case.registry import Registry
 from benchyard.case.subject.contents import declaration
 from benchyard.case.subject.current import current_subject
-from benchyard.core.clock import Clock
 from benchyard.core.errors import InputError
 from benchyard.core.model import Case, Json, at_root
 from benchyard.host.collector import Collector, MeasuredRun
@@ -43,7 +43,7 @@ class RunContext:
         sinks: Where finished runs are published; nowhere if empty.
         secrets: Resolves references to secrets, and takes their values out of texts.
         listener: Hears the events.
-        clock: Where time comes from.
+        now_ns: The monotonic clock; tests hand in their own.
     """
 
     case: Case
@@ -62,7 +62,7 @@ class RunContext:
     declaration: Mapping[str, str] = field(default_factory=dict[str, str])
     secrets: Secrets = field(default_factory=Secrets)
     listener: Listener = ignore
-    clock: Clock = field(default_factory=Clock)
+    now_ns: Callable[[], int] = time.monotonic_ns
 
     def refuse_edited_case(self) -> None:
         """Refuse to go on with a case that was edited since it was read.

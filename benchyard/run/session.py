@@ -74,7 +74,7 @@ class Session:
         self.stopping = self.steps.stopping
         self._leftovers = Leftovers(self._warn_of_leftovers)
         self._checks = Checks({RUN: self._label})
-        self._timeline = Timeline(setting.clock, setting.clock.monotonic_ns())
+        self._timeline = Timeline(setting.now_ns, setting.now_ns())
         self._preflight: tuple[Mapping[str, Json], ...] = ()
         self._collector: Collector | None = None
         self._resources: LiveResources | None = None

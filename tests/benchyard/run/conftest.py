@@ -12,7 +12,6 @@ import pytest
 from benchyard.case.loading import load, raise_problems
 from benchyard.case.registry import Registry
 from benchyard.case.resource import InputFile, OutputFile, Resource, command
-from benchyard.core.clock import Clock
 from benchyard.core.model import Case, Json, JsonObject
 from benchyard.host.collector import Account, MeasuredRun, Reading, StepWindow, Used
 from benchyard.process.usage import Owned
@@ -240,7 +239,7 @@ class Lab:
             flow_run=self.flow_run,
             secrets=Secrets(environment=self.environment),
             listener=self._hear,
-            clock=Clock(self.clock.now_ns, self.clock.advance),
+            now_ns=self.clock.now_ns,
         )
 
     def _collector(self, run: MeasuredRun) -> FakeCollector:

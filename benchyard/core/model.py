@@ -191,6 +191,12 @@ class Case:
         return next(marked, current if current in above else self.folder.parent)
 
 
+def object_in(facts: Mapping[str, Json], name: str) -> JsonObject:
+    """Return an object among facts; an empty one if there is none."""
+    found = facts.get(name)
+    return found if isinstance(found, dict) else {}
+
+
 def mapped(value: Json, text: Callable[[str], str], name: Callable[[str], str] = str) -> Json:
     """Return ``value`` with ``text`` called on every string, and ``name`` on every key."""
     if isinstance(value, str):

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from benchyard.core.files import shown
-from benchyard.core.model import Case, Json, Outcome
+from benchyard.core.model import Case, Json, Outcome, object_in
 from benchyard.core.quantity import moment
 from benchyard.core.wording import runs_and
 from benchyard.host.facts import git_state
@@ -99,8 +99,8 @@ def decide(
 
 def _of_repository(case: Case, campaign: Campaign) -> tuple[str, ...]:
     """Say that the case's own repository has another commit: the case in it is the same."""
-    git = campaign.newest.environment.get("git") if campaign.newest is not None else None
-    before = git.get("commit") if isinstance(git, dict) else None
+    facts = campaign.newest.environment if campaign.newest is not None else {}
+    before = object_in(facts, "git").get("commit")
     now = git_state(case.folder)["commit"] if before else None
     if not isinstance(before, str) or not isinstance(now, str) or before == now:
         return ()

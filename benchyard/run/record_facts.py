@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import cast
 
 from benchyard.core.files import write_atomically
-from benchyard.core.model import Case, Json, JsonObject
+from benchyard.core.model import Case, Json, JsonObject, object_in
 from benchyard.core.quantity import percent
 from benchyard.core.wording import some
 from benchyard.host.measuring import lab_cpu_s
@@ -172,13 +172,13 @@ def case_info(
         *_hardware(environment),
         "",
         "===> DOCKER <===",
-        *_docker(_part(environment, "docker")),
+        *_docker(object_in(environment, "docker")),
     ]
     return "\n".join(lines) + "\n"
 
 
 def _hardware(environment: Mapping[str, Json]) -> list[str]:
-    system, cpu = _part(environment, "os"), _part(environment, "cpu")
+    system, cpu = object_in(environment, "os"), object_in(environment, "cpu")
     return [
         "System",
         f"\tHostname: {_text(environment.get('host'))}",
@@ -229,11 +229,6 @@ def _scaled(value: Json, unit: int, name: str, digits: int = 0) -> str:
     if not isinstance(value, int | float):
         return UNKNOWN
     return f"{round(value / unit, digits) if digits else int(value / unit)} {name}"
-
-
-def _part(facts: Mapping[str, Json], name: str) -> JsonObject:
-    value = facts.get(name)
-    return value if isinstance(value, dict) else {}
 
 
 def _parts(facts: Mapping[str, Json], name: str) -> list[JsonObject]:

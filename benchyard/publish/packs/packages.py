@@ -10,7 +10,7 @@ from benchyard import __version__
 from benchyard.analysis.comparison.comparability import check
 from benchyard.analysis.comparison.run_sets import RunSet
 from benchyard.case.testbeds import this_testbed, unmet
-from benchyard.core.model import Case, Json
+from benchyard.core.model import Case, object_in
 from benchyard.host.facts import environment
 from benchyard.publish.packs.manifest import LOCK
 from benchyard.results.campaigns import read_campaign
@@ -79,23 +79,14 @@ def _versions(record: RunRecord, subject: Subject) -> list[str]:
 def _absent(record: RunRecord, subject: Subject) -> Iterator[str]:
     """Yield programs and images that were measured, and are not here."""
     then = subject_of(record)
-    for program in _members(then, "programs"):
-        if program not in _members(subject, "programs"):
+    for program in object_in(then, "programs"):
+        if program not in object_in(subject, "programs"):
             yield f"the program {program} is not here"
-    now = _members(subject, "versions")
-    for name, facts in _members(then, "versions").items():
-        image, known = (_image(one) for one in (facts, now.get(name)))
+    versions = [object_in(one, "versions") for one in (then, subject)]
+    for name in versions[0]:
+        image, known = (object_in(one, name).get("image") for one in versions)
         if image and not known:
             yield f"the image of {name} is not here ({image}): it is fetched as the case names it"
-
-
-def _members(value: Subject, name: str) -> Mapping[str, Json]:
-    found = value.get(name)
-    return found if isinstance(found, dict) else {}
-
-
-def _image(facts: Json) -> Json:
-    return facts.get("image") if isinstance(facts, dict) else None
 
 
 def unmet_here(case: Case) -> list[str]:

@@ -8,7 +8,7 @@ from enum import StrEnum
 from itertools import groupby, islice
 from typing import Protocol, TypedDict, Unpack, runtime_checkable
 
-from benchyard.core.model import Json
+from benchyard.core.model import Json, object_in
 from benchyard.results.subject import Subject
 from benchyard.statistics.measures import median
 
@@ -138,9 +138,8 @@ class Point:
     @property
     def versions(self) -> dict[str, str]:
         """Versions of what was measured, by name."""
-        found = self.subject.get("versions")
-        told = found.items() if isinstance(found, dict) else ()
-        versions = {name: of.get("version") for name, of in told if isinstance(of, dict)}
+        told = object_in(self.subject, "versions")
+        versions = {name: object_in(told, name).get("version") for name in told}
         return {name: one for name, one in versions.items() if isinstance(one, str)}
 
 

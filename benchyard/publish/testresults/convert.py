@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import cast
 
 from benchyard.core.errors import RecordError
-from benchyard.core.model import Json, JsonObject, Outcome, plain, slug
+from benchyard.core.model import Json, JsonObject, Outcome, object_in, plain, slug
 from benchyard.publish.testresults.document import STARTED_AT, SUBJECT, Document
 from benchyard.results.record import RunRecord, StepRecord
 from benchyard.statistics import median
@@ -99,18 +99,18 @@ def _commit(record: RunRecord) -> JsonObject:
         commit, changes = record.commit
         # The schema's word for what lies between a commit and what was tested.
         return known({"hash": commit, "snapshot": changes})
-    return known({"hash": _text(inside(record.environment, "git").get("commit"))})
+    return known({"hash": _text(object_in(record.environment, "git").get("commit"))})
 
 
 def _arguments(record: RunRecord) -> list[str]:
     """Return what tells a run from all others, and the outcomes of its steps."""
     told: JsonObject = {
         "case-hash": record.case.get("hash"),
-        **{f"matrix.{name}": value for name, value in inside(record.case, "point").items()},
+        **{f"matrix.{name}": value for name, value in object_in(record.case, "point").items()},
         "run": record.run,
         STARTED_AT: record.started_at,
         "interval-s": record.collector.get("interval_s"),
-        "uncommitted-changes": inside(record.environment, "git").get("dirty"),
+        "uncommitted-changes": object_in(record.environment, "git").get("dirty"),
         "benchyard": record.benchyard_version or None,
         "outcome": record.outcome.value,
         **{f"step.{step.id}": step.outcome.value for step in record.steps if _is_lost(step)},
@@ -208,16 +208,10 @@ def machine_of(environment: Facts) -> JsonObject:
     machine: JsonObject = {
         "hostname": _text(environment.get("host")),
         "platformInfo": _platform(environment),
-        "cpuInfo": _processor(inside(environment, "cpu")),
+        "cpuInfo": _processor(object_in(environment, "cpu")),
         "memoryInfo": known({"total": _integer(environment.get("memory_bytes"))}),
     }
     return known(machine)
-
-
-def inside(facts: Facts, name: str) -> Facts:
-    """Return an object among the facts; an empty one if there is none."""
-    part = facts.get(name)
-    return part if isinstance(part, dict) else {}
 
 
 def known(fields: JsonObject) -> JsonObject:
@@ -242,7 +236,7 @@ def _processor(cpu: Facts) -> JsonObject:
             "mhzPerCpu": hertz / 1e6 if isinstance(hertz, int | float) else None,
             "cpuInfo": _text(cpu.get("model")),
             "cpuGovernor": _text(cpu.get("governor")),
-            "cacheSize": known({k: _integer(v) for k, v in inside(cpu, "cache_bytes").items()}),
+            "cacheSize": known({k: _integer(v) for k, v in object_in(cpu, "cache_bytes").items()}),
         }
     )
 

@@ -17,7 +17,7 @@ from typing import Any, cast
 import orjson
 
 from benchyard.core.errors import DocumentRejectedError
-from benchyard.core.model import Json, JsonObject
+from benchyard.core.model import Json, JsonObject, object_in
 from benchyard.results.subject import Subject
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -255,10 +255,7 @@ def subject_of_text(text: Json) -> Subject:
 
 def suspect_in(entry: JsonObject) -> str:
     """Return why the numbers of an entry cannot be trusted; empty if they can."""
-    extras = entry.get("extras")
-    told = extras.get("suspect") if isinstance(extras, dict) else None
-    if not isinstance(told, dict):
-        return ""
+    told = object_in(object_in(entry, "extras"), "suspect")
     reason = told.get("stringValue", told.get("string_value"))
     return reason if isinstance(reason, str) else ""
 

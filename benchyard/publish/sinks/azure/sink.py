@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
 from benchyard.core.errors import DocumentRejectedError, InputError
-from benchyard.core.model import Json
+from benchyard.core.model import Json, object_in
 from benchyard.publish.sinks.azure.client import EventTable
 from benchyard.publish.sinks.azure.credentials import Access, access
 from benchyard.publish.sinks.azure.rows import TESTRESULTS, UNKNOWN, Row, fitting, row, rows_of
@@ -153,9 +153,7 @@ def _events_of(document: Document) -> Iterator[Event]:
 
     Entries have no times of their own: all of them stand at the test's start.
     """
-    machine = document.body.get("machineConfiguration")
-    host = machine.get("hostname") if isinstance(machine, dict) else None
-    node = str(host or UNKNOWN)
+    node = str(object_in(document.body, "machineConfiguration").get("hostname") or UNKNOWN)
     # Two tests of one name can start in the same second.
     whose: dict[str, Json] = {"test": document.test, "document": document.identity[:12]}
     began = document.started_at

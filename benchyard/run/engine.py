@@ -15,7 +15,7 @@ from benchyard.publish.outcome import PublishResult, advice, problems
 from benchyard.publish.service import archive_uploaded, upload_runs
 from benchyard.results.campaigns import publishable_runs
 from benchyard.results.folders import Results
-from benchyard.results.layout import refuse_foreign
+from benchyard.results.layout import Say, refuse_foreign
 from benchyard.results.reasons import fail_alike, why_failed
 from benchyard.results.record import RunRecord
 from benchyard.results.subject import Subject
@@ -102,7 +102,7 @@ class CaseCourse:
         self._say("stopping after this step; press Ctrl-C again to stop now")
 
     def __iter__(self) -> Iterator[Session]:
-        self._opened, todo = _open(self._setting, self._request)
+        self._opened, todo = _open(self._setting, self._request, self._say)
         self._todo = deque(todo)
         tell(self._listener, CaseStarted(self._setting.case.title, todo, self._opened.done))
         self._precision = Precision(self._setting, self._request, todo, self._opened.campaign)
@@ -161,12 +161,8 @@ class CaseCourse:
         )
 
 
-def _open(setting: RunContext, request: Request) -> tuple[OpenCampaign, tuple[int, ...]]:
+def _open(setting: RunContext, request: Request, say: Say) -> tuple[OpenCampaign, tuple[int, ...]]:
     """Return the campaign that runs are added to, and the runs that are to be executed."""
-
-    def say(text: str) -> None:
-        tell(setting.listener, Notice(text))
-
     refuse_foreign(setting.results, {*request.wanted, *request.whole})
     there = settled_campaign(setting.results, say)
     subject: Subject = setting.subject() if there.records else {}

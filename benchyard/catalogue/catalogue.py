@@ -136,7 +136,7 @@ class Catalogue:
         with self._lock:
             self._looking += 1
         try:
-            self._mending(lambda: self._look_once(how, stopped))
+            self._mended(lambda: self._look_once(how, stopped), self._make_anew)
         finally:
             with self._lock:
                 self._looking -= 1
@@ -310,29 +310,26 @@ class Catalogue:
         return found
 
     def _ask(self, answer: Callable[[IndexState], T]) -> T:
-        for mend in (self.refresh, self._begin_anew):
-            try:
-                return self._ask_once(answer)
-            except sqlite3.DatabaseError as error:
-                if not is_damage(error):
-                    raise self._trouble(error) from error
-            mend()
-        return self._ask_once(answer)
+        return self._mended(lambda: self._ask_once(answer), self.refresh, self._begin_anew)
 
     def _ask_once(self, answer: Callable[[IndexState], T]) -> T:
         with self._index.reading() as connection:
             return answer(IndexState(connection, self.roots))
 
-    def _mending(self, work: Callable[[], None]) -> None:
-        """Do it again with a new index if the file turns out to be damaged."""
-        try:
-            work()
-        except sqlite3.DatabaseError as error:
-            if not is_damage(error):
-                raise self._trouble(error) from error
-            logger.warning("%s was damaged, and is made anew", self._index.path)
-            self._index.make_anew()
-            work()
+    def _mended(self, work: Callable[[], T], *mends: Callable[[], None]) -> T:
+        """Do it; again after each mend as long as the file turns out to be damaged."""
+        for mend in mends:
+            try:
+                return work()
+            except sqlite3.DatabaseError as error:
+                if not is_damage(error):
+                    raise self._trouble(error) from error
+            mend()
+        return work()
+
+    def _make_anew(self) -> None:
+        logger.warning("%s was damaged, and is made anew", self._index.path)
+        self._index.make_anew()
 
     def _begin_anew(self) -> None:
         self._index.make_anew()

@@ -156,7 +156,7 @@ class FolderScan:
         for name, files, entry in seen.described:
             place = EntryPlace(folder, name, files)
             if entry is None:
-                self._writer.leave_out(place)
+                self._writer.put_files(place)
                 passed.add(name)
             else:
                 self._writer.put(entry, place)

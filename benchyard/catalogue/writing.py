@@ -62,7 +62,7 @@ class Writer:
             self._delete(number)
             number = self._insert(row, steps, _words(entry))
             self._note(row["results"])
-        self._put_files(place, number)
+        self.put_files(place, number)
 
     def _is(self, number: int, row: Mapping[str, Any], steps: list[tuple[Any, ...]]) -> bool:
         for columns, table, known in (
@@ -104,10 +104,6 @@ class Writer:
         self.connection.execute("INSERT INTO search (rowid, words) VALUES (?, ?)", (number, words))
         return number
 
-    def leave_out(self, place: EntryPlace) -> None:
-        """Remember that a file is of no format."""
-        self._put_files(place, 0)
-
     def take_in(self, folder: int, names: Iterable[str]) -> None:
         """Forget that files are of no format: they are gone, or are of one by now."""
         self.connection.executemany(
@@ -115,7 +111,8 @@ class Writer:
             [(folder, raw(name)) for name in names],
         )
 
-    def _put_files(self, place: EntryPlace, entry: int) -> None:
+    def put_files(self, place: EntryPlace, entry: int = 0) -> None:
+        """Write the files that an entry depends on; entry 0 has those that are of no format."""
         where = (place.folder, entry)
         if entry:
             self.connection.execute("DELETE FROM files WHERE folder = ? AND entry = ?", where)

@@ -107,7 +107,6 @@ class WorkerResource(Resource[SettingsT], ABC):
 
     def abort(self, step: str | None = None) -> None:
         """Kill the process; the command in progress fails at once."""
-        del step  # one command at a time: it is the one
         if self._child is not None and self._is_up:
             self._child.kill()
 
@@ -117,12 +116,10 @@ class WorkerResource(Resource[SettingsT], ABC):
 
     def pids(self, step: str | None = None) -> list[int]:
         """Return the process."""
-        del step  # as in ``abort``
         return [] if self._child is None or self._child.ended else [self._child.pid]
 
     def ended(self, step: str | None = None) -> list[Ended]:
         """Return what the kernel accounted for the process, once it ended."""
-        del step
         return [] if self._child is None or self._child.ended is None else [self._child.ended]
 
     def _ask(self, request: JsonObject) -> dict[str, Any]:

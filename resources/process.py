@@ -178,7 +178,6 @@ class HostProgram(ProgramResource[SettingsT], ABC):
     @classmethod
     def installed(cls, settings: Mapping[str, Json]) -> Mapping[str, Json]:
         """Return the kernel, as ``version`` does."""
-        del settings
         return {"version": f"{platform.system()} {platform.release()} {platform.version()}"}
 
     @classmethod
@@ -186,7 +185,6 @@ class HostProgram(ProgramResource[SettingsT], ABC):
         cls, settings: Mapping[str, Json], command: str, parameters: Mapping[str, Json]
     ) -> Iterator[tuple[tuple[str | int, ...], str]]:
         """Refuse to execute nothing, and metrics that are none."""
-        del settings, command
         if parameters.get("arguments") == []:
             yield ("parameters", "arguments"), "is empty; its first item must be the program"
         yield from refused_metrics(parameters.get("metrics"))

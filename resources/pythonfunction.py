@@ -117,7 +117,6 @@ class PythonFunction(ProgramResource[PythonFunctionSettings]):
         cls, settings: Mapping[str, Json], command: str, parameters: Mapping[str, Json]
     ) -> Iterator[Sequence[str]]:
         """Yield the interpreter, with the module of the function: by it its package is found."""
-        del command
         try:
             python = interpreter(str(settings.get("python") or "") or None)
         except ResourceError:
@@ -129,7 +128,6 @@ class PythonFunction(ProgramResource[PythonFunctionSettings]):
         cls, settings: Mapping[str, Json], command: str, parameters: Mapping[str, Json]
     ) -> Iterator[tuple[tuple[str | int, ...], str]]:
         """Refuse what names no function, and measurements that cannot be."""
-        del settings, command
         for name in ("function", "setup"):
             text = parameters.get(name)
             if isinstance(text, str) and "${" not in text and not _NAME.fullmatch(text):

@@ -53,7 +53,6 @@ class Query(WorkerResource[NoSettings]):
     @classmethod
     def installed(cls, settings: Mapping[str, Json]) -> Mapping[str, Json]:
         """Return the version, as ``version`` does."""
-        del settings
         return {"version": f"Python {platform.python_version()}"}
 
     def version(self) -> str:
@@ -72,7 +71,6 @@ class Query(WorkerResource[NoSettings]):
 
     def begin(self, step: str) -> None:
         """Find out where the run's containers are, before anything is measured."""
-        del step
         self._known = addresses(self.workspace.labels)
 
     # -- commands

@@ -228,7 +228,6 @@ class Service(HostProgram[ServiceSettings]):
         cls, settings: Mapping[str, Json], command: str, parameters: Mapping[str, Json]
     ) -> Iterator[Sequence[str]]:
         """Yield the program that serves, and the one that asks it, with their arguments."""
-        del command
         for given in (settings.get("arguments"), parameters.get("arguments")):
             if isinstance(given, list) and given:
                 yield [*map(str, given)]
@@ -304,13 +303,11 @@ class Service(HostProgram[ServiceSettings]):
 
     def pids(self, step: str | None = None) -> Sequence[int]:
         """Return the program that serves, and not who asks it."""
-        del step
         server = self._server
         return [] if server is None or server.child.ended else [server.child.pid]
 
     def ended(self, step: str | None = None) -> Sequence[Ended]:
         """Return what the kernel accounted for the program that served."""
-        del step
         server = self._server
         return [] if server is None or server.child.ended is None else [server.child.ended]
 

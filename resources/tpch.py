@@ -28,7 +28,6 @@ class TPCH(ProgramResource[NoSettings]):
     @classmethod
     def installed(cls, settings: Mapping[str, Json]) -> Mapping[str, Json]:
         """Ask the program, as ``version`` does."""
-        del settings
         asked = [str(find_program()), "--version"]
         said = subprocess.run(asked, stdout=subprocess.PIPE, check=False, timeout=_ANSWER_SECONDS)
         if said.returncode:

@@ -133,7 +133,6 @@ class Resource(ABC, Generic[SettingsT]):
         Returns:
             ``version``, and of an image ``digests`` and ``id``, as far as they are known.
         """
-        del settings
         return {}
 
     @classmethod
@@ -142,7 +141,6 @@ class Resource(ABC, Generic[SettingsT]):
 
         The repository of a measured program is found by it.
         """
-        del command, parameters
         return ()
 
     @classmethod
@@ -155,7 +153,6 @@ class Resource(ABC, Generic[SettingsT]):
             settings: As the case gives them, references to secrets unresolved.
             command: Of the step; empty for a resource of which only the port is used.
         """
-        del settings
         return [cls.command_line(command, parameters)]
 
     @classmethod
@@ -171,7 +168,6 @@ class Resource(ABC, Generic[SettingsT]):
         Returns:
             The place in the step, such as ``("command",)``, and a sentence for each reason.
         """
-        del settings, command, parameters
         return ()
 
     @abstractmethod
@@ -230,7 +226,6 @@ class Resource(ABC, Generic[SettingsT]):
         Returns:
             Process id to child label (``benchyard.process.children.Child``) of each.
         """
-        del step
         return {}
 
     def alive(self) -> bool:
@@ -257,12 +252,10 @@ class Resource(ABC, Generic[SettingsT]):
         Args:
             step: As in ``abort``: given to ``concurrent`` classes only.
         """
-        del step
         return ()
 
     def cgroups(self, step: str | None = None) -> Sequence[Cgroup]:
         """Return the control groups whose usage is this resource's; see ``pids``."""
-        del step
         return ()
 
     def ended(self, step: str | None = None) -> Sequence[Ended]:
@@ -270,7 +263,6 @@ class Resource(ABC, Generic[SettingsT]):
 
         See ``pids``; a child is in one of both at any time, so that its usage is never lost.
         """
-        del step
         return ()
 
     def lives(self, step: str | None = None) -> Sequence[Life]:
@@ -278,7 +270,6 @@ class Resource(ABC, Generic[SettingsT]):
 
         See ``pids``; what is told here stands in place of what ``cgroups`` tell of the interval.
         """
-        del step
         return ()
 
     def on_change(self, hear: Callable[[], None]) -> None:

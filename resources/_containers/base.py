@@ -174,22 +174,18 @@ class ContainerResource(Resource[ContainerSettingsT]):
 
     def begin(self, step: str) -> None:
         """Remove the containers that ended: nothing is measured now."""
-        del step
         self._container_set.tidy()
 
     def abort(self, step: str | None = None) -> None:
         """Kill every process in every container, even if the engine hangs."""
-        del step
         self._container_set.abort()
 
     def cgroups(self, step: str | None = None) -> Sequence[Cgroup]:
         """Return the group of each container that runs."""
-        del step
         return self._container_set.groups()
 
     def lives(self, step: str | None = None) -> Sequence[Life]:
         """Return the accounts of containers that ran to their end, and of executed programs."""
-        del step
         return self._container_set.lives
 
     # -- containers

@@ -99,7 +99,7 @@ def decide(
 
 def _of_repository(case: Case, campaign: Campaign) -> tuple[str, ...]:
     """Say that the case's own repository has another commit: the case in it is the same."""
-    facts = campaign.newest.environment if campaign.newest is not None else {}
+    facts: Mapping[str, Json] = campaign.newest.environment if campaign.newest is not None else {}
     before = object_in(facts, "git").get("commit")
     now = git_state(case.folder)["commit"] if before else None
     if not isinstance(before, str) or not isinstance(now, str) or before == now:

@@ -1,10 +1,10 @@
 """Runs of cases: those that Benchyard made, by the head of their record, and those of KROWN."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from pathlib import Path
 from statistics import median
-from typing import Any, cast
+from typing import Any
 
 import msgspec
 
@@ -13,7 +13,7 @@ from benchyard.catalogue.formats.contract import Candidate, FolderListing
 from benchyard.core.errors import BenchyardError, RecordError
 from benchyard.core.files import content
 from benchyard.core.json_text import is_moment
-from benchyard.core.model import Json, Outcome
+from benchyard.core.model import Json, Outcome, object_in
 from benchyard.results.attempts import read_tries
 from benchyard.results.folders import DONE, MARK, METRICS_FILE, RUN_FILE, RunFolder, run_number
 from benchyard.results.krown import has_only_samples, is_krowns, read_run
@@ -116,8 +116,9 @@ class Record(msgspec.Struct):
     @property
     def commit(self) -> str:
         """Commit of what was measured; empty if it is not known."""
-        for state in self.subject.repositories.values():
-            commit = cast("Mapping[str, Json]", state).get("commit") if _is_object(state) else None
+        repositories = self.subject.repositories
+        for name in repositories:
+            commit = object_in(repositories, name).get("commit")
             if isinstance(commit, str) and commit != "none":
                 return commit
         return ""
@@ -125,11 +126,7 @@ class Record(msgspec.Struct):
     @property
     def versions(self) -> dict[str, str]:
         """Resource to version, where it is known."""
-        told = {
-            name: cast("Mapping[str, Json]", about).get("version")
-            for name, about in self.resources.items()
-            if _is_object(about)
-        }
+        told = {name: object_in(self.resources, name).get("version") for name in self.resources}
         return {name: str(version) for name, version in told.items() if version is not None}
 
     def parameters(self) -> Iterator[tuple[str, Json]]:
@@ -141,10 +138,6 @@ class Record(msgspec.Struct):
 
 
 _DECODER = msgspec.json.Decoder(Record)
-
-
-def _is_object(value: object) -> bool:
-    return isinstance(value, dict)
 
 
 def read_facts(folder: Path) -> Record:

@@ -82,12 +82,11 @@ def _described(entry: Entry | None, trace: Trace) -> Entry | None:
     return entry and replace(entry, counts=counts, started_s=started_s)
 
 
-@dataclass(frozen=True, slots=True)
 class ScannerJob:
     """The format of jobs of Scanner."""
 
-    name: str = "scanner-job"
-    tool: str = "a Scanner job"
+    name = "scanner-job"
+    tool = "a Scanner job"
 
     def detect(self, listing: FolderListing) -> Iterable[str]:
         """Return the folder itself if profiles of nodes lie in it."""

@@ -87,17 +87,7 @@ CREATE TABLE entries (
 );
 CREATE INDEX entries_record ON entries (record) WHERE record != '';
 CREATE INDEX entries_folder ON entries (folder);
-CREATE INDEX entries_began ON entries (began, id);
-CREATE INDEX entries_updated ON entries (updated_s, id);
-CREATE INDEX entries_created ON entries (created_s, id);
-CREATE INDEX entries_title ON entries (title, id);
-CREATE INDEX entries_run ON entries (run, id);
-CREATE INDEX entries_outcome ON entries (outcome, id);
-CREATE INDEX entries_duration ON entries (duration_s, id);
-CREATE INDEX entries_host ON entries (host, id);
 CREATE INDEX entries_of_host ON entries (host, began, id);
-CREATE INDEX entries_quality ON entries (host_quality, id);
-CREATE INDEX entries_path ON entries (path, id);
 CREATE INDEX entries_format ON entries (format, began, id);
 CREATE INDEX entries_results ON entries (results, began, id);
 CREATE INDEX entries_case ON entries (case_name);
@@ -133,6 +123,17 @@ CREATE TRIGGER entry_removed AFTER DELETE ON entries BEGIN
   DELETE FROM files WHERE folder = old.folder AND entry = old.n;
 END;
 """
+#: What entries may be sorted by, to its column; each has an index, in which ties are broken by id.
+SORTED = {"started_s": "began"} | {
+    name: name
+    for name in (
+        *("updated_s", "created_s", "title", "run", "outcome", "duration_s", "host"),
+        *("host_quality", "path"),
+    )
+}
+_SCRIPT = _TABLES + "".join(
+    f"CREATE INDEX entries_{column} ON entries ({column}, id);\n" for column in SORTED.values()
+)
 #: "byci" in ASCII.
 _APPLICATION_ID = 0x62796369
 _NO_TABLES = ("no such table", "no such column")
@@ -149,8 +150,8 @@ class Index:
 
     def __init__(self, path: Path, readers: str) -> None:
         self.path = path
-        version = zlib.crc32(f"{_TABLES}{readers}".encode()) & 0x7FFFFFFF
-        self._schema = database.Schema(_APPLICATION_ID, version, _TABLES)
+        version = zlib.crc32(f"{_SCRIPT}{readers}".encode()) & 0x7FFFFFFF
+        self._schema = database.Schema(_APPLICATION_ID, version, _SCRIPT)
         self._looking = Lock()
         self._idle: LifoQueue[tuple[tuple[int, int], sqlite3.Connection]] = LifoQueue(READERS)
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from benchyard.catalogue.entry import Entry
-from benchyard.catalogue.index import number_of, text, text_of
+from benchyard.catalogue.index import SORTED, number_of, text, text_of
 from benchyard.core.errors import InputError
 from benchyard.core.model import Json
 from benchyard.core.wording import hint
@@ -44,18 +44,7 @@ class Condition:
 
 #: What entries may be sorted by, beside ``parameter:NAME``; a ``-`` before it means descending.
 #: ``started_s`` is when it began, or else changed. What is not known comes first, ascending.
-SORTS = (
-    "started_s",
-    "updated_s",
-    "created_s",
-    "title",
-    "run",
-    "outcome",
-    "duration_s",
-    "host",
-    "host_quality",
-    "path",
-)
+SORTS = tuple(SORTED)
 #: Shorter names of them, which addresses may have.
 SORT_NAMES = {name.removesuffix("_s"): name for name in SORTS if name.endswith("_s")}
 
@@ -209,7 +198,7 @@ def _parameter(asked: Condition) -> Clause:
 
 # -- orders
 
-_SORTED_BY = {name: f"e.{name}" for name in SORTS} | {"started_s": "e.began"}
+_SORTED_BY = {name: f"e.{column}" for name, column in SORTED.items()}
 _PARAMETER = "parameter:"
 #: Numbers before texts, and entries without the parameter before both.
 _OF_PARAMETER = (

@@ -229,8 +229,9 @@ def lock_file() -> Path:
     return best if usable and not (other.exists() and not best.exists()) else other
 
 
-@contextlib.contextmanager
-def hold_testbed(purpose: str, **manner: Unpack[LockWait]) -> Generator[None]:
+def hold_testbed(
+    purpose: str, **manner: Unpack[LockWait]
+) -> contextlib.AbstractContextManager[None]:
     """Hold the host's lock.
 
     Raises:
@@ -240,12 +241,12 @@ def hold_testbed(purpose: str, **manner: Unpack[LockWait]) -> Generator[None]:
     """
     everybodys = not os.environ.get(LOCK_VARIABLE)
     lock = Lock(lock_file(), "this host is measuring", everybodys=everybodys)
-    with hold(lock, purpose, **manner):
-        yield
+    return hold(lock, purpose, **manner)
 
 
-@contextlib.contextmanager
-def hold_results(results: Path, purpose: str, **manner: Unpack[LockWait]) -> Generator[None]:
+def hold_results(
+    results: Path, purpose: str, **manner: Unpack[LockWait]
+) -> contextlib.AbstractContextManager[None]:
     """Hold a folder with the runs of a case against labs that do not share a testbed's lock.
 
     Ask for it when the testbed is held, so that labs wait in one order. The folder is made.
@@ -256,8 +257,7 @@ def hold_results(results: Path, purpose: str, **manner: Unpack[LockWait]) -> Gen
         RunInterruptedError: If waiting was given up.
     """
     lock = Lock(results / RESULTS_LOCK, f"{shown(results)} is in use", with_folder=True)
-    with hold(lock, purpose, **manner):
-        yield
+    return hold(lock, purpose, **manner)
 
 
 @contextlib.contextmanager

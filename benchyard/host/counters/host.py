@@ -134,7 +134,7 @@ def counters(reading: HostReading) -> Values:
     disk, stat = _disk(reading), _content(reading, "stat")
     values: Values = {
         **dict(zip(_CPU, parsing.cpu_times(stat), strict=True)),
-        "host_context_switch_count": parsing.context_switches(stat),
+        "host_context_switch_count": parsing.number_after(stat, b"ctxt "),
         **dict(zip(_DISK, (*disk[:4], *(parsing.per(ms, 1000) for ms in disk[4:])), strict=True)),
         **dict(zip(_NETWORK, parsing.network(_content(reading, "network")), strict=True)),
         **dict(zip(_EVENTS, parsing.memory_events(_content(reading, "vmstat")), strict=True)),

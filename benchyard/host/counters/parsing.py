@@ -132,11 +132,6 @@ def cpu_times(stat: bytes) -> CpuTimes:
     return CpuTimes(user, system, idle, iowait, steal, nice, irq)
 
 
-def context_switches(stat: bytes) -> int | None:
-    """Read how often the processors changed tasks since boot, from ``/proc/stat``."""
-    return number_after(stat, b"ctxt ")
-
-
 def memory(meminfo: bytes) -> Memory:
     """Read ``/proc/meminfo``; its "kB" are 1024 bytes. In use is what is not available."""
     return Memory(

@@ -30,7 +30,7 @@ def amount_in(content: bytes, metric: str) -> float | None:
 
 
 PARSERS: list[Callable[[bytes], object]] = [
-    *(parsing.cpu_times, parsing.context_switches, parsing.memory, parsing.memory_events),
+    *(parsing.cpu_times, parsing.memory, parsing.memory_events),
     *(parsing.disk, parsing.network, parsing.pressure, parsing.number),
     *(parsing.process_stat, parsing.process_disk, parsing.peak_resident_bytes),
     lambda content: [amount_in(content, metric[len("resource_") :]) for metric in groups.AMOUNTS],

@@ -73,7 +73,9 @@ class _Edge(NamedTuple):
     @classmethod
     def seen(cls, before_ns: int | None, group: ControlGroup) -> "_Edge":
         """Return one that just was, and was not yet at ``before_ns``."""
-        now_ns, waited_s = time.monotonic_ns(), _host_waited_s()
+        now_ns = time.monotonic_ns()
+        # How long anybody on this host has waited for a CPU so far.
+        waited_s = pressure(read_once("/proc/pressure/cpu") or b"").some_s
         if before_ns is None:
             return cls(waited_s=waited_s)
         return cls(now_ns, now_ns - before_ns, group.read(), waited_s, time.monotonic_ns())
@@ -287,11 +289,6 @@ class Sight:
         names = [name for _, name in FILES["cpu"]]
         places = [self._folder / name for name in names] if self._folder else []
         return next((place for place in places if place.exists()), None)
-
-
-def _host_waited_s() -> float | None:
-    """Return how long anybody on this host has waited for a CPU so far."""
-    return pressure(read_once("/proc/pressure/cpu") or b"").some_s
 
 
 class _Interfaces:

@@ -44,12 +44,7 @@ def environment() -> JsonObject:
 
     A copy for each run would make a lab of many runs grow.
     """
-    return dict(_environment())
-
-
-@cache
-def _environment() -> JsonObject:
-    return environment_of(Host())
+    return dict(_environment(Host()))
 
 
 def environment_of(host: Host) -> JsonObject:
@@ -59,6 +54,9 @@ def environment_of(host: Host) -> JsonObject:
     """
     known: JsonObject = {name: or_null(partial(fact, host)) for name, fact in _FACTS.items()}
     return known | {"benchyard": __version__}
+
+
+_environment = cache(environment_of)
 
 
 def _os(_: Host) -> Json:

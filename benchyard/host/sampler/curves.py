@@ -89,11 +89,8 @@ class _Resources:
     def __init__(self, run: MeasuredRun, files: ExitStack) -> None:
         self._run = run
         self._files = files
-        self._stream: IO[bytes] | None = None
-
-    @property
-    def is_there(self) -> bool:
-        return self._stream is not None
+        #: None as long as there is no row.
+        self.stream: IO[bytes] | None = None
 
     def write(self, at_ns: int, step: int, texts: Iterable[str]) -> None:
         head = f"{self._run.run},{step},{seconds(at_ns - self._run.origin_ns)!r},"
@@ -102,11 +99,11 @@ class _Resources:
             self._opened().write(lines.encode(errors="replace"))
 
     def _opened(self) -> IO[bytes]:
-        if self._stream is None:
+        if self.stream is None:
             path = self._run.folder / RESOURCES_FILE
-            self._stream = self._files.enter_context(writing_atomically(path))
-            self._stream.write(_header(HEADER))
-        return self._stream
+            self.stream = self._files.enter_context(writing_atomically(path))
+            self.stream.write(_header(HEADER))
+        return self.stream
 
 
 def _header(columns: Sequence[str]) -> bytes:
@@ -183,7 +180,7 @@ class _Writing:
         if step is None:
             return
         self._row(tick.at_ns, step, self._decoded.host.parts)
-        texts = self._decoded.curves.texts(tick.classes)
+        texts = [curve.text() for curve in self._decoded.curves.read(tick.classes)]
         if texts:
             self._resources.write(tick.at_ns, step, texts)
 
@@ -198,7 +195,7 @@ class _Writing:
             self._levels[step].add(parts[1])
 
     def _account(self) -> CurvesAccount:
-        names = (METRICS_FILE, RESOURCES_FILE) if self._resources.is_there else (METRICS_FILE,)
+        names = (METRICS_FILE, RESOURCES_FILE) if self._resources.stream else (METRICS_FILE,)
         return CurvesAccount(
             samples=self._samples,
             missed=self._missed,

@@ -230,10 +230,6 @@ class RunCurves:
         known.names.add(name)
         return known
 
-    def texts(self, classes: int) -> Iterable[str]:
-        """Return the cells of each thing that a tick read, from ``resource`` on."""
-        return [curve.text() for curve in self.read(classes)]
-
     def read(self, classes: int) -> list[Curve]:
         """Return each thing that a tick read."""
         return [one for one in self._all.values() if one.files and one.read_with & classes]

@@ -116,9 +116,9 @@ def test_a_row_for_each_thing_that_a_tick_read() -> None:
         assert curve is not None
         curve.update(name, b"5")
     masks = (process.STEADY, process.PROCESSES, process.DEVICES)
-    seen = [[text.split(",")[1] for text in curves.texts(mask)] for mask in masks]
+    seen = [[curve.text().split(",")[1] for curve in curves.read(mask)] for mask in masks]
     assert seen == [["cgroup"], ["tree"], ["gpu", "gpu"]]
-    assert len(list(curves.texts(7))) == 4
+    assert len(curves.read(7)) == 4
 
 
 def test_files_of_one_thing_are_one_curve_until_all_are_gone() -> None:
@@ -126,7 +126,7 @@ def test_files_of_one_thing_are_one_curve_until_all_are_gone() -> None:
     first = curves.curve("db", "tree:1", "1/stat")
     assert first is not None
     assert curves.curve("db", "tree:1", "1/io") is first
-    assert list(curves.texts(7)) == []
+    assert curves.read(7) == []
     for name in ("1/stat", "1/io"):
         first.update(name, b"5")
         first.update(name, None)

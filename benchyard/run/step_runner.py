@@ -63,7 +63,13 @@ class PlannedStep:
         Raises:
             RunInterruptedError: If standard input is closed.
         """
-        self._runner.ask_user(self._step)
+        if self._runner.stopping.is_set():
+            return
+        tell(self._runner.listener, Waiting(f"press Enter to execute {self._step.name}"))
+        try:
+            input()
+        except EOFError:
+            raise RunInterruptedError("nobody is there to press Enter") from None
 
 
 class StepRunner:
@@ -88,7 +94,7 @@ class StepRunner:
         self, setting: RunContext, run: int, reporter: Reporter, warn: Callable[[str], None]
     ) -> None:
         self.run, self.stopping = run, threading.Event()
-        self._steps, self._listener = setting.case.steps, setting.listener
+        self._steps, self.listener = setting.case.steps, setting.listener
         self._where = (setting.case.title, run)
         self._reporter, self._warn = reporter, warn
         self._secrets, self._resolve = setting.secrets, setting.resolve
@@ -101,16 +107,6 @@ class StepRunner:
     def planned(self) -> list[PlannedStep]:
         """Return the steps, in the order of the case."""
         return [PlannedStep(self, step) for step in self._steps]
-
-    def ask_user(self, step: Step) -> None:
-        """See ``PlannedStep.ask_user``."""
-        if self.stopping.is_set():
-            return
-        tell(self._listener, Waiting(f"press Enter to execute {step.name}"))
-        try:
-            input()
-        except EOFError:
-            raise RunInterruptedError("nobody is there to press Enter") from None
 
     def execute(self, step: Step) -> None:
         """See ``PlannedStep.execute``."""
@@ -130,7 +126,7 @@ class StepRunner:
     def pause(self, following: str) -> None:
         """Let listeners work while nothing is measured."""
         share = self.book.share_settled
-        tell(self._listener, QuietMoment(*self._where, share, following, self._warn))
+        tell(self.listener, QuietMoment(*self._where, share, following, self._warn))
 
     def wait_until_idle(self, seconds: float) -> None:
         """Wait until no step is under way any more, but not for longer than ``seconds``."""

@@ -85,7 +85,7 @@ def find(package: ModuleType, extra: Iterable[Path] = ()) -> Registry:
             raise InputError(f"there is no folder '{folder}'; give --resources a folder of modules")
         for file in _modules(folder):
             if str(file.resolve()) not in shipped:
-                _load(found, file, _private_name(file))
+                _load(found, file, f"{_PRIVATE}{abs(hash(file.resolve().parent)):x}_{file.stem}")
     for name in found.classes:
         found.unavailable.pop(name, None)
     return found
@@ -93,10 +93,6 @@ def find(package: ModuleType, extra: Iterable[Path] = ()) -> Registry:
 
 def _modules(folder: Path) -> list[Path]:
     return sorted(f for f in folder.glob("*.py") if not f.name.startswith("_"))
-
-
-def _private_name(file: Path) -> str:
-    return f"{_PRIVATE}{abs(hash(file.resolve().parent)):x}_{file.stem}"
 
 
 def _load(found: Registry, file: Path, name: str) -> None:

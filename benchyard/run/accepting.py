@@ -5,8 +5,8 @@ too, so what a case says of its answers by other means is never overwritten.
 """
 
 import shutil
-from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
@@ -101,7 +101,7 @@ def accept(
     with ExitStack() as folders:
         wanted: dict[Path, list[_Answer]] = {}
         for case in chosen:
-            place = folders.enter_context(_temporary(case))
+            place = _temporary(case, folders)
             for step, answer in _executed(case, registry, place, execute, wait=wait):
                 check = step.check or Check()
                 target = (case.shared / (check.equal or "")).resolve()
@@ -120,15 +120,12 @@ def _expected(step: Step) -> bool:
     return step.check is not None and step.check.equal is not None
 
 
-@contextmanager
-def _temporary(case: Case) -> Generator[Path]:
+def _temporary(case: Case, folders: ExitStack) -> Path:
     """Make a hidden folder in the case's, where answers can be linked and no case is looked for."""
-    with ExitStack() as stack:
-        try:
-            folder = stack.enter_context(temporary_folder(case.folder))
-        except OSError as error:
-            raise InputError(f"{case.folder} cannot be written to: {error.strerror}") from error
-        yield folder
+    try:
+        return folders.enter_context(temporary_folder(case.folder))
+    except OSError as error:
+        raise InputError(f"{case.folder} cannot be written to: {error.strerror}") from error
 
 
 def _executed(

@@ -95,12 +95,10 @@ def _which(starts: Sequence[datetime], at: datetime) -> str:
 def _node(event: Event) -> str | None:
     """Return a name of the run that an event is of, without spaces; None if it is of none."""
     said = event.message
-    if "run" in said:
-        return "-".join(slug(str(part)) for part in (event.node, said.get("case"), said["run"]))
-    if "document" in said:
-        return "-".join(
-            slug(str(part)) for part in (event.node, said.get("test"), said["document"])
-        )
+    for whole, part in (("case", "run"), ("test", "document")):
+        if part in said:
+            names = (event.node, said.get(whole), said[part])
+            return "-".join(slug(str(name)) for name in names)
     return None
 
 
@@ -153,12 +151,9 @@ def _row(event: Event, at: int, partition: str) -> Row:
         "Event": f"{event.source}:{event.name}".lower(),
         "NodeId": event.node,
     }
-    message = cut(_message(event.message), _LONGEST_MESSAGE)
+    pairs = (f"{_plain(name)}={_plain(value)}" for name, value in event.message.items())
+    message = cut(",".join(pairs), _LONGEST_MESSAGE)
     return made | ({"Message": message} if message else {})
-
-
-def _message(message: Mapping[str, Json]) -> str:
-    return ",".join(f"{_plain(name)}={_plain(value)}" for name, value in message.items())
 
 
 def _plain(value: Json) -> str:

@@ -208,14 +208,11 @@ class Virtuoso(ServerContainer[ContainerSettings]):
         """
         kept = [kept_file(self.workspace, f"{name}.{which}.txt") for which in ("stdout", "stderr")]
         streams = [emptied(file) for file in kept]
-        self._execute(self._up(), isql(self._password, statements), Follower(*streams))
+        password = self._specification().environment[PASSWORD]
+        self._execute(self._up(), isql(password, statements), Follower(*streams))
         said = [
             file.read_text(errors="replace", encoding="utf-8") if file.exists() else ""
             for file in streams
         ]
         refuse_errors(said)
         return said[0]
-
-    @property
-    def _password(self) -> str:
-        return self._specification().environment[PASSWORD]

@@ -37,24 +37,20 @@ def connect() -> Client:
     Raises:
         EngineError: If none answers.
     """
+    return _connected("auto", TIMEOUT)
+
+
+def _connected(version: str, seconds: int) -> Client:
     import docker  # noqa: PLC0415 - see above
 
-    with telling("cannot use containers"):
-        _knock()
-        return docker.from_env(version="auto", timeout=TIMEOUT)
-
-
-def _knock() -> None:
-    """Connect to a local engine and hang up: the library forgets a socket that nobody answers.
-
-    Raises:
-        OSError: If nobody listens.
-    """
     kind, _, path = place().partition("://")
-    if kind == "unix":
-        with socket.socket(socket.AF_UNIX) as knocking:
-            knocking.settimeout(HURRY)
-            knocking.connect(path)
+    with telling("cannot use containers"):
+        if kind == "unix":
+            # The library forgets a socket that nobody answers.
+            with socket.socket(socket.AF_UNIX) as knocking:
+                knocking.settimeout(HURRY)
+                knocking.connect(path)
+        return docker.from_env(version=version, timeout=seconds)
 
 
 @contextmanager
@@ -67,11 +63,7 @@ def hurried(api: Any) -> Generator[Any]:
     Raises:
         EngineError: If it does not answer.
     """
-    import docker  # noqa: PLC0415 - see above
-
-    with telling("cannot use containers"):
-        _knock()
-        client: Any = docker.from_env(version=api.api_version, timeout=HURRY)
+    client = _connected(api.api_version, HURRY)
     with closing(client):
         with telling("cannot use containers"):
             client.ping()

@@ -310,7 +310,7 @@ def _decoded(content: bytes, decoder: Decoder[T]) -> T:
         return decoder.decode(content)
     except MsgspecError:
         # Half surrogates, which stand for bytes in names of files, are Python's business.
-        return read_as(decoder.type, decoded(content))
+        return read_as(cast("type[T]", decoder.type), decoded(content))
 
 
 def _check_place(folder: Path, record: RunRecord) -> None:

@@ -103,7 +103,6 @@ def _open(found: dict[str, RunSet], made: Annotation) -> Iterator[tuple[str, dat
     before = before_on_host(found)
     rule = Rule((ALL_METRICS if made.metric == "*" else made.metric,))
     for item in change_items(against_level(before, found, rule)) if before else ():
-        host = str(host_of(found[item.case]) or "")
-        about = (made.is_about(row.candidate.id, row.metric, host) for row, _ in item.moves)
+        about = (made.is_about(one.step, one.metric, one.host) for one in item.moves)
         if item.is_open and any(about):
             yield item.case, item.since

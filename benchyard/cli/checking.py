@@ -34,6 +34,9 @@ from benchyard.core.wording import printable, some
 from benchyard.results.campaigns import earlier_campaigns
 from benchyard.statistics.pairs import OWN_FROM
 
+#: What is said where a change is open.
+ACCEPTING = "benchyard annotate accepts what is open"
+
 
 def _rules(_: click.Context, __: click.Parameter, texts: Sequence[str]) -> tuple[Limit, ...]:
     return read_rules(texts)
@@ -88,7 +91,7 @@ def command(
         for note in (*map(str, items), *(() if against else _short(found))):
             say(note)
         if any(item.is_open for item in items):
-            say("benchyard annotate accepts what is open")
+            say(ACCEPTING)
     for text in () if as_json else idle:
         say(f"notice: {text}", fg="cyan", err=report.prints)
     return conclude(Answer(compared, sides), replace(report, strict=True))

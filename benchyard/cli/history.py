@@ -1,51 +1,57 @@
-"""``benchyard history``: what was published, through time."""
+"""``benchyard history``: what was measured, through time, and since when it is at its level."""
 
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
 import click
 
-from benchyard.cli.common import gathered, json_option
+from benchyard.analysis.comparison.samples import DURATION
+from benchyard.analysis.comparison.sides import Places
+from benchyard.analysis.comparison.states import ChangeItem, cases_of
+from benchyard.cli.checking import ACCEPTING
+from benchyard.cli.common import gathered, json_option, results_option, root_option
 from benchyard.cli.option_types import Whole, output_option, since_option
 from benchyard.cli.terminal import has_unicode, print_json, print_table, say, styled
 from benchyard.core.errors import InputError
 from benchyard.core.wording import printable
 from benchyard.publish.sinks import open_reader
-from benchyard.publish.sinks.contract import Reader
-from benchyard.show.history.plot import draw
+from benchyard.show.history.plot import history_drawing
 from benchyard.show.history.report import (
     changes,
     cut,
-    entries_document,
+    document,
     entries_table,
+    label,
     on,
-    summary,
-    tests_document,
     tests_table,
     timings_table,
+    told_levels,
 )
-from benchyard.show.history.series import Series, Window, read_series, read_tests
+from benchyard.show.history.series import Series, TestSummary, Window, read_series, read_tests
+from benchyard.show.history.steps import case_summaries, level_changes, read_steps
 
 #: How many of the newest are looked at, unless the user says otherwise.
 LIMIT = 100
 
 
 @click.command("history")
-@click.argument("test", required=False)
-@click.argument("entry", required=False)
+@click.argument("case", required=False)
+@click.argument("step", required=False)
 @click.option(
-    "--sink",
-    default="local",
-    show_default=True,
-    metavar="SINK",
-    help="Where to read: local, local:FILE, datastore or azure-tables.",
+    "--metric",
+    "metrics",
+    multiple=True,
+    metavar="METRIC",
+    help="A metric instead of the wall time, or a glob; several times.",
 )
+@root_option
+@results_option
 @since_option
 @click.option(
     "--limit",
-    default=LIMIT,
-    show_default=True,
+    show_default=f"{LIMIT}; of a CASE all campaigns",
     type=Whole(0, 10_000_000),
     help="At most so many of each, the newest; 0 takes all.",
 )
@@ -54,101 +60,124 @@ LIMIT = 100
     "--all-machines",
     "pooled",
     is_flag=True,
-    help="Put the timings of all machines into one series; else each has its own.",
+    help="Put what all machines measured into one series; else each has its own.",
 )
-@click.option("--newest-first", is_flag=True, help="List the newest timing first.")
+@click.option(
+    "--sink",
+    metavar="SINK",
+    help="Read published timings instead: local, local:FILE, datastore or azure-tables.",
+)
+@click.option("--newest-first", is_flag=True, help="List the newest first.")
 @output_option(
     *("plot", ".png", ".svg"),
     help="Draw what is shown into a picture, .png or .svg.",
 )
 @json_option
 @gathered("window", Window)
+@gathered("places", Places)
 def command(
-    test: str | None,
-    entry: str | None,
-    sink: str,
+    case: str | None,
+    step: str | None,
+    metrics: tuple[str, ...],
+    sink: str | None,
     window: Window,
+    places: Places,
     plot: Path | None,
     *,
     newest_first: bool,
     as_json: bool,
 ) -> None:
-    """Show published timings over time.
+    """Show since when cases are at their level.
 
-    Without TEST, lists the tests. With TEST, lists its entries, each with its newest wall time
-    against the median of those before it. With ENTRY, lists every wall time. Compare what stands
-    out with benchyard compare: it judges whether a difference is more than noise. A series is of
-    one host, and shows where the subject changed. Suspect timings are marked and not counted.
+    Without CASE, lists the cases with results, each with its newest change of level. With CASE,
+    shows each step over its campaigns: its level, since when, and what changed then. With STEP,
+    lists every campaign. benchyard check judges the newest one. A series is of one host. Suspect
+    campaigns are marked and not counted.
 
     Example:
         benchyard history
         benchyard history 'mine[threads=1]' -o history.svg
     """
-    window = replace(window, limit=window.limit or None)
     if window.pooled and window.host is not None:
         raise click.UsageError("--machine takes one, --all-machines takes all: leave one out")
-    if plot is not None and test is None:
-        raise click.UsageError("--output draws a TEST, or one ENTRY of it; name one")
-    with closing(open_reader(sink)) as reader:
-        if test is None:
-            _show_tests(reader, sink, window, as_json=as_json)
-            return
-        found = read_series(reader, test, entry, window)
+    if plot is not None and case is None:
+        raise click.UsageError("--output draws a CASE, or one STEP of it; name one")
+    if sink is not None and metrics:
+        raise click.UsageError("a sink has wall times alone: leave out --metric or --sink")
+    usual = LIMIT if case is None or sink else None
+    window = replace(window, limit=(usual if window.limit is None else window.limit) or None)
+    tests, found, items = _read(case, step, sink, places, metrics or (DURATION,), window)
     if as_json:
-        print_json(entries_document(sink, window, test, found, newest_first=newest_first))
-    elif entry is None:
-        _show_entries(test, found, window)
+        print_json(document(sink, window, tests, found if case else (), items))
+    elif case is None:
+        _show_tests(tests)
     else:
-        for place, series in enumerate(found):
-            say("\n" if place else "", end="")
-            _show_timings(series, newest_first=newest_first)
-        _tell_of_cut(found, window)
+        _show_levels(case, step, found, items)
+        _show_series(found, single=step is not None, newest_first=newest_first)
+        for note in cut(found, window):
+            say(note, dim=True)
     if plot is not None:
-        _draw(found, test, plot)
+        _draw(found, case or "", plot)
 
 
-def _show_tests(reader: Reader, sink: str, window: Window, *, as_json: bool) -> None:
-    tests = list(read_tests(reader, window))
-    if as_json:
-        print_json(tests_document(sink, window, tests))
-    elif tests:
-        print_table(tests_table(tests))
-    else:
+def _read(
+    case: str | None,
+    step: str | None,
+    sink: str | None,
+    places: Places,
+    metrics: Sequence[str],
+    window: Window,
+) -> tuple[list[TestSummary], list[Series], list[ChangeItem]]:
+    """Return what there is, the series of it (of a sink those of a case), and what changed."""
+    if sink is None:
+        cases = cases_of((case,) if case else (), places)
+        found = read_steps(cases, step, metrics, window)
+        items = level_changes(found)
+        return list(case_summaries(cases, found, items)), found, items
+    with closing(open_reader(sink)) as reader:
+        if case is None:
+            return list(read_tests(reader, window)), [], []
+        return [], read_series(reader, case, step, window), []
+
+
+def _show_tests(tests: Sequence[TestSummary]) -> None:
+    if not tests:
         say("no test was published in this time")
-
-
-def _show_entries(test: str, found: list[Series], window: Window) -> None:
-    say(styled(printable(test), bold=True), on(found))
-    if not found:
-        say("no timings in this time")
         return
-    print_table(entries_table(found, unicode=has_unicode()))
-    for text in changes(found):
+    print_table(tests_table(tests))
+    if any(test.open for test in tests):
+        say(ACCEPTING)
+
+
+def _show_levels(
+    case: str, step: str | None, found: Sequence[Series], items: Sequence[ChangeItem]
+) -> None:
+    tests = {series.test for series in found}
+    heading = [min(tests) if len(tests) == 1 else case, *([step] if step else [])]
+    say(styled(printable("  ".join(heading)), bold=True), on(found))
+    for text in map(str, items) if items else told_levels(found):
         say(text)
-    _tell_of_cut(found, window)
+    if any(item.is_open for item in items):
+        say(ACCEPTING)
 
 
-def _show_timings(series: Series, *, newest_first: bool) -> None:
-    name = styled(printable(series.test), bold=True)
-    say(name, f"  {printable(series.entry)}{on([series])}")
-    if series.points:
-        print_table(timings_table(series, newest_first=newest_first))
-        say()
-    for text in summary(series, unicode=has_unicode()):
-        say(text)
-
-
-def _tell_of_cut(found: list[Series], window: Window) -> None:
-    text = cut(found, window)
-    if text:
-        say(text, dim=True)
-
-
-def _draw(found: list[Series], test: str, file: Path) -> None:
+def _show_series(found: Sequence[Series], *, single: bool, newest_first: bool) -> None:
     shown = [series for series in found if series.points]
     if not shown:
-        raise InputError(f"{file}: nothing to draw, there are no timings in this time")
-    drawn = draw(shown, test, file)
-    if drawn < len(shown):
-        text = f"{file} shows the {drawn} entries that changed most, of {len(shown):,}"
-        say(text, err=True)
+        say("nothing was measured in this time")
+        return
+    print_table(entries_table(shown, unicode=has_unicode()))
+    for text in changes(shown) if not single else ():
+        say(text)
+    for series in shown if single else ():
+        say()
+        if shown[1:]:
+            say(styled(label(series, shown), bold=True))
+        print_table(timings_table(series, newest_first=newest_first))
+
+
+def _draw(found: Sequence[Series], case: str, file: Path) -> None:
+    shown = [series for series in found if series.points]
+    if not shown:
+        raise InputError(f"{file}: nothing to draw, nothing was measured in this time")
+    history_drawing(shown, 820, case, 400).write(file)

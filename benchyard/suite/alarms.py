@@ -15,10 +15,8 @@ from pathlib import Path
 from typing import Annotated
 
 import resources
-from benchyard.analysis.comparison.levels import home_of
 from benchyard.analysis.comparison.request import before_on_host
 from benchyard.analysis.comparison.rows import Comparison, Rule
-from benchyard.analysis.comparison.run_sets import host_of
 from benchyard.analysis.comparison.sides import Places
 from benchyard.analysis.comparison.states import (
     ChangeItem,
@@ -87,7 +85,7 @@ class Suspicion:
     @property
     def strength(self) -> float:
         """How sure its history is."""
-        return max(abs(move.change.z) for _, move in self.item.moves)
+        return max(abs(one.move.change.z) for one in self.item.moves)
 
     @property
     def is_alarm(self) -> bool:
@@ -110,7 +108,7 @@ class Suspicion:
         """
         case = self.case
         name = case.confirm.get("versions") if case else None
-        for one in differences(*self.item.moves[0][1].versions):
+        for one in differences(*self.item.moves[0].move.versions):
             old, new = str(one.before), str(one.after)
             if name and one.what == name:
                 return listed(old, new, f"{old},{new}")
@@ -226,11 +224,10 @@ class AlarmNight:
 
     def _note(self, one: Suspicion, kind: AnnotationKind, reason: str) -> None:
         """Write beside the results what became of a suspicion."""
-        row, move = one.item.moves[0]
-        since, host = move.since.isoformat(), str(host_of(row.pair.candidate) or "")
-        said = (since, self.now.isoformat(), "benchyard", reason, row.candidate.id, row.metric)
-        made = Annotation(kind, *said, host)
-        annotate(home_of(row.pair.candidate.folder), made)
+        told = one.item.moves[0]
+        said = (told.move.since.isoformat(), self.now.isoformat(), "benchyard", reason)
+        made = Annotation(kind, *said, told.step, told.metric, told.host)
+        annotate(told.home, made)
         one.item, one.outcome = replace(one.item, annotation=made), ""
 
 

@@ -99,9 +99,9 @@ def test_campaigns_with_runs_of_the_same_numbers_are_all_published_and_once(
     assert len(list((case / "results" / "earlier").iterdir())) == 2
     assert len(published("campaigns")) == len(archived()) == 6
 
-    ended = run_here("history", "campaigns", "work", "--json")
+    ended = run_here("history", "--sink", "local", "campaigns", "work", "--json")
     [entry] = json.loads(ended.stdout)["entries"]
-    assert (entry["n"], len({one["subject"] for one in entry["timings"]})) == (6, 3)
+    assert (entry["n"], len({one["subject"] for one in entry["points"]})) == (6, 3)
     assert [one["text"] for one in entry["changes"]] == ["files of the case"] * 2
 
     assert run_here("publish", case).stdout == "local: nothing waits\n"

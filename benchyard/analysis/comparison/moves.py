@@ -6,15 +6,19 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from itertools import pairwise
+from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
-from benchyard.analysis.comparison.levels import Level
+from benchyard.analysis.comparison.levels import Level, home_of
 from benchyard.analysis.comparison.rows import Comparison, Row
+from benchyard.analysis.comparison.run_sets import host_of
 from benchyard.core.model import JsonObject
 from benchyard.core.quantity import moment, number, percent, plural
 from benchyard.core.wording import printable
 from benchyard.results.subject import Subject, differences, in_words
+from benchyard.statistics import describe
 from benchyard.statistics.changes import FEWEST, SHORTEST, Detector, LevelChange, changes
 
 
@@ -42,17 +46,23 @@ class Move:
     near: tuple[datetime, datetime]
     versions: tuple[Subject, Subject]
 
+    @property
+    def size(self) -> str:
+        """How far the level moved: "+5.2 %"."""
+        if self.ratio is None:
+            return printable(f"{self.change.size:+.4g} {self.unit or ''}".rstrip())
+        return ("+" if self.ratio > 1 else "") + percent(self.ratio - 1, 3)
+
+    @property
+    def in_short(self) -> str:
+        """It without why: "+5.2 % since … (9 campaigns)"."""
+        return f"{self.size} since {moment(self.since)} ({plural(self.campaigns, 'campaign')})"
+
     def __str__(self) -> str:
         """Say it as a clause: "+5.2 % since …"."""
-        size = f"{self.change.size:+.4g} {self.unit or ''}".rstrip()
-        if self.ratio is not None:
-            size = ("+" if self.ratio > 1 else "") + percent(self.ratio - 1, 3)
-        what = f", when this changed: {self.subject}" if self.subject else ""
+        what = printable(f", when this changed: {self.subject}") if self.subject else ""
         often = number(self.change.points_a_false_one, 1)
-        return printable(
-            f"{size} since {moment(self.since)} ({plural(self.campaigns, 'campaign')}){what}; "
-            f"noise does so once in {often} campaigns"
-        )
+        return f"{self.in_short}{what}; noise does so once in {often} campaigns"
 
     def to_json(self) -> JsonObject:
         """Return it for a document."""
@@ -66,6 +76,24 @@ class Move:
         }
 
 
+class SteadyLevel(NamedTuple):
+    """A level between two changes.
+
+    Args:
+        since: When its first campaign began.
+        last: When its last campaign began.
+        value: Median of the campaigns.
+        low: End of its 95 % interval, as ``high``; None if it has none.
+    """
+
+    since: datetime
+    last: datetime
+    campaigns: int
+    value: float
+    low: float | None
+    high: float | None
+
+
 @dataclass(frozen=True)
 class LevelHistory:
     """The levels of a step on one host, and where they change.
@@ -74,20 +102,19 @@ class LevelHistory:
         levels: One a campaign that counts, oldest first.
         relative: Whether they are logarithms.
         unit: Of the values.
+        moving: Whether changes are looked for; else they are taken for one level.
     """
 
     levels: Sequence[Level]
     relative: bool
     unit: str | None = None
+    moving: bool = True
 
     @cached_property
     def moves(self) -> list[Move]:
         """The changes of level, oldest first."""
-        return [self._move(one) for one in changes(self._values)]
-
-    @property
-    def _values(self) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-        return np.array([one.value for one in self.levels])
+        values = np.array([one.value for one in self.levels])
+        return [self._move(one) for one in changes(values)] if self.moving else []
 
     def _move(self, one: LevelChange) -> Move:
         before, first, after = self.levels[one.place - 1 : one.place + 2]
@@ -110,8 +137,11 @@ class LevelHistory:
             base: When the first campaign of the level began that all are held against.
         """
         start = sum(base is not None and one.began < base for one in self.levels)
-        *values, newest = self._values[start:].tolist() or [math.nan]
-        found = Detector(threshold, values=values, seen=start + len(values)).append(newest)
+        values = [one.value for one in self.levels[start:]]
+        if not values:
+            return None
+        detector = Detector(threshold, values=values[:-1], seen=len(self.levels) - 1)
+        found = detector.append(values[-1])
         return self._move(found) if found else None
 
     def __str__(self) -> str:
@@ -124,32 +154,69 @@ class LevelHistory:
             return f"{plural(known, 'campaign')}: {more} can show a change of level"
         return f"steady over {plural(known, 'campaign')} since {moment(self.levels[0].began)}"
 
-    def steps(self) -> Iterator[tuple[datetime, datetime, float]]:
-        """Yield when each level began and was last seen, and its value, oldest first."""
+    def steps(self) -> Iterator[SteadyLevel]:
+        """Yield the levels between the changes, oldest first."""
         places = [0, *(one.change.place for one in self.moves), len(self.levels)]
         for start, end in pairwise(places):
             if part := self.levels[start:end]:
-                value = float(np.median(self._values[start:end]))
-                yield part[0].began, part[-1].began, math.exp(value) if self.relative else value
+                values = [math.exp(one.value) if self.relative else one.value for one in part]
+                told = describe(values)
+                ends = told.median_interval
+                yield SteadyLevel(
+                    *(part[0].began, part[-1].began, len(part)),
+                    *(told.median or 0.0, ends.low, ends.high),
+                )
 
 
-def moves(comparison: Comparison) -> list[tuple[Row, Move]]:
-    """Return the changes of level in the candidates' histories, step by step, oldest first."""
-    return [(row, move) for row in comparison.asked for move in history_of(comparison, row).moves]
+@dataclass(frozen=True, slots=True)
+class StepMove:
+    """A change of level of one metric of a step.
+
+    Args:
+        case: Its title.
+        step: Id of the step.
+        name: Of the step.
+        home: Results folder of the case.
+        host: Name of the host; empty if it is not known.
+    """
+
+    case: str
+    step: str
+    name: str
+    metric: str
+    home: Path
+    host: str
+    move: Move
+
+    @property
+    def what(self) -> str:
+        """What moved: "duration_s of Load"."""
+        return printable(f"{self.metric} of {self.name}")
+
+    def __str__(self) -> str:
+        """Say which step moved, and how."""
+        return f"{printable(self.case)}: {self.what} {self.move}"
+
+    def to_json(self) -> JsonObject:
+        """Return it for a document."""
+        about: JsonObject = {"case": self.case, "step": self.step, "metric": self.metric}
+        return about | {"host": self.host or None} | self.move.to_json()
+
+
+def moves(comparison: Comparison) -> Iterator[StepMove]:
+    """Yield the changes of level in the candidates' histories, step by step, oldest first."""
+    for row in comparison.asked:
+        yield from (step_move(row, move) for move in history_of(comparison, row).moves)
+
+
+def step_move(row: Row, move: Move) -> StepMove:
+    """Return a change of level of a row's candidate."""
+    side = row.pair.candidate
+    known = row.case, row.candidate.id, row.candidate.name, row.metric
+    return StepMove(*known, home_of(side.folder), str(host_of(side) or ""), move)
 
 
 def history_of(comparison: Comparison, row: Row) -> LevelHistory:
     """Return the levels of a row's candidate, that of the newest campaign last."""
     part = row.pair.steps([row.baseline.id], [row.candidate.id])
     return LevelHistory(*comparison.history.levels(part, row.metric), row.unit)
-
-
-def move_in_words(row: Row, move: Move) -> str:
-    """Say which step moved, and how."""
-    return printable(f"{row.case}: {row.metric} of {row.candidate.name} ") + str(move)
-
-
-def move_document(row: Row, move: Move) -> JsonObject:
-    """Return it with its step, for a document."""
-    about: JsonObject = {"case": row.case, "step": row.candidate.id, "metric": row.metric}
-    return about | move.to_json()

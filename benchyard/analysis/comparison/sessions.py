@@ -43,7 +43,7 @@ from benchyard.statistics.pairs import (
 )
 
 #: So many campaigns are read of a case, and of each other one; so many other cases. Newest first.
-_OWN_CAMPAIGNS, _OTHER_CAMPAIGNS, _OTHER_CASES = 50, 10, 20
+OWN_CAMPAIGNS, _OTHER_CAMPAIGNS, _OTHER_CASES = 50, 10, 20
 #: Order of a session in which its cases did not take turns.
 _IN_BLOCKS = "case"
 
@@ -279,7 +279,7 @@ class SessionHistory:
             (home_of(part.candidate.folder), part.candidate_steps): part.candidate,
         }
         read = {
-            key: self._campaigns(key[0], host_of(side), _OWN_CAMPAIGNS, until, candidate)
+            key: self._campaigns(key[0], host_of(side), OWN_CAMPAIGNS, until, candidate)
             for key, side in series.items()
         }
         return [
@@ -295,7 +295,7 @@ class SessionHistory:
         """
         side, until = part.candidate, _newest([part])
         folder, home = side.folder.resolve(), home_of(side.folder)
-        before = self._campaigns(home, host_of(side), _OWN_CAMPAIGNS, until, folder)
+        before = self._campaigns(home, host_of(side), OWN_CAMPAIGNS, until, folder)
         campaigns = sorted([*before, *sampled(side)], key=lambda one: one.began)
         levels = levels_of(campaigns, part.candidate_steps, metric, relative=True)
         if len(levels) == len(campaigns):

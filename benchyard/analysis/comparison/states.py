@@ -9,13 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from benchyard.analysis.comparison.levels import home_of
-from benchyard.analysis.comparison.moves import (
-    Move,
-    history_of,
-    move_document,
-    move_in_words,
-    moves,
-)
+from benchyard.analysis.comparison.moves import StepMove, history_of, moves, step_move
 from benchyard.analysis.comparison.request import pair
 from benchyard.analysis.comparison.rows import Comparison, Row, Rule
 from benchyard.analysis.comparison.run_sets import RunSet, host_of
@@ -44,19 +38,19 @@ class ChangeItem:
         cases: How many cases of the host changed with it; 0 if it is no change of the host.
     """
 
-    moves: Sequence[tuple[Row, Move]]
+    moves: Sequence[StepMove]
     annotation: Annotation | None = None
     cases: int = 0
 
     @property
     def case(self) -> str:
         """Title of the case."""
-        return self.moves[0][0].case
+        return self.moves[0].case
 
     @property
     def since(self) -> datetime:
         """When the first campaign at the new level began."""
-        return self.moves[0][1].since
+        return self.moves[0].move.since
 
     @property
     def is_open(self) -> bool:
@@ -70,21 +64,27 @@ class ChangeItem:
             return str(self.annotation)
         return f"with {plural(self.cases, 'case')} of this host" if self.cases else "open"
 
+    @property
+    def in_short(self) -> str:
+        """It without its case: "duration_s of Load +5.2 % since … (9 campaigns); open"."""
+        first = self.moves[0]
+        return f"{first.what} {first.move.in_short}; {printable(self.state)}"
+
     def __str__(self) -> str:
         """Say it as a sentence."""
-        others = [f"{row.metric} of {row.candidate.name}" for row, _ in self.moves[1:]]
-        also = f"; also {printable(some(others, 3))}" if others else ""
-        return f"{move_in_words(*self.moves[0])}{also}; {printable(self.state)}"
+        others = [one.what for one in self.moves[1:]]
+        also = f"; also {some(others, 3)}" if others else ""
+        return f"{self.moves[0]}{also}; {printable(self.state)}"
 
     def to_json(self) -> JsonObject:
         """Return it for a document."""
-        moved: list[Json] = [move_document(*one) for one in self.moves]
+        moved: list[Json] = [one.to_json() for one in self.moves]
         return {"case": self.case, "state": self.state, "open": self.is_open, "moves": moved}
 
 
 def cases_of(names: Sequence[str], places: Places) -> dict[str, RunSet]:
     """Return the named cases by title; all with results below the root if none is named."""
-    sides = read_sides(names or (str(places.root),), places)
+    sides = read_sides(names or (str(places.results or places.root),), places)
     return {title: runs for side in sides for title, runs in side.cases.items()}
 
 
@@ -100,12 +100,8 @@ def against_level(
 
 
 def change_items(comparison: Comparison, now: datetime | None = None) -> list[ChangeItem]:
-    """Return the changes of level in the candidates' histories, case by case, oldest first.
-
-    Args:
-        now: When annotations have to hold.
-    """
-    return _as_items(comparison, moves(comparison), now or datetime.now(UTC))
+    """Return the changes of level in the candidates' histories: see ``items_of``."""
+    return items_of(moves(comparison), _cases(comparison), now)
 
 
 def suspected_items(
@@ -120,64 +116,78 @@ def suspected_items(
         threshold: |z| above which something is suspected.
         now: When annotations have to hold.
     """
-    found = ((row, _suspicion(comparison, row, threshold)) for row in comparison.asked)
-    slower = [(row, move) for row, move in found if move and move.change.size > 0]
-    return _as_items(comparison, slower, now or datetime.now(UTC))
+    return items_of(_suspicions(comparison, threshold), _cases(comparison), now)
 
 
-def _suspicion(comparison: Comparison, row: Row, threshold: float) -> Move | None:
-    known = [one.since for one in _annotations_of(row) if one.accepts or one.alarms]
-    base = max(map(datetime.fromisoformat, known), default=None)
-    return history_of(comparison, row).suspicion(threshold, base)
+def _suspicions(comparison: Comparison, threshold: float) -> Iterator[StepMove]:
+    for row in comparison.asked:
+        said = _annotations_of(row)
+        known = [datetime.fromisoformat(one.since) for one in said if one.accepts or one.alarms]
+        base = max(known, default=None)
+        move = history_of(comparison, row).suspicion(threshold, base)
+        if move and move.change.size > 0:
+            yield step_move(row, move)
 
 
-def _as_items(
-    comparison: Comparison, moved: Iterable[tuple[Row, Move]], now: datetime
+def _annotations_of(row: Row) -> list[Annotation]:
+    side = row.pair.candidate
+    known = row.candidate.id, row.metric, str(host_of(side) or "")
+    return annotations_of(home_of(side.folder), *known)
+
+
+def _cases(comparison: Comparison) -> int:
+    return len({one.title for one in comparison.pairs})
+
+
+def items_of(
+    found: Iterable[StepMove], cases: int, now: datetime | None = None
 ) -> list[ChangeItem]:
-    found = [_annotated(item, now) for item in _grouped(moved)]
-    compared = len({pair.title for pair in comparison.pairs})
+    """Return changes of level as items, case by case and host by host, oldest first.
+
+    Args:
+        cases: How many were looked at.
+        now: When annotations have to hold.
+    """
+    moment = now or datetime.now(UTC)
+    items = [_annotated(item, moment) for item in _grouped(found)]
     return [
-        replace(item, cases=cases if cases >= max(_CASES, compared / 2) else 0)
-        for item in found
-        for cases in [len({other.case for other in found if _together(item, other)})]
+        replace(item, cases=many if many >= max(_CASES, cases / 2) else 0)
+        for item in items
+        for many in [len({other.case for other in items if _together(item, other)})]
     ]
 
 
-def _grouped(found: Iterable[tuple[Row, Move]]) -> Iterator[ChangeItem]:
-    order = sorted(found, key=lambda one: (one[0].case, one[1].since))
-    group: list[tuple[Row, Move]] = []
-    for row, move in order:
-        if group and (group[0][0].case != row.case or move.since > group[0][1].near[1]):
+def _grouped(found: Iterable[StepMove]) -> Iterator[ChangeItem]:
+    group: list[StepMove] = []
+    for one in sorted(found, key=lambda one: (one.case, one.host, one.move.since)):
+        first = group[0] if group else one
+        apart = (first.case, first.host) != (one.case, one.host)
+        if apart or one.move.since > first.move.near[1]:
             yield _item(group)
             group = []
-        group.append((row, move))
+        group.append(one)
     if group:
         yield _item(group)
 
 
-def _item(group: Sequence[tuple[Row, Move]]) -> ChangeItem:
-    return ChangeItem(sorted(group, key=lambda one: abs(one[1].change.size), reverse=True))
+def _item(group: Sequence[StepMove]) -> ChangeItem:
+    return ChangeItem(sorted(group, key=lambda one: abs(one.move.change.size), reverse=True))
 
 
 def _together(one: ChangeItem, other: ChangeItem) -> bool:
-    first, last = one.moves[0][1].near
-    return first <= other.since <= last
+    first, last = one.moves[0].move.near
+    return one.moves[0].host == other.moves[0].host and first <= other.since <= last
 
 
 def _annotated(item: ChangeItem, now: datetime) -> ChangeItem:
-    row, move = item.moves[0]
-    first, last = move.near
+    moved = item.moves[0]
+    first, last = moved.move.near
     said = [
         one
-        for one in _annotations_of(row)
+        for one in annotations_of(moved.home, moved.step, moved.metric, moved.host)
         if one.holds(now) and first <= datetime.fromisoformat(one.since) <= last
     ]
     return replace(item, annotation=said[-1] if said else None)
-
-
-def _annotations_of(row: Row) -> list[Annotation]:
-    home, host = home_of(row.pair.candidate.folder), host_of(row.pair.candidate)
-    return annotations_of(home, row.candidate.id, row.metric, str(host or ""))
 
 
 # -- the newest campaign

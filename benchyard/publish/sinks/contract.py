@@ -131,6 +131,11 @@ class Point:
     high: float | None = None
 
     @property
+    def last_began(self) -> datetime:
+        """When the last of its runs began."""
+        return self.began
+
+    @property
     def host(self) -> str:
         """Name of the host; empty if it is not known."""
         return str(self.subject.get("host") or "")

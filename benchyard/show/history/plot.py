@@ -6,16 +6,14 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import groupby
 from math import ceil
-from pathlib import Path
 
-from benchyard.analysis.comparison.wording import change
-from benchyard.core.quantity import amount, duration, plural, shorten, tick
+from benchyard.core.quantity import amount, plural, shorten, tick
 from benchyard.publish.sinks.contract import Point
 from benchyard.show.axes import GRID, INK, LETTER, Axis, Frame, SeriesLook, short
 from benchyard.show.drawing import Dots, Drawing, Line, Shape, Text
-from benchyard.show.history.report import around, host_names, several_hosts, short_name
+from benchyard.show.history.report import label, short_name
 from benchyard.show.history.series import Series
-from benchyard.show.history.steps import Group, StepHistory, Value
+from benchyard.show.history.steps import Value, groups_of
 
 #: Panels that one picture has room for.
 MOST = 24
@@ -49,7 +47,6 @@ class Panel:
         last: What stands above it, at the right.
         shapes: At seconds since 1970 and values; NaN interrupts a line.
         changes: Seconds since 1970 and words, in order of time.
-        around: Values that the axis goes round; others lie at its edge. None takes all.
     """
 
     name: str
@@ -57,8 +54,6 @@ class Panel:
     unit: str
     shapes: Sequence[Line | Dots]
     changes: Sequence[tuple[float, str]]
-    around: tuple[float, float] | None = None
-    last_colour: str = INK
 
 
 def panels_drawing(
@@ -97,20 +92,16 @@ def _panel(panel: Panel, frame: Frame, time: Axis) -> Iterator[Shape]:
     for shape in panel.shapes:
         for known, points in groupby(shape.points, key=lambda point: math.isfinite(point[1])):
             if known:
-                places = [(time(at), _within(values(v), frame)) for at, v in points]
+                places = [(time(at), values(v)) for at, v in points]
                 yield replace(shape, points=places)
     letters = int(frame.width / (_NAME * LETTER)) - len(panel.last) - 2
     yield Text(frame.left, frame.top - 6, short(panel.name, max(8, letters)), _NAME)
-    yield Text(frame.right, frame.top - 6, panel.last, colour=panel.last_colour, anchor="end")
-
-
-def _within(y: float, frame: Frame) -> float:
-    return min(max(y, frame.top), frame.bottom)
+    yield Text(frame.right, frame.top - 6, panel.last, anchor="end")
 
 
 def _value_axis(panel: Panel, frame: Frame) -> Axis:
     every = (v for shape in panel.shapes for _, v in shape.points if math.isfinite(v))
-    numbers = panel.around or [*every] or [0.0, 1.0]
+    numbers = [*every] or [0.0, 1.0]
     low, high = min(numbers), max(numbers)
     room = 0.08 * (high - low) or 0.1 * abs(high) or 1.0
     return Axis(low - room, high + room, frame.bottom, frame.top)
@@ -155,126 +146,64 @@ def _moments(first: float, last: float, most: int) -> list[float]:
     return [at for at in found if first <= at]
 
 
-# -- published entries
+# -- series
 
 
-def draw(found: Sequence[Series], title: str, file: Path) -> int:
-    """Draw each series in a panel of its own; return how many were drawn.
-
-    If there are more than ``MOST``, those are drawn whose newest timing changed most.
-
-    Args:
-        found: At least one, each with timings.
-        file: Replaced whole; its ending decides the format.
-
-    Raises:
-        OSError: If it cannot be written.
-    """
-    chosen = _chosen(found)
-    columns = 1 if len(chosen) == 1 else 2 if len(chosen) <= 4 else 3
-    width, height = (820, 300) if columns == 1 else (420 * columns, 150)
-    head = [
-        Text(8, 18, short_name(title), 14, bold=True),
-        Text(8, 33, _series_legend(chosen), 9, FAINT),
-    ]
-    several = several_hosts(chosen)
-    panels = [_series_panel(one, several=several) for one in chosen]
-    panels_drawing(panels, width, columns, height, head).write(file)
-    return len(chosen)
+CAPTION = (
+    "Points: medians of the runs of one subject; bars: their 95 % intervals; dots: runs, "
+    "rings: suspect ones; orange: levels; violet: what was measured changed."
+)
 
 
-def _chosen(found: Sequence[Series]) -> list[Series]:
-    if len(found) <= MOST:
-        return list(found)
-    kept = {id(one) for one in sorted(found, key=_size_of_change, reverse=True)[:MOST]}
-    return [one for one in found if id(one) in kept]
-
-
-def _size_of_change(series: Series) -> float:
-    return abs(math.log(series.change)) if series.change else 0.0
-
-
-def _series_legend(found: Sequence[Series]) -> str:
-    changes = "; violet: what was measured changed" * any(series.changes for series in found)
-    suspects = "; rings: suspect" * any(series.suspect for series in found)
-    return f"dashed: median; orange: the newest, against the median before it{changes}{suspects}"
-
-
-def _series_panel(series: Series, *, several: bool) -> Panel:
-    name = f"{series.entry}, {host_names(series)}" if several else series.entry
-    text = duration(series.last)
-    text += "" if series.change is None else f"  {change(series.change)}"
-    return Panel(
-        short_name(name),
-        text,
-        "s",
-        [*_shapes(series)],
-        [(one.timing.began.timestamp(), one.text) for one in series.changes],
-        None if series.median is None else around(series.finite, series.median),
-        _LAST,
-    )
-
-
-def _shapes(series: Series) -> Iterator[Line | Dots]:
-    points = _timing_points(series.trusted)
-    if series.median is not None:
-        ends = (series.points[at].began.timestamp() for at in (0, -1))
-        yield Line([(at, series.median) for at in ends], FAINT, 1, dashes=(4, 3))
-    if points:
-        yield Line(points, _LINE, 1)
-        yield Dots(points, 0, _LINE, 2 if len(points) <= 150 else 1)
-        yield Dots(points[-1:], 0, _LAST)
-    if series.suspect:
-        yield Dots(_timing_points(series.suspect), 0, FAINT, hollow=True)
-
-
-def _timing_points(timings: Sequence[Point]) -> list[tuple[float, float]]:
-    return [(one.began.timestamp(), one.value) for one in timings]
-
-
-# -- steps of a case
-
-
-def history_drawing(found: Sequence[StepHistory], width: float) -> Drawing:
-    """Draw a panel for each step, at most ``MOST``.
+def history_drawing(
+    found: Sequence[Series], width: float, title: str = "", least: float = 200
+) -> Drawing:
+    """Draw a panel for each step with the series of its hosts, at most ``MOST``.
 
     Args:
-        found: At least one, of one metric.
+        found: At least one, each with points.
         width: Pixels.
+        least: Pixels that a panel is wide.
     """
-    drawn = found[:MOST]
-    hosts = sorted({host for step in drawn for host in step.hosts})
-    across = max(1, int(width / 200))
-    head = [*_hosts_legend(hosts, across)] if len(hosts) > 1 else []
-    panels = [_step_panel(step, hosts) for step in drawn]
+    steps: dict[object, list[Series]] = {}
+    for one in found:
+        steps.setdefault((one.test, one.step, one.entry, one.metric), []).append(one)
+    drawn = [*steps.values()][:MOST]
+    hosts = sorted({host for step in drawn for one in step for host in one.hosts})
+    across = max(1, int(width / least))
+    head: list[Shape] = []
+    if title:
+        head = [Text(8, 18, short_name(title), 14, bold=True), Text(8, 33, CAPTION, 9, FAINT)]
+    head += _hosts_legend(hosts, across, 33 if title else 0) if len(hosts) > 1 else ()
+    panels = [_step_panel(step, [one[0] for one in drawn], hosts) for step in drawn]
     height = 190 if len(drawn) == 1 else 105
     drawing = panels_drawing(panels, width, min(len(drawn), across), height, head)
-    if left := len(found) - len(drawn):
+    if left := len(steps) - len(drawn):
         text = f"{plural(left, 'more step')}: choose one to see it"
         drawing.shapes.append(Text(4, drawing.height + 8, text, 9))
         drawing.height += 14
     return drawing
 
 
-def _hosts_legend(hosts: Sequence[str], across: int) -> Iterator[Shape]:
+def _hosts_legend(hosts: Sequence[str], across: int, below: float) -> Iterator[Shape]:
     for place, host in enumerate(hosts):
-        x, y = 8 + 200 * (place % across), 14 + 16 * (place // across)
+        x, y = 8 + 200 * (place % across), below + 14 + 16 * (place // across)
         yield Dots([(x, y - 3)], 0, SeriesLook(place).colour)
         yield Text(x + 10, y, short(host or "host not known", 30))
 
 
-def _step_panel(step: StepHistory, hosts: Sequence[str]) -> Panel:
-    last = amount(step.groups[-1].value, step.unit)
+def _step_panel(step: Sequence[Series], beside: Sequence[Series], hosts: Sequence[str]) -> Panel:
+    newest = max((one for series in step for one in series.points), key=lambda one: one.began)
     shapes: list[Line | Dots] = []
-    for place, host in enumerate(hosts):
-        shapes += _host(step.series("", host), SeriesLook(place).colour)
-    changes = [(one.began.timestamp(), one.change) for one in step.groups if one.change]
-    return Panel(step.name, last, step.unit or "", shapes, changes)
+    for series in step:
+        shapes += _host(series, SeriesLook(hosts.index(series.hosts[0])).colour)
+    changes = sorted((c.timing.began.timestamp(), c.text) for one in step for c in one.changes)
+    last, name = amount(newest.value, step[0].unit), label(step[0], beside)
+    return Panel(short_name(name), last, step[0].unit or "", shapes, changes)
 
 
 def _host(series: Series, colour: str) -> Iterator[Line | Dots]:
-    groups = [one for one in series.points if isinstance(one, Group)]
-    values = [one for group in groups for one in group.values]
+    values = [one for group in groups_of(series) for one in group.values]
     if dots := thinned([one for one in values if not one.suspect]):
         yield Dots(_value_points(dots), 0, colour, 1.7, 0.45)
     if rings := thinned([one for one in values if one.suspect]):
@@ -293,17 +222,15 @@ def _campaigns(series: Series, colour: str) -> Iterator[Line | Dots]:
         if some:
             yield Dots(some, 0, FAINT if suspect else colour, hollow=suspect)
     steps = list(series.levels.steps())
-    ends = [*(began for began, _, _ in steps[1:]), *(last for _, last, _ in steps[-1:])]
-    stairs = [
-        (at.timestamp(), v) for (b, _, v), e in zip(steps, ends, strict=True) for at in (b, e)
-    ]
+    ends = [*(one.since for one in steps[1:]), *(one.last for one in steps[-1:])]
+    both = zip(steps, ends, strict=True)
+    stairs = [(at.timestamp(), one.value) for one, end in both for at in (one.since, end)]
     if stairs:
         yield Line(stairs, _LAST, 1.6)
 
 
 def _middle(point: Point) -> float:
-    last = point.values[-1].began if isinstance(point, Group) else point.began
-    return (point.began.timestamp() + last.timestamp()) / 2
+    return (point.began.timestamp() + point.last_began.timestamp()) / 2
 
 
 def _value_points(values: Sequence[Value]) -> list[tuple[float, float]]:

@@ -1,10 +1,12 @@
 """The timings of an entry through time: how they are read, and what they say."""
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import cached_property
 from itertools import islice
+from typing import Self
 
 from benchyard.analysis.comparison.levels import Level
 from benchyard.analysis.comparison.moves import LevelHistory
@@ -14,7 +16,6 @@ from benchyard.core.model import Json
 from benchyard.core.wording import hint, printable, quote
 from benchyard.publish.sinks.contract import Point, Reader
 from benchyard.results.subject import Subject, SubjectChange, differences, in_words
-from benchyard.statistics import median
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,7 @@ def _between(before: Subject, after: Subject) -> tuple[SubjectChange, ...]:
     return (SubjectChange("subject", *digests),)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Series:
     """The points of one entry of a test, or of one step of a case.
 
@@ -68,6 +69,7 @@ class Series:
         metric: What the values are of.
         unit: Of the values; None if it is not known.
         of_campaigns: Whether each point is a campaign; else it is a run.
+        step: Id of the step; empty if it is not known.
     """
 
     test: str
@@ -77,17 +79,27 @@ class Series:
     metric: str = DURATION
     unit: str | None = "s"
     of_campaigns: bool = False
+    step: str = ""
 
-    @property
+    @cached_property
     def levels(self) -> LevelHistory:
-        """The levels of its campaigns; none if it is of several hosts, or of single runs."""
+        """The levels of its points; changes are looked for in campaigns of one host alone."""
         known = [one for one in self.trusted if math.isfinite(one.value)]
-        if not self.of_campaigns or len(self.hosts) != 1:
-            known = []
         relative = all(one.value > 0 for one in known)
         values = [math.log(one.value) if relative else one.value for one in known]
-        levels = [Level(one.began, one.subject, v) for one, v in zip(known, values, strict=True)]
-        return LevelHistory(levels, relative, self.unit)
+        levels = [
+            Level(one.last_began, one.subject, v) for one, v in zip(known, values, strict=True)
+        ]
+        moving = self.of_campaigns and len(self.hosts) == 1
+        return LevelHistory(levels, relative, self.unit, moving)
+
+    @property
+    def by_host(self) -> list[Self]:
+        """The series of each of its hosts."""
+        return [
+            replace(self, points=tuple(one for one in self.points if one.host == host))
+            for host in self.hosts
+        ]
 
     @property
     def hosts(self) -> tuple[str, ...]:
@@ -111,38 +123,9 @@ class Series:
         return tuple(one for one in self.points if not one.suspect)
 
     @property
-    def finite(self) -> tuple[float, ...]:
-        """Finite values of trusted points; no others count in figures."""
-        return tuple(one.value for one in self.trusted if math.isfinite(one.value))
-
-    @property
     def last(self) -> float | None:
         """The newest trusted value; NaN if it was not known."""
         return self.trusted[-1].value if self.trusted else None
-
-    @property
-    def median(self) -> float | None:
-        """Median of the finite values."""
-        return median(self.finite) if self.finite else None
-
-    @property
-    def median_before(self) -> float | None:
-        """Median without the newest point: what that is compared with."""
-        before = [one.value for one in self.trusted[:-1] if math.isfinite(one.value)]
-        return median(before) if before else None
-
-    @property
-    def change(self) -> float | None:
-        """``last / median_before``; None where it cannot be computed."""
-        return ratio(self.last, self.median_before)
-
-
-def ratio(value: float | None, usual: float | None) -> float | None:
-    """Return ``value / usual``; None unless both are positive and the ratio is finite."""
-    if value is None or usual is None or not (value > 0 and usual > 0):
-        return None
-    found = value / usual
-    return found if math.isfinite(found) else None
 
 
 # -- reading
@@ -170,8 +153,10 @@ class TestSummary:
     """One test in the list of tests.
 
     Args:
-        starts: How often it was started, within the window.
+        starts: How often it was started, within the window; of a case its campaigns.
         complete: Whether that is all, or there may be more.
+        state: Of a case what its levels do, in words.
+        open: How many changes of level nobody has accepted.
     """
 
     __test__ = False  # keeps pytest from collecting a class that is named Test…
@@ -181,6 +166,8 @@ class TestSummary:
     complete: bool
     first: datetime | None
     last: datetime | None
+    state: str = ""
+    open: int = 0
 
 
 def read_tests(reader: Reader, window: Window) -> Iterator[TestSummary]:
@@ -213,20 +200,18 @@ def read_series(reader: Reader, test: str, entry: str | None, window: Window) ->
         return found
     if entry is not None and entry not in (known := _entries(reader, test)):
         unknown = f"the test '{quote(test)}' has no entry '{quote(entry)}'"
-        raise InputError(unknown + _hint(entry, known))
-    _check_host(reader, test, names, window)
+        raise InputError(unknown + near(entry, known))
+    points = (one for name in names for one in reader.timings(test, name))
+    refuse_host(test, window.host, (one.host for one in points))
     return [] if entry is None else [Series(test, entry, ())]
 
 
-def _series(reader: Reader, test: str, entry: str, window: Window) -> Iterator[Series]:
-    """Yield the series of each host, by name; at most one if they are pooled."""
+def _series(reader: Reader, test: str, entry: str, window: Window) -> list[Series]:
+    """Return the series of each host, by name; at most one if they are pooled."""
     newest = list(_newest(reader, test, entry, window))
-    of: dict[str, list[Point]] = {}
-    for timing in reversed(newest):
-        of.setdefault("" if window.pooled else timing.host, []).append(timing)
     whole = window.limit is None or len(newest) < window.limit
-    for host in sorted(of):
-        yield Series(test, entry, tuple(of[host]), whole)
+    found = Series(test, entry, tuple(newest[::-1]), whole)
+    return ([found] if newest else []) if window.pooled else found.by_host
 
 
 def _newest(reader: Reader, test: str, entry: str, window: Window) -> Iterator[Point]:
@@ -238,13 +223,16 @@ def _newest(reader: Reader, test: str, entry: str, window: Window) -> Iterator[P
     return islice((one for one in found if one.host == window.host), window.limit)
 
 
-def _check_host(reader: Reader, test: str, entries: Sequence[str], window: Window) -> None:
-    if window.host is None:
-        return
-    hosts = sorted({one.host for entry in entries for one in reader.timings(test, entry)} - {""})
-    if window.host not in hosts:
-        unknown = f"nothing of the test '{quote(test)}' was measured on '{quote(window.host)}'"
-        raise InputError(unknown + (_hint(window.host, hosts) or "; no host is known of it"))
+def refuse_host(test: str, wanted: str | None, hosts: Iterable[str]) -> None:
+    """Refuse a host that never measured a test.
+
+    Raises:
+        InputError: If it is wanted and not among them.
+    """
+    known = sorted({*hosts} - {""}) if wanted is not None else []
+    if wanted is not None and wanted not in known:
+        unknown = f"nothing of '{quote(test)}' was measured on '{quote(wanted)}'"
+        raise InputError(unknown + (near(wanted, known) or "; no host is known of it"))
 
 
 def _entries(reader: Reader, test: str) -> list[str]:
@@ -253,11 +241,11 @@ def _entries(reader: Reader, test: str) -> list[str]:
         tests = list(reader.tests())
         if test not in tests:
             where = "" if tests else "; nothing was published there yet"
-            raise InputError(f"there is no test '{quote(test)}'{_hint(test, tests) or where}")
+            raise InputError(f"there is no test '{quote(test)}'{near(test, tests) or where}")
     return entries
 
 
-def _hint(word: str, known: list[str]) -> str:
+def near(word: str, known: list[str]) -> str:
     """Return what to write instead; a piece of a name is as good as a slip of the pen."""
     around = [name for name in known if word.lower() in name.lower()] if word else []
     if len(around) == 1:

@@ -1,18 +1,27 @@
 """A metric of a case's steps through time, from the records: campaign by campaign, host by host."""
 
-import math
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
+from itertools import islice
 from pathlib import Path
-from typing import Any
 
-from benchyard.analysis.comparison.samples import DURATION
+from benchyard.analysis.comparison.levels import home_of
+from benchyard.analysis.comparison.moves import StepMove
+from benchyard.analysis.comparison.run_sets import Reader, RunSet, host_of
+from benchyard.analysis.comparison.samples import DURATION, sample
+from benchyard.analysis.comparison.sessions import OWN_CAMPAIGNS
+from benchyard.analysis.comparison.states import ChangeItem, items_of
+from benchyard.analysis.comparison.verdicts import choose_metrics
+from benchyard.core.errors import InputError
 from benchyard.core.quantity import plural
+from benchyard.core.wording import quote, some
 from benchyard.publish.sinks.contract import Point
-from benchyard.results.campaigns import Campaign
+from benchyard.results.campaigns import Campaign, read_campaign, with_earlier
+from benchyard.results.excerpt import read_excerpt
 from benchyard.results.record import RunRecord, StepRecord
-from benchyard.results.subject import commit_of, in_words, subject_of
+from benchyard.results.subject import commit_of, subject_of
 from benchyard.results.summary_metrics import (
     counting,
     declared_kinds,
@@ -23,9 +32,16 @@ from benchyard.results.summary_metrics import (
     sampled_numbers,
     unit_and_direction,
 )
-from benchyard.results.trust import Suspect
-from benchyard.show.history.series import Series, changes_in
-from benchyard.statistics import describe
+from benchyard.show.history.report import told_levels
+from benchyard.show.history.series import (
+    Series,
+    TestSummary,
+    Window,
+    near,
+    refuse_host,
+)
+from benchyard.statistics import median
+from benchyard.statistics.intervals import median_interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +66,16 @@ class Group(Point):
 
     Args:
         folder: Of the campaign.
-        change: In what it differs from the group before it on its host, in words; may be empty.
         values: Oldest first.
     """
 
     folder: Path
-    change: str
     values: tuple[Value, ...]
+
+    @property
+    def last_began(self) -> datetime:
+        """When the last of its runs began."""
+        return self.values[-1].began
 
     @property
     def commit(self) -> str | None:
@@ -64,59 +83,36 @@ class Group(Point):
         return commit_of(self.subject)
 
 
-@dataclass(frozen=True, slots=True)
-class StepHistory:
-    """One metric of one step.
-
-    Args:
-        name: The newest.
-        unit: Of the metric; None if it is not known.
-        groups: With at least one value each, oldest first.
-    """
-
-    id: str
-    name: str
-    metric: str
-    unit: str | None
-    groups: tuple[Group, ...]
-
-    @property
-    def hosts(self) -> list[str]:
-        """Names of the hosts, sorted."""
-        return sorted({group.host for group in self.groups})
-
-    def series(self, test: str, host: str | None = None) -> Series:
-        """Return its groups as points of one series; those of one host, or of all."""
-        points = tuple(one for one in self.groups if host in (None, one.host))
-        return Series(
-            *(test, self.name, points), metric=self.metric, unit=self.unit, of_campaigns=True
-        )
+def groups_of(series: Series) -> list[Group]:
+    """Return the points of a series that are campaigns."""
+    return [one for one in series.points if isinstance(one, Group)]
 
 
 def histories(
-    campaigns: Sequence[Campaign], metric: str = DURATION, suspect: Suspect = Suspect.AUTO
-) -> list[StepHistory]:
-    """Return the history of each measured step, in the order of the newest run's steps.
+    campaigns: Sequence[Campaign], metric: str = DURATION, test: str = ""
+) -> list[Series]:
+    """Return a series for each measured step, of all hosts, in the order of the newest run's steps.
+
+    Suspect runs do not count, nor campaigns of which they are more than half.
 
     Args:
         campaigns: Their records need the metric, and no other.
-        suspect: Which suspect runs count: none, all, or (auto) none, and no campaign of which they
-            are more than half.
+        test: Title of the case.
     """
-    groups = sorted(_groups(campaigns), key=lambda found: found[1][0].began)
-    changes = changes_in(subject_of(records[0]) for _, records in groups)
     found: dict[str, list[Group]] = {}
     newest: dict[str, StepRecord] = {}
-    for (folder, records), change in zip(groups, changes, strict=True):
+    for folder, records in sorted(_groups(campaigns), key=lambda found: found[1][0].began):
         for step_id, made in _values(records, metric, newest).items():
-            group = _group(made, suspect, records[0], folder=folder, change=in_words(change))
-            found.setdefault(step_id, []).append(group)
-    order = {step_id: newest[step_id].index for step_id in found}
+            found.setdefault(step_id, []).append(_group(folder, made, records[0]))
     return [
-        StepHistory(
-            step, newest[step].name, metric, _unit(newest[step], metric), tuple(found[step])
+        Series(
+            *(test, newest[step].name, tuple(found[step])),
+            metric=metric,
+            unit=_unit(newest[step], metric),
+            of_campaigns=True,
+            step=step,
         )
-        for step in sorted(found, key=lambda step: (order[step], step))
+        for step in sorted(found, key=lambda step: (newest[step].index, step))
     ]
 
 
@@ -165,24 +161,112 @@ def value_of(step: StepRecord, metric: str) -> float | None:
     )
 
 
-def _group(values: Sequence[Value], rule: Suspect, record: RunRecord, **known: Any) -> Group:
-    trusted = [one for one in values if not one.suspect or rule is Suspect.INCLUDE]
+def _group(folder: Path, values: Sequence[Value], record: RunRecord) -> Group:
+    trusted = [one for one in values if not one.suspect]
     doubted = len(values) - len(trusted)
-    counts = bool(trusted) and (rule is not Suspect.AUTO or doubted <= len(trusted))
-    told = describe([one.value for one in (trusted if counts else values)])
+    counts = doubted <= len(trusted)
+    counted = [one.value for one in (trusted if counts else values)]
+    ends = median_interval(counted)
     return Group(
         values[0].began,
-        math.nan if told.median is None else told.median,
+        median(counted),
         subject_of(record),
         "" if counts else f"{doubted} of {plural(len(values), 'run')} suspect",
         len(trusted),
-        told.median_interval.low,
-        told.median_interval.high,
+        ends.low,
+        ends.high,
+        folder=folder,
         values=tuple(values),
-        **known,
     )
 
 
 def _unit(step: StepRecord, metric: str) -> str | None:
     declared = declared_kinds(step).get(metric)
     return declared[0] if declared else unit_and_direction(metric)[0]
+
+
+# -- reading
+
+
+def read_steps(
+    cases: Mapping[str, RunSet], step: str | None, metrics: Sequence[str], window: Window
+) -> list[Series]:
+    """Read each metric of the steps of some cases, campaign by campaign and host by host.
+
+    Args:
+        cases: By title, each with the runs of one campaign.
+        step: Id or name of the only step that is meant; None means all.
+        metrics: Names or globs.
+
+    Raises:
+        InputError: If there is no such step or metric, or the host never measured the cases.
+    """
+    newest = (sample(runs, include_suspect=True) for runs in cases.values())
+    known = sorted({name for steps in newest for one in steps.values() for name in one.values})
+    chosen = sorted(choose_metrics(known, metrics)) or metrics
+    every = [one for title, runs in cases.items() for one in _read(title, runs, chosen, window)]
+    names = dict.fromkeys(name for one in every for name in (one.step, one.entry))
+    about = some(cases)
+    if step is not None and every and step not in names:
+        raise InputError(f"no step of '{quote(about)}' is '{quote(step)}'{near(step, [*names])}")
+    hosts = [str(host_of(runs) or "") for runs in cases.values()]
+    refuse_host(about, window.host, hosts + [host for one in every for host in one.hosts])
+    meant = [one for one in every if step in (None, one.step, one.entry)]
+    found = meant if window.pooled else [of for one in meant for of in one.by_host]
+    return [one for one in found if window.host in (None, *one.hosts)]
+
+
+def _read(title: str, runs: RunSet, metrics: Sequence[str], window: Window) -> Iterator[Series]:
+    found = _campaigns(home_of(runs.folder), partial(read_excerpt, metrics=tuple(metrics)), window)
+    campaigns = list(islice(found, window.limit))
+    for one in (one for metric in metrics for one in histories(campaigns, metric, title)):
+        if runs.compared_as is None or one.step in runs.compared_as:
+            yield replace(one, whole=len(campaigns) != window.limit)
+
+
+def _campaigns(home: Path, read: Reader, window: Window) -> Iterator[Campaign]:
+    for folder in with_earlier(home):
+        campaign = read_campaign(folder, read)
+        if (newest := campaign.newest) is None:
+            continue
+        if window.since is not None and newest.began < window.since:
+            return
+        if window.host in (None, subject_of(newest).get("host")):
+            yield campaign
+
+
+# -- what changed
+
+
+def level_changes(found: Sequence[Series]) -> list[ChangeItem]:
+    """Return what ``benchyard check`` lists of series: the changes in the newest campaigns."""
+    return items_of(_moves(found), len({one.test for one in found}))
+
+
+def _moves(found: Iterable[Series]) -> Iterator[StepMove]:
+    for one in found:
+        recent = replace(one.levels, levels=one.levels.levels[-OWN_CAMPAIGNS - 1 :])
+        for move in recent.moves:
+            home = home_of(groups_of(one)[-1].folder)
+            yield StepMove(one.test, one.step, one.entry, one.metric, home, one.hosts[0], move)
+
+
+def case_summaries(
+    cases: Iterable[str], found: Sequence[Series], items: Sequence[ChangeItem]
+) -> Iterator[TestSummary]:
+    """Yield of each case how many campaigns there are, and the state of its levels."""
+    for case in cases:
+        mine = [one for one in found if one.test == case]
+        groups = {group.folder: group.began for one in mine for group in groups_of(one)}
+        began, whole = sorted(groups.values()), all(one.whole for one in mine)
+        first, last = (began[0], began[-1]) if began else (None, None)
+        told = [item for item in items if item.case == case]
+        state, opened = _state(told, mine), sum(item.is_open for item in told)
+        yield TestSummary(case, len(began), whole, first, last, state, opened)
+
+
+def _state(items: Sequence[ChangeItem], found: Sequence[Series]) -> str:
+    if not items:
+        return next(iter(told_levels(found)), "no campaign counts")
+    more = f", and {plural(len(items) - 1, 'more change')}" if items[1:] else ""
+    return max(items, key=lambda one: (one.is_open, one.since)).in_short + more

@@ -13,7 +13,7 @@ from benchyard.core.quantity import moment, plural, shorten
 from benchyard.results.subject import about
 from benchyard.results.trust import Suspect
 from benchyard.show.drawing import Drawing
-from benchyard.show.history.plot import history_drawing
+from benchyard.show.history.plot import CAPTION, history_drawing
 from benchyard.show.history.report import told_levels
 from benchyard.show.results_plot.chart import PlotKind
 from benchyard.show.results_plot.choice import PlotRequest
@@ -69,8 +69,7 @@ def history_picture(
     what = "time" if metric == DURATION else metric
     return Picture(
         "history-picture",
-        "Points: medians of the runs of one subject; bars: their 95 % intervals; dots: runs, "
-        "rings: suspect ones; orange: levels; violet: what was measured changed.",
+        CAPTION,
         f"The {what} of {step or 'each step'} of {case.title} over time; the table has the values",
         address(case, "history"),
         draw,
@@ -156,10 +155,9 @@ def as_json(shown: Usual) -> Response:
             "left_out": [*found.left_out],
             "summary": found.summary,
             "changes": [
-                {"step": step.id, "host": host, **move.to_json()}
-                for step in shown.histories("")
-                for host in step.hosts
-                for move in step.series(step.name, host).levels.moves
+                {"step": series.step, "host": series.hosts[0], **move.to_json()}
+                for series in shown.histories("")
+                for move in series.levels.moves
             ],
         }
     )
@@ -175,7 +173,6 @@ def page(
     pictures = (history_picture, runs_picture, points_picture)
     points = points_table(explorer, case_id)
     history = history_table(shown, step)
-    series = [one.series("", host) for one in shown.histories(step) for host in one.hosts]
     return render(
         request,
         "case.html",
@@ -203,7 +200,7 @@ def page(
             draw(explorer, case_id, step, metric) if history.rows else None for draw in pictures
         ],
         failures=failures_table(shown),
-        levels=told_levels(series),
+        levels=told_levels(shown.histories(step)),
     )
 
 

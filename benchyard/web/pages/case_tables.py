@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query
@@ -19,7 +19,8 @@ from benchyard.core.errors import InputError
 from benchyard.core.model import plain
 from benchyard.core.quantity import plural
 from benchyard.core.table import LONG, MOMENT, NUMBER, TEXT, Cell, Field
-from benchyard.show.history.steps import StepHistory, histories
+from benchyard.show.history.series import Series
+from benchyard.show.history.steps import groups_of, histories
 from benchyard.show.summary_tables import CPU, MEMORY, ON_PAGE, SELDOM, Look
 from benchyard.web.case_results import CaseResults, read_case
 from benchyard.web.cases import address, campaign_pages, query_of, siblings_of
@@ -48,7 +49,7 @@ def metrics_of(metric: str) -> Sequence[str]:
     return (CPU, *MEMORY) if metric == DURATION else (metric,)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ShownCase:
     """A case with its results.
 
@@ -72,22 +73,25 @@ class ShownCase:
         """
         return sorted(choose_metrics(self.results.known_metrics, [self.metric]))
 
-    def histories(self, step: str) -> list[StepHistory]:
-        """Return the history of a step, or of each if it is empty.
+    def histories(self, step: str) -> list[Series]:
+        """Return the series of a step on each host, or those of each step if it is empty.
 
         Raises:
             InputError: If there is no such step, or the metric is a glob that means several.
         """
+        chosen = [one for one in self._series if step in ("", one.step)]
+        if step and self._series and not chosen:
+            raise InputError(f"no step of the case is {step!r}, or has no value of {self.metric}")
+        return chosen
+
+    @cached_property
+    def _series(self) -> list[Series]:
         name, *others = self.metrics
         if others:
             raise InputError(
                 f"{self.metric} means {len(others) + 1} metrics, and a history shows one"
             )
-        every = histories(self.results.campaigns, name)
-        chosen = [one for one in every if step in ("", one.id)]
-        if step and every and not chosen:
-            raise InputError(f"no step of the case is {step!r}, or it has no value of {name}")
-        return chosen
+        return [of for one in histories(self.results.campaigns, name) for of in one.by_host]
 
 
 def shown_case(explorer: Current, case_id: str, metric: Metric = DURATION) -> ShownCase:
@@ -129,7 +133,7 @@ def steps_table(shown: Shown) -> DataTable:
 
 #: Of a step, the group of its runs, and a value of it.
 _VALUE_FIELDS: Sequence[Field] = (
-    ("step", "Step", TEXT, lambda one: Cell(one[0].id, one[0].name)),
+    ("step", "Step", TEXT, lambda one: Cell(one[0].step, one[0].entry)),
     ("metric", "Metric", TEXT, lambda one: one[0].metric),
     ("campaign", "Campaign", TEXT, lambda one: one[1].folder.name),
     ("run", "Run", NUMBER, lambda one: one[2].run),
@@ -149,7 +153,7 @@ def _suspect(*, suspect: bool) -> Cell:
 def values_table(shown: Shown, offset: _Offset = 0) -> DataTable:
     """Return the value of each step in each finished run of all campaigns, suspect ones too."""
     known = [one for name in shown.metrics for one in histories(shown.results.campaigns, name)]
-    values = [(step, of, one) for step in known for of in step.groups for one in of.values]
+    values = [(step, of, one) for step in known for of in groups_of(step) for one in of.values]
     part, title = Part(offset, _VALUES), f"Values of {shown.entry.title}"
     href = address(shown.entry, "values")
     table = table_of("values", title, _VALUE_FIELDS, part.of(values), href)
@@ -159,9 +163,10 @@ def values_table(shown: Shown, offset: _Offset = 0) -> DataTable:
 
 # -- history
 
-#: Of a step, a group of its runs, the ratio to its group before, and a link to its campaign.
+#: Of a step, a group of its runs, the ratio to its group before, a link to its campaign, and in
+#: what it differs from the group before.
 _HISTORY: Sequence[Field] = (
-    ("step", "Step", TEXT, lambda one: Cell(one[0].id, one[0].name)),
+    ("step", "Step", TEXT, lambda one: Cell(one[0].step, one[0].entry)),
     ("began", "Began (UTC)", MOMENT, lambda one: iso_utc(one[1].began)),
     ("host", "Testbed", TEXT, lambda one: one[1].host),
     ("runs", "Runs", NUMBER, lambda one: one[1].runs),
@@ -171,7 +176,7 @@ _HISTORY: Sequence[Field] = (
     ("high", "High (95 %)", NUMBER, lambda one: Cell.measured(one[1].high, one[0].unit)),
     ("change", "Against before", NUMBER, lambda one: Cell(one[2], change(one[2]))),
     ("commit", "Commit", TEXT, lambda one: one[1].commit),
-    ("changed", "What changed", LONG, lambda one: one[1].change or None),
+    ("changed", "What changed", LONG, lambda one: one[4]),
     ("campaign", "Campaign", TEXT, lambda one: one[3]),
 )
 
@@ -193,16 +198,17 @@ def history_table(shown: Shown, step: Step = "") -> DataTable:
 
 
 def _groups(
-    shown: ShownCase, step: StepHistory, pages: Mapping[str, str]
+    shown: ShownCase, series: Series, pages: Mapping[str, str]
 ) -> Iterator[tuple[Any, ...]]:
-    before: dict[str, float] = {}
-    for group in step.groups:
-        usual = before.get(group.host)
-        change = group.value / usual if usual and not group.suspect else None
+    before: float | None = None
+    changed = {id(one.timing): one.text for one in series.changes}
+    for group in groups_of(series):
+        change = None
         if not group.suspect:
-            before[group.host] = group.value
+            change, before = group.value / before if before else None, group.value
         campaign = "" if group.folder == shown.entry.results else group.folder.name
-        yield step, group, change, Cell(campaign, campaign or "newest", pages.get(campaign))
+        page = Cell(campaign, campaign or "newest", pages.get(campaign))
+        yield series, group, change, page, changed.get(id(group))
 
 
 # -- runs, points, failures

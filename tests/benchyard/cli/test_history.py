@@ -59,27 +59,29 @@ def test_tests_are_listed(reader: FakeReader, cli: Cli) -> None:
 def test_entries_are_listed_with_what_changed(reader: FakeReader, cli: Cli) -> None:
     assert shown(cli, "words") == [
         "words",
-        "ENTRY  N     LAST  MEDIAN BEFORE   CHANGE  HISTORY",
-        "load   5   1.50 s         1.00 s  +50.0 %  ▁▁▁▁█",
-        "sort   3  20.0 µs        30.0 µs  -33.3 %  █ ▁",
+        "ENTRY  N     LAST    LEVEL  95 % INTERVAL  SINCE                 HISTORY",
+        "load   5   1.50 s   1.00 s              -  2026-01-01T00:00:00Z  ▁▁▁▁█",
+        "sort   3  20.0 µs  25.0 µs              -  2026-01-01T00:00:00Z  █ ▁",
     ]
     assert shown(cli, "words", "--limit", "3")[-1] == (
         "only the newest 3 were looked at; --limit 0 takes all"
     )
-    assert shown(cli, "words", "--since", "2027-01-01")[1:] == ["no timings in this time"]
+    assert shown(cli, "words", "--since", "2027-01-01")[1:] == ["nothing was measured in this time"]
     assert reader.asked
 
 
 def test_an_entry_is_listed_with_every_timing(reader: FakeReader, cli: Cli) -> None:
     lines = shown(cli, "words", "sort")
-    cells = [line.split()[1:] for line in lines[2:5]]
-    assert cells[:2] == [["30.0", "µs", "+20.0", "%"], ["NaN", "s", "-"]]
-    assert lines[-2] == "█ ▁"
-    assert lines[-1].startswith("3 timings, median 25.0 µs (20.0 µs … 30.0 µs), the last -33.3 %")
-    newest = shown(cli, "words", "sort", "--newest-first")
-    assert newest[2:5] == lines[4:1:-1]
-    assert newest[6:] == lines[6:]
-    assert shown(cli, "words", "sort", "--since", "2027-01-01")[1:] == ["no timings in this time"]
+    assert lines[0] == "words  sort"
+    assert lines[2].endswith("█ ▁")
+    assert [line.split()[1:] for line in lines[5:]] == [
+        ["30.0", "µs"],
+        ["NaN", "s"],
+        ["20.0", "µs"],
+    ]
+    assert shown(cli, "words", "sort", "--newest-first")[5:] == lines[:4:-1]
+    late = shown(cli, "words", "sort", "--since", "2027-01-01")
+    assert late[1:] == ["nothing was measured in this time"]
     assert reader.asked
 
 
@@ -90,16 +92,15 @@ def document_of(cli: Cli, *arguments: str) -> dict[str, Any]:
 def test_json(reader: FakeReader, cli: Cli) -> None:
     made = document_of(cli, "--since", "2026-01-02")
     [test] = made.pop("tests")
-    assert made | {"format": "benchyard-history", "version": 2, "limit": 100} == made
+    assert made | {"format": "benchyard-history", "version": 3, "limit": 100} == made
     assert (test["test"], test["starts"], test["complete"]) == ("words", 4, True)
     assert (test["first"], test["last"]) == ("2026-01-02T00:00:00Z", "2026-01-05T00:00:00Z")
     load, sort = document_of(cli, "words", "--limit", "0")["entries"]
-    known = {"entry": "load", "n": 5, "last": 1.5, "median": 1.0, "change": 1.5}
+    known = {"test": "words", "entry": "load", "step": None, "n": 5, "last": 1.5}
     assert load | known == load
-    assert sort["timings"][1]["wall_time_s"] is None
+    assert sort["points"][1]["value"] is None
     assert (sort["hosts"], sort["n_suspect"], sort["changes"]) == ([None], 0, [])
-    [one] = document_of(cli, "words", "sort", "--newest-first")["entries"]
-    assert one["timings"] == sort["timings"][::-1]
+    assert (load["levels"][0]["value"], load["levels"][0]["campaigns"]) == (1.0, 5)
     assert reader.asked
 
 
@@ -121,9 +122,10 @@ def test_a_picture(reader: FakeReader, tmp_path: Path, cli: Cli) -> None:
         (["--sink", "datastor"], "there is no sink 'datastor'; there are local, datastore"),
         (["--since", "yesterday"], "'yesterday' is no date; write one such as 2026-11-01"),
         (["--limit", "-1"], "-1 is not in the range"),
-        (["--plot", "a.png"], "--output draws a TEST, or one ENTRY of it; name one"),
+        (["--plot", "a.png"], "--output draws a CASE, or one STEP of it; name one"),
         (["words", "--plot", "a.gif"], "a.gif: it must end in .png or .svg"),
-        ([], "there is no local store"),
+        (["--sink", "local"], "there is no local store"),
+        (["--sink", "local", "--metric", "cpu_s"], "a sink has wall times alone"),
     ],
 )
 def test_wrong_input(
@@ -153,7 +155,8 @@ def test_a_terminal_without_blocks_gets_letters_and_nothing_loads_matplotlib(
         sink.store(spooled(document({"load": 1.0 + start}, start=start)))
     sink.close()
     program = (
-        "import sys; from benchyard.cli import call; code = call(['history', 'words']);"
+        "import sys; from benchyard.cli import call;"
+        "code = call(['history', '--sink', 'local', 'words']);"
         "assert 'matplotlib' not in sys.modules; sys.exit(code)"
     )
     ended = subprocess.run(
@@ -164,16 +167,16 @@ def test_a_terminal_without_blocks_gets_letters_and_nothing_loads_matplotlib(
         check=False,
     )
     assert (ended.returncode, ended.stderr) == (0, "")
-    assert ended.stdout.splitlines()[-1].split()[-3:] == ["+100.0", "%", line]
+    assert ended.stdout.splitlines()[-1].split()[-1] == line
 
 
-def test_the_local_store_is_read_by_default(
+def test_the_local_store_is_read_where_it_is(
     tmp_path: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(HOME, str(tmp_path))
     sink = open_sink("local")
     sink.store(spooled(document({"load": 1.0})))
     sink.close()
-    assert "words" in cli("history").out
+    assert "words" in cli("history", "--sink", "local").out
     said = refused(cli, "--sink", f"local:{tmp_path / 'results.sqlite'}", "word")
     assert "there is no test 'word'; did you mean 'words'?" in said

@@ -9,54 +9,25 @@ from hypothesis import strategies as st
 
 from benchyard.core.errors import InputError
 from benchyard.core.quantity import duration
-from benchyard.show.history.series import (
-    Window,
-    ratio,
-    read_series,
-)
+from benchyard.show.history.series import Window, read_series
 from tests.benchyard.show.history.conftest import FakeReader, day, series
 
 
-def test_the_last_is_held_against_the_median_of_those_before_it() -> None:
-    found = series(1.0, 3.0, 2.0, 4.0)
-    assert (found.last, found.median, found.median_before, found.change) == (4.0, 2.5, 2.0, 2.0)
-
-
-def test_what_is_no_number_counts_in_no_figure() -> None:
+def test_what_is_no_number_counts_in_no_level() -> None:
     found = series(math.nan, 1.0, math.inf, 2.0)
-    assert found.finite == (1.0, 2.0)
-    assert (found.median, found.median_before, found.change) == (1.5, 1.0, 2.0)
-    last = series(1.0, math.nan)
-    assert last.last is not None
-    assert math.isnan(last.last)
-    assert (last.median, last.change) == (1.0, None)
+    [level] = found.levels.steps()
+    assert (level.campaigns, level.value, found.levels.moves) == (2, 1.5, [])
+    last = series(1.0, math.nan).last
+    assert last is not None
+    assert math.isnan(last)
+    assert list(series(math.nan).levels.steps()) == []
 
 
-@pytest.mark.parametrize(
-    ("value", "usual", "expected"),
-    [
-        (2.0, 1.0, 2.0),
-        (0.0, 1.0, None),
-        (1.0, 0.0, None),
-        (-1.0, -1.0, None),
-        (1e308, 1e-308, None),
-        (None, 1.0, None),
-        (math.nan, 1.0, None),
-        (math.inf, 1.0, None),
-    ],
-)
-def test_a_ratio_is_of_two_lengths(
-    value: float | None, usual: float | None, expected: float | None
-) -> None:
-    assert ratio(value, usual) == expected
-
-
-@given(st.lists(st.floats(), max_size=9))
-def test_any_times_have_figures(times: list[float]) -> None:
-    found = series(*times)
-    assert found.change is None or found.change >= 0  # it may be too small for a float
-    for value in (found.last, found.median, found.median_before):
-        assert len(duration(value)) < 30
+@given(st.lists(st.floats(-1e100, 1e100), max_size=40))
+def test_published_timings_are_one_level(times: list[float]) -> None:
+    levels = list(series(*times).levels.steps())
+    assert len(levels) == bool(times)
+    assert all(len(duration(one.value)) < 30 for one in levels)
 
 
 READER = {"words": {"sort": [1.0, 2.0, 3.0], "load": [4.0, 5.0]}, "tpch[scale=1]": {"q1": [1.0]}}

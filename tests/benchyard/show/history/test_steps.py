@@ -9,7 +9,7 @@ import pytest
 from benchyard.results.campaigns import Campaign
 from benchyard.results.record import RunRecord
 from benchyard.show.history.plot import history_drawing, thinned
-from benchyard.show.history.steps import Value, histories, value_of
+from benchyard.show.history.steps import Value, groups_of, histories, value_of
 from tests.benchyard.analysis.comparison.conftest import BASE, run, step
 
 WHEN = datetime(2026, 1, 1, tzinfo=UTC)
@@ -37,25 +37,26 @@ def test_groups_are_campaigns_and_subjects_in_order() -> None:
     mixed = [*made(1.0, 3)[:4], *made(2.0, 2, version="2")[4:]]
     newest, earlier = campaign("newest", mixed), campaign("earlier", made(3.0, 1))
     [step_history] = histories([newest, earlier])
-    groups = step_history.groups
+    groups = groups_of(step_history)
     assert [group.folder.name for group in groups] == ["earlier", "newest", "newest"]
     assert [round(group.value) for group in groups] == [3, 2, 1]
-    assert [group.change for group in groups] == ["", "DB 1 and 2", "DB 2 and 1"]
+    assert [one.text for one in step_history.changes] == ["DB 1 and 2", "DB 2 and 1"]
     assert groups[0].low is not None
 
 
 def test_hosts_do_not_change_each_other() -> None:
     found = [campaign("a", made(1.0, 1)), campaign("b", made(2.0, 2, host="two"))]
     [step_history] = histories(found)
-    assert step_history.hosts == ["one", "two"]
-    assert [group.change for group in step_history.groups] == ["", ""]
+    assert step_history.hosts == ("one", "two")
+    assert step_history.changes == ()
+    assert [one.hosts for one in step_history.by_host] == [("one",), ("two",)]
 
 
 def test_suspect_runs_are_there_and_do_not_count() -> None:
     records = made(1.0, 1)
     records[0] = replace(records[0], steps=(step(50.0, suspect=["it swapped"]),))
     [step_history] = histories([campaign("a", records)])
-    [group] = step_history.groups
+    [group] = groups_of(step_history)
     assert (len(group.values), group.runs) == (len(BASE), len(BASE) - 1)
     assert group.values[0] == Value(records[0].began, 50.0, suspect=True, run=records[0].run)
     assert group.value < 2
@@ -63,7 +64,7 @@ def test_suspect_runs_are_there_and_do_not_count() -> None:
 
 def test_steps_without_a_value_have_no_history() -> None:
     records = [run(1, step(1.0, name="set-up", measure=False), step(1.0, name="ask", index=2))]
-    assert [one.id for one in histories([campaign("a", records)])] == ["ask"]
+    assert [one.step for one in histories([campaign("a", records)])] == ["ask"]
     assert histories([campaign("a", records)], "resource_cpu_s") == []
     assert histories([Campaign(Path("a"))]) == []
 
@@ -97,8 +98,9 @@ def test_thinned_values_keep_the_ends(count: int) -> None:
     ],
 )
 def test_every_history_is_drawn(campaigns: Sequence[Campaign]) -> None:
+    found = [of for one in histories(campaigns) for of in one.by_host]
     for width in (400, 820):
-        first, second = (history_drawing(histories(campaigns), width) for _ in range(2))
+        first, second = (history_drawing(found, width) for _ in range(2))
         assert first.svg() == second.svg()
         assert "nan" not in first.svg()
 
@@ -107,5 +109,5 @@ def test_runs_whose_beginning_is_not_known_have_no_place_in_time() -> None:
     records = made(1.0, 1)
     records[0] = replace(records[0], started_at="")
     [step_history] = histories([campaign("a", records)])
-    assert len(step_history.groups[0].values) == len(BASE) - 1
+    assert len(groups_of(step_history)[0].values) == len(BASE) - 1
     assert histories([campaign("a", [replace(one, started_at="") for one in records])]) == []

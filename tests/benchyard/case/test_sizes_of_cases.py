@@ -99,8 +99,8 @@ CASES: dict[str, tuple[dict[str, Any], str]] = {
         {"steps": [step()], **{f"descriptio{n}": 1 for n in range(40_000)}},
         "did you mean 'description'?",
     ),
-    "25,000 unknown classes": (
-        {"steps": [step()], "resources": {f"p{n}": {"class": f"Proces{n}"} for n in range(25_000)}},
+    "10,000 unknown classes": (
+        {"steps": [step()], "resources": {f"p{n}": {"class": f"Proces{n}"} for n in range(10_000)}},
         "unknown resource 'Proces0'; did you mean 'Process'?",
     ),
     "an endless reference": ({"steps": [step(description="${matrix." * 100_000)]}, ""),

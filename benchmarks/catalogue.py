@@ -55,7 +55,7 @@ def measure(size: Size, folder: Path | None) -> list[Figure]:
     with tempfile.TemporaryDirectory(prefix="benchyard-benchmark-") as name:
         working = Path(name)
         home = folder or working
-        runs = make_runs(home, size.of(RUNS, 2_000))
+        runs = make_runs(home, size.of(RUNS, 200))
         index = working / "index.sqlite"
         figures = [*_first_look(runs, index, working)]
         with _opened(runs, index) as catalogue:
@@ -264,7 +264,7 @@ def _memory(runs: Path, index: Path) -> Iterator[Figure]:
 
 
 def _beside_mindinsight(home: Path, working: Path, size: Size) -> Iterator[Figure]:
-    root = make_summaries(home, size.of(SUMMARIES, 500))
+    root = make_summaries(home, size.of(SUMMARIES, 50))
     count = sum(one.is_dir() for one in root.iterdir())
     with _opened(root, working / "summaries.sqlite") as catalogue:
         page = catalogue.page(EntryQuery(sort="-updated"))

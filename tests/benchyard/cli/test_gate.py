@@ -21,7 +21,7 @@ from tests.benchyard.analysis.comparison.conftest import (
     titled,
 )
 from tests.benchyard.cli.conftest import Cli
-from tests.conftest import MakeCase, RunBenchyard, process
+from tests.conftest import MakeCase, process
 
 QUICK = ("--direct", "--cooldown", "0", "--publish", "none")
 
@@ -155,20 +155,3 @@ def test_a_new_case_passes_where_others_are_judged(
     (old / "metadata.json").write_text(json.dumps(document))
     said = cli("run", *options, code=5)
     assert "cannot tell: " in said.err
-
-
-@pytest.mark.slow
-def test_a_suite_that_compared_nothing_does_not_pass(
-    case_folder: MakeCase,
-    run_benchyard: RunBenchyard,
-    prefect_server: str,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setenv("PREFECT_API_URL", prefect_server)
-    case_folder("words", process("work", "true"))
-    options = ("--runs", "1", "--cooldown", "0", "--publish", "none", "--baseline", "previous")
-    first = run_benchyard("suite", *options, "--strict", timeout=300)
-    assert first.returncode == 5, first.stderr
-    assert "cannot tell: nothing to compare with: it is the first campaign" in first.stderr
-    again = run_benchyard("suite", *options, "--force", timeout=300)
-    assert again.returncode == 0, again.stderr

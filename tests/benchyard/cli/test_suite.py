@@ -71,7 +71,7 @@ def test_a_suite_from_the_shell(
     monkeypatch.setenv("PREFECT_API_URL", prefect_server)
     case_folder("good", process("s", "true"))
     case_folder("bad", process("s", "exit 3"))
-    options = ["--runs", "1", "--cooldown", "0", "--publish", "none"]
+    options = ["--runs", "1", "--cooldown", "0", "--publish", "none", "--no-control"]
     ended = run_benchyard("suite", *options, timeout=300)
     assert ended.returncode == 1, ended.stderr
     assert "not as wanted: bad" in ended.stderr
@@ -81,3 +81,7 @@ def test_a_suite_from_the_shell(
     document = json.loads(again.stdout)
     assert document["turns"] == []
     assert document["cases"][0]["why"].startswith("all runs are done")
+    strict = ("--force", "--baseline", "previous", "--strict")
+    judged = run_benchyard("suite", "good", *options, *strict, timeout=300)
+    assert judged.returncode == 5, judged.stderr
+    assert "cannot tell: nothing to compare with: it is the first campaign" in judged.stderr

@@ -4,6 +4,7 @@ import sys
 from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -210,9 +211,11 @@ def test_what_a_program_used_stays_known_under_its_step(process: Process) -> Non
 
 
 def test_written_bytes_are_in_the_account_even_of_a_grandchild(process: Process) -> None:
-    write = "import os\nf = open('big', 'wb')\nf.write(bytes(8 << 20))\nf.flush()\nos.fsync(f)"
-    code = f"import subprocess, sys\nsubprocess.run([sys.executable, '-c', {write!r}], check=True)"
-    process.execute(python(code))
+    with TemporaryDirectory(dir="/var/tmp") as disk:  # other temporary folders may be in memory
+        opened = f"import os\nf = open('{disk}/big', 'wb')\n"
+        write = f"{opened}f.write(bytes(8 << 20))\nf.flush()\nos.fsync(f)"
+        code = f"import subprocess as s, sys\ns.run([sys.executable, '-c', {write!r}], check=True)"
+        process.execute(python(code))
     assert process.ended()[0].write_bytes == pytest.approx(8 << 20, rel=0.01)
 
 

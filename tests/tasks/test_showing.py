@@ -112,7 +112,7 @@ def test_result_page_has_the_summary_and_the_curves(
     page = str(shown["data"])
     assert shown["description"] == "Words \\[1\\]: 1 run done"
     # Where the hypervisor took CPU time from it, the execution is shown and not described.
-    assert re.search(r"\| 1 \| sleep \| (1 \| [\d.]+ m?s|0 \| -) \|.* 1 completed \|", page)
+    assert re.search(r"\| 1 \| sleep \| (1 \| [\d.]+ m?s|0 \| -) \|.* 1 completed \|", page), page
     assert "![run 1](data:image/svg+xml;base64," in page
     assert len(page) < 200_000
     assert shown["flow_run_id"]

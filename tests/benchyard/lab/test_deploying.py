@@ -176,6 +176,7 @@ def test_what_the_server_has_survives_a_deploy_and_what_the_file_adds_comes(agai
     assert again.last.returncode == 0, again.last.stderr
     nightly = again.found["execute-suite/nightly"]
     expected = {"root": "cases/examples", "pool": "testbeds", "runs": 7, "cooldown": 2}
+    expected |= {"false_per_month": 1}
     assert nightly.parameters == expected
     assert set(nightly.tags) == {"benchyard", "mine"}
     told = {one.slug: (one.schedule, one.active, one.parameters) for one in nightly.schedules}
@@ -194,12 +195,14 @@ def test_what_is_not_as_the_file_says_is_named(again: Again) -> None:
         "schedule without a slug, tags",
         "housekeeping/weekly": "parameter root, schedule weekly, description",
         "execute-case/testbed": "parameter case, parameter root, schedule mine, description",
+        "confirm-changes/alarms": "parameter root",
     }
 
 
 def test_a_reset_writes_what_the_file_says(again: Again) -> None:
     nightly = again.reset["execute-suite/nightly"]
     expected = {"root": "cases", "pool": "testbeds", "runs": 9, "cooldown": 2}
+    expected |= {"false_per_month": 1}
     assert (nightly.parameters, nightly.tags) == (expected, ["benchyard"])
     (schedule,) = nightly.schedules
     assert isinstance(schedule.schedule, CronSchedule)

@@ -223,10 +223,10 @@ class AlarmNight:
         keep_account(account)
 
     def _note(self, one: Suspicion, kind: AnnotationKind, reason: str) -> None:
-        """Write beside the results what became of a suspicion."""
+        """Write beside the results what became of a suspicion: of all steps that moved with it."""
         told = one.item.moves[0]
         said = (told.move.since.isoformat(), self.now.isoformat(), "benchyard", reason)
-        made = Annotation(kind, *said, told.step, told.metric, told.host)
+        made = Annotation(kind, *said, metric=told.metric, host=told.host)
         annotate(told.home, made)
         one.item, one.outcome = replace(one.item, annotation=made), ""
 

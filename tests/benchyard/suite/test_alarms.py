@@ -1,6 +1,7 @@
 """What the history makes suspected is confirmed in a real repository, by real executions."""
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from benchyard.core.errors import InputError
 from benchyard.results.annotations import read_annotations
 from benchyard.results.subject import digested
 from benchyard.suite.alarms import AlarmNight, AlarmRequest, look
-from tests.benchyard.analysis.comparison.conftest import place, titled
+from tests.benchyard.analysis.comparison.conftest import place, step, titled
 from tests.benchyard.analysis.comparison.test_sessions import campaign, night
 from tests.repositories import git
 
@@ -29,12 +30,24 @@ def commit(folder: Path, seconds: float, subject: str) -> str:
     return git(folder, "rev-parse", "HEAD")
 
 
-def measured(root: Path, name: str, level: float, commits: tuple[str, str], **subject: Any) -> Path:
-    """Make a case with nights; the last of them are of the second commit, at another level."""
+def measured(
+    root: Path,
+    name: str,
+    level: float,
+    commits: tuple[str, str],
+    *,
+    both: bool = False,
+    **subject: Any,
+) -> Path:
+    """Make a case with nights; the last of them are of the second commit, at another level.
+
+    Args:
+        both: Whether there is a second step that moves with the first.
+    """
     folder = root / name
     folder.mkdir(parents=True, exist_ok=True)
-    step = {"resource": "Process", "command": "execute", "parameters": {"arguments": ["true"]}}
-    document = {"name": name, "steps": [{**step, "name": "load"}]}
+    work = {"resource": "Process", "command": "execute", "parameters": {"arguments": ["true"]}}
+    document = {"name": name, "steps": [{**work, "name": "load"}]}
     (folder / "metadata.json").write_text(json.dumps({**document, "subject": subject}))
     for number in range(NIGHTS):
         is_new = number >= NIGHTS - SLOW
@@ -42,6 +55,11 @@ def measured(root: Path, name: str, level: float, commits: tuple[str, str], **su
         records = campaign(
             *night(level if is_new else 1, number), at_h=24 * number, subject=told, **titled(name)
         )
+        if both:
+            records = [
+                replace(one, steps=(*one.steps, step(2 * one.duration_s, name="sort", index=2)))
+                for one in (replace(r, duration_s=r.steps[0].durations_s[0]) for r in records)
+            ]
         earlier = Path("earlier") / f"202611{number + 1:02d}T000000Z-0123456789ab"
         place(folder / "results" / ("" if number == NIGHTS - 1 else earlier), records)
     return folder
@@ -83,7 +101,7 @@ def test_a_true_slowdown_raises_one_alarm_that_names_the_way_to_its_commit(
     again = look(request(repository), NOW + timedelta(1))
     assert not again.suspicions, "one change raises one alarm"
     [noted] = read_annotations(case / "results")[0]
-    assert (noted.kind, noted.step) == ("confirmed", "load")
+    assert (noted.kind, noted.step) == ("confirmed", "*"), "steps that moved with it raise none"
 
 
 @pytest.mark.slow
@@ -128,6 +146,16 @@ def test_a_case_that_does_not_say_how_has_its_history_alone(repository: Path) ->
     [alarm] = night.alarms
     assert "alarm raised by benchyard: by history alone, z " in str(alarm)
     assert night.account.spent == 0
+    assert not look(request(repository, false_per_month=100), NOW).suspicions
+
+
+def test_steps_that_moved_together_raise_one_alarm(repository: Path) -> None:
+    commits = commit(repository, 0, "one"), commit(repository, 0, "other")
+    measured(repository, "sort", 1.1, commits, both=True)
+    night = look(request(repository, false_per_month=100), NOW)
+    night.choose()
+    [alarm] = night.alarms
+    assert "; also duration_s of " in str(alarm)
     assert not look(request(repository, false_per_month=100), NOW).suspicions
 
 

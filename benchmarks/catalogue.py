@@ -55,7 +55,7 @@ def measure(size: Size, folder: Path | None) -> list[Figure]:
     with tempfile.TemporaryDirectory(prefix="benchyard-benchmark-") as name:
         working = Path(name)
         home = folder or working
-        runs = make_runs(home, size.of(RUNS, 200))
+        runs = make_runs(home, size.of(RUNS, 2_000))
         index = working / "index.sqlite"
         figures = [*_first_look(runs, index, working)]
         with _opened(runs, index) as catalogue:
@@ -124,7 +124,8 @@ def _count(index: Path) -> int:
 def _killed(runs: Path, index: Path, count: int) -> Iterator[Figure]:
     """Kill a first look when a third is there, and look again."""
     start = time.perf_counter()
-    started = subprocess.Popen([sys.executable, "-c", _LOOK, str(runs), str(index)])
+    command = [sys.executable, "-c", _LOOK, str(runs), str(index)]
+    started = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     while _count(index) < count / 3 and started.poll() is None:
         time.sleep(0.05)
     started.send_signal(signal.SIGKILL)

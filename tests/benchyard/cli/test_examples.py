@@ -22,6 +22,7 @@ benchyard run mine --runs 2 --direct
 _ELSEWHERE = {
     "benchyard bisect v1.0 HEAD --build make -- ./program": "tests/benchyard/bisect/test_bisect.py",
     "benchyard confirm v1.0 v1.1 -- ./program": "tests/benchyard/bisect/test_confirm.py",
+    "benchyard history": "tests/benchyard/cli/test_history_campaigns.py",
     "benchyard check mine": "tests/benchyard/cli/test_checking.py",
     "benchyard suite mine --runs 8": "tests/benchyard/cli/test_suite.py",
     "benchyard serve": "tests/benchyard/cli/test_serving.py",

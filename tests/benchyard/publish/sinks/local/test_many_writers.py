@@ -51,8 +51,9 @@ def finished(process: "subprocess.Popen[str]") -> set[tuple[int, str]]:
 
 
 def confirmed_in(said: str) -> set[tuple[int, str]]:
-    lines = [line.split() for line in said.splitlines() if line.count(" ") == 1]
-    return {(int(number), host) for number, host in lines}
+    """Return what whole lines say; the kill may cut the last one."""
+    lines = [line.split() for line in said.splitlines(keepends=True) if line.endswith("\n")]
+    return {(int(words[0]), words[1]) for words in lines if len(words) == 2}
 
 
 def entries(file: Path) -> list[Point]:

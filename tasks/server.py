@@ -62,6 +62,7 @@ def answers(seconds: float = _PROBE_SECONDS) -> bool:
         ):
             return True
     except urllib.error.HTTPError as error:
+        error.close()
         return error.code < 500  # somebody is there and wants to be asked otherwise
     except (OSError, http.client.HTTPException):
         return False

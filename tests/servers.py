@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import urllib.error
 import urllib.request
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
@@ -67,7 +68,9 @@ class PrefectServer:
         try:
             with urllib.request.urlopen(f"{self.url}/health", timeout=2) as answer:  # noqa: S310
                 return answer.status == 200
-        except OSError:
+        except OSError as error:
+            if isinstance(error, urllib.error.HTTPError):
+                error.close()
             return False
 
     def signal(self, number: signal.Signals) -> None:

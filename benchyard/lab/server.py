@@ -243,7 +243,8 @@ def answers(url: str, seconds: float | None = None) -> bool:
     try:
         with urllib.request.urlopen(f"{url}/health", timeout=seconds or _PROBE_SECONDS) as response:  # noqa: S310
             return response.status == 200
-    except urllib.error.HTTPError:
+    except urllib.error.HTTPError as error:
+        error.close()
         return True  # somebody is there and wants to be asked otherwise; Prefect's client knows how
     except (urllib.error.URLError, OSError, ValueError):
         return False

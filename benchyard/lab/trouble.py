@@ -74,6 +74,7 @@ def raise_if_refused(api: str) -> None:
             if answer.headers.get_content_type() == "application/json":
                 return
     except urllib.error.HTTPError as error:
+        error.close()
         if error.code == _UNAUTHORIZED:
             raise BenchyardError(wrong_password(api)) from None
         if error.code >= _SERVERS_FAULT:

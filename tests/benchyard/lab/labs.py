@@ -212,6 +212,7 @@ class RunningLab:
                 with urllib.request.urlopen(request, timeout=30) as answer:  # noqa: S310
                     return json.loads(answer.read() or b"null")
             except urllib.error.HTTPError as error:
+                error.close()
                 if error.code != 503:  # SQLite is busy: Prefect's own client tries again, too
                     raise
                 time.sleep(0.5)

@@ -63,8 +63,9 @@ def test_a_lab_on_postgresql_with_a_password_executes_and_keeps_what_it_did(
     shell = make_shell(tmp_path, BENCHYARD_DATABASE_URL=database, **password)
     case = add_case(shell.checkout, "quick", "echo hello")
     with shell.up() as lab:
-        with pytest.raises(urllib.error.HTTPError, match="401"):
+        with pytest.raises(urllib.error.HTTPError, match="401") as refused:
             urllib.request.urlopen(f"{lab.url}/deployments/count", b"{}")  # noqa: S310
+        refused.value.close()
         flow_run = lab.start(case)
         assert lab.wait_for(flow_run, *FINAL) == "COMPLETED"
         lab.press()

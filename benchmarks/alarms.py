@@ -31,11 +31,12 @@ from benchyard.statistics.confirmation import (
     Standing,
     measured_margin,
 )
+from benchyard.suite.alarms import SUSPECTED
 
 SERIES, BEFORE, WEEK, NIGHTS = 200, 60, 7, 30
 BEGIN = date(2026, 11, 1)
-#: |z| that is suspected, and that makes an alarm where history is all there is.
-SUSPECTED, ALONE = 2.8, 4.2
+#: |z| that makes an alarm where history is all there is.
+ALONE = 4.2
 PAIR_SD = SD * math.sqrt(2)
 #: Sessions with two builds of one version.
 SESSIONS = 5

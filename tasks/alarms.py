@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from typing import Any, cast
 
-from prefect import State, get_run_logger, task
+from prefect import get_run_logger, task
 from prefect.artifacts import create_markdown_artifact
 from prefect.deployments import run_deployment
 
@@ -13,8 +13,8 @@ from benchyard.run.interrupts import reraise_interrupt
 from benchyard.suite.alarms import AlarmNight, AlarmRequest, Suspicion, look
 from benchyard.suite.request import SuiteRequest
 from benchyard.suite.summary import Summary
-from tasks.caller import current_caller
 from tasks.events import announce_alarm
+from tasks.suite import ended
 
 #: The artifact's key: the UI shows its history.
 KEY = "alarms"
@@ -78,17 +78,14 @@ def confirm_after(
     """
     names = ("root", "results", "resources", "wait")
     given = {name: getattr(request, name) for name in names}
-    asked = asdict(AlarmRequest(false_per_month=request.false_per_month or 0.0, **given))
+    asked = AlarmRequest(false_per_month=request.false_per_month or 0.0, **given)
     try:
         for queue in queues:
             told = {"timeout": 0, "work_queue_name": queue}
-            cast("Any", run_deployment)(DEPLOYMENT, parameters=asked, **told)
+            cast("Any", run_deployment)(DEPLOYMENT, parameters=asdict(asked), **told)
         if queues:
             return summary
-        state = cast("State[Any]", flow(**asked, return_state=True))
-        caller = current_caller()
-        ended = state if caller is None else caller.told(state)
-        return replace(summary, alarms=ended.result())
+        return replace(summary, alarms=ended(flow, asked).result())
     except Exception as error:  # noqa: BLE001 - the runs are good
         reraise_interrupt(error)
         get_run_logger().warning("nothing was confirmed: %s", error)

@@ -27,6 +27,7 @@ from benchyard.run.interrupts import two_stage_ctrl_c
 from benchyard.run.progress import Notice, current_listener, tell
 from benchyard.run.request import ExecutionOptions, Request
 from benchyard.show.pages.result import suite_table
+from benchyard.suite.alarms import AlarmRequest
 from benchyard.suite.course import SuiteCourse
 from benchyard.suite.driver import TurnEnd, execute_turns
 from benchyard.suite.foreseeing import foresee
@@ -117,7 +118,7 @@ def execute_here(
     """
 
     def execute(child: Request) -> TurnEnd:
-        return turn_end(_ended(child, execute_case))
+        return turn_end(ended(execute_case, child))
 
     here, stop = this_testbed(), Event()
     place = Place(here.name or here.host, here)
@@ -133,8 +134,9 @@ def execute_here(
     return "stopped by the user" if stopped else ""
 
 
-def _ended(request: Request, execute_case: Callable[..., Any]) -> State[Any]:
-    state = cast("State[Any]", execute_case(**asdict(request), return_state=True))
+def ended(flow: Callable[..., Any], request: Request | AlarmRequest) -> State[Any]:
+    """Execute a request by a child flow run, and return its state; the command is told of it."""
+    state = cast("State[Any]", flow(**asdict(request), return_state=True))
     caller = current_caller()
     return state if caller is None else caller.told(state)
 
@@ -153,7 +155,7 @@ def execute_control(
         if suite and is_controlled(suite):
             return
         request = control_request(suite, wait=options.wait)
-        why = turn_end(_ended(request, execute_case)).why
+        why = turn_end(ended(execute_case, request)).why
     except (OSError, BenchyardError) as error:
         why = str(error)
     if why:

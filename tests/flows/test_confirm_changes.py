@@ -1,4 +1,4 @@
-"""What seems slower is confirmed by a flow run, which tells of it."""
+"""A flow run confirms what seems slower, and reports it."""
 
 from pathlib import Path
 from typing import Any

@@ -89,7 +89,7 @@ class _Resources:
     def __init__(self, run: MeasuredRun, files: ExitStack) -> None:
         self._run = run
         self._files = files
-        #: None as long as there is no row.
+        #: Opened with the first row.
         self.stream: IO[bytes] | None = None
 
     def write(self, at_ns: int, step: int, texts: Iterable[str]) -> None:

@@ -22,10 +22,12 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from benchmarks.generated_runs import make_campaigns
 from benchmarks.table import Figure, Size, Statistic, run_program
 
 CLIENTS, SECONDS = 50, 60.0
 PAGE_SECONDS, P99_SECONDS, COMPARE_SECONDS, MEGABYTES = 0.03, 0.3, 0.5, 250.0
+CAMPAIGNS, HISTORY_SECONDS = 1000, 0.3
 RESULTS = "BENCHYARD_BENCHMARK_RESULTS"
 _ADDRESS = re.compile(r"http://127\.0\.0\.1:(\d+)")
 _START_SECONDS = 120.0
@@ -130,7 +132,7 @@ def measure(size: Size) -> list[Figure]:
         # The first look at very many runs takes a minute, and is measured by another program.
         _command("-c", _LOOK, results, home=home)
         with _server("-m", "benchyard.cli", "serve", results, "--port", "0", home=home) as shown:
-            return [
+            figures = [
                 Figure("an empty page", floor, "ms"),
                 *_alone(shown, times),
                 *_compared(shown),
@@ -140,6 +142,7 @@ def measure(size: Size) -> list[Figure]:
                 *_crowd(shown, size),
                 Figure("server, MB at most", [shown.peak_megabytes()], "", MEGABYTES),
             ]
+        return [*figures, *_history(home, size.of(CAMPAIGNS, 20))]
 
 
 def _executed(home: Path) -> Path:
@@ -182,6 +185,24 @@ def _alone(server: Server, times: int) -> list[Figure]:
         Figure(title + name, server.seconds(paths), "ms", PAGE_SECONDS)
         for name, paths in pages.items()
     ]
+
+
+def _history(home: Path, count: int) -> list[Figure]:
+    """Measure the page of a case with many campaigns, in a server that shows nothing else."""
+    results = str(make_campaigns(home / "campaigns", count))
+    _command("-c", _LOOK, results, home=home)
+    with _server("-m", "benchyard.cli", "serve", results, "--port", "0", home=home) as server:
+        case = _asked(server, "/runs.json?limit=1")["entries"][0]["results"]
+        # The same question in other bytes, for answers are kept by these.
+        metric = "duration_s"
+        ways = [metric[:at] + f"%{ord(one):x}" + metric[at + 1 :] for at, one in enumerate(metric)]
+        first, *others = (f"/case/{case}?metric={way}" for way in ways)
+        title = f"of {count:,} campaigns: the case, "
+        return [
+            Figure(title + "at first", [_timed(lambda: server.get(first))], "ms"),
+            Figure(title + "then", server.seconds(others), "ms", HISTORY_SECONDS),
+            Figure("  server, MB at most", [server.peak_megabytes()], "", MEGABYTES),
+        ]
 
 
 def _compared(server: Server) -> list[Figure]:

@@ -40,16 +40,21 @@ def real_run(folder: Path) -> Path:
     return case / "results" / "run_1"
 
 
+def _real() -> tuple[dict[str, Any], dict[str, bytes]]:
+    """Execute the real case; return its record and its other files."""
+    with tempfile.TemporaryDirectory(prefix="benchyard-benchmark-") as working:
+        real = real_run(Path(working))
+        others = {name: (real / name).read_bytes() for name in (MARK, LOG_FILE, METRICS_FILE, DONE)}
+        return orjson.loads((real / RUN_FILE).read_bytes()), others
+
+
 def make_runs(folder: Path, count: int) -> Path:
     """Return a folder with so many runs; one that is there already, and whole, is taken."""
     root = folder / f"runs-{count}"
     if (root / _COMPLETE).exists():
         return root
     shutil.rmtree(root, ignore_errors=True)
-    with tempfile.TemporaryDirectory(prefix="benchyard-benchmark-") as working:
-        real = real_run(Path(working))
-        record = orjson.loads((real / RUN_FILE).read_bytes())
-        others = {name: (real / name).read_bytes() for name in (MARK, LOG_FILE, METRICS_FILE, DONE)}
+    record, others = _real()
     for place, made in _varied(record, count):
         put_run(root / place, made, others)
     (root / _COMPLETE).touch()
@@ -97,6 +102,28 @@ def _vary(record: dict[str, Any], run: int, number: int, chance: random.Random) 
         for attempt in step["attempts"]:
             for repetition in attempt["repetitions"]:
                 repetition["duration_s"] = chance.lognormvariate(-3, 0.2)
+
+
+def make_campaigns(folder: Path, count: int) -> Path:
+    """Return a folder with a case of so many campaigns, each of six runs, two of each commit."""
+    record, others = _real()
+    chance = random.Random(38)  # noqa: S311 - not a secret
+    results = folder / "measuring" / "results"
+    for number in range(count):
+        began, level = _FIRST + timedelta(hours=12 * number), chance.gauss(0, 0.01)
+        name = f"{began:%Y%m%dT%H%M%SZ}-{number:012x}"
+        place = results if number == count - 1 else results / "earlier" / name
+        for repository in record["subject"].get("repositories", {}).values():
+            repository["commit"] = f"{number // 2:040x}"
+        record["subject"]["digest"] = f"sha256:{number // 2:064x}"
+        for run in range(1, 7):
+            record["run"] = run
+            record["started_at"] = (began + timedelta(minutes=run)).isoformat()
+            for step in record["steps"]:
+                for repetition in step["attempts"][-1]["repetitions"]:
+                    repetition["duration_s"] = chance.lognormvariate(level - 3, 0.02)
+            put_run(place / f"run_{run}", record, others)
+    return folder
 
 
 def make_summaries(folder: Path, count: int) -> Path:

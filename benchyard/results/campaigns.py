@@ -48,12 +48,14 @@ class Campaign:
         records: Of the finished runs, by number.
         unreadable: Number of a finished run to the reason why it does not count.
         krown: Numbers of the runs that KROWN made; they never count.
+        computed: What was computed from the records, and is kept with them.
     """
 
     folder: Path
     records: Mapping[int, RunRecord] = field(default_factory=dict[int, RunRecord])
     unreadable: Mapping[int, str] = field(default_factory=dict[int, str])
     krown: tuple[int, ...] = ()
+    computed: dict[Any, Any] = field(init=False, default_factory=dict[Any, Any], compare=False)
 
     @property
     def newest(self) -> RunRecord | None:

@@ -282,6 +282,7 @@ def _hindrance(one: Suspicion) -> str:
     if one.plan is None:
         return "subject.confirm of the case would let it be confirmed"
     try:
-        return "" if one.versions.versions else "no version is known"
+        _ = one.versions
     except InputError as error:
         return f"cannot be confirmed: {error}"
+    return ""

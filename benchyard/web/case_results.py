@@ -1,6 +1,8 @@
 """What the results of a case tell: its campaigns, read as excerpts and kept for who asks next."""
 
-from collections.abc import Sequence
+import os
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -11,7 +13,7 @@ from cachetools import LRUCache, cached
 
 from benchyard.analysis.comparison.run_sets import Reader, RunSet
 from benchyard.analysis.comparison.samples import DURATION
-from benchyard.analysis.executions import collect, executions
+from benchyard.analysis.executions import StepTry, collect, executions
 from benchyard.analysis.failure_rates import Fragile, by_fragility
 from benchyard.catalogue.entry import CaseEntry
 from benchyard.core.errors import RecordError
@@ -19,14 +21,14 @@ from benchyard.core.model import Outcome
 from benchyard.core.quantity import plural
 from benchyard.results.campaigns import Campaign, campaigns_before, read_campaign
 from benchyard.results.excerpt import read_excerpt
-from benchyard.results.folders import RUN_FILE, Results, run_folder
+from benchyard.results.folders import RUN_FILE, Results, run_folder, run_number
 from benchyard.results.krown import read_results
 from benchyard.results.record import RunRecord
 from benchyard.results.subject import differences, subject_of
 from benchyard.results.summary import summarize
 
-#: Executions of steps that are kept; each takes one kilobyte.
-_STEPS_KEPT = 40_000
+#: Executions of steps that are kept, each takes one kilobyte; runs of earlier campaigns.
+_STEPS_KEPT, _RUNS_KEPT = 40_000, 10_000
 
 
 def reader(*metrics: str) -> Reader:
@@ -35,21 +37,64 @@ def reader(*metrics: str) -> Reader:
     Args:
         metrics: Names or globs; the duration is always there.
     """
-    wanted = tuple(sorted({metric for metric in metrics if metric != DURATION}))
-    return partial(_read, wanted)
+    return partial(_read, _wanted(metrics))
+
+
+def _wanted(metrics: Sequence[str]) -> tuple[str, ...]:
+    return tuple(sorted({metric for metric in metrics if metric != DURATION}))
 
 
 def _read(metrics: tuple[str, ...], folder: Path) -> RunRecord:
-    try:
-        status = (folder / RUN_FILE).stat()
-    except OSError:
-        return read_excerpt(folder, metrics)
-    return _kept(folder, metrics, (status.st_mtime_ns, status.st_size, status.st_ino))
+    return _kept(folder, metrics, _signature(f"{folder}/{RUN_FILE}"))
+
+
+def _signature(path: str) -> tuple[int, ...]:
+    """Return what differs once a file was changed; empty if it is not there."""
+    with suppress(OSError):
+        status = os.stat(path)  # noqa: PTH116 - of thousands of files, where a Path costs most
+        return status.st_mtime_ns, status.st_size, status.st_ino
+    return ()
 
 
 @cached(LRUCache[Any, RunRecord](_STEPS_KEPT, lambda record: len(record.steps) + 1), lock=Lock())
 def _kept(folder: Path, metrics: tuple[str, ...], _signature: object) -> RunRecord:
     return read_excerpt(folder, metrics)
+
+
+@dataclass(frozen=True)
+class CampaignResults:
+    """The runs in the folder of one campaign.
+
+    Args:
+        read: Reads the record of a run that was not finished.
+    """
+
+    campaign: Campaign
+    read: Reader
+
+    @cached_property
+    def executions(self) -> tuple[Sequence[StepTry], Sequence[str]]:
+        """What was executed, oldest first, and what cannot be read."""
+        collected = collect([self.campaign.folder], self._record)
+        return [*executions(collected.tries)], collected.problems
+
+    def _record(self, run: Path) -> RunRecord:
+        return self.campaign.records.get(run_number(run.name) or 0) or self.read(run)
+
+
+def _earlier(folder: Path, metrics: tuple[str, ...]) -> CampaignResults:
+    """Read a campaign that was set aside, once until one of its files changes."""
+    with suppress(OSError), os.scandir(folder) as entries:
+        files = [(one.path, f"{one.path}/{RUN_FILE}") for one in entries]
+        state = sorted((path, _signature(path), _signature(record)) for path, record in files)
+        return _kept_campaign(folder, metrics, tuple(state))
+    return CampaignResults(Campaign(folder), read_excerpt)
+
+
+@cached(LRUCache[Any, Any](_RUNS_KEPT, lambda one: len(one.campaign.records) + 1), lock=Lock())
+def _kept_campaign(folder: Path, metrics: tuple[str, ...], _state: object) -> CampaignResults:
+    read = partial(read_excerpt, metrics=metrics)
+    return CampaignResults(read_campaign(folder, read), read)
 
 
 def known_metrics(campaign: Path, record: RunRecord) -> list[str]:
@@ -66,19 +111,21 @@ class CaseResults:
     """The runs of one case, in all campaigns.
 
     Args:
-        campaigns: Newest first; at least the newest, which may be without runs.
+        every: Its campaigns, newest first; at least the newest, which may be without runs.
         failed: Records of the runs of the newest campaign that failed.
         notes: What was left out, and why.
-        folders: Of all campaigns, also of those without a record.
-        metrics: Those that were read beside the duration.
     """
 
     title: str
-    campaigns: tuple[Campaign, ...]
+    every: tuple[CampaignResults, ...]
     failed: tuple[RunRecord, ...] = ()
     notes: tuple[str, ...] = ()
-    folders: tuple[Path, ...] = ()
-    metrics: tuple[str, ...] = ()
+
+    @cached_property
+    def campaigns(self) -> list[Campaign]:
+        """The newest, and the earlier ones that have records, newest first."""
+        newest, *earlier = (one.campaign for one in self.every)
+        return [newest, *(one for one in earlier if one.records)]
 
     @cached_property
     def newest(self) -> RunRecord | None:
@@ -136,28 +183,24 @@ class CaseResults:
     @cached_property
     def fragile(self) -> tuple[list[Fragile], Sequence[str]]:
         """Each step with what failed of it, in all campaigns, and what could not be read."""
-        collected = collect(self.folders, reader(*self.metrics))
-        return by_fragility(executions(collected.tries)), collected.problems
+        found = [one.executions for one in reversed(self.every)]
+        executed = by_fragility(one for tried, _ in found for one in tried)
+        return executed, [problem for _, problems in reversed(found) for problem in problems]
 
 
 def read_case(case: CaseEntry, *metrics: str) -> CaseResults:
     """Read the runs of a case, with some metrics; what cannot be read is told in the notes."""
     read = reader(*metrics)
-    folders = [case.results, *campaigns_before(case.results)]
-    campaigns = [read_campaign(folder, read) for folder in folders]
-    if not campaigns[0].records and campaigns[0].krown:
-        return replace(_krowns(case, campaigns), folders=tuple(folders))
-    found = [campaigns[0], *(one for one in campaigns[1:] if one.records)]
+    newest = read_campaign(case.results, read)
+    before = (_earlier(one, _wanted(metrics)) for one in campaigns_before(case.results))
+    every = (CampaignResults(newest, read), *before)
+    if not newest.records and newest.krown:
+        return _krowns(case, every)
     failed, unreadable = _failed(case.results, read)
-    subject = found[0].subject
-    return CaseResults(
-        case.title,
-        tuple(found),
-        tuple(one for one in failed if not subject or not differences(subject_of(one), subject)),
-        (*_unreadable(campaigns), *unreadable),
-        tuple(folders),
-        metrics,
-    )
+    subject = newest.subject
+    alike = (one for one in failed if not subject or not differences(subject_of(one), subject))
+    left_out = (*_unreadable(one.campaign for one in every), *unreadable)
+    return CaseResults(case.title, every, tuple(alike), left_out)
 
 
 def _failed(results: Path, read: Reader) -> tuple[list[RunRecord], list[str]]:
@@ -175,7 +218,7 @@ def _failed(results: Path, read: Reader) -> tuple[list[RunRecord], list[str]]:
     return records, notes
 
 
-def _unreadable(campaigns: list[Campaign]) -> list[str]:
+def _unreadable(campaigns: Iterable[Campaign]) -> list[str]:
     newest, *earlier = campaigns
     told = [f"run {n} is left out: {why}" for n, why in newest.unreadable.items()]
     told += [
@@ -188,11 +231,10 @@ def _unreadable(campaigns: list[Campaign]) -> list[str]:
     return told
 
 
-def _krowns(case: CaseEntry, campaigns: list[Campaign]) -> CaseResults:
+def _krowns(case: CaseEntry, every: Sequence[CampaignResults]) -> CaseResults:
     """Read runs that KROWN made, as ``benchyard stats`` does."""
     made = read_results(case.title, case.results)
-    newest = replace(campaigns[0], records={record.run: record for _, record in made.runs})
+    newest = replace(every[0].campaign, records={record.run: record for _, record in made.runs})
     unread = [f"run {n} is left out: {why}" for n, why in made.unreadable.items()]
-    earlier = (one for one in campaigns[1:] if one.records)
-    notes = (*unread, *made.warnings)
-    return CaseResults(case.title, (newest, *earlier), made.unfinished, notes)
+    whole = (replace(every[0], campaign=newest), *every[1:])
+    return CaseResults(case.title, whole, made.unfinished, (*unread, *made.warnings))

@@ -112,6 +112,11 @@ class Series:
         found = changes_in(one.subject for one in self.points)
         return tuple(Change(*both) for both in zip(self.points, found, strict=True) if both[1])
 
+    def change_at(self, place: int) -> str | None:
+        """Return in what the subject of a point differs from the one before it, on one host."""
+        before: Subject = self.points[place - 1].subject if place else {}
+        return in_words(_between(before, self.points[place].subject)) or None
+
     @property
     def suspect(self) -> tuple[Point, ...]:
         """Suspect points; they count in no figure."""

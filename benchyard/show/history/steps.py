@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import partial
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
 
 from benchyard.analysis.comparison.levels import home_of
@@ -101,9 +101,10 @@ def histories(
     """
     found: dict[str, list[Group]] = {}
     newest: dict[str, StepRecord] = {}
-    for folder, records in sorted(_groups(campaigns), key=lambda found: found[1][0].began):
-        for step_id, made in _values(records, metric, newest).items():
-            found.setdefault(step_id, []).append(_group(folder, made, records[0]))
+    every = (one for campaign in campaigns for one in _groups(campaign, metric))
+    for step, group in sorted(every, key=lambda one: one[1].began):
+        found.setdefault(step.id, []).append(group)
+        newest[step.id] = step
     return [
         Series(
             *(test, newest[step].name, tuple(found[step])),
@@ -116,31 +117,34 @@ def histories(
     ]
 
 
-def _groups(campaigns: Iterable[Campaign]) -> Iterator[tuple[Path, list[RunRecord]]]:
-    """Yield the runs of each campaign by what they measured, oldest first.
+def _groups(campaign: Campaign, metric: str) -> list[tuple[StepRecord, Group]]:
+    """Return the runs of each step by what they measured, with its newest record.
 
     Runs whose beginning is not known have no place in time, and are left out.
     """
-    for campaign in campaigns:
+    if (Group, metric) not in campaign.computed:
         apart: dict[str, list[RunRecord]] = {}
         timed = [record for record in campaign.records.values() if record.started_at]
         for record in sorted(timed, key=lambda record: record.began):
             apart.setdefault(str(subject_of(record).get("digest")), []).append(record)
-        yield from ((campaign.folder, records) for records in apart.values())
+        campaign.computed[Group, metric] = [
+            (newest, _group(campaign.folder, made, records[0]))
+            for records in apart.values()
+            for newest, made in _values(records, metric).values()
+        ]
+    return campaign.computed[Group, metric]
 
 
-def _values(
-    records: Sequence[RunRecord], metric: str, newest: dict[str, StepRecord]
-) -> dict[str, list[Value]]:
-    """Return the values of each step that has any; note the newest record of each step."""
-    found: dict[str, list[Value]] = {}
+def _values(records: Sequence[RunRecord], metric: str) -> dict[str, tuple[StepRecord, list[Value]]]:
+    """Return of each step that has values its newest record and them."""
+    found: dict[str, tuple[StepRecord, list[Value]]] = {}
     for record in records:
         for step in record.steps:
             value = value_of(step, metric)
             if value is not None:
+                before = found.get(step.id, (step, []))[1]
                 made = Value(record.began, value, bool(step.suspect), record.run)
-                found.setdefault(step.id, []).append(made)
-                newest[step.id] = step
+                found[step.id] = step, [*before, made]
     return found
 
 
@@ -261,8 +265,16 @@ def case_summaries(
         began, whole = sorted(groups.values()), all(one.whole for one in mine)
         first, last = (began[0], began[-1]) if began else (None, None)
         told = [item for item in items if item.case == case]
-        state, opened = _state(told, mine), sum(item.is_open for item in told)
+        state, opened = _state(told, mine) + _overdue(began), sum(item.is_open for item in told)
         yield TestSummary(case, len(began), whole, first, last, state, opened)
+
+
+def _overdue(began: Sequence[datetime]) -> str:
+    """Say for how long nothing was measured, if that is three times the usual, and three days."""
+    apart = [(after - before).days for before, after in pairwise(began)]
+    nights = (datetime.now(UTC) - began[-1]).days if apart else 0
+    long = nights > 3 * max(1, median(apart or [0]))
+    return f", not measured for {plural(nights, 'night')}" if long else ""
 
 
 def _state(items: Sequence[ChangeItem], found: Sequence[Series]) -> str:

@@ -26,8 +26,8 @@ from benchyard.web.pages.case_tables import (
     Step,
     Usual,
     failures_table,
-    history_table,
     metrics_of,
+    newest_history,
     points_table,
     runs_table,
     shown_case,
@@ -172,7 +172,7 @@ def page(
     steps = found.summary["steps"]
     pictures = (history_picture, runs_picture, points_picture)
     points = points_table(explorer, case_id)
-    history = history_table(shown, step)
+    history = newest_history(shown, step, _ROWS)
     return render(
         request,
         "case.html",
@@ -193,7 +193,7 @@ def page(
         named_steps=[(one["id"], one["name"]) for one in steps if one["measured"]],
         metrics=found.known_metrics,
         steps=steps_table(shown),
-        history=history.first(_ROWS, ", older, in CSV and JSON."),
+        history=history,
         points=points if len(points.rows) > 1 else None,
         runs=runs_table(shown),
         pictures=[

@@ -163,8 +163,8 @@ def values_table(shown: Shown, offset: _Offset = 0) -> DataTable:
 
 # -- history
 
-#: Of a step, a group of its runs, the ratio to its group before, a link to its campaign, and in
-#: what it differs from the group before.
+#: Of a step, a group of its runs, the ratio to its group before, a link to its campaign, and its
+#: place in the series.
 _HISTORY: Sequence[Field] = (
     ("step", "Step", TEXT, lambda one: Cell(one[0].step, one[0].entry)),
     ("began", "Began (UTC)", MOMENT, lambda one: iso_utc(one[1].began)),
@@ -176,7 +176,7 @@ _HISTORY: Sequence[Field] = (
     ("high", "High (95 %)", NUMBER, lambda one: Cell.measured(one[1].high, one[0].unit)),
     ("change", "Against before", NUMBER, lambda one: Cell(one[2], change(one[2]))),
     ("commit", "Commit", TEXT, lambda one: one[1].commit),
-    ("changed", "What changed", LONG, lambda one: one[4]),
+    ("changed", "What changed", LONG, lambda one: one[0].change_at(one[4])),
     ("campaign", "Campaign", TEXT, lambda one: one[3]),
 )
 
@@ -187,28 +187,34 @@ def _doubtful(count: int | None) -> Cell:
 
 def history_table(shown: Shown, step: Step = "") -> DataTable:
     """Return the medians of each step, campaign by campaign and host by host, newest first."""
+    return newest_history(shown, step, None)
+
+
+def newest_history(shown: ShownCase, step: str, most: int | None) -> DataTable:
+    """Return the newest rows of the history, and a note of how many more there are."""
     pages = campaign_pages(shown.catalogue, shown.entry)
     found = [row for one in shown.histories(step) for row in _groups(shown, one, pages)]
     newest = sorted(found, key=lambda one: one[1].began, reverse=True)
-    return table_of(
-        *("history", "History", _HISTORY, newest, address(shown.entry, "history")),
+    table = table_of(
+        *("history", "History", _HISTORY, newest[:most], address(shown.entry, "history")),
         empty="No run has a value of it.",
         query=query_of(step=step, metric=shown.metric),
     )
+    more = len(newest) - len(table.rows)
+    return replace(table, notes=[f"{more:,} more, older, in CSV and JSON."]) if more else table
 
 
 def _groups(
     shown: ShownCase, series: Series, pages: Mapping[str, str]
 ) -> Iterator[tuple[Any, ...]]:
     before: float | None = None
-    changed = {id(one.timing): one.text for one in series.changes}
-    for group in groups_of(series):
+    for place, group in enumerate(groups_of(series)):
         change = None
         if not group.suspect:
             change, before = group.value / before if before else None, group.value
         campaign = "" if group.folder == shown.entry.results else group.folder.name
         page = Cell(campaign, campaign or "newest", pages.get(campaign))
-        yield series, group, change, page, changed.get(id(group))
+        yield series, group, change, page, place
 
 
 # -- runs, points, failures

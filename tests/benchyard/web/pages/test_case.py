@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from benchyard.core.files import remove_tree
 from benchyard.core.model import Json, Outcome
 from benchyard.results.record import ErrorRecord, RunRecord
 from tests.benchyard.analysis.comparison.conftest import BASE, failed, place, run, runs, step
@@ -199,6 +200,28 @@ def test_what_changes_is_read_again(tmp_path: Path) -> None:
     shown.catalogue.refresh()
     [row] = shown.json(f"{shown.path()}/steps.json")
     assert (row["runs"], row["median"]) == (6, 1.5)
+
+
+def test_an_earlier_campaign_is_read_again_once_a_file_of_it_changes(tmp_path: Path) -> None:
+    place(tmp_path / "results", dated(runs(*BASE, subject=subject()), 2))
+    ran = [*runs(1.0, 1.0, subject=subject()), run(9, failed(), subject=subject())]
+    earlier = place(tmp_path / "results" / EARLIER, dated(ran, 1))
+    shown = Shown(tmp_path)
+
+    def read() -> tuple[list[float], int]:
+        shown.catalogue.refresh()
+        values = shown.json(f"{shown.path()}/values.json")
+        [step] = shown.json(f"{shown.path()}/failures.json")
+        return [one["value"] for one in values if one["campaign"] != "results"], step["executions"]
+
+    assert read() == ([1.0, 1.0], len(BASE) + 3)
+    record = earlier / "run_2" / "run.json"
+    record.write_text(record.read_text().replace('"duration_s": 1.0', '"duration_s": 3.0'))
+    assert read() == ([1.0, 3.0], len(BASE) + 3)
+    remove_tree(earlier / "run_1")
+    assert read() == ([3.0], len(BASE) + 2)
+    place(earlier, dated([run(10, failed(), subject=subject())], 1))
+    assert read() == ([3.0], len(BASE) + 3)
 
 
 def test_krowns_runs_are_read_from_their_samples(tmp_path: Path) -> None:

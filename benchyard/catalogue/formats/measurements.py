@@ -1,4 +1,4 @@
-"""JSON files of other benchmark tools, and what they tell in one form.
+"""Files of other benchmark tools, and what they tell in one form.
 
 Numbers are in SI units, unrounded, in the order of the file. Files are found by their ending and
 known by their first keys.
@@ -51,6 +51,7 @@ class Measurement:
         told: Statistics by the file itself, among ``STATISTICS``.
         parameters: Of the benchmark.
         note: What else is to be said: why there is no value.
+        direction: ``SMALLER`` or ``LARGER``; None where the unit tells, or nothing does.
     """
 
     name: str
@@ -60,6 +61,7 @@ class Measurement:
     told: Mapping[str, float] = field(default_factory=dict[str, float])
     parameters: Mapping[str, Json] = field(default_factory=dict[str, Json])
     note: str = ""
+    direction: str | None = None
 
     def statistic(self, name: str) -> float | None:
         """Return one of ``STATISTICS``: as the file tells it, or else of the values."""
@@ -83,6 +85,7 @@ class Measurements:
         about: What else the file tells of the circumstances.
         one_process: Whether all values of a benchmark may be of one process.
         in_turns: Whether the benchmarks took turns.
+        earlier: What the file has of before, oldest first: other commits, or other days.
     """
 
     rows: Sequence[Measurement]
@@ -92,6 +95,7 @@ class Measurements:
     about: Mapping[str, str] = field(default_factory=dict[str, str])
     one_process: bool = False
     in_turns: bool = False
+    earlier: Sequence["Measurements"] = ()
 
 
 def number(value: object) -> float | None:
@@ -145,13 +149,13 @@ def facts(**told: object) -> dict[str, str]:
     return {name.replace("_", " "): str(one) for name, one in told.items() if one not in (None, "")}
 
 
-ENDINGS = (".json", ".json.gz")
+_JSON = (".json", ".json.gz")
 #: Of these there are as many as there are runs and cases, and what they are is known.
 _OUR_OWN = frozenset({RUN_FILE, SUMMARY_FILE, "metadata.json"})
 
 
 @dataclass(frozen=True, slots=True)
-class JsonFile(Generic[T]):
+class ToolFile(Generic[T]):
     """The format of one tool.
 
     Args:
@@ -160,23 +164,29 @@ class JsonFile(Generic[T]):
         recognised: Tells by its head whether a file is of it.
         read: Reads a file's content; its place is for what lies beside it. Raises
             ``BenchyardError``.
+        by: What it is recognised by, in words.
+        endings: Of the names of its files.
+        listed: Whether the explorer looks for them; CSV and texts are too many.
     """
 
     name: str
     tool: str
     recognised: Callable[[Head], bool]
     read: Callable[[bytes, Path], T]
+    by: str = ""
+    endings: tuple[str, ...] = _JSON
+    listed: bool = True
 
     def told(self, content: T) -> Mapping[str, Any]:
         """Return what the list knows of a file, as fields of its entry."""
         raise NotImplementedError
 
     def detect(self, listing: FolderListing) -> Iterable[str]:
-        """Return the files that may hold JSON of others, sorted."""
+        """Return the files that may be of it, sorted."""
         return sorted(
             name
-            for name in listing.files
-            if name.endswith(ENDINGS) and name not in _OUR_OWN and not name.startswith(".")
+            for name in (listing.files if self.listed else ())
+            if name.endswith(self.endings) and name not in _OUR_OWN and not name.startswith(".")
         )
 
     def describe(self, found: Candidate) -> Entry | None:
@@ -208,8 +218,15 @@ class JsonFile(Generic[T]):
             raise InputError(f"{place.name} is nested too deeply") from error
 
 
-class BenchmarkFile(JsonFile[Measurements]):
-    """A format of measurements."""
+@dataclass(frozen=True, slots=True)
+class BenchmarkFile(ToolFile[Measurements]):
+    """A format of measurements.
+
+    Args:
+        write: Returns a file of it, as the tool writes it; None if there is no such file.
+    """
+
+    write: Callable[[Measurements], bytes] | None = None
 
     def told(self, content: Measurements) -> Mapping[str, Any]:
         """Return where, when and of what they were taken, and how many they are."""

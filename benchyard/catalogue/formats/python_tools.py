@@ -256,8 +256,15 @@ PYTHON_TOOLS = (
             head.has("machine_info.python_implementation") or head.has("benchmarks.[].stats")
         ),
         _read_pytest,
+        "`.json` with `machine_info` of a Python, or `benchmarks` with `stats`",
     ),
-    BenchmarkFile("pyperf", "pyperf", lambda head: head.has("benchmarks.[].runs"), _read_pyperf),
+    BenchmarkFile(
+        "pyperf",
+        "pyperf",
+        lambda head: head.has("benchmarks.[].runs"),
+        _read_pyperf,
+        "`.json` with `benchmarks` that have `runs`",
+    ),
     BenchmarkFile(
         "asv",
         "asv",
@@ -266,5 +273,6 @@ PYTHON_TOOLS = (
             and any(map(head.has, ("env_name", "result_columns", "requirements", "durations")))
         ),
         _read_asv,
+        "`.json` with a `commit_hash` and an environment; `benchmarks.json` above it has units",
     ),
 )

@@ -9,9 +9,9 @@ from msgspec import Struct, field
 
 from benchyard.catalogue.formats.measurements import (
     BenchmarkFile,
-    JsonFile,
     Measurement,
     Measurements,
+    ToolFile,
     decoded,
     facts,
     known,
@@ -268,7 +268,7 @@ _BESIDE = (
 )
 
 
-class TestResultsFile(JsonFile[Document]):
+class TestResultsFile(ToolFile[Document]):
     """The format of TestResults documents."""
 
     __test__ = False  # keeps pytest from collecting it
@@ -303,19 +303,34 @@ TOOLS = (
         "hyperfine",
         lambda head: head.has("results.[].command", "results.[].mean"),
         _read_hyperfine,
+        "`.json` with `results` that have a `command` and a `mean`",
     ),
     BenchmarkFile(
         "benchyard-time",
         "benchyard time",
         lambda head: head.has("seed", "rounds", "stopped", "commands"),
         _read_timing,
+        "what `benchyard time -o NAME.json` writes",
     ),
-    BenchmarkFile("bencher", "Bencher Metric Format", _is_bencher, _read_bencher),
+    BenchmarkFile(
+        "bencher",
+        "Bencher Metric Format",
+        _is_bencher,
+        _read_bencher,
+        "`.json` whose third level is `value`, `lower_value`, `upper_value`",
+    ),
     BenchmarkFile(
         "google-benchmark",
         "Google Benchmark",
         lambda head: head.has("context.num_cpus", "context.mhz_per_cpu"),
         _read_google,
+        "`.json` with a `context` that has `num_cpus` and `mhz_per_cpu`",
     ),
-    TestResultsFile("testresults", "TestResults", _is_document, lambda content, _: parse(content)),
+    TestResultsFile(
+        "testresults",
+        "TestResults",
+        _is_document,
+        lambda content, _: parse(content),
+        "`.json` with `entries`, and a start, a machine or a configuration",
+    ),
 )

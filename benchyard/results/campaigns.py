@@ -9,7 +9,7 @@ before anything else happens to the results.
 import os
 import platform
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -250,13 +250,25 @@ def _name_of(results: Path, keep: Collection[int]) -> str:
     if not records:
         digest = KROWN if krown_runs(results) else "0" * _DIGITS
         return f"{_first_change(results):{_TIME}}-{digest}"
-    newest = max(records, key=lambda record: record.began)
-    digest = digest_of(subject_of(newest)).removeprefix("sha256:")[:_DIGITS]
     try:
-        began = min(record.began for record in records).astimezone(UTC)
+        return campaign_name(records)
     except OverflowError:  # a date that no run can have
-        began = _first_change(results)
-    return f"{began:{_TIME}}-{digest}"
+        return f"{_first_change(results):{_TIME}}-{_digest_in_name(records)}"
+
+
+def campaign_name(records: Sequence[RunRecord]) -> str:
+    """Return the name of a campaign with these runs among the earlier ones.
+
+    Raises:
+        OverflowError: If the first began when no run can have begun.
+    """
+    began = min(record.began for record in records).astimezone(UTC)
+    return f"{began:{_TIME}}-{_digest_in_name(records)}"
+
+
+def _digest_in_name(records: Sequence[RunRecord]) -> str:
+    newest = max(records, key=lambda record: record.began)
+    return digest_of(subject_of(newest)).removeprefix("sha256:")[:_DIGITS]
 
 
 def _records(results: Path, keep: Collection[int]) -> Iterator[RunRecord]:

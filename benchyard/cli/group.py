@@ -54,12 +54,13 @@ _GROUPS = {
     "Hand on": {
         "report": ("reporting", "Write results as one HTML file to send, print and read back."),
         "export": ("exporting", "Write results for spreadsheets, data frames and papers."),
+        "import": ("importing", "Keep files of other benchmark tools as campaigns of a case."),
         "pack": ("packing", "Pack cases and their results into one file."),
         "reproduce": ("packing", "Measure a pack again on this host, and compare."),
     },
     "Publish": {
         "publish": ("publishing", "Upload waiting results, and move them to the archive."),
-        "history": ("history", "Show published timings over time."),
+        "history": ("history", "Show since when each step is at its level, campaign by campaign."),
     },
     "Run a lab": {
         "up": ("up", "Start a lab on this machine: server, deployments, workers, explorer."),

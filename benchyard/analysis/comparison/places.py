@@ -10,6 +10,7 @@ from benchyard.analysis.comparison.run_sets import (
     RunSet,
     read_run_sets,
     refuse_missing,
+    results_folders,
 )
 from benchyard.core.errors import InputError
 from benchyard.core.files import shown
@@ -17,7 +18,8 @@ from benchyard.core.wording import printable
 from benchyard.results.excerpt import ReportData, ReportSide, is_report, read_report
 from benchyard.results.layout import case_place
 
-#: Reads the runs of each case in a file by title; None if it knows no such files.
+#: Reads the runs of each case in a file of others, or a folder of such, by title; None if it knows
+#: none.
 FileOpener: TypeAlias = Callable[[Path], Mapping[str, RunSet] | None]
 
 
@@ -38,7 +40,8 @@ def open_results(selection: RunSelection, open_file: FileOpener = no_file) -> di
     """
     file = next(filter(Path.is_file, (selection.folder, *selection.folder.parents)), None)
     if file is None:
-        return read_run_sets(selection)
+        found = None if results_folders(selection.folder) else open_file(selection.folder)
+        return read_run_sets(selection) if found is None else dict(found)
     cases = _of_one_side(file) if is_report(file) else open_file(file)
     if cases is None:
         raise InputError(f"{shown(file)} is no file of results that can be read here")

@@ -1,13 +1,33 @@
 """The formats that the catalogue knows; each finds, describes and loads its entries."""
 
+from pathlib import Path
+
 from benchyard.catalogue.formats.contract import Format
+from benchyard.catalogue.formats.measurements import BenchmarkFile, Measurements
 from benchyard.catalogue.formats.mindspore import MINDSPORE
 from benchyard.catalogue.formats.python_tools import PYTHON_TOOLS
 from benchyard.catalogue.formats.run import KrownRunFormat, RunFormat
 from benchyard.catalogue.formats.tools import TOOLS
 from benchyard.catalogue.formats.trace_file import TRACES
+from benchyard.core.errors import BenchyardError, InputError
+from benchyard.core.files import shown
 
 #: Of files of others; none is of two of them.
 OTHERS = (*TRACES, *TOOLS, *PYTHON_TOOLS)
 #: The first that describes a file has it.
 FORMATS: tuple[Format, ...] = (RunFormat(), KrownRunFormat(), *MINDSPORE, *OTHERS)
+
+
+def read_measurements(place: Path) -> tuple[BenchmarkFile, Measurements] | None:
+    """Read a file of a benchmark tool; None if it is of no known one.
+
+    Raises:
+        InputError: If it is damaged.
+    """
+    for one in OTHERS:
+        if isinstance(one, BenchmarkFile) and one.is_of(place):
+            try:
+                return one, one.content_of(place)
+            except BenchyardError as error:
+                raise InputError(f"{shown(place)}: {error}") from error
+    return None

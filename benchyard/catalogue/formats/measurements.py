@@ -191,11 +191,10 @@ class ToolFile(Generic[T]):
 
     def describe(self, found: Candidate) -> Entry | None:
         """Read it, if it is not longer than ``DESCRIBED_BYTES``; of a longer one its head."""
-        head = head_of(found.place)
-        if head is None or not self.recognised(head):
+        if not self.is_of(found.place):
             return None
         try:
-            content = self._read(found.place, DESCRIBED_BYTES)
+            content = self.content_of(found.place, DESCRIBED_BYTES)
         except TooLongError:
             return entry_of(found, self.name)
         except BenchyardError as error:
@@ -209,9 +208,15 @@ class ToolFile(Generic[T]):
         Raises:
             BenchyardError: If it is damaged, or longer than ``LOADED_BYTES``.
         """
-        return self._read(entry.place, LOADED_BYTES)
+        return self.content_of(entry.place)
 
-    def _read(self, place: Path, most: int) -> T:
+    def is_of(self, place: Path) -> bool:
+        """Tell by its name and its head whether a file is of this format."""
+        head = head_of(place) if place.name.lower().endswith(self.endings) else None
+        return head is not None and self.recognised(head)
+
+    def content_of(self, place: Path, most: int = LOADED_BYTES) -> T:
+        """Read a file of not more than ``most`` bytes; see ``load``."""
         try:
             return self.read(content_of(place, most), place)
         except RecursionError as error:

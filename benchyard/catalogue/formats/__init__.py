@@ -1,5 +1,8 @@
 """The formats that the catalogue knows; each finds, describes and loads its entries."""
 
+import importlib.metadata
+import logging
+from collections.abc import Iterator
 from pathlib import Path
 
 from benchyard.catalogue.formats.contract import Format
@@ -12,8 +15,24 @@ from benchyard.catalogue.formats.trace_file import TRACES
 from benchyard.core.errors import BenchyardError, InputError
 from benchyard.core.files import shown
 
+#: Group of entry points that name a ``BenchmarkFile``.
+ENTRY_POINTS = "benchyard.formats"
+
+
+def _plugged() -> Iterator[BenchmarkFile]:
+    for point in importlib.metadata.entry_points(group=ENTRY_POINTS):
+        try:
+            found = point.load()
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - code of others
+            found = f"{type(error).__name__}: {error}"
+        if isinstance(found, BenchmarkFile):
+            yield found
+        else:
+            logging.getLogger(__name__).warning("no format %s: %s", point.name, found)
+
+
 #: Of files of others; none is of two of them.
-OTHERS = (*TRACES, *TOOLS, *PYTHON_TOOLS)
+OTHERS = (*TRACES, *TOOLS, *PYTHON_TOOLS, *_plugged())
 #: The first that describes a file has it.
 FORMATS: tuple[Format, ...] = (RunFormat(), KrownRunFormat(), *MINDSPORE, *OTHERS)
 

@@ -41,8 +41,12 @@ def test_files_become_campaigns_with_a_history(tmp_path: Path, run_here: Cli) ->
     assert said[1].split() == ["api", "30", "30", "30", "api/results"]
     again = json.loads(run_here("import", "--case", "api", "ci", "--json").out)
     assert again["cases"][0] | {"results": ""} == {
-        **{"case": "api", "results": "", "files": 30, "campaigns": 30},
-        **{"added": 0, "left_out": []},
+        "case": "api",
+        "results": "",
+        "files": 30,
+        "campaigns": 30,
+        "added": 0,
+        "left_out": [],
     }
     told = json.loads(run_here("history", "api", "--json").out)
     moved = [item for item in told["changes"] if item["open"]]

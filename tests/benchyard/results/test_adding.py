@@ -17,12 +17,18 @@ from benchyard.results.subject import digested
 
 def campaign(day: int, session: str = "", runs: int = 2, host: str = "ci") -> list[RunRecord]:
     """Return the runs of a campaign on one day of a month."""
-    about = {"subject": digested({"host": host}), "session": {"id": session or f"s{day}"}}
+    subject = digested({"host": host})
     return [
         RunRecord(
-            *({"title": "c"}, run, Outcome.COMPLETED),
-            *(f"2026-11-{day:02d}T00:{run:02d}:00+00:00", "", 0.0, ()),
-            **about,
+            {"title": "c"},
+            run,
+            Outcome.COMPLETED,
+            f"2026-11-{day:02d}T00:{run:02d}:00+00:00",
+            "",
+            0.0,
+            (),
+            subject=subject,
+            session={"id": session or f"s{day}"},
         )
         for run in range(1, runs + 1)
     ]
@@ -76,9 +82,10 @@ def test_a_killed_import_loses_nothing_and_the_next_one_ends_it(
 ) -> None:
     add_campaigns(tmp_path, [campaign(3)])
     several: Sequence[Sequence[RunRecord]] = [campaign(1), campaign(8)]
-    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+    with monkeypatch.context() as patched:
         patched.setattr(adding, killed_in, _killed)
-        add_campaigns(tmp_path, several)
+        with pytest.raises(KeyboardInterrupt):
+            add_campaigns(tmp_path, several)
     add_campaigns(tmp_path, several)
     assert days(tmp_path) == [8, 3, 1]
     assert not [*tmp_path.glob("earlier/.*")]

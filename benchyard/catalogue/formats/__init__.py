@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from benchyard.catalogue.formats.contract import Format
+from benchyard.catalogue.formats.histories import HISTORIES
 from benchyard.catalogue.formats.measurements import BenchmarkFile, Measurements
 from benchyard.catalogue.formats.mindspore import MINDSPORE
 from benchyard.catalogue.formats.python_tools import PYTHON_TOOLS
@@ -32,7 +33,7 @@ def _plugged() -> Iterator[BenchmarkFile]:
 
 
 #: Of files of others; none is of two of them.
-OTHERS = (*TRACES, *TOOLS, *PYTHON_TOOLS, *_plugged())
+OTHERS = (*TRACES, *TOOLS, *PYTHON_TOOLS, *HISTORIES, *_plugged())
 #: The first that describes a file has it.
 FORMATS: tuple[Format, ...] = (RunFormat(), KrownRunFormat(), *MINDSPORE, *OTHERS)
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from tests.benchyard.catalogue.formats.more_samples import MORE_SAMPLES
 from tests.benchyard.traces.test_sources import SAMPLED, pprof, speedscope
 
 PYTEST: dict[str, Any] = {
@@ -198,7 +199,15 @@ SAMPLES: Mapping[str, tuple[str, bytes]] = {
     "asv": ("asv/box/abcdef12-env.json", _json(ASV)),
     "bencher": ("bench/bencher.json", _json(BENCHER)),
     "benchyard-time": ("bench/time.json", _json(TIMING)),
+    **MORE_SAMPLES,
 }
+
+#: Formats that the explorer does not look for.
+UNLISTED = frozenset[str]()
+#: Those of JSON.
+JSON_FORMATS = sorted(
+    name for name, (path, _) in SAMPLES.items() if path.endswith((".json", ".json.gz"))
+)
 
 
 def write(folder: Path, name: str, content: bytes) -> Path:

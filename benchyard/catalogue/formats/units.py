@@ -1,0 +1,119 @@
+"""What other tools write of one number: its unit, its missing values; rows of one benchmark."""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+import msgspec
+
+from benchyard.catalogue.formats.measurements import Measurement, Measurements, known, number
+from benchyard.statistics.measures import mean
+
+#: So many make a second; to divide by them rounds once.
+_IN_A_SECOND = {
+    **dict.fromkeys(("ns", "nsec", "nanosecond", "nanoseconds"), 1e9),
+    **dict.fromkeys(("us", "usec", "microsecond", "microseconds"), 1e6),
+    **dict.fromkeys(("ms", "msec", "millisecond", "milliseconds"), 1e3),
+    **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), 1.0),
+}
+#: Bytes of each; ``KB`` is what people write for ``kB``, and ``MB`` is no ``MiB``.
+_BYTES = {
+    **dict.fromkeys(("B", "byte", "bytes", "Bytes"), 1),
+    **{f"{prefix}B": 1000**power for power, prefix in enumerate("kMGT", 1)},
+    **{f"{prefix}iB": 1024**power for power, prefix in enumerate("KMGT", 1)},
+    "KB": 1000,
+}
+_ONE = {"", "op", "iter", "iteration", "run"}
+_MANY = {"ops", "op", "iter", "iters", "iterations", "i"}
+_MISSING = {"", "nan", "null", "none", "na", "n/a", "-", "inf", "-inf", "+inf", "infinity"}
+
+
+def in_si(value: float, unit: str) -> tuple[float, str, str]:
+    """Return a number in SI units, its unit and what it measures: ``wall``, ``size``, ….
+
+    A rate of operations becomes seconds an operation. What is neither of a time nor of bytes stays
+    as it is, and is a mere ``value``.
+    """
+    amount, _, each = unit.strip().replace("µ", "u").replace("μ", "u").partition("/")
+    if amount.lower() in _IN_A_SECOND and each.lower() in _ONE:
+        return value / _IN_A_SECOND[amount.lower()], "s", "wall"
+    if is_rate(unit):
+        parts = _IN_A_SECOND[each.lower()]
+        return (1 / (value * parts) if value else math.inf), "s", "wall"
+    if amount in _BYTES and each.lower() in _ONE:
+        return value * _BYTES[amount], "B", "size"
+    if amount in _BYTES and each.lower() in ("s", "sec"):
+        return value * _BYTES[amount], "B/s", "throughput"
+    return value, unit, "value"
+
+
+def is_rate(unit: str) -> bool:
+    """Tell whether a unit is that of operations a time, such as ``ops/sec``."""
+    amount, _, each = unit.strip().lower().partition("/")
+    return amount in _MANY and each in _IN_A_SECOND
+
+
+def quantity(value: object) -> float | None:
+    """Return a number, or the text of one, which may have commas; None for a missing value.
+
+    Raises:
+        ValueError: If it is another text.
+    """
+    if not isinstance(value, str):
+        return number(value)
+    text = value.strip().replace(",", "")
+    return None if text.lower() in _MISSING else number(float(text))
+
+
+def measured(name: str, metric: str, unit: str, value: float | None) -> Measurement:
+    """Return a row of one value in SI units.
+
+    Args:
+        name: Of the benchmark.
+        metric: Empty if the unit is to tell it.
+        unit: As the file tells it.
+        value: In this unit; None for a missing one.
+    """
+    # A rate is a time only where nobody says what else it is.
+    keeps = is_rate(unit) and metric not in ("", "wall")
+    number, si, what = (value, unit, "value") if keeps else in_si(value or 0.0, unit)
+    note = "" if value is not None else "no value"
+    if is_rate(unit) and not keeps and value is not None:
+        note = f"the file has {value:.15g} {unit}"
+    values = known([number]) if value is not None else []
+    return Measurement(name, metric or what, si, values, note=note)
+
+
+def gathered(rows: Iterable[tuple[str, Measurement]]) -> list[Measurement]:
+    """Return one row for each metric of each benchmark, with the values of all of its rows.
+
+    Args:
+        rows: Each with the run that it is of. Values of one run are not independent: their mean
+            stands for them. Without a run, a value stands for itself.
+    """
+    found: dict[object, tuple[Measurement, dict[object, list[float]], list[str]]] = {}
+    for run, row in rows:
+        key = (row.name, row.metric, row.unit, msgspec.json.encode(row.parameters))
+        _, runs, notes = found.setdefault(key, (row, {}, []))
+        runs.setdefault(run or len(runs), []).extend(row.values)
+        notes.append(row.note)
+    return [
+        replace(row, values=[mean(one) for one in runs.values() if one], note=_said(notes))
+        for row, runs, notes in found.values()
+    ]
+
+
+def _said(notes: Sequence[str]) -> str:
+    said = dict.fromkeys(note for note in notes if note)
+    return "; ".join(said) if len(said) < 4 else f"{next(iter(said))}; and {len(said) - 1:,} more"
+
+
+def newest(parts: Sequence[Measurements]) -> Measurements:
+    """Return the newest of some measurements, which has the others as its earlier ones.
+
+    Where one of them does not tell when it was, they are in the order of the file.
+    """
+    known_times = [one.started_s for one in parts if one.started_s is not None]
+    if len(known_times) == len(parts):
+        parts = sorted(parts, key=lambda one: one.started_s or 0.0)
+    return replace(parts[-1], earlier=tuple(parts[:-1])) if parts else Measurements(())

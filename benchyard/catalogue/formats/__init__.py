@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from benchyard.catalogue.formats.contract import Format
+from benchyard.catalogue.formats.database_tools import DATABASE_TOOLS
 from benchyard.catalogue.formats.histories import HISTORIES
 from benchyard.catalogue.formats.measurements import BenchmarkFile, Measurements
 from benchyard.catalogue.formats.mindspore import MINDSPORE
@@ -33,7 +34,7 @@ def _plugged() -> Iterator[BenchmarkFile]:
 
 
 #: Of files of others; none is of two of them.
-OTHERS = (*TRACES, *TOOLS, *PYTHON_TOOLS, *HISTORIES, *_plugged())
+OTHERS = (*TRACES, *TOOLS, *PYTHON_TOOLS, *HISTORIES, *DATABASE_TOOLS, *_plugged())
 #: The first that describes a file has it.
 FORMATS: tuple[Format, ...] = (RunFormat(), KrownRunFormat(), *MINDSPORE, *OTHERS)
 

@@ -170,4 +170,6 @@ MORE_SAMPLES: Mapping[str, tuple[str, bytes]] = {
     ),
     "github-action-custom": ("bench/custom.json", _json(CUSTOM)),
     "conbench": ("bench/conbench.json", _json(CONBENCH)),
+    "clickbench": ("bench/clickbench.json", _json(CLICKBENCH)),
+    "benchbase": ("bench/tpcc.summary.json", _json(BENCHBASE)),
 }

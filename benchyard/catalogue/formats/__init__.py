@@ -12,6 +12,7 @@ from benchyard.catalogue.formats.measurements import BenchmarkFile, Measurements
 from benchyard.catalogue.formats.mindspore import MINDSPORE
 from benchyard.catalogue.formats.python_tools import PYTHON_TOOLS
 from benchyard.catalogue.formats.run import KrownRunFormat, RunFormat
+from benchyard.catalogue.formats.run_tools import RUN_TOOLS
 from benchyard.catalogue.formats.tools import TOOLS
 from benchyard.catalogue.formats.trace_file import TRACES
 from benchyard.core.errors import BenchyardError, InputError
@@ -34,7 +35,7 @@ def _plugged() -> Iterator[BenchmarkFile]:
 
 
 #: Of files of others; none is of two of them.
-OTHERS = (*TRACES, *TOOLS, *PYTHON_TOOLS, *HISTORIES, *DATABASE_TOOLS, *_plugged())
+OTHERS = (*TRACES, *TOOLS, *PYTHON_TOOLS, *HISTORIES, *DATABASE_TOOLS, *RUN_TOOLS, *_plugged())
 #: The first that describes a file has it.
 FORMATS: tuple[Format, ...] = (RunFormat(), KrownRunFormat(), *MINDSPORE, *OTHERS)
 

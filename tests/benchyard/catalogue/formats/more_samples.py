@@ -172,4 +172,6 @@ MORE_SAMPLES: Mapping[str, tuple[str, bytes]] = {
     "conbench": ("bench/conbench.json", _json(CONBENCH)),
     "clickbench": ("bench/clickbench.json", _json(CLICKBENCH)),
     "benchbase": ("bench/tpcc.summary.json", _json(BENCHBASE)),
+    "rebench": ("bench/test.data", REBENCH.encode()),
+    "benchexec": ("bench/be.results.xml", BENCHEXEC.encode()),
 }

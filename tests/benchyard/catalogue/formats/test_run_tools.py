@@ -1,0 +1,85 @@
+"""Files of ReBench and BenchExec: processes, units, statuses, what is broken."""
+
+import pytest
+
+from benchyard.core.errors import InputError
+from tests.benchyard.catalogue.formats.more_samples import BENCHEXEC, REBENCH
+from tests.benchyard.catalogue.formats.test_histories import read
+
+
+def test_an_invocation_of_rebench_is_one_value() -> None:
+    found = read("rebench", REBENCH.encode())
+    assert (found.host, found.commit, found.started_s) == ("box", "c0ffee", 1_795_963_317.710743)
+    assert found.about["message"] == "one"
+    bounce, memory, nop = found.rows
+    assert (bounce.name, bounce.metric, bounce.unit) == ("Bounce", "wall", "s")
+    assert bounce.values == pytest.approx([0.0023, 0.0025])
+    assert bounce.parameters == {"executor": "sh", "suite": "S", "cores": "1"}
+    # What it calls kb are kibibytes.
+    assert (memory.metric, memory.unit) == ("peak memory", "B")
+    assert memory.values == [1628 * 1024, 1548 * 1024]
+    assert (nop.metric, nop.values) == ("wall", [0, 0])
+
+
+def test_a_file_without_column_heads() -> None:
+    # As versions before 1.2 wrote it: no heads, and no machine.
+    lines = REBENCH.splitlines(keepends=True)[:4]
+    rows = "1 1 12.5 ms total List vm S -x 1 10 \n1 1 7 objects allocated List vm S    \n"
+    wall, other = read("rebench", ("".join(lines) + rows.replace(" ", "\t")).encode()).rows
+    assert (wall.values, wall.parameters["extraArgs"]) == ([0.0125], "-x")
+    assert wall.parameters["inputSize"] == "10"
+    assert (other.metric, other.unit, other.values) == ("allocated", "objects", [7])
+
+
+def test_another_commit_in_the_same_file_is_another_measurement() -> None:
+    later = REBENCH.replace("c0ffee", "beef").replace("2026-11-29", "2026-11-30")
+    found = read("rebench", (later + REBENCH).encode())
+    assert (found.commit, [one.commit for one in found.earlier]) == ("beef", ["c0ffee"])
+    # ReBench that goes on is the same measurement.
+    again = REBENCH.replace("14:41", "14:51")
+    resumed = read("rebench", (REBENCH + again).encode())
+    assert (resumed.started_s, resumed.earlier) == (1_795_963_317.710743, ())
+
+
+def test_benchexec() -> None:
+    found = read("benchexec", BENCHEXEC.encode())
+    assert (found.host, found.started_s) == ("box", 1_795_963_365.5)
+    assert (found.about["tool"], found.about["time limit"]) == ("DummyTool 2", "10s")
+    assert [(row.name, row.metric, row.unit, row.values, row.note) for row in found.rows] == [
+        ("../a.c", "cpu", "s", [0.002435253], ""),
+        ("../a.c", "memory", "B", [1_500_000], ""),
+        ("../a.c", "wall", "s", [0.024352915002964437], ""),
+        ("../b.c", "cpu", "s", [10.1], "failed: status TIMEOUT"),
+        ("../b.c", "wall", "s", [10.2], "failed: status TIMEOUT"),
+        ("../c.c", "memory", "B", [128_032_768], "status false(reach)"),
+    ]
+    assert found.rows[0].parameters == {"properties": "unreach-call"}
+
+
+def test_a_task_without_numbers_is_there_and_several_hosts_are_none() -> None:
+    told = BENCHEXEC.replace("</systeminfo>", '</systeminfo><systeminfo hostname="other"/>')
+    told = told.replace('value="128032768"', 'value="NaN"')
+    found = read("benchexec", told.encode())
+    assert found.host == ""
+    assert (found.rows[-1].name, found.rows[-1].values) == ("../c.c", [])
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("rebench", REBENCH[:-30], "breaks off"),
+        ("rebench", REBENCH + "1\t2\n", "line 16 has 2 values, not 15"),
+        ("rebench", REBENCH.replace("2.250000", "fast"), "line 9: .*'fast'"),
+        ("rebench", REBENCH.replace('"hostName":', '"hostName"'), "no JSON"),
+        ("benchexec", BENCHEXEC[:-30], "no XML: .* line 28"),
+        ("benchexec", BENCHEXEC.replace("<run ", "<run & "), "no XML: .* line 10"),
+    ],
+)
+def test_what_is_wrong_is_told_with_its_place(name: str, content: str, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        read(name, content.encode())
+
+
+def test_other_bytes_are_no_text() -> None:
+    with pytest.raises(InputError, match="UTF-8"):
+        read("rebench", b"\xff\n")

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from benchyard.catalogue.formats.contract import Format
+from benchyard.catalogue.formats.csv_tools import CSV_TOOLS
 from benchyard.catalogue.formats.database_tools import DATABASE_TOOLS
 from benchyard.catalogue.formats.histories import HISTORIES
 from benchyard.catalogue.formats.measurements import BenchmarkFile, Measurements
@@ -35,7 +36,16 @@ def _plugged() -> Iterator[BenchmarkFile]:
 
 
 #: Of files of others; none is of two of them.
-OTHERS = (*TRACES, *TOOLS, *PYTHON_TOOLS, *HISTORIES, *DATABASE_TOOLS, *RUN_TOOLS, *_plugged())
+OTHERS = (
+    *TRACES,
+    *TOOLS,
+    *PYTHON_TOOLS,
+    *HISTORIES,
+    *DATABASE_TOOLS,
+    *RUN_TOOLS,
+    *CSV_TOOLS,
+    *_plugged(),
+)
 #: The first that describes a file has it.
 FORMATS: tuple[Format, ...] = (RunFormat(), KrownRunFormat(), *MINDSPORE, *OTHERS)
 

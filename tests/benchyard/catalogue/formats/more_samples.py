@@ -174,4 +174,5 @@ MORE_SAMPLES: Mapping[str, tuple[str, bytes]] = {
     "benchbase": ("bench/tpcc.summary.json", _json(BENCHBASE)),
     "rebench": ("bench/test.data", REBENCH.encode()),
     "benchexec": ("bench/be.results.xml", BENCHEXEC.encode()),
+    "otava-csv": ("bench/otava.csv", OTAVA.encode()),
 }

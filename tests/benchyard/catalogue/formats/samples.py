@@ -203,7 +203,7 @@ SAMPLES: Mapping[str, tuple[str, bytes]] = {
 }
 
 #: Formats that the explorer does not look for.
-UNLISTED = frozenset[str]()
+UNLISTED = frozenset({"otava-csv"})
 #: Those of JSON.
 JSON_FORMATS = sorted(
     name for name, (path, _) in SAMPLES.items() if path.endswith((".json", ".json.gz"))

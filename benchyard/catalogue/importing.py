@@ -6,6 +6,8 @@ from pathlib import Path
 
 from benchyard.catalogue.formats import read_measurements
 from benchyard.catalogue.formats.as_runs import campaign_of
+from benchyard.catalogue.formats.contract import LOADED_BYTES, content_of
+from benchyard.catalogue.formats.csv_tools import parse_columns, read_csv
 from benchyard.catalogue.formats.measurements import Measurements
 from benchyard.core.errors import InputError
 from benchyard.core.files import files_below, shown
@@ -57,8 +59,25 @@ def read_known(place: Path) -> tuple[str, Measurements] | None:
     return (found[0].name, found[1]) if found else None
 
 
+def csv_reader(columns: str) -> Opener:
+    """Return what reads CSV with columns as ``parse_columns`` has them.
+
+    Raises:
+        InputError: If they are not written so.
+    """
+    parsed = parse_columns(columns)
+
+    def read(place: Path) -> tuple[str, Measurements]:
+        try:
+            return "csv", read_csv(content_of(place, LOADED_BYTES), parsed)
+        except InputError as error:
+            raise InputError(f"{shown(place)}: {error}") from error
+
+    return read
+
+
 def import_files(
-    places: Sequence[Path], case: str, home: Callable[[str], Path], read: Opener = read_known
+    places: Sequence[Path], case: str, home: Callable[[str], Path], read: Opener
 ) -> tuple[list[Imported], list[str]]:
     """Keep what files hold; what is there already is not added again.
 
@@ -66,7 +85,7 @@ def import_files(
         places: Files, or folders with files of known tools.
         case: Name of the case; empty takes that of the format.
         home: Returns the results folder of a case by its name.
-        read: Reads a file.
+        read: ``read_known``, or what ``csv_reader`` returns.
 
     Returns:
         What was kept for each case, and a sentence for each file that could not be read.

@@ -22,11 +22,23 @@ from benchyard.core.wording import printable
     type=click.Path(exists=True, path_type=Path),
 )
 @click.option("--case", default="", metavar="NAME", help="Name of the case; that of the format.")
+@click.option(
+    "--columns",
+    metavar="NAME=COLUMN,...",
+    help="Take the files for CSV with these columns: name, value, unit, metric, time, commit, "
+    "host, run, parameter.NAME. What is no column is a constant.",
+)
 @root_option
 @results_option
 @json_option
 def command(
-    files: tuple[Path, ...], case: str, root: Path, results: Path | None, *, as_json: bool
+    files: tuple[Path, ...],
+    case: str,
+    columns: str | None,
+    root: Path,
+    results: Path | None,
+    *,
+    as_json: bool,
 ) -> int:
     """Keep files of other benchmark tools as campaigns of a case.
 
@@ -37,13 +49,15 @@ def command(
     Example:
         benchyard import --case api .benchmarks
         benchyard history api
+        benchyard import times.csv --case queries --columns name=query,value=ms,unit=ms
     """
-    from benchyard.catalogue.importing import import_files  # noqa: PLC0415 - 0.2 s
+    from benchyard.catalogue import importing  # noqa: PLC0415 - 0.2 s
 
     def home(name: str) -> Path:
         return results / name if results else root / name / "results"
 
-    kept, damaged = import_files(files, case, home)
+    read = importing.csv_reader(columns) if columns else importing.read_known
+    kept, damaged = importing.import_files(files, case, home, read)
     if as_json:
         found: list[Json] = [one.to_json() for one in kept]
         print_json({"cases": found, "damaged": list[Json](damaged)})

@@ -5,7 +5,7 @@ import logging
 from collections.abc import Iterator
 from pathlib import Path
 
-from benchyard.catalogue.formats.contract import Format
+from benchyard.catalogue.formats.contract import LOADED_BYTES, Format
 from benchyard.catalogue.formats.csv_tools import CSV_TOOLS
 from benchyard.catalogue.formats.database_tools import DATABASE_TOOLS
 from benchyard.catalogue.formats.histories import HISTORIES
@@ -59,7 +59,7 @@ def read_measurements(place: Path) -> tuple[BenchmarkFile, Measurements] | None:
     for one in OTHERS:
         if isinstance(one, BenchmarkFile) and one.is_of(place):
             try:
-                return one, one.content_of(place)
+                return one, one.content_of(place, LOADED_BYTES)
             except BenchyardError as error:
                 raise InputError(f"{shown(place)}: {error}") from error
     return None

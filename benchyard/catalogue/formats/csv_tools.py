@@ -192,6 +192,8 @@ def read_csv(content: bytes, columns: Mapping[str, str]) -> Measurements:
     heads, rows = _table(content)
     _refuse_doubled(heads, columns.values())
     cell = {ours: _cell(ours, theirs, heads) for ours, theirs in columns.items()}
+    if columns.get("unit") == columns["value"]:  # a column is often called as its unit
+        cell["unit"] = lambda _: columns["unit"]
     groups: dict[tuple[str, str, str], list[_Row]] = {}
     for at, cells in rows:
         told = {ours: of(cells) for ours, of in cell.items()}

@@ -208,14 +208,14 @@ class ToolFile(Generic[T]):
         Raises:
             BenchyardError: If it is damaged, or longer than ``LOADED_BYTES``.
         """
-        return self.content_of(entry.place)
+        return self.content_of(entry.place, LOADED_BYTES)
 
     def is_of(self, place: Path) -> bool:
         """Tell by its name and its head whether a file is of this format."""
         head = head_of(place) if place.name.lower().endswith(self.endings) else None
         return head is not None and self.recognised(head)
 
-    def content_of(self, place: Path, most: int = LOADED_BYTES) -> T:
+    def content_of(self, place: Path, most: int) -> T:
         """Read a file of not more than ``most`` bytes; see ``load``."""
         try:
             return self.read(content_of(place, most), place)

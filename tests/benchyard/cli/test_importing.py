@@ -127,6 +127,18 @@ def test_a_file_is_checked_against_another(tmp_path: Path, run_here: Cli) -> Non
     assert "slower" in run_here("check", "new.json", "--against", "old.json", code=3).out
 
 
+def test_a_csv_is_taken_by_its_columns(tmp_path: Path, run_here: Cli) -> None:
+    lines = ["commit,day,query,ms"]
+    lines += [f"{n:010x},{BEGIN + timedelta(n):%Y-%m-%d}T00:00:00Z,q1,{12 + n}" for n in range(3)]
+    (tmp_path / "times.csv").write_text("\n".join(lines))
+    told = "name=query,value=ms,unit=ms,commit=commit,time=day"
+    said = run_here("import", "times.csv", "--case", "q", "--columns", told)
+    assert said.out.splitlines()[1].split()[:4] == ["q", "1", "3", "3"]
+    [series] = json.loads(run_here("history", "q", "--json").out)["entries"]
+    assert [point["value"] for point in series["points"]] == [0.012, 0.013, 0.014]
+    assert "nme" in run_here("import", "times.csv", "--columns", "nme=query,value=ms", code=2).err
+
+
 @pytest.mark.parametrize("name", ["google-benchmark", "pyperf", "asv", "bencher"])
 def test_each_tool_has_a_history(tmp_path: Path, run_here: Cli, name: str) -> None:
     write(tmp_path, *SAMPLES[name])

@@ -69,11 +69,8 @@ def campaign_of(title: str, measured: Measurements, began: float) -> list[RunRec
     )
     content = sha256(repr((title, known.started_s, subject["digest"], measured.rows)).encode())
     session: dict[str, Json] = {"id": content.hexdigest()[:32], "order": "case"}
-    about: dict[str, Json] = {**measured.about}
-    return [
-        replace(one, subject=subject, session=session, collector={"made_by": title, **about})
-        for one in records
-    ]
+    told = {"subject": subject, "session": session, "collector": {**measured.about}}
+    return [replace(one, case={**one.case, "imported": True}, **told) for one in records]
 
 
 def as_one(records: Iterable[RunRecord]) -> RunRecord | None:

@@ -224,7 +224,8 @@ def _facts(case: CaseEntry, found: CaseResults) -> list[tuple[str, str | None]]:
     subject = found.campaigns[0].subject
     point = ", ".join(f"{name}={value}" for name, value in case.point.items())
     repeat = None
-    if found.run_set.everything and not found.is_krowns:
+    here = found.newest and not found.newest.case.get("imported")
+    if found.run_set.everything and here and not found.is_krowns:
         repeat = f"{repeating(found.run_set)}, where the case is"
     return [
         ("Measured", about(subject) if subject else None),

@@ -34,6 +34,9 @@ T = TypeVar("T")
 #: What is told of the values of a measurement.
 STATISTICS = ("n", "median", "mean", "stdev", "min", "max")
 
+#: So many make a second; to divide by them rounds once.
+IN_A_SECOND = {"ns": 1e9, "us": 1e6, "ms": 1e3, "s": 1.0}
+
 #: The first second that no date can name: years have four digits.
 _TOO_LATE = 253_402_300_800
 
@@ -116,6 +119,12 @@ def known(numbers: Iterable[float | None]) -> list[float]:
 def statistics(**told: float | None) -> dict[str, float]:
     """Return those of the statistics that a file tells which are finite numbers."""
     return {name: one for name, value in told.items() if (one := number(value)) is not None}
+
+
+def divided(parts: float, **told: object) -> dict[str, float]:
+    """Return those statistics in another unit: so many of the file's make one."""
+    numbers = {name: number(one) for name, one in told.items()}
+    return {name: one / parts for name, one in numbers.items() if one is not None}
 
 
 def moment(seconds: float) -> float | None:
@@ -270,3 +279,11 @@ def _decoded_slowly(content: bytes, kind: type[T]) -> T:
         raise InputError(f"it has another shape than it should: {error}") from error
     except ValueError as error:
         raise InputError(f"it is no JSON: {error}") from error
+
+
+def beside(file: Path) -> dict[str, Any]:
+    """Return what a file of JSON tells of the one that it lies beside; nothing if it cannot."""
+    try:
+        return decoded(content_of(file, DESCRIBED_BYTES), dict[str, Any])
+    except (InputError, RecursionError, msgspec.MsgspecError):
+        return {}

@@ -6,15 +6,14 @@ from itertools import product
 from pathlib import Path
 from typing import Any, cast
 
-import msgspec
 from msgspec import Struct, field
 
-from benchyard.catalogue.formats.contract import DESCRIBED_BYTES, content_of
 from benchyard.catalogue.formats.measurements import (
     STATISTICS,
     BenchmarkFile,
     Measurement,
     Measurements,
+    beside,
     decoded,
     facts,
     known,
@@ -24,7 +23,6 @@ from benchyard.catalogue.formats.measurements import (
     statistics,
     words,
 )
-from benchyard.core.errors import InputError
 from benchyard.core.model import Json
 from benchyard.statistics.measures import mean
 
@@ -157,7 +155,7 @@ class _AsvFile(Struct):
 
 def _read_asv(content: bytes, place: Path) -> Measurements:
     file = decoded(content, _AsvFile)
-    declared = _declared(place.parent.parent / "benchmarks.json")
+    declared = beside(place.parent.parent / "benchmarks.json")
     rows: list[Measurement] = []
     started: list[float] = []
     for name, listed in file.results.items():
@@ -238,13 +236,6 @@ def _list(value: Any) -> list[Any]:
 
 def _at(values: Sequence[Any], place: int) -> Any:
     return values[place] if place < len(values) else None
-
-
-def _declared(file: Path) -> dict[str, Any]:
-    try:
-        return decoded(content_of(file, DESCRIBED_BYTES), dict[str, Any])
-    except (InputError, RecursionError, msgspec.MsgspecError):
-        return {}
 
 
 #: For the registry.

@@ -8,6 +8,7 @@ from typing import Any
 from msgspec import Struct, field
 
 from benchyard.catalogue.formats.measurements import (
+    IN_A_SECOND,
     BenchmarkFile,
     Measurement,
     Measurements,
@@ -173,8 +174,6 @@ def _is_bencher(head: Head) -> bool:
 # -- Google Benchmark: times of an iteration in a unit of each benchmark's own.
 # Source: github.com/google/benchmark, src/json_reporter.cc.
 
-#: So many make a second; to divide by them rounds once.
-_IN_A_SECOND = {"ns": 1e9, "us": 1e6, "ms": 1e3, "s": 1.0}
 _TIMES = {"real_time": "wall", "cpu_time": "cpu"}
 _GOOGLE_UNITS = {"bytes_per_second": "B/s", "items_per_second": "1/s", "max_bytes_used": "B"}
 #: Members that are no counters of the benchmark's author.
@@ -253,9 +252,9 @@ def _value(one: dict[str, Any], key: str) -> float | None:
     if value is None or key not in _TIMES:
         return value
     unit = str(one.get("time_unit", "ns"))
-    if unit not in _IN_A_SECOND:
+    if unit not in IN_A_SECOND:
         raise InputError(f"the time_unit of {one.get('name')!r} is none of ns, us, ms, s")
-    return value / _IN_A_SECOND[unit]
+    return value / IN_A_SECOND[unit]
 
 
 # -- TestResults documents of TensorFlow's schema, ours and others'

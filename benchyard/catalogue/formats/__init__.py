@@ -5,6 +5,7 @@ import logging
 from collections.abc import Iterator
 from pathlib import Path
 
+from benchyard.catalogue.formats.compiled_tools import COMPILED_TOOLS
 from benchyard.catalogue.formats.contract import LOADED_BYTES, Format
 from benchyard.catalogue.formats.csv_tools import CSV_TOOLS
 from benchyard.catalogue.formats.database_tools import DATABASE_TOOLS
@@ -16,6 +17,8 @@ from benchyard.catalogue.formats.run import KrownRunFormat, RunFormat
 from benchyard.catalogue.formats.run_tools import RUN_TOOLS
 from benchyard.catalogue.formats.tools import TOOLS
 from benchyard.catalogue.formats.trace_file import TRACES
+from benchyard.catalogue.formats.vm_tools import VM_TOOLS
+from benchyard.catalogue.formats.web_tools import WEB_TOOLS
 from benchyard.core.errors import BenchyardError, InputError
 from benchyard.core.files import shown
 
@@ -44,6 +47,9 @@ OTHERS = (
     *DATABASE_TOOLS,
     *RUN_TOOLS,
     *CSV_TOOLS,
+    *VM_TOOLS,
+    *WEB_TOOLS,
+    *COMPILED_TOOLS,
     *_plugged(),
 )
 #: The first that describes a file has it.

@@ -180,6 +180,195 @@ TIMING: dict[str, Any] = {
     "warnings": ["loud"],
 }
 
+#: Recorded, with fewer spaces: Go 1.19.8, ``go test -bench . -benchtime 20ms -count 3``.
+GO = b"""\
+--- FAIL: BenchmarkBad
+    sums_test.go:10: no input
+goos: linux
+goarch: amd64
+pkg: example.com/sums
+cpu: AMD EPYC
+BenchmarkJoin/n=10-2 \t 223178\t 110.5 ns/op\t 90.53 MB/s\t 10.00 parts/op\t 16 B/op\t 1 allocs/op
+BenchmarkJoin/n=10-2 \t 299413\t 177.8 ns/op\t 56.23 MB/s\t 10.00 parts/op\t 16 B/op\t 1 allocs/op
+BenchmarkJoin/n=10-2 \t 302010\t 168.5 ns/op\t 59.35 MB/s\t 10.00 parts/op\t 16 B/op\t 1 allocs/op
+BenchmarkJoin/n=100-2 \t 20584\t 1128 ns/op\t 88.66 MB/s\t 100.0 parts/op\t 112 B/op\t 1 allocs/op
+BenchmarkJoin/n=100-2 \t 20138\t 1316 ns/op\t 75.97 MB/s\t 100.0 parts/op\t 112 B/op\t 1 allocs/op
+BenchmarkJoin/n=100-2 \t 18987\t 1159 ns/op\t 86.30 MB/s\t 100.0 parts/op\t 112 B/op\t 1 allocs/op
+FAIL
+exit status 1
+"""
+
+#: Of a public file, with fewer iterations of each fork: mariofusco/jmh-playground, jmh-result.json.
+JMH: list[dict[str, Any]] = [
+    {
+        "jmhVersion": "1.37",
+        "benchmark": "org.jmhplayground.infra.BranchPrediction.immutableSet",
+        "mode": "avgt",
+        "threads": 1,
+        "forks": 2,
+        "vmName": "OpenJDK 64-Bit Server VM",
+        "vmVersion": "21+35-2513",
+        "params": {"same": "false", "shuffle": "true"},
+        "primaryMetric": {
+            "score": 27.518365145995894,
+            "scoreError": 2.9900179387994106,
+            "scoreUnit": "ns/op",
+            "rawData": [
+                [26.67990477107118, 26.813523859241688, 26.659057254870827],
+                [26.421016128570237, 32.963535678068794, 28.079673213968487],
+            ],
+        },
+        "secondaryMetrics": {
+            "asm": {"score": "NaN", "scoreError": "NaN", "scoreUnit": "---", "rawData": [[], []]}
+        },
+    }
+]
+#: Of BenchmarkDotNet's documentation, without some statistics: IntroExportJson, report-brief.
+DOTNET: dict[str, Any] = {
+    "Title": "IntroJsonExport",
+    "HostEnvironmentInfo": {
+        "BenchmarkDotNetVersion": "0.9.9.0",
+        "OsVersion": "Microsoft Windows NT 6.2.9200.0",
+        "ProcessorName": {"IsValueCreated": True, "Value": "Intel(R) Core(TM) i7-4702MQ"},
+    },
+    "Benchmarks": [
+        {
+            "ShortInfo": f"IntroJsonExport_{method}",
+            "Namespace": "BenchmarkDotNet.Samples.Intro",
+            "Type": "IntroJsonExport",
+            "Method": method,
+            "Parameters": "",
+            "Statistics": {
+                "N": 20,
+                "Min": least,
+                "Median": median,
+                "Mean": mean,
+                "Max": most,
+                "Outliers": [],
+                "StandardDeviation": deviation,
+            },
+        }
+        for method, least, median, mean, most, deviation in (
+            (
+                "Sleep10",
+                *(10265993.7209375, 10360382.6953125, 10362283.085796878, 10436008.3209375),
+                45702.118369205156,
+            ),
+            (
+                "Sleep20",
+                *(20258672.37, 20362636.192500003, 20360791.931687497, 20422396.073125),
+                47980.732317777525,
+            ),
+        )
+    ],
+}
+#: Of a public file: lesomnus/catch2-compare, a report of Catch2 3.1 in its tests.
+CATCH2 = b"""\
+<?xml version="1.0" encoding="UTF-8"?>
+<Catch2TestRun name="test_build" rng-seed="3413175810" catch2-version="3.1.0">
+  <TestCase name="Build Point Cloud" filename="/workspaces/hesai/tests/src/build.cpp" line="18">
+    <BenchmarkResults name="Thor Implementation" samples="100" resamples="100000" iterations="1">
+      <!-- All values in nano seconds -->
+      <mean value="162750" lowerBound="149438" upperBound="187959" ci="0.95"/>
+      <standardDeviation value="90465.3" lowerBound="54039.8" upperBound="143714" ci="0.95"/>
+    </BenchmarkResults>
+    <BenchmarkResults name="Hesai SDK" samples="100" resamples="100000" iterations="1">
+      <!-- All values in nano seconds -->
+      <mean value="1.85689e+06" lowerBound="1.83899e+06" upperBound="1.8798e+06" ci="0.95"/>
+      <standardDeviation value="103265" lowerBound="84804.2" upperBound="129199" ci="0.95"/>
+    </BenchmarkResults>
+    <OverallResult success="true"/>
+  </TestCase>
+</Catch2TestRun>
+"""
+#: Of a public file, its first four samples: a comment in Azure.Sdk.Tools.PerfAutomation.
+CRITERION: dict[str, Any] = {
+    "sampling_mode": "Linear",
+    "iters": [216428.0, 432856.0, 649284.0, 865712.0],
+    "times": [89284700.0, 182949300.0, 279225800.0, 370553800.0],
+}
+#: Of a public file, with fewer metrics: gustiramadhan/Performance-test-using-k6, summary.json.
+K6: dict[str, Any] = {
+    "root_group": {"id": "d41d8cd9", "groups": [], "checks": [], "name": "", "path": ""},
+    "options": {"summaryTrendStats": ["avg", "min", "med", "max", "p(95)"], "summaryTimeUnit": ""},
+    "state": {"testRunDurationMs": 13438.506, "isStdOutTTY": True},
+    "metrics": {
+        "http_reqs": {
+            "type": "counter",
+            "contains": "default",
+            "values": {"count": 45, "rate": 3.348586516983361},
+        },
+        "http_req_duration": {
+            "type": "trend",
+            "contains": "time",
+            "values": {
+                "max": 814.2146,
+                "p(95)": 798.57732,
+                "avg": 371.6463688888887,
+                "min": 268.6624,
+                "med": 303.5241,
+            },
+        },
+        "data_sent": {
+            "type": "counter",
+            "contains": "data",
+            "values": {"count": 9680, "rate": 720.3181663199763},
+        },
+        "http_req_failed": {
+            "type": "rate",
+            "contains": "default",
+            "values": {"rate": 0, "passes": 0, "fails": 45},
+        },
+        "vus": {
+            "type": "gauge",
+            "contains": "default",
+            "values": {"value": 5, "min": 5, "max": 5},
+        },
+    },
+}
+#: Recorded, without some statistics: vitest 3.2.7, ``vitest bench --run --outputJson``.
+VITEST: dict[str, Any] = {
+    "files": [
+        {
+            "filepath": "/home/user/sums/sum.bench.js",
+            "groups": [
+                {
+                    "fullName": "sum.bench.js > sums",
+                    "benchmarks": [
+                        {
+                            "name": "loop",
+                            "rank": 1,
+                            "rme": 176.79098063879627,
+                            "samples": [],
+                            "min": 0.0006710000000111904,
+                            "max": 0.016675000000020646,
+                            "hz": 206902.2593721161,
+                            "mean": 0.004833200000012994,
+                            "sd": 0.006882724910968505,
+                            "sampleCount": 5,
+                            "median": 0.0010220000000060736,
+                        },
+                        {
+                            "name": "reduce",
+                            "rank": 2,
+                            "rme": 32.425429189616544,
+                            "samples": [],
+                            "min": 0.04305400000001214,
+                            "max": 0.07313800000000015,
+                            "hz": 20040.160481603987,
+                            "mean": 0.04989980000000287,
+                            "sd": 0.01303317055439518,
+                            "sampleCount": 5,
+                            "median": 0.04396499999998582,
+                        },
+                        {"name": "bad", "rank": 3, "rme": 0, "samples": []},
+                    ],
+                }
+            ],
+        }
+    ]
+}
+
 
 def _json(value: Any) -> bytes:
     return json.dumps(value).encode()
@@ -199,11 +388,18 @@ SAMPLES: Mapping[str, tuple[str, bytes]] = {
     "asv": ("asv/box/abcdef12-env.json", _json(ASV)),
     "bencher": ("bench/bencher.json", _json(BENCHER)),
     "benchyard-time": ("bench/time.json", _json(TIMING)),
+    "go-benchmark": ("bench/go.txt", GO),
+    "jmh": ("bench/jmh-result.json", _json(JMH)),
+    "benchmarkdotnet": ("bench/IntroJsonExport-report-brief.json", _json(DOTNET)),
+    "catch2": ("bench/catch2.xml", CATCH2),
+    "criterion": ("target/criterion/sums/xor/1000/new/sample.json", _json(CRITERION)),
+    "k6": ("bench/k6.json", _json(K6)),
+    "vitest": ("bench/vitest.json", _json(VITEST)),
     **MORE_SAMPLES,
 }
 
 #: Formats that the explorer does not look for.
-UNLISTED = frozenset({"otava-csv"})
+UNLISTED = frozenset({"go-benchmark", "otava-csv"})
 #: Those of JSON.
 JSON_FORMATS = sorted(
     name for name, (path, _) in SAMPLES.items() if path.endswith((".json", ".json.gz"))

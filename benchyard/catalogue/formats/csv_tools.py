@@ -3,7 +3,6 @@
 import csv
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 
@@ -230,8 +229,9 @@ def _told_rows(rows: Sequence[_Row]) -> Iterator[tuple[str, Measurement]]:
             for ours, text in told.items()
             if ours.startswith(_PARAMETER)
         }
-        row = measured(told["name"], told.get("metric", ""), told.get("unit", ""), value)
-        yield told.get("run", ""), replace(row, parameters=parameters)
+        metric, unit = told.get("metric", ""), told.get("unit", "")
+        row = measured(told["name"], metric, unit, value, parameters=parameters)
+        yield told.get("run", ""), row
 
 
 #: For the registry; a CSV of which somebody must tell the columns is not among them.

@@ -33,6 +33,7 @@ class _ClickFile(Struct):
     data_size: float | None = None
     cluster_size: int | str | None = None
     comment: str | None = None
+    tags: list[str] = []
     tuned: str | None = None
     error: str | None = None
 
@@ -55,6 +56,8 @@ def _read_click(content: bytes, _place: Path) -> Measurements:
             tuned=file.tuned,
             cluster_size=file.cluster_size,
             comment=file.comment,
+            # They tell which systems have no cold run.
+            tags=", ".join(file.tags),
             error=file.error,
         ),
     )

@@ -42,8 +42,8 @@ class _Bench(Struct):
 
 class _Commit(Struct):
     id: str = ""
-    message: str = ""
-    timestamp: str = ""
+    message: str | None = None
+    timestamp: str | None = None
 
 
 class _Entry(Struct):
@@ -84,10 +84,10 @@ def _action_commit(repo: str, found: list[tuple[str, _Entry]], *, several: bool)
     return Measurements(
         gathered(rows),
         commit=commit.id,
-        started_s=moment(min(dates)) if dates else seconds_of(commit.timestamp),
+        started_s=moment(min(dates)) if dates else seconds_of(commit.timestamp or ""),
         about=facts(
             repository=repo,
-            message=commit.message.partition("\n")[0],
+            message=(commit.message or "").partition("\n")[0],
             tool=", ".join(dict.fromkeys(one.tool for _, one in found if one.tool)),
         ),
     )
@@ -99,15 +99,21 @@ def _action_row(one: _Bench, tool: str = "", before: str = "") -> Measurement:
         value = quantity(one.value)
     except ValueError as error:
         raise InputError(f"the value of '{quote(one.name)}' is no number: {error}") from error
-    row = replace(measured(before + one.name, "", one.unit, value), direction=direction)
-    if row.metric == "wall":
-        # Larger times, or smaller rates, are better: then it is no time of an operation.
-        contrary = direction == (SMALLER if is_rate(one.unit) else LARGER)
-        row = replace(row, direction=None)
-        if contrary:
-            row = Measurement(row.name, "value", one.unit, known([value]), direction=direction)
     said = f"range {one.range}" if one.range not in (None, "") else ""
-    return replace(row, note="; ".join(filter(None, (row.note, said))))
+    row = measured(before + one.name, "", one.unit, value, note=said)
+    if direction is None or (row.metric == "wall" and _agrees(direction, one.unit)):
+        return row
+    if row.metric == "wall":
+        row = Measurement(row.name, "value", one.unit, known([value]), note=said)
+    return replace(row, direction=direction)
+
+
+def _agrees(direction: str, unit: str) -> bool:
+    """Tell whether of times the smaller, of rates the larger are better.
+
+    Otherwise they are no times of an operation.
+    """
+    return direction == (LARGER if is_rate(unit) else SMALLER)
 
 
 def _read_custom(content: bytes, _place: Path) -> Measurements:
@@ -186,9 +192,9 @@ def _result_rows(one: _Result) -> Iterator[Measurement]:
         note = f"failed: {quote(told) or 'no reason is told'}"
     parameters = {str(name): tag for name, tag in one.tags.items() if name != "name"}
     for value in values or [None]:
-        row = measured(_title(one), "", stats.unit or stats.units, value)
-        metric = row.metric if stats.data else "wall"
-        yield replace(row, metric=metric, parameters=parameters, note=note or row.note)
+        metric = "" if stats.data else "wall"
+        unit = stats.unit or stats.units
+        yield measured(_title(one), metric, unit, value, parameters=parameters, note=note)
 
 
 def _title(one: _Result) -> str:

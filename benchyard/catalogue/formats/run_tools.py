@@ -74,10 +74,9 @@ def _rebench_row(at: int, cells: list[str], heads: Sequence[str]) -> tuple[str, 
         name: one for name, one in told.items() if one and name not in ("benchmark", "runId")
     }
     metric, unit = _MEMORY.get(criterion, (criterion, unit))
-    row = measured(
-        told.get("benchmark", "unnamed"), "" if metric == "total" else metric, unit, value
-    )
-    return invocation, replace(row, parameters=parameters)
+    metric = "" if metric == "total" else metric
+    name = told.get("benchmark", "unnamed")
+    return invocation, measured(name, metric, unit, value, parameters=parameters)
 
 
 def _session(told: Mapping[str, str], rows: list[tuple[str, Measurement]]) -> Measurements:

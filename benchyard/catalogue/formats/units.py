@@ -1,12 +1,11 @@
 """What other tools write of one number: its unit, its missing values; rows of one benchmark."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-import msgspec
-
 from benchyard.catalogue.formats.measurements import Measurement, Measurements, known, number
+from benchyard.core.model import Json
 from benchyard.statistics.measures import mean
 
 #: So many make a second; to divide by them rounds once.
@@ -23,6 +22,7 @@ _BYTES = {
     **{f"{prefix}iB": 1024**power for power, prefix in enumerate("KMGT", 1)},
     "KB": 1000,
 }
+_NO_PARAMETERS: Mapping[str, Json] = {}
 _ONE = {"", "op", "iter", "iteration", "run"}
 _MANY = {"ops", "op", "iter", "iters", "iterations", "i"}
 _MISSING = {"", "nan", "null", "none", "na", "n/a", "-", "inf", "-inf", "+inf", "infinity"}
@@ -65,7 +65,15 @@ def quantity(value: object) -> float | None:
     return None if text.lower() in _MISSING else number(float(text))
 
 
-def measured(name: str, metric: str, unit: str, value: float | None) -> Measurement:
+def measured(
+    name: str,
+    metric: str,
+    unit: str,
+    value: float | None,
+    *,
+    parameters: Mapping[str, Json] = _NO_PARAMETERS,
+    note: str = "",
+) -> Measurement:
     """Return a row of one value in SI units.
 
     Args:
@@ -73,15 +81,18 @@ def measured(name: str, metric: str, unit: str, value: float | None) -> Measurem
         metric: Empty if the unit is to tell it.
         unit: As the file tells it.
         value: In this unit; None for a missing one.
+        parameters: Of the benchmark.
+        note: What else is to be said.
     """
+    rate = is_rate(unit)
     # A rate is a time only where nobody says what else it is.
-    keeps = is_rate(unit) and metric not in ("", "wall")
+    keeps = rate and metric not in ("", "wall")
     number, si, what = (value, unit, "value") if keeps else in_si(value or 0.0, unit)
-    note = "" if value is not None else "no value"
-    if is_rate(unit) and not keeps and value is not None:
-        note = f"the file has {value:.15g} {unit}"
-    values = known([number]) if value is not None else []
-    return Measurement(name, metric or what, si, values, note=note)
+    if value is None:
+        return Measurement(name, metric or what, si, [], {}, parameters, note or "no value")
+    if rate and not keeps:
+        note = "; ".join(filter(None, (f"the file has {value:.15g} {unit}", note)))
+    return Measurement(name, metric or what, si, known([number]), {}, parameters, note)
 
 
 def gathered(rows: Iterable[tuple[str, Measurement]]) -> list[Measurement]:
@@ -91,16 +102,19 @@ def gathered(rows: Iterable[tuple[str, Measurement]]) -> list[Measurement]:
         rows: Each with the run that it is of. Values of one run are not independent: their mean
             stands for them. Without a run, a value stands for itself.
     """
-    found: dict[object, tuple[Measurement, dict[object, list[float]], list[str]]] = {}
+    found: dict[object, list[tuple[str, Measurement]]] = {}
     for run, row in rows:
-        key = (row.name, row.metric, row.unit, msgspec.json.encode(row.parameters))
-        _, runs, notes = found.setdefault(key, (row, {}, []))
-        runs.setdefault(run or len(runs), []).extend(row.values)
-        notes.append(row.note)
-    return [
-        replace(row, values=[mean(one) for one in runs.values() if one], note=_said(notes))
-        for row, runs, notes in found.values()
-    ]
+        key = (row.name, row.metric, row.unit, str(row.parameters))
+        found.setdefault(key, []).append((run, row))
+    return [one[0][1] if len(one) == 1 else _joined(one) for one in found.values()]
+
+
+def _joined(rows: Sequence[tuple[str, Measurement]]) -> Measurement:
+    runs: dict[object, list[float]] = {}
+    for at, (run, row) in enumerate(rows):
+        runs.setdefault(run or at, []).extend(row.values)
+    values = [mean(one) for one in runs.values() if one]
+    return replace(rows[0][1], values=values, note=_said([row.note for _, row in rows]))
 
 
 def _said(notes: Sequence[str]) -> str:

@@ -12,7 +12,7 @@ from tests.benchyard.catalogue.formats.test_histories import read
 def test_the_first_try_of_clickbench_is_cold() -> None:
     found = read("clickbench", CLICKBENCH)
     assert (found.host, found.started_s) == ("t3a.small", 1_778_457_600)
-    assert (found.about["system"], found.about["cluster size"]) == ("Arc", "1")
+    assert (found.about["system"], found.about["tags"]) == ("Arc", "Go, column-oriented")
     assert [(row.name, row.unit, row.values, row.note) for row in found.rows] == [
         ("Q0 (cold)", "s", [0.13], ""),
         ("Q0", "s", [0.002, 0.003], ""),

@@ -61,7 +61,7 @@ def test_a_task_without_numbers_is_there_and_several_hosts_are_none() -> None:
     told = told.replace('value="128032768"', 'value="NaN"')
     found = read("benchexec", told.encode())
     assert found.host == ""
-    assert (found.rows[-1].name, found.rows[-1].values) == ("../c.c", [])
+    assert (found.rows[-1].name, found.rows[-1].statistic("n")) == ("../c.c", None)
 
 
 @pytest.mark.parametrize(

@@ -216,6 +216,8 @@ def _together(time: str, commit: str, host: str, rows: Sequence[_Row]) -> Measur
         host=host,
         commit=commit,
         started_s=_moment(rows[0][0], time),
+        # Whether they are is known only where a column tells the run of each.
+        one_process="run" not in rows[0][1],
     )
 
 

@@ -60,6 +60,8 @@ def _read_click(content: bytes, _place: Path) -> Measurements:
             tags=", ".join(file.tags),
             error=file.error,
         ),
+        # The tries of a query are of one server.
+        one_process=True,
     )
 
 

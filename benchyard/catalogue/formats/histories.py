@@ -90,6 +90,7 @@ def _action_commit(repo: str, found: list[tuple[str, _Entry]], *, several: bool)
             message=(commit.message or "").partition("\n")[0],
             tool=", ".join(dict.fromkeys(one.tool for _, one in found if one.tool)),
         ),
+        one_process=True,
     )
 
 
@@ -117,7 +118,8 @@ def _agrees(direction: str, unit: str) -> bool:
 
 
 def _read_custom(content: bytes, _place: Path) -> Measurements:
-    return Measurements(gathered(("", _action_row(one)) for one in decoded(content, list[_Bench])))
+    rows = gathered(("", _action_row(one)) for one in decoded(content, list[_Bench]))
+    return Measurements(rows, one_process=True)
 
 
 # -- Conbench: what is posted to its API, one benchmark a result.
@@ -176,6 +178,7 @@ def _batch(found: list[_Result]) -> Measurements:
             processor=machine.get("cpu_model_name"),
             system=words(machine, "os_name", "os_version"),
         ),
+        one_process=True,
     )
 
 

@@ -95,7 +95,7 @@ def test_rows_of_one_commit_are_measured_together() -> None:
 
 def test_values_of_one_run_are_one_value() -> None:
     found = table({**_COLUMNS, "run": "Try", "parameter.threads": "Threads", "host": "box"})
-    assert found.host == "box"
+    assert (found.host, found.one_process, table().one_process) == ("box", False, True)
     assert found.rows[0].values == [1.0, 0.25]
 
 

@@ -82,6 +82,7 @@ def test_units(value: Any, unit: str, told: tuple[list[float], str, str, str]) -
 def test_one_name_several_times_has_several_values() -> None:
     found = action(*({"name": "B", "value": time, "unit": "ns/op"} for time in (3, 1, 2)))
     assert [row.values for row in found.rows] == [[3 / 1e9, 1 / 1e9, 2 / 1e9]]
+    assert found.one_process
 
 
 @pytest.mark.parametrize(

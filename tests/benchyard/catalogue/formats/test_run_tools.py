@@ -1,9 +1,13 @@
 """Files of ReBench and BenchExec: processes, units, statuses, what is broken."""
 
+from pathlib import Path
+
 import pytest
 
 from benchyard.core.errors import InputError
+from tests.benchyard.catalogue.formats.listed import described
 from tests.benchyard.catalogue.formats.more_samples import BENCHEXEC, REBENCH
+from tests.benchyard.catalogue.formats.samples import write
 from tests.benchyard.catalogue.formats.test_histories import read
 
 
@@ -78,6 +82,25 @@ def test_a_task_without_numbers_is_there_and_several_hosts_are_none() -> None:
 def test_what_is_wrong_is_told_with_its_place(name: str, content: str, said: str) -> None:
     with pytest.raises(InputError, match=said):
         read(name, content.encode())
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("perf.data", b"PERFILE2\x68\0\0"),
+        ("jmh.data", b"# Run progress: 0.00% complete\n"),
+        ("page.js", b"window.BENCHMARK = {lastUpdate: 1, entries: {}}"),
+        ("pom.xml", b'<project><result tool="x"/></project>'),
+        ("times.csv", b"times,value\n1,2\n"),
+        ("one.csv", b"time\n1\n"),
+        ("list.json", b'[{"name": "a", "value": 1}]'),
+    ],
+)
+def test_other_files_of_these_endings_are_no_entries(
+    tmp_path: Path, name: str, content: bytes
+) -> None:
+    write(tmp_path, name, content)
+    assert not [*described(tmp_path)]
 
 
 def test_other_bytes_are_no_text() -> None:

@@ -55,7 +55,7 @@ def campaign_of(title: str, measured: Measurements, began: float) -> list[RunRec
     Args:
         began: When, in seconds since the epoch, if they do not tell.
     """
-    known = replace(measured, started_s=measured.started_s or began)
+    known = replace(measured, started_s=measured.commit_s or measured.started_s or began)
     records = [*records_of(title, known)]
     if measured.one_process and (one := as_one(records)):
         records = [one]

@@ -151,6 +151,7 @@ class _AsvFile(Struct):
     env_name: str = ""
     params: dict[str, Any] = field(default_factory=dict[str, Any])
     started_at: dict[str, Any] = field(default_factory=dict[str, Any])
+    date: float | None = None
 
 
 def _read_asv(content: bytes, place: Path) -> Measurements:
@@ -164,11 +165,13 @@ def _read_asv(content: bytes, place: Path) -> Measurements:
         began = moment((number(told.get("started_at")) or -1) / _MS_PER_S)
         started += [began] if began is not None else []
     about = {"environment": file.env_name, **file.params}
-    # The file's own date is that of the commit.
     host = words(file.params, "machine")
     began = min(started, default=None)
     # Samples are of ``rounds`` processes, and the file does not tell which.
-    return Measurements(rows, host, file.commit_hash, began, facts(**about), one_process=True)
+    made = moment((number(file.date) or -1) / _MS_PER_S)
+    return Measurements(
+        *(rows, host, file.commit_hash, began, made, facts(**about)), one_process=True
+    )
 
 
 def _columns(file: _AsvFile, name: str, listed: Any) -> dict[str, Any]:

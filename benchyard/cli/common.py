@@ -23,7 +23,7 @@ from benchyard.results.campaigns import chosen_campaigns
 from benchyard.results.folders import Results
 from benchyard.results.krown import krown_runs
 from benchyard.results.layout import results_folder
-from benchyard.show.export.sources import sources_at
+from benchyard.show.export.sources import CaseFolder, sources_at
 from benchyard.show.export.tidy import Choice
 from benchyard.statistics.pairs import PRIOR_SD
 
@@ -192,9 +192,28 @@ def open_file(place: Path) -> dict[str, RunSet] | None:
     return other_files.open_file(place)
 
 
+def file_sources(selection: Selection) -> tuple[list[CaseFolder], Selection]:
+    """Return the runs in those named files that are packs, or of other tools; and what is left."""
+    opened = {text: open_file(Path(text)) for text in selection.cases if _is_file(text)}
+    sources = [
+        CaseFolder(name, name, {}, runs.folder, runs.records)
+        for found in opened.values()
+        for title, runs in (found or {}).items()
+        for name in [runs.folder.name if runs.folder.is_file() else title]
+    ]
+    return sources, replace(selection, cases=[t for t in selection.cases if not opened.get(t)])
+
+
 def has_runs(folder: Path) -> bool:
     """Tell whether finished runs lie in a folder, ours or KROWN's."""
     return bool(Results(folder).marked() or krown_runs(folder))
+
+
+def _is_file(text: str) -> bool:
+    try:
+        return Path(text).is_file()
+    except (OSError, ValueError):  # too long for a path, and maybe a name
+        return False
 
 
 def _holds_no_case(text: str) -> bool:

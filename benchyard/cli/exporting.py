@@ -9,6 +9,7 @@ from benchyard.cli.common import (
     Selection,
     campaign_option,
     case_options,
+    file_sources,
     gathered,
     results_option,
     selected_results,
@@ -24,13 +25,15 @@ from benchyard.core.quantity import plural
 from benchyard.show.export.files import WRITERS, write_workbook
 from benchyard.show.export.latex import latex
 from benchyard.show.export.paper import markdown, paper_tables
-from benchyard.show.export.sources import source_of
+from benchyard.show.export.sources import CaseFolder, source_of
 from benchyard.show.export.tidy import Choice, Tally, summarized, tidy
 
 #: Format of tables for papers to what writes them, and ending of a file to its format.
 _WRITE_TABLES = {"latex": latex, "markdown": markdown}
 _PAPERS = {".tex": "latex", ".md": "markdown"}
 _STDOUT = Path("-")
+#: Files of other tools are named as their tools want it; OpenMetrics ends in the latter.
+_OTHERS = (".json", ".prom", ".txt")
 
 
 @click.command("export")
@@ -38,13 +41,20 @@ _STDOUT = Path("-")
 @results_option
 @gathered("selection", Selection)
 @output_option(
-    *("files", *WRITERS, *_PAPERS),
+    *("files", *WRITERS, *_PAPERS, *_OTHERS),
     multiple=True,
     help="File to write: .csv, .parquet, .arrow, .xlsx, .tex or .md; - is stdout.",
 )
 @click.option("--csv", "format_", flag_value="csv", help="CSV on stdout; so it is without -o.")
 @click.option("--latex", "format_", flag_value="latex", help="LaTeX tables on stdout.")
 @click.option("--markdown", "format_", flag_value="markdown", help="Markdown tables on stdout.")
+@click.option(
+    "--as",
+    "form",
+    metavar="NAME",
+    help="The form of another tool: asv, bencher, conbench, github-action-custom, "
+    "google-benchmark, hyperfine, openmetrics or pytest-benchmark.",
+)
 @click.option(
     "--summary", is_flag=True, help="A row for each step and metric, not each repetition."
 )
@@ -67,6 +77,7 @@ def command(
     choice: Choice,
     files: tuple[Path, ...],
     format_: str | None,
+    form: str | None,
     columns: tuple[str, ...] | None,
     layout: str | None,
     campaign: str | None,
@@ -75,23 +86,26 @@ def command(
 ) -> None:
     """Write results for spreadsheets, data frames and papers.
 
-    CASE is what benchyard run takes, or a folder with results. A file gets a row for each run,
-    step, repetition and metric, or with --summary for each step and metric; .xlsx begins with
-    medians and a comparison; .tex and .md get tables of medians. Without -o, CSV goes to stdout.
+    CASE is what benchyard run takes, a folder with results, or a file of another tool. A file
+    gets a row for each run, step, repetition and metric, or with --summary for each step and
+    metric; .xlsx begins with medians and a comparison; .tex and .md get tables of medians; --as
+    writes the file of another tool. Without -o, it goes to stdout, as CSV without --as.
 
     Example:
         benchyard export mine -o mine.csv
         benchyard export mine --summary -o mine.xlsx
+        benchyard export mine --as hyperfine -o mine.json
     """
     outputs = [
         (file, _kind(file, format_)) for file in files or (Output.opened(_STDOUT, (".csv",)),)
     ]
+    if form is not None:
+        if format_ or columns or layout or summary or choice.counted:
+            raise click.UsageError("--as writes no tables: leave out what is for these")
+        _write_as(form, _sources(selection, campaign), choice, [file for file, _ in outputs])
+        return
     _refuse_useless(outputs, format_, columns)
-    chosen, _ = selected_results(selection, campaign)
-    if not chosen:
-        raise InputError(f"{shown(selection.root)}: no runs there; benchyard run makes them")
-    sources = [source_of(case, folder) for case, folder in chosen]
-    tally = Tally()
+    sources, tally = _sources(selection, campaign), Tally()
     rows = (summarized if summary else tidy)(sources, choice, tally)
     rows = rows if columns is None else rows.only(columns)
     # Rows come last: what does not count is told by them.
@@ -107,6 +121,25 @@ def command(
     _tell(tally, counted=choice.counted)
 
 
+def _sources(selection: Selection, campaign: str | None) -> list[CaseFolder]:
+    sources, rest = file_sources(selection)
+    if rest.cases or not sources:
+        sources += [source_of(*one) for one in selected_results(rest, campaign)[0]]
+    if not sources:
+        raise InputError(f"{shown(selection.root)}: no runs there; benchyard run makes them")
+    return sources
+
+
+def _write_as(
+    form: str, sources: Sequence[CaseFolder], choice: Choice, files: Sequence[Path]
+) -> None:
+    from benchyard.cli.other_files import write_as  # noqa: PLC0415 - 0.2 s
+
+    tally = Tally()
+    tally.unreadable += write_as(form, sources, choice, files)
+    _tell(tally, counted=False)
+
+
 def _kind(file: Path, format_: str | None) -> str:
     """Return how a file is written: ``latex``, ``markdown`` or ``rows``."""
     if file == _STDOUT:
@@ -117,6 +150,9 @@ def _kind(file: Path, format_: str | None) -> str:
 def _refuse_useless(
     outputs: Sequence[tuple[Path, str]], format_: str | None, columns: Sequence[str] | None
 ) -> None:
+    if any(file.suffix.lower() in _OTHERS for file, _ in outputs):
+        endings = " or ".join((*WRITERS, *_PAPERS))
+        raise click.UsageError(f"it must end in {endings}; --as NAME writes others")
     if format_ and _STDOUT not in (file for file, _ in outputs):
         raise click.UsageError(
             "--csv, --latex and --markdown are for stdout; a file's ending says how it is written"

@@ -1,4 +1,4 @@
-"""Files that sides of a comparison may be: packs, and what other benchmark tools wrote."""
+"""Packs and files of other benchmark tools: read as runs, and written."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -8,12 +8,19 @@ from pathlib import Path
 from benchyard.analysis.comparison.run_sets import RunSelection, RunSet, read_run_sets
 from benchyard.catalogue.formats import read_measurements
 from benchyard.catalogue.formats.as_runs import as_one, records_of
+from benchyard.catalogue.formats.from_runs import measurements_of
 from benchyard.catalogue.formats.measurements import Measurements
+from benchyard.catalogue.formats.writing_more import WRITERS
+from benchyard.cli.terminal import say
 from benchyard.core.errors import InputError
 from benchyard.core.files import files_below, shown
+from benchyard.core.outputs import write
+from benchyard.core.wording import hint, printable, quote
 from benchyard.publish.packs.archives import ENDINGS as PACK_ENDINGS
 from benchyard.publish.packs.manifest import RESULTS
 from benchyard.publish.packs.unpacking import unpacked_to_check
+from benchyard.show.export.sources import CaseFolder, read
+from benchyard.show.export.tidy import Choice
 
 
 def open_file(place: Path) -> dict[str, RunSet] | None:
@@ -61,3 +68,42 @@ def _packed(place: Path) -> dict[str, RunSet]:
         title: replace(runs, folder=place / runs.folder.relative_to(folder))
         for title, runs in found.items()
     }
+
+
+def write_as(
+    form: str, sources: Sequence[CaseFolder], choice: Choice, files: Sequence[Path]
+) -> list[str]:
+    """Write results in the form of another tool, and say on stderr what it has no place for.
+
+    Returns:
+        Why runs are left out that cannot be read.
+
+    Raises:
+        InputError: If there is no such form, or it requires what is not known.
+    """
+    if form not in WRITERS:
+        raise InputError(f"--as {quote(form)}: no such form{hint(form, WRITERS)}")
+    measured, unreadable = _measured(sources, choice)
+    content = WRITERS[form](measured)
+    for file in files:
+        write(file, content)
+    told = [f"{row.name}: {row.note}" for row in measured.rows if row.note]
+    if left := WRITERS[form].leaves_out(measured):
+        told.append(f"{form} has no place for {', '.join(left)}")
+    for sentence in dict.fromkeys(told):
+        say(printable(sentence), err=True)
+    return unreadable
+
+
+def _measured(sources: Sequence[CaseFolder], choice: Choice) -> tuple[Measurements, list[str]]:
+    for source in sources:
+        if source.folder.is_file() and (found := read_measurements(source.folder)):
+            if len(sources) > 1 or choice.metrics:
+                raise InputError("a file of another tool is converted alone, and whole")
+            return found[1], []
+    read_each = [read(source) for source in sources]
+    cases = [group for one in read_each for group in one.groups[:1] if group]
+    unreadable = [why for one in read_each for why in one.unreadable]
+    if not cases:
+        raise InputError("\n".join(["no run to export; benchyard run makes them", *unreadable]))
+    return measurements_of(cases, choice.suspect, choice.metrics), unreadable

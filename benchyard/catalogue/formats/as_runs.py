@@ -13,7 +13,7 @@ from benchyard.results.subject import digested
 from benchyard.results.summary_metrics import LARGER, SMALLER
 
 #: Metrics of other tools that Benchyard measures too, under its names.
-_OUR_NAMES = {"user": "cpu_user_s", "system": "cpu_system_s", "peak memory": "peak_rss_bytes"}
+OUR_NAMES = {"user": "cpu_user_s", "system": "cpu_system_s", "peak memory": "peak_rss_bytes"}
 
 #: What of a unit is better.
 _DIRECTIONS: Mapping[str, str] = {"s": SMALLER, "B": SMALLER, "1/s": LARGER, "B/s": LARGER}
@@ -29,7 +29,7 @@ def records_of(title: str, measured: Measurements) -> Iterator[RunRecord]:
     """
     steps = [
         list(_steps(index, name, metrics))
-        for index, (name, metrics) in enumerate(_benchmarks(measured.rows).items())
+        for index, (name, metrics) in enumerate(benchmarks(measured.rows).items())
         if "wall" in metrics
     ]
     began = measured.started_s
@@ -89,30 +89,34 @@ def _repeated(steps: Sequence[StepRecord]) -> StepRecord:
     return replace(steps[0], attempts=(replace(steps[0].attempts[0], repetitions=made),))
 
 
-def _benchmarks(rows: Iterable[Measurement]) -> dict[str, dict[str, Measurement]]:
-    """Return the metrics of each benchmark; what is there twice gets a name of its own."""
+def benchmarks(rows: Iterable[Measurement]) -> dict[str, dict[str, Measurement]]:
+    """Return the metrics of each benchmark, by its name with its parameters; times are ``wall``.
+
+    What is there twice gets a name of its own.
+    """
     found: dict[str, dict[str, Measurement]] = {}
     for row in rows:
-        name, metric = row.name + point_suffix(row.parameters), _TIMES.get(row.metric, row.metric)
-        while metric in found.get(name, ()):
+        name, suffix = row.name, point_suffix(row.parameters)
+        metric = _TIMES.get(row.metric, row.metric)
+        while metric in found.get(name + suffix, ()):
             name += " (again)"
-        found.setdefault(name, {})[metric] = row
+        found.setdefault(name + suffix, {})[metric] = replace(row, name=name, metric=metric)
     return found
 
 
 def _steps(index: int, name: str, metrics: dict[str, Measurement]) -> Iterator[StepRecord]:
     wall = metrics["wall"]
-    values = {metric: _values(row) for metric, row in metrics.items()}
+    values = {metric: values_of(row) for metric, row in metrics.items()}
     times = values.pop("wall")
     # Which value is of which execution is known only where none is missing.
     whole = {metric: found for metric, found in values.items() if len(found) == len(times)}
-    used = {_OUR_NAMES[metric] for metric in whole if metric in _OUR_NAMES}
-    kinds = {metric: _kind(metrics[metric]) for metric in whole if metric not in _OUR_NAMES}
+    used = {OUR_NAMES[metric] for metric in whole if metric in OUR_NAMES}
+    kinds = {metric: _kind(metrics[metric]) for metric in whole if metric not in OUR_NAMES}
     parameters = {**wall.parameters, **({"metrics": kinds} if kinds else {})}
     # Which executions failed is not known, so none of them is to be trusted.
     doubts = (wall.note,) if "failed" in wall.note else ()
     for at, seconds in enumerate(times):
-        told = {_OUR_NAMES.get(metric, metric): found[at] for metric, found in whole.items()}
+        told = {OUR_NAMES.get(metric, metric): found[at] for metric, found in whole.items()}
         ours = {metric: value for metric, value in told.items() if metric in used}
         theirs: dict[str, Json] = {m: value for m, value in told.items() if m not in used}
         made = Repetition("measured", 0.0, seconds, Outcome.COMPLETED, ours, theirs, suspect=doubts)
@@ -127,7 +131,8 @@ def _kind(row: Measurement) -> Json:
     return {name: value for name, value in told.items() if value}
 
 
-def _values(row: Measurement) -> list[float]:
+def values_of(row: Measurement) -> list[float]:
+    """Return the values of a measurement; of one without single values its median, or mean."""
     if row.values:
         return list(row.values)
     known = (row.statistic("median"), row.statistic("mean"))

@@ -19,6 +19,7 @@ from benchyard.catalogue.formats.measurements import (
     words,
 )
 from benchyard.catalogue.formats.units import gathered, is_rate, measured, newest, quantity
+from benchyard.catalogue.formats.writing_more import WRITERS
 from benchyard.core.errors import InputError
 from benchyard.core.wording import quote
 from benchyard.results.summary_metrics import LARGER, SMALLER
@@ -193,9 +194,11 @@ def _result_rows(one: _Result) -> Iterator[Measurement]:
     if one.error is not None:
         told = next((text for text in one.error.values() if isinstance(text, str)), "")
         note = f"failed: {quote(told) or 'no reason is told'}"
-    parameters = {str(name): tag for name, tag in one.tags.items() if name != "name"}
+    # Our own files tell a metric by a tag.
+    told = {"name", "metric"}
+    parameters = {str(name): tag for name, tag in one.tags.items() if name not in told}
     for value in values or [None]:
-        metric = "" if stats.data else "wall"
+        metric = words(one.tags, "metric") or ("" if stats.data else "wall")
         unit = stats.unit or stats.units
         yield measured(_title(one), metric, unit, value, parameters=parameters, note=note)
 
@@ -226,6 +229,7 @@ HISTORIES = (
         lambda head: head.has("[].name", "[].unit", "[].value"),
         _read_custom,
         "`.json`, a list of what has a `name`, a `unit` and a `value`",
+        write=WRITERS["github-action-custom"],
     ),
     BenchmarkFile(
         "conbench",
@@ -233,5 +237,6 @@ HISTORIES = (
         _is_conbench,
         _read_conbench,
         "`.json` with a `batch_id`, a `run_id` and `tags`, or a list of such",
+        write=WRITERS["conbench"],
     ),
 )

@@ -85,22 +85,22 @@ class Measurements:
         host: Where they were measured.
         commit: What was measured.
         started_s: When, in seconds since the epoch.
-        commit_s: When the commit was made, if commits are not measured in their order.
         about: What else the file tells of the circumstances.
         one_process: Whether all values of a benchmark may be of one process.
         in_turns: Whether the benchmarks took turns.
         earlier: What the file has of before, oldest first: other commits, or other days.
+        commit_s: When the commit was made, if commits are not measured in their order.
     """
 
     rows: Sequence[Measurement]
     host: str = ""
     commit: str = ""
     started_s: float | None = None
-    commit_s: float | None = None
     about: Mapping[str, str] = field(default_factory=dict[str, str])
     one_process: bool = False
     in_turns: bool = False
     earlier: Sequence["Measurements"] = ()
+    commit_s: float | None = None
 
 
 def number(value: object) -> float | None:

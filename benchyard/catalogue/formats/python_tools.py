@@ -23,6 +23,7 @@ from benchyard.catalogue.formats.measurements import (
     statistics,
     words,
 )
+from benchyard.catalogue.formats.writing_more import WRITERS
 from benchyard.core.model import Json
 from benchyard.statistics.measures import mean
 
@@ -162,16 +163,19 @@ def _read_asv(content: bytes, place: Path) -> Measurements:
     for name, listed in file.results.items():
         told = _columns(file, name, listed)
         rows += _asv_rows(name, told, declared.get(name))
-        began = moment((number(told.get("started_at")) or -1) / _MS_PER_S)
+        began = _of_ms(told.get("started_at"))
         started += [began] if began is not None else []
     about = {"environment": file.env_name, **file.params}
     host = words(file.params, "machine")
     began = min(started, default=None)
     # Samples are of ``rounds`` processes, and the file does not tell which.
-    made = moment((number(file.date) or -1) / _MS_PER_S)
-    return Measurements(
-        *(rows, host, file.commit_hash, began, made, facts(**about)), one_process=True
-    )
+    told = rows, host, file.commit_hash, began, facts(**about)
+    return Measurements(*told, one_process=True, commit_s=_of_ms(file.date))
+
+
+def _of_ms(value: object) -> float | None:
+    found = number(value)
+    return None if found is None else moment(found / _MS_PER_S)
 
 
 def _columns(file: _AsvFile, name: str, listed: Any) -> dict[str, Any]:
@@ -251,6 +255,7 @@ PYTHON_TOOLS = (
         ),
         _read_pytest,
         "`.json` with `machine_info` of a Python, or `benchmarks` with `stats`",
+        write=WRITERS["pytest-benchmark"],
     ),
     BenchmarkFile(
         "pyperf",
@@ -268,5 +273,6 @@ PYTHON_TOOLS = (
         ),
         _read_asv,
         "`.json` with a `commit_hash` and an environment; `benchmarks.json` above it has units",
+        write=WRITERS["asv"],
     ),
 )

@@ -21,6 +21,7 @@ from benchyard.catalogue.formats.measurements import (
     statistics,
     words,
 )
+from benchyard.catalogue.formats.writing import GOOGLE_OWN, WRITERS
 from benchyard.core.errors import InputError
 from benchyard.core.model import Json
 from benchyard.publish.testresults.document import Document, parse, subject_in
@@ -176,13 +177,6 @@ def _is_bencher(head: Head) -> bool:
 
 _TIMES = {"real_time": "wall", "cpu_time": "cpu"}
 _GOOGLE_UNITS = {"bytes_per_second": "B/s", "items_per_second": "1/s", "max_bytes_used": "B"}
-#: Members that are no counters of the benchmark's author.
-_OWN = {
-    *("name", "run_name", "run_type", "repetitions", "repetition_index", "threads", "iterations"),
-    *("family_index", "per_family_instance_index", "aggregate_name", "aggregate_unit"),
-    *("time_unit", "label", "error_occurred", "error_message", "skipped", "skip_message"),
-    *("real_time", "cpu_time", "cpu_coefficient", "real_coefficient", "big_o", "rms"),
-}
 #: Its aggregates of repetitions, as statistics; others are no amounts of the unit.
 _AGGREGATES = {"mean": "mean", "median": "median", "stddev": "stdev", "min": "min", "max": "max"}
 
@@ -243,7 +237,7 @@ def _metrics(one: dict[str, Any]) -> Iterator[str]:
     if _why(one):
         return
     for key, value in one.items():
-        if key in _TIMES or (key not in _OWN and number(value) is not None):
+        if key in _TIMES or (key not in GOOGLE_OWN and number(value) is not None):
             yield key
 
 
@@ -303,6 +297,7 @@ TOOLS = (
         lambda head: head.has("results.[].command", "results.[].mean"),
         _read_hyperfine,
         "`.json` with `results` that have a `command` and a `mean`",
+        write=WRITERS["hyperfine"],
     ),
     BenchmarkFile(
         "benchyard-time",
@@ -317,6 +312,7 @@ TOOLS = (
         _is_bencher,
         _read_bencher,
         "`.json` whose third level is `value`, `lower_value`, `upper_value`",
+        write=WRITERS["bencher"],
     ),
     BenchmarkFile(
         "google-benchmark",
@@ -324,6 +320,7 @@ TOOLS = (
         lambda head: head.has("context.num_cpus", "context.mhz_per_cpu"),
         _read_google,
         "`.json` with a `context` that has `num_cpus` and `mhz_per_cpu`",
+        write=WRITERS["google-benchmark"],
     ),
     TestResultsFile(
         "testresults",

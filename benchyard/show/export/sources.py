@@ -8,7 +8,7 @@ from pathlib import Path
 from benchyard.analysis.comparison.document import comparison_rows
 from benchyard.analysis.comparison.request import compare_folders
 from benchyard.analysis.comparison.run_sets import results_folders
-from benchyard.core.errors import RecordError
+from benchyard.core.errors import InputError, RecordError
 from benchyard.core.model import Case, Json
 from benchyard.results.campaigns import is_earlier, read_campaign
 from benchyard.results.folders import Results, run_folder
@@ -27,12 +27,14 @@ class CaseFolder:
         case: Its name, without the point of its matrix.
         title: Its name with it.
         point: Values of the matrix; empty without one.
+        records: Of the runs, where they were read from a file; None reads the folder.
     """
 
     case: str
     title: str
     point: Mapping[str, Json]
     folder: Path
+    records: Sequence[RunRecord] | None = None
 
     @property
     def campaign(self) -> str | None:
@@ -87,6 +89,8 @@ class FolderRuns:
 
 def read(source: CaseFolder) -> FolderRuns:
     """Read the runs in a folder: ours, or KROWN's where there is none of ours."""
+    if source.records is not None:
+        return FolderRuns([source.records], [])
     campaign = read_campaign(source.folder)
     if campaign.krown and not campaign.records:
         found = read_results(source.title, source.folder)
@@ -110,6 +114,8 @@ def compared(sources: Sequence[CaseFolder], metrics: Sequence[str], suspect: Sus
     Raises:
         InputError: If nothing is comparable.
     """
+    if any(one.records is not None for one in sources):
+        raise InputError("benchyard compare judges files")
     folders = {" ".join(filter(None, (one.title, one.campaign))): one.folder for one in sources}
     names, *rows = comparison_rows(compare_folders(folders, metrics, suspect))
     columns = [ExportColumn(str(name)) for name in names]

@@ -204,3 +204,5 @@ def _critical(source: TraceSelection) -> CriticalPath | None:
 def _tell_losses(trace: Trace) -> None:
     for loss in trace.losses:
         say(f"warning: {loss}", err=True)
+    if trace.unit.others:
+        say(f"--type shows other values: {', '.join(trace.unit.others)}", err=True)

@@ -82,7 +82,7 @@ sample_type_option = click.option(
     "sample_type",
     default="",
     metavar="TYPE",
-    help="Which values of a profile: a sample type of pprof, a unit of Speedscope.",
+    help="Which values of a profile: a sample type of pprof, a unit of Speedscope, an event.",
 )
 
 
@@ -157,8 +157,8 @@ def command(
     """Write a timeline of runs, or of traces of other tools.
 
     SOURCE is a case, a folder with results, the folder of a run, or a file with a trace or profile
-    (Chrome, Speedscope, pprof, collapsed stacks, Scanner's jobs). Several are shown side by side
-    and begin together.
+    (Chrome, Speedscope, pprof, perf script, Scanner's jobs and others). Several are shown side by
+    side and begin together.
 
     Example:
         benchyard trace 'mine[threads=1]' -o mine.trace.json

@@ -24,11 +24,13 @@ class Unit:
         scale: A slice's duration of so much is one of it.
         sampled: Whether all slices are stacks that were sampled: neighbours that are alike are one
             slice, so how many there are, and how long each is, means nothing.
+        others: What else the file measures, by the names that ``read_trace`` takes.
     """
 
     name: str
     scale: int
     sampled: bool = False
+    others: tuple[str, ...] = ()
 
     @property
     def is_time(self) -> bool:

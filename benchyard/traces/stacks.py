@@ -5,9 +5,10 @@ Source of pprof: github.com/google/pprof, proto/profile.proto.
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
+from functools import lru_cache
 from itertools import takewhile
 from typing import NamedTuple
 
@@ -26,6 +27,9 @@ from benchyard.traces.protobuf import (
 )
 
 _LINE = re.compile(r"(.*\S)\s+([0-9]{1,18}(?:\.[0-9]{0,18})?)")
+
+#: Stacks of a tree: those that are remembered, the frames of one at most, and none.
+_REMEMBERED, _DEEPEST, _NONE = 1 << 12, 5_000, -1
 
 
 def add_stacks(
@@ -57,6 +61,32 @@ def add_stacks(
         now += time
     for one in begun:
         builder.end(one, now)
+
+
+def stacks_of(
+    frames: Mapping[int, str], callers: Mapping[int, int], where: str
+) -> Callable[[int], tuple[str, ...]]:
+    """Return what tells the frames of a stack, root first, where stacks are kept as a tree.
+
+    Args:
+        frames: The last frame of each stack.
+        callers: The stack without it, of each that has another frame.
+        where: The file's name, for messages.
+
+    Returns:
+        A function that raises an InputError if a stack has no end, or KeyError if it is unknown.
+    """
+
+    @lru_cache(_REMEMBERED)
+    def found(stack: int) -> tuple[str, ...]:
+        names = [frames[stack]]
+        while (stack := callers.get(stack, _NONE)) != _NONE:
+            names.append(frames[stack])
+            if len(names) > _DEEPEST:
+                raise InputError(f"{where}: a stack has more than {_DEEPEST:,} frames")
+        return tuple(reversed(names))
+
+    return found
 
 
 def looks_collapsed(head: str) -> bool:
@@ -197,7 +227,8 @@ def _trace(
         else:
             builder.lose(f"no value of {names[which]}", f"sample {place:,}")
     add_stacks(builder, builder.track("profile", names[which]), sorted(stacks.items()))
-    return replace(builder.trace(), unit=replace(unit, sampled=True))
+    others = tuple(one for place, one in enumerate(names) if place != which)
+    return replace(builder.trace(), unit=replace(unit, sampled=True, others=others))
 
 
 def _unit(name: str) -> tuple[Unit, int]:

@@ -272,12 +272,14 @@ def page_of(source: TraceSource) -> dict[str, Any]:
     pictures = [flame_of(source)] if found.slices else []
     drawn = found.unit.name != BYTES.name and (found.tracks or found.counters)
     links = [("Flame graph with a text for each frame", f"{source.href}/flame")]
+    others = ", ".join(found.unit.others)
     return {
         "cards_shown": [
             ("Span", report.in_unit(found.span_ns, found.unit)),
             ("Slices", f"{found.slices:,}"),
             ("Names", f"{found.names:,}"),
             ("Tracks", f"{len(found.tracks):,}"),
+            *([("Only in benchyard profile --type", others)] if others else []),
         ],
         "pictures": [*pictures, timeline_of(source)] if drawn else [],
         "tables": tables_of(source),

@@ -1,4 +1,4 @@
-"""Traces and profiles of others: a file of one of four formats, or the folder of a Scanner job."""
+"""Traces and profiles of others: a file of a known format, or the folder of a Scanner job."""
 
 import re
 from collections.abc import Iterable
@@ -46,7 +46,8 @@ class TraceFile:
 
     def detect(self, listing: FolderListing) -> Iterable[str]:
         """Return the files whose names have an ending of any format: the content tells which."""
-        return sorted(n for n in listing.files if n.endswith(_ENDINGS) and n[0] != ".")
+        files = (n for n in listing.files if n.endswith(_ENDINGS) or n.startswith(_BEGINNINGS))
+        return sorted(name for name in files if name[0] != ".")
 
     def describe(self, found: Candidate) -> Entry | None:
         """Read it, if it is not longer than ``DESCRIBED_BYTES``; of a longer one its head."""
@@ -176,7 +177,16 @@ _FILES = (
         (".stacks", ".stacks.gz"),
         (".folded", ".folded.gz", ".collapsed", ".collapsed.gz"),
     ),
+    TraceFile(recognising.CPROFILE, "cProfile", (".prof",), (".pstats", ".cprof")),
+    TraceFile(
+        recognising.CPUPROFILE, "V8's CPU profiles", (".json",), (".cpuprofile", ".cpuprofile.gz")
+    ),
+    TraceFile(recognising.FIREFOX, "the Firefox Profiler", (".json", ".json.gz"), ()),
+    TraceFile(recognising.PERF_SCRIPT, "perf script", (".perf", ".perf.gz"), ()),
+    TraceFile(recognising.CALLGRIND, "Callgrind", (".callgrind", ".callgrind.gz"), ()),
 )
 _ENDINGS = tuple(ending for one in _FILES for ending in one.endings + one.certain)
+#: Of names as Callgrind and Xdebug give them.
+_BEGINNINGS = ("callgrind.out", "cachegrind.out")
 #: For the registry: what ``benchyard.traces`` reads.
 TRACES = (ScannerJob(), *_FILES)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.benchyard.catalogue.formats.samples import SAMPLES
 from tests.benchyard.cli.conftest import Cli
 from tests.conftest import MakeCase, process
 
@@ -36,6 +37,16 @@ def test_names_tracks_counters_and_losses_are_shown(tmp_path: Path, cli: Cli) ->
     assert "and 1 name more; --limit 2 shows all" in said.out
     assert "memory" in said.out
     assert "warning: 1 times: dur is negative" in said.err
+
+
+def test_other_values_of_a_file_are_named(tmp_path: Path, cli: Cli) -> None:
+    (tmp_path / "c.out").write_bytes(SAMPLES["callgrind"][1])
+    said = cli("profile", tmp_path / "c.out")
+    assert "140 Ir" in said.out
+    assert said.err == "--type shows other values: Dr\n"
+    said = cli("profile", tmp_path / "c.out", "--type", "Dr")
+    assert "4 Dr" in said.out
+    assert said.err == "--type shows other values: Ir\n"
 
 
 def test_everything_comes_as_json_and_csv(tmp_path: Path, cli: Cli) -> None:

@@ -8,6 +8,13 @@ import pytest
 
 from benchyard.traces.recognising import HEAD_BYTES, Head, beginning_of, head_of
 from benchyard.traces.sources import read_trace
+from tests.benchyard.catalogue.formats.samples import (
+    CALLGRIND,
+    CPUPROFILE,
+    FIREFOX,
+    PERF,
+    SAMPLES,
+)
 from tests.benchyard.traces.test_sources import SAMPLED, message, pprof, speedscope
 
 
@@ -70,6 +77,18 @@ FILES = {
     "a comment": ("# made by x\na;b 3.5\n", "collapsed-stacks"),
     "pprof": (pprof(([1], [1, 1])), "pprof"),
     "pprof, its types last": (LOCATIONS + pprof(([1], [1, 1])), "pprof"),
+    "Firefox, its version far inside": (
+        json.dumps({**FIREFOX, "meta": {"a": LONG, **FIREFOX["meta"]}}),
+        "firefox-profile",
+    ),
+    "V8, its nodes last": (
+        json.dumps(dict(reversed({**CPUPROFILE, "a": LONG}.items()))),
+        "v8-cpuprofile",
+    ),
+    "perf behind its header": (b"# ========\n# captured on : x\n#\n" + PERF, "perf-script"),
+    "Callgrind without its first line": (CALLGRIND.partition(b"\n")[2], "callgrind"),
+    "cProfile": (SAMPLES["cprofile"][1], "cprofile"),
+    "perf's own data": (b"PERFILE2" + bytes(99), ""),
     "a text": ("\nnothing of the kind\n", ""),
     "another object": (json.dumps({"a": LONG, "b": 1}), ""),
 }

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import marshal
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -370,6 +371,125 @@ VITEST: dict[str, Any] = {
 }
 
 
+_MAIN, _LOAD = ("prog.py", 1, "main"), ("prog.py", 5, "load")
+CPROFILE: dict[Any, Any] = {
+    _MAIN: (1, 1, 0.25, 1.0, {}),
+    _LOAD: (2, 2, 0.75, 0.75, {_MAIN: (2, 2, 0.75, 0.75)}),
+}
+CPUPROFILE: dict[str, Any] = {
+    "nodes": [
+        {
+            "id": number,
+            "callFrame": {
+                "functionName": name,
+                "scriptId": "80",
+                "url": url,
+                "lineNumber": line,
+                "columnNumber": 12,
+            },
+            "hitCount": 1,
+            "children": children,
+        }
+        for number, name, url, line, children in [
+            (1, "(root)", "", -1, [2, 4]),
+            (2, "", "file:///a/p.js", 0, [3]),
+            (3, "fib", "file:///a/p.js", 4, []),
+            (4, "(program)", "", -1, []),
+        ]
+    ],
+    "startTime": 45114037802,
+    "endTime": 45114037912,
+    "samples": [4, 3, 2, 3],
+    "timeDeltas": [10, 20, 50, -20],
+}
+#: As Firefox' own tables of a thread (version 48), without the columns that nobody reads here.
+FIREFOX: dict[str, Any] = {
+    "meta": {
+        "interval": 2,
+        "startTime": 1_700_000_000_000,
+        "version": 27,
+        "preprocessedProfileVersion": 48,
+    },
+    "libs": [],
+    "threads": [
+        {
+            "name": "GeckoMain",
+            "processName": "Web Content",
+            "pid": "7",
+            "tid": 8,
+            "samples": {
+                "stack": [1, 1, None, 2],
+                "time": [10, 12.1, 14, 30],
+                "weight": None,
+                "weightType": "samples",
+                "length": 4,
+            },
+            "stackTable": {"frame": [0, 1, 2], "prefix": [None, 0, 0], "length": 3},
+            "frameTable": {"func": [0, 1, 0], "line": [None, 3, None], "length": 3},
+            "funcTable": {"name": [1, 0], "isJS": [False, True], "length": 2},
+            "stringArray": ["run", "main"],
+        }
+    ],
+}
+# As perf 6.1 prints samples of -g, of a program without callers, and of a whole host.
+PERF = b"""\
+python3 26551 45112.876997:     250000 cpu-clock:ppp:\x20
+\t           15c78 init_cpu_features.constprop.0+0x5e8 (/usr/lib/ld-linux-x86-64.so.2)
+\t               0 [unknown] ([unknown])
+
+V8 Worker 7/8 [001] 45112.877258:     250000 cpu-clock:ppp:\x20
+\tffffffff8162fef3 do_syscall_64+0xc3 ([kernel.kallsyms])
+\t           20ca3 std::map<int, char>::find(int)+0x13 (/usr/lib/libx.so (deleted))
+\t            1234 [unknown] (/usr/bin/tool)
+
+python3 26551 45112.877502:     500000 cpu-clock:ppp:      7fdd67b02152 main+0x75e2 (/a/python3)
+python3 26551 45112.877502:          3 page-faults:      7fdd67b02152 main+0x75e2 (/a/python3)
+"""
+# As callgrind 3.19 writes it, with --dump-instr=yes and the events of --cache-sim=yes.
+CALLGRIND = b"""\
+# callgrind format
+version: 1
+creator: callgrind-3.19.0
+pid: 26611
+cmd:  ./prog
+part: 1
+
+desc: I1 cache:\x20
+desc: Trigger: Program termination
+
+positions: instr line
+events: Ir Dr
+summary: 560 4
+
+
+ob=(1) /a/prog
+fl=(1) main.c
+fn=(1) main
+0x400 16 100 4
+cfn=(2) work
+calls=2 0x500 3
+* * 360
++3 +1 40
+jcnd=1/2 +2 +1
+* *
+
+fl=(1)
+fn=(2)
+0x500 3 60
+fi=(2) inlined.h
++4 7 300
+fe=(1)
+cfn=(2)
+calls=1 0x500 -4
+* * 90
+
+fn=(3) lost
++1 +1 60
+
+totals: 560 4
+"""
+
+
 def _json(value: Any) -> bytes:
     return json.dumps(value).encode()
 
@@ -381,6 +501,11 @@ SAMPLES: Mapping[str, tuple[str, bytes]] = {
     "speedscope": ("traces/s.speedscope.json", speedscope(SAMPLED)),
     "pprof": ("traces/p.pb.gz", gzip.compress(pprof(((3, 1), (5, 2_000_000_000))))),
     "collapsed-stacks": ("traces/f.folded", b"main;load 2\nmain;sort 3\n"),
+    "cprofile": ("traces/c.pstats", marshal.dumps(CPROFILE)),
+    "v8-cpuprofile": ("traces/v.cpuprofile", _json(CPUPROFILE)),
+    "firefox-profile": ("traces/x.json.gz", gzip.compress(_json(FIREFOX))),
+    "perf-script": ("traces/out.perf", PERF),
+    "callgrind": ("traces/callgrind.out.26611", CALLGRIND),
     "pytest-benchmark": ("bench/0001_c0ffee.json", _json(PYTEST)),
     "hyperfine": ("bench/hyperfine.json", _json(HYPERFINE)),
     "google-benchmark": ("bench/google.json", _json(GOOGLE)),
@@ -402,7 +527,9 @@ SAMPLES: Mapping[str, tuple[str, bytes]] = {
 UNLISTED = frozenset({"go-benchmark", "otava-csv"})
 #: Those of JSON.
 JSON_FORMATS = sorted(
-    name for name, (path, _) in SAMPLES.items() if path.endswith((".json", ".json.gz"))
+    name
+    for name, (path, _) in SAMPLES.items()
+    if path.endswith((".json", ".json.gz", ".cpuprofile"))
 )
 
 

@@ -200,6 +200,11 @@ def test_testresults(tmp_path: Path) -> None:
         ("speedscope", ["main", "sort", "load"]),
         ("pprof", ["main", "0xab"]),
         ("collapsed-stacks", ["main", "load", "sort"]),
+        ("cprofile", ["prog.py:1(main)", "prog.py:5(load)"]),
+        ("v8-cpuprofile", ["(anonymous) (p.js:1)", "fib (p.js:5)", "(program)"]),
+        ("firefox-profile", ["main", "run"]),
+        ("perf-script", ["init_cpu_features.constprop.0", "[unknown]", "[tool]", "main"]),
+        ("callgrind", ["main", "work", "lost"]),
     ],
 )
 def test_traces(tmp_path: Path, name: str, names: list[str]) -> None:
@@ -254,7 +259,7 @@ def test_what_breaks_off_is_told(tmp_path: Path, name: str) -> None:
     write(tmp_path, path, gzip.compress(cut) if packed else cut)
     entry = only(tmp_path)
     # A trace that breaks off is read up to there, so are lines of stacks, and texts behind values.
-    if name in ("chrome-trace", "collapsed-stacks", "pprof"):
+    if name in ("chrome-trace", "collapsed-stacks", "pprof", "perf-script", "callgrind"):
         assert not entry.broken
         assert loaded(entry).losses
     else:
@@ -283,7 +288,7 @@ def test_another_shape_is_told_with_its_place(tmp_path: Path, content: bytes, sa
 
 
 def test_a_name_that_promises_a_format_is_held_to_it(tmp_path: Path) -> None:
-    for name in ("a.pprof", "b.folded", "c.trace.json", "d.speedscope.json"):
+    for name in ("a.pprof", "b.folded", "c.trace.json", "d.speedscope.json", "f.cpuprofile"):
         write(tmp_path, name, b"\x00\x01 nothing of the kind")
     write(tmp_path, "e.trace.json.gz", b"\x1f\x8bbroken")
     assert {entry.path: entry.format for entry in described(tmp_path) if entry.broken} == {
@@ -292,6 +297,7 @@ def test_a_name_that_promises_a_format_is_held_to_it(tmp_path: Path) -> None:
         "c.trace.json": "chrome-trace",
         "d.speedscope.json": "speedscope",
         "e.trace.json.gz": "chrome-trace",
+        "f.cpuprofile": "v8-cpuprofile",
     }
 
 
@@ -387,7 +393,7 @@ def _survives(folder: Path, name: str, content: bytes) -> None:
 _NAMES = st.sampled_from(
     [
         *("a.json", "a.json.gz", "a.trace", "a.pb.gz", "a.pprof", "a.folded"),
-        *("a.speedscope.json", "a.xml", "a.js", "a.data"),
+        *("a.speedscope.json", "a.xml", "a.js", "a.data", "a.pstats", "a.perf"),
     ]
 )
 

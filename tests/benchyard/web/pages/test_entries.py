@@ -104,6 +104,11 @@ def test_a_rate_is_written_with_its_unit(tmp_path: Path) -> None:
     assert "12,500/s" in Site(tmp_path).entry("bencher")
 
 
+def test_a_page_says_what_else_a_profile_measures(site: Site) -> None:
+    assert "Only in benchyard profile --type" in site.entry("callgrind")
+    assert "Only in benchyard profile --type" not in site.entry("cprofile")
+
+
 def test_long_tables_have_parts(tmp_path: Path) -> None:
     one = HYPERFINE["results"][0]
     write(tmp_path, "h.json", json.dumps({"results": [{**one, "times": [*range(30)]}]}).encode())

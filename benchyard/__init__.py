@@ -13,4 +13,4 @@ record: what one run yielded (``run.json``). summary: statistics over the runs o
 testbed: the host that a run was measured on.
 """
 
-__version__ = "0.7.0"
+__version__ = "0.8.0"

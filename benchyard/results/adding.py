@@ -87,7 +87,7 @@ def _write(folder: Path, record: RunRecord) -> None:
     told = {one.name: getattr(record, one.name) for one in fields(record)}
     document = {"format": FORMAT, "version": VERSION, **told}
     (folder / RUN_FILE).write_bytes(msgspec.json.format(msgspec.json.encode(document)))
-    (folder / DONE).write_text(now() + "\n")
+    (folder / DONE).write_text(now() + "\n", encoding="utf-8")
 
 
 def _raise(results: Path, rising: Path) -> None:

@@ -93,7 +93,6 @@ def command(
 
     Example:
         benchyard export mine -o mine.csv
-        benchyard export mine --summary -o mine.xlsx
         benchyard export mine --as hyperfine -o mine.json
     """
     outputs = [

@@ -48,7 +48,6 @@ def command(
 
     Example:
         benchyard import --case api .benchmarks
-        benchyard history api
         benchyard import times.csv --case queries --columns name=query,value=ms,unit=ms
     """
     from benchyard.catalogue import importing  # noqa: PLC0415 - 0.2 s

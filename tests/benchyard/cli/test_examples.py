@@ -24,6 +24,7 @@ _ELSEWHERE = {
     "benchyard confirm v1.0 v1.1 -- ./program": "tests/benchyard/bisect/test_confirm.py",
     "benchyard history": "tests/benchyard/cli/test_history_campaigns.py",
     "benchyard check mine": "tests/benchyard/cli/test_checking.py",
+    "benchyard import": "tests/benchyard/cli/test_importing.py",
     "benchyard suite mine --runs 8": "tests/benchyard/cli/test_suite.py",
     "benchyard serve": "tests/benchyard/cli/test_serving.py",
     "benchyard up": "tests/benchyard/lab/test_up.py",

@@ -17,6 +17,8 @@ from benchyard.show.history.steps import Value, groups_of
 
 #: Panels that one picture has room for.
 MOST = 24
+#: Of more changes of what was measured, those are marked at which the level changed.
+_MOST_MARKS = 30
 FAINT, CHANGE = "#8a8a8a", "#6d28d9"
 #: Pixels beside, below and above a panel; sizes of letters.
 _LEFT, _RIGHT, _BELOW, _ABOVE = 72, 30, 32, 36
@@ -197,9 +199,13 @@ def _step_panel(step: Sequence[Series], beside: Sequence[Series], hosts: Sequenc
     shapes: list[Line | Dots] = []
     for series in step:
         shapes += _host(series, SeriesLook(hosts.index(series.hosts[0])).colour)
-    changes = sorted((c.timing.began.timestamp(), c.text) for one in step for c in one.changes)
+    changes = [change for one in step for change in one.changes]
+    if len(changes) > _MOST_MARKS:
+        moved = {move.since for one in step for move in one.levels.moves}
+        changes = [change for change in changes if change.timing.last_began in moved]
+    marks = sorted((change.timing.began.timestamp(), change.text) for change in changes)
     last, name = amount(newest.value, step[0].unit), label(step[0], beside)
-    return Panel(short_name(name), last, step[0].unit or "", shapes, changes)
+    return Panel(short_name(name), last, step[0].unit or "", shapes, marks)
 
 
 def _host(series: Series, colour: str) -> Iterator[Line | Dots]:

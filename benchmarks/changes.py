@@ -235,7 +235,7 @@ def _called(noise: Floats, added: Floats) -> tuple[int, int] | None:
 def _false_offline(shape: str, n: int, series: int) -> list[Figure]:
     random = _random("offline", shape, n)
     false = sum(bool(changes(SHAPES[shape](random, n))) for _ in range(series))
-    limit = 0.06 if shape == CORRELATED else 0.015
+    limit = 0.07 if shape == CORRELATED else 0.015
     return [Figure(f"offline, {shape}, {n} points: false changes", [false / series], "%", limit)]
 
 

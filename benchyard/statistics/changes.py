@@ -230,7 +230,8 @@ def _autocorrelation(values: Floats, places: Sequence[int]) -> float:
     square = float(rest @ rest)
     r = float(rest[1:] @ rest[:-1]) / square if square else 0.0
     n = len(values)
-    return min(0.9, max(0.0, r + (4.5 * len(parts) + 4 * r) / n + 0.5 * r / math.sqrt(n)))
+    unbiased = r + (5 + 2 * len(parts) + 4 * r) / n
+    return min(0.9, max(0.0, unbiased + 0.5 * r / math.sqrt(n)))
 
 
 def _z_of_splits(values: Floats) -> Floats:

@@ -66,7 +66,18 @@ NIGHTS = np.array(
 )
 
 
+#: The same on a host that other work disturbed in some nights.
+DISTURBED = np.array(
+    [
+        *(208.0, 208.2, 208.2, 206.8, 210.1, 221.2, 216.0, 207.7, 215.3, 214.4),
+        *(207.1, 210.4, 220.7, 210.2, 207.0, 208.6, 228.7, 211.9, 208.1, 231.7),
+        *(229.3, 228.5, 225.6, 227.0, 233.2, 225.8, 246.0, 249.5, 245.5, 244.1),
+    ]
+)
+
+
 def test_steps_of_one_direction_are_found_each() -> None:
+    assert [one.place for one in changes(np.log(DISTURBED))] == [19]
     assert [one.place for one in changes(np.log(NIGHTS))] == [19, 26]
     found = [one.place for one in changes(steps(0, 0.03, 0.06, 0.1, points=25))]
     assert len(found) == 3

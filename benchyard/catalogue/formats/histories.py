@@ -221,7 +221,7 @@ HISTORIES = (
         lambda head: head.text.startswith(_SCRIPT) or head.has("lastUpdate", "entries"),
         _read_action,
         "`window.BENCHMARK_DATA`, or `.json` with `lastUpdate` and `entries`",
-        (".js", ".json", ".json.gz"),
+        ("data.js", ".json", ".json.gz"),
     ),
     BenchmarkFile(
         "github-action-custom",

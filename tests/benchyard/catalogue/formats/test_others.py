@@ -393,7 +393,7 @@ def _survives(folder: Path, name: str, content: bytes) -> None:
 _NAMES = st.sampled_from(
     [
         *("a.json", "a.json.gz", "a.trace", "a.pb.gz", "a.pprof", "a.folded"),
-        *("a.speedscope.json", "a.xml", "a.js", "a.data", "a.pstats", "a.perf"),
+        *("a.speedscope.json", "a.xml", "data.js", "a.data", "a.pstats", "a.perf"),
     ]
 )
 

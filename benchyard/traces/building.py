@@ -3,8 +3,8 @@
 from array import array
 from collections import Counter as Tally
 from collections import defaultdict
-from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -21,6 +21,7 @@ from benchyard.traces.model import (
     Times,
     Trace,
     Track,
+    Unit,
 )
 
 T = TypeVar("T")
@@ -165,6 +166,16 @@ class TraceBuilder:
         known = self._losses.get(reason)
         first = known.first if known else where
         self._losses[reason] = Loss(reason, count + (known.count if known else 0), first)
+
+    def sampled(self, unit: Unit, others: Iterable[str] = (), *, sampled: bool = True) -> Trace:
+        """Return all that was added, as a profile.
+
+        Args:
+            unit: Of its values.
+            others: What else the file measures.
+            sampled: Whether all slices are stacks that were sampled.
+        """
+        return replace(self.trace(), unit=replace(unit, sampled=sampled, others=tuple(others)))
 
     def trace(self) -> Trace:
         """Return all that was added, not arranged; add nothing while a trace is in use."""

@@ -4,12 +4,11 @@ Source: valgrind.org/docs/manual/cl-format.html.
 """
 
 import re
-from dataclasses import replace
 
-from benchyard.core.errors import InputError
 from benchyard.traces.building import TraceBuilder
 from benchyard.traces.call_graphs import CallGraph
 from benchyard.traces.model import BYTES, TIME, Trace, Unit
+from benchyard.traces.stacks import chosen
 
 _START = re.compile(
     r"# callgrind format\s|version: ?1\s+creator:[^\n]*\n\s*(?:cmd|pid|part|positions|events): ?"
@@ -49,16 +48,13 @@ def read_callgrind(content: bytes, where: str, kind: str = "") -> Trace:
     reader = _Reader(kind)
     for number, line in enumerate(content.decode("utf-8", "replace").split("\n"), 1):
         reader.take(line.strip(), f"line {number:,}")
-    if reader.event not in reader.events:
-        known = ", ".join(reader.events) or "none"
-        raise InputError(f"{where} has no event {kind!r}; it has {known}")
+    chosen(reader.event, reader.events, f"{where} has no event")
     unit, factor = reader.unit
     if sum(reader.graph.own.values()) < reader.summary * factor:
         reader.builder.lose("it breaks off: its costs are less than its summary", "its end")
     builder = reader.builder
     reader.graph.draw(builder, builder.track("profile", reader.event), reader.name)
-    others = tuple(one for one in reader.events if one != reader.event)
-    return replace(builder.trace(), unit=replace(unit, sampled=True, others=others))
+    return builder.sampled(unit, (one for one in reader.events if one != reader.event))
 
 
 class _Reader:

@@ -7,12 +7,11 @@ github.com/brendangregg/FlameGraph, stackcollapse-perf.pl.
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
-from benchyard.core.errors import InputError
 from benchyard.traces.building import TraceBuilder
 from benchyard.traces.model import SAMPLES, TIME, Trace, Track, Unit
-from benchyard.traces.stacks import add_stacks
+from benchyard.traces.stacks import add_stacks, chosen
 
 #: Command, thread or process/thread, processor, time, period, event; then text or a frame.
 _EVENT = re.compile(
@@ -55,13 +54,11 @@ def read_perf_script(content: bytes, where: str, kind: str = "") -> Trace:
         stacks[tuple(reversed(sample.frames))] += int(sample.period or 1)
     if not content.endswith(b"\n"):
         builder.lose("it breaks off within a line", "its end")
-    if kind not in events:
-        raise InputError(f"{where} has no event {kind!r}; it has {', '.join(events)}")
+    kind = chosen(kind, [*events], f"{where} has no event")
     for thread, stacks in events[kind].items():
         track = builder.track(thread.process, thread.thread)
         add_stacks(builder, track, ((one, n * factor) for one, n in sorted(stacks.items())))
-    others = tuple(one for one in events if one != kind)
-    return replace(builder.trace(), unit=replace(unit, sampled=True, others=others))
+    return builder.sampled(unit, (one for one in events if one != kind))
 
 
 @dataclass(slots=True)

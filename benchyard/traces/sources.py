@@ -11,31 +11,17 @@ from benchyard.core.files import shown
 from benchyard.core.model import folder_of
 from benchyard.results.folders import PROFILE
 from benchyard.results.record import read_record
+from benchyard.traces import recognising
 from benchyard.traces.callgrind import read_callgrind
 from benchyard.traces.chrome.reading import read_chrome
 from benchyard.traces.cprofile import read_cprofile
-from benchyard.traces.firefox import read_firefox
+from benchyard.traces.json_profiles import read_cpuprofile, read_firefox, read_speedscope
 from benchyard.traces.model import Loss, Slices, Trace, Track, joined
 from benchyard.traces.of_run import trace_of_run
 from benchyard.traces.perf_script import read_perf_script
-from benchyard.traces.recognising import (
-    CALLGRIND,
-    CHROME,
-    COLLAPSED,
-    CPROFILE,
-    CPUPROFILE,
-    FIREFOX,
-    PERF_SCRIPT,
-    PPROF,
-    SPEEDSCOPE,
-    WHOLE_BYTES,
-    beginning_of,
-    unpacked,
-)
+from benchyard.traces.recognising import WHOLE_BYTES, beginning_of, unpacked
 from benchyard.traces.scanner.profile import Profile
-from benchyard.traces.speedscope import read_speedscope
 from benchyard.traces.stacks import read_collapsed, read_pprof
-from benchyard.traces.v8 import read_cpuprofile
 
 
 def side_by_side(traces: Sequence[Trace], titles: Sequence[str]) -> Trace:
@@ -125,14 +111,14 @@ def _renamed(trace: Trace, numbers: Mapping[str, int]) -> Slices:
 
 
 _READERS: Mapping[str, Callable[[bytes, str, str], Trace]] = {
-    SPEEDSCOPE: read_speedscope,
-    PPROF: read_pprof,
-    COLLAPSED: lambda content, where, _: read_collapsed(content, where),
-    CPROFILE: lambda content, where, _: read_cprofile(content, where),
-    CPUPROFILE: lambda content, where, _: read_cpuprofile(content, where),
-    FIREFOX: read_firefox,
-    PERF_SCRIPT: read_perf_script,
-    CALLGRIND: read_callgrind,
+    recognising.SPEEDSCOPE: read_speedscope,
+    recognising.PPROF: read_pprof,
+    recognising.COLLAPSED: lambda content, where, _: read_collapsed(content, where),
+    recognising.CPROFILE: lambda content, where, _: read_cprofile(content, where),
+    recognising.CPUPROFILE: lambda content, where, _: read_cpuprofile(content, where),
+    recognising.FIREFOX: read_firefox,
+    recognising.PERF_SCRIPT: read_perf_script,
+    recognising.CALLGRIND: read_callgrind,
 }
 FORMATS = (
     "Chrome's trace events, Speedscope, pprof, collapsed stacks, cProfile, V8's .cpuprofile, "
@@ -154,7 +140,7 @@ def read_trace(path: Path, kind: str = "") -> Trace:
         return Profile(path).trace()
     head = beginning_of(path)
     known = head.trace_format
-    if known == CHROME or (head.is_json and head.text.startswith(b"[")):
+    if known == recognising.CHROME or (head.is_json and head.text.startswith(b"[")):
         return read_chrome(path)
     if known not in _READERS:
         said = head.advice or f"no known format; known are {FORMATS}"

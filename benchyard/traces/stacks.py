@@ -6,11 +6,10 @@ Source of pprof: github.com/google/pprof, proto/profile.proto.
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from decimal import Decimal
 from functools import lru_cache
 from itertools import takewhile
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from benchyard.core.errors import InputError
 from benchyard.traces.building import TraceBuilder
@@ -28,12 +27,16 @@ from benchyard.traces.protobuf import (
 
 _LINE = re.compile(r"(.*\S)\s+([0-9]{1,18}(?:\.[0-9]{0,18})?)")
 
-#: Stacks of a tree: those that are remembered, the frames of one at most, and none.
-_REMEMBERED, _DEEPEST, _NONE = 1 << 12, 5_000, -1
+#: Stacks of a tree: those that are remembered, and the frames of one at most.
+_REMEMBERED, _DEEPEST = 1 << 12, 5_000
+
+S = TypeVar("S")
+#: What tells the frames of a stack, root first.
+Frames = Callable[[S], Sequence[str]]
 
 
 def add_stacks(
-    builder: TraceBuilder, track: int, samples: Iterable[tuple[Sequence[str], int]], start: int = 0
+    builder: TraceBuilder, track: int, samples: Iterable[tuple[Sequence[str], int]]
 ) -> None:
     """Add sampled stacks to a track, one behind the other.
 
@@ -43,11 +46,10 @@ def add_stacks(
         builder: The trace is made here.
         track: Its track for them.
         samples: Each a stack, root first, and its value, a duration in the trace's unit.
-        start: Of the first one, in nanoseconds.
     """
     names: list[str] = []
     begun: list[int] = []
-    now = start
+    now = 0
     for place, (stack, time) in enumerate(samples, 1):
         if now + time >= MOST_NS:
             builder.lose("values add up to more than can be counted", f"stack {place:,}")
@@ -63,9 +65,58 @@ def add_stacks(
         builder.end(one, now)
 
 
+def add_samples(
+    builder: TraceBuilder,
+    track: int,
+    samples: Iterable[tuple[int, S, int | None]],
+    frames: Frames[S],
+    listed: str,
+    where: str = "",
+) -> None:
+    """Add samples of stacks that a file lists by themselves; those that it does not are empty.
+
+    Args:
+        builder: The trace is made here.
+        track: Its track for them.
+        samples: Of each how long nothing was sampled before it, what says its stack, and its
+            value, None if it is out of range.
+        frames: Returns a stack, root first, or raises a LookupError.
+        listed: What the file calls that which it lists, for messages.
+        where: The samples are, for messages.
+    """
+
+    def known() -> Iterator[tuple[Sequence[str], int]]:
+        for place, (idle, stack, value) in enumerate(samples, 1):
+            at = f"{where}, sample {place:,}" if where else f"sample {place:,}"
+            if idle:
+                yield (), idle
+            if value is None or value < 0:
+                builder.lose("a weight is out of range", at)
+                continue
+            try:
+                found = frames(stack)
+            except LookupError:
+                builder.lose(f"a {listed} that the file does not list", at)
+                found = ()
+            yield found, value
+
+    add_stacks(builder, track, known())
+
+
+def chosen(kind: str, known: Sequence[str], refusal: str) -> str:
+    """Return which kind of values is read: the first one if none is named.
+
+    Raises:
+        InputError: If the file does not have it; the text begins with the refusal.
+    """
+    if (kind and kind not in known) or not known:
+        raise InputError(f"{refusal} {kind!r}; it has {', '.join(known) or 'none'}")
+    return kind or known[0]
+
+
 def stacks_of(
     frames: Mapping[int, str], callers: Mapping[int, int], where: str
-) -> Callable[[int], tuple[str, ...]]:
+) -> Frames[int | None]:
     """Return what tells the frames of a stack, root first, where stacks are kept as a tree.
 
     Args:
@@ -74,14 +125,16 @@ def stacks_of(
         where: The file's name, for messages.
 
     Returns:
-        A function that raises an InputError if a stack has no end, or KeyError if it is unknown.
+        A function of a stack; of None, an empty one. It raises an InputError if a stack has no
+        end, or KeyError if it is unknown.
     """
 
     @lru_cache(_REMEMBERED)
-    def found(stack: int) -> tuple[str, ...]:
-        names = [frames[stack]]
-        while (stack := callers.get(stack, _NONE)) != _NONE:
+    def found(stack: int | None) -> tuple[str, ...]:
+        names: list[str] = []
+        while stack is not None:
             names.append(frames[stack])
+            stack = callers.get(stack)
             if len(names) > _DEEPEST:
                 raise InputError(f"{where}: a stack has more than {_DEEPEST:,} frames")
         return tuple(reversed(names))
@@ -130,7 +183,7 @@ def read_collapsed(content: bytes, where: str) -> Trace:
     track = builder.track("profile", "samples")
     values = ((stack, round(count * SAMPLES.scale)) for stack, count in sorted(samples.items()))
     add_stacks(builder, track, values)
-    return replace(builder.trace(), unit=replace(SAMPLES, sampled=True))
+    return builder.sampled(SAMPLES)
 
 
 # Numbers of fields in Profile.
@@ -210,8 +263,7 @@ def _trace(
     said = dict(enumerate(texts(profile[_STRING])))
     types = list(map(_pair, profile[_SAMPLE_TYPE]))
     names = [said.get(one.first, "") for one in types]
-    if kind and kind not in names:
-        raise InputError(f"{where} has no sample type {kind!r}; it has {', '.join(names)}")
+    chosen(kind, names, f"{where} has no sample type")
     # The first: where a file breaks, its rest may look like another.
     name = kind or said.get(integer(profile[_DEFAULT][:1]), "")
     which = names.index(name) if name in names else len(names) - 1
@@ -227,8 +279,7 @@ def _trace(
         else:
             builder.lose(f"no value of {names[which]}", f"sample {place:,}")
     add_stacks(builder, builder.track("profile", names[which]), sorted(stacks.items()))
-    others = tuple(one for place, one in enumerate(names) if place != which)
-    return replace(builder.trace(), unit=replace(unit, sampled=True, others=others))
+    return builder.sampled(unit, (one for place, one in enumerate(names) if place != which))
 
 
 def _unit(name: str) -> tuple[Unit, int]:

@@ -18,7 +18,6 @@ from benchyard.catalogue.formats.contract import (
 )
 from benchyard.catalogue.formats.measurements import moment, number
 from benchyard.core.errors import InputError
-from benchyard.traces import recognising
 from benchyard.traces.model import Trace
 from benchyard.traces.recognising import beginning_of
 from benchyard.traces.scanner.profile import Profile
@@ -35,7 +34,7 @@ class TraceFile:
     Args:
         name: As ``Entry.format`` says it.
         tool: What people call it.
-        endings: Of names of files that may be of it.
+        endings: Of names of files that may be of it, gzipped or not.
         certain: Of names of files that are of it, and broken if their content is not.
     """
 
@@ -46,7 +45,7 @@ class TraceFile:
 
     def detect(self, listing: FolderListing) -> Iterable[str]:
         """Return the files whose names have an ending of any format: the content tells which."""
-        files = (n for n in listing.files if n.endswith(_ENDINGS) or n.startswith(_BEGINNINGS))
+        files = (n for n in listing.files if _ends(n, _ENDINGS) or n.startswith(_BEGINNINGS))
         return sorted(name for name in files if name[0] != ".")
 
     def describe(self, found: Candidate) -> Entry | None:
@@ -57,7 +56,7 @@ class TraceFile:
         except InputError as error:
             known, said = "", str(error)
         if known != self.name:
-            promised = said and found.path.endswith(self.certain)
+            promised = said and _ends(found.path, self.certain)
             return entry_of(found, self.name, said) if promised else None
         try:
             content_of(found.place, DESCRIBED_BYTES)
@@ -74,6 +73,10 @@ class TraceFile:
             InputError: If it is damaged, or longer than ``LOADED_BYTES``.
         """
         return bounded_trace(entry.place)
+
+
+def _ends(name: str, endings: tuple[str, ...]) -> bool:
+    return name.endswith(endings) or name.removesuffix(".gz").endswith(endings)
 
 
 def _described(entry: Entry | None, trace: Trace) -> Entry | None:
@@ -155,35 +158,20 @@ def _refuse_longer(job: Path, most: int) -> None:
         )
 
 
-_FILES = (
-    TraceFile(
-        recognising.CHROME,
-        "Chrome's trace events",
-        (".json", ".json.gz", ".trace"),
-        (".trace.json", ".trace.json.gz", ".trace.gz"),
-    ),
-    TraceFile(
-        recognising.SPEEDSCOPE,
-        "Speedscope",
-        (".json", ".json.gz", ".speedscope", ".speedscope.gz"),
-        (".speedscope.json", ".speedscope.json.gz"),
-    ),
-    TraceFile(
-        recognising.PPROF, "pprof", (".pb.gz", ".pb", ".prof", ".prof.gz"), (".pprof", ".pprof.gz")
-    ),
-    TraceFile(
-        recognising.COLLAPSED,
-        "collapsed stacks",
-        (".stacks", ".stacks.gz"),
-        (".folded", ".folded.gz", ".collapsed", ".collapsed.gz"),
-    ),
-    TraceFile(recognising.CPROFILE, "cProfile", (".prof",), (".pstats", ".cprof")),
-    TraceFile(
-        recognising.CPUPROFILE, "V8's CPU profiles", (".json",), (".cpuprofile", ".cpuprofile.gz")
-    ),
-    TraceFile(recognising.FIREFOX, "the Firefox Profiler", (".json", ".json.gz"), ()),
-    TraceFile(recognising.PERF_SCRIPT, "perf script", (".perf", ".perf.gz"), ()),
-    TraceFile(recognising.CALLGRIND, "Callgrind", (".callgrind", ".callgrind.gz"), ()),
+_JSON = ".json"
+_FILES = tuple(
+    TraceFile(*row)
+    for row in (
+        ("chrome-trace", "Chrome's trace events", (_JSON, ".trace"), (".trace.json", ".trace.gz")),
+        ("speedscope", "Speedscope", (_JSON, ".speedscope"), (".speedscope.json",)),
+        ("pprof", "pprof", (".pb", ".prof"), (".pprof",)),
+        ("collapsed-stacks", "collapsed stacks", (".stacks",), (".folded", ".collapsed")),
+        ("cprofile", "cProfile", (".prof",), (".pstats", ".cprof")),
+        ("v8-cpuprofile", "V8's CPU profiles", (_JSON,), (".cpuprofile",)),
+        ("firefox-profile", "the Firefox Profiler", (_JSON,), ()),
+        ("perf-script", "perf script", (".perf",), ()),
+        ("callgrind", "Callgrind", (".callgrind",), ()),
+    )
 )
 _ENDINGS = tuple(ending for one in _FILES for ending in one.endings + one.certain)
 #: Of names as Callgrind and Xdebug give them.

@@ -121,6 +121,7 @@ def test_a_long_dump_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         read(tmp_path, SAMPLES["cprofile"][1])
 
 
+_ROW = b"(\5\0\0\0" + 2 * b"i\1\0\0\0" + 2 * (b"g" + bytes(8))
 HOSTILE = {
     "not finite": marshal.dumps({("a", 1, "b"): (1, 1, float("nan"), 1.0, {})}),
     "another shape": marshal.dumps({("a", 1, "b"): (1, 1, 1.0)}),
@@ -128,6 +129,9 @@ HOSTILE = {
     "a value within itself": b"{)\x03\xfa\x01a\xa9\x01r\x01\x00\x00\x000",
     "no such reference": b"{)\x03z\x01ar\x09\x00\x00\x00",
     "a code object": b"{)\x03z\x01ac\x00\x00\x00\x00",
+    "references that multiply": b"{\xa9\x03z\x01ai\1\0\0\0z\x01b"
+    + (_ROW + b"\xfb" + 100_000 * b"r\0\0\0\0i\1\0\0\0" + b"0")
+    + (2_000 * (b"r\0\0\0\0" + _ROW + b"r\1\0\0\0") + b"0"),
     "endless nesting": b"{)\x03z\x01a" + b")\x01" * 10_000,
 }
 

@@ -4,7 +4,7 @@ import gzip
 import re
 import struct
 import zlib
-from collections.abc import Generator
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -87,25 +87,29 @@ def unpacked(path: Path, most: int, *, partly: bool = False) -> bytes:
     return b"".join(parts)
 
 
-CHROME, SPEEDSCOPE = "chrome-trace", "speedscope"
-PPROF, COLLAPSED = "pprof", "collapsed-stacks"
-CPROFILE, CPUPROFILE, FIREFOX = "cprofile", "v8-cpuprofile", "firefox-profile"
-PERF_SCRIPT, CALLGRIND = "perf-script", "callgrind"
-#: Of formats that are not read: how a file begins, and what makes one that is.
+#: How files of formats begin that are not read, and what makes one that is.
 #: Sources: perf's tools/perf/util/header.c; gperftools.github.io/gperftools/cpuprofile-fileformat;
 #: binutils' gprof/gmon_out.h.
-_PERF_ADVICE = "perf's own format; write a text that is read: perf script -i FILE > FILE.perf"
-_GPERFTOOLS_ADVICE = "gperftools' old format; convert it: pprof -proto PROGRAM FILE > FILE.pb.gz"
 _ADVICE = {
-    b"PERFILE2": _PERF_ADVICE,
-    b"2ELIFREP": _PERF_ADVICE,
-    b"gmon\1\0\0\0": "a profile of gprof; gprof PROGRAM FILE prints it, and perf makes one to read",
-    struct.pack("<3Q", 0, 3, 0): _GPERFTOOLS_ADVICE,
-    struct.pack("<3L", 0, 3, 0): _GPERFTOOLS_ADVICE,
+    (b"PERFILE2", b"2ELIFREP"): "perf's own format; make a text: perf script -i FILE > FILE.perf",
+    (b"gmon\1\0\0\0",): "gprof's format; gprof PROGRAM FILE prints it, perf makes one to read",
+    (struct.pack("<3Q", 0, 3, 0), struct.pack("<3L", 0, 3, 0)): (
+        "gperftools' old format; convert it: pprof -proto PROGRAM FILE > FILE.pb.gz"
+    ),
 }
-_GECKO_ADVICE = (
-    "Firefox' unprocessed profile; open it in profiler.firefox.com and download it there"
-)
+_GECKO_ADVICE = "Firefox' unprocessed profile; profiler.firefox.com opens it and saves one to read"
+#: Formats of texts, by what tells each; collapsed stacks are whatever else has counts.
+_TEXTS: Mapping[str, Callable[[str], bool]] = {
+    "callgrind": looks_like_callgrind,
+    "perf-script": looks_like_perf_script,
+    "collapsed-stacks": looks_collapsed,
+}
+#: Formats of JSON, by keys of which a file has one.
+_JSON_KEYS = {
+    "chrome-trace": ("traceEvents", "[].ph", "displayTimeUnit"),
+    "v8-cpuprofile": ("nodes.[].callFrame",),
+    "speedscope": ("shared.frames",),
+}
 #: So much is read of each file to tell its format.
 HEAD_BYTES = 1 << 14
 #: So much of a file whose head does not tell it.
@@ -179,40 +183,36 @@ class Head:
         """The format of traces that the file is of; empty if it is of none."""
         if self.is_json:
             return self._json_format()
-        return CPROFILE if looks_like_cprofile(self.content) else self._other_format()
+        return "cprofile" if looks_like_cprofile(self.content) else self._other_format()
 
     @property
     def advice(self) -> str:
         """What is to be done with a file of a known format that is not read; empty of another."""
         if self.has("meta.version", "libs", "threads") and not self.trace_format:
             return _GECKO_ADVICE
-        return next((said for start, said in _ADVICE.items() if self.content.startswith(start)), "")
+        return next(
+            (said for starts, said in _ADVICE.items() if self.content.startswith(starts)), ""
+        )
 
     def _other_format(self) -> str:
         numbers = _pprof_numbers(self.content)
         if numbers and _PPROF_KIND not in numbers:  # behind the samples
             numbers = _pprof_numbers(self._read_on())
         if _PPROF_KIND in numbers:
-            return PPROF
+            return "pprof"
         cut_off = self.longer is not None and b"\n" not in self.text
         text = (self._read_on() if cut_off else self.text).decode(errors="replace")
-        if looks_like_callgrind(text):
-            return CALLGRIND
-        if looks_like_perf_script(text):
-            return PERF_SCRIPT
-        return COLLAPSED if looks_collapsed(text) else ""
+        return next((name for name, looks in _TEXTS.items() if looks(text)), "")
 
     def _json_format(self) -> str:
         if _SCHEMA.search(self.text):
-            return SPEEDSCOPE
-        if self._begins_events or any(map(self.has, ("traceEvents", "[].ph", "displayTimeUnit"))):
-            return CHROME
-        if self.has("nodes.[].callFrame"):
-            return CPUPROFILE
+            return "speedscope"
+        if self._begins_events:
+            return "chrome-trace"
         # It stands anywhere in a member of any length.
         if self.has("meta", "threads") and b'"preprocessedProfileVersion"' in self._read_on():
-            return FIREFOX
-        return SPEEDSCOPE if self.has("shared.frames") else ""
+            return "firefox-profile"
+        return next((name for name, keys in _JSON_KEYS.items() if any(map(self.has, keys))), "")
 
     @property
     def _begins_events(self) -> bool:

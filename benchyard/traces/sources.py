@@ -11,7 +11,6 @@ from benchyard.core.files import shown
 from benchyard.core.model import folder_of
 from benchyard.results.folders import PROFILE
 from benchyard.results.record import read_record
-from benchyard.traces import recognising
 from benchyard.traces.callgrind import read_callgrind
 from benchyard.traces.chrome.reading import read_chrome
 from benchyard.traces.cprofile import read_cprofile
@@ -111,14 +110,14 @@ def _renamed(trace: Trace, numbers: Mapping[str, int]) -> Slices:
 
 
 _READERS: Mapping[str, Callable[[bytes, str, str], Trace]] = {
-    recognising.SPEEDSCOPE: read_speedscope,
-    recognising.PPROF: read_pprof,
-    recognising.COLLAPSED: lambda content, where, _: read_collapsed(content, where),
-    recognising.CPROFILE: lambda content, where, _: read_cprofile(content, where),
-    recognising.CPUPROFILE: lambda content, where, _: read_cpuprofile(content, where),
-    recognising.FIREFOX: read_firefox,
-    recognising.PERF_SCRIPT: read_perf_script,
-    recognising.CALLGRIND: read_callgrind,
+    "speedscope": read_speedscope,
+    "pprof": read_pprof,
+    "collapsed-stacks": lambda content, where, _: read_collapsed(content, where),
+    "cprofile": lambda content, where, _: read_cprofile(content, where),
+    "v8-cpuprofile": lambda content, where, _: read_cpuprofile(content, where),
+    "firefox-profile": read_firefox,
+    "perf-script": read_perf_script,
+    "callgrind": read_callgrind,
 }
 FORMATS = (
     "Chrome's trace events, Speedscope, pprof, collapsed stacks, cProfile, V8's .cpuprofile, "
@@ -140,7 +139,7 @@ def read_trace(path: Path, kind: str = "") -> Trace:
         return Profile(path).trace()
     head = beginning_of(path)
     known = head.trace_format
-    if known == recognising.CHROME or (head.is_json and head.text.startswith(b"[")):
+    if known == "chrome-trace" or (head.is_json and head.text.startswith(b"[")):
         return read_chrome(path)
     if known not in _READERS:
         said = head.advice or f"no known format; known are {FORMATS}"

@@ -67,7 +67,8 @@ class _Reader:
         self._positions = 1
         # Names that were given a number, which stands for them later.
         self._names: dict[str, str] = {}
-        self._caller = self._callee = ""
+        # What costs, and what it calls.
+        self._functions = {"fn": "", "cfn": ""}
         self._is_call = False
 
     @property
@@ -86,19 +87,14 @@ class _Reader:
         elif line.startswith("calls="):
             self._is_call = True
         elif named := _NAMED.fullmatch(line):
-            self._function(*named.groups(default=""))
+            role, number, name = named.groups(default="")
+            if number and name:
+                self._names.setdefault(number, name)
+            self._functions[role] = number or name
         elif header := _HEADER.fullmatch(line):
             self._header(header[1], header[2].split())
         else:
             self.builder.lose("no line of the format", where)
-
-    def _function(self, role: str, number: str, name: str) -> None:
-        if number and name:
-            self._names.setdefault(number, name)
-        if role == "fn":
-            self._caller = number or name
-        else:
-            self._callee = number or name
 
     def _header(self, key: str, values: list[str]) -> None:
         if key == "events":
@@ -107,22 +103,21 @@ class _Reader:
         elif key == "positions":
             self._positions = len(values)
         elif key == "summary":
-            self.summary += self._number(values, self._column) or 0
+            self.summary += self._number(values) or 0
 
-    @property
-    def _column(self) -> int:
-        return self.events.index(self.event) if self.event in self.events else 0
-
-    def _number(self, columns: list[str], column: int) -> int | None:
+    def _number(self, columns: list[str], positions: int = 0) -> int | None:
+        """Return the event's cost, which stands behind positions; none if it cannot be read."""
+        column = positions + (self.events.index(self.event) if self.event in self.events else 0)
         said = columns[column] if column < len(columns) else "0"  # zeros at the end are left out
         return int(said) if _NUMBER.fullmatch(said) else None
 
     def _cost(self, columns: list[str], where: str) -> None:
-        cost = self._number(columns, self._positions + self._column)
+        caller = self._functions["fn"]
+        cost = self._number(columns, self._positions)
         if cost is None:
             self.builder.lose("a cost that is negative or too large", where)
         elif self._is_call:
-            self.graph.call(self._caller, self._callee, cost * self.unit[1])
+            self.graph.call(caller, self._functions["cfn"], cost * self.unit[1])
         else:
-            self.graph.own[self._caller] += cost * self.unit[1]
+            self.graph.own[caller] += cost * self.unit[1]
         self._is_call = False

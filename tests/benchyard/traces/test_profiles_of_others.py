@@ -11,7 +11,7 @@ import struct
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,17 @@ from benchyard.traces.model import Trace
 from benchyard.traces.sources import read_trace
 from tests.benchyard.catalogue.formats.samples import CPUPROFILE, FIREFOX, SAMPLES
 from tests.benchyard.traces.rows import damaged, rows
-from tests.benchyard.traces.test_sources import MS, by_start, losses, paths, read
+from tests.benchyard.traces.test_sources import (
+    EVENTED,
+    MS,
+    SAMPLED,
+    by_start,
+    losses,
+    paths,
+    pprof,
+    read,
+    speedscope,
+)
 from tests.conftest import program
 
 Function = tuple[str, int, str]
@@ -145,21 +155,23 @@ def test_hostile_dumps_are_refused(tmp_path: Path, content: bytes) -> None:
 # -- graphs of calls
 
 
-def drawn(graph: CallGraph[str]) -> Trace:
+def drawn(own: Mapping[str, float], *calls: tuple[str | None, str, float]) -> Trace:
+    graph = CallGraph[str]()
+    graph.own |= own
+    for caller, callee, cost in calls:
+        graph.call(caller, callee, cost)
     builder = TraceBuilder()
     graph.draw(builder, builder.track("a", "b"), str)
     return builder.trace()
 
 
 def test_a_functions_cost_is_split_among_its_callers() -> None:
-    graph = CallGraph[str]()
-    graph.own |= {"main": 0, "a": 0, "b": 0, "work": 300, "inner": 100}
-    for caller, callee, cost in [
+    trace = drawn(
+        {"main": 0, "a": 0, "b": 0, "work": 300, "inner": 100},
         *(("main", "a", 100), ("main", "b", 300), ("a", "work", 100), ("b", "work", 300)),
         ("work", "inner", 100),
-    ]:
-        graph.call(caller, callee, cost)
-    found = profiled(drawn(graph), by_path=True).total_s
+    )
+    found = profiled(trace, by_path=True).total_s
     assert {">".join(path): round(cost * 1e9) for path, cost in found.items()} == {
         "main": 400,
         "main>a": 100,
@@ -172,33 +184,20 @@ def test_a_functions_cost_is_split_among_its_callers() -> None:
 
 
 def test_circles_without_a_beginning_keep_their_costs() -> None:
-    graph = CallGraph[str]()
-    graph.own |= {"a": 5, "b": 7}
-    graph.call("a", "b", 9)
-    graph.call("b", "a", 9)
-    graph.call("a", "a", 9)
-    trace = drawn(graph)
+    trace = drawn({"a": 5, "b": 7}, ("a", "b", 9), ("b", "a", 9), ("a", "a", 9))
     assert paths(trace) == ["a", "a>b"]
     assert trace.slices.duration.tolist() == [12, 7]
 
 
 def test_rare_paths_are_one() -> None:
-    graph = CallGraph[str]()
-    graph.own |= {"main": 1_000_000.0, "rare": 50.0}
-    graph.call("main", "rare", 50)
-    trace = drawn(graph)
+    trace = drawn({"main": 1_000_000, "rare": 50}, ("main", "rare", 50))
     assert paths(trace) == [RARER, f"{RARER}>rare", "main"]
     assert trace.slices.duration.tolist() == [1_000_000, 50, 50]
 
 
 def test_diamonds_do_not_make_more_paths_than_are_drawn() -> None:
-    graph = CallGraph[str]()
-    for level in range(60):
-        for a in "lr":
-            for b in "lr":
-                graph.call(f"{level}{a}", f"{level + 1}{b}", 1)
-    graph.own["60l"] = 1_000_000
-    trace = drawn(graph)
+    calls = [(f"{at}{a}", f"{at + 1}{b}", 1) for at in range(60) for a in "lr" for b in "lr"]
+    trace = drawn({"60l": 1_000_000}, *calls)
     assert len(trace.slices) < 1_000_000
     assert profiled(trace).values[Measure.SELF]["60l",] == pytest.approx(1e-3)
 
@@ -210,11 +209,7 @@ _EDGES = st.lists(st.tuples(st.none() | _NAMES, _NAMES, _TIMES), max_size=20)
 
 @given(own=st.dictionaries(_NAMES, st.floats(0, 1e6)), edges=_EDGES)
 def test_no_cost_is_lost(own: dict[str, float], edges: list[tuple[str | None, str, float]]) -> None:
-    graph = CallGraph[str]()
-    graph.own |= own
-    for caller, callee, cost in edges:
-        graph.call(caller, callee, cost)
-    found = profiled(drawn(graph)).values[Measure.SELF]
+    found = profiled(drawn(own, *edges)).values[Measure.SELF]
     for name, cost in own.items():
         assert found.get((name,), 0) * 1e9 == pytest.approx(cost, abs=50, rel=1e-6)
 
@@ -362,12 +357,8 @@ def test_perf(tmp_path: Path) -> None:
     recorded = subprocess.run([*command, *loop], cwd=tmp_path, capture_output=True, check=False)
     if recorded.returncode:
         pytest.skip("the kernel lets nobody record")
-    told = subprocess.run(
-        [program("perf"), "script", "-i", "perf.data"],
-        cwd=tmp_path,
-        capture_output=True,
-        check=True,
-    ).stdout
+    script = [program("perf"), "script", "-i", "perf.data"]
+    told = subprocess.run(script, cwd=tmp_path, capture_output=True, check=True).stdout
     found = profiled(read(tmp_path, told))
     periods = sum(map(int, re.findall(rb"(\d+) cpu-clock:", told)))
     assert sum(found.values[Measure.SELF].values()) == pytest.approx(periods / 1e9)
@@ -456,21 +447,28 @@ def test_what_is_not_read_is_said_how_to_convert(tmp_path: Path, kind: str) -> N
 # -- what is damaged
 
 _KINDS = ("cprofile", "v8-cpuprofile", "perf-script", "callgrind")
-WHOLE = {kind: SAMPLES[kind][1] for kind in _KINDS} | {"firefox": json.dumps(FIREFOX).encode()}
+WHOLE = {
+    "pprof": pprof(([2, 1], [1, 5]), ([3], [1, 7])),
+    "speedscope": speedscope(SAMPLED, EVENTED),
+    "collapsed": b"main;sort 2\nmain;load 1\n",
+    "firefox": json.dumps(FIREFOX).encode(),
+    **{kind: SAMPLES[kind][1] for kind in _KINDS},
+}
 
 
 @pytest.mark.parametrize("kind", WHOLE)
-def test_damaged_profiles_are_read_or_refused(tmp_path: Path, kind: str) -> None:
-    rng = random.Random(1)  # noqa: S311 - no secret
+@pytest.mark.parametrize("trials", [1_000, pytest.param(50_000, marks=pytest.mark.long)])
+def test_damaged_profiles_are_read_or_refused(tmp_path: Path, kind: str, trials: int) -> None:
+    rng = random.Random(trials)  # noqa: S311 - no secret
     refused = 0
-    for _ in range(1_000):
+    for _ in range(trials):
         try:
             trace = read(tmp_path, damaged(WHOLE[kind], rng))
         except InputError:
             refused += 1
         else:
             assert trace.slices.duration.min(initial=0) >= 0
-    assert 0 < refused < 1_000
+    assert 0 < refused < trials
 
 
 @pytest.mark.parametrize("kind", WHOLE)

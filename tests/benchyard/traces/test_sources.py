@@ -2,7 +2,6 @@
 
 import gzip
 import json
-import random
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +14,7 @@ from benchyard.traces import sources
 from benchyard.traces.model import BYTES, SAMPLES, Trace
 from benchyard.traces.nesting import arranged, nest
 from benchyard.traces.sources import read_trace
-from tests.benchyard.traces.rows import Row, damaged, rows
+from tests.benchyard.traces.rows import Row, rows
 
 
 def varint(value: int) -> bytes:
@@ -261,25 +260,3 @@ def test_what_is_read_whole_has_a_bound(tmp_path: Path, monkeypatch: pytest.Monk
 def test_times_that_add_up_to_ages_are_counted(tmp_path: Path) -> None:
     trace = read(tmp_path, b"".join(b"%d 999999999999\n" % one for one in range(4)))
     assert losses(trace) == [("values add up to more than can be counted", 1, "stack 4")]
-
-
-WHOLE = {
-    "pprof": pprof(([2, 1], [1, 5]), ([3], [1, 7])),
-    "speedscope": speedscope(SAMPLED, EVENTED),
-    "collapsed": b"main;sort 2\nmain;load 1\n",
-}
-
-
-@pytest.mark.parametrize("kind", WHOLE)
-@pytest.mark.parametrize("trials", [1_000, pytest.param(50_000, marks=pytest.mark.long)])
-def test_damaged_profiles_are_read_or_refused(tmp_path: Path, kind: str, trials: int) -> None:
-    rng = random.Random(trials)  # noqa: S311 - no secret
-    refused = 0
-    for _ in range(trials):
-        try:
-            trace = read(tmp_path, damaged(WHOLE[kind], rng))
-        except InputError:
-            refused += 1
-        else:
-            assert trace.slices.duration.min(initial=0) >= 0
-    assert 0 < refused < trials

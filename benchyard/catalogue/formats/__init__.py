@@ -8,7 +8,6 @@ from pathlib import Path
 from benchyard.catalogue.formats.compiled_tools import COMPILED_TOOLS
 from benchyard.catalogue.formats.contract import LOADED_BYTES, Format
 from benchyard.catalogue.formats.csv_tools import CSV_TOOLS
-from benchyard.catalogue.formats.database_tools import DATABASE_TOOLS
 from benchyard.catalogue.formats.histories import HISTORIES
 from benchyard.catalogue.formats.measurements import BenchmarkFile, Measurements
 from benchyard.catalogue.formats.mindspore import MINDSPORE
@@ -18,7 +17,6 @@ from benchyard.catalogue.formats.run_tools import RUN_TOOLS
 from benchyard.catalogue.formats.tools import TOOLS
 from benchyard.catalogue.formats.trace_file import TRACES
 from benchyard.catalogue.formats.vm_tools import VM_TOOLS
-from benchyard.catalogue.formats.web_tools import WEB_TOOLS
 from benchyard.core.errors import BenchyardError, InputError
 from benchyard.core.files import shown
 
@@ -44,11 +42,9 @@ OTHERS = (
     *TOOLS,
     *PYTHON_TOOLS,
     *HISTORIES,
-    *DATABASE_TOOLS,
     *RUN_TOOLS,
     *CSV_TOOLS,
     *VM_TOOLS,
-    *WEB_TOOLS,
     *COMPILED_TOOLS,
     *_plugged(),
 )

@@ -3,23 +3,24 @@
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 from xml.etree.ElementTree import Element
 
 from msgspec import Struct
 
+from benchyard.catalogue.formats.contract import elements
 from benchyard.catalogue.formats.measurements import (
     IN_A_SECOND,
     BenchmarkFile,
     Measurement,
     Measurements,
     beside,
+    by_keys,
     decoded,
-    divided,
     facts,
     known,
     statistics,
 )
-from benchyard.catalogue.formats.xml_text import elements
 from benchyard.core.errors import InputError
 from benchyard.traces.recognising import Head
 
@@ -121,8 +122,8 @@ def _within(part: Element, above: str) -> Iterator[tuple[str, Element]]:
 
 def _catch2_row(name: str, case: Element, one: Element) -> Measurement:
     inner = {part.tag: _float(part.get("value")) for part in one}
-    told = divided(_NS, mean=inner.get("mean"), stdev=inner.get("standardDeviation"))
-    told |= statistics(n=_float(one.get("samples")))
+    inner["samples"] = _float(one.get("samples"))
+    told = statistics(inner, "samples - mean standardDeviation - -", _NS)
     failed, result = one.find("failed"), case.find("OverallResult")
     note = ""
     if failed is not None or "mean" not in told:
@@ -143,23 +144,12 @@ def _float(text: str | None) -> float | None:
 # Source: bheisler/criterion.rs, src/analysis/mod.rs and src/report.rs; nanoseconds.
 
 
-class _Estimate(Struct):
-    point_estimate: float | None = None
-
-
 class _CriterionFile(Struct):
     iters: list[float] = []
     times: list[float] = []
-    mean: _Estimate | None = None
-    median: _Estimate | None = None
-    std_dev: _Estimate | None = None
-
-
-def _is_criterion(head: Head) -> bool:
-    # Estimates of a change are ratios, and have no deviation.
-    return head.has("sampling_mode", "iters", "times") or head.has(
-        "mean.point_estimate", "median.point_estimate", "std_dev.point_estimate"
-    )
+    mean: dict[str, Any] = {}
+    median: dict[str, Any] = {}
+    std_dev: dict[str, Any] = {}
 
 
 def _read_criterion(content: bytes, place: Path) -> Measurements:
@@ -169,8 +159,9 @@ def _read_criterion(content: bytes, place: Path) -> Measurements:
     values = known(
         time / (count * _NS) for time, count in zip(file.times, file.iters, strict=True) if count
     )
-    estimates = {"mean": file.mean, "median": file.median, "stdev": file.std_dev}
-    told = divided(_NS, **{name: one and one.point_estimate for name, one in estimates.items()})
+    means = {"mean": file.mean, "median": file.median, "std_dev": file.std_dev}
+    estimates = {name: one.get("point_estimate") for name, one in means.items()}
+    told = statistics(estimates, "- median mean std_dev - -", _NS)
     row = Measurement(_criterion_name(place), "wall", "s", values, told)
     return Measurements([row], one_process=True)
 
@@ -202,11 +193,9 @@ COMPILED_TOOLS = (
         "`.xml` with `Catch2TestRun` and `BenchmarkResults`",
         endings=(".xml", ".xml.gz"),
     ),
-    BenchmarkFile(
-        "criterion",
-        "criterion",
-        _is_criterion,
-        _read_criterion,
-        "`.json` with `iters` and `times`, or with estimates of `mean`, `median`, `std_dev`",
+    by_keys(
+        *("criterion", "criterion", _read_criterion, ("sampling_mode", "iters", "times")),
+        # Estimates of a change are ratios, and have no deviation.
+        ("mean.point_estimate", "median.point_estimate", "std_dev.point_estimate"),
     ),
 )

@@ -3,8 +3,11 @@
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from typing import Any, Protocol
+from xml.etree.ElementTree import Element, TreeBuilder
+from xml.parsers.expat import ExpatError, ParserCreate
 
 from benchyard.catalogue.entry import Entry
 from benchyard.core.errors import InputError
@@ -131,6 +134,18 @@ def content_of(path: Path, most: int) -> bytes:
     return read
 
 
+def text_of(content: bytes) -> str:
+    """Return a text without the mark that some tools begin it with.
+
+    Raises:
+        InputError: If it is not in UTF-8.
+    """
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(f"it is no text in UTF-8: {error}") from error
+
+
 def entry_of(found: Candidate, name: str, broken: str = "") -> Entry | None:
     """Return an entry of which only the place is known; None if it is gone.
 
@@ -149,3 +164,33 @@ def entry_of(found: Candidate, name: str, broken: str = "") -> Entry | None:
 def without_folder(text: str, place: Path) -> str:
     """Return a message with a file's name in place of its path, which is the server's own."""
     return text.replace(str(place), place.name).replace(shown(place), place.name)
+
+
+def elements(content: bytes) -> Element:
+    """Return the outermost element of a document, with all that are in it.
+
+    What a document type names elsewhere is not fetched. One that declares something itself is
+    refused: entities and default attributes turn a small file into gigabytes.
+
+    Raises:
+        InputError: If it is no XML, with the line and the column, or declares something.
+    """
+    builder = TreeBuilder()
+    parser = ParserCreate()
+    parser.buffer_text = True
+    parser.StartDoctypeDeclHandler = _without_declarations
+    parser.StartElementHandler = builder.start
+    parser.EndElementHandler = builder.end
+    parser.CharacterDataHandler = builder.data
+    try:
+        parser.ParseFile(BytesIO(content))
+    # The two last are of an encoding that is unknown, or has characters of several bytes.
+    except (ExpatError, LookupError, ValueError) as error:
+        raise InputError(f"it is no XML: {error}") from error
+    return builder.close()
+
+
+def _without_declarations(*doctype: object) -> None:
+    *_, declares = doctype
+    if declares:
+        raise InputError("its document type declares entities or attributes, which are not read")

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from io import StringIO
 from pathlib import Path
 
+from benchyard.catalogue.formats.contract import text_of
 from benchyard.catalogue.formats.measurements import (
     BenchmarkFile,
     Measurement,
@@ -30,10 +31,7 @@ _Row = tuple[int, dict[str, str]]
 
 def _table(content: bytes) -> tuple[list[str], list[_Row]]:
     """Return the heads of the columns, and each line's number and cells by their heads."""
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(f"it is no text in UTF-8: {error}") from error
+    text = text_of(content)
     first = text.partition("\n")[0]
     reader = csv.reader(StringIO(text, newline=""), delimiter=max(_DELIMITERS, key=first.count))
     try:
@@ -51,30 +49,19 @@ def _cells(heads: Sequence[str], cells: Sequence[str], at: int) -> dict[str, str
     return dict(zip(heads, map(str.strip, cells), strict=True))
 
 
-def _number(at: int, head: str, text: str) -> float | None:
-    try:
-        return quantity(text)
-    except ValueError:
-        raise InputError(f"line {at:,}: '{quote(text)}' in {quote(head)} is no number") from None
-
-
 def _moment(at: int, text: str) -> float | None:
     """Return a moment in seconds since the epoch; None if the cell is empty."""
     if not text:
         return None
-    found = next((one for read in (_epoch, _written) if (one := read(text)) is not None), None)
+    try:
+        found = moment(float(text))
+    except ValueError:
+        found = _written(text)
     if found is None:
         raise InputError(
             f"line {at:,}: '{quote(text)}' is no time: write ISO 8601, or seconds since 1970"
         )
     return found
-
-
-def _epoch(text: str) -> float | None:
-    try:
-        return moment(float(text))
-    except ValueError:
-        return None
 
 
 def _written(text: str) -> float | None:
@@ -115,8 +102,8 @@ def _read_otava(content: bytes, _place: Path) -> Measurements:
 
 def _has_numbers(head: str, rows: Sequence[_Row]) -> bool:
     try:
-        return bool(known([quantity(cells[head]) for _, cells in rows]))
-    except ValueError:
+        return bool(known([quantity(cells[head], head) for _, cells in rows]))
+    except InputError:
         return False
 
 
@@ -124,7 +111,7 @@ def _point(
     at: int, cells: Mapping[str, str], metrics: Sequence[str], others: Sequence[str]
 ) -> Measurements:
     return Measurements(
-        [measured(head, "", "", _number(at, head, cells[head])) for head in metrics],
+        [measured(head, "", "", quantity(cells[head], head)) for head in metrics],
         commit=cells.get("commit", ""),
         started_s=_moment(at, cells[_TIME]),
         about=facts(**{head: cells[head] for head in others}),
@@ -225,7 +212,8 @@ def _told_rows(rows: Sequence[_Row]) -> Iterator[tuple[str, Measurement]]:
     for at, told in rows:
         if not told["name"]:
             raise InputError(f"line {at:,} names no benchmark")
-        value = _number(at, "value", told["value"])
+        text = told["value"]
+        value = quantity(text, f"line {at:,}: '{quote(text)}' in value")
         parameters: dict[str, Json] = {
             ours.removeprefix(_PARAMETER): text
             for ours, text in told.items()

@@ -11,6 +11,7 @@ from benchyard.catalogue.formats.measurements import (
     BenchmarkFile,
     Measurement,
     Measurements,
+    by_keys,
     decoded,
     facts,
     known,
@@ -20,10 +21,8 @@ from benchyard.catalogue.formats.measurements import (
 )
 from benchyard.catalogue.formats.units import gathered, is_rate, measured, newest, quantity
 from benchyard.catalogue.formats.writing_more import WRITERS
-from benchyard.core.errors import InputError
 from benchyard.core.wording import quote
 from benchyard.results.summary_metrics import LARGER, SMALLER
-from benchyard.traces.recognising import Head
 
 _MS_PER_S = 1000
 
@@ -97,25 +96,16 @@ def _action_commit(repo: str, found: list[tuple[str, _Entry]], *, several: bool)
 
 def _action_row(one: _Bench, tool: str = "", before: str = "") -> Measurement:
     direction = _DIRECTIONS.get(tool)
-    try:
-        value = quantity(one.value)
-    except ValueError as error:
-        raise InputError(f"the value of '{quote(one.name)}' is no number: {error}") from error
+    value = quantity(one.value, f"the value of '{quote(one.name)}'")
     said = f"range {one.range}" if one.range not in (None, "") else ""
     row = measured(before + one.name, "", one.unit, value, note=said)
-    if direction is None or (row.metric == "wall" and _agrees(direction, one.unit)):
+    # Where of times the larger, or of rates the smaller are better, they are none of an operation.
+    expected = LARGER if is_rate(one.unit) else SMALLER
+    if direction is None or (row.metric == "wall" and direction == expected):
         return row
     if row.metric == "wall":
         row = Measurement(row.name, "value", one.unit, known([value]), note=said)
     return replace(row, direction=direction)
-
-
-def _agrees(direction: str, unit: str) -> bool:
-    """Tell whether of times the smaller, of rates the larger are better.
-
-    Otherwise they are no times of an operation.
-    """
-    return direction == (LARGER if is_rate(unit) else SMALLER)
 
 
 def _read_custom(content: bytes, _place: Path) -> Measurements:
@@ -139,9 +129,7 @@ class _Result(Struct):
     stats: _Stats | None = None
     error: dict[str, Any] | None = None
     timestamp: str = ""
-    run_id: str = ""
     batch_id: str = ""
-    run_reason: str | None = None
     machine_info: dict[str, Any] | None = None
     cluster_info: dict[str, Any] | None = None
     github: dict[str, Any] | None = None
@@ -173,9 +161,7 @@ def _batch(found: list[_Result]) -> Measurements:
         started_s=min(began, default=None),
         about=facts(
             repository=github.get("repository"),
-            run=first.run_id,
             batch=first.batch_id,
-            reason=first.run_reason,
             processor=machine.get("cpu_model_name"),
             system=words(machine, "os_name", "os_version"),
         ),
@@ -185,10 +171,8 @@ def _batch(found: list[_Result]) -> Measurements:
 
 def _result_rows(one: _Result) -> Iterator[Measurement]:
     stats = one.stats or _Stats()
-    try:
-        values = [quantity(value) for value in stats.data]
-    except ValueError as error:
-        raise InputError(f"a value of '{_title(one)}' is no number: {error}") from error
+    title = words(one.tags, "name") or "unnamed"
+    values = [quantity(value, f"a value of '{quote(title)}'") for value in stats.data]
     missing = values.count(None)
     note = f"{missing:,} of {len(values):,} iterations failed" if missing else ""
     if one.error is not None:
@@ -200,17 +184,7 @@ def _result_rows(one: _Result) -> Iterator[Measurement]:
     for value in values or [None]:
         metric = words(one.tags, "metric") or ("" if stats.data else "wall")
         unit = stats.unit or stats.units
-        yield measured(_title(one), metric, unit, value, parameters=parameters, note=note)
-
-
-def _title(one: _Result) -> str:
-    return words(one.tags, "name") or "unnamed"
-
-
-def _is_conbench(head: Head) -> bool:
-    return any(
-        head.has(f"{before}batch_id", f"{before}run_id", f"{before}tags") for before in ("", "[].")
-    )
+        yield measured(title, metric, unit, value, parameters=parameters, note=note)
 
 
 #: For the registry.
@@ -223,20 +197,15 @@ HISTORIES = (
         "`window.BENCHMARK_DATA`, or `.json` with `lastUpdate` and `entries`",
         ("data.js", ".json", ".json.gz"),
     ),
-    BenchmarkFile(
-        "github-action-custom",
-        "github-action-benchmark (custom)",
-        lambda head: head.has("[].name", "[].unit", "[].value"),
-        _read_custom,
-        "`.json`, a list of what has a `name`, a `unit` and a `value`",
+    by_keys(
+        *("github-action-custom", "github-action-benchmark (custom)", _read_custom),
+        ("[].name", "[].unit", "[].value"),
         write=WRITERS["github-action-custom"],
     ),
-    BenchmarkFile(
-        "conbench",
-        "Conbench",
-        _is_conbench,
-        _read_conbench,
-        "`.json` with a `batch_id`, a `run_id` and `tags`, or a list of such",
+    by_keys(
+        *("conbench", "Conbench", _read_conbench),
+        ("batch_id", "run_id", "tags"),
+        ("[].batch_id", "[].run_id", "[].tags"),
         write=WRITERS["conbench"],
     ),
 )

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 import msgspec
 
@@ -35,7 +35,12 @@ T = TypeVar("T")
 STATISTICS = ("n", "median", "mean", "stdev", "min", "max")
 
 #: So many make a second; to divide by them rounds once.
-IN_A_SECOND = {"ns": 1e9, "us": 1e6, "ms": 1e3, "s": 1.0}
+IN_A_SECOND = {
+    **dict.fromkeys(("ns", "nsec", "nanosecond", "nanoseconds"), 1e9),
+    **dict.fromkeys(("us", "usec", "microsecond", "microseconds"), 1e6),
+    **dict.fromkeys(("ms", "msec", "millisecond", "milliseconds"), 1e3),
+    **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), 1.0),
+}
 
 #: The first second that no date can name: years have four digits.
 _TOO_LATE = 253_402_300_800
@@ -118,15 +123,29 @@ def known(numbers: Iterable[float | None]) -> list[float]:
     return [one for one in numbers if one is not None and math.isfinite(one)]
 
 
-def statistics(**told: float | None) -> dict[str, float]:
-    """Return those of the statistics that a file tells which are finite numbers."""
-    return {name: one for name, value in told.items() if (one := number(value)) is not None}
+def numbers(values: object) -> list[float]:
+    """Return the finite numbers of a list; none of what is no list."""
+    return known(map(number, items(values)))
 
 
-def divided(parts: float, **told: object) -> dict[str, float]:
-    """Return those statistics in another unit: so many of the file's make one."""
-    numbers = {name: number(one) for name, one in told.items()}
-    return {name: one / parts for name, one in numbers.items() if one is not None}
+def items(value: object) -> list[Any]:
+    """Return a list of a file; an empty one for what is none."""
+    return cast("list[Any]", value) if isinstance(value, list) else []
+
+
+def statistics(told: Mapping[str, Any], names: str, parts: float = 1.0) -> dict[str, float]:
+    """Return the statistics that an object of a file tells as finite numbers.
+
+    Args:
+        told: The object.
+        names: Its names of ``STATISTICS``, in their order; ``-`` for one that it has not.
+        parts: So many of the file's unit make one of ours.
+    """
+    pairs = zip(STATISTICS, names.split(), strict=True)
+    found = {ours: number(told.get(theirs)) for ours, theirs in pairs}
+    return {
+        name: one if name == "n" else one / parts for name, one in found.items() if one is not None
+    }
 
 
 def moment(seconds: float) -> float | None:
@@ -255,6 +274,25 @@ class BenchmarkFile(ToolFile[Measurements]):
         }
 
 
+def by_keys(
+    name: str,
+    tool: str,
+    read: Callable[[bytes, Path], Measurements],
+    *ways: Sequence[str],
+    write: Callable[[Measurements], bytes] | None = None,
+) -> BenchmarkFile:
+    """Return a format of JSON that is recognised by keys: all of any one of some ways."""
+    said = "; or ".join(", ".join(f"`{key}`" for key in keys) for keys in ways)
+    return BenchmarkFile(
+        name,
+        tool,
+        lambda head: any(head.has(*keys) for keys in ways),
+        read,
+        f"`.json` with {said}",
+        write=write,
+    )
+
+
 def decoded(content: bytes, kind: type[T]) -> T:
     """Read JSON of a known shape, with the NaN and Infinity that some tools write.
 
@@ -262,24 +300,15 @@ def decoded(content: bytes, kind: type[T]) -> T:
         InputError: If it is no JSON, or of another shape.
     """
     try:
-        return msgspec.json.decode(content, type=kind)
-    except msgspec.ValidationError as error:
-        raise InputError(f"it has another shape than it should: {error}") from error
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
         if b"NaN" not in content and b"Infinity" not in content:
-            raise InputError(f"it is no JSON: {error}") from error
-    return _decoded_slowly(content, kind)
-
-
-def _decoded_slowly(content: bytes, kind: type[T]) -> T:
-    try:
+            return msgspec.json.decode(content, type=kind)
         read: Any = json.loads(content)
         # Refuses surrogates without a partner, which no answer could hold.
         msgspec.json.encode(read)
         return msgspec.convert(read, kind)
     except msgspec.ValidationError as error:
         raise InputError(f"it has another shape than it should: {error}") from error
-    except ValueError as error:
+    except (msgspec.MsgspecError, ValueError) as error:
         raise InputError(f"it is no JSON: {error}") from error
 
 

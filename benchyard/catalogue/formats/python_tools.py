@@ -6,19 +6,20 @@ from itertools import product
 from pathlib import Path
 from typing import Any, cast
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from benchyard.catalogue.formats.measurements import (
-    STATISTICS,
-    BenchmarkFile,
     Measurement,
     Measurements,
     beside,
+    by_keys,
     decoded,
     facts,
+    items,
     known,
     moment,
     number,
+    numbers,
     seconds_of,
     statistics,
     words,
@@ -31,19 +32,9 @@ from benchyard.statistics.measures import mean
 # Source: pytest-benchmark 5.3, src/pytest_benchmark/session.py and stats.py.
 
 
-class _Stats(Struct, rename={"n": "rounds", "stdev": "stddev"}):
-    n: int | None = None
-    median: float | None = None
-    mean: float | None = None
-    stdev: float | None = None
-    min: float | None = None
-    max: float | None = None
-    data: list[float | None] = []
-
-
 class _PytestBenchmark(Struct):
     name: str
-    stats: _Stats
+    stats: dict[str, Any]
     fullname: str = ""
     group: str | None = None
     params: dict[str, Any] | None = None
@@ -81,8 +72,8 @@ def _read_pytest(content: bytes, _place: Path) -> Measurements:
 
 
 def _row(one: _PytestBenchmark) -> Measurement:
-    told = statistics(**{name: getattr(one.stats, name) for name in STATISTICS})
-    name, values = one.fullname or one.name, known(one.stats.data)
+    told = statistics(one.stats, "rounds median mean stddev min max")
+    name, values = one.fullname or one.name, numbers(one.stats.get("data"))
     return Measurement(name, "wall", "s", values, told, one.params or {})
 
 
@@ -100,12 +91,12 @@ class _Run(Struct):
 
 class _PyperfBenchmark(Struct):
     runs: list[_Run]
-    metadata: dict[str, Any] = field(default_factory=dict[str, Any])
+    metadata: dict[str, Any] = {}
 
 
 class _PyperfFile(Struct):
     benchmarks: list[_PyperfBenchmark]
-    metadata: dict[str, Any] = field(default_factory=dict[str, Any])
+    metadata: dict[str, Any] = {}
 
 
 def _read_pyperf(content: bytes, _place: Path) -> Measurements:
@@ -142,6 +133,7 @@ def _pyperf_rows(file: _PyperfFile) -> Iterator[Measurement]:
 _ASV_UNITS = {"seconds": "s", "bytes": "B", "unit": "", "": ""}
 #: By the first word of a benchmark's name, where no file tells it.
 _BY_NAME = {"time": "seconds", "timeraw": "seconds", "mem": "bytes", "peakmem": "bytes"}
+_COLUMNS = ("result", "samples", "stats_repeat")
 _MS_PER_S = 1000
 
 
@@ -150,27 +142,26 @@ class _AsvFile(Struct):
     results: dict[str, Any]
     result_columns: list[str] = []
     env_name: str = ""
-    params: dict[str, Any] = field(default_factory=dict[str, Any])
-    started_at: dict[str, Any] = field(default_factory=dict[str, Any])
+    params: dict[str, Any] = {}
+    started_at: dict[str, Any] = {}
     date: float | None = None
 
 
 def _read_asv(content: bytes, place: Path) -> Measurements:
     file = decoded(content, _AsvFile)
     declared = beside(place.parent.parent / "benchmarks.json")
-    rows: list[Measurement] = []
-    started: list[float] = []
-    for name, listed in file.results.items():
-        told = _columns(file, name, listed)
-        rows += _asv_rows(name, told, declared.get(name))
-        began = _of_ms(told.get("started_at"))
-        started += [began] if began is not None else []
-    about = {"environment": file.env_name, **file.params}
-    host = words(file.params, "machine")
-    began = min(started, default=None)
-    # Samples are of ``rounds`` processes, and the file does not tell which.
-    told = rows, host, file.commit_hash, began, facts(**about)
-    return Measurements(*told, one_process=True, commit_s=_of_ms(file.date))
+    told = {name: _columns(file, name, listed) for name, listed in file.results.items()}
+    began = [_of_ms(one.get("started_at")) for one in told.values()]
+    return Measurements(
+        [row for name, one in told.items() for row in _asv_rows(name, one, declared.get(name))],
+        host=words(file.params, "machine"),
+        commit=file.commit_hash,
+        started_s=min(known(began), default=None),
+        about=facts(**{"environment": file.env_name, **file.params}),
+        # Samples are of ``rounds`` processes, and the file does not tell which.
+        one_process=True,
+        commit_s=_of_ms(file.date),
+    )
 
 
 def _of_ms(value: object) -> float | None:
@@ -182,37 +173,34 @@ def _columns(file: _AsvFile, name: str, listed: Any) -> dict[str, Any]:
     if isinstance(listed, list):
         return dict(zip(file.result_columns, cast("list[Any]", listed), strict=False))
     # Format 1 has a number, or an object of columns, and statistics of each point.
-    told = cast("dict[str, Any]", listed if isinstance(listed, dict) else {"result": listed})
-    result, stats = told.get("result"), _list(told.get("stats"))
-    repeats = [cast("dict[str, Any]", one or {}).get("repeat") for one in stats]
-    if not isinstance(result, list) and result is not None:
-        result = [result]
-    began = file.started_at.get(name)
-    return {**told, "result": result, "stats_repeat": repeats, "started_at": began}
+    told = _object(listed) or {"result": listed}
+    result = told.get("result")
+    return {
+        **told,
+        "result": result if isinstance(result, list) or result is None else [result],
+        "stats_repeat": [_object(one).get("repeat") for one in items(told.get("stats"))],
+        "started_at": file.started_at.get(name),
+    }
 
 
 def _asv_rows(name: str, told: Mapping[str, Any], declared: object) -> Iterator[Measurement]:
-    about: Mapping[str, Any] = (
-        cast("dict[str, Any]", declared) if isinstance(declared, dict) else {}
-    )
+    about = _object(declared)
     kind = name.rpartition(".")[2].partition("_")[0].lower()
     unit = str(about.get("unit") or _BY_NAME.get(kind, ""))
     metric = {"seconds": "wall", "bytes": "memory"}.get(unit, "value")
-    names = _list(about.get("param_names"))
-    results, samples = told.get("result"), _list(told.get("samples"))
-    points = [*product(*map(_list, _list(told.get("params"))))]
-    if not isinstance(results, list):
-        yield Measurement(name, metric, _ASV_UNITS.get(unit, unit), note="failed")
-        return
-    for place, value in enumerate(cast("list[Any]", results)):
-        point = points[place] if place < len(points) else ()
+    what = name, metric, _ASV_UNITS.get(unit, unit)
+    names, axes = items(about.get("param_names")), map(items, items(told.get("params")))
+    if not isinstance(told.get("result"), list):
+        yield Measurement(*what, note="failed")
+    results, samples, repeats = (items(told.get(column)) for column in _COLUMNS)
+    points = [*product(*axes)]
+    for at, value in enumerate(results):
         yield Measurement(
-            name,
-            metric,
-            _ASV_UNITS.get(unit, unit),
-            known(map(number, _list(_at(samples, place)))),
-            _asv_statistics(told, place, value),
-            _parameters(names, point),
+            *what,
+            numbers(_at(samples, at)),
+            # Of several samples the result is their median. Source: asv_runner, statistics.py.
+            statistics({"median": value, "n": _at(repeats, at)}, "n median - - - -"),
+            _parameters(names, _at(points, at) or ()),
             _note(value),
         )
 
@@ -224,21 +212,12 @@ def _note(value: object) -> str:
     return "skipped" if isinstance(value, float) and math.isnan(value) else ""
 
 
-def _asv_statistics(told: Mapping[str, Any], place: int, value: object) -> dict[str, float]:
-    # Of several samples asv's result is their median. Source: asv_runner, statistics.py.
-    repeat = number(_at(_list(told.get("stats_repeat")), place))
-    return statistics(median=number(value), n=repeat)
-
-
 def _parameters(names: Sequence[Any], point: Sequence[Any]) -> dict[str, Json]:
-    return {
-        str(names[place]) if place < len(names) else f"param{place + 1}": str(value)
-        for place, value in enumerate(point)
-    }
+    return {str(_at(names, at) or f"param{at + 1}"): str(one) for at, one in enumerate(point)}
 
 
-def _list(value: Any) -> list[Any]:
-    return cast("list[Any]", value) if isinstance(value, list) else []
+def _object(value: object) -> dict[str, Any]:
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
 
 
 def _at(values: Sequence[Any], place: int) -> Any:
@@ -247,32 +226,16 @@ def _at(values: Sequence[Any], place: int) -> Any:
 
 #: For the registry.
 PYTHON_TOOLS = (
-    BenchmarkFile(
-        "pytest-benchmark",
-        "pytest-benchmark",
-        lambda head: (
-            head.has("machine_info.python_implementation") or head.has("benchmarks.[].stats")
-        ),
-        _read_pytest,
-        "`.json` with `machine_info` of a Python, or `benchmarks` with `stats`",
+    by_keys(
+        *("pytest-benchmark", "pytest-benchmark", _read_pytest),
+        ("machine_info.python_implementation",),
+        ("benchmarks.[].stats",),
         write=WRITERS["pytest-benchmark"],
     ),
-    BenchmarkFile(
-        "pyperf",
-        "pyperf",
-        lambda head: head.has("benchmarks.[].runs"),
-        _read_pyperf,
-        "`.json` with `benchmarks` that have `runs`",
-    ),
-    BenchmarkFile(
-        "asv",
-        "asv",
-        lambda head: (
-            head.has("commit_hash")
-            and any(map(head.has, ("env_name", "result_columns", "requirements", "durations")))
-        ),
-        _read_asv,
-        "`.json` with a `commit_hash` and an environment; `benchmarks.json` above it has units",
+    by_keys("pyperf", "pyperf", _read_pyperf, ("benchmarks.[].runs",)),
+    by_keys(
+        *("asv", "asv", _read_asv),
+        *(("commit_hash", one) for one in ("env_name", "requirements", "result_columns")),
         write=WRITERS["asv"],
     ),
 )

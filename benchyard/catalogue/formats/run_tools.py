@@ -1,4 +1,4 @@
-"""Files of tools that run programs under limits and denoised: ReBench, BenchExec."""
+"""Files of ReBench and BenchExec, which run programs, and of benchmarks of databases."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -7,20 +7,31 @@ from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import Element
 
+from msgspec import Struct, field
+
+from benchyard.catalogue.formats.contract import elements, text_of
 from benchyard.catalogue.formats.measurements import (
+    IN_A_SECOND,
     BenchmarkFile,
     Measurement,
     Measurements,
+    by_keys,
     decoded,
     facts,
+    known,
+    moment,
+    number,
+    numbers,
     seconds_of,
+    statistics,
     words,
 )
 from benchyard.catalogue.formats.units import gathered, measured, newest, quantity
-from benchyard.catalogue.formats.xml_text import elements
 from benchyard.core.errors import InputError
 from benchyard.core.model import Json
-from benchyard.traces.recognising import Head
+from benchyard.core.wording import quote
+
+_US = IN_A_SECOND["us"]
 
 # -- ReBench: NAME.data, lines with tabs; each execution of ReBench adds a head and lines.
 # Source: smarr/ReBench 1.3, rebench/persistence.py and rebench/model/measurement.py.
@@ -42,7 +53,7 @@ def _read_rebench(content: bytes, _place: Path) -> Measurements:
     session: dict[str, str] = {}
     found: dict[tuple[str, str], tuple[dict[str, str], list[tuple[str, Measurement]]]] = {}
     heads: Sequence[str] = _RUN
-    for at, line in enumerate(_lines(content), 1):
+    for at, line in enumerate(text_of(content).replace("\r\n", "\n").split("\n"), 1):
         if line.startswith("#"):
             session |= {key: line[len(key) :] for key in _HEADS if line.startswith(key)}
         elif line.startswith(_HEAD):
@@ -54,22 +65,12 @@ def _read_rebench(content: bytes, _place: Path) -> Measurements:
     return newest([_session(told, rows) for told, rows in found.values()])
 
 
-def _lines(content: bytes) -> list[str]:
-    try:
-        return content.decode().replace("\r\n", "\n").split("\n")
-    except UnicodeDecodeError as error:
-        raise InputError(f"it is no text in UTF-8: {error}") from error
-
-
 def _rebench_row(at: int, cells: list[str], heads: Sequence[str]) -> tuple[str, Measurement]:
     if len(cells) < _FEWEST:
         raise InputError(f"line {at:,} has {len(cells)} values, not {_MEASURED + len(heads)}")
     invocation, _, text, unit, criterion = cells[:_MEASURED]
     told = dict(zip(heads, cells[_MEASURED:], strict=False))
-    try:
-        value = quantity(text)
-    except ValueError as error:
-        raise InputError(f"line {at:,}: {error}") from error
+    value = quantity(text, f"line {at:,}: '{quote(text)}'")
     parameters: dict[str, Json] = {
         name: one for name, one in told.items() if one and name not in ("benchmark", "runId")
     }
@@ -89,16 +90,10 @@ def _session(told: Mapping[str, str], rows: list[tuple[str, Measurement]]) -> Me
         started_s=seconds_of(told.get(_BEGAN, "")),
         about=facts(
             repository=what.get("repoURL"),
-            branch=what.get("branchOrTag"),
             message=words(what, "commitMsg").partition("\n")[0],
             processor=where.get("cpu"),
-            system=where.get("osType"),
         ),
     )
-
-
-def _is_rebench(head: Head) -> bool:
-    return head.text.startswith(b"#") and _BEGAN.encode() in head.text
 
 
 # -- BenchExec: NAME.results.xml, a task a run.
@@ -111,9 +106,7 @@ _DONE = ("done", "true", "false")
 
 def _read_benchexec(content: bytes, _place: Path) -> Measurements:
     root = elements(content)
-    systems = root.findall("systeminfo")
-    hosts = {system.get("hostname", "") for system in systems}
-    processor = systems[0].find("cpu") if systems else None
+    hosts = {system.get("hostname", "") for system in root.findall("systeminfo")}
     return Measurements(
         gathered(("", row) for run in root.iter("run") for row in _run_rows(run)),
         # Where several hosts took part, no run tells its own.
@@ -122,12 +115,8 @@ def _read_benchexec(content: bytes, _place: Path) -> Measurements:
         about=facts(
             tool=words(root.attrib, "tool", "version"),
             run_set=root.get("name"),
-            date=root.get("date"),
-            options=root.get("options"),
             time_limit=root.get("timelimit"),
             memory_limit=root.get("memlimit"),
-            processor=None if processor is None else processor.get("model"),
-            benchexec=root.get("generator"),
             error=root.get("error"),
         ),
     )
@@ -160,11 +149,99 @@ def _column(name: str, title: str, text: str) -> Measurement | None:
     metric = _COLUMNS.get(title, title)
     # Before version 2 memory had no unit.
     unit = read[2] or ("B" if metric == "memory" else "")
-    return measured(name, metric, unit, quantity(read[1]))
+    return measured(name, metric, unit, quantity(read[1], title))
 
 
-def _is_benchexec(head: Head) -> bool:
-    return re.search(rb"<result\s[^>]*\bbenchmarkname=", head.text) is not None
+# -- ClickBench: SYSTEM/results/DAY/MACHINE.json, three tries of each of 43 queries.
+# Source: ClickHouse/ClickBench, README.md and arc/results/20260511/t3a.small.json.
+
+
+class _ClickFile(Struct):
+    system: str
+    result: list[list[float | None] | None]
+    machine: str = ""
+    date: str = ""
+    load_time: float | None = None
+    data_size: float | None = None
+    tags: list[str] = []
+
+
+def _read_click(content: bytes, _place: Path) -> Measurements:
+    file = decoded(content, _ClickFile)
+    rows = [row for at, tries in enumerate(file.result) for row in _query_rows(at, tries or [])]
+    if file.load_time is not None:
+        rows.append(Measurement("load", "wall", "s", known([file.load_time])))
+    if file.data_size is not None:
+        rows.append(Measurement("data", "size", "B", known([file.data_size])))
+    return Measurements(
+        rows,
+        host=file.machine,
+        # Only the day is known.
+        started_s=seconds_of(file.date, utc=True),
+        # The tags tell which systems have no cold run.
+        about=facts(system=file.system, tags=", ".join(file.tags)),
+        # The tries of a query are of one server.
+        one_process=True,
+    )
+
+
+def _query_rows(at: int, tries: list[float | None]) -> Iterator[Measurement]:
+    # Caches are dropped before the first try alone.
+    for name, part in ((f"Q{at} (cold)", tries[:1]), (f"Q{at}", tries[1:])):
+        values = known(part)
+        failed = len(part) - len(values)
+        note = f"{failed:,} of {len(part):,} executions failed" if values and failed else ""
+        yield Measurement(name, "wall", "s", values, note=note or ("" if values else "failed"))
+
+
+# -- BenchBase: NAME_TIME.summary.json.
+# Source: cmu-db/benchbase, util/ResultWriter.java, DistributionStatistics.java.
+
+_MOMENTS = ("Start timestamp", "Current Timestamp")
+_PARAMETERS = ("scalefactor", "terminals", "isolation")
+_BENCHBASE_STATISTICS = "n Median Average - Minimum Maximum"
+
+
+class _BenchBaseFile(Struct):
+    latencies: dict[str, float | None] = field(name="Latency Distribution")
+
+
+def _read_benchbase(content: bytes, _place: Path) -> Measurements:
+    file = decoded(content, dict[str, Any])
+    began, ended = (number(file.get(f"{name} (milliseconds)")) for name in _MOMENTS)
+    if began is None and ended is not None:
+        took = number(file.get("Elapsed Time (nanoseconds)")) or 0.0
+        began = ended - took / 1e6
+    return Measurements(
+        [*_benchbase_rows(file, decoded(content, _BenchBaseFile).latencies)],
+        started_s=None if began is None else moment(began / 1e3),
+        about=facts(database=words(file, "DBMS Type", "DBMS Version")),
+    )
+
+
+def _benchbase_rows(
+    file: Mapping[str, Any], latencies: Mapping[str, float | None]
+) -> Iterator[Measurement]:
+    name, state = words(file, "Benchmark Type") or "unnamed", file.get("Final State")
+    parameters: dict[str, Json] = {key: str(file[key]) for key in _PARAMETERS if file.get(key)}
+    # Where nothing was measured, it writes -1.
+    latency = {
+        key.removesuffix(" Latency (microseconds)"): value
+        for key, value in latencies.items()
+        if value is not None and value >= 0
+    }
+    told = statistics({**latency, "n": file.get("Measured Requests")}, _BENCHBASE_STATISTICS, _US)
+    note = "" if told.keys() - {"n"} else "no value"
+    if state not in (None, "EXIT", "DONE"):
+        note = f"failed: it ended as {state}"
+    yield Measurement(name, "wall", "s", (), told, parameters, note)
+    for metric in ("throughput", "goodput"):
+        if values := numbers([file.get(f"{metric.title()} (requests/second)")]):
+            yield Measurement(name, metric, "1/s", values, {}, parameters)
+    for key, value in latency.items():
+        if key not in _BENCHBASE_STATISTICS.split():
+            metric = f"{key.lower()} latency"
+            yield Measurement(name, metric, "s", [value / _US], {}, parameters)
 
 
 #: For the registry.
@@ -172,7 +249,7 @@ RUN_TOOLS = (
     BenchmarkFile(
         "rebench",
         "ReBench",
-        _is_rebench,
+        lambda head: head.text.startswith(b"#") and _BEGAN.encode() in head.text,
         _read_rebench,
         "`.data` with a line `# Execution Start:` among its first",
         (".data",),
@@ -180,9 +257,11 @@ RUN_TOOLS = (
     BenchmarkFile(
         "benchexec",
         "BenchExec",
-        _is_benchexec,
+        lambda head: re.search(rb"<result\s[^>]*\bbenchmarkname=", head.text) is not None,
         _read_benchexec,
         "`.xml` whose `result` has a `benchmarkname`",
         (".xml", ".xml.gz"),
     ),
+    by_keys("clickbench", "ClickBench", _read_click, ("system", "machine", "load_time", "result")),
+    by_keys("benchbase", "BenchBase", _read_benchbase, ("Latency Distribution", "DBMS Type")),
 )

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from msgspec import Struct, field
+from msgspec import Struct, structs
 
 from benchyard.catalogue.formats.measurements import (
     IN_A_SECOND,
@@ -13,10 +13,12 @@ from benchyard.catalogue.formats.measurements import (
     Measurement,
     Measurements,
     ToolFile,
+    by_keys,
     decoded,
     facts,
     known,
     number,
+    numbers,
     seconds_of,
     statistics,
     words,
@@ -43,7 +45,7 @@ class _Result(Struct):
     times: list[float | None] = []
     memory_usage_byte: list[float | None] = []
     exit_codes: list[int | None] = []
-    parameters: dict[str, str] = field(default_factory=dict[str, str])
+    parameters: dict[str, str] = {}
 
 
 class _HyperfineFile(Struct):
@@ -59,11 +61,12 @@ def _read_hyperfine(content: bytes, _place: Path) -> Measurements:
 def _hyperfine_rows(one: _Result) -> Iterator[Measurement]:
     note = _failures([code != 0 for code in one.exit_codes])
     parameters: dict[str, Json] = {**one.parameters}
-    told = statistics(mean=one.mean, stdev=one.stddev, median=one.median, min=one.min, max=one.max)
-    yield Measurement(one.command, "wall", "s", known(one.times), told, parameters, note)
-    for metric, value in (("user", one.user), ("system", one.system)):
-        if value is not None:
-            yield Measurement(one.command, metric, "s", (), statistics(mean=value), parameters)
+    told = structs.asdict(one)
+    wall = statistics(told, "- median mean stddev min max")
+    yield Measurement(one.command, "wall", "s", known(one.times), wall, parameters, note)
+    for metric in ("user", "system"):
+        if (value := number(told[metric])) is not None:
+            yield Measurement(one.command, metric, "s", (), {"mean": value}, parameters)
     if memory := known(one.memory_usage_byte):
         yield Measurement(one.command, "peak memory", "B", memory, {}, parameters)
 
@@ -82,46 +85,31 @@ _TIMING_METRICS = {
 }
 
 
-class _Execution(Struct):
-    wall_s: float | None = None
-    user_s: float | None = None
-    system_s: float | None = None
-    peak_rss_bytes: float | None = None
-    exit_code: int | None = None
-
-
 class _Command(Struct):
     name: str
-    command: str = ""
-    executions: list[_Execution] = []
-    parameters: dict[str, str] = field(default_factory=dict[str, str])
+    executions: list[dict[str, Any]] = []
+    parameters: dict[str, str] = {}
 
 
 class _TimingFile(Struct):
     commands: list[_Command]
     version: str = ""
-    rounds: int | None = None
     stopped: str | None = None
     warnings: list[str] = []
 
 
 def _read_timing(content: bytes, _place: Path) -> Measurements:
     file = decoded(content, _TimingFile)
-    about = facts(
-        benchyard=file.version,
-        rounds=file.rounds,
-        stopped=file.stopped,
-        warnings="; ".join(file.warnings),
-    )
+    about = facts(benchyard=file.version, stopped=file.stopped, warnings="; ".join(file.warnings))
     rows = [row for one in file.commands for row in _timing_rows(one)]
     return Measurements(rows, about=about, in_turns=True)
 
 
 def _timing_rows(one: _Command) -> Iterator[Measurement]:
     parameters: dict[str, Json] = {**one.parameters}
-    note = _failures([bool(execution.exit_code) for execution in one.executions])
+    note = _failures([bool(execution.get("exit_code")) for execution in one.executions])
     for member, (metric, unit) in _TIMING_METRICS.items():
-        values = known(getattr(execution, member) for execution in one.executions)
+        values = numbers([execution.get(member) for execution in one.executions])
         if values or member == "wall_s":
             yield Measurement(one.name, metric, unit, values, {}, parameters, note)
 
@@ -219,7 +207,9 @@ def _google_rows(name: str, parts: list[dict[str, Any]]) -> Iterator[Measurement
     metrics = dict.fromkeys(key for one in [*single, *aggregates.values()] for key in _metrics(one))
     for key in metrics:
         values = [value for one in single if (value := _value(one, key)) is not None]
-        told = statistics(**{s: _value(one, key) for s, one in aggregates.items()})
+        told = {
+            s: value for s, one in aggregates.items() if (value := _value(one, key)) is not None
+        }
         unit = "s" if key in _TIMES else _GOOGLE_UNITS.get(key, "")
         yield Measurement(name, _TIMES.get(key, key), unit, values, told, note=note)
     if note and not metrics:
@@ -291,20 +281,14 @@ def _commit(repositories: Json) -> str:
 
 #: For the registry.
 TOOLS = (
-    BenchmarkFile(
-        "hyperfine",
-        "hyperfine",
-        lambda head: head.has("results.[].command", "results.[].mean"),
-        _read_hyperfine,
-        "`.json` with `results` that have a `command` and a `mean`",
+    by_keys(
+        *("hyperfine", "hyperfine", _read_hyperfine),
+        ("results.[].command", "results.[].mean"),
         write=WRITERS["hyperfine"],
     ),
-    BenchmarkFile(
-        "benchyard-time",
-        "benchyard time",
-        lambda head: head.has("seed", "rounds", "stopped", "commands"),
-        _read_timing,
-        "what `benchyard time -o NAME.json` writes",
+    by_keys(
+        *("benchyard-time", "benchyard time", _read_timing),
+        ("seed", "rounds", "stopped", "commands"),
     ),
     BenchmarkFile(
         "bencher",
@@ -314,12 +298,9 @@ TOOLS = (
         "`.json` whose third level is `value`, `lower_value`, `upper_value`",
         write=WRITERS["bencher"],
     ),
-    BenchmarkFile(
-        "google-benchmark",
-        "Google Benchmark",
-        lambda head: head.has("context.num_cpus", "context.mhz_per_cpu"),
-        _read_google,
-        "`.json` with a `context` that has `num_cpus` and `mhz_per_cpu`",
+    by_keys(
+        *("google-benchmark", "Google Benchmark", _read_google),
+        ("context.num_cpus", "context.mhz_per_cpu"),
         write=WRITERS["google-benchmark"],
     ),
     TestResultsFile(

@@ -4,17 +4,17 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from benchyard.catalogue.formats.measurements import Measurement, Measurements, known, number
+from benchyard.catalogue.formats.measurements import (
+    IN_A_SECOND,
+    Measurement,
+    Measurements,
+    known,
+    number,
+)
+from benchyard.core.errors import InputError
 from benchyard.core.model import Json
 from benchyard.statistics.measures import mean
 
-#: So many make a second; to divide by them rounds once.
-_IN_A_SECOND = {
-    **dict.fromkeys(("ns", "nsec", "nanosecond", "nanoseconds"), 1e9),
-    **dict.fromkeys(("us", "usec", "microsecond", "microseconds"), 1e6),
-    **dict.fromkeys(("ms", "msec", "millisecond", "milliseconds"), 1e3),
-    **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), 1.0),
-}
 #: Bytes of each; ``KB`` is what people write for ``kB``, and ``MB`` is no ``MiB``.
 _BYTES = {
     **dict.fromkeys(("B", "byte", "bytes", "Bytes"), 1),
@@ -35,10 +35,10 @@ def in_si(value: float, unit: str) -> tuple[float, str, str]:
     as it is, and is a mere ``value``.
     """
     amount, _, each = unit.strip().replace("µ", "u").replace("μ", "u").partition("/")
-    if amount.lower() in _IN_A_SECOND and each.lower() in _ONE:
-        return value / _IN_A_SECOND[amount.lower()], "s", "wall"
+    if amount.lower() in IN_A_SECOND and each.lower() in _ONE:
+        return value / IN_A_SECOND[amount.lower()], "s", "wall"
     if is_rate(unit):
-        parts = _IN_A_SECOND[each.lower()]
+        parts = IN_A_SECOND[each.lower()]
         return (1 / (value * parts) if value else math.inf), "s", "wall"
     if amount in _BYTES and each.lower() in _ONE:
         return value * _BYTES[amount], "B", "size"
@@ -50,19 +50,26 @@ def in_si(value: float, unit: str) -> tuple[float, str, str]:
 def is_rate(unit: str) -> bool:
     """Tell whether a unit is that of operations a time, such as ``ops/sec``."""
     amount, _, each = unit.strip().lower().partition("/")
-    return amount in _MANY and each in _IN_A_SECOND
+    return amount in _MANY and each in IN_A_SECOND
 
 
-def quantity(value: object) -> float | None:
+def quantity(value: object, what: str) -> float | None:
     """Return a number, or the text of one, which may have commas; None for a missing value.
 
+    Args:
+        value: As the file tells it.
+        what: Subject of a message about it.
+
     Raises:
-        ValueError: If it is another text.
+        InputError: If it is another text.
     """
     if not isinstance(value, str):
         return number(value)
     text = value.strip().replace(",", "")
-    return None if text.lower() in _MISSING else number(float(text))
+    try:
+        return None if text.lower() in _MISSING else number(float(text))
+    except ValueError:
+        raise InputError(f"{what} is no number") from None
 
 
 def measured(

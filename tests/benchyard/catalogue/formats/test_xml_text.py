@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchyard.catalogue.formats.xml_text import elements
+from benchyard.catalogue.formats.contract import elements
 from benchyard.core.errors import InputError
 
 _BENCHEXEC = (

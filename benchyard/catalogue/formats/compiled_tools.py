@@ -21,7 +21,9 @@ from benchyard.catalogue.formats.measurements import (
     known,
     statistics,
 )
+from benchyard.catalogue.formats.units import quantity
 from benchyard.core.errors import InputError
+from benchyard.core.wording import quote
 from benchyard.traces.recognising import Head
 
 _NS = IN_A_SECOND["ns"]
@@ -121,8 +123,8 @@ def _within(part: Element, above: str) -> Iterator[tuple[str, Element]]:
 
 
 def _catch2_row(name: str, case: Element, one: Element) -> Measurement:
-    inner = {part.tag: _float(part.get("value")) for part in one}
-    inner["samples"] = _float(one.get("samples"))
+    texts = {**{part.tag: part.get("value", "") for part in one}, "samples": one.get("samples", "")}
+    inner = {key: quantity(text, f"the {key} of '{quote(name)}'") for key, text in texts.items()}
     told = statistics(inner, "samples - mean standardDeviation - -", _NS)
     failed, result = one.find("failed"), case.find("OverallResult")
     note = ""
@@ -131,13 +133,6 @@ def _catch2_row(name: str, case: Element, one: Element) -> Measurement:
     elif result is not None and result.get("success") == "false":
         note = "failed: its test case"
     return Measurement(name, "wall", "s", (), told, note=note.removesuffix(": "))
-
-
-def _float(text: str | None) -> float | None:
-    try:
-        return float(text or "")
-    except ValueError:
-        return None
 
 
 # -- Rust's criterion: target/criterion/GROUP/FUNCTION/VALUE/new/sample.json and estimates.json.

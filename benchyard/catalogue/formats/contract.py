@@ -36,15 +36,11 @@ def listing_of(folder: Path) -> FolderListing:
     Raises:
         OSError: If it cannot be listed.
     """
-    files: set[str] = set()
-    folders: set[str] = set()
     with os.scandir(folder) as found:
-        for one in found:
-            if one.is_dir(follow_symlinks=False):
-                folders.add(one.name)
-            elif one.is_file(follow_symlinks=False):
-                files.add(one.name)
-    return FolderListing(folder, frozenset(files), frozenset(folders))
+        every = [*found]
+    files = frozenset(one.name for one in every if one.is_file(follow_symlinks=False))
+    folders = frozenset(one.name for one in every if one.is_dir(follow_symlinks=False))
+    return FolderListing(folder, files, folders)
 
 
 @dataclass(frozen=True, slots=True)

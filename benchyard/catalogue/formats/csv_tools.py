@@ -2,7 +2,7 @@
 
 import csv
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from io import StringIO
 from pathlib import Path
 
@@ -177,24 +177,17 @@ def read_csv(content: bytes, columns: Mapping[str, str]) -> Measurements:
     """
     heads, rows = _table(content)
     _refuse_doubled(heads, columns.values())
-    cell = {ours: _cell(ours, theirs, heads) for ours, theirs in columns.items()}
-    if columns.get("unit") == columns["value"]:  # a column is often called as its unit
-        cell["unit"] = lambda _: columns["unit"]
+    for ours, theirs in columns.items():
+        if theirs not in heads and (ours == "value" or near_miss(theirs, heads)):
+            raise InputError(f"there is no column '{quote(theirs)}'{hint(theirs, heads)}")
     groups: dict[tuple[str, str, str], list[_Row]] = {}
     for at, cells in rows:
-        told = {ours: of(cells) for ours, of in cell.items()}
+        told = {ours: cells.get(theirs, theirs) for ours, theirs in columns.items()}
+        if columns.get("unit") == columns["value"]:  # a column is often called as its unit
+            told["unit"] = columns["unit"]
         key = (told.get("time", ""), told.get("commit", ""), told.get("host", ""))
         groups.setdefault(key, []).append((at, told))
     return newest([_together(*key, found) for key, found in groups.items()])
-
-
-def _cell(ours: str, theirs: str, heads: Sequence[str]) -> Callable[[Mapping[str, str]], str]:
-    if theirs in heads:
-        return lambda cells: cells[theirs]
-    near = near_miss(theirs, heads)
-    if near or ours == "value":
-        raise InputError(f"there is no column '{quote(theirs)}'{hint(theirs, heads)}")
-    return lambda _: theirs
 
 
 def _together(time: str, commit: str, host: str, rows: Sequence[_Row]) -> Measurements:

@@ -14,6 +14,8 @@ from benchyard.catalogue.formats.measurements import (
     by_keys,
     decoded,
     facts,
+    failures,
+    items,
     known,
     moment,
     seconds_of,
@@ -40,15 +42,9 @@ class _Bench(Struct):
     range: float | str | None = None
 
 
-class _Commit(Struct):
-    id: str = ""
-    message: str | None = None
-    timestamp: str | None = None
-
-
 class _Entry(Struct):
     benches: list[_Bench]
-    commit: _Commit = field(default_factory=_Commit)
+    commit: dict[str, Any] = {}
     date: float | None = None
     tool: str = ""
 
@@ -67,8 +63,9 @@ def _read_action(content: bytes, _place: Path) -> Measurements:
     for suite, entries in file.entries.items():
         times: dict[str, int] = {}
         for one in entries:
-            times[one.commit.id] = times.get(one.commit.id, 0) + 1
-            commits.setdefault((one.commit.id, times[one.commit.id]), []).append((suite, one))
+            commit = words(one.commit, "id")
+            times[commit] = times.get(commit, 0) + 1
+            commits.setdefault((commit, times[commit]), []).append((suite, one))
     several = len(file.entries) > 1
     return newest([_action_commit(file.repo, found, several=several) for found in commits.values()])
 
@@ -83,11 +80,11 @@ def _action_commit(repo: str, found: list[tuple[str, _Entry]], *, several: bool)
     ]
     return Measurements(
         gathered(rows),
-        commit=commit.id,
-        started_s=moment(min(dates)) if dates else seconds_of(commit.timestamp or ""),
+        commit=words(commit, "id"),
+        started_s=moment(min(dates)) if dates else seconds_of(words(commit, "timestamp")),
         about=facts(
             repository=repo,
-            message=(commit.message or "").partition("\n")[0],
+            message=words(commit, "message").partition("\n")[0],
             tool=", ".join(dict.fromkeys(one.tool for _, one in found if one.tool)),
         ),
         one_process=True,
@@ -117,21 +114,13 @@ def _read_custom(content: bytes, _place: Path) -> Measurements:
 # Source: conbench/conbench, benchadapt/python/benchadapt/result.py, cmd/conbench/testdata.
 
 
-class _Stats(Struct):
-    data: list[float | str | None] = []
-    unit: str = ""
-    #: As benchrun writes it.
-    units: str = ""
-
-
 class _Result(Struct):
     tags: dict[str, Any]
-    stats: _Stats | None = None
+    stats: dict[str, Any] | None = None
     error: dict[str, Any] | None = None
     timestamp: str = ""
     batch_id: str = ""
     machine_info: dict[str, Any] | None = None
-    cluster_info: dict[str, Any] | None = None
     github: dict[str, Any] | None = None
 
 
@@ -140,25 +129,20 @@ def _read_conbench(content: bytes, _place: Path) -> Measurements:
     results = [decoded(content, _Result)] if single else decoded(content, list[_Result])
     batches: dict[tuple[str, ...], list[_Result]] = {}
     for one in results:
-        key = (words(one.github or {}, "commit"), _machine(one), one.batch_id)
+        machine = words(one.machine_info or {}, "name")
+        key = (words(one.github or {}, "commit"), machine, one.batch_id)
         batches.setdefault(key, []).append(one)
     return newest([_batch(found) for found in batches.values()])
 
 
-def _machine(one: _Result) -> str:
-    return words(one.machine_info or one.cluster_info or {}, "name")
-
-
 def _batch(found: list[_Result]) -> Measurements:
     first = found[0]
-    github = first.github or {}
-    began = [when for one in found if (when := seconds_of(one.timestamp)) is not None]
-    machine = first.machine_info or {}
+    github, machine = first.github or {}, first.machine_info or {}
     return Measurements(
         gathered(("", row) for one in found for row in _result_rows(one)),
-        host=_machine(first),
+        host=words(machine, "name"),
         commit=words(github, "commit"),
-        started_s=min(began, default=None),
+        started_s=min(known(seconds_of(one.timestamp) for one in found), default=None),
         about=facts(
             repository=github.get("repository"),
             batch=first.batch_id,
@@ -170,20 +154,20 @@ def _batch(found: list[_Result]) -> Measurements:
 
 
 def _result_rows(one: _Result) -> Iterator[Measurement]:
-    stats = one.stats or _Stats()
+    stats = one.stats or {}
     title = words(one.tags, "name") or "unnamed"
-    values = [quantity(value, f"a value of '{quote(title)}'") for value in stats.data]
-    missing = values.count(None)
-    note = f"{missing:,} of {len(values):,} iterations failed" if missing else ""
+    values = [quantity(value, f"a value of '{quote(title)}'") for value in items(stats.get("data"))]
+    note = failures(values.count(None), len(values), "iterations")
     if one.error is not None:
         told = next((text for text in one.error.values() if isinstance(text, str)), "")
         note = f"failed: {quote(told) or 'no reason is told'}"
     # Our own files tell a metric by a tag.
     told = {"name", "metric"}
     parameters = {str(name): tag for name, tag in one.tags.items() if name not in told}
+    metric = words(one.tags, "metric") or ("" if values else "wall")
+    # The other is what benchrun writes.
+    unit = words(stats, "unit") or words(stats, "units")
     for value in values or [None]:
-        metric = words(one.tags, "metric") or ("" if stats.data else "wall")
-        unit = stats.unit or stats.units
         yield measured(title, metric, unit, value, parameters=parameters, note=note)
 
 

@@ -148,6 +148,11 @@ def statistics(told: Mapping[str, Any], names: str, parts: float = 1.0) -> dict[
     }
 
 
+def failures(failed: int, every: int, what: str = "executions") -> str:
+    """Say how many of something failed; nothing if none did."""
+    return f"{failed:,} of {every:,} {what} failed" if failed else ""
+
+
 def moment(seconds: float) -> float | None:
     """Return a moment in seconds since the epoch; None if no date from 1970 to 9999 is meant."""
     return seconds if 0 <= seconds < _TOO_LATE else None

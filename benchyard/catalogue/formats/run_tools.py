@@ -18,6 +18,7 @@ from benchyard.catalogue.formats.measurements import (
     by_keys,
     decoded,
     facts,
+    failures,
     known,
     moment,
     number,
@@ -169,10 +170,9 @@ class _ClickFile(Struct):
 def _read_click(content: bytes, _place: Path) -> Measurements:
     file = decoded(content, _ClickFile)
     rows = [row for at, tries in enumerate(file.result) for row in _query_rows(at, tries or [])]
-    if file.load_time is not None:
-        rows.append(Measurement("load", "wall", "s", known([file.load_time])))
-    if file.data_size is not None:
-        rows.append(Measurement("data", "size", "B", known([file.data_size])))
+    load, size = known([file.load_time]), known([file.data_size])
+    rows += [Measurement("load", "wall", "s", load)] if load else []
+    rows += [Measurement("data", "size", "B", size)] if size else []
     return Measurements(
         rows,
         host=file.machine,
@@ -189,9 +189,8 @@ def _query_rows(at: int, tries: list[float | None]) -> Iterator[Measurement]:
     # Caches are dropped before the first try alone.
     for name, part in ((f"Q{at} (cold)", tries[:1]), (f"Q{at}", tries[1:])):
         values = known(part)
-        failed = len(part) - len(values)
-        note = f"{failed:,} of {len(part):,} executions failed" if values and failed else ""
-        yield Measurement(name, "wall", "s", values, note=note or ("" if values else "failed"))
+        note = failures(len(part) - len(values), len(part)) if values else "failed"
+        yield Measurement(name, "wall", "s", values, note=note)
 
 
 # -- BenchBase: NAME_TIME.summary.json.
@@ -210,8 +209,7 @@ def _read_benchbase(content: bytes, _place: Path) -> Measurements:
     file = decoded(content, dict[str, Any])
     began, ended = (number(file.get(f"{name} (milliseconds)")) for name in _MOMENTS)
     if began is None and ended is not None:
-        took = number(file.get("Elapsed Time (nanoseconds)")) or 0.0
-        began = ended - took / 1e6
+        began = ended - (number(file.get("Elapsed Time (nanoseconds)")) or 0.0) / 1e6
     return Measurements(
         [*_benchbase_rows(file, decoded(content, _BenchBaseFile).latencies)],
         started_s=None if began is None else moment(began / 1e3),
@@ -240,8 +238,7 @@ def _benchbase_rows(
             yield Measurement(name, metric, "1/s", values, {}, parameters)
     for key, value in latency.items():
         if key not in _BENCHBASE_STATISTICS.split():
-            metric = f"{key.lower()} latency"
-            yield Measurement(name, metric, "s", [value / _US], {}, parameters)
+            yield Measurement(name, f"{key.lower()} latency", "s", [value / _US], {}, parameters)
 
 
 #: For the registry.

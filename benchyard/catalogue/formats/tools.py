@@ -1,7 +1,7 @@
 """Files of hyperfine, ``benchyard time``, Bencher, Google Benchmark; TestResults documents."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from benchyard.catalogue.formats.measurements import (
     by_keys,
     decoded,
     facts,
+    failures,
     known,
     number,
     numbers,
@@ -28,6 +29,8 @@ from benchyard.core.errors import InputError
 from benchyard.core.model import Json
 from benchyard.publish.testresults.document import Document, parse, subject_in
 from benchyard.traces.recognising import Head
+
+_NS = IN_A_SECOND["ns"]
 
 # -- hyperfine --export-json: always seconds and bytes.
 # Source: hyperfine 1.19, src/benchmark/benchmark_result.rs.
@@ -53,13 +56,12 @@ class _HyperfineFile(Struct):
 
 
 def _read_hyperfine(content: bytes, _place: Path) -> Measurements:
-    return Measurements(
-        [row for one in decoded(content, _HyperfineFile).results for row in _hyperfine_rows(one)]
-    )
+    results = decoded(content, _HyperfineFile).results
+    return Measurements([row for one in results for row in _hyperfine_rows(one)])
 
 
 def _hyperfine_rows(one: _Result) -> Iterator[Measurement]:
-    note = _failures([code != 0 for code in one.exit_codes])
+    note = failures(sum(code != 0 for code in one.exit_codes), len(one.exit_codes))
     parameters: dict[str, Json] = {**one.parameters}
     told = structs.asdict(one)
     wall = statistics(told, "- median mean stddev min max")
@@ -69,10 +71,6 @@ def _hyperfine_rows(one: _Result) -> Iterator[Measurement]:
             yield Measurement(one.command, metric, "s", (), {"mean": value}, parameters)
     if memory := known(one.memory_usage_byte):
         yield Measurement(one.command, "peak memory", "B", memory, {}, parameters)
-
-
-def _failures(failed: Sequence[bool]) -> str:
-    return f"{sum(failed):,} of {len(failed):,} executions failed" if any(failed) else ""
 
 
 # -- benchyard time -o NAME.json: commands against each other, each execution
@@ -107,7 +105,8 @@ def _read_timing(content: bytes, _place: Path) -> Measurements:
 
 def _timing_rows(one: _Command) -> Iterator[Measurement]:
     parameters: dict[str, Json] = {**one.parameters}
-    note = _failures([bool(execution.get("exit_code")) for execution in one.executions])
+    failed = sum(bool(execution.get("exit_code")) for execution in one.executions)
+    note = failures(failed, len(one.executions))
     for member, (metric, unit) in _TIMING_METRICS.items():
         values = numbers([execution.get(member) for execution in one.executions])
         if values or member == "wall_s":
@@ -117,13 +116,8 @@ def _timing_rows(one: _Command) -> Iterator[Measurement]:
 # -- Bencher Metric Format: {BENCHMARK: {MEASURE: {"value": NUMBER}}}.
 # Source: bencher.dev/docs/reference/bencher-metric-format.
 
-#: Measures that Bencher itself defines, with our units, and how many of theirs make one.
-_MEASURES = {
-    "latency": ("s", 1e9),
-    "throughput": ("1/s", 1.0),
-    "build-time": ("s", 1.0),
-    "file-size": ("B", 1.0),
-}
+#: Of measures that Bencher itself defines; a latency is in nanoseconds there.
+_MEASURES = {"latency": "s", "throughput": "1/s", "build-time": "s", "file-size": "B"}
 _NO_NUMBER = re.compile(rb'"(?:lower_|upper_)?value"\s*:\s*[^\s\d\-n]')
 
 
@@ -140,14 +134,11 @@ def _read_bencher(content: bytes, _place: Path) -> Measurements:
 def _bencher_rows(benchmarks: dict[str, dict[str, _Metric]]) -> Iterator[Measurement]:
     for name, measures in benchmarks.items():
         for measure, one in measures.items():
-            unit, parts = _MEASURES.get(measure, ("", 1.0))
-            yield Measurement(name, measure, unit, known([one.value / parts]), note=_bounds(one))
-
-
-def _bounds(one: _Metric) -> str:
-    told = {"lower_value": one.lower_value, "upper_value": one.upper_value}
-    said = [f"{name} {value:.15g}" for name, value in told.items() if value is not None]
-    return f"the file has {', '.join(said)}" if said else ""
+            values = known([one.value / (_NS if measure == "latency" else 1.0)])
+            bounds = {"lower_value": one.lower_value, "upper_value": one.upper_value}
+            said = [f"{key} {bound:.15g}" for key, bound in bounds.items() if bound is not None]
+            note = f"the file has {', '.join(said)}" if said else ""
+            yield Measurement(name, measure, _MEASURES.get(measure, ""), values, note=note)
 
 
 def _is_bencher(head: Head) -> bool:
@@ -156,7 +147,7 @@ def _is_bencher(head: Head) -> bool:
     Nothing in the format says its name.
     """
     third = {keys[2] for keys in head.keys if len(keys) == 3}
-    members = set(_Metric.__struct_fields__)
+    members = {*_Metric.__struct_fields__}
     return "value" in third and third <= members and _NO_NUMBER.search(head.text) is None
 
 
@@ -166,7 +157,7 @@ def _is_bencher(head: Head) -> bool:
 _TIMES = {"real_time": "wall", "cpu_time": "cpu"}
 _GOOGLE_UNITS = {"bytes_per_second": "B/s", "items_per_second": "1/s", "max_bytes_used": "B"}
 #: Its aggregates of repetitions, as statistics; others are no amounts of the unit.
-_AGGREGATES = {"mean": "mean", "median": "median", "stddev": "stdev", "min": "min", "max": "max"}
+_AGGREGATES = "- median mean stddev min max"
 
 
 class _GoogleFile(Struct):
@@ -190,28 +181,32 @@ def _read_google(content: bytes, _place: Path) -> Measurements:
             processors=context.get("num_cpus"),
             MHz=context.get("mhz_per_cpu"),
             frequency_scaling="on" if context.get("cpu_scaling_enabled") else None,
-            library=words(context, "library_version", "library_build_type"),
         ),
         one_process=True,
     )
 
 
 def _google_rows(name: str, parts: list[dict[str, Any]]) -> Iterator[Measurement]:
-    single = [one for one in parts if not one.get("aggregate_name")]
+    note = next((why for one in parts if (why := _why(one))), "")
+    good = [one for one in parts if not _why(one)]
+    single = [one for one in good if not one.get("aggregate_name")]
     aggregates = {
         statistic: one
-        for one in parts
-        if (statistic := _AGGREGATES.get(str(one.get("aggregate_name"))))
+        for one in good
+        if (statistic := str(one.get("aggregate_name"))) in _AGGREGATES.split()
     }
-    note = next((found for one in parts if (found := _why(one))), "")
-    metrics = dict.fromkeys(key for one in [*single, *aggregates.values()] for key in _metrics(one))
+    metrics = dict.fromkeys(
+        key
+        for one in [*single, *aggregates.values()]
+        for key, value in one.items()
+        if key in _TIMES or (key not in GOOGLE_OWN and number(value) is not None)
+    )
     for key in metrics:
-        values = [value for one in single if (value := _value(one, key)) is not None]
-        told = {
-            s: value for s, one in aggregates.items() if (value := _value(one, key)) is not None
-        }
+        values = known(_value(one, key) for one in single)
+        told = {statistic: _value(one, key) for statistic, one in aggregates.items()}
         unit = "s" if key in _TIMES else _GOOGLE_UNITS.get(key, "")
-        yield Measurement(name, _TIMES.get(key, key), unit, values, told, note=note)
+        stats = statistics(told, _AGGREGATES)
+        yield Measurement(name, _TIMES.get(key, key), unit, values, stats, note=note)
     if note and not metrics:
         yield Measurement(name, "wall", "s", note=note)
 
@@ -223,16 +218,8 @@ def _why(one: dict[str, Any]) -> str:
     return f"skipped: {one.get('skip_message') or ''}".rstrip(": ") if one.get("skipped") else ""
 
 
-def _metrics(one: dict[str, Any]) -> Iterator[str]:
-    if _why(one):
-        return
-    for key, value in one.items():
-        if key in _TIMES or (key not in GOOGLE_OWN and number(value) is not None):
-            yield key
-
-
 def _value(one: dict[str, Any], key: str) -> float | None:
-    value = None if _why(one) else number(one.get(key))
+    value = number(one.get(key))
     if value is None or key not in _TIMES:
         return value
     unit = str(one.get("time_unit", "ns"))

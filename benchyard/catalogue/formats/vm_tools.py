@@ -43,7 +43,6 @@ class _JmhResult(Struct, rename="camel"):
     mode: str = ""
     params: dict[str, str] | None = None
     secondary_metrics: dict[str, _JmhMetric] | None = None
-    jmh_version: str = ""
     vm_name: str = ""
 
 
@@ -54,9 +53,9 @@ def _read_jmh(content: bytes, _place: Path) -> Measurements:
     file = decoded(content, list[_JmhResult])
     several = len({one.mode for one in file}) > 1
     rows = [row for one in file for row in _jmh_rows(one, {"mode": one.mode} if several else {})]
-    versions = {f"{one.jmh_version} on {one.vm_name}" for one in file}
+    machines = sorted({one.vm_name for one in file})
     one_process = any(len(_forks(one.primary_metric)) == 1 for one in file)
-    return Measurements(rows, about=facts(JMH=", ".join(sorted(versions))), one_process=one_process)
+    return Measurements(rows, about=facts(VM=", ".join(machines)), one_process=one_process)
 
 
 def _jmh_rows(one: _JmhResult, mode: dict[str, Json]) -> Iterator[Measurement]:
@@ -166,9 +165,9 @@ def _dotnet_rows(one: _DotNetBenchmark, *, job: bool) -> Iterator[Measurement]:
     pairs = [pair.partition("=") for pair in (one.parameters or "").split("&") if pair]
     parameters: dict[str, Json] = {key: value for key, _, value in pairs}
     parameters |= {"job": _job(one)} if job else {}
-    values, told = _launches(one), {}
+    found = one.statistics or {}
+    values, told = _launches(one) if found else [], {}
     if len(values) < 2:
-        found = one.statistics or {}
         values = [value / _NS for value in numbers(found.get("OriginalValues"))]
         told = statistics(found, _DOTNET_STATISTICS, _NS)
     note = "failed: it has no statistics" if one.statistics is None else ""

@@ -82,22 +82,40 @@ def _refuse_doubled(heads: Sequence[str], used: Collection[str]) -> None:
 # Source: apache/otava, docs/CSV.md, examples/csv/data/local_sample.csv, otava/importer.py.
 
 _TIME = "time"
-#: Columns that are attributes, even where all that they have are digits.
+#: Columns that are no metrics, even where all that they have are digits.
 _ATTRIBUTES = {
-    *("commit", "branch", "version", "run", "run_id", "build", "source", "annotation", "unit"),
+    *(
+        _TIME,
+        "commit",
+        "branch",
+        "version",
+        "run",
+        "run_id",
+        "build",
+        "source",
+        "annotation",
+        "unit",
+    )
 }
 
 
 def _read_otava(content: bytes, _place: Path) -> Measurements:
     heads, rows = _table(content)
-    metrics = [
-        head for head in heads if head not in {_TIME, *_ATTRIBUTES} and _has_numbers(head, rows)
-    ]
+    metrics = [head for head in heads if head not in _ATTRIBUTES and _has_numbers(head, rows)]
     if _TIME not in heads or not metrics:
         raise InputError("no column has times, or none has numbers")
     _refuse_doubled(heads, (_TIME, "commit", *metrics))
     others = [head for head in heads if head not in {_TIME, "commit", *metrics}]
-    return newest([_point(at, cells, metrics, others) for at, cells in rows])
+    points = [
+        Measurements(
+            [measured(head, "", "", quantity(cells[head], head)) for head in metrics],
+            commit=cells.get("commit", ""),
+            started_s=_moment(at, cells[_TIME]),
+            about=facts(**{head: cells[head] for head in others}),
+        )
+        for at, cells in rows
+    ]
+    return newest(points)
 
 
 def _has_numbers(head: str, rows: Sequence[_Row]) -> bool:
@@ -105,17 +123,6 @@ def _has_numbers(head: str, rows: Sequence[_Row]) -> bool:
         return bool(known([quantity(cells[head], head) for _, cells in rows]))
     except InputError:
         return False
-
-
-def _point(
-    at: int, cells: Mapping[str, str], metrics: Sequence[str], others: Sequence[str]
-) -> Measurements:
-    return Measurements(
-        [measured(head, "", "", quantity(cells[head], head)) for head in metrics],
-        commit=cells.get("commit", ""),
-        started_s=_moment(at, cells[_TIME]),
-        about=facts(**{head: cells[head] for head in others}),
-    )
 
 
 def _is_otava(head: Head) -> bool:
@@ -205,11 +212,10 @@ def _told_rows(rows: Sequence[_Row]) -> Iterator[tuple[str, Measurement]]:
     for at, told in rows:
         if not told["name"]:
             raise InputError(f"line {at:,} names no benchmark")
-        text = told["value"]
-        value = quantity(text, f"line {at:,}: '{quote(text)}' in value")
+        value = quantity(told["value"], f"line {at:,}: '{quote(told['value'])}' in value")
         parameters: dict[str, Json] = {
-            ours.removeprefix(_PARAMETER): text
-            for ours, text in told.items()
+            ours.removeprefix(_PARAMETER): told[ours]
+            for ours in told
             if ours.startswith(_PARAMETER)
         }
         metric, unit = told.get("metric", ""), told.get("unit", "")

@@ -26,8 +26,6 @@ from benchyard.catalogue.formats.writing_more import WRITERS
 from benchyard.core.wording import quote
 from benchyard.results.summary_metrics import LARGER, SMALLER
 
-_MS_PER_S = 1000
-
 # -- github-action-benchmark: data.js of its charts, and the JSON that its custom tools read.
 # Source: benchmark-action/github-action-benchmark, src/extract.ts, src/write.ts.
 
@@ -72,7 +70,7 @@ def _read_action(content: bytes, _place: Path) -> Measurements:
 
 def _action_commit(repo: str, found: list[tuple[str, _Entry]], *, several: bool) -> Measurements:
     commit = found[0][1].commit
-    dates = [one.date / _MS_PER_S for _, one in found if one.date is not None]
+    dates = [one.date / 1000 for _, one in found if one.date is not None]
     rows = [
         ("", _action_row(bench, entry.tool, f"{suite}: " if several else ""))
         for suite, entry in found

@@ -36,7 +36,6 @@ class _PytestBenchmark(Struct):
     name: str
     stats: dict[str, Any]
     fullname: str = ""
-    group: str | None = None
     params: dict[str, Any] | None = None
 
 
@@ -134,7 +133,6 @@ _ASV_UNITS = {"seconds": "s", "bytes": "B", "unit": "", "": ""}
 #: By the first word of a benchmark's name, where no file tells it.
 _BY_NAME = {"time": "seconds", "timeraw": "seconds", "mem": "bytes", "peakmem": "bytes"}
 _COLUMNS = ("result", "samples", "stats_repeat")
-_MS_PER_S = 1000
 
 
 class _AsvFile(Struct):
@@ -166,7 +164,7 @@ def _read_asv(content: bytes, place: Path) -> Measurements:
 
 def _of_ms(value: object) -> float | None:
     found = number(value)
-    return None if found is None else moment(found / _MS_PER_S)
+    return None if found is None else moment(found / 1000)
 
 
 def _columns(file: _AsvFile, name: str, listed: Any) -> dict[str, Any]:

@@ -100,7 +100,7 @@ def _session(told: Mapping[str, str], rows: list[tuple[str, Measurement]]) -> Me
 # -- BenchExec: NAME.results.xml, a task a run.
 # Source: sosy-lab/benchexec 3.35, doc/result.dtd and benchexec/result.py.
 
-_COLUMNS = {"walltime": "wall", "cputime": "cpu", "memory": "memory", "memUsage": "memory"}
+_COLUMNS = {"walltime": "wall", "cputime": "cpu", "memUsage": "memory"}
 _NUMBER = re.compile(r"([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*([A-Za-z/]*)")
 _DONE = ("done", "true", "false")
 
@@ -124,15 +124,11 @@ def _read_benchexec(content: bytes, _place: Path) -> Measurements:
 
 
 def _run_rows(run: Element) -> Iterator[Measurement]:
-    told = {
-        one.get("title", ""): one.get("value", "")
-        for one in run.findall("column")
-        if one.get("hidden") != "true"
-    }
+    shown = [one for one in run.findall("column") if one.get("hidden") != "true"]
+    told = {one.get("title", ""): one.get("value", "") for one in shown}
     status = told.pop("status", "")
-    note = "" if status in ("", "done", "true") else f"status {status}"
-    if not status.startswith(_DONE) and status:
-        note = f"failed: {note}"
+    failed = "" if status.startswith(_DONE) else "failed: "
+    note = "" if status in ("", "done", "true") else f"{failed}status {status}"
     name = run.get("name", "unnamed")
     parameters: dict[str, Json] = {
         key: text for key in ("properties", "options") if (text := run.get(key))

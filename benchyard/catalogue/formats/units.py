@@ -28,12 +28,8 @@ _MANY = {"ops", "op", "iter", "iters", "iterations", "i"}
 _MISSING = {"", "nan", "null", "none", "na", "n/a", "-", "inf", "-inf", "+inf", "infinity"}
 
 
-def in_si(value: float, unit: str) -> tuple[float, str, str]:
-    """Return a number in SI units, its unit and what it measures: ``wall``, ``size``, ….
-
-    A rate of operations becomes seconds an operation. What is neither of a time nor of bytes stays
-    as it is, and is a mere ``value``.
-    """
+def _in_si(value: float, unit: str) -> tuple[float, str, str]:
+    """Return a number in SI units, its unit and what it measures: ``wall``, ``size``, …."""
     amount, _, each = unit.strip().replace("µ", "u").replace("μ", "u").partition("/")
     if amount.lower() in IN_A_SECOND and each.lower() in _ONE:
         return value / IN_A_SECOND[amount.lower()], "s", "wall"
@@ -94,7 +90,7 @@ def measured(
     rate = is_rate(unit)
     # A rate is a time only where nobody says what else it is.
     keeps = rate and metric not in ("", "wall")
-    number, si, what = (value, unit, "value") if keeps else in_si(value or 0.0, unit)
+    number, si, what = (value, unit, "value") if keeps else _in_si(value or 0.0, unit)
     if value is None:
         return Measurement(name, metric or what, si, [], {}, parameters, note or "no value")
     if rate and not keeps:
@@ -134,7 +130,6 @@ def newest(parts: Sequence[Measurements]) -> Measurements:
 
     Where one of them does not tell when it was, they are in the order of the file.
     """
-    known_times = [one.started_s for one in parts if one.started_s is not None]
-    if len(known_times) == len(parts):
+    if None not in [one.started_s for one in parts]:
         parts = sorted(parts, key=lambda one: one.started_s or 0.0)
     return replace(parts[-1], earlier=tuple(parts[:-1])) if parts else Measurements(())

@@ -4,10 +4,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from benchyard.catalogue.formats.measurements import Measurement
-from tests.benchyard.catalogue.formats.samples import K6, VITEST, write
+from tests.benchyard.catalogue.formats.samples import K6, write
 from tests.benchyard.catalogue.formats.test_others import loaded, only, rows, sample
 
 # -- k6
@@ -116,10 +114,3 @@ def test_vitest_samples_are_values(tmp_path: Path) -> None:
     write(tmp_path, "v.json", json.dumps(told).encode())
     row = rows(only(tmp_path))["x", "wall"]
     assert (row.values, row.told) == ([2e-3, 4e-3], {"mean": 3e-3})
-
-
-@pytest.mark.parametrize("share", [0.2, 0.5, 0.8])
-def test_vitest_what_breaks_off_is_told(tmp_path: Path, share: float) -> None:
-    whole = json.dumps(VITEST).encode()
-    write(tmp_path, "v.json", whole[: int(len(whole) * share)])
-    assert "it is no JSON" in only(tmp_path).broken

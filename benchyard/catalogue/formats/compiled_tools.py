@@ -181,10 +181,7 @@ COMPILED_TOOLS = (
         listed=False,
     ),
     BenchmarkFile(
-        "catch2",
-        "Catch2",
-        _is_catch2,
-        _read_catch2,
+        *("catch2", "Catch2", _is_catch2, _read_catch2),
         "`.xml` with `Catch2TestRun` and `BenchmarkResults`",
         endings=(".xml", ".xml.gz"),
     ),

@@ -226,10 +226,7 @@ def _told_rows(rows: Sequence[_Row]) -> Iterator[tuple[str, Measurement]]:
 #: For the registry; a CSV of which somebody must tell the columns is not among them.
 CSV_TOOLS = (
     BenchmarkFile(
-        "otava-csv",
-        "Apache Otava",
-        _is_otava,
-        _read_otava,
+        *("otava-csv", "Apache Otava", _is_otava, _read_otava),
         "`.csv` with a column `time`; every column of numbers is a metric",
         (".csv", ".tsv"),
         listed=False,

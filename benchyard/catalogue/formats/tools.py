@@ -278,10 +278,7 @@ TOOLS = (
         ("seed", "rounds", "stopped", "commands"),
     ),
     BenchmarkFile(
-        "bencher",
-        "Bencher Metric Format",
-        _is_bencher,
-        _read_bencher,
+        *("bencher", "Bencher Metric Format", _is_bencher, _read_bencher),
         "`.json` whose third level is `value`, `lower_value`, `upper_value`",
         write=WRITERS["bencher"],
     ),

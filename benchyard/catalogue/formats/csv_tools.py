@@ -84,18 +84,8 @@ def _refuse_doubled(heads: Sequence[str], used: Collection[str]) -> None:
 _TIME = "time"
 #: Columns that are no metrics, even where all that they have are digits.
 _ATTRIBUTES = {
-    *(
-        _TIME,
-        "commit",
-        "branch",
-        "version",
-        "run",
-        "run_id",
-        "build",
-        "source",
-        "annotation",
-        "unit",
-    )
+    *(_TIME, "commit", "branch", "version", "run", "run_id"),
+    *("build", "source", "annotation", "unit"),
 }
 
 

@@ -20,8 +20,6 @@ from benchyard.statistics.measures import quantile
 
 # -- pytest-benchmark. Source: pytest-benchmark 5.3, src/pytest_benchmark/stats.py and plugin.py.
 
-_NOT_KNOWN = ("processor", "python_compiler", "python_implementation_version", "python_build")
-
 
 def _in_pytest(one: Benchmark, row: Measurement) -> bool:
     return row.metric == "wall" and has_numbers(one, row)
@@ -36,8 +34,8 @@ def _pytest(measured: Measurements, found: Sequence[Benchmark]) -> object:
     commit = {"id": measured.commit or "unversioned", "dirty": "uncommitted changes" in about}
     commit |= {name: about[name] for name in ("project", "branch")}
     return {
-        "machine_info": {**machine, **dict.fromkeys(_NOT_KNOWN, ""), "cpu": dict[str, str]()},
-        "commit_info": {**commit, "time": None, "author_time": None},
+        "machine_info": machine,
+        "commit_info": commit,
         "benchmarks": [_test(one) for one in found],
         "datetime": date_of(measured),
         "version": about.get("pytest benchmark", "5.3.1"),

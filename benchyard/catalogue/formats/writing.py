@@ -189,7 +189,6 @@ def _google(measured: Measurements, found: Sequence[Benchmark]) -> object:
             "executable": measured.about.get("executable", ""),
             "num_cpus": int(processors) if processors.isdecimal() else None,
             "mhz_per_cpu": int(frequency) if frequency.isdecimal() else None,
-            "library_build_type": "release",
         },
         "benchmarks": [one for each in found for one in _google_runs(each)],
     }

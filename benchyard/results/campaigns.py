@@ -121,10 +121,9 @@ def earlier_campaigns(results: Path) -> list[Path]:
 
 def campaigns_before(campaign: Path) -> list[Path]:
     """Return the folders of the campaigns before one, which may be earlier itself, newest first."""
-    if not is_earlier(campaign):
-        return earlier_campaigns(campaign)
-    every = earlier_campaigns(campaign.parent.parent)
-    return [place for place in every if _order(place) < _order(campaign)]
+    earlier = is_earlier(campaign)
+    every = earlier_campaigns(campaign.parent.parent if earlier else campaign)
+    return [place for place in every if not earlier or _order(place) < _order(campaign)]
 
 
 def _order(place: Path) -> tuple[str, int]:
@@ -175,10 +174,8 @@ def chosen_campaigns(results: Path, wanted: str | None) -> list[Path]:
         InputError: If none is called so.
     """
     earlier = earlier_campaigns(results)
-    if wanted is None:
-        return [results]
-    if wanted == "all":
-        return with_earlier(results)
+    if wanted in (None, "all"):
+        return with_earlier(results) if wanted else [results]
     found = [place for place in earlier if _is_called(place.name, wanted)]
     if not found:
         known = ", ".join(place.name for place in earlier) or "there is none"
@@ -257,11 +254,7 @@ def _name_of(results: Path, keep: Collection[int]) -> str:
 
 
 def campaign_name(records: Sequence[RunRecord]) -> str:
-    """Return the name of a campaign with these runs among the earlier ones.
-
-    Raises:
-        OverflowError: If the first began when no run can have begun.
-    """
+    """Return the name of a campaign among the earlier ones; see ``add_campaigns`` for errors."""
     began = min(record.began for record in records).astimezone(UTC)
     return f"{began:{_TIME}}-{_digest_in_name(records)}"
 

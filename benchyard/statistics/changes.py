@@ -202,9 +202,12 @@ def _misfit(values: Floats, place: int) -> float:
 
 
 def _raw(values: Floats, place: int) -> list[int]:
-    """Return places between which the series has about one level, a certain one among them.
+    """Return the splits of a series into levels, as if its points were independent.
 
-    Of splits in which autocorrelation is not taken out: steps of one direction are no correlation.
+    Steps of one direction would else be taken for autocorrelation.
+
+    Args:
+        place: A split that is one of them in any case.
     """
     found, rest = {place}, [(0, len(values))]
     while rest:

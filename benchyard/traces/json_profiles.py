@@ -117,13 +117,13 @@ class _Table(msgspec.Struct, rename="camel"):
     name: list[_Index] = []
 
     def callers(self) -> dict[int, int]:
-        """Return the stack that each one continues; newer files say how far above it stands."""
+        """Return the parent of each stack; newer files have the distance to it."""
         offsets = {at: at - by for at, by in enumerate(self.prefix_offset) if by}
         return offsets | {at: one for at, one in enumerate(self.prefix) if one is not None}
 
 
 class _Tables(msgspec.Struct, rename="camel"):
-    """Of a thread; newer files have them once, for all."""
+    """The tables of a thread; newer files share one set among all threads."""
 
     stack_table: _Table | None = None
     frame_table: _Table | None = None
@@ -151,7 +151,7 @@ class _Samples(msgspec.Struct, rename="camel"):
     weight_type: Literal["samples", "tracing-ms", "bytes"] = "samples"
 
     def weighed(self, interval: float) -> Iterator[tuple[int, int | None, int]]:
-        """Yield stacks with their values, behind the time in which nothing was sampled."""
+        """Yield of each sample the idle time before it, its stack and its value."""
         factor = {"samples": interval, "tracing-ms": _NS_PER_MS, "bytes": 1}[self.weight_type]
         times = self.time or accumulate(self.time_deltas)
         weights = self.weight or [1.0] * len(self.stack)

@@ -209,7 +209,7 @@ class Head:
             return "speedscope"
         if self._begins_events:
             return "chrome-trace"
-        # It stands anywhere in a member of any length.
+        # The key may lie behind a long member, so the whole file is searched.
         if self.has("meta", "threads") and b'"preprocessedProfileVersion"' in self._read_on():
             return "firefox-profile"
         return next((name for name, keys in _JSON_KEYS.items() if any(map(self.has, keys))), "")

@@ -82,7 +82,7 @@ def _refuse_doubled(heads: Sequence[str], used: Collection[str]) -> None:
 # Source: apache/otava, docs/CSV.md, examples/csv/data/local_sample.csv, otava/importer.py.
 
 _TIME = "time"
-#: Columns that are no metrics, even where all that they have are digits.
+#: Columns that are never metrics, even if all their cells are numbers.
 _ATTRIBUTES = {
     *(_TIME, "commit", "branch", "version", "run", "run_id"),
     *("build", "source", "annotation", "unit"),
@@ -121,7 +121,7 @@ def _is_otava(head: Head) -> bool:
     return _TIME in [one.strip(" \"'") for one in heads] and len(heads) > 1
 
 
-# -- any CSV: somebody tells what its columns are
+# -- any CSV: the user names its columns
 
 _NEEDED = ("name", "value")
 _OURS = (*_NEEDED, "unit", "metric", "time", "commit", "host", "run")
@@ -193,7 +193,7 @@ def _together(time: str, commit: str, host: str, rows: Sequence[_Row]) -> Measur
         host=host,
         commit=commit,
         started_s=_moment(rows[0][0], time),
-        # Whether they are is known only where a column tells the run of each.
+        # Without a column of runs, all values may be of one process.
         one_process="run" not in rows[0][1],
     )
 

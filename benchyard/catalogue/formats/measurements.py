@@ -124,7 +124,7 @@ def known(numbers: Iterable[float | None]) -> list[float]:
 
 
 def numbers(values: object) -> list[float]:
-    """Return the finite numbers of a list; none of what is no list."""
+    """Return the finite numbers of a list; an empty list for another value."""
     return known(map(number, items(values)))
 
 
@@ -134,7 +134,7 @@ def items(value: object) -> list[Any]:
 
 
 def statistics(told: Mapping[str, Any], names: str, parts: float = 1.0) -> dict[str, float]:
-    """Return the statistics that an object of a file tells as finite numbers.
+    """Return the statistics in an object of a file, as far as they are finite numbers.
 
     Args:
         told: The object.
@@ -286,7 +286,7 @@ def by_keys(
     *ways: Sequence[str],
     write: Callable[[Measurements], bytes] | None = None,
 ) -> BenchmarkFile:
-    """Return a format of JSON that is recognised by keys: all of any one of some ways."""
+    """Return a JSON format that is recognised if all keys of one of ``ways`` are there."""
     said = "; or ".join(", ".join(f"`{key}`" for key in keys) for keys in ways)
     return BenchmarkFile(
         name,

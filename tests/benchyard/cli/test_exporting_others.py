@@ -8,23 +8,16 @@ import pytest
 
 from tests.benchyard.catalogue.formats.samples import HYPERFINE, SAMPLES, write
 from tests.benchyard.cli.conftest import Cli
+from tests.benchyard.cli.test_exporting import case
 from tests.benchyard.cli.test_stats import STEP, record
 from tests.conftest import MakeCase
+
+__all__ = ["case"]
 
 NAMES = (
     *("asv", "bencher", "conbench", "github-action-custom", "google-benchmark"),
     *("hyperfine", "openmetrics", "pytest-benchmark"),
 )
-
-
-@pytest.fixture
-def case(case_folder: MakeCase) -> Path:
-    """A case of seven runs; the last one is suspect."""
-    folder = case_folder("case", {**STEP, "name": "first"})
-    for run, seconds in enumerate((1.0, 1.1, 1.2, 1.3, 1.4, 1.5), 1):
-        record(folder, run, seconds, values={"latency_p99_s": seconds / 10, "rows": 5})
-    record(folder, 7, 9.0, ["steal of 3 %"], values={"latency_p99_s": 5, "rows": 5})
-    return folder
 
 
 def test_runs_become_times_of_hyperfine_and_the_rest_is_told(case: Path, cli: Cli) -> None:

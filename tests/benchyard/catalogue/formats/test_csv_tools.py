@@ -1,4 +1,4 @@
-"""CSV of Otava, and of anybody who tells its columns."""
+"""Otava's CSV, and any CSV whose columns the user names."""
 
 from contextlib import suppress
 from pathlib import Path

@@ -35,7 +35,7 @@ _POINTS = st.dictionaries(_NAMES, st.integers() | st.text(max_size=5) | st.boole
 
 @pytest.fixture(autouse=True, scope="module")
 def repository() -> Iterator[None]:
-    """Set what Conbench requires."""
+    """Set the variable that names the repository for Conbench."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setenv("CONBENCH_PROJECT_REPOSITORY", "org/name")
         yield

@@ -1,6 +1,6 @@
 """Files of other benchmark tools, kept as campaigns in the results of a case."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from benchyard.catalogue.formats import read_measurements
 from benchyard.catalogue.formats.as_runs import campaign_of
 from benchyard.catalogue.formats.contract import LOADED_BYTES, content_of
 from benchyard.catalogue.formats.csv_tools import parse_columns, read_csv
-from benchyard.catalogue.formats.measurements import Measurements
+from benchyard.catalogue.formats.measurements import REPEATED, Measurements
 from benchyard.core.errors import InputError
 from benchyard.core.files import files_below, shown
 from benchyard.core.model import JsonObject
@@ -122,8 +122,10 @@ def _take(into: Imported, file: Path, measured: Measurements) -> None:
     into.left_out += _left_out(file, [*measured.earlier, measured])
 
 
-def _left_out(file: Path, measured: Iterable[Measurements]) -> Iterator[str]:
-    """Say what has no place: benchmarks without a time, and those without any value."""
+def _left_out(file: Path, measured: Sequence[Measurements]) -> Iterator[str]:
+    """Say what is not kept: benchmarks without a time, and all but the last of repeated keys."""
+    if names := measured[-1].about.get(REPEATED):
+        yield f"{shown(file)}: all but the last values of repeated keys: {names}"
     timed = {row.name for one in measured for row in one.rows if row.metric in ("wall", "latency")}
     others = {row.name for one in measured for row in one.rows} - timed
     if others:

@@ -9,7 +9,7 @@ from benchyard.analysis.comparison.run_sets import RunSelection, RunSet, read_ru
 from benchyard.catalogue.formats import read_measurements
 from benchyard.catalogue.formats.as_runs import as_one, records_of
 from benchyard.catalogue.formats.from_runs import measurements_of
-from benchyard.catalogue.formats.measurements import Measurements
+from benchyard.catalogue.formats.measurements import REPEATED, Measurements
 from benchyard.catalogue.formats.writing_more import WRITERS
 from benchyard.cli.terminal import say
 from benchyard.core.errors import InputError
@@ -37,6 +37,8 @@ def open_file(place: Path) -> dict[str, RunSet] | None:
     for file in [place] if place.is_file() else files_below(place):
         if (read := read_measurements(file)) is not None:
             found.setdefault(read[0].tool, []).append(read[1])
+            if names := read[1].about.get(REPEATED):
+                say(f"{shown(file)} repeats keys, whose last values count: {names}", err=True)
     runs = {tool: _runs(tool, place, several) for tool, several in found.items()}
     if runs and not any(one.has_values for one in runs.values()):
         raise InputError(f"{shown(place)} tells no times; only these can be a side")

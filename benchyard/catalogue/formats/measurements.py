@@ -6,7 +6,9 @@ known by their first keys.
 
 import json
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -26,6 +28,7 @@ from benchyard.catalogue.formats.contract import (
 )
 from benchyard.core.errors import BenchyardError, InputError
 from benchyard.core.model import Json
+from benchyard.core.wording import quote, some
 from benchyard.results.folders import RUN_FILE, SUMMARY_FILE
 from benchyard.statistics.measures import mean, median, stdev
 from benchyard.traces.recognising import Head, head_of
@@ -184,6 +187,8 @@ def facts(**told: object) -> dict[str, str]:
     return {name.replace("_", " "): str(one) for name, one in told.items() if one not in (None, "")}
 
 
+#: Of ``Measurements.about``: keys that a JSON object has more than once; their last values count.
+REPEATED = "repeated keys"
 _JSON = (".json", ".json.gz")
 #: Of these there are as many as there are runs and cases, and what they are is known.
 _OUR_OWN = frozenset({RUN_FILE, SUMMARY_FILE, "metadata.json"})
@@ -250,10 +255,14 @@ class ToolFile(Generic[T]):
         head = head_of(place) if place.name.lower().endswith(self.endings) else None
         return head is not None and self.recognised(head)
 
+    def parsed(self, content: bytes, place: Path) -> T:
+        """Return what a file holds; see ``read``."""
+        return self.read(content, place)
+
     def content_of(self, place: Path, most: int) -> T:
         """Read a file of not more than ``most`` bytes; see ``load``."""
         try:
-            return self.read(content_of(place, most), place)
+            return self.parsed(content_of(place, most), place)
         except RecursionError as error:
             raise InputError(f"{place.name} is nested too deeply") from error
 
@@ -267,6 +276,13 @@ class BenchmarkFile(ToolFile[Measurements]):
     """
 
     write: Callable[[Measurements], bytes] | None = None
+
+    def parsed(self, content: bytes, place: Path) -> Measurements:
+        """Return what a file holds, and which keys it repeats."""
+        measured = self.read(content, place)
+        names = _repeated_keys(content) if self.endings == _JSON else ()
+        said = {REPEATED: some([quote(name) for name in names])} if names else {}
+        return replace(measured, about={**measured.about, **said})
 
     def told(self, content: Measurements) -> Mapping[str, Any]:
         """Return where, when and of what they were taken, and how many they are."""
@@ -315,6 +331,18 @@ def decoded(content: bytes, kind: type[T]) -> T:
         raise InputError(f"it has another shape than it should: {error}") from error
     except (msgspec.MsgspecError, ValueError) as error:
         raise InputError(f"it is no JSON: {error}") from error
+
+
+def _repeated_keys(content: bytes) -> Collection[str]:
+    found: dict[str, None] = {}
+
+    def keep(pairs: list[tuple[str, object]]) -> None:
+        names = Counter(name for name, _ in pairs)
+        found.update((name, None) for name, times in names.items() if times > 1)
+
+    with suppress(ValueError, RecursionError):
+        json.loads(content, object_pairs_hook=keep)
+    return found
 
 
 def beside(file: Path) -> dict[str, Any]:

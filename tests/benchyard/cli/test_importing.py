@@ -100,6 +100,17 @@ def test_what_has_no_time_or_no_format_is_told(tmp_path: Path, run_here: Cli) ->
     assert "is of no known format" in run_here("import", "other.json", code=2).err
 
 
+def test_repeated_keys_are_named_and_the_last_values_count(tmp_path: Path, run_here: Cli) -> None:
+    one = b'{"results": [{"command": "sort", "mean": 1.0, "mean": 2.0, "times": [2.0]}]}'
+    write(tmp_path, "one.json", one)
+    said = run_here("import", "one.json", "--case", "sort").err
+    assert "left out: one.json: all but the last values of repeated keys: mean" in said
+    write(tmp_path, "two.json", one)
+    found = run_here("compare", "one.json", "two.json", "--json", code=None)
+    assert "one.json repeats keys, whose last values count: mean" in found.err
+    assert json.loads(found.out)["comparisons"][0]["baseline"]["values"] == [2.0]
+
+
 def test_folders_of_files_are_sides(tmp_path: Path, run_here: Cli) -> None:
     for name, level in (("main", 1.0), ("pr", 1.5)):
         (tmp_path / name).mkdir()

@@ -4,7 +4,8 @@ Each is written beside and renamed. The newest of all lies in ``results/``, as i
 measured it there. A move that was interrupted is finished by who adds next.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import fields
 from itertools import chain, count
 from pathlib import Path
@@ -21,6 +22,7 @@ from benchyard.results.campaigns import (
     finish_moving,
     read_campaign,
     set_aside,
+    with_earlier,
 )
 from benchyard.results.folders import DONE, RUN_FILE, run_folder
 from benchyard.results.ownership import make_run
@@ -46,8 +48,13 @@ def add_campaigns(results: Path, campaigns: Iterable[Sequence[RunRecord]]) -> in
         _raise(results, rising)
     newest = list(read_campaign(results).records.values())
     first = campaign_name(newest) if newest else ""
-    there = {campaign_name(newest): newest[0].session} if newest else {}
-    added = sum(_add(results / EARLIER, records, there) for records in campaigns)
+    there = {_session(place) for place in with_earlier(results)}
+    added = 0
+    for records in campaigns:
+        if (session := str(records[0].session.get("id"))) not in there:
+            there.add(session)
+            _add(results / EARLIER, records)
+            added += 1
     last = next(iter(earlier_campaigns(results)), None)
     if last is not None and last.name[:16] > first[:16]:
         set_aside(results)
@@ -56,30 +63,21 @@ def add_campaigns(results: Path, campaigns: Iterable[Sequence[RunRecord]]) -> in
     return added
 
 
-def _add(earlier: Path, records: Sequence[RunRecord], there: Mapping[str, object]) -> bool:
-    """Write a campaign, unless it is there under its name or the name with a number."""
-    name, session = campaign_name(records), records[0].session
+def _add(earlier: Path, records: Sequence[RunRecord]) -> None:
+    name = campaign_name(records)
     names = chain([name], (f"{name}-{number}" for number in count(2)))
-    known = ((earlier / one, there.get(one) or _session(earlier / one)) for one in names)
-    place, found = next(each for each in known if each[1] in (None, session))
-    if found is not None:
-        return False
+    place = next(one for one in map(earlier.joinpath, names) if not one.exists())
     adding = place.with_name(_ADDING + place.name)
     remove_tree(adding)
     for record in records:
         _write(run_folder(adding, record.run), record)
     adding.rename(place)
-    return True
 
 
-def _session(campaign: Path) -> object:
-    """Return the session of the first run in a folder; None if there is no such folder."""
-    if not campaign.exists():
-        return None
-    try:
-        return read_record(run_folder(campaign, 1)).session
-    except RecordError:
-        return {}
+def _session(campaign: Path) -> str:
+    with suppress(RecordError):
+        return str(read_record(run_folder(campaign, 1)).session.get("id"))
+    return ""
 
 
 def _write(folder: Path, record: RunRecord) -> None:

@@ -67,9 +67,10 @@ def campaign_of(title: str, measured: Measurements, began: float) -> list[RunRec
             "repositories": {"repository": commit} if measured.commit else {},
         }
     )
-    # Of the values alone: what else is read of a file may change with Benchyard's version.
+    # Not of all that is read of a file, which may change with Benchyard's version, nor of the time
+    # of a file that tells none.
     values = [(row.name, row.metric, [*row.values]) for row in measured.rows]
-    content = sha256(repr((title, subject["digest"], values)).encode())
+    content = sha256(repr((title, subject["digest"], measured.started_s, values)).encode())
     session: dict[str, Json] = {"id": content.hexdigest()[:32], "order": "case"}
     told = {"subject": subject, "session": session, "collector": {**measured.about}}
     return [replace(one, case={**one.case, "imported": True}, **told) for one in records]

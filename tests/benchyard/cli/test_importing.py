@@ -1,6 +1,7 @@
 """``benchyard import``: files of other tools become campaigns, on which all else works."""
 
 import json
+import os
 import random
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -90,6 +91,16 @@ def test_a_damaged_file_is_told_and_the_rest_is_taken(tmp_path: Path, run_here: 
     said = run_here("import", "--case", "api", "ci", code=2)
     assert said.out.splitlines()[1].split()[:4] == ["api", "4", "4", "4"]
     assert "left out: ci/0001.json: it is no JSON" in said.err
+
+
+def test_a_copy_of_a_file_is_the_same_campaign_though_it_tells_no_time(
+    tmp_path: Path, run_here: Cli
+) -> None:
+    write(tmp_path, *SAMPLES["hyperfine"])
+    run_here("import", SAMPLES["hyperfine"][0])
+    os.utime(tmp_path / SAMPLES["hyperfine"][0], (1e9, 1e9))
+    again = run_here("import", SAMPLES["hyperfine"][0], "--json").out
+    assert json.loads(again)["cases"][0]["added"] == 0
 
 
 def test_what_has_no_time_or_no_format_is_told(tmp_path: Path, run_here: Cli) -> None:

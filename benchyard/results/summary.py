@@ -3,7 +3,7 @@
 The document, format ``benchyard-summary``:
 
 case: title. made_by: "Benchyard", or "KROWN" for results without records. runs: number, outcome,
-dates and host_quality (``quiet``, ``noisy`` or ``suspect``) of each run, in order.
+dates and host_quality (``quiet``, ``noisy``, ``suspect`` or ``unknown``) of each run, in order.
 suspect_rule: what becomes of suspect executions: ``auto`` (those of a step count where fewer than
 six of its runs are trusted), ``include`` or ``leave-out``. include_suspect: whether those of any
 step are described below.

@@ -33,6 +33,7 @@ class HostQuality(StrEnum):
     QUIET = "quiet"
     NOISY = "noisy"
     SUSPECT = "suspect"
+    UNKNOWN = "unknown"
 
 
 def counts_suspect(steps: Iterable[StepRecord], rule: Suspect) -> bool:
@@ -66,6 +67,8 @@ def doubts(preflight: Iterable[Mapping[str, Json]]) -> set[str]:
 
 def host_quality(record: RunRecord) -> HostQuality:
     """Return how far the host of a run spoke against its numbers; see ``quality_of``."""
+    if record.case.get("imported"):
+        return HostQuality.UNKNOWN
     suspect = any(step.suspect for step in record.steps)
     return quality_of(record.preflight, record.collector, suspect=suspect)
 

@@ -42,7 +42,7 @@ class Filters(BaseModel):
     commit: Texts = []
     version: Texts = Field([], description="RESOURCE=VERSION, or a version alone")
     outcome: Texts = []
-    host_quality: Texts = Field([], description="quiet, noisy or suspect")
+    host_quality: Texts = Field([], description="quiet, noisy, suspect or unknown")
     format: Texts = Field([], description="Of results; runs alone if left out")
     param: Texts = Field([], description="Condition on a parameter, such as threads>=4")
     state: Literal["", "broken", "under-way"] = ""

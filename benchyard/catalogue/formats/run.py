@@ -70,6 +70,7 @@ class CaseFacts(msgspec.Struct):
     title: str = ""
     tags: list[str] = []
     point: dict[str, Any] = {}
+    imported: bool = False
 
 
 class Environment(msgspec.Struct):
@@ -105,6 +106,8 @@ class Record(msgspec.Struct):
     @property
     def host_quality(self) -> HostQuality:
         """How far the host spoke against the numbers."""
+        if self.case.imported:
+            return HostQuality.UNKNOWN
         suspect = any(step.entry.suspect for step in self.steps)
         return quality_of(self.preflight, {"notes": self.collector.get("notes")}, suspect=suspect)
 

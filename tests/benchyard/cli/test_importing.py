@@ -1,5 +1,6 @@
 """``benchyard import``: files of other tools become campaigns, on which all else works."""
 
+import csv
 import json
 import os
 import random
@@ -66,6 +67,9 @@ def test_rounds_of_one_process_are_repetitions_of_one_run(tmp_path: Path, run_he
     [load, _] = record["steps"]
     assert (load["name"], len(load["attempts"][0]["repetitions"])) == ("test_load", 5)
     assert record["environment"] == {"host": "ci"}
+    run_here("export", "api", "-o", "all.csv")
+    rows = csv.DictReader((tmp_path / "all.csv").read_text().splitlines())
+    assert {row["host_quality"] for row in rows} == {"unknown"}
     assert record["subject"]["repositories"] == {
         "repository": {"commit": f"{0:040x}", "changes": "none"}
     }

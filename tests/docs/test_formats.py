@@ -4,6 +4,7 @@ from pathlib import Path
 
 from benchyard.catalogue.formats import OTHERS, read_measurements
 from benchyard.catalogue.formats.measurements import BenchmarkFile, Measurements
+from benchyard.catalogue.formats.writing_more import WRITERS
 from docs.site import build
 from tests.benchyard.catalogue.formats.samples import SAMPLES, write_all
 
@@ -24,7 +25,7 @@ def _row(one: BenchmarkFile, folder: Path) -> str:
     shown = ", ".join([*metrics][:4]) + ", …" * (len(metrics) > 4)
     timed = "yes" if {"wall", "latency"} & set(metrics) else "no"
     told = (f"`{one.name}`", one.tool, one.by, _values(found[1]), shown, timed)
-    return f"| {' | '.join((*told, 'yes' if one.write else 'no'))} |"
+    return f"| {' | '.join((*told, 'yes' if one.name in WRITERS else 'no'))} |"
 
 
 def test_the_page_has_a_row_for_each_format_of_benchmarks(tmp_path: Path) -> None:

@@ -22,7 +22,6 @@ from benchyard.catalogue.formats.measurements import (
     words,
 )
 from benchyard.catalogue.formats.units import gathered, is_rate, measured, newest, quantity
-from benchyard.catalogue.formats.writing_more import WRITERS
 from benchyard.core.wording import quote
 from benchyard.results.summary_metrics import LARGER, SMALLER
 
@@ -182,12 +181,10 @@ HISTORIES = (
     by_keys(
         *("github-action-custom", "github-action-benchmark (custom)", _read_custom),
         ("[].name", "[].unit", "[].value"),
-        write=WRITERS["github-action-custom"],
     ),
     by_keys(
         *("conbench", "Conbench", _read_conbench),
         ("batch_id", "run_id", "tags"),
         ("[].batch_id", "[].run_id", "[].tags"),
-        write=WRITERS["conbench"],
     ),
 )

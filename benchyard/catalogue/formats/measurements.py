@@ -269,13 +269,7 @@ class ToolFile(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkFile(ToolFile[Measurements]):
-    """A format of measurements.
-
-    Args:
-        write: Returns a file of it, as the tool writes it; None if there is no such file.
-    """
-
-    write: Callable[[Measurements], bytes] | None = None
+    """A format of measurements."""
 
     def parsed(self, content: bytes, place: Path) -> Measurements:
         """Return what a file holds, and which keys it repeats."""
@@ -300,7 +294,6 @@ def by_keys(
     tool: str,
     read: Callable[[bytes, Path], Measurements],
     *ways: Sequence[str],
-    write: Callable[[Measurements], bytes] | None = None,
 ) -> BenchmarkFile:
     """Return a JSON format that is recognised if all keys of one of ``ways`` are there."""
     said = "; or ".join(", ".join(f"`{key}`" for key in keys) for keys in ways)
@@ -310,7 +303,6 @@ def by_keys(
         lambda head: any(head.has(*keys) for keys in ways),
         read,
         f"`.json` with {said}",
-        write=write,
     )
 
 

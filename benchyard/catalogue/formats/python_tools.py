@@ -24,7 +24,6 @@ from benchyard.catalogue.formats.measurements import (
     statistics,
     words,
 )
-from benchyard.catalogue.formats.writing_more import WRITERS
 from benchyard.core.model import Json
 from benchyard.statistics.measures import mean
 
@@ -228,12 +227,10 @@ PYTHON_TOOLS = (
         *("pytest-benchmark", "pytest-benchmark", _read_pytest),
         ("machine_info.python_implementation",),
         ("benchmarks.[].stats",),
-        write=WRITERS["pytest-benchmark"],
     ),
     by_keys("pyperf", "pyperf", _read_pyperf, ("benchmarks.[].runs",)),
     by_keys(
         *("asv", "asv", _read_asv),
         *(("commit_hash", one) for one in ("env_name", "requirements", "result_columns")),
-        write=WRITERS["asv"],
     ),
 )

@@ -24,7 +24,7 @@ from benchyard.catalogue.formats.measurements import (
     statistics,
     words,
 )
-from benchyard.catalogue.formats.writing import GOOGLE_OWN, WRITERS
+from benchyard.catalogue.formats.writing import GOOGLE_OWN
 from benchyard.core.errors import InputError
 from benchyard.core.model import Json
 from benchyard.publish.testresults.document import Document, parse, subject_in
@@ -271,7 +271,6 @@ TOOLS = (
     by_keys(
         *("hyperfine", "hyperfine", _read_hyperfine),
         ("results.[].command", "results.[].mean"),
-        write=WRITERS["hyperfine"],
     ),
     by_keys(
         *("benchyard-time", "benchyard time", _read_timing),
@@ -280,12 +279,10 @@ TOOLS = (
     BenchmarkFile(
         *("bencher", "Bencher Metric Format", _is_bencher, _read_bencher),
         "`.json` whose third level is `value`, `lower_value`, `upper_value`",
-        write=WRITERS["bencher"],
     ),
     by_keys(
         *("google-benchmark", "Google Benchmark", _read_google),
         ("context.num_cpus", "context.mhz_per_cpu"),
-        write=WRITERS["google-benchmark"],
     ),
     TestResultsFile(
         "testresults",

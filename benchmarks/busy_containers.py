@@ -105,7 +105,7 @@ def _execute(container: Container, command: str) -> Told:
         result: Any = getattr(container, command)(["/data/shared/own_clock", str(WORK_US)])
         after = collector.boundary(owned_by(container, "step"), begins=False)
     used = collector.used(before, after)
-    collector.stop([])
+    collector.stop({})
     own = json.loads(result.output.read_text(encoding="utf-8"))
     said = {"run_s": result.values["run_s"], "cpu_s": used.metrics["resource_cpu_s"]}
     off = partial(_off, said, own)

@@ -96,7 +96,7 @@ def _step(arguments: list[str]) -> Step:
         ended.append(spawn(arguments, folder=Path(folder)).wait())
         after = collector.boundary(Owned(ended=ended), begins=False)
         used = collector.used(before, after)
-        collector.stop([])
+        collector.stop({})
     duration = seconds(after.at_ns - before.at_ns)
     known = {name: value or 0.0 for name, value in used.metrics.items()}
     busy = sum(known[f"host_cpu_{kind}_s"] for kind in ("user", "system", "nice"))

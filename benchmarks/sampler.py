@@ -167,7 +167,7 @@ def _decoding(setting: Setting) -> Iterable[Figure]:
 def _decoded(setting: Setting, raw: Path) -> float:
     """Write the curves, and return the CPU seconds of one sample."""
     before = time.process_time()
-    account = write_curves(raw, MeasuredRun(setting.folder, "case", 1, 0.1, 0), [], [])
+    account = write_curves(raw, MeasuredRun(setting.folder, "case", 1, 0.1, 0), [], {})
     return (time.process_time() - before) / account.samples
 
 

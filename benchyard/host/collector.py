@@ -68,23 +68,6 @@ class Used:
 
 
 @dataclass(frozen=True, slots=True)
-class StepWindow:
-    """When a step was under way, with all that belongs to it.
-
-    Args:
-        index: The step's position in the case, from 1.
-        start_ns: Monotonic nanoseconds; the phases that the step needed are inside.
-        end_ns: Monotonic nanoseconds.
-        decisive_ns: Start of the attempt that decided the step, monotonic nanoseconds.
-    """
-
-    index: int
-    start_ns: int
-    end_ns: int
-    decisive_ns: int
-
-
-@dataclass(frozen=True, slots=True)
 class Account:
     """What a collector has to say at the end.
 
@@ -139,9 +122,13 @@ class Collector(Protocol):
         """
         ...
 
-    def stop(self, steps: Sequence[StepWindow]) -> Account:
+    def stop(self, began: Mapping[int, int]) -> Account:
         """End sampling, write the curves, and return the account for the record.
 
         Called once, also after a half-finished ``start``; calling it again returns the same.
+
+        Args:
+            began: Index of each step that was begun to the start (monotonic nanoseconds) of the
+                attempt that decided it.
         """
         ...

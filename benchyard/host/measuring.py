@@ -9,7 +9,7 @@ of what is to be shown.
 
 import os
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import cast
@@ -18,7 +18,7 @@ from benchyard.core.clock import cpu_ns, seconds
 from benchyard.core.errors import MeasurementError
 from benchyard.core.model import Json
 from benchyard.host.checks.suspicion import suspicions, wait_share
-from benchyard.host.collector import Account, MeasuredRun, Metrics, Reading, StepWindow, Used
+from benchyard.host.collector import Account, MeasuredRun, Metrics, Reading, Used
 from benchyard.host.counters import Counters, Snapshot, lives_between
 from benchyard.host.counters.kernel import KernelFile
 from benchyard.host.counters.parsing import PAGE_BYTES
@@ -207,20 +207,20 @@ class LocalCollector:
     def _edge(self, reading: LocalReading) -> Boundary:
         return Boundary(reading.at_ns, self._counters.krown(reading.counters))
 
-    def stop(self, steps: Sequence[StepWindow]) -> Account:
+    def stop(self, began: Mapping[int, int]) -> Account:
         """See ``Collector``."""
         with self._stopping:
             if self._account is None:
-                self._account = self._stop(steps)
+                self._account = self._stop(began)
             return self._account
 
-    def _stop(self, steps: Sequence[StepWindow]) -> Account:
+    def _stop(self, began: Mapping[int, int]) -> Account:
         ended = SamplerAccount(error="it did not start" if self._asked else None)
         curves = CurvesAccount(samples=0, missed=0)
         if self._sampler is not None:
             ended = self._sampler.end()
             try:
-                curves = write_curves(self._raw, self._run, self._executions, steps)
+                curves = write_curves(self._raw, self._run, self._executions, began)
             except MeasurementError as error:
                 # Curves are not worth a run; what its steps used is known all the same.
                 ended = replace(ended, error=str(error))

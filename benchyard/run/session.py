@@ -173,7 +173,7 @@ class Session:
     def stop_collector(self) -> None:
         """End sampling and keep the collector's account."""
         if self._collector is not None:
-            self._account = self._collector.stop(self.steps.book.windows())
+            self._account = self._collector.stop(self.steps.book.began)
             if error := self._account.facts.get("error"):
                 self._warnings.append(f"the curves are not whole, sampling broke off: {error}")
 

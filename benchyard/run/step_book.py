@@ -6,7 +6,6 @@ from dataclasses import replace
 from graphlib import TopologicalSorter
 
 from benchyard.core.model import Json, Outcome, Step
-from benchyard.host.collector import StepWindow
 from benchyard.results.record import Attempt, StepRecord
 
 _REASONS = {
@@ -36,29 +35,17 @@ class StepBook:
         self._ready = {*self._graph.get_ready()}
         self._lock = threading.Lock()
         self.broken = False
-        self._windows: dict[int, StepWindow] = {}
+        #: Index of a step to the start of its last attempt, monotonic nanoseconds.
+        self.began: dict[int, int] = {}
 
     def attempts(self, step: Step) -> tuple[Attempt, ...]:
         """Return the attempts so far."""
         return tuple(self._attempts[step.index])
 
-    def note(self, step: Step, attempt: Attempt, span: tuple[int, int]) -> None:
-        """Write down an attempt.
-
-        Args:
-            step: The step.
-            attempt: How it went.
-            span: Monotonic nanoseconds of its start and end.
-        """
+    def note(self, step: Step, attempt: Attempt, began_ns: int) -> None:
+        """Write down how an attempt went, and when it began."""
         self._attempts[step.index].append(attempt)
-        begun, end = span
-        known = self._windows.get(step.index)
-        first = begun if known is None else known.start_ns
-        self._windows[step.index] = StepWindow(step.index, first, end, begun)
-
-    def windows(self) -> list[StepWindow]:
-        """Return when each step that began was under way."""
-        return [window for _, window in sorted(self._windows.items())]
+        self.began[step.index] = began_ns
 
     def settle(self, step: Step, unless_tried: Outcome, reason: str | None = None) -> StepRecord:
         """Decide how a step ended, after its last attempt or because it never began.

@@ -165,10 +165,9 @@ class StepRunner:
         finally:
             if self.abandoned and outcome is not Outcome.COMPLETED:
                 outcome = Outcome.CANCELLED  # it did not fail: it was killed
-            end = timeline.now_ns()
-            span = (timeline.since_start(start), timeline.since_start(end))
+            span = (timeline.since_start(start), timeline.since_start(timeline.now_ns()))
             attempt = Attempt(number, started_at, *span, outcome, repetitions, error)
-            self.book.note(step, attempt, (start, end))
+            self.book.note(step, attempt, start)
         if error is not None:
             raise self._told(step, number, error)
 

@@ -6,6 +6,9 @@ Memory does not grow with the number of samples.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from heapq import merge
+from math import inf
+from operator import itemgetter
 from pathlib import Path
 from typing import IO
 
@@ -13,17 +16,10 @@ from benchyard.core.clock import seconds
 from benchyard.core.errors import MeasurementError
 from benchyard.core.files import writing_atomically
 from benchyard.core.model import Json
-from benchyard.host.collector import MeasuredRun, StepWindow
+from benchyard.host.collector import MeasuredRun
 from benchyard.host.sampler.owned import HEADER, Decoded
 from benchyard.host.sampler.raw import Gone, Late, Opened, RawNote, Stopped, Tick, read_raw
-from benchyard.host.sampler.rows import (
-    Booking,
-    Boundary,
-    MetricsRows,
-    StepLevels,
-    StepSpan,
-    Values,
-)
+from benchyard.host.sampler.rows import Booking, MetricsRows, StepLevels, StepSpan, Values
 from benchyard.results.folders import METRICS_FILE, RESOURCES_FILE
 from benchyard.results.metrics_csv import COLUMNS as METRICS_COLUMNS
 
@@ -56,13 +52,13 @@ class CurvesAccount:
 
 
 def write_curves(
-    raw: Path, run: MeasuredRun, executions: Sequence[StepSpan], windows: Sequence[StepWindow]
+    raw: Path, run: MeasuredRun, executions: Sequence[StepSpan], began: Mapping[int, int]
 ) -> CurvesAccount:
     """Write ``metrics.csv``, and ``resources.csv`` if anything was owned; then remove ``raw``.
 
     Args:
         executions: In any order; their edges become rows of ``metrics.csv`` among the samples.
-        windows: When each step was under way.
+        began: As ``Collector.stop`` takes it.
 
     Raises:
         MeasurementError: If a file cannot be read or written; the raw one is kept then.
@@ -71,7 +67,7 @@ def write_curves(
         with ExitStack() as files:
             stream = files.enter_context(writing_atomically(run.folder / METRICS_FILE))
             resources = _Resources(run, files)
-            writing = _Writing(run, executions, windows, stream, resources)
+            writing = _Writing(run, executions, began, stream, resources)
             account = writing.write(raw)
     except OSError as error:
         where = error.filename or run.folder / METRICS_FILE
@@ -117,20 +113,21 @@ class _Writing:
         self,
         run: MeasuredRun,
         executions: Sequence[StepSpan],
-        windows: Sequence[StepWindow],
+        began: Mapping[int, int],
         stream: IO[bytes],
         resources: _Resources,
     ) -> None:
         self._origin_ns = run.origin_ns
-        edges = [(one.step, edge) for one in executions for edge in (one.begins, one.ends)]
-        self._edges = sorted(edges, key=lambda edge: edge[1].at_ns)
-        self._windows = {window.index: window for window in windows}
+        edges = ((one.step, edge) for one in executions for edge in (one.begins, one.ends))
+        rows = [(edge.at_ns, step, edge.parts) for step, edge in edges]
+        self._edges = sorted(rows, key=itemgetter(0))
+        self._began = began
         self._booking = Booking(executions)
         self._rows = MetricsRows(run)
         self._stream = stream
         self._resources = resources
         self._decoded = Decoded()
-        self._levels = {window.index: StepLevels() for window in windows}
+        self._levels = {step: StepLevels() for step in began}
         self._samples = self._missed = 0
         self._gaps: list[tuple[float, int]] = []
         self._notes: list[str] = []
@@ -138,16 +135,11 @@ class _Writing:
 
     def write(self, raw: Path) -> CurvesAccount:
         self._stream.write(_header(METRICS_COLUMNS))
-        edges = iter(self._edges)
-        waiting = next(edges, None)
-        for tick in self._ticks(raw):
-            while waiting is not None and waiting[1].at_ns < tick.at_ns:
-                self._edge(*waiting)
-                waiting = next(edges, None)
-            self._sample(tick)
-        while waiting is not None:
-            self._edge(*waiting)
-            waiting = next(edges, None)
+        for one in merge(self._ticks(raw), self._edges, key=itemgetter(0)):
+            if isinstance(one, Tick):
+                self._sample(one)
+            else:
+                self._row(*one)
         return self._account()
 
     def _ticks(self, raw: Path) -> Iterator[Tick]:
@@ -184,14 +176,10 @@ class _Writing:
         if texts:
             self._resources.write(tick.at_ns, step, texts)
 
-    def _edge(self, step: int, boundary: Boundary) -> None:
-        self._row(boundary.at_ns, step, boundary.parts)
-
     def _row(self, at_ns: int, step: int, parts: Sequence[Values]) -> None:
         line = self._rows.line(at_ns, step, parts)
         self._stream.write(line.encode(errors="replace"))
-        window = self._windows.get(step)
-        if line and window is not None and window.decisive_ns <= at_ns:
+        if line and self._began.get(step, inf) <= at_ns:
             self._levels[step].add(parts[1])
 
     def _account(self) -> CurvesAccount:

@@ -6,7 +6,7 @@ disks, network.
 
 import csv
 import io
-from bisect import bisect_right
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple, TypeAlias
@@ -16,18 +16,13 @@ from benchyard.core.model import Json
 from benchyard.host.collector import MeasuredRun
 from benchyard.host.counters import parsing
 from benchyard.host.counters.parsing import sum_of
-from benchyard.results.metrics_csv import COLUMNS as CSV_COLUMNS
-from benchyard.results.metrics_csv import IDENTITY, VERSION
+from benchyard.results.metrics_csv import LEVELS, VERSION
 
 Values: TypeAlias = "tuple[float | None, ...]"
 Text: TypeAlias = "str"
 
-_SUMS = ("cpu_user_system", "memory_ram_swap")
-#: What is read, in KROWN's order: absolute, cpu s, memory B, disk times ms.
-COLUMNS = tuple(name for name in CSV_COLUMNS if name not in (*IDENTITY, *_SUMS))
 #: How many values each of the four parts has.
 LENGTHS = (4, 2, 7, 8)
-_LEVELS = ("memory_ram", "memory_swap", "memory_ram_swap")
 
 
 class Boundary(NamedTuple):
@@ -35,7 +30,7 @@ class Boundary(NamedTuple):
 
     Args:
         at_ns: Monotonic nanoseconds.
-        values: In the order of COLUMNS; absolute.
+        values: What is read, in KROWN's order: absolute, CPU times in s, disk times in ms.
     """
 
     at_ns: int
@@ -69,27 +64,21 @@ class Booking:
     """
 
     def __init__(self, executions: Iterable[StepSpan]) -> None:
-        begun = sorted(executions, key=lambda one: one.begins.at_ns)
-        #: From each of these instants on until the next it is the step beside it.
-        self._from: list[int] = []
-        self._steps: list[int | None] = []
+        self._following = deque(sorted(executions, key=lambda one: one.begins.at_ns))
         # The latest begun is on top; what has ended below it is taken off when it comes up.
-        running: list[StepSpan] = []
-        starts = iter([*begun, None])
-        following = next(starts)
-        for at_ns in sorted({t for one in begun for t in (one.begins.at_ns, one.ends.at_ns + 1)}):
-            while following is not None and following.begins.at_ns <= at_ns:
-                running.append(following)
-                following = next(starts)
-            while running and running[-1].ends.at_ns < at_ns:
-                running.pop()
-            self._from.append(at_ns)
-            self._steps.append(running[-1].step if running else None)
+        self._running: list[StepSpan] = []
 
     def step(self, at_ns: int) -> int | None:
-        """Return the index of the step that a sample is booked on; None if it is no step's."""
-        place = bisect_right(self._from, at_ns)
-        return self._steps[place - 1] if place else None
+        """Return the index of the step that a sample is booked on; None if it is no step's.
+
+        Args:
+            at_ns: Monotonic nanoseconds; never earlier than the time before.
+        """
+        while self._following and self._following[0].begins.at_ns <= at_ns:
+            self._running.append(self._following.popleft())
+        while self._running and self._running[-1].ends.at_ns < at_ns:
+            self._running.pop()
+        return self._running[-1].step if self._running else None
 
 
 class MetricsRows:
@@ -182,7 +171,7 @@ class StepLevels:
     def __init__(self) -> None:
         self._samples = 0
         #: Least and most of each level; None where no row knows it.
-        self._ends: list[tuple[float, float] | None] = [None] * len(_LEVELS)
+        self._ends: list[tuple[float, float] | None] = [None] * len(LEVELS)
 
     def add(self, memory: Values) -> None:
         """Count one row."""
@@ -197,7 +186,7 @@ class StepLevels:
         ends = [each or (None, None) for each in self._ends]
         levels: dict[str, Json] = {
             name: {"min": least, "max": most}
-            for name, (least, most) in zip(_LEVELS, ends, strict=True)
+            for name, (least, most) in zip(LEVELS, ends, strict=True)
         }
         return {"samples": self._samples, "levels": levels}
 

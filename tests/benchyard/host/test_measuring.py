@@ -18,7 +18,7 @@ import pytest
 from benchyard.core.errors import MeasurementError
 from benchyard.host import sampler
 from benchyard.host.checks.suspicion import WAIT_VARIABLE, suspicions
-from benchyard.host.collector import MeasuredRun, StepWindow, Used
+from benchyard.host.collector import MeasuredRun, Used
 from benchyard.host.measuring import RAW_FILE, LocalCollector
 from benchyard.host.sampler import process
 from benchyard.host.sampler.curves import METRICS_FILE, RESOURCES_FILE
@@ -42,14 +42,14 @@ def collector(folder: Path, interval: float = 0.05, **lab: int) -> LocalCollecto
 
 def measured(
     one: LocalCollector, index: int, work: Callable[[], object], owned: Owned | None = None
-) -> tuple[StepWindow, Used]:
-    """Measure ``work`` as the engine does, in a window that has both boundaries."""
+) -> tuple[tuple[int, int], Used]:
+    """Measure ``work`` as the engine does; return instants around both boundaries, and usage."""
     start = time.monotonic_ns()
     before = one.boundary(owned or Owned(), begins=True)
     work()
     after = one.boundary(owned or Owned(), begins=False)
     used = one.used(before, after, step=index)
-    return StepWindow(index, start, time.monotonic_ns(), start), used
+    return (start, time.monotonic_ns()), used
 
 
 def read(folder: Path) -> list[dict[str, str]]:
@@ -73,8 +73,8 @@ def burn(seconds: float) -> None:
 
 def test_a_run_leaves_krowns_columns_and_nothing_else(tmp_path: Path) -> None:
     one, pid = started(tmp_path)
-    window, used = measured(one, 1, lambda: burn(0.3))
-    account = one.stop([window])
+    (begun, _), used = measured(one, 1, lambda: burn(0.3))
+    account = one.stop({1: begun})
     assert (start_time(pid), account.stops) == (None, [])
     # -- the curves
     assert [path.name for path in tmp_path.iterdir()] == [METRICS_FILE]
@@ -103,14 +103,13 @@ def test_a_run_leaves_krowns_columns_and_nothing_else(tmp_path: Path) -> None:
     assert {name for names, _ in COUNTERS.values() for name in names} <= set(used.metrics)
     assert not any(name.startswith("resource_") for name in used.metrics)
     # -- again
-    assert one.stop([StepWindow(1, 0, 1, 0)]) == account
+    assert one.stop({1: 0}) == account
     assert (tmp_path / METRICS_FILE).read_text() == text
 
 
 def test_defect_06_a_step_shorter_than_the_interval_keeps_its_rows(tmp_path: Path) -> None:
     one, _ = started(tmp_path, 0.5)
-    windows = [measured(one, index, lambda: time.sleep(0.005))[0] for index in (1, 2, 3)]
-    one.stop(windows)
+    one.stop({index: measured(one, index, lambda: time.sleep(0.005))[0][0] for index in (1, 2, 3)})
     booked = [row["step"] for row in read(tmp_path)]
     assert all(booked.count(str(index)) >= 2 for index in (1, 2, 3))
     assert booked == sorted(booked)
@@ -124,13 +123,13 @@ def test_what_phases_and_pauses_use_is_in_no_row(tmp_path: Path) -> None:
     before = one.boundary(Owned(), begins=True)
     time.sleep(0.1)  # a database starts
     one.used(before, one.boundary(Owned(), begins=False))
-    short, _ = measured(one, 1, int)
+    (start, end), _ = measured(one, 1, int)
     time.sleep(0.1)  # and is stopped
-    account = one.stop([StepWindow(1, begun, short.end_ns, begun)])
+    account = one.stop({1: begun})
     assert int(str(account.facts["samples"])) > 2
     times = [float(row["timestamp"]) for row in read(tmp_path)]
     assert account.facts["boundaries"] == 2 <= len(times)
-    assert times[-1] - times[0] <= (short.end_ns - short.start_ns) / 1e9
+    assert times[-1] - times[0] <= (end - start) / 1e9
     assert cast("dict[str, Any]", account.sampled[1])["samples"] == len(times)
 
 
@@ -142,7 +141,7 @@ def test_stop_while_the_sampler_starts_leaves_none(
 
     def slow(*given: Any) -> sampler.Sampler:
         made.append(sampler.start_sampler(*given))
-        one.stop([])
+        one.stop({})
         return made[0]
 
     monkeypatch.setattr("benchyard.host.measuring.start_sampler", slow)
@@ -159,10 +158,10 @@ def test_a_stop_of_the_sampler_is_told(tmp_path: Path) -> None:
         assert eventually(lambda: psutil.Process(pid).status() == psutil.STATUS_STOPPED, 60)
         os.kill(pid, signal.SIGCONT)
 
-    window, _ = measured(one, 1, stopped)
-    (stop,) = [s for s in one.stop([window]).stops if s.who == "the lab's sampler"]
-    assert stop.since_ns <= window.end_ns
-    assert stop.until_ns >= window.start_ns
+    (start, end), _ = measured(one, 1, stopped)
+    (stop,) = [s for s in one.stop({1: start}).stops if s.who == "the lab's sampler"]
+    assert stop.since_ns <= end
+    assert stop.until_ns >= start
 
 
 @pytest.mark.parametrize(
@@ -182,7 +181,7 @@ def test_a_sampler_that_cannot_start_says_why(
     one = collector(tmp_path)
     with pytest.raises(MeasurementError, match=why):
         one.start()
-    assert one.stop([]).facts["samples"] == 0
+    assert one.stop({}).facts["samples"] == 0
 
 
 @pytest.mark.parametrize("dies", [True, False])
@@ -194,7 +193,7 @@ def test_defect_39_a_sampler_that_died_is_told_and_no_sample_is_lost(
         os.kill(pid, signal.SIGKILL)
         assert eventually(lambda: start_time(pid) is None, 30)
         one.watch("Process", Owned(pids=[os.getpid()]))  # nobody listens, and nothing happens
-    facts = one.stop([measured(one, 1, int)[0]]).facts
+    facts = one.stop({1: measured(one, 1, int)[0][0]}).facts
     assert ("SIGKILL" in str(facts["error"])) is (facts["missed"] is None) is dies
     assert facts["samples"] == 2 - dies  # the first one and the last
     assert len(read(tmp_path)) == 2  # the edges of the step
@@ -206,8 +205,8 @@ def test_curves_that_cannot_be_written_do_not_take_the_rest_along(
     one, pid = started(tmp_path)
     full = Mock(side_effect=OSError(28, "No space left on device"))
     monkeypatch.setattr("benchyard.core.files.os.fsync", full)
-    account = one.stop([])
-    assert one.stop([]) == account
+    account = one.stop({})
+    assert one.stop({}) == account
     raw = tmp_path / RAW_FILE
     said = f"cannot be written: No space left on device; the samples are kept in {raw}"
     assert said in str(account.facts["error"])
@@ -225,7 +224,7 @@ def test_defect_18_a_step_of_the_wall_clock_does_not_matter(
     monkeypatch.setattr(time, "time_ns", lambda: 10**21)
     second = one.boundary(Owned(), begins=False)
     used = one.used(first, second)
-    one.stop([])
+    one.stop({})
     assert (first.wall_ns, second.wall_ns) == (0, 10**21)
     assert 0 < second.at_ns - first.at_ns < 60e9
     length = (second.at_ns - first.at_ns) / 1e9
@@ -241,7 +240,7 @@ def test_what_an_owned_process_uses_is_told_apart_or_has_a_reason(tmp_path: Path
     assert (cpu_s or 0) * 100 % 1 != 0, "not in ticks"
     one = collector(tmp_path)
     _, used = measured(one, 1, int, Owned(pids=[2**22 + 1]))
-    unknown = cast("dict[str, str]", one.stop([]).facts["unknown"])
+    unknown = cast("dict[str, str]", one.stop({}).facts["unknown"])
     assert CPU in unknown
     assert {name for name, value in used.metrics.items() if value is None} == set(unknown)
     assert all(unknown.values())
@@ -282,7 +281,7 @@ def test_a_step_beside_busy_neighbours_is_suspect_unless_that_is_switched_off(
     waited = [words for words in used.suspect if words.startswith("it waited for a CPU for")]
     assert (used.metrics["resource_cpu_wait_s"] or 0) > 0.05 * 0.5
     assert len(waited) == (share == "0.05")
-    assert one.stop([]).facts["cpu_wait_share"] == float(share)
+    assert one.stop({}).facts["cpu_wait_share"] == float(share)
 
 
 @pytest.mark.usefixtures("neighbours")
@@ -295,7 +294,7 @@ def test_what_goes_on_side_by_side_is_no_neighbour_of_itself(
     assert not [words for words in burned(one).suspect if "waited" in words]
     one.boundary(Owned(), begins=False)
     assert [words for words in burned(one).suspect if "waited" in words]
-    one.stop([])
+    one.stop({})
 
 
 @pytest.mark.parametrize(
@@ -316,7 +315,7 @@ def test_it_is_recorded_how_programs_were_watched_and_why_a_time_is_null(
     spans = [LifeSpan(0, ended, 0, 0.0, is_real_time=each) for each in granted]
     lives: list[Any] = [Mock(span=span, told=Mock(return_value=missed)) for span in spans]
     one.used(before, one.boundary(Owned(lives=lives), begins=False))
-    facts = cast("dict[str, Any]", one.stop([]).facts)
+    facts = cast("dict[str, Any]", one.stop({}).facts)
     assert facts["real_time"] is told
     assert facts["unknown"].get("run_s") == why
 
@@ -326,7 +325,7 @@ def test_the_labs_own_share_is_told(tmp_path: Path) -> None:
         one = collector(tmp_path, server=server.pid)
         one.start()
         _, used = measured(one, 1, lambda: burn(0.1))
-        one.stop([])
+        one.stop({})
         server.communicate("\n")
     assert None not in used.harness.values()
     assert 0.1 <= (used.harness["flow_cpu_s"] or 0) < 0.15
@@ -345,9 +344,9 @@ def test_curves_of_what_a_resource_owns(tmp_path: Path) -> None:
 
         one.watch("Busy", Owned(pids=[busy.pid]))
         work = partial(eventually, has_curve, 60)
-        window, _ = measured(one, 1, work, Owned(pids=[busy.pid]))
+        (begun, _), _ = measured(one, 1, work, Owned(pids=[busy.pid]))
         one.watch("Busy", Owned())
-        account = one.stop([window])
+        account = one.stop({1: begun})
         busy.kill()
     assert account.facts["files"] == [METRICS_FILE, RESOURCES_FILE]
     with (tmp_path / RESOURCES_FILE).open(newline="") as stream:

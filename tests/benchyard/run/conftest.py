@@ -13,7 +13,7 @@ from benchyard.case.loading import load, raise_problems
 from benchyard.case.registry import Registry
 from benchyard.case.resource import InputFile, OutputFile, Resource, command
 from benchyard.core.model import Case, Json, JsonObject
-from benchyard.host.collector import Account, MeasuredRun, Reading, StepWindow, Used
+from benchyard.host.collector import Account, MeasuredRun, Reading, Used
 from benchyard.process.usage import Owned
 from benchyard.results.record import PhaseRecord, RunRecord, StepRecord, read_record
 from benchyard.run.adaptive import Adaptive
@@ -61,7 +61,7 @@ class FakeCollector:
         self._trouble = trouble
         self.run = run
         self.calls: list[str] = []
-        self.windows: list[StepWindow] = []
+        self.began: Mapping[int, int] = {}
         self.running = False
         self.suspect: tuple[str, ...] = ()
 
@@ -88,14 +88,14 @@ class FakeCollector:
         ticks = end.at_ns / 1e9 - start.at_ns / 1e9
         return Used({"ticks": ticks, "level": 7.0}, {"flow_cpu_s": 0.0}, self.suspect)
 
-    def stop(self, steps: Sequence[StepWindow]) -> Account:
+    def stop(self, began: Mapping[int, int]) -> Account:
         self.calls.append("stop")
-        self.windows = list(steps)
+        self.began = dict(began)
         self.running = False
         if "stop" in self._trouble:
             raise self._trouble["stop"]
-        sampled = {window.index: {"samples": 3} for window in steps}
-        return Account({"name": "fake", "steps": len(steps)}, sampled)
+        sampled = {step: {"samples": 3} for step in began}
+        return Account({"name": "fake", "steps": len(began)}, sampled)
 
 
 @dataclass

@@ -2,6 +2,14 @@
 
 from benchyard.host.sampler import process
 from benchyard.host.sampler.process import FRAME, PART, TICK
+from benchyard.results import metrics_csv
+
+#: What is read, in KROWN's order.
+COLUMNS = tuple(
+    name
+    for name in metrics_csv.COLUMNS
+    if name not in (*metrics_csv.IDENTITY, "cpu_user_system", "memory_ram_swap")
+)
 
 
 def frame(kind: bytes, payload: bytes) -> bytes:

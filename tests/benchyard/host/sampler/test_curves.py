@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from benchyard.host.collector import MeasuredRun, StepWindow
+from benchyard.host.collector import MeasuredRun
 from benchyard.host.sampler import owned, process
 from benchyard.host.sampler.curves import METRICS_FILE, MOST_TOLD, RESOURCES_FILE, write_curves
 from benchyard.host.sampler.process import MAGIC, MISSED, PART
-from benchyard.host.sampler.rows import COLUMNS, Boundary, StepSpan
+from benchyard.host.sampler.rows import Boundary, StepSpan
 from benchyard.results.metrics_csv import COLUMNS as METRICS_COLUMNS
-from tests.benchyard.host.sampler.frames import frame, opened, tick
+from tests.benchyard.host.sampler.frames import COLUMNS, frame, opened, tick
 
 SECOND = 1_000_000_000
 
@@ -60,7 +60,7 @@ def test_a_host_without_hardware_disks_draws_all_devices(
         opened(0, b"db cgroup:/g io"),
         tick(5 * SECOND, (0, b"7:0 rbytes=5 wbytes=6 rios=1 wios=1\n")),
     )
-    write_curves(raw, measured(tmp_path), [ALWAYS], [])
+    write_curves(raw, measured(tmp_path), [ALWAYS], {})
     (row,) = read(tmp_path, RESOURCES_FILE)
     assert (row["disk_read_bytes"], row["disk_write_bytes"]) == ("5", "6")
 
@@ -85,7 +85,7 @@ def test_the_edges_of_commands_are_rows_among_the_samples(
     tmp_path: Path, ticks: Sequence[int], spans: Sequence[Any], rows: list[tuple[int, str]]
 ) -> None:
     raw = written(tmp_path, *map(tick, ticks))
-    write_curves(raw, measured(tmp_path), [execution(*span) for span in spans], [])
+    write_curves(raw, measured(tmp_path), [execution(*span) for span in spans], {})
     found = [(round(float(row["timestamp"]) * 1e9), row["step"]) for row in read(tmp_path)]
     assert found == rows
 
@@ -98,8 +98,7 @@ def test_defect_17_what_lies_outside_of_commands_is_no_row(tmp_path: Path) -> No
         *(tick(at) for at in (10, 20, 30, 50)),
     )
     executions = [execution(1, 8, 12), execution(2, 28, 40)]
-    windows = [StepWindow(1, 0, 12, 0), StepWindow(2, 28, 60, 28)]
-    made = write_curves(raw, measured(tmp_path), executions, windows)
+    made = write_curves(raw, measured(tmp_path), executions, {1: 0, 2: 28})
     assert made.samples == 5
     assert [row["step"] for row in read(tmp_path)] == ["1"] * 3 + ["2"] * 3
     assert [row["step"] for row in read(tmp_path, RESOURCES_FILE)] == ["1", "2"]
@@ -111,8 +110,7 @@ def test_levels_of_the_attempt_that_decided(tmp_path: Path) -> None:
     ticks = [tick(at, (0, meminfo(used))) for at, used in levels]
     raw = written(tmp_path, opened(0, b"host columns meminfo"), *ticks)
     executions = [execution(1, 5, 12, 99 * 1024), execution(1, 15, 40, 40 * 1024)]
-    windows = [StepWindow(1, 0, 40, 14), StepWindow(3, 45, 46, 45)]
-    made = write_curves(raw, measured(tmp_path), executions, windows)
+    made = write_curves(raw, measured(tmp_path), executions, {1: 14, 3: 45})
     level, swap = {"min": 40 * 1024, "max": 60 * 1024}, {"min": 0, "max": 0}
     known = {"memory_ram": level, "memory_swap": swap, "memory_ram_swap": level}
     assert made.sampled[1] == {"samples": 4, "levels": known}
@@ -125,7 +123,7 @@ def test_a_row_that_is_left_out_is_no_sample(tmp_path: Path) -> None:
     # At the end of the command an interface was gone whose counters the sample still has.
     ends = Boundary(20, tuple(1 if name == "network_received_bytes" else None for name in COLUMNS))
     span = StepSpan(1, Boundary(5, ends.values), ends)
-    made = write_curves(raw, measured(tmp_path), [span], [StepWindow(1, 0, 20, 0)])
+    made = write_curves(raw, measured(tmp_path), [span], {1: 0})
     assert made.sampled[1]["samples"] == len(read(tmp_path)) == 2
 
 
@@ -140,7 +138,7 @@ def test_what_did_not_change_is_as_it_was_and_what_was_not_read_is_no_row(tmp_pa
         frame(process.GONE, PART.pack(1, 0)),
         tick(3 * SECOND, classes=3),
     )
-    write_curves(raw, measured(tmp_path), [ALWAYS], [])
+    write_curves(raw, measured(tmp_path), [ALWAYS], {})
     assert [row["memory_ram"] for row in read(tmp_path)][1:-1] == [str(5 * 1024)] * 3
     drawn = [(row["timestamp"], row["what"]) for row in read(tmp_path, RESOURCES_FILE)]
     assert drawn == [("1.0", "cgroup"), ("1.0", "tree"), ("2.0", "cgroup"), ("3.0", "tree")]
@@ -149,14 +147,14 @@ def test_what_did_not_change_is_as_it_was_and_what_was_not_read_is_no_row(tmp_pa
 def test_gaps_and_notes_are_told_and_not_without_end(tmp_path: Path) -> None:
     late = [frame(process.LATE, MISSED.pack(at * SECOND, 2)) for at in range(300)]
     notes = [frame(process.NOTE, b"none")] * 300
-    made = write_curves(written(tmp_path, *late, *notes), measured(tmp_path, -SECOND), [], [])
+    made = write_curves(written(tmp_path, *late, *notes), measured(tmp_path, -SECOND), [], {})
     assert made.missed == 600
     assert made.gaps[:2] == [(1.0, 2), (2.0, 2)]
     assert len(made.gaps) == len(made.notes) == MOST_TOLD
 
 
 def test_without_samples_there_is_a_header(tmp_path: Path) -> None:
-    made = write_curves(tmp_path / "none", measured(tmp_path), [], [StepWindow(1, 0, 1, 0)])
+    made = write_curves(tmp_path / "none", measured(tmp_path), [], {1: 0})
     assert (made.samples, made.files) == (0, (METRICS_FILE,))
     assert (tmp_path / METRICS_FILE).read_text() == ",".join(METRICS_COLUMNS) + "\n"
     assert not (tmp_path / RESOURCES_FILE).exists()
@@ -172,7 +170,7 @@ def test_memory_does_not_grow_with_the_samples(tmp_path: Path) -> None:
         ticks = (tick(at, (0, meminfo(at % 90)), (1, b"%d" % at)) for at in range(count))
         raw = written(tmp_path, *files, *ticks)
         tracemalloc.start()
-        write_curves(raw, measured(tmp_path), [ALWAYS], [])
+        write_curves(raw, measured(tmp_path), [ALWAYS], {})
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
     assert peaks[1] < 1.2 * peaks[0] + 100_000

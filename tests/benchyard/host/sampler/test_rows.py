@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from benchyard.host.collector import MeasuredRun
 from benchyard.host.sampler import rows
-from benchyard.host.sampler.rows import COLUMNS, Boundary, HostColumns, MetricsRows, StepSpan
+from benchyard.host.sampler.rows import Boundary, HostColumns, MetricsRows, StepSpan
 from benchyard.results.metrics_csv import COLUMNS as CSV_COLUMNS
+from tests.benchyard.host.sampler.frames import COLUMNS
 
 
 def number(text: str) -> int | float | None:

@@ -9,18 +9,10 @@ from typing import TypeAlias
 
 from benchyard.core.clock import cpu_ns, seconds
 from benchyard.core.model import JsonObject
-from benchyard.host.counters.host import thermal_counters
-from benchyard.host.counters.kernel import read_once
-from benchyard.host.counters.parsing import (
-    TICKS_PER_S,
-    CpuTimes,
-    cpu_times,
-    memory_events,
-    number,
-    process_stat,
-    sum_of,
-)
-from benchyard.host.facts.hardware import CPU, online
+from benchyard.host.counters.account import difference
+from benchyard.host.counters.host import HostFiles, Values, counters
+from benchyard.host.counters.parsing import TICKS_PER_S, process_stat
+from benchyard.host.facts.hardware import online
 from benchyard.host.facts.reading import Host
 from benchyard.host.facts.system import ClockState, EngineFacts
 
@@ -88,15 +80,12 @@ class Glance:
     """The counters at one instant.
 
     Args:
-        swapped_bytes: Both ways, since boot.
-        throttled: How often a CPU was slowed down for heat since boot.
+        counted: As ``counted`` returns it.
         processes: Pid to seconds of CPU time.
     """
 
     at_s: float
-    cpu: CpuTimes
-    swapped_bytes: int | None
-    throttled: int | None
+    counted: Values
     processes: Mapping[int, float]
 
 
@@ -112,21 +101,9 @@ class Load:
         """How long it took; never zero."""
         return max(self.after.at_s - self.before.at_s, 1e-3)
 
-    @property
-    def swapped_bytes(self) -> int:
-        """How much was swapped in and out; nothing if that is not told."""
-        return _grown(self.before.swapped_bytes, self.after.swapped_bytes)
-
-    @property
-    def throttled(self) -> int:
-        """How often a CPU was slowed down for heat; never if that is not told."""
-        return _grown(self.before.throttled, self.after.throttled)
-
-    @property
-    def stolen_s(self) -> float | None:
-        """Seconds of CPU time that a hypervisor took; None if that is not told."""
-        before, after = self.before.cpu.steal_s, self.after.cpu.steal_s
-        return None if before is None or after is None else max(after - before, 0.0)
+    def grown(self, metric: str) -> float:
+        """Return how far a counter of the host went; 0 if that is not told."""
+        return difference(self.before.counted[metric], self.after.counted[metric]) or 0
 
     def shares(self) -> dict[int, float]:
         """Return the share of a core that each process used, those that began meanwhile too."""
@@ -135,10 +112,6 @@ class Load:
             pid: max(used - before.get(pid, 0.0), 0.0) / self.seconds
             for pid, used in self.after.processes.items()
         }
-
-
-def _grown(before: int | None, after: int | None) -> int:
-    return max(after - before, 0) if before is not None and after is not None else 0
 
 
 def look(host: Host, seconds: float, sleep: Callable[[float], None] = time.sleep) -> Load | None:
@@ -156,14 +129,11 @@ def glance(host: Host, at_s: float | None = None) -> Glance:
     Args:
         at_s: When that is, of a recorded host.
     """
-    events = memory_events(host.content("proc/vmstat"))
     pids = [int(name) for name in host.names("proc") if name.isdecimal() and len(name) < 10]
     used = {pid: _cpu_s(host, pid) for pid in pids}
     return Glance(
         time.monotonic() if at_s is None else at_s,
-        cpu_times(host.content("proc/stat")),
-        sum_of((events.swap_in_bytes, events.swap_out_bytes)),
-        throttled(host),
+        counted(host),
         {pid: seconds for pid, seconds in used.items() if seconds is not None},
     )
 
@@ -177,10 +147,16 @@ def _cpu_s(host: Host, pid: int) -> float | None:
     return None if told is None else (told.user_ticks + told.system_ticks) / TICKS_PER_S
 
 
-def throttled(host: Host) -> int | None:
-    """Return how often CPUs were slowed down for heat since boot; None if that is not told."""
-    told = [number(read_once(str(path)) or b"") for path in thermal_counters(host.at(CPU))]
-    return sum_of(count for count in told if count is not None)
+def counted(host: Host) -> Values:
+    """Return what a host counted since boot, by the names in the record; None for what it did not.
+
+    Energy is not among it.
+    """
+    files = HostFiles(host.root)
+    try:
+        return counters(files.read())
+    finally:
+        files.close()
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,7 +91,8 @@ def steal(context: CheckContext) -> Judgement | None:
     total = sum(seconds for seconds in times if seconds is not None)
     share = times.steal_s / total if total else 0.0
     found = f"{percent(share, 3)} of all CPU time since boot"
-    if context.look and (stolen := context.look.stolen_s) is not None:
+    if context.look:
+        stolen = context.look.grown("host_cpu_steal_s")
         found = f"{stolen:.2f} s in {context.look.seconds:.1f} s just now; {found}"
         ticks = round(stolen * TICKS_PER_S)
         if ticks > STEAL_TICKS and stolen > STEAL_SHARE * context.look.seconds:

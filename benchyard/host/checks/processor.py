@@ -6,9 +6,9 @@ from benchyard.core.quantity import plural
 from benchyard.host.checks.check_context import (
     CheckContext,
     Judgement,
+    counted,
     fail,
     ok,
-    throttled,
     unknown,
     warn,
 )
@@ -28,6 +28,7 @@ from benchyard.host.facts.system import clocksource
 
 _NO_TURBO = "/sys/devices/system/cpu/intel_pstate/no_turbo"
 _BOOST = "/sys/devices/system/cpu/cpufreq/boost"
+_THROTTLED = "host_thermal_throttle_count"
 #: Preferences that ask for speed. Source: Linux, admin-guide/pm/intel_pstate.rst, amd-pstate.rst.
 _FAST = frozenset(("performance", "balance_performance", "default"))
 
@@ -134,11 +135,11 @@ def thermal_throttling(context: CheckContext) -> Judgement:
 
     Source: Linux, Documentation/admin-guide/thermal, arch/x86/kernel/cpu/mce/therm_throt.c.
     """
-    times = throttled(context.host)
+    times = counted(context.host)[_THROTTLED]
     if times is None:
         return unknown("the kernel does not count how often CPUs are slowed down for heat")
-    if context.look and context.look.throttled:
-        found = f"{plural(context.look.throttled, 'time')} in {context.look.seconds:.1f} s just now"
+    if context.look and (now := context.look.grown(_THROTTLED)):
+        found = f"{plural(now, 'time')} in {context.look.seconds:.1f} s just now"
         return fail(found, "let the host cool down, and look after its fans")
     if times:
         advice = "look after cooling; lengthen --cooldown; turn turbo off"

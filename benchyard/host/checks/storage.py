@@ -35,9 +35,9 @@ def swap(context: CheckContext) -> Judgement:
         return ok("none")
     total, used = sum(d.size_bytes for d in devices), sum(d.used_bytes for d in devices)
     found = f"{amount(used, 'B')} of {amount(total, 'B')} used{_in_memory(devices)}"
-    if context.look and context.look.swapped_bytes:
-        swapped = amount(context.look.swapped_bytes, "B")
-        moved = f"{swapped} moved in {context.look.seconds:.1f} s just now"
+    ways = ("host_swap_in_bytes", "host_swap_out_bytes")
+    if context.look and (swapped := sum(map(context.look.grown, ways))):
+        moved = f"{amount(swapped, 'B')} moved in {context.look.seconds:.1f} s just now"
         return fail(f"{found}; {moved}", "free memory first, then swapoff -a")
     return warn(found, "swapoff -a")
 

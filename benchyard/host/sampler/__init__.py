@@ -49,8 +49,6 @@ _CGROUP_FILES: Mapping[str, tuple[int, Places]] = {
     "io": (0, FILES["io"]),
     "pids": (_NUMBER, (("pids", "pids.current"), (UNIFIED, "pids.current"))),
 }
-#: What tells little, but costs as much as the rest: user and system time apart, processes.
-_SELDOM = ("cpu_user", "cpu_system", "pids")
 
 
 class WatchedFile(NamedTuple):
@@ -60,7 +58,6 @@ class WatchedFile(NamedTuple):
         what: Kind and name.
         name: Tells the decoder what is in it.
         size: How many of its bytes are recorded; 0 for all.
-        seldom: Whether once a second is enough.
     """
 
     owner: str
@@ -68,12 +65,10 @@ class WatchedFile(NamedTuple):
     name: str
     size: int
     path: Path
-    seldom: bool = False
 
     def command(self) -> bytes:
         """Return what the sampling process is told."""
-        word = "seldom" if self.seldom else "open"
-        head = f"{word} {words(self.owner, self.what, self.name)} {self.size} ".encode()
+        head = f"open {words(self.owner, self.what, self.name)} {self.size} ".encode()
         return head + os.fsencode(self.path) + b"\n"
 
 
@@ -118,7 +113,7 @@ def cgroup_files(owner: str, cgroup: Cgroup) -> Iterator[WatchedFile]:
     for name, (size, places) in _CGROUP_FILES.items():
         path = find_file(cgroup.folders, places)
         if path is not None and path.exists():
-            yield WatchedFile(owner, what, name, size, path, seldom=name in _SELDOM)
+            yield WatchedFile(owner, what, name, size, path)
 
 
 def tree_command(owner: str, pid: int) -> bytes:

@@ -9,8 +9,7 @@ cpu_s, cpu_user_s, cpu_system_s, disk_read_bytes, disk_write_bytes: totals since
 processes began. Of a tree they are the sum over living processes and over the children that those
 waited for, and never fall: what nobody waited for keeps its last place.
 memory_bytes: now; of a tree the sum of resident sets, in which shared pages count several times.
-process_count: processes now; of a control group threads, as of at most a second ago. So are
-cpu_user_s and cpu_system_s of a control group of version 1.
+process_count: processes now; of a control group threads.
 energy_j: since the first sample. utilisation_ratio, power_w: what a GPU's driver tells.
 """
 

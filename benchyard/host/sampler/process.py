@@ -10,7 +10,6 @@ with its parent, whatever killed that. Signals that ask a whole group to end are
 parent still measures while it winds up. Commands, one a line, words apart by one blank:
 
 ``open OWNER WHAT FILE SIZE PATH``  record this file; SIZE bytes of it, or 0 for all of it.
-``seldom OWNER WHAT FILE SIZE PATH``  the same, once a second.
 ``tree OWNER WHAT PID``             record a process and its descendants.
 ``gpus OWNER WHAT LIBRARY``         record the GPUs that this NVML library knows.
 ``forget OWNER WHAT``               close all that was opened under these two words.
@@ -58,8 +57,6 @@ Key = tuple[bytes, bytes]  # owner and what
 FLUSH_NS = 500_000_000
 #: GPUs are asked at most so often (ns): their drivers' own averages are longer than that.
 DEVICES_NS = 100_000_000
-#: Files that tell little are read so often (ns).
-SELDOM_NS = 1_000_000_000
 #: Reading processes may take one part in so many of a core.
 SHARE = 400
 #: The kernel hands out long lists in parts of at most a page, each of whole lines.
@@ -117,11 +114,10 @@ class Recorder:
         self._ticks: list[tuple[int, int, list[File], list[bytes]]] = []
         self._idents = 0
         self.steady: list[File] = []
-        self.seldom: list[File] = []
         self.members: list[File] = []
         self.devices: list[File] = []
         self.samples = 0
-        self._rest_due = self._seldom_due = self._members_due = self._devices_due = 0
+        self._members_due = self._devices_due = 0
 
     def open(self, files: list[File], file: File, name: bytes) -> File:
         """Record a file from now on, under owner, what and ``name``; return it."""
@@ -129,7 +125,6 @@ class Recorder:
         self._idents += 1
         self.put(OPENED, PART.pack(file.ident, len(name)) + b" ".join((*file.key, name)))
         files.append(file)
-        self._rest_due = self._seldom_due = 0
         return file
 
     def open_member(self, key: Key, path: bytes, name: bytes) -> File:
@@ -138,7 +133,7 @@ class Recorder:
 
     def forget(self, key: Key) -> None:
         """Close all files of ``key``."""
-        for files in (self.steady, self.seldom, self.members, self.devices):
+        for files in (self.steady, self.members, self.devices):
             for file in [file for file in files if file.key == key]:
                 self._drop(files, file)
 
@@ -151,14 +146,11 @@ class Recorder:
             contents = self._survivors(steady)
         self._ticks.append((at_ns, STEADY, steady, contents))
         self.samples += 1
-        if at_ns >= self._rest_due:
+        if self.members or self.devices:
             self._sample_rest(at_ns)
 
     def _sample_rest(self, at_ns: int) -> None:
         """Read what is not read at each tick, and belongs to the last one."""
-        if at_ns >= self._seldom_due:
-            self._seldom_due = at_ns + SELDOM_NS
-            self._add(STEADY, self.seldom)
         if self.members and at_ns >= self._members_due:
             begun = time.thread_time_ns()
             self._add(PROCESSES, self.members)
@@ -166,7 +158,6 @@ class Recorder:
         if self.devices and at_ns >= self._devices_due:
             self._devices_due = at_ns + DEVICES_NS
             self._add(DEVICES, self.devices)
-        self._rest_due = 0 if self.members or self.devices else self._seldom_due
 
     def _add(self, classes: int, files: list[File]) -> None:
         at_ns, known, others, held = self._ticks.pop()
@@ -282,11 +273,9 @@ class Sampling:
         match line.split(b" ", 5):
             case [b"begin"]:
                 self._begun = True
-            case [b"open" | b"seldom" as word, owner, what, name, size, path]:
+            case [b"open", owner, what, name, size, path]:
                 file = File((owner, what), int(size), path)
-                recorder = self._recorder
-                files = recorder.steady if word == b"open" else recorder.seldom
-                recorder.open(files, file, name)
+                self._recorder.open(self._recorder.steady, file, name)
             case [b"tree", owner, what, pid]:
                 trees = self._trees = self._trees or _beside("descendants").Trees(self._recorder)
                 trees.watch((owner, what), int(pid))

@@ -154,22 +154,6 @@ def test_defect_25_what_is_not_there_is_noted_and_the_rest_goes_on(tmp_path: Pat
     assert list(one.contents()) == ["stat"]
 
 
-@pytest.mark.slow
-def test_what_tells_little_is_read_once_a_second(tmp_path: Path) -> None:
-    for name in ("often", "seldom"):
-        (tmp_path / name).write_bytes(b"0")
-    with sampling(tmp_path, 0.01) as one:
-        one.begin(f"seldom o w s 0 {tmp_path}/seldom", f"open o w o 0 {tmp_path}/often")
-        for at in range(1, 60):
-            for name in ("often", "seldom"):
-                (tmp_path / name).write_bytes(b"%d" % at)
-            time.sleep(0.02)
-        one.end()
-    contents = one.contents()
-    assert contents["s"][0] == b"0"
-    assert 2 <= len(contents["s"]) < len(contents["o"]) / 4
-
-
 def test_what_vanishes_beside_others_leaves_their_samples_in_order(tmp_path: Path) -> None:
     with sampling(tmp_path, 0.01) as one:
         with speaking(LIVES) as (doomed, _):

@@ -216,7 +216,7 @@ class LocalCollector:
 
     def _stop(self, began: Mapping[int, int]) -> Account:
         ended = SamplerAccount(error="it did not start" if self._asked else None)
-        curves = CurvesAccount(samples=0, missed=0)
+        curves = CurvesAccount()
         if self._sampler is not None:
             ended = self._sampler.end()
             try:

@@ -74,34 +74,23 @@ class Adaptive:
 
 @dataclass(frozen=True, slots=True)
 class Enough:
-    """Whether there are enough runs.
+    """Whether there are enough runs, as the summary has it.
 
     Args:
-        stop: Whether no further run is wanted.
+        stopped: Whether no further run is wanted.
         precise: Whether every step is as precise as wanted.
-        done: Finished runs that there are.
+        runs: Finished runs that there are.
         look: After how many runs it was last looked; None before the first look.
-        decisions: Step, as in ``2 load``, to what that look said of it.
+        steps: Step, as in ``2 load``, to what that look said of it.
         why: The whole of it as a sentence.
     """
 
-    stop: bool
+    stopped: bool
     precise: bool
-    done: int
+    runs: int
     look: int | None
-    decisions: Mapping[str, Decision]
+    steps: Mapping[str, JsonObject]
     why: str
-
-    def to_json(self) -> JsonObject:
-        """Return the answer as the summary has it."""
-        return {
-            "stopped": self.stop,
-            "precise": self.precise,
-            "runs": self.done,
-            "look": self.look,
-            "steps": {step: _told(decision) for step, decision in self.decisions.items()},
-            "why": self.why,
-        }
 
 
 def _told(decision: Decision) -> JsonObject:
@@ -150,14 +139,14 @@ def enough(rule: Adaptive, records: Sequence[RunRecord]) -> Enough:
         if look > len(finished):
             break
         answer = _look(rule, look, finished)
-        if answer.stop:
+        if answer.stopped:
             break
     return answer
 
 
 def _before_the_first(rule: Adaptive, done: int) -> Enough:
     why = f"the first look is after {rule.looks[0]} runs, {done} are done"
-    return Enough(stop=False, precise=False, done=done, look=None, decisions={}, why=why)
+    return Enough(stopped=False, precise=False, runs=done, look=None, steps={}, why=why)
 
 
 def _look(rule: Adaptive, look: int, finished: Sequence[RunRecord]) -> Enough:
@@ -167,11 +156,11 @@ def _look(rule: Adaptive, look: int, finished: Sequence[RunRecord]) -> Enough:
     }
     wide = {step: one.half_width for step, one in decisions.items() if not one.precise}
     return Enough(
-        stop=not wide or look >= rule.maximum,
+        stopped=not wide or look >= rule.maximum,
         precise=not wide,
-        done=len(finished),
+        runs=len(finished),
         look=look,
-        decisions=decisions,
+        steps={step: _told(decision) for step, decision in decisions.items()},
         why=_why(rule, look, wide, len(decisions)),
     )
 

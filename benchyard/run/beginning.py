@@ -1,7 +1,7 @@
 """Which campaign a case's runs belong to, and whether it has enough of them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -26,19 +26,6 @@ from benchyard.run.adaptive import declared, enough, other_rule
 from benchyard.run.progress import Notice, tell
 from benchyard.run.request import Campaigning, Request
 from benchyard.run.run_context import RunContext
-
-
-@dataclass(frozen=True, slots=True)
-class CampaignRequest:
-    """Which campaign is asked for, and by which flow run.
-
-    Args:
-        campaign: Whether to go on with the one that is there.
-        flow_run: The flow run that asks for a new one, as its runs record it; else empty.
-    """
-
-    campaign: Campaigning = Campaigning.AUTO
-    flow_run: Mapping[str, Json] = field(default_factory=dict[str, Json])
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,11 +178,7 @@ class OpenCampaign:
 
 
 def open_campaign(
-    case: Case,
-    campaign: Campaign,
-    plan: CampaignRequest,
-    subject: Subject,
-    say: Say,
+    setting: RunContext, campaign: Campaign, asked: Campaigning, subject: Subject, say: Say
 ) -> OpenCampaign:
     """Decide which campaign runs belong to, tell of it, and set the earlier one aside.
 
@@ -210,13 +193,13 @@ def open_campaign(
         earlier = set_aside(campaign.folder, keep=others) if runs else None
         if earlier is not None:
             told = runs_and(runs, *what)
-            say(f"{case.title}: {told} and set aside: see {shown(earlier)}")
-    decision = decide(case, campaign, plan.campaign, subject, plan.flow_run)
+            say(f"{setting.case.title}: {told} and set aside: see {shown(earlier)}")
+    decision = decide(setting.case, campaign, asked, subject, setting.flow_run)
     earlier = set_aside(campaign.folder) if decision.begins else None
     for text in decision.said:
         say(text if earlier is None else f"{text}; the earlier runs are in {shown(earlier)}")
     left = Campaign(campaign.folder) if decision.begins else campaign
-    return OpenCampaign(left, changed=decision.changed, keeps=plan.campaign is Campaigning.KEEP)
+    return OpenCampaign(left, changed=decision.changed, keeps=asked is Campaigning.KEEP)
 
 
 def settled_campaign(results: Path, say: Say) -> Campaign:
@@ -294,8 +277,8 @@ class Precision:
             return False
         own = [record for record in records if record.began >= self._from]
         answer = enough(self._rule, [*self._earlier, *own])
-        looked = answer.look is not None and answer.look == answer.done
+        looked = answer.look is not None and answer.look == answer.runs
         if looked and (records or self._tells):
             tell(self.setting.listener, Notice(f"{self.setting.case.title}: {answer.why}"))
-        self.reached = answer.stop
-        return answer.stop
+        self.reached = answer.stopped
+        return answer.stopped

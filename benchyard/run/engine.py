@@ -20,8 +20,6 @@ from benchyard.results.reasons import fail_alike, why_failed
 from benchyard.results.record import RunRecord
 from benchyard.results.subject import Subject
 from benchyard.run.beginning import (
-    Campaigning,
-    CampaignRequest,
     OpenCampaign,
     Precision,
     missing,
@@ -32,7 +30,7 @@ from benchyard.run.beginning import (
 from benchyard.run.interrupts import two_stage_ctrl_c
 from benchyard.run.ordering import cooldown_of, rest_after
 from benchyard.run.progress import CaseStarted, Notice, Waiting, tell
-from benchyard.run.request import Request
+from benchyard.run.request import Campaigning, Request
 from benchyard.run.run_context import RunContext
 from benchyard.run.session import Session
 
@@ -166,13 +164,7 @@ def _open(setting: RunContext, request: Request, say: Say) -> tuple[OpenCampaign
     refuse_foreign(setting.results, {*request.wanted, *request.whole})
     there = settled_campaign(setting.results, say)
     subject: Subject = setting.subject() if there.records else {}
-    opened = open_campaign(
-        setting.case,
-        there,
-        CampaignRequest(Campaigning(request.campaign), setting.flow_run),
-        subject,
-        say,
-    )
+    opened = open_campaign(setting, there, Campaigning(request.campaign), subject, say)
     wanted = request.whole if opened.changed else request.wanted
     todo = tuple(wanted) if request.force else missing(wanted, opened.done)
     if not todo:

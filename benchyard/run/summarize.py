@@ -1,8 +1,8 @@
 """The summary of a case, from the records of its finished runs."""
 
-import gc
-from collections.abc import Generator, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import asdict
 from os.path import lexists
 from pathlib import Path
 
@@ -49,24 +49,11 @@ def summarize(title: str, results: Path, *, suspect: Suspect = Suspect.AUTO) -> 
     Returns:
         The numbers of the finished runs that cannot be read; the summary's warnings say why.
     """
-    with _no_garbage():
-        folders = [run.path for run in Results(results).marked().values()]
-        recorded = [folder for folder in folders if lexists(folder / RUN_FILE)]
-        if not recorded and krown_runs(results):
-            return _summarize_krown(title, results, suspect=suspect)
-        return _summarize_own(title, results, recorded, suspect=suspect)
-
-
-@contextmanager
-def _no_garbage() -> Generator[None]:
-    """Keep Python from looking for cycles: there are none, and it costs a fifth of the time."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
+    folders = [run.path for run in Results(results).marked().values()]
+    recorded = [folder for folder in folders if lexists(folder / RUN_FILE)]
+    if not recorded and krown_runs(results):
+        return _summarize_krown(title, results, suspect=suspect)
+    return _summarize_own(title, results, recorded, suspect=suspect)
 
 
 def _summarize_own(
@@ -131,7 +118,7 @@ def _adaptive(records: Sequence[RunRecord]) -> JsonObject | None:
     rule = rule_of(newest.adaptive) if newest is not None else None
     if rule is None:
         return None
-    return {"rule": rule.to_json(), **enough(rule, records).to_json()}
+    return {"rule": rule.to_json(), **asdict(enough(rule, records))}
 
 
 def _summarize_krown(title: str, results: Path, *, suspect: Suspect) -> list[int]:

@@ -27,7 +27,7 @@ from benchyard.results.metrics_csv import COLUMNS as METRICS_COLUMNS
 MOST_TOLD = 100
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class CurvesAccount:
     """What the curves of a run are made of.
 
@@ -42,11 +42,11 @@ class CurvesAccount:
             the start of the attempt that decided it on.
     """
 
-    samples: int
-    missed: int
-    gaps: Sequence[tuple[float, int]] = ()
-    notes: Sequence[str] = ()
-    stops: Sequence[tuple[int, int]] = ()
+    samples: int = 0
+    missed: int = 0
+    gaps: list[tuple[float, int]] = field(default_factory=list[tuple[float, int]])
+    notes: list[str] = field(default_factory=list[str])
+    stops: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
     files: Sequence[str] = ()
     sampled: Mapping[int, Mapping[str, Json]] = field(default_factory=dict[int, Mapping[str, Json]])
 
@@ -128,10 +128,7 @@ class _Writing:
         self._resources = resources
         self._decoded = Decoded()
         self._levels = {step: StepLevels() for step in began}
-        self._samples = self._missed = 0
-        self._gaps: list[tuple[float, int]] = []
-        self._notes: list[str] = []
-        self._stops: list[tuple[int, int]] = []
+        self._account = CurvesAccount()
 
     def write(self, raw: Path) -> CurvesAccount:
         self._stream.write(_header(METRICS_COLUMNS))
@@ -140,7 +137,10 @@ class _Writing:
                 self._sample(one)
             else:
                 self._row(*one)
-        return self._account()
+        has_resources = self._resources.stream is not None
+        self._account.files = (METRICS_FILE, RESOURCES_FILE) if has_resources else (METRICS_FILE,)
+        self._account.sampled = {step: levels.to_json() for step, levels in self._levels.items()}
+        return self._account
 
     def _ticks(self, raw: Path) -> Iterator[Tick]:
         """Yield the samples; take in all the rest."""
@@ -151,22 +151,23 @@ class _Writing:
                 self._take_in(record)
 
     def _take_in(self, record: Opened | Gone | Late | RawNote | Stopped) -> None:
+        account = self._account
         match record:
             case Opened():
                 self._decoded.open(record)
             case Gone():
                 self._decoded.close(record)
             case Late(due_ns, missed):
-                self._missed += missed
-                self._gaps.append((seconds(due_ns - self._origin_ns), missed))
-                del self._gaps[MOST_TOLD:]
+                account.missed += missed
+                account.gaps.append((seconds(due_ns - self._origin_ns), missed))
+                del account.gaps[MOST_TOLD:]
             case RawNote(text):
-                self._notes = [*self._notes, text][:MOST_TOLD]
+                account.notes = [*account.notes, text][:MOST_TOLD]
             case Stopped(since_ns, until_ns):
-                self._stops = [*self._stops, (since_ns, until_ns)][-MOST_TOLD:]
+                account.stops = [*account.stops, (since_ns, until_ns)][-MOST_TOLD:]
 
     def _sample(self, tick: Tick) -> None:
-        self._samples += 1
+        self._account.samples += 1
         self._decoded.take(tick.changed)
         step = self._booking.step(tick.at_ns)
         if step is None:
@@ -181,15 +182,3 @@ class _Writing:
         self._stream.write(line.encode(errors="replace"))
         if line and self._began.get(step, inf) <= at_ns:
             self._levels[step].add(parts[1])
-
-    def _account(self) -> CurvesAccount:
-        names = (METRICS_FILE, RESOURCES_FILE) if self._resources.stream else (METRICS_FILE,)
-        return CurvesAccount(
-            samples=self._samples,
-            missed=self._missed,
-            gaps=self._gaps,
-            notes=self._notes,
-            stops=self._stops,
-            files=names,
-            sampled={index: levels.to_json() for index, levels in self._levels.items()},
-        )

@@ -20,9 +20,9 @@ from benchyard.run.adaptive import (
 from tests.benchyard.analysis.comparison.conftest import run, runs, step
 
 
-def half_widths(answer: Enough) -> dict[str, float | None]:
+def half_widths(answer: Enough) -> dict[str, Any]:
     """Return each step's relative half-width; None where there is no interval."""
-    return {step: decision.half_width for step, decision in answer.decisions.items()}
+    return {step: told["half_width"] for step, told in answer.steps.items()}
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def next_run(
     rule: Adaptive, records: Sequence[RunRecord], tried: Collection[int] = ()
 ) -> int | None:
     """Return the run that an engine would execute next; None if there are enough."""
-    if enough(rule, records).stop:
+    if enough(rule, records).stopped:
         return None
     taken = {record.run for record in records} | set(tried)
     return next((run for run in range(1, rule.maximum + 1) if run not in taken), None)
@@ -81,7 +81,7 @@ def test_looks_are_declared_up_front_and_end_at_the_maximum() -> None:
 
 def test_quiet_steps_stop_at_the_first_look_that_shows_it() -> None:
     answer = enough(RULE, runs(*noisy(30, 0.001)))
-    assert (answer.stop, answer.precise) == (True, True)
+    assert (answer.stopped, answer.precise) == (True, True)
     assert answer.look in RULE.looks[:2]
     assert answer.why == f"after {answer.look} runs every step is known to ±1 %"
     [half_width] = half_widths(answer).values()
@@ -91,7 +91,7 @@ def test_quiet_steps_stop_at_the_first_look_that_shows_it() -> None:
 
 def test_noisy_steps_end_at_the_maximum_and_it_is_said() -> None:
     answer = enough(RULE, runs(*noisy(30, 0.5)))
-    assert (answer.stop, answer.precise, answer.look) == (True, False, 30)
+    assert (answer.stopped, answer.precise, answer.look) == (True, False, 30)
     start = "after 30 runs, the most that were allowed, step 1 Load is known to ±"
     assert answer.why.startswith(start)
     assert answer.why.endswith("not to ±1 %")
@@ -100,10 +100,10 @@ def test_noisy_steps_end_at_the_maximum_and_it_is_said() -> None:
 def test_between_two_looks_nothing_is_decided() -> None:
     wild = noisy(RULE.looks[0], 0.5)
     first = enough(RULE, runs(*wild))
-    assert not first.stop
+    assert not first.stopped
     # What came since would satisfy anybody; it is not looked at before its time.
     between = enough(RULE, runs(*[*wild, *[1.0] * (RULE.looks[1] - RULE.looks[0] - 1)]))
-    assert replace(between, done=first.done) == first
+    assert replace(between, runs=first.runs) == first
 
 
 def test_the_answer_is_that_of_the_first_look_that_sufficed() -> None:
@@ -112,7 +112,7 @@ def test_the_answer_is_that_of_the_first_look_that_sufficed() -> None:
     answer = enough(RULE, runs(*values))
     assert answer.precise
     later = enough(RULE, runs(*[*values, *noisy(18, 0.5)]))
-    assert replace(later, done=answer.done) == answer
+    assert replace(later, runs=answer.runs) == answer
 
 
 def test_suspect_executions_count_as_precision_where_they_count_in_the_summary() -> None:

@@ -20,6 +20,7 @@ from benchyard.core.model import Json
 from benchyard.host.checks.suspicion import suspicions, wait_share
 from benchyard.host.collector import Account, MeasuredRun, Metrics, Reading, Used
 from benchyard.host.counters import Counters, Snapshot, lives_between
+from benchyard.host.counters.host import krown_columns
 from benchyard.host.counters.kernel import KernelFile
 from benchyard.host.counters.parsing import PAGE_BYTES
 from benchyard.host.sampler import Sampler, SamplerAccount, host_files, start_sampler
@@ -122,6 +123,10 @@ class LocalReading:
         return self.counters.wall_ns
 
 
+def _edge(reading: LocalReading) -> Boundary:
+    return Boundary(reading.at_ns, krown_columns(reading.counters.host))
+
+
 class LocalCollector:
     """Measures a run on this host."""
 
@@ -186,7 +191,7 @@ class LocalCollector:
         """See ``Collector``."""
         before, after = cast("LocalReading", start), cast("LocalReading", end)
         if step is not None and before.drawn:
-            self._executions.append(StepSpan(step, self._edge(before), self._edge(after)))
+            self._executions.append(StepSpan(step, _edge(before), _edge(after)))
         metrics = self._counters.used(before.counters, after.counters)
         ended = [life.span for life in lives_between(before.counters, after.counters)]
         for span in ended:
@@ -203,9 +208,6 @@ class LocalCollector:
             program=ended[-1] if ended else None,
         )
         return Used(metrics, harness, suspect)
-
-    def _edge(self, reading: LocalReading) -> Boundary:
-        return Boundary(reading.at_ns, self._counters.krown(reading.counters))
 
     def stop(self, began: Mapping[int, int]) -> Account:
         """See ``Collector``."""

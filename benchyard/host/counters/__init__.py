@@ -14,7 +14,7 @@ from benchyard.core.clock import seconds
 from benchyard.host.counters.account import MetricBook, Reasons, in_turn, together, unknown
 from benchyard.host.counters.group_usage import used_by_group
 from benchyard.host.counters.groups import ControlGroup, GroupReading
-from benchyard.host.counters.host import HostFiles, HostReading, disk_numbers, krown_columns
+from benchyard.host.counters.host import HostFiles, HostReading, disk_numbers
 from benchyard.host.counters.processes import boot_ticks
 from benchyard.host.counters.trees import TreeBook, TreesReading, used_by_trees
 from benchyard.process.cgroups import Cgroup
@@ -54,7 +54,8 @@ def used_by_owned(
     trees = _used_by_trees(start.trees, end.trees, began_ticks, is_alone=is_alone)
     whole = together([*parts, trees] if trees else parts)
     # What programs used that ended stands in the place of what is known of those beside them.
-    ended = in_turn([MetricBook(*life.told(began_ticks, devices)) for life in lives])
+    told = (life.told(began_ticks, devices) for life in lives)
+    ended = in_turn([MetricBook(dict(values), dict(reasons)) for values, reasons in told])
     whole.take(ended, ended.values)
     return whole
 
@@ -162,12 +163,8 @@ class Counters:
         with self._lock:
             return {group.cgroup.name: group.peak_bytes for group in self._groups.values()}
 
-    def krown(self, snapshot: Snapshot) -> tuple[float | None, ...]:
-        """Return KROWN's columns, in its order and units, as absolute values."""
-        return krown_columns(snapshot.host)
-
     def close(self) -> None:
-        """Close all files; ``used`` and ``krown`` go on working."""
+        """Close all files; ``used`` goes on working."""
         self._host.close()
         with self._lock:
             for group in self._groups.values():

@@ -1,6 +1,7 @@
 """Metrics of an interval, each with a value or with the reason why it has none."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from benchyard.host.counters.parsing import sum_of
 
@@ -54,6 +55,7 @@ CPU_WAIT = "resource_cpu_wait_s"
 MOST_REASONS = 5
 
 
+@dataclass(slots=True)
 class MetricBook:
     """What was used; thread-bound.
 
@@ -62,13 +64,8 @@ class MetricBook:
         reasons: Metric to why its value is None.
     """
 
-    def __init__(
-        self,
-        values: Mapping[str, float | None] | None = None,
-        reasons: Mapping[str, str] | None = None,
-    ) -> None:
-        self.values = dict(values or {})
-        self.reasons = dict(reasons or {})
+    values: dict[str, float | None] = field(default_factory=dict[str, float | None])
+    reasons: dict[str, str] = field(default_factory=dict[str, str])
 
     def tell(self, metric: str, value: float | None, why: str = "the kernel does not tell") -> None:
         """Note a metric.

@@ -7,7 +7,7 @@ disks, network.
 import csv
 import io
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import NamedTuple, TypeAlias
 
@@ -194,13 +194,6 @@ class StepLevels:
 _CPU, _MEMORY, _DISKS, _NETWORK = range(len(LENGTHS))
 
 
-#: Name of a file to the part of a row that it tells, and how.
-_PARTS: Mapping[str, tuple[int, Callable[[bytes], Values]]] = {
-    "stat": (_CPU, lambda stat: parsing.cpu_times(stat)[:4]),
-    "meminfo": (_MEMORY, parsing.memory),
-}
-
-
 class _Growing:
     """Counters of devices that come and go; their sum never falls.
 
@@ -240,9 +233,10 @@ class HostColumns:
                 self.parts[_DISKS] = self._disks.total()
         elif name == "network":
             self._update_network(content or b"")
-        elif name in _PARTS:
-            at, parse = _PARTS[name]
-            self.parts[at] = (None,) * LENGTHS[at] if content is None else parse(content)
+        elif name == "stat":
+            self.parts[_CPU] = parsing.cpu_times(content or b"")[:4]
+        elif name == "meminfo":
+            self.parts[_MEMORY] = parsing.memory(content or b"")
 
     def _update_network(self, net_dev: bytes) -> None:
         # Most interfaces are idle from one sample to the next: only lines that changed are read.

@@ -3,7 +3,7 @@
 Memory does not grow with the number of samples.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from heapq import merge
@@ -47,7 +47,7 @@ class CurvesAccount:
     gaps: list[tuple[float, int]] = field(default_factory=list[tuple[float, int]])
     notes: list[str] = field(default_factory=list[str])
     stops: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
-    files: Sequence[str] = ()
+    files: list[str] = field(default_factory=list[str])
     sampled: Mapping[int, Mapping[str, Json]] = field(default_factory=dict[int, Mapping[str, Json]])
 
 
@@ -65,10 +65,7 @@ def write_curves(
     """
     try:
         with ExitStack() as files:
-            stream = files.enter_context(writing_atomically(run.folder / METRICS_FILE))
-            resources = _Resources(run, files)
-            writing = _Writing(run, executions, began, stream, resources)
-            account = writing.write(raw)
+            account = _Writing(run, executions, began, files).write(raw)
     except OSError as error:
         where = error.filename or run.folder / METRICS_FILE
         raise MeasurementError(
@@ -79,66 +76,42 @@ def write_curves(
     return account
 
 
-class _Resources:
-    """``resources.csv``, which is there only if it has a row."""
-
-    def __init__(self, run: MeasuredRun, files: ExitStack) -> None:
-        self._run = run
-        self._files = files
-        #: Opened with the first row.
-        self.stream: IO[bytes] | None = None
-
-    def write(self, at_ns: int, step: int, texts: Iterable[str]) -> None:
-        head = f"{self._run.run},{step},{seconds(at_ns - self._run.origin_ns)!r},"
-        lines = "".join([f"{head}{text}\n" for text in texts])
-        if lines:
-            self._opened().write(lines.encode(errors="replace"))
-
-    def _opened(self) -> IO[bytes]:
-        if self.stream is None:
-            path = self._run.folder / RESOURCES_FILE
-            self.stream = self._files.enter_context(writing_atomically(path))
-            self.stream.write(_header(HEADER))
-        return self.stream
-
-
-def _header(columns: Sequence[str]) -> bytes:
-    return (",".join(columns) + "\n").encode()
-
-
 class _Writing:
-    """One pass over the raw file."""
+    """One pass over the raw file; ``resources.csv`` is there only if it has a row."""
 
     def __init__(
         self,
         run: MeasuredRun,
         executions: Sequence[StepSpan],
         began: Mapping[int, int],
-        stream: IO[bytes],
-        resources: _Resources,
+        files: ExitStack,
     ) -> None:
-        self._origin_ns = run.origin_ns
+        self._run, self._files = run, files
         edges = ((one.step, edge) for one in executions for edge in (one.begins, one.ends))
         rows = [(edge.at_ns, step, edge.parts) for step, edge in edges]
         self._edges = sorted(rows, key=itemgetter(0))
         self._began = began
         self._booking = Booking(executions)
         self._rows = MetricsRows(run)
-        self._stream = stream
-        self._resources = resources
         self._decoded = Decoded()
         self._levels = {step: StepLevels() for step in began}
         self._account = CurvesAccount()
+        self._metrics = self._opened(METRICS_FILE, METRICS_COLUMNS)
+        #: Opened with the first row.
+        self._resources: IO[bytes] | None = None
+
+    def _opened(self, name: str, columns: Sequence[str]) -> IO[bytes]:
+        stream = self._files.enter_context(writing_atomically(self._run.folder / name))
+        stream.write((",".join(columns) + "\n").encode())
+        self._account.files.append(name)
+        return stream
 
     def write(self, raw: Path) -> CurvesAccount:
-        self._stream.write(_header(METRICS_COLUMNS))
         for one in merge(self._ticks(raw), self._edges, key=itemgetter(0)):
             if isinstance(one, Tick):
                 self._sample(one)
             else:
                 self._row(*one)
-        has_resources = self._resources.stream is not None
-        self._account.files = (METRICS_FILE, RESOURCES_FILE) if has_resources else (METRICS_FILE,)
         self._account.sampled = {step: levels.to_json() for step, levels in self._levels.items()}
         return self._account
 
@@ -159,7 +132,7 @@ class _Writing:
                 self._decoded.close(record)
             case Late(due_ns, missed):
                 account.missed += missed
-                account.gaps.append((seconds(due_ns - self._origin_ns), missed))
+                account.gaps.append((seconds(due_ns - self._run.origin_ns), missed))
                 del account.gaps[MOST_TOLD:]
             case RawNote(text):
                 account.notes = [*account.notes, text][:MOST_TOLD]
@@ -173,12 +146,15 @@ class _Writing:
         if step is None:
             return
         self._row(tick.at_ns, step, self._decoded.host.parts)
-        texts = [curve.text() for curve in self._decoded.curves.read(tick.classes)]
-        if texts:
-            self._resources.write(tick.at_ns, step, texts)
+        head = f"{self._run.run},{step},{seconds(tick.at_ns - self._run.origin_ns)!r},"
+        curves = self._decoded.curves.read(tick.classes)
+        if curves:
+            lines = "".join([f"{head}{curve.text()}\n" for curve in curves])
+            self._resources = self._resources or self._opened(RESOURCES_FILE, HEADER)
+            self._resources.write(lines.encode(errors="replace"))
 
     def _row(self, at_ns: int, step: int, parts: Sequence[Values]) -> None:
         line = self._rows.line(at_ns, step, parts)
-        self._stream.write(line.encode(errors="replace"))
+        self._metrics.write(line.encode(errors="replace"))
         if line and self._began.get(step, inf) <= at_ns:
             self._levels[step].add(parts[1])

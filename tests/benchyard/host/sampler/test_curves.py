@@ -155,7 +155,7 @@ def test_gaps_and_notes_are_told_and_not_without_end(tmp_path: Path) -> None:
 
 def test_without_samples_there_is_a_header(tmp_path: Path) -> None:
     made = write_curves(tmp_path / "none", measured(tmp_path), [], {1: 0})
-    assert (made.samples, made.files) == (0, (METRICS_FILE,))
+    assert (made.samples, made.files) == (0, [METRICS_FILE])
     assert (tmp_path / METRICS_FILE).read_text() == ",".join(METRICS_COLUMNS) + "\n"
     assert not (tmp_path / RESOURCES_FILE).exists()
 

@@ -45,8 +45,11 @@ def _rules(_: click.Context, __: click.Parameter, texts: Sequence[str]) -> tuple
 @click.command("check", cls=ReportingCommand)
 @click.argument("cases", nargs=-1, metavar="[CASE]...")
 @comparison_rule
-@field_options(Rule, "campaigns", campaigns={"default": "20", "show_default": True})
-@field_options(Rule, "rules", rules={"callback": _rules})
+@field_options(
+    *(Rule, "campaigns", "rules"),
+    campaigns={"default": "20", "show_default": True},
+    rules={"callback": _rules},
+)
 @click.option("--against", metavar="BASELINE", help="Compare with these results, not with history.")
 @comparison_reports
 @json_option
@@ -56,8 +59,6 @@ def command(
     cases: tuple[str, ...],
     rule: Rule,
     places: Places,
-    campaigns: int,
-    rules: tuple[Limit, ...],
     against: str | None,
     report: Reports,
     as_json: bool,
@@ -80,7 +81,7 @@ def command(
         say(f"cannot tell: {printable(some(found, 5))}: no campaign before", fg="red", err=True)
         return ExitCode.CANNOT_TELL
     sides = (against or SIDES[0], SIDES[1])
-    rule = replace(rule, campaigns=0 if against else campaigns, rules=rules)
+    rule = replace(rule, campaigns=0) if against else rule
     compared = without_accepted(against_level(before, found, rule, sides))
     items, idle = change_items(compared), idle_rules(compared, found.values(), every=not cases)
     if as_json:
@@ -94,7 +95,7 @@ def command(
             say(ACCEPTING)
     for text in () if as_json else idle:
         say(f"notice: {text}", fg="cyan", err=report.prints)
-    return conclude(Answer(compared, sides), replace(report, strict=True))
+    return conclude(Answer(compared, sides), report)
 
 
 def _campaigns_before(runs: RunSet) -> int:

@@ -203,7 +203,7 @@ class Reports:
             markdown: All of it.
         """
         if self.wanted:
-            self._tell(compared_checks(compared, strict=self.strict), markdown)
+            self._tell(compared_checks(compared), markdown)
 
     def _write(self, outcomes: Sequence[CaseOutcome]) -> None:
         cases = [checks_of(outcome, strict=self.strict) for outcome in outcomes]

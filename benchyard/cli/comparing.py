@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial, wraps
-from pathlib import Path
 from typing import Any, cast
 
 import click
@@ -68,6 +67,8 @@ _OPTIONS = combined(
     suspect_option,
     results_option,
     root_option,
+    gathered("rule", Rule),
+    gathered("places", Places),
 )
 #: Headings of the options of ``compare``.
 _HEADINGS = {
@@ -77,23 +78,16 @@ _HEADINGS = {
     "CI": ("strict", "junit", "markdown", "ci"),
     "Results": ("order", "as_csv", "as_json"),
 }
-#: Options that are fields of a rule.
-_AS_THEY_ARE = ("metrics", "steps", "threshold", "level", "session_sd", "in_turns")
 
 
 def comparison_rule(command: CommandT) -> CommandT:
     """Add the options of a comparison, which become the arguments ``rule`` and ``places``."""
 
     @wraps(command)
-    def call(*, suspect: Suspect, root: Path, results: Path | None, **given: Any) -> object:
-        rule = Rule(
-            **{name: given.pop(name) for name in _AS_THEY_ARE},
-            suspect=suspect,
-            other_work=True,
-            strict=given.get("strict", False),
-            other_results=partial(results_below, root, results),
-        )
-        return command(rule=rule, places=Places(root, results, open_file), **given)
+    def call(*, rule: Rule, places: Places, **given: Any) -> object:
+        others = partial(results_below, places.root, places.results)
+        rule = replace(rule, other_work=True, other_results=others)
+        return command(rule=rule, places=replace(places, open_file=open_file), **given)
 
     return _OPTIONS(cast("CommandT", call))
 
@@ -188,11 +182,8 @@ def command(
 def conclude(made: Answer, report: Reports) -> int:
     """Write the reports of a comparison that was shown, and return the exit code."""
     report.of_comparison(made.comparison, markdown(made.comparison, *made.names))
-    return exit_code(
-        worse=made.comparison.regressions > 0,
-        unjudged=unjudged(made.comparison),
-        strict=report.strict,
-    )
+    worse, strict = made.comparison.regressions > 0, made.comparison.rule.strict
+    return exit_code(worse=worse, unjudged=unjudged(made.comparison), strict=strict)
 
 
 def _plan(side: Side, rule: Rule, sensitivity: float, *, as_json: bool) -> None:

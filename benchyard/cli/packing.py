@@ -3,7 +3,6 @@
 import sys
 from collections.abc import Mapping
 from contextlib import redirect_stdout
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -291,7 +290,7 @@ def _compare(folder: Path, found: _Found, suspect: Suspect, *, strict: bool, as_
     else:
         say(styled("\nbaseline: as packed; candidate: reproduced here", bold=True))
         print_comparison(made.comparison)
-    return conclude(made, replace(_REPORTS, strict=strict))
+    return conclude(made, _REPORTS)
 
 
 def _document(found: _Found, folder: Path | None, comparison: Json) -> Json:

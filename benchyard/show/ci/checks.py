@@ -248,14 +248,13 @@ def _facts_of(outcome: CaseOutcome) -> dict[str, str]:
 _DOUBTFUL = (Weight.OTHER_WORK, Weight.WARNING)
 
 
-def compared_checks(compared: Comparison, *, strict: bool = False) -> list[CheckedCase]:
+def compared_checks(compared: Comparison) -> list[CheckedCase]:
     """Return the checks of each pair of cases: one for each step and metric.
 
-    Args:
-        strict: Whether it is an error, a check of its own, that something could not be judged.
+    By a strict rule it is an error, a check of its own, that something could not be judged.
     """
     cases = [_compared(pair, compared) for pair in compared.pairs]
-    if strict and (why := unjudged(compared)):
+    if compared.rule.strict and (why := unjudged(compared)):
         cases.append(CheckedCase("comparison", (_error("everything is judged", why),)))
     return cases
 

@@ -1,13 +1,15 @@
 """Options that are made of the fields of dataclasses, and listed under headings in the help."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from enum import Enum
+from pathlib import Path
 from types import NoneType
 from typing import Annotated, Any, Literal, get_args, get_origin
 
 import click
 
-from benchyard.cli.option_types import CommandT, OneOf, Percent, Seconds, Whole
+from benchyard.cli.option_types import CommandT, NamedPath, OneOf, Percent, Seconds, Whole
 from benchyard.core.fields import Described, Share, described
 
 
@@ -67,10 +69,10 @@ def field_options(
 def _settings(field: Described) -> dict[str, Any]:
     settings = {"help": field.meaning, **_type(field)}
     default = field.default.value if isinstance(field.default, Enum) else field.default
-    if default not in (None, False, (), 0):
+    if default not in (None, ()):
         is_share = isinstance(settings.get("type"), Percent)
         shown = f"{100 * default:g}%" if is_share else default
-        settings |= {"default": shown, "show_default": True}
+        settings |= {"default": shown, "show_default": bool(default)}
     return settings
 
 
@@ -81,11 +83,13 @@ def _type(field: Described) -> dict[str, Any]:
     if plain is bool:
         return {"is_flag": True}
     if get_origin(plain) is tuple:
-        return {"multiple": True}
+        return {**_type(replace(field, hint=get_args(plain)[0])), "multiple": True}
     if get_origin(plain) is Literal:
         return {"type": click.Choice(get_args(plain))}
     if isinstance(plain, type) and issubclass(plain, Enum):
         return {"type": OneOf(plain)}
+    if plain is Path:
+        return {"type": NamedPath()}
     if plain is int:
         return {"type": Whole(*map(int, span))}
     if plain is float:

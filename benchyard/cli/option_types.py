@@ -270,20 +270,8 @@ def names_in(text: str) -> tuple[str, ...]:
     return tuple(filter(None, map(str.strip, text.split(","))))
 
 
-allow_option = click.option(
-    "--allow",
-    "allowed",
-    multiple=True,
-    type=NamedPath(),
-    help="Folder that flow runs here may name beside the checkout; several times for several.",
-)
 columns_option = click.option(
     "--columns", type=Read(names_in), metavar="NAME,...", help="Only these columns, in this order."
-)
-grace_option = click.option(
-    "--grace",
-    type=Seconds(0, 604_800),
-    help="Seconds that a run gets to finish at SIGTERM; no limit if left out.",
 )
 since_option = click.option(
     "--since",

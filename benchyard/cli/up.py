@@ -5,89 +5,37 @@ from typing import Any
 
 import click
 
-from benchyard.cli.common import json_option, resources_option
-from benchyard.cli.option_types import NamedPath, Whole, allow_option, grace_option
+from benchyard.cli.common import gathered, json_option, resources_option
+from benchyard.cli.fields import field_options
 from benchyard.cli.terminal import print_json, print_table, say
 from benchyard.core.errors import InputError, RunInterruptedError
 from benchyard.core.model import Json
 from benchyard.core.quantity import plural
 from benchyard.core.table import text_table
+from benchyard.lab import options
 
-prefect_yaml_option = click.option(
-    "--prefect-yaml",
-    default="prefect.yaml",
-    show_default=True,
-    type=NamedPath(),
-    help="Declares the deployments; flow runs work in its folder. Else the installed file.",
-)
-root_option = click.option(
-    "--root",
-    type=NamedPath(),
-    help="Folder that cases are looked for in.  [default: what prefect.yaml says]",
-)
-name_option = click.option(
-    "--testbed",
-    "name",
-    metavar="NAME",
-    help="Name of this testbed.  [default: the host's]",
-)
-tag_option = click.option(
-    "--testbed-tag",
-    "tags",
-    multiple=True,
-    metavar="TAG",
-    help="Tag of this testbed, for cases that require it; may be given several times.",
-)
+_SETTINGS: dict[str, dict[str, Any]] = {
+    "testbed": {"metavar": "NAME"},
+    "testbed_tags": {"metavar": "TAG"},
+    "queue": {"metavar": "NAME"},
+    "checkout": {"show_default": "the current folder"},
+    "host": {"metavar": "NAME"},
+    "database_url": {"envvar": "BENCHYARD_DATABASE_URL", "metavar": "URL"},
+    "alerts": {"envvar": "BENCHYARD_ALERTS", "metavar": "URL|none"},
+}
 
 
 @click.command("up")
-@click.option(
-    "--host",
-    "host_name",
-    metavar="NAME",
-    help="Name or address that other machines reach the server by; only this machine without it.",
+@field_options(
+    *(options.LabOptions, "host", "port", "database_url", "no_server", "no_testbed", "no_explorer"),
+    *("explorer_port", "testbed", "testbed_tags", "root"),
+    **_SETTINGS,
 )
-@click.option("--port", type=Whole(1, 65535), help="Of the server.  [default: 4200]")
-@click.option(
-    "--database-url",
-    envvar="BENCHYARD_DATABASE_URL",
-    metavar="URL",
-    help="Where the server keeps its data: postgresql+asyncpg://USER:PASSWORD@HOST/NAME; "
-    "a file in the lab's folder if left out. BENCHYARD_DATABASE_URL keeps it off the command line.",
-)
-@click.option("--no-server", is_flag=True, help="Start no server: use that of PREFECT_API_URL.")
-@click.option("--no-testbed", is_flag=True, help="Measure nothing on this machine.")
-@click.option("--no-explorer", is_flag=True, help="Show no results in a browser.")
-@click.option(
-    "--explorer-port",
-    type=Whole(1, 65535),
-    help="Of the explorer.  [default: 8765, or a free one]",
-)
-@name_option
-@tag_option
-@root_option
 @resources_option
-@prefect_yaml_option
-@click.option(
-    "--alerts",
-    metavar="URL|none",
-    envvar="BENCHYARD_ALERTS",
-    help="Where to tell of failed cases and of regressions; BENCHYARD_ALERTS keeps it off the "
-    "command line.",
-)
-@allow_option
-@grace_option
+@field_options(options.LabOptions, "prefect_yaml", "alerts", "allow", "grace", **_SETTINGS)
 @json_option
-def command(
-    *,
-    port: int | None,
-    database_url: str | None,
-    no_server: bool,
-    no_testbed: bool,
-    no_explorer: bool,
-    as_json: bool,
-    **given: Any,
-) -> None:
+@gathered("asked", options.LabOptions)
+def command(asked: options.LabOptions, *, as_json: bool) -> None:
     """Start a lab on this machine: server, deployments, workers, explorer.
 
     Starts a Prefect server with its UI (or uses that of PREFECT_API_URL), the deployments of
@@ -101,46 +49,27 @@ def command(
     """
     from benchyard.lab import up  # noqa: PLC0415 - imports Prefect, which help can do without
 
-    if no_server:
-        for name, value in (("--port", port), ("--database-url", database_url)):
+    if asked.no_server:
+        for name, value in (("--port", asked.port), ("--database-url", asked.database_url)):
             if value is not None:
                 what = "is for the lab's own server, which --no-server leaves out"
                 raise InputError(f"{name} {what}")
-    options = up.LabOptions(
-        port=port,
-        database_url=database_url,
-        own_server=not no_server,
-        measures=not no_testbed,
-        explores=not no_explorer,
-        **given,
-    )
 
     def ready(told: dict[str, Json]) -> None:
         if as_json:
             print_json(told)
 
-    if not up.up(options, lambda text: say(text, err=True), ready):
+    if not up.up(asked, lambda text: say(text, err=True), ready):
         raise RunInterruptedError("the run in progress was stopped; a retry goes on there")
 
 
 @click.command("worker")
-@name_option
-@click.option(
-    "--queue",
-    metavar="NAME",
-    help="Work queue for this testbed alone; it is made.  [default: the testbed's name]",
+@field_options(
+    *(options.JoinOptions, "testbed", "queue", "testbed_tags", "checkout", "allow", "grace"),
+    **_SETTINGS,
 )
-@tag_option
-@click.option(
-    "--checkout",
-    default=".",
-    show_default="the current folder",
-    type=NamedPath(),
-    help="Folder with the flows and the cases that this machine executes.",
-)
-@allow_option
-@grace_option
-def worker(**given: Any) -> None:
+@gathered("asked", options.JoinOptions)
+def worker(asked: options.JoinOptions) -> None:
     """Measure on this machine for a lab that runs elsewhere.
 
     PREFECT_API_URL names the lab. The worker executes one run at a time, from its own queue and the
@@ -152,14 +81,14 @@ def worker(**given: Any) -> None:
     """
     from benchyard.lab import up  # noqa: PLC0415 - imports Prefect, which help can do without
 
-    if not up.join(up.JoinOptions(**given), lambda text: say(text, err=True)):
+    if not up.join(asked, lambda text: say(text, err=True)):
         raise RunInterruptedError("the run in progress was stopped; a retry goes on there")
 
 
 @click.command("deploy")
-@root_option
+@field_options(options.LabOptions, "root")
 @resources_option
-@prefect_yaml_option
+@field_options(options.LabOptions, "prefect_yaml")
 @click.option(
     "--reset",
     is_flag=True,

@@ -3,9 +3,8 @@
 import getpass
 import shlex
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 
 from benchyard.core.errors import InputError
@@ -17,33 +16,13 @@ from benchyard.lab.deploying import Offered, declared, deploy
 from benchyard.lab.ending import keep_up
 from benchyard.lab.exploring import explorer_of
 from benchyard.lab.lab import Lab, TestbedPlan, wait_for_dead_labs
+from benchyard.lab.options import JoinOptions, LabOptions
 from benchyard.lab.supervisor import Say, as_interrupts
 from benchyard.lab.where import choose, reachable, use
 from tasks.names import SERVER, SHOWN_PASSWORD, TESTBEDS, this_host
 from tasks.prefect_internals import our_client
 
 SERVED = "the testbed is served already, by pid {pid} on this machine; give another --name"
-
-
-@dataclass(frozen=True, slots=True)
-class JoinOptions:
-    """How a machine is to take part.
-
-    Args:
-        name: Of the testbed.
-        queue: Its own queue.
-        tags: Of the testbed.
-        checkout: Whose flows and cases it executes.
-        allowed: Further folders that parameters of flow runs may name.
-        grace: Seconds that a run gets at SIGTERM.
-    """
-
-    name: str | None
-    queue: str | None
-    tags: Sequence[str]
-    checkout: Path
-    allowed: Sequence[Path]
-    grace: float | None
 
 
 def join(options: JoinOptions, say: Say) -> bool:
@@ -57,7 +36,7 @@ def join(options: JoinOptions, say: Say) -> bool:
             does not come up.
         InputError: If the testbed is served already, or there are no flows.
     """
-    name = options.name or this_host()
+    name = options.testbed or this_host()
     raise_if_unfit(name)
     checkout = options.checkout.resolve()
     if not (checkout / FLOWS).is_file():
@@ -67,7 +46,7 @@ def join(options: JoinOptions, say: Say) -> bool:
         with as_interrupts():
             use(where := reachable())
             queue = options.queue or name
-            testbed = TestbedPlan(name, queue, options.tags, checkout, options.allowed)
+            testbed = TestbedPlan(name, queue, options.testbed_tags, checkout, options.allow)
             lab = Lab(where, testbed, say)
             try:
                 lab.start_testbed()
@@ -99,45 +78,6 @@ def raise_if_unfit(name: str) -> None:
 _TWICE = "a lab is up on this machine already (pid {pid}): {url}; stop it with Ctrl-C or SIGTERM"
 
 
-@dataclass(frozen=True, slots=True)
-class LabOptions:
-    """How a lab is to be.
-
-    Args:
-        host_name: Under which others reach the server.
-        port: Of the server.
-        database_url: Of the server.
-        own_server: Whether one may be started.
-        name: Of the testbed.
-        tags: Of the testbed.
-        root: Folder that cases are looked for in.
-        resource_folders: Further resource classes.
-        prefect_yaml: Declares the deployments.
-        alerts: Where failures are told of.
-        allowed: Further folders that parameters of flow runs may name.
-        measures: Whether this host is a testbed, too.
-        grace: Seconds that a run gets at SIGTERM.
-        explorer_port: Of the explorer; None takes the usual one, or a free one.
-        explores: Whether results are shown in a browser.
-    """
-
-    host_name: str | None
-    port: int | None
-    database_url: str | None
-    own_server: bool
-    name: str | None
-    tags: Sequence[str]
-    root: Path | None
-    resource_folders: Sequence[Path]
-    prefect_yaml: Path
-    alerts: str | None
-    allowed: Sequence[Path]
-    measures: bool
-    grace: float | None
-    explorer_port: int | None = None
-    explores: bool = True
-
-
 def up(options: LabOptions, say: Say, ready: Callable[[dict[str, Json]], None]) -> bool:
     """Bring a lab up and keep it up until somebody asks for its end.
 
@@ -152,19 +92,20 @@ def up(options: LabOptions, say: Say, ready: Callable[[dict[str, Json]], None]) 
         BenchyardError: If a part does not come up.
         InputError: If a lab is up here already, or an option cannot be met.
     """
-    name = options.name or this_host()
+    name = options.testbed or this_host()
     raise_if_unfit(name)
     declared(options.prefect_yaml)
     with ExitStack() as held:
         tell = held.enter_context(state.claim("up", _TWICE))
-        if options.measures:
+        if not options.no_testbed:
             held.enter_context(state.claim(f"testbed-{name}", SERVED))
         with as_interrupts():
             wait_for_dead_labs(say)
-            where = choose(options.host_name, options.port, own=options.own_server)
+            where = choose(options.host, options.port, own=not options.no_server)
             password = use(where)
             checkout = options.prefect_yaml.resolve().parent
-            lab = Lab(where, TestbedPlan(name, name, options.tags, checkout, _reach(options)), say)
+            tags, allowed = options.testbed_tags, _reach(options)
+            lab = Lab(where, TestbedPlan(name, name, tags, checkout, allowed), say)
             try:
                 offered = _bring_up(lab, options, password)
             except BaseException:
@@ -181,11 +122,11 @@ def up(options: LabOptions, say: Say, ready: Callable[[dict[str, Json]], None]) 
 
 
 def _reach(options: LabOptions) -> list[Path]:
-    return [*([options.root] if options.root else []), *options.resource_folders, *options.allowed]
+    return [*([options.root] if options.root else []), *options.resource_folders, *options.allow]
 
 
 def _bring_up(lab: Lab, options: LabOptions, password: str | None) -> Offered:
-    if options.explores:
+    if not options.no_explorer:
         folders = [lab.testbed.checkout, *lab.testbed.allowed]
         lab.start_explorer(explorer_of(lab.where, options.explorer_port, password, folders))
     if lab.where.bind is not None:
@@ -196,7 +137,7 @@ def _bring_up(lab: Lab, options: LabOptions, password: str | None) -> Offered:
         ensure_heartbeat_automation(client)
     if options.alerts is not None:
         ensure_alerts(options.alerts)
-    if options.measures:
+    if not options.no_testbed:
         lab.start_testbed()
     lab.start_control()
     lab.wait_for_workers()

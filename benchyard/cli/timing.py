@@ -74,7 +74,7 @@ _FORMATS = {".hyperfine.json": "hyperfine", ".json": "json", ".csv": "csv", ".md
 _HEADINGS = {
     "Commands": ("names", "shell", "prepare", "setup", "cleanup", "parameters", "ranges"),
     "Input and output": ("input_", "stdout", "stderr", "show_output"),
-    "How many executions": ("runs", "min_s", "max_s", "until", "warmup"),
+    "How many executions": ("runs", "min_time", "max_time", "until", "warmup"),
     "Order and failures": ("seed", "timeout", "ignore_failure"),
     "When a difference is called": ("level", "threshold"),
     "Results": ("files", "save", "as_json"),
@@ -94,14 +94,9 @@ def _old_export_options(command: CommandT) -> CommandT:
     "--name", "names", multiple=True, metavar="NAME", help="Name of a command, in their order."
 )
 @click.option("--shell", is_flag=True, help="Let /bin/sh read the commands.")
-@click.option(
-    "--prepare", multiple=True, metavar="COMMAND", help="Unmeasured, before each execution."
-)
-@click.option(
-    "--setup", default="", metavar="COMMAND", help="Once before a command's first execution."
-)
-@click.option(
-    "--cleanup", default="", metavar="COMMAND", help="Once after a command's last execution."
+@field_options(
+    *(Surroundings, "prepare", "setup", "cleanup"),
+    **{name: {"metavar": "COMMAND"} for name in ("prepare", "setup", "cleanup")},
 )
 @click.option(
     "--parameter",
@@ -129,21 +124,14 @@ def _old_export_options(command: CommandT) -> CommandT:
 @click.option("--stderr", type=OutputFile(), help="File that each execution writes errors to.")
 @click.option("--show-output", is_flag=True, help="Let the commands write to the terminal.")
 @click.option("--runs", type=Read(_runs), metavar="N|N..M", help="How many executions of each.")
-@click.option(
-    "--min-time", "min_s", type=Seconds(0), default=0.0, help="Seconds of each, at least."
+@field_options(
+    *(Plan, "min_time", "max_time", "until", "level", "threshold"),
+    min_time={"type": Seconds(0)},
+    max_time={"type": Seconds(0.0, min_open=True)},
+    threshold={"type": Percent(), "default": "1%"},
 )
-@click.option(
-    "--max-time",
-    "max_s",
-    type=Seconds(0.0, min_open=True),
-    default=60.0,
-    show_default=True,
-    help="Seconds after which no further round begins.",
-)
-@field_options(Plan, "until", "level", "threshold", threshold={"type": Percent(), "default": "1%"})
 @field_options(
     *(Options, "warmup", "timeout", "ignore_failure", "seed"),
-    warmup={"default": 0},
     timeout={"type": Seconds(0.0, 604_800, min_open=True)},
 )
 @output_option(

@@ -44,13 +44,13 @@ class Surroundings:
     """What is executed around the commands, outside the clock.
 
     Args:
-        setup: As typed; empty for none.
-        prepare: One for all commands, or one for each.
-        cleanup: As typed.
+        prepare: Unmeasured, before each execution.
+        setup: Once before a command's first execution.
+        cleanup: Once after a command's last execution.
     """
 
+    prepare: tuple[str, ...] = ()
     setup: str = ""
-    prepare: Sequence[str] = ()
     cleanup: str = ""
 
 

@@ -182,7 +182,7 @@ def _rounds(
             _rank(course, plan, share)
             at, share = next(looks, (0, 0.0))
             course.why = _enough(course, plan, more=bool(at))
-        if not course.why and plan.maximum is None and time.monotonic() - began > plan.max_s:
+        if not course.why and plan.maximum is None and time.monotonic() - began > plan.max_time:
             course.why = _OUT_OF_TIME
         if course.why:
             return
@@ -224,4 +224,4 @@ def _enough(course: Course, plan: Plan, *, more: bool) -> str:
         return "no more were asked for" if plan.maximum else f"{MOST:,} are the most"
     spent = min(sum(each.wall_s for each in some) for some in course.executions)
     ranking = course.ranking
-    return ranking.why if ranking and spent >= plan.min_s else ""
+    return ranking.why if ranking and spent >= plan.min_time else ""

@@ -43,8 +43,8 @@ class Plan:
         until: Relative precision of the difference that is enough.
         level: Chance of even one wrong verdict, over all pairs and looks together.
         threshold: Smallest relative difference that is called.
-        min_s: Seconds of each command's own time before anything but the maximum stops.
-        max_s: Seconds after which no further round begins.
+        min_time: Seconds of each, at least.
+        max_time: Seconds after which no further round begins.
     """
 
     minimum: int = FIRST
@@ -52,8 +52,8 @@ class Plan:
     until: Annotated[float, Share()] = 0.01
     level: Annotated[float, Share()] = 0.01
     threshold: float = 0.01
-    min_s: float = 0.0
-    max_s: float = 60.0
+    min_time: float = 0.0
+    max_time: float = 60.0
 
     def levels(self) -> Iterator[tuple[int, float]]:
         """Yield after how many rounds to look, ascending, and what may go wrong at that look."""

@@ -57,7 +57,7 @@ def test_equal_commands_get_numbers() -> None:
 
 
 def test_what_surrounds_is_one_for_all_or_one_for_each() -> None:
-    around = Surroundings("mk {n}", ("a", "b"), "rm {n}")
+    around = Surroundings(("a", "b"), "mk {n}", "rm {n}")
     first, second = make_commands(["x {n}", "y"], (), around, {"n": ["7"]}, in_shell=False)
     assert (first.setup, first.prepare, first.cleanup) == (["mk", "7"], ["a"], ["rm", "7"])
     assert second.prepare == ["b"]

@@ -53,7 +53,7 @@ def test_each_round_executes_each_once_in_an_order_of_its_own(tmp_path: Path) ->
 
 def test_what_surrounds_is_executed_when_it_should_be(tmp_path: Path) -> None:
     log = tmp_path / "log"
-    around = Surroundings(f"echo s >> {log}", (f"echo p >> {log}",), f"echo c >> {log}")
+    around = Surroundings((f"echo p >> {log}",), f"echo s >> {log}", f"echo c >> {log}")
     done = course(f"echo x >> {log}", plan=Plan(2, 2), options=Options(warmup=1), around=around)
     assert re.fullmatch("s(px){4,}c", "".join(log.read_text().split()))
     assert len(done.executions[0]) == 2
@@ -131,7 +131,7 @@ def test_what_a_command_leaves_running_is_ended_before_the_next(tmp_path: Path) 
 
 def test_what_the_setup_leaves_running_is_there_to_the_end(tmp_path: Path) -> None:
     pid = tmp_path / "pid"
-    around = Surroundings(f"sleep 60 > /dev/null 2>&1 & echo $! > {pid}", (), f"kill $(cat {pid})")
+    around = Surroundings((), f"sleep 60 > /dev/null 2>&1 & echo $! > {pid}", f"kill $(cat {pid})")
     done = course(f"kill -0 $(cat {pid})", around=around, plan=Plan(2, 2))
     assert not done.failure
     assert not any(one.left_running for one in done.executions[0])
@@ -140,7 +140,7 @@ def test_what_the_setup_leaves_running_is_there_to_the_end(tmp_path: Path) -> No
 def test_a_setup_or_preparation_may_make_the_program(tmp_path: Path) -> None:
     made = tmp_path / "made"
     make = f"cp /bin/true {made}"
-    for around in (Surroundings(make), Surroundings(prepare=(make,))):
+    for around in (Surroundings(setup=make), Surroundings(prepare=(make,))):
         done = course(str(made), around=around, in_shell=False)
         assert done.rounds == 1
         made.unlink()
@@ -226,14 +226,14 @@ def test_ctrl_c_before_the_first_round_is_over_is_an_interrupt() -> None:
 
 
 def test_the_clock_ends_it() -> None:
-    done = course("sleep 0.05", "sleep 0.0501", plan=Plan(max_s=0.4, threshold=0))
+    done = course("sleep 0.05", "sleep 0.0501", plan=Plan(max_time=0.4, threshold=0))
     assert done.why == "the time is up"
     assert done.ranking is not None
     assert done.ranking.rounds == done.rounds
 
 
 def test_a_minimum_of_time_is_kept() -> None:
-    done = course("true", "sleep 0.02", plan=Plan(min_s=0.05))
+    done = course("true", "sleep 0.02", plan=Plan(min_time=0.05))
     spent = [sum(one.wall_s for one in some) for some in done.executions]
     assert min(spent) >= 0.05
 

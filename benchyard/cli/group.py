@@ -24,7 +24,7 @@ _GROUPS = {
         "alarms": ("alarms", "Confirm what seems slower, within a budget of false alarms."),
         "annotate": ("annotating", "Accept changes of level, or ignore them for a while."),
         "bisect": ("bisecting", "Find the commit, or other version, that made a command slower."),
-        "confirm": ("confirming", "Confirm that BAD is slower than GOOD, by up to 30 pairs."),
+        "confirm": ("bisecting", "Confirm that BAD is slower than GOOD, by up to 30 pairs."),
     },
     "Prepare cases": {
         "new": ("creating", "Make a new case."),

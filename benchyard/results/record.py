@@ -211,6 +211,11 @@ class RunRecord:
             return datetime.min.replace(tzinfo=UTC)
         return datetime.fromisoformat(self.started_at)
 
+    @property
+    def ended(self) -> datetime:
+        """When it ended; when it started where that is not known."""
+        return datetime.fromisoformat(self.ended_at) if self.ended_at else self.began
+
     def fact(self, *path: str) -> Json:
         """Return what the environment tells at a path of names; None if it does not."""
         value: Json = dict(self.environment)
@@ -317,8 +322,9 @@ def _check_place(folder: Path, record: RunRecord) -> None:
     """Refuse a record that was moved here from another run: its number would name the wrong one."""
     if run_number(folder.name) not in (None, record.run):
         raise ValueError(f"it is of run {record.run}")
-    if record.started_at and not is_moment(record.started_at):
-        raise ValueError("'started_at' has no time zone, or is of no year that is measured in")
+    for name, text in (("started_at", record.started_at), ("ended_at", record.ended_at)):
+        if text and not is_moment(text):
+            raise ValueError(f"'{name}' has no time zone, or is of no year that is measured in")
 
 
 def interval_of(record: RunRecord | None) -> float:

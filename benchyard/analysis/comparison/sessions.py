@@ -82,8 +82,7 @@ def relation(baseline: RunSet, candidate: RunSet) -> SessionRelation:
 
 
 def _span(records: Sequence[RunRecord]) -> tuple[datetime, datetime]:
-    ended = [datetime.fromisoformat(one.ended_at) if one.ended_at else one.began for one in records]
-    return min(one.began for one in records), max(ended)
+    return min(one.began for one in records), max(one.ended for one in records)
 
 
 def _took_turns(baseline: Sequence[RunRecord], candidate: Sequence[RunRecord]) -> bool:

@@ -159,6 +159,7 @@ MOMENT = '"started_at": "2026-01-01T00:00:00+00:00", "ended_at"'
         ('"warnings": [', '"warnings": "careful", "versions": [', ""),
         ('"error": null', '"error": "bad"', ""),
         (MOMENT, '"started_at": "soon", "ended_at"', ""),
+        (f'{MOMENT}: "', f'{MOMENT}: "on ', "Invalid isoformat string: 'on "),
         (MOMENT, MOMENT.replace("+00:00", ""), ""),
         ('"collector": {}', '"collector": []', ""),
         ('"environment": {}', '"environment": 7', ""),

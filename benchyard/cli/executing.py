@@ -196,11 +196,8 @@ def make_plan(
 def _seconds_of_run(there: Campaign) -> float | None:
     """Return how long a run takes, by those that are there, or else by the campaign before."""
     earlier = () if there.records else earlier_campaigns(there.folder)
-    for campaign in (there, *map(read_campaign, earlier)):
-        newest_first = sorted(campaign.records.values(), key=lambda one: one.began, reverse=True)
-        if newest_first:
-            return seconds_of_run(newest_first)
-    return None
+    known = map(seconds_of_run, (there, *map(read_campaign, earlier)))
+    return next((one for one in known if one is not None), None)
 
 
 def print_plan(

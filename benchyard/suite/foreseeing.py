@@ -2,8 +2,6 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
 
 from benchyard.analysis.comparison.rows import Rule
 from benchyard.analysis.comparison.run_sets import RunSet
@@ -14,7 +12,7 @@ from benchyard.core.quantity import percent
 from benchyard.core.wording import printable, some
 from benchyard.run.request import FEWEST, Campaigning, ExecutionOptions, comparisons_of
 from benchyard.statistics.comparison import LEVEL
-from benchyard.suite.plan import SuitePlan
+from benchyard.suite.plan import ChosenCase, SuitePlan
 
 
 def expected_seconds(plan: SuitePlan, cooldown: float | None) -> tuple[float, list[str]]:
@@ -34,17 +32,7 @@ def foresee(plan: SuitePlan, request: ExecutionOptions) -> list[str]:
     said = [] if request.runs else _runs_by_default(plan, request)
     if request.baseline is None:
         return said
-    cases = [
-        ForeseenCase(
-            entry.title,
-            entry.results,
-            range(1, entry.wanted + 1),
-            entry.campaign == Campaigning.NEW,
-        )
-        for entry in plan.entries
-        if entry.results is not None
-    ]
-    return [*said, *foresee_comparison(request.baseline, cases)]
+    return [*said, *foresee_comparison(request.baseline, plan.entries)]
 
 
 def _runs_by_default(plan: SuitePlan, request: ExecutionOptions) -> list[str]:
@@ -62,23 +50,7 @@ def _runs_by_default(plan: SuitePlan, request: ExecutionOptions) -> list[str]:
     ]
 
 
-@dataclass(frozen=True, slots=True)
-class ForeseenCase:
-    """A case that will be compared.
-
-    Args:
-        results: Its results folder, which need not be there yet.
-        runs: Numbers of the runs that there will be.
-        begins: Whether they begin a new campaign, so that what is there is the one before.
-    """
-
-    title: str
-    results: Path
-    runs: Sequence[int]
-    begins: bool = False
-
-
-def foresee_comparison(baseline: str, cases: Sequence[ForeseenCase]) -> list[str]:
+def foresee_comparison(baseline: str, cases: Sequence[ChosenCase]) -> list[str]:
     """Say of which cases the baseline has nothing, and where so many runs cannot tell.
 
     Each measured step counts as one comparison, as durations alone are compared, and all cases are
@@ -86,10 +58,15 @@ def foresee_comparison(baseline: str, cases: Sequence[ForeseenCase]) -> list[str
 
     Args:
         baseline: As the user wrote it, and checked.
+        cases: Their results folders need not be there yet.
     """
     before = Baseline(baseline)
     try:
-        found = [(one, before.before(one.title, one.results, begins=one.begins)) for one in cases]
+        found = [
+            (one, before.before(one.title, results, begins=one.campaign == Campaigning.NEW))
+            for one in cases
+            if (results := one.results)
+        ]
     except (InputError, OSError) as error:
         return [f"a comparison with the baseline is not possible: {error}"]
     without = [one.title for one, runs in found if runs is None]
@@ -113,7 +90,8 @@ def _values(before: RunSet) -> list[int]:
     return [len(step.values.get(DURATION, ())) for step in steps]
 
 
-def _others(case: ForeseenCase, before: RunSet) -> int:
+def _others(case: ChosenCase, before: RunSet) -> int:
     """Return how many runs there will be that are not the baseline's own."""
-    same = before.folder.resolve() == case.results.resolve() and not case.begins
-    return len(set(case.runs) - set(before.numbers if same else ()))
+    here = case.results and before.folder.resolve() == case.results.resolve()
+    own = before.numbers if here and case.campaign != Campaigning.NEW else ()
+    return len({*range(1, case.wanted + 1)} - {*own})

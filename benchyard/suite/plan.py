@@ -1,10 +1,9 @@
 """From a request to a plan: which runs of which cases are executed, in which order, and why."""
 
 import random
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from benchyard.case.loading import Loaded, find_cases
@@ -14,11 +13,9 @@ from benchyard.core.errors import InputError
 from benchyard.core.model import Case
 from benchyard.core.quantity import moment, number
 from benchyard.core.wording import printable, runs_and
-from benchyard.results.campaigns import read_campaign
-from benchyard.results.folders import Results
+from benchyard.results.campaigns import Campaign, read_campaign
 from benchyard.results.layout import results_folder
-from benchyard.results.record import RunRecord
-from benchyard.results.subject import Subject, differences, in_words, subject_of
+from benchyard.results.subject import Subject, in_words
 from benchyard.run.ordering import Order, Turn, cooldown_of, rest_after, turns
 from benchyard.run.request import Campaigning
 from benchyard.statistics import median
@@ -28,65 +25,17 @@ from benchyard.suite.request import SuiteRequest
 _TELLING = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
-    """The finished runs of a case.
-
-    Args:
-        ended: Number of a run to when it was done.
-        records: Their records, by number.
-    """
-
-    ended: Mapping[int, datetime]
-    records: Mapping[int, RunRecord] = field(default_factory=dict[int, RunRecord])
-
-    def before(self, moment: datetime) -> dict[int, datetime]:
-        """Return those that were done before a moment."""
-        return {run: ended for run, ended in self.ended.items() if ended < moment}
-
-    def subject(self) -> Subject | None:
-        """Return what the newest run measured; None if nobody knows."""
-        newest = self._newest_first()[:1]
-        return subject_of(newest[0]) if newest else None
-
-    def seconds(self) -> float | None:
-        """Return how long a run takes, from the newest ones (s); None if nobody knows."""
-        return seconds_of_run(self._newest_first())
-
-    def _newest_first(self) -> list[RunRecord]:
-        runs = sorted(self.records, key=self.ended.__getitem__, reverse=True)
-        return [self.records[run] for run in runs]
-
-
-def seconds_of_run(newest_first: Sequence[RunRecord]) -> float | None:
+def seconds_of_run(campaign: Campaign) -> float | None:
     """Return how long a run takes, by the newest ones (s); None without any."""
+    newest_first = sorted(campaign.records.values(), key=lambda one: one.ended, reverse=True)
     took = [record.duration_s for record in newest_first[:_TELLING]]
     return median(took) if took else None
 
 
-def known_of(results: Path) -> Known:
-    """Read the finished runs in a folder; a run with an unreadable record does not count."""
-    records = read_campaign(results).records
-    runs = Results(results)
-    return Known({run: _ended(runs.run(run).checkpoint) for run in records}, records)
-
-
-def _ended(done: Path) -> datetime:
-    """Return the time in a checkpoint, or else when its file was modified."""
-    with suppress(ValueError, OSError):
-        moment = datetime.fromisoformat(done.read_text(encoding="utf-8").strip())
-        if moment.tzinfo is not None:
-            return moment
-    with suppress(OSError):
-        return datetime.fromtimestamp(done.stat().st_mtime, UTC)
-    return datetime.min.replace(tzinfo=UTC)
-
-
 def done_since(results: Path, runs: Collection[int], moment: str) -> tuple[int, ...]:
     """Return those of some runs that were done after a moment, written as ISO 8601."""
-    ended = known_of(results).ended
-    since = datetime.fromisoformat(moment)
-    return tuple(run for run in sorted(runs) if run in ended and ended[run] >= since)
+    records, since = read_campaign(results).records, datetime.fromisoformat(moment)
+    return tuple(run for run in sorted(runs) if run in records and records[run].ended >= since)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,13 +88,13 @@ class Chooser:
         began: When the suite began at first: a run that was done later is its own, and is not
             done again when the suite is retried.
         subject_now: Returns what a run of a case would measure now.
-        know: What is known of the runs in a folder.
+        know: Returns the finished runs in a folder.
     """
 
     request: SuiteRequest
     began: datetime
     subject_now: Callable[[Case], Subject]
-    know: Callable[[Path], Known] = field(default=known_of)
+    know: Callable[[Path], Campaign] = field(default=read_campaign)
 
     def choose(
         self, loaded: Iterable[Loaded], folder_of: Callable[[Case], Path]
@@ -172,17 +121,17 @@ class Chooser:
         wanted = range(1, self.request.runs_of(case, chosen) + 1)
         if self.request.pool and self.request.campaign == Campaigning.NEW:
             # Its testbed knows what of it this suite has done; results here may be of another one.
-            seconds, campaign = known.seconds(), self.request.campaign
+            seconds, campaign = seconds_of_run(known), self.request.campaign
             return ChosenCase(
                 *(case.title, "a new campaign", case, results, tuple(wanted), False, campaign),
                 seconds=seconds,
                 wanted=len(wanted),
             )
-        missing = [run for run in wanted if run not in known.ended]
+        missing = [run for run in wanted if run not in known.records]
         changes = self._changes(case, known)
         decided = self._again(known, wanted, missing, changes)
         reasons = [decided.why] if decided.why else []
-        if missing and known.ended:
+        if missing and known.records:
             reasons.append(runs_and(missing, "is missing", "are missing"))
         elif missing:
             reasons.append("no finished run")
@@ -190,30 +139,30 @@ class Chooser:
         why = "; ".join(reasons) if runs else self._why_not(known, changes)
         again = bool(decided.runs) and not (decided.begins or decided.asks)
         campaign = Campaigning.NEW.value if decided.begins else self.request.campaign
-        seconds = known.seconds() if runs else None
+        seconds = seconds_of_run(known) if runs else None
         given = (case.title, why, case, results, runs, again, campaign, seconds)
         return ChosenCase(*given, wanted=len(wanted))
 
-    def _changes(self, case: Case, known: Known) -> str:
+    def _changes(self, case: Case, known: Campaign) -> str:
         """Say in what the newest run differs from what would be measured now.
 
         Of testbeds elsewhere they alone know.
         """
         request = self.request
-        before = known.subject() if known.ended and not request.pool else None
-        if before is None or request.campaign == Campaigning.KEEP:
+        if not known.records or request.pool or request.campaign == Campaigning.KEEP:
             return ""
-        return in_words(differences(before, self.subject_now(case)))
+        return in_words(known.changes(self.subject_now(case)))
 
     def _again(
-        self, known: Known, wanted: Sequence[int], missing: Sequence[int], changes: str
+        self, known: Campaign, wanted: Sequence[int], missing: Sequence[int], changes: str
     ) -> "_Again":
         """Return the finished runs that are to be done again, and why."""
-        before = known.before(self.began)
+        ended = {run: record.ended for run, record in known.records.items()}
+        before = {run: at for run, at in ended.items() if at < self.began}
         candidates = [run for run in wanted if run in before]
         if not candidates:
             return _Again()
-        begun = len(before) < len(known.ended)
+        begun = len(before) < len(ended)
         if self.request.campaign == Campaigning.NEW and not begun:
             return _Again(wanted, "a new campaign", begins=True)
         if self.request.force:
@@ -231,8 +180,8 @@ class Chooser:
             return _Again(wanted, f"changed since the runs were done: {changes}", begins=True)
         return _Again()
 
-    def _why_not(self, known: Known, changes: str) -> str:
-        newest = max(known.ended.values())
+    def _why_not(self, known: Campaign, changes: str) -> str:
+        newest = max(record.ended for record in known.records.values())
         filters = ["not changed"] * self.request.changed
         filters += ["not stale"] * (self.request.stale is not None)
         what = " and ".join(filters) or "all runs are done"

@@ -1,16 +1,19 @@
 """What a comparison can never tell, said before the runs for it are made."""
 
 from pathlib import Path
+from typing import Any
 
 from benchyard.analysis.regressions import PREVIOUS
-from benchyard.suite.foreseeing import ForeseenCase, foresee_comparison
+from benchyard.suite.foreseeing import foresee_comparison
+from benchyard.suite.plan import ChosenCase
 from tests.benchyard.analysis.comparison.conftest import place, run, runs, step, titled
 
 FIVE = (1.0, 1.1, 1.2, 1.3, 1.4)
 
 
-def asked(*titles: str, there: Path, runs: int, **more: bool) -> list[ForeseenCase]:
-    return [ForeseenCase(title, there / title, range(1, runs + 1), **more) for title in titles]
+def asked(*titles: str, there: Path, runs: int, campaign: str = "auto") -> list[ChosenCase]:
+    given: dict[str, Any] = {"wanted": runs, "campaign": campaign}
+    return [ChosenCase(title, "", results=there / title, **given) for title in titles]
 
 
 def test_every_measured_step_of_every_case_counts(tmp_path: Path) -> None:
@@ -28,7 +31,7 @@ def test_the_campaign_before_is_what_is_there_once_another_begins(tmp_path: Path
     place(results / "earlier" / "20260101T010000Z-0123456789ab", runs(*FIVE[:2]))
 
     (goes_on,) = foresee_comparison(PREVIOUS, asked("tpch", there=tmp_path, runs=5))
-    (begins,) = foresee_comparison(PREVIOUS, asked("tpch", there=tmp_path, runs=4, begins=True))
+    (begins,) = foresee_comparison(PREVIOUS, asked("tpch", there=tmp_path, runs=4, campaign="new"))
 
     assert "2 and 5 runs cannot tell" in goes_on
     assert "5 and 4 runs cannot tell" in begins

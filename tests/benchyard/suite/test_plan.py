@@ -15,9 +15,10 @@ from benchyard.case.problems import Problem
 from benchyard.case.registry import Registry
 from benchyard.core.errors import InputError
 from benchyard.core.model import Case, JsonObject, Outcome
+from benchyard.results.campaigns import Campaign, read_campaign
 from benchyard.results.layout import DONE, run_folder
 from benchyard.results.record import RunRecord, write_record
-from benchyard.suite.plan import Chooser, ChosenCase, Known, known_of, make_suite_plan
+from benchyard.suite.plan import Chooser, ChosenCase, make_suite_plan, seconds_of_run
 from benchyard.suite.request import SuiteRequest
 
 NOW = datetime(2026, 11, 21, 3, 0, tzinfo=UTC)
@@ -130,26 +131,17 @@ def test_an_invalid_case_is_told_and_hides_no_other(tmp_path: Path) -> None:
 def test_the_length_of_a_run_comes_from_the_newest_ones(tmp_path: Path) -> None:
     for run, (days, took) in enumerate([(9, 100.0), (3, 1.0), (2, 2.0), (1, 3.0)], 1):
         finish(tmp_path, run, days=days, took=took)
-    assert known_of(tmp_path).seconds() == 2.0
+    assert seconds_of_run(read_campaign(tmp_path)) == 2.0
     assert choose(tmp_path, runs=5).seconds == 2.0
-    assert known_of(tmp_path / "nowhere") == Known({})
+    assert seconds_of_run(read_campaign(tmp_path / "nowhere")) is None
 
 
 def test_what_is_no_record_is_no_finished_run(tmp_path: Path) -> None:
     finish(tmp_path, 1, days=2, took=1.0)
     finish(tmp_path, 2, days=1, took=9.0)
     (run_folder(tmp_path, 2) / "run.json").write_text('{"no": "record"}')
-    known = known_of(tmp_path)
-    assert list(known.ended) == [1]
-    assert known.seconds() == 1.0
+    assert seconds_of_run(read_campaign(tmp_path)) == 1.0
     assert choose(tmp_path, runs=2).runs == (2,)
-
-
-@pytest.mark.parametrize("content", ["", "no date\n", "2026-01-01T00:00:00"])
-def test_a_checkpoint_without_a_date_has_that_of_its_file(tmp_path: Path, content: str) -> None:
-    finish(tmp_path, 1)
-    (run_folder(tmp_path, 1) / DONE).write_text(content)
-    assert abs(known_of(tmp_path).ended[1] - datetime.now(UTC)) < timedelta(hours=1)
 
 
 @pytest.mark.parametrize(
@@ -172,12 +164,13 @@ def test_what_nobody_can_mean_is_refused(options: Mapping[str, Any], sentence: s
 def test_wanted_runs_are_within_what_was_asked_for(
     runs: int, done: set[int], stale: float, changed: bool
 ) -> None:
-    ended = {run: NOW - timedelta(days=run) for run in done}
+    ended = {run: (NOW - timedelta(days=run)).isoformat() for run in done}
+    records = {n: RunRecord({}, n, Outcome.COMPLETED, at, at, 1.0, ()) for n, at in ended.items()}
     chooser = Chooser(
         SuiteRequest(runs=runs, stale=stale, changed=changed),
         NOW,
         lambda _: {"case": {"hash": "new"}},
-        know=lambda _: Known(ended),
+        know=lambda _: Campaign(Path(), records),
     )
     (entry,) = chooser.choose([Loaded(Path("x"), "c", (CASE,))], lambda _: Path("/nowhere"))
     missing = set(range(1, runs + 1)) - done

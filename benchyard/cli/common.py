@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import reduce, wraps
+from os.path import isdir, isfile
 from pathlib import Path
 from typing import Any, cast
 
@@ -194,7 +195,7 @@ def open_file(place: Path) -> dict[str, RunSet] | None:
 
 def file_sources(selection: Selection) -> tuple[list[CaseFolder], Selection]:
     """Return the runs in those named files that are packs, or of other tools; and what is left."""
-    opened = {text: open_file(Path(text)) for text in selection.cases if _is_file(text)}
+    opened = {text: open_file(Path(text)) for text in selection.cases if isfile(text)}  # noqa: PTH113 - any text
     sources = [
         CaseFolder(name, name, {}, runs.folder, runs.records)
         for found in opened.values()
@@ -209,17 +210,6 @@ def has_runs(folder: Path) -> bool:
     return bool(Results(folder).marked() or krown_runs(folder))
 
 
-def _is_file(text: str) -> bool:
-    try:
-        return Path(text).is_file()
-    except (OSError, ValueError):  # too long for a path, and maybe a name
-        return False
-
-
 def _holds_no_case(text: str) -> bool:
     """Tell whether a text names a folder with results and no case."""
-    try:
-        folder = Path(text)
-        return folder.is_dir() and not any(find_metadata(folder))
-    except (OSError, ValueError):  # too long for a path, and maybe a name
-        return False
+    return isdir(text) and not any(find_metadata(Path(text)))  # noqa: PTH112 - any text

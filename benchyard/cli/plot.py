@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import filterfalse
+from os.path import isfile
 from pathlib import Path
 from typing import NamedTuple
 
@@ -174,10 +175,7 @@ def _draw_results(
 
 
 def _is_run(source: str) -> bool:
-    try:
-        return RunFolder(Path(source)).record.is_file()
-    except OSError:  # a name that is too long
-        return False
+    return isfile(RunFolder(Path(source)).record)  # noqa: PTH113 - any text
 
 
 def _refuse_with_curves(ctx: click.Context) -> None:

@@ -7,14 +7,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import click
 
 from benchyard.analysis.comparison.rows import Comparison
 from benchyard.analysis.regressions import Looked
-from benchyard.cli.common import combined
-from benchyard.cli.fields import Command
+from benchyard.cli.fields import Command, field_options
 from benchyard.cli.option_types import OutputFile
 from benchyard.cli.outcome import read_summary
 from benchyard.cli.terminal import say, say_between
@@ -34,12 +33,6 @@ from benchyard.show.ci.summary import (
     verdict,
 )
 from benchyard.statistics.comparison import Verdict
-
-strict_option = click.option(
-    "--strict",
-    is_flag=True,
-    help="Exit with 5 if nothing can be judged, or something that was measured before is missing.",
-)
 
 
 def exit_code(*, worse: bool, unjudged: Sequence[str], strict: bool) -> ExitCode:
@@ -93,54 +86,24 @@ def _with_file(args: Sequence[str]) -> Iterator[str]:
                 yield str(_STDOUT)
 
 
-_JUNIT = click.option(
-    "--junit",
-    type=OutputFile(".xml"),
-    metavar="FILE",
-    help="Write JUnit XML: a test for each step.",
-)
-_PAGE = click.option(
-    _MARKDOWN,
-    type=OutputFile(".md"),
-    metavar="[FILE]",
-    help="Write Markdown, for a pull request; to stdout if no FILE.md follows.",
-)
-_METRICS = click.option(
-    "--openmetrics",
-    "metrics",
-    type=OutputFile(".txt", ".prom"),
-    metavar="FILE",
-    help="Write the medians as OpenMetrics, for GitLab's metrics reports.",
-)
-_CI = click.option(
-    "--ci",
-    default="auto",
-    show_default=True,
-    type=click.Choice(["auto", "github", "gitlab", "none"]),
-    help="Whose job this is: GitHub gets annotations and a summary, GitLab Markdown in the log; "
-    "auto is whose the environment says.",
-)
-
-
-#: The options for reports of a comparison, and of an execution.
-comparison_reports = combined(_JUNIT, _PAGE, _CI)
-reports = combined(_JUNIT, _PAGE, _METRICS, _CI)
-
-
 @dataclass(frozen=True, slots=True)
 class Reports:
     """What is to be reported where.
 
     Args:
-        markdown: ``-`` is stdout.
-        ci: Whose job it is: ``github``, ``gitlab``, ``none``, or ``auto``.
-        strict: Whether what could not be judged is an error.
+        junit: Write JUnit XML: a test for each step.
+        markdown: Write Markdown, for a pull request; to stdout if no FILE.md follows.
+        openmetrics: Write the medians as OpenMetrics, for GitLab's metrics reports.
+        ci: Whose job this is: GitHub gets annotations and a summary, GitLab Markdown in the log;
+            auto is whose the environment says.
+        strict: Exit with 5 if nothing can be judged, or something that was measured before is
+            missing.
     """
 
-    junit: Path | None
-    markdown: Path | None
-    ci: str
-    metrics: Path | None = None
+    junit: Path | None = None
+    markdown: Path | None = None
+    openmetrics: Path | None = None
+    ci: Literal["auto", "github", "gitlab", "none"] = "auto"
     strict: bool = False
 
     def check(self, baseline: str | None) -> None:
@@ -165,7 +128,7 @@ class Reports:
     @property
     def wanted(self) -> bool:
         """Whether there is anything to report."""
-        return any((self.junit, self.markdown, self.metrics)) or self.provider != "none"
+        return any((self.junit, self.markdown, self.openmetrics)) or self.provider != "none"
 
     def of_cases(
         self, cases: Sequence[tuple[Case, Path]], looked: Sequence[Looked] | None = None
@@ -207,8 +170,8 @@ class Reports:
 
     def _write(self, outcomes: Sequence[CaseOutcome]) -> None:
         cases = [checks_of(outcome, strict=self.strict) for outcome in outcomes]
-        if self.metrics:
-            write(self.metrics, openmetrics(outcomes))
+        if self.openmetrics:
+            write(self.openmetrics, openmetrics(outcomes))
         self._tell(cases, page(outcomes, cases, ["benchyard", *sys.argv[1:]]))
 
     def _tell(self, cases: Sequence[CheckedCase], markdown: str) -> None:
@@ -222,6 +185,17 @@ class Reports:
             _add_to_summary(markdown)
         elif self.provider == "gitlab":
             say_between(*section(verdict(cases), int(time.time())), markdown)
+
+
+_FILES: dict[str, dict[str, Any]] = {
+    "junit": {"type": OutputFile(".xml"), "metavar": "FILE"},
+    "markdown": {"type": OutputFile(".md"), "metavar": "[FILE]"},
+    "openmetrics": {"type": OutputFile(".txt", ".prom"), "metavar": "FILE"},
+}
+#: The options for reports of a comparison, and of an execution.
+comparison_reports = field_options(Reports, "junit", "markdown", "ci", **_FILES)
+reports = field_options(Reports, "junit", "markdown", "openmetrics", "ci", **_FILES)
+strict_option = field_options(Reports, "strict")
 
 
 def _titled_apart(cases: Sequence[tuple[Case, Path]]) -> list[tuple[str, Path]]:

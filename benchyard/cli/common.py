@@ -34,10 +34,11 @@ class Selection:
     """The cases that a command line selects, and where their results lie.
 
     Args:
-        cases: As ``find_cases`` takes them; likewise ``root``.
+        cases: As ``find_cases`` takes them.
         tags: Only cases with this tag; several must all be there.
         resource_folders: Folders with further resource classes.
-        results: Folder for results instead of the cases' own.
+        root: Folder that cases are looked for in.
+        results: Folder for results instead of the cases' own; cases may then be read-only.
     """
 
     cases: Sequence[str] = ()
@@ -61,13 +62,7 @@ def combined(*options: Callable[[CommandT], CommandT]) -> Callable[[CommandT], C
     return lambda command: reduce(lambda made, option: option(made), reversed(options), command)
 
 
-root_option = click.option(
-    "--root",
-    default=".",
-    show_default="the current folder",
-    type=NamedPath(),
-    help="Folder that cases are looked for in.",
-)
+root_option = field_options(Selection, "root", root={"show_default": "the current folder"})
 resources_option = click.option(
     "--resources",
     "resource_folders",
@@ -75,11 +70,7 @@ resources_option = click.option(
     type=NamedPath(),
     help="Folder with further resource classes; may be given several times.",
 )
-results_option = click.option(
-    "--results",
-    type=NamedPath(),
-    help="Folder for results instead of the cases' own; cases may then be read-only.",
-)
+results_option = field_options(Selection, "results")
 tag_option = field_options(Selection, "tags")
 session_sd_option = click.option(
     "--session-sd",

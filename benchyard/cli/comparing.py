@@ -27,7 +27,7 @@ from benchyard.analysis.comparison.sample_size import (
     plan_table,
 )
 from benchyard.analysis.comparison.sides import Places, Side, means_several, read_sides
-from benchyard.analysis.comparison.tables import MARKS, RowOrder, table
+from benchyard.analysis.comparison.tables import MARKS, table
 from benchyard.analysis.comparison.wording import (
     lacks_suspect,
     session_notes,
@@ -48,7 +48,7 @@ from benchyard.cli.common import (
     suspect_option,
 )
 from benchyard.cli.fields import field_options
-from benchyard.cli.option_types import OneOf, Percent, stdout_flag
+from benchyard.cli.option_types import Percent, stdout_flag
 from benchyard.cli.terminal import COLOURS, print_json, print_table, say, styled
 from benchyard.core.errors import ExitCode, InputError
 from benchyard.core.files import shown
@@ -76,7 +76,7 @@ _HEADINGS = {
     "When a change is called": ("threshold", "level", "session_sd", "in_turns", "suspect"),
     "How many runs it takes": ("planning", "sensitivity"),
     "CI": ("strict", "junit", "markdown", "ci"),
-    "Results": ("order", "as_csv", "as_json"),
+    "Results": ("sort", "as_csv", "as_json"),
 }
 
 
@@ -100,25 +100,9 @@ def _step_pairs(_: click.Context, __: click.Parameter, texts: Sequence[str]) -> 
 @click.argument("sides", nargs=-1, required=True, metavar="BASELINE [CANDIDATE]...")
 @comparison_rule
 @field_options(
-    *(ComparisonRequest, "reference", "against"),
-    reference={"metavar": "SIDE", "help": "What the others are compared with; the first."},
-    against={"help": "What each is compared with: the reference, the side before, or all others."},
-)
-@click.option(
-    "--pair",
-    "pairs",
-    multiple=True,
-    metavar="ID=ID",
-    callback=_step_pairs,
-    help="Step of the reference, and the same step elsewhere; several times.",
-)
-@click.option(
-    "--sort",
-    "order",
-    type=OneOf(RowOrder),
-    default=RowOrder.CASE.value,
-    show_default=True,
-    help="Order of the steps: as in the case, largest change first, by name.",
+    *(ComparisonRequest, "reference", "against", "pairs", "sort"),
+    reference={"metavar": "SIDE"},
+    pairs={"multiple": True, "metavar": "ID=ID", "callback": _step_pairs},
 )
 @click.option(
     "--dry-run",

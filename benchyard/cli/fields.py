@@ -1,7 +1,7 @@
 """Options that are made of the fields of dataclasses, and listed under headings in the help."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import MISSING, replace
 from enum import Enum
 from pathlib import Path
 from types import NoneType
@@ -68,8 +68,9 @@ def field_options(
 
 def _settings(field: Described) -> dict[str, Any]:
     settings = {"help": field.meaning, **_type(field)}
-    default = field.default.value if isinstance(field.default, Enum) else field.default
-    if default not in (None, ()):
+    default: Any = field.default.value if isinstance(field.default, Enum) else field.default
+    default = str(default) if isinstance(default, Path) else default
+    if default not in (None, (), MISSING):
         is_share = isinstance(settings.get("type"), Percent)
         shown = f"{100 * default:g}%" if is_share else default
         settings |= {"default": shown, "show_default": bool(default)}

@@ -41,7 +41,7 @@ HEADINGS = {
     "Failures": ("fail_fast", "keep_going"),
     "Comparison and CI": (
         *("baseline", "session_sd", "suspect", "strict", "false_per_month"),
-        *("junit", "markdown", "metrics", "ci"),
+        *("junit", "markdown", "openmetrics", "ci"),
     ),
     "Results": ("results", "publish", "as_json", "verbose"),
     "Prefect": ("direct", "prefect", "pool", "no_wait"),

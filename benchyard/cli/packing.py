@@ -107,7 +107,7 @@ def _say_packed(out: Path, manifest: Manifest, *, as_json: bool) -> None:
 
 
 #: What is reproduced is reported to the service that runs the job, if any.
-_REPORTS = Reports(None, None, "auto")
+_REPORTS = Reports()
 #: So many Python packages of another version are named.
 _NAMED = 8
 

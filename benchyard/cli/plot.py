@@ -51,16 +51,12 @@ def _names(_: click.Context, __: click.Parameter, texts: tuple[str, ...]) -> tup
 
 @click.command("plot")
 @click.argument("sources", nargs=-1, metavar="[CASE|FOLDER|FILE]...")
-@field_options(PlotRequest, "kind", "metrics")
-@click.option(
-    "--step",
-    "steps",
-    multiple=True,
-    callback=_names,
-    metavar="STEP[,STEP]...",
-    help="Only these steps, by ids, names or globs; may be given several times.",
+@field_options(
+    *(PlotRequest, "kind", "metrics", "steps", "x", "series"),
+    steps={"callback": _names, "metavar": "STEP[,STEP]..."},
+    x={"metavar": "PARAM"},
+    series={"metavar": "PARAM"},
 )
-@field_options(PlotRequest, "x", "series", x={"metavar": "PARAM"}, series={"metavar": "PARAM"})
 @click.option(
     "--ratio-to",
     "reference",

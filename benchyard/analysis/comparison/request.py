@@ -205,8 +205,10 @@ class ComparisonRequest:
     """How sides are compared.
 
     Args:
-        reference: Name of the side that the others are compared with; None is the first.
-        pairs: Id of a step of the reference to that of the same step on the other sides.
+        reference: What the others are compared with; the first.
+        pairs: Step of the reference, and the same step elsewhere; several times.
+        against: What each is compared with: the reference, the side before, or all others.
+        sort: Order of the steps: as in the case, largest change first, by name.
         same_host: Whether the campaign before is looked for on the same host first.
     """
 
@@ -214,7 +216,7 @@ class ComparisonRequest:
     reference: str | None = None
     pairs: Mapping[str, str] = field(default_factory=dict[str, str])
     against: Against = Against.REFERENCE
-    order: RowOrder = RowOrder.CASE
+    sort: RowOrder = RowOrder.CASE
     same_host: bool = False
 
 
@@ -255,7 +257,7 @@ def answer(sides: Sequence[Side], asked: ComparisonRequest) -> Answer:
         several = with_reference(sides, asked.reference)
         found = compare_sides(pair_sides(several, asked.pairs, asked.against), asked.rule)
         names = tuple(side.name for side in several)
-    return Answer(in_order(found, asked.order), names)
+    return Answer(in_order(found, asked.sort), names)
 
 
 def compare_folders(

@@ -31,7 +31,7 @@ class PlotRequest:
     Args:
         kind: What it looks like; without it lines over a parameter that is a number, else points.
         metrics: Metrics to draw, by names or globs; each has panels of its own.
-        steps: Ids, names, or globs over them.
+        steps: Only these steps, by ids, names or globs; may be given several times.
         x: Parameter of the matrix along the axis.
         series: Parameter whose values have a colour each.
         reference: What ratios are to: a case, a step, or values such as threads=1; the first if

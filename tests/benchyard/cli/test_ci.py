@@ -155,7 +155,7 @@ def test_a_suite_reports_its_cases_here_and_elsewhere(
     document = json.loads(json.dumps(made.to_json()))
     file = tmp_path / "s.xml"
     for here, step in ((True, "one"), (False, "runs")):
-        Reports(file, None, "none").of_suite(document, here=here)
+        Reports(file, ci="none").of_suite(document, here=here)
         root = ET.parse(file).getroot()  # noqa: S314 - made here
         failures = {str(one.get("name")): one.get("failures") for one in root}
         good = {"here": "0", "few": "0", "unchanged": "0"}

@@ -50,9 +50,10 @@ from benchyard.core.table import (
     NUMBER,
     SECONDS,
     SHARE,
+    TEXT,
     Cell,
     Column,
-    Row,
+    Field,
     Table,
     text_table,
 )
@@ -61,33 +62,21 @@ from benchyard.results.attempts import RunAttempt
 from benchyard.results.record import ErrorRecord
 
 Href = Callable[[StepTry], str | None]
-_RATE = (
-    Column("executions", "Executed", COUNT),
-    Column("troubled", "Trouble", COUNT),
-    Column("rate", "Rate", SHARE),
-    Column("least_rate", "From", SHARE),
-    Column("most_rate", "To", SHARE),
-    Column("attempts", "Attempts", COUNT),
-    Column("failed_attempts", "Failed", COUNT),
-)
-_STEPS = (
-    Column("step", "Step"),
-    Column("case", "Case"),
-    *_RATE,
-    Column("endings", "Ended"),
-    Column("last_error", "Last error", LONG),
-)
-_EXECUTIONS = (
-    Column("started_at", "Began (UTC)", MOMENT),
-    Column("case", "Case"),
-    Column("run", "Run", NUMBER),
-    Column("step", "Step"),
-    Column("host", "Host"),
-    Column("attempts", "Attempts", COUNT),
-    Column("ended", "Ended"),
-    Column("duration_s", "Took", SECONDS),
-    Column("first_error", "First error", LONG),
-    Column("last_error", "Last error", LONG),
+
+
+def _troubled(one: ExecutionCounts) -> Cell:
+    return Cell(len(one.troubled), mark="bad" if one.troubled else "")
+
+
+#: What ``ExecutionCounts`` tell; there is one execution, at least.
+_RATE: Sequence[Field] = (
+    ("executions", "Executed", COUNT, lambda one: one.executions),
+    ("troubled", "Trouble", COUNT, _troubled),
+    ("rate", "Rate", SHARE, lambda one: one.rate),
+    ("least_rate", "From", SHARE, lambda one: least_rate(len(one.troubled), one.executions)),
+    ("most_rate", "To", SHARE, lambda one: most_rate(len(one.troubled), one.executions)),
+    ("attempts", "Attempts", COUNT, lambda one: one.attempts),
+    ("failed_attempts", "Failed", COUNT, lambda one: one.failed_attempts),
 )
 _REASONS = (
     Column("reason", "Reason", LONG),
@@ -112,27 +101,17 @@ def steps_table(steps: Iterable[Fragile], longest: int = 60, case_href: Href = _
         longest: Characters of an error.
         case_href: Returns the page of the case of an execution.
     """
-    rows = [
-        [
-            step.step,
-            Cell(step.case, href=case_href(step.troubled[-1])),
-            *_rate(step),
-            endings(step),
-            said(step.troubled[-1].last_error, longest),
-        ]
-        for step in steps
-        if step.troubled
-    ]
+    fields: Sequence[Field] = (
+        ("step", "Step", TEXT, lambda one: one.step),
+        ("case", "Case", TEXT, lambda one: Cell(one.case, href=case_href(one.troubled[-1]))),
+        *_RATE,
+        ("endings", "Ended", TEXT, endings),
+        ("last_error", "Last error", LONG, lambda one: said(one.troubled[-1].last_error, longest)),
+    )
+    found = [one for one in steps if one.troubled]
     notes = ["From and to: the rates that so many executions leave likely (95 %, Wilson)."]
     empty = "No step was in trouble."
-    return Table("steps", "Fragile steps", _STEPS, rows, notes=notes, empty=empty)
-
-
-def _rate(one: ExecutionCounts) -> Row:
-    every, trouble = one.executions, len(one.troubled)
-    ends = (least_rate(trouble, every), most_rate(trouble, every)) if every else (None, None)
-    marked = Cell(trouble, mark="bad" if trouble else "")
-    return [every, marked, one.rate, *ends, one.attempts, one.failed_attempts]
+    return Table.of_things("steps", "Fragile steps", fields, found, notes=notes, empty=empty)
 
 
 def executions_table(
@@ -142,19 +121,19 @@ def executions_table(
     run_href: Href = _nowhere,
 ) -> Table:
     """Return executions in trouble, in the order given; see ``steps_table``."""
-    rows = [
-        [
-            one.started_at,
-            Cell(one.case, href=case_href(one)),
-            Cell(one.run, href=run_href(one)),
-            *(one.step, one.host, one.attempts),
-            Cell(outcome_word(one), mark=_mark(one)),
-            one.duration_s,
-            *first_and_last(one, longest),
-        ]
-        for one in found
-    ]
-    return Table("executions", "Executions in trouble", _EXECUTIONS, rows)
+    fields: Sequence[Field] = (
+        ("started_at", "Began (UTC)", MOMENT, lambda one: one.started_at),
+        ("case", "Case", TEXT, lambda one: Cell(one.case, href=case_href(one))),
+        ("run", "Run", NUMBER, lambda one: Cell(one.run, href=run_href(one))),
+        ("step", "Step", TEXT, lambda one: one.step),
+        ("host", "Host", TEXT, lambda one: one.host),
+        ("attempts", "Attempts", COUNT, lambda one: one.attempts),
+        ("ended", "Ended", TEXT, lambda one: Cell(outcome_word(one), mark=_mark(one))),
+        ("duration_s", "Took", SECONDS, lambda one: one.duration_s),
+        ("first_error", "First error", LONG, lambda one: first_and_last(one, longest)[0]),
+        ("last_error", "Last error", LONG, lambda one: first_and_last(one, longest)[1]),
+    )
+    return Table.of_things("executions", "Executions in trouble", fields, found)
 
 
 def _mark(one: StepTry) -> str:
@@ -188,8 +167,13 @@ def rates_table(found: Sequence[StepTry]) -> Table:
     every = suiting(found)
     newest_first = reversed(rates(found, every).items())
     first = Column("first", "Week from" if every == WEEK else "Day")
-    rows = [[day.isoformat(), *_rate(one)] for day, one in newest_first if one.executions]
-    return Table("rates", "By week" if every == WEEK else "By day", (first, *_RATE), rows)
+    columns = (first, *(Column(key, head, kind) for key, head, kind, _ in _RATE))
+    rows = [
+        [day.isoformat(), *(value(one) for *_, value in _RATE)]
+        for day, one in newest_first
+        if one.executions
+    ]
+    return Table("rates", "By week" if every == WEEK else "By day", columns, rows)
 
 
 _FINE = (Outcome.COMPLETED, Outcome.TOLERATED)
@@ -243,9 +227,6 @@ def summary(steps: Sequence[Fragile]) -> str:
 
 FORMAT = "benchyard-failures"
 VERSION = 1
-
-
-Link = Callable[[Mapping[str, Json]], str | None]
 
 
 def document(collected: Collected, since: str | None, ui: str | None) -> JsonObject:

@@ -4,9 +4,9 @@ import os
 import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import click
 from click.shell_completion import get_completion_class
@@ -17,7 +17,7 @@ from benchyard.core.errors import CaseError, InputError
 from benchyard.core.files import content, is_address, shown
 from benchyard.core.model import Json
 from benchyard.core.table import text_table
-from benchyard.core.wording import hint, printable, quote
+from benchyard.core.wording import hint, quote
 
 NAME = "benchyard.toml"
 #: Keys outside of a table: defaults of this option for every command that has it.
@@ -46,8 +46,8 @@ class ProjectFile:
     """
 
     path: Path
-    general: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    tables: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    general: Mapping[str, Any]
+    tables: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,12 +107,10 @@ def read_project_file(path: Path) -> ProjectFile:
         raise InputError(f"{shown(path)}: not readable as TOML: {quote(str(error))}") from error
     for name, keys in _TABLES.items():
         document |= _general_keys(name, keys, document.pop(name, {}))
-    tables = {name for name, value in document.items() if isinstance(value, dict)}
-    general, own = (
-        {name: value for name, value in document.items() if (name in tables) is is_table}
-        for is_table in (False, True)
-    )
-    return ProjectFile(path.absolute(), general, own)
+    is_table = {name: isinstance(value, dict) for name, value in document.items()}
+    tables = {name: value for name, value in document.items() if is_table[name]}
+    general = {name: value for name, value in document.items() if not is_table[name]}
+    return ProjectFile(path.absolute(), general, tables)
 
 
 def _general_keys(name: str, keys: Mapping[str, str], table: Any) -> dict[str, Any]:
@@ -261,13 +259,6 @@ def apply(
     context.obj, context.default_map = file, defaults
 
 
-class _Row(NamedTuple):
-    command: str
-    option: str
-    value: Json
-    key: str | None
-
-
 @click.command("config")
 @click.argument("name", metavar="[COMMAND]", required=False)
 @json_option
@@ -286,25 +277,33 @@ def command(context: click.Context, name: str | None, *, as_json: bool) -> None:
     if name is not None and name not in names:
         raise InputError(f"no command '{name}'{hint(name, names)}")
     file = context.find_object(ProjectFile)
-    rows = [row for one in ([name] if name else names) for row in _rows(group, one, file)]
+    every = {one: _defaults(group, one, file) for one in ([name] if name else names)}
+    commands: dict[str, Json] = {one: options for one, options in every.items() if options}
     if as_json:
-        print_json(_document(rows, file))
+        print_json({"file": str(file.path) if file else None, "commands": commands})
         return
     say(f"defaults from {shown(file.path)}" if file else f"no {NAME} here or above")
-    told = [row for row in rows if name or row.key]
-    if told:
-        print_table(text_table(("COMMAND", "OPTION", "DEFAULT", "FROM"), map(_cells, told)))
+    rows = [
+        (one, f"--{option}", _written(told["default"]) or "-", told["from"] or "built in")
+        for one, options in every.items()
+        for option, told in options.items()
+        if name or told["from"]
+    ]
+    if rows:
+        print_table(text_table(("COMMAND", "OPTION", "DEFAULT", "FROM"), rows))
 
 
-def _rows(group: click.Group, name: str, file: ProjectFile | None) -> Iterator[_Row]:
-    context = click.Context(group)
-    command = cast("click.Command", group.get_command(context, name))
+def _defaults(group: click.Group, name: str, file: ProjectFile | None) -> dict[str, Any]:
+    """Return option to its default and where that comes from, as the document has them."""
+    command = cast("click.Command", group.get_command(click.Context(group), name))
+    context = click.Context(command, info_name=name)
     found = defaults_for(file, name, command)[0] if file else []
-    given = {one.option: one for one in found}
+    given = {one.option: (one.value, one.key) for one in found}
+    defaults: dict[str, Any] = {}
     for option_name, option in options_of(command).items():
-        one = given.get(option)
-        value = one.value if one else option.get_default(click.Context(command, info_name=name))
-        yield _Row(name, option_name, _plain(value), one.key if one else None)
+        value, key = given.get(option) or (option.get_default(context), None)
+        defaults[option_name] = {"default": _plain(value), "from": key}
+    return defaults
 
 
 def _plain(value: Any) -> Json:
@@ -314,22 +313,10 @@ def _plain(value: Any) -> Json:
     return value if isinstance(value, str | bool | int | float) else None
 
 
-def _document(rows: list[_Row], file: ProjectFile | None) -> Json:
-    commands: dict[str, dict[str, Json]] = {row.command: {} for row in rows}
-    for row in rows:
-        commands[row.command][row.option] = {"default": row.value, "from": row.key}
-    return {"file": str(file.path) if file else None, "commands": cast("Json", commands)}
-
-
-def _cells(row: _Row) -> tuple[str, ...]:
-    value = row.value
-    if isinstance(value, bool):
-        text = str(value).lower()
-    elif isinstance(value, list):
-        text = ", ".join(map(str, value))
-    else:
-        text = "" if value is None else str(value)
-    return (row.command, f"--{row.option}", printable(text) or "-", row.key or "built in")
+def _written(value: Json) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    return "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
 
 
 @click.command("completion")

@@ -79,7 +79,8 @@ def command(
         until=until.isoformat() if until else None,
     )
     found = cases_of(cases, Places(root, results, open_file))
-    places = [*(_newest(found) if newest else _open(found, made))]
+    newest_ones = ((title, runs.records[-1].began) for title, runs in found.items() if runs.records)
+    places = list(newest_ones if newest else _open(found, made))
     if not places:
         text = "no change is open; --newest annotates the newest campaign"
         raise InputError(f"{printable(some(found, 5))}: {text}")
@@ -92,10 +93,6 @@ def command(
             say(f"{printable(title)}, since {moment(since)}: {printable(str(one))}")
     if as_json:
         print_json({"annotations": noted})
-
-
-def _newest(found: dict[str, RunSet]) -> Iterator[tuple[str, datetime]]:
-    yield from ((title, runs.records[-1].began) for title, runs in found.items() if runs.records)
 
 
 def _open(found: dict[str, RunSet], made: Annotation) -> Iterator[tuple[str, datetime]]:

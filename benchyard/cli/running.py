@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -300,9 +300,4 @@ def _in_short(steps: Sequence[str]) -> str:
 
 
 def _document(one: Accepted) -> Json:
-    return {
-        "file": str(one.file),
-        "steps": list(one.steps),
-        "change": one.change.value,
-        "difference": one.difference or None,
-    }
+    return {**asdict(one), "file": str(one.file), "difference": one.difference or None}

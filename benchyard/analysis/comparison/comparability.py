@@ -9,10 +9,10 @@ version of a database.
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import zip_longest
 from pathlib import Path
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 from benchyard.analysis.comparison.facts import FACTS, IT_IS_OTHER_WORK, Weight
 from benchyard.analysis.comparison.run_sets import RunSet
@@ -47,14 +47,7 @@ class Mismatch:
 
     def to_json(self) -> JsonObject:
         """Return it as the document has it."""
-        return {
-            "weight": self.weight.value,
-            "what": self.what,
-            "baseline": list(self.baseline),
-            "candidate": list(self.candidate),
-            "text": self.text,
-            "steps": list(self.steps),
-        }
+        return cast("JsonObject", asdict(self))
 
 
 def check(baseline: RunSet, candidate: RunSet) -> tuple[Mismatch, ...]:

@@ -130,15 +130,23 @@ def _case(pair: CasePair) -> JsonObject:
 
 def _overall(one: Overall) -> JsonObject:
     return {
-        **_of(one.pair, "baseline_side", "candidate_side"),
+        **_judged(one),
         **_of(one, "metric", "steps"),
         "left_out": list(one.left_out),
-        **_of(one.difference, "baseline_n", "candidate_n", "ratio", "p_value"),
+        **_of(one.difference, "baseline_n", "candidate_n", "p_value"),
+        "adjusted_p_value": one.judgement.p_value,
+    }
+
+
+def _judged(one: Row | Overall) -> JsonObject:
+    """Return what the document has of a row and of a line over the steps alike."""
+    return {
+        **_of(one.pair, "baseline_side", "candidate_side"),
+        "ratio": one.difference.ratio,
         "ratio_interval": _interval(one.difference.ratio_interval),
         "interval_level": one.difference.ratio_interval.level,
-        "adjusted_p_value": one.judgement.p_value,
-        "verdict": one.verdict.value,
         "busy_host": one.busy,
+        "verdict": one.verdict.value,
         "words": verdict_in_full(one),
     }
 
@@ -156,7 +164,7 @@ def _side(side: RunSet) -> JsonObject:
 def _row(row: Row, comparisons: int) -> JsonObject:
     one = row.difference
     return {
-        **_of(row.pair, "baseline_side", "candidate_side"),
+        **_judged(row),
         "step": row.candidate.id,
         "baseline_step": row.baseline.id,
         **_of(row.candidate, "name", "index"),
@@ -165,20 +173,14 @@ def _row(row: Row, comparisons: int) -> JsonObject:
         "candidate": _values(row.candidate, row.metric, one.candidate_median),
         "difference": one.shift,
         "difference_interval": _interval(one.shift_interval),
-        "ratio": one.ratio,
-        "ratio_interval": _interval(one.ratio_interval),
-        "interval_level": one.ratio_interval.level,
         "p_value": one.p_value if row.tested else None,
         "p_exact": one.exact,
         "adjusted_p_value": row.judgement.p_value if row.tested else None,
         "needed_p_value": row.judgement.needed_p,
         "reachable_p_value": one.reachable_p,
         "between_sessions": _between(row),
-        "busy_host": row.busy,
         "other_work": row.pair.is_other_work(row.paired_by),
         "paired": row.pair.paired,
-        "verdict": row.verdict.value,
-        "words": verdict_in_full(row),
         "reason": reason(row, comparisons) or None,
         "rule": row.limit and _of(row.limit, "text", "owner"),
     }

@@ -205,7 +205,7 @@ def test_runs_of_something_else_that_were_left_out_are_told() -> None:
     assert mismatch.text.startswith(
         "run 1-2,5 of the candidate measured something else than its newest run (host b and "
     )
-    assert mismatch.to_json()["candidate"] == [[1, 2, 5]]
+    assert mismatch.candidate == ([1, 2, 5],)
 
 
 def test_named_runs_that_measured_different_things_are_not_comparable() -> None:

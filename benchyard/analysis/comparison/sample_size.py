@@ -22,9 +22,8 @@ from benchyard.analysis.comparison.samples import StepSample, sampled
 from benchyard.analysis.comparison.verdicts import Rule, choose_metrics
 from benchyard.core.errors import InputError
 from benchyard.core.model import Json, JsonObject
-from benchyard.core.quantity import UNKNOWN, amount, number, percent
-from benchyard.core.table import Table, text_table
-from benchyard.core.wording import printable
+from benchyard.core.quantity import UNKNOWN, number, percent
+from benchyard.core.table import NUMBER, TEXT, Cell, Field, Table
 from benchyard.statistics import median
 from benchyard.statistics.ranks import fewest_values
 from benchyard.statistics.sensitivity import (
@@ -141,26 +140,6 @@ def _ease(demand: Demand) -> tuple[int, float]:
 
 
 # -- in words
-def plan_table(plan: SamplePlan) -> Table:
-    """Return the table; columns that say nothing are left out."""
-    figures = ("N", "MEDIAN", "SPREAD", "SHOWS NOW", "RUNS NEEDED")
-    unsaid = ["CASE"] if len({demand.case for demand in plan.demands}) <= 1 else []
-    unsaid += ["METRIC"] if len({demand.metric for demand in plan.demands}) <= 1 else []
-    heads = ("CASE", "STEP", "METRIC", *figures)
-    return text_table(heads, list(map(_cells, plan.demands)), figures).without(unsaid)
-
-
-def _cells(demand: Demand) -> tuple[str, ...]:
-    return (
-        printable(demand.case),
-        printable(demand.name),
-        printable(demand.metric),
-        str(demand.runs),
-        amount(demand.median, demand.unit),
-        _relative(demand.spread),
-        _relative(demand.smallest_change),
-        _needed(demand),
-    )
 
 
 def _relative(value: float | None) -> str:
@@ -173,6 +152,25 @@ def _needed(demand: Demand) -> str:
     if demand.needed_runs is not None:
         return str(demand.needed_runs)
     return UNKNOWN if demand.spread is None else f"> {MOST_RUNS:,}"
+
+
+_FIELDS: Sequence[Field] = (
+    ("case", "CASE", TEXT, lambda one: one.case),
+    ("step", "STEP", TEXT, lambda one: one.name),
+    ("metric", "METRIC", TEXT, lambda one: one.metric),
+    ("runs", "N", NUMBER, lambda one: one.runs),
+    ("median", "MEDIAN", NUMBER, lambda one: Cell.measured(one.median, one.unit)),
+    ("spread", "SPREAD", NUMBER, lambda one: _relative(one.spread)),
+    ("smallest_change", "SHOWS NOW", NUMBER, lambda one: _relative(one.smallest_change)),
+    ("needed_runs", "RUNS NEEDED", NUMBER, _needed),
+)
+
+
+def plan_table(plan: SamplePlan) -> Table:
+    """Return the table; columns that say nothing are left out."""
+    unsaid = ["CASE"] if len({demand.case for demand in plan.demands}) <= 1 else []
+    unsaid += ["METRIC"] if len({demand.metric for demand in plan.demands}) <= 1 else []
+    return Table.of_things("plan", "Runs that are needed", _FIELDS, plan.demands).without(unsaid)
 
 
 def plan_summary(plan: SamplePlan) -> str:

@@ -22,7 +22,6 @@ from benchyard.cli.fields import field_options
 from benchyard.cli.option_types import AUTO, Cooldown
 from benchyard.cli.project_file import ProjectFile
 from benchyard.cli.terminal import say
-from benchyard.core.amounts import parse_percent
 from benchyard.core.errors import InputError
 from benchyard.core.files import shown
 from benchyard.core.quantity import shorten
@@ -116,7 +115,7 @@ def request_fields(
     }
 
 
-def parse_runs(text: str | None, until: str | None = None) -> dict[str, int | float]:
+def parse_runs(text: str | None, until: float | None = None) -> dict[str, int | float]:
     """Read ``--runs 5`` or ``--runs 5..30``, the latter with ``--until 1%``.
 
     Returns:
@@ -139,24 +138,17 @@ def parse_runs(text: str | None, until: str | None = None) -> dict[str, int | fl
         )
     if match[2] is None:
         if until is not None:
-            raise InputError(f"--until {until!r} needs a range of runs such as --runs 5..30")
+            raise InputError(f"--until {100 * until:g}% needs a range of runs such as --runs 5..30")
         return {"runs": last}
     if until is None:
         raise InputError(f"--runs {short!r} needs the precision to stop at, such as --until 1%")
-    rule = Adaptive(first, last, _parse_until(until))
+    rule = Adaptive(first, last, until)
     return {"runs": rule.minimum, "most_runs": rule.maximum, "until": rule.until}
 
 
 def _number(digits: str) -> int:
     # Python refuses to convert numbers of thousands of digits, with another exception.
     return int(digits) if len(digits) <= 9 else MAX_RUNS + 1
-
-
-def _parse_until(text: str) -> float:
-    until = parse_percent(text)
-    if not 0 < until < 1:
-        raise InputError(f"--until {text!r}: the precision lies between 0% and 100%")
-    return until
 
 
 def parse_sinks(text: str) -> tuple[str, ...]:

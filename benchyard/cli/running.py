@@ -18,6 +18,7 @@ from benchyard.cli.common import Selection, cases_of, gathered
 from benchyard.cli.display import make_display
 from benchyard.cli.executing import execute_plainly, make_plan, print_plan
 from benchyard.cli.fields import field_options
+from benchyard.cli.option_types import Percent
 from benchyard.cli.options import HEADINGS, execution_options, parse_runs, request_fields
 from benchyard.cli.outcome import print_outcome, read_summary
 from benchyard.cli.terminal import print_json, say
@@ -48,7 +49,7 @@ from benchyard.suite.request import SuiteRequest
     *("runs", "until", "wait_for_user", "ignore_requirements"),
     runs={"type": str, "metavar": "N|N..M"},
     until={
-        "type": str,
+        "type": Percent(inside=True),
         "metavar": "PERCENT",
         "help": "Stop as soon as the median of each step is known to ± PERCENT, such as 1%; needs "
         "a range of --runs.",
@@ -83,7 +84,7 @@ def command(
     places: Selection,
     report: Reports,
     runs: str | None,
-    until: str | None,
+    until: float | None,
     order: str,
     seed: int | None,
     *,

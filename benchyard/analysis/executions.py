@@ -187,11 +187,7 @@ def results_below(base: Path) -> list[Path]:
 
     Earlier campaigns are included: their failures count as well.
     """
-    try:
-        below = sorted(entry for entry in base.iterdir() if entry.is_dir())
-    except OSError:
-        below = []
-    points = [base, *below]
+    points = [base, *sorted(base.glob("*/"))]
     folders = [folder for point in points for folder in with_earlier(point)]
     return [folder for folder in folders if _has_tries(folder)]
 

@@ -71,7 +71,6 @@ resources_option = click.option(
     help="Folder with further resource classes; may be given several times.",
 )
 results_option = field_options(Selection, "results")
-tag_option = field_options(Selection, "tags")
 session_sd_option = click.option(
     "--session-sd",
     type=Percent(),
@@ -86,7 +85,7 @@ campaign_option = click.option(
 )
 case_options = combined(
     click.argument("cases", nargs=-1, metavar="[CASE]..."),
-    tag_option,
+    field_options(Selection, "tags"),
     root_option,
     resources_option,
 )

@@ -176,8 +176,7 @@ def _is_run(source: str) -> bool:
 
 def _refuse_with_curves(ctx: click.Context) -> None:
     """Refuse what curves would silently ignore."""
-    own = {"kind", "metrics", "steps", "x", "series", "reference", "log", "suspect"}
-    own |= {"paper", "width", "height"}
+    own = {*described(PlotRequest), "suspect", "paper", "width", "height"}
     for option in ctx.command.params:
         given = ctx.get_parameter_source(option.name or "")
         if option.name in own and given is click.core.ParameterSource.COMMANDLINE:

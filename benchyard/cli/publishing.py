@@ -13,7 +13,6 @@ from benchyard.cli.fields import field_options
 from benchyard.cli.option_types import NamedPath, OneOf
 from benchyard.cli.terminal import console, print_json, print_table, say
 from benchyard.core.errors import ExitCode
-from benchyard.core.model import Json
 from benchyard.core.quantity import plural
 from benchyard.core.table import text_table
 from benchyard.core.wording import printable
@@ -132,11 +131,10 @@ def command(
 
 def _print_backlog(found: Sequence[Backlog], *, as_json: bool) -> None:
     if as_json:
-        made: list[Json] = [one.to_json() for one in found]
-        print_json({"sinks": made})
+        print_json({"sinks": [one.to_json() for one in found]})
         return
     rows = [
-        (one.route.sink, printable(waiting.name), f"{waiting.size:,}")
+        (one.route.sink, waiting.name, f"{waiting.size:,}")
         for one in found
         for waiting in one.listing.waiting
     ]

@@ -174,8 +174,7 @@ def _extract(sides: Sequence[str], folder: Path, *, as_json: bool) -> int:
         _write(runs, place)
     if as_json:
         print_json([{"case": runs.title, "folder": str(place)} for runs, place in made])
-        return ExitCode.DONE
-    for runs, place in made:
+    for runs, place in () if as_json else made:
         many = plural(len(runs.everything), "run")
         say(f"{printable(runs.title)}: {many} in {shown(place)}")
     return ExitCode.DONE

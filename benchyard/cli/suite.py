@@ -23,7 +23,7 @@ from benchyard.core.files import shown
 from benchyard.core.model import Json, JsonObject
 from benchyard.core.quantity import duration
 from benchyard.core.table import text_table
-from benchyard.core.wording import in_short, printable
+from benchyard.core.wording import in_short
 from benchyard.lab import server
 from benchyard.publish.service import check_sinks
 from benchyard.run.progress import listening
@@ -131,10 +131,10 @@ def _print_summary(document: dict[str, Any], file: Path, *, as_json: bool) -> No
 def _rows(document: dict[str, Any]) -> list[tuple[str, ...]]:
     return [
         (
-            printable(line["case"]),
+            line["case"],
             *(str(line[f"runs_{name}"] or "-") for name in ("done", "failed", "left_out")),
             duration(line["seconds"]) if line["seconds"] else "-",
-            printable(line["why"]),
+            line["why"],
         )
         for line in document["cases"]
     ]
@@ -154,15 +154,11 @@ def _print_plan(
     rows = list[tuple[str, ...]]()
     for number, turn in enumerate(plan.turns, 1):
         entry = plan.entries[turn.case]
-        seconds = entry.expected_seconds(len(turn.runs), cooldown)
-        about = "-" if seconds is None else duration(seconds)
-        rows.append((str(number), printable(entry.title), in_short(turn.runs), about))
+        about = duration(entry.expected_seconds(len(turn.runs), cooldown))
+        rows.append((str(number), entry.title, in_short(turn.runs), about))
     print_table(text_table(("", "CASE", "RUNS", "ABOUT"), rows, right=("",)))
     say()
-    reasons = [
-        (printable(e.title), "execute" if e.runs else "leave out", printable(e.why))
-        for e in plan.entries
-    ]
+    reasons = [(e.title, "execute" if e.runs else "leave out", e.why) for e in plan.entries]
     print_table(text_table(("CASE", "DECISION", "WHY"), reasons))
     if plan.seed is not None:
         say(f"\nrandom order with seed {plan.seed}")

@@ -10,7 +10,7 @@ import json
 import logging
 import re
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -41,11 +41,9 @@ def safe(text: str) -> str:
     return text if isinstance(text, Styled) else printable(text, but=_LAYOUT)
 
 
-def styled(
-    text: str, *, fg: str | None = None, bold: bool | None = None, dim: bool | None = None
-) -> Styled:
+def styled(text: str, *, fg: str | None = None, bold: bool | None = None) -> Styled:
     """Return a text in a colour, for ``say``."""
-    return Styled(click.style(safe(text), fg=fg, bold=bold, dim=dim))
+    return Styled(click.style(safe(text), fg=fg, bold=bold))
 
 
 def say(
@@ -86,14 +84,9 @@ def has_unicode() -> bool:
     return codecs.lookup(sys.stdout.encoding or "ascii").name == "utf-8"
 
 
-def print_json(value: "Json", *, compact: bool = False) -> None:
-    """Print one JSON document; what stdout cannot encode or would obey is escaped.
-
-    Args:
-        compact: On one line.
-    """
-    layout: dict[str, Any] = {"separators": (",", ":")} if compact else {"indent": 2}
-    text = json.dumps(value, ensure_ascii=not has_unicode(), **layout)
+def print_json(value: "Json") -> None:
+    """Print one JSON document; what stdout cannot encode or would obey is escaped."""
+    text = json.dumps(value, ensure_ascii=not has_unicode(), indent=2)
     click.echo(_ODD.sub(_escaped, text))
 
 

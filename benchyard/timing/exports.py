@@ -11,7 +11,7 @@ from dataclasses import fields, replace
 
 from benchyard import __version__
 from benchyard.core.model import Json
-from benchyard.core.quantity import amount, duration, number, percent, shorten
+from benchyard.core.quantity import UNKNOWN, amount, duration, number, percent, shorten
 from benchyard.core.table import CODE, Table, csv_text, text_table
 from benchyard.core.wording import item, printable
 from benchyard.statistics.advice import advise
@@ -22,7 +22,6 @@ from benchyard.timing.execution import Execution
 from benchyard.timing.ranking import Pair, Ranking
 
 _LONGEST_NAME = 48
-_UNKNOWN = "-"
 #: Pairs that are told one by one; of more, only those with the fastest.
 _MOST_PAIRS = 3
 
@@ -40,12 +39,12 @@ def _row(course: Course, at: int) -> list[str]:
     done, ranking = course.succeeded(at), course.ranking
     name = shorten(course.commands[at].name, _LONGEST_NAME, 2)
     if not done:
-        return [name, *[_UNKNOWN] * 6, "0", exit_codes(course.executions[at])]
+        return [name, *[UNKNOWN] * 6, "0", exit_codes(course.executions[at])]
     times = [one.wall_s for one in done]
     return [
         name,
         duration(median(times)),
-        _ends(ranking.intervals[at]) if ranking else _UNKNOWN,
+        _ends(ranking.intervals[at]) if ranking else UNKNOWN,
         duration(min(times)),
         duration(max(times)),
         duration(median([one.cpu_s for one in done])),
@@ -57,7 +56,7 @@ def _row(course: Course, at: int) -> list[str]:
 
 def _ends(interval: Interval) -> str:
     if interval.low is None or interval.high is None:
-        return _UNKNOWN
+        return UNKNOWN
     return f"{duration(interval.low)} … {duration(interval.high)}"
 
 
@@ -73,7 +72,7 @@ def exit_codes(done: Sequence[Execution]) -> str:
     counts = Counter(one.exit_code for one in done)
     if len(counts) == 1:
         return str(next(iter(counts)))
-    return ", ".join(f"{code} ({n} times)" for code, n in sorted(counts.items())) or _UNKNOWN
+    return ", ".join(f"{code} ({n} times)" for code, n in sorted(counts.items())) or UNKNOWN
 
 
 def verdicts(ranking: Ranking) -> list[str]:

@@ -131,9 +131,7 @@ def shown_value(value: Json) -> str:
         return " and ".join(map(shown_value, value)) or "none"
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     digest = _DIGEST.fullmatch(text)
-    if digest:
-        return digest[1]
-    return quote(text)
+    return digest[1] if digest else quote(text)
 
 
 def _mixed(baseline: RunSet, candidate: RunSet) -> Iterator[Mismatch]:

@@ -192,14 +192,10 @@ def table(
     heads = (*_GROUP, *who, "N", *medians, "CHANGE", "INTERVAL", "P", "", "VERDICT")
     right = ("N", *medians, "CHANGE", "P")
     names = [interval if head == "INTERVAL" else head for head in heads]
-    columns = [Column(h, _head(h), NUMBER if h in right else TEXT) for h in names]
+    columns = [Column(h, h.capitalize(), NUMBER if h in right else TEXT) for h in names]
     rows = [[line.get(head, "") for head in heads] for line in lines]
     made = Table("comparison", "Figures and verdicts", columns, rows)
     return made.without(_unsaid(comparison))
-
-
-def _head(name: str) -> str:
-    return name if len(name) < 3 else name[0] + name[1:].lower()
 
 
 def _unsaid(comparison: Comparison) -> list[str]:

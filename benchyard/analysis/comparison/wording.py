@@ -156,10 +156,8 @@ def reason(row: Row, comparisons: int) -> str:
 
 
 def _without(name: str, side: StepSample, metric: str) -> str:
-    why = left_out(side)
-    if why:
-        return f"no value in the {name}: {why}"
-    return f"no value in the {name}: {metric} is not known there"
+    why = left_out(side) or f"{metric} is not known there"
+    return f"no value in the {name}: {why}"
 
 
 def left_out(side: StepSample) -> str:

@@ -12,8 +12,7 @@ from pathlib import Path
 
 from benchyard.core.quantity import moment
 from benchyard.results.folders import ANNOTATIONS_FILE
-from benchyard.results.lines import append_line, parse_line, read_lines
-from benchyard.results.record import check_moments
+from benchyard.results.lines import append_line, check_moments, parse_line, read_lines
 
 VERSION = 1
 

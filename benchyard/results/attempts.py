@@ -19,7 +19,7 @@ from benchyard.core.model import Json, JsonObject, Outcome, slug
 from benchyard.core.quantity import shorten
 from benchyard.process.labels import owner_is_alive, this_owner
 from benchyard.results.folders import Results
-from benchyard.results.lines import append_line, parse_line, read_lines
+from benchyard.results.lines import append_line, check_moments, parse_line, read_lines
 from benchyard.results.reasons import BROKEN
 from benchyard.results.record import (
     Attempt,
@@ -28,7 +28,6 @@ from benchyard.results.record import (
     Length,
     RunRecord,
     StepRecord,
-    check_moments,
 )
 
 logger = logging.getLogger(__name__)

@@ -23,14 +23,13 @@ import base64
 import gzip
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import MISSING, Field, dataclass, fields, replace
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, TypedDict, TypeVar, cast, get_type_hints
+from typing import Any, TypedDict, TypeVar, cast
 
-import msgspec
-from msgspec import Struct, defstruct
+from msgspec import Struct
 from msgspec.json import Decoder
 
 from benchyard.core.errors import InputError, RecordError
@@ -46,6 +45,7 @@ from benchyard.results.record import (
     Repetition,
     RunRecord,
     StepRecord,
+    lean,
     parse_record,
     read_record,
 )
@@ -54,39 +54,28 @@ from benchyard.results.subject import digest_of, digested
 T = TypeVar("T")
 
 
-def _lean(kind: type[Any], *dropped: str, **types: Any) -> type[Struct]:
-    """Return the fields of a dataclass as a type to decode, without some, some of other types."""
-    hints = get_type_hints(kind, include_extras=True) | types
-    members = [
-        (one.name, hints[one.name], *_default(one))
-        for one in fields(kind)
-        if one.name not in dropped
-    ]
-    return defstruct(kind.__name__, members, kw_only=True, gc=False)
-
-
-def _default(one: Field[Any]) -> tuple[Any, ...]:
-    if one.default_factory is not MISSING:
-        return (msgspec.field(default_factory=one.default_factory),)
-    return () if one.default is MISSING else (one.default,)
+#: What no excerpt has of a record, and what of the others only that for lists has.
+_NEVER = ("phases", "outputs", "changed_inputs", "adaptive", "tries", "variables")
+_ON_HOST = ("collector", "preflight")
 
 
 @lru_cache(maxsize=64)
-def _decoder(metrics: tuple[str, ...]) -> Decoder[Any]:
+def _decoder(metrics: tuple[str, ...], others: tuple[str, ...] = _ON_HOST) -> Decoder[Struct]:
     """Return what passes over the metrics that are not wanted: most of a record is metrics."""
     names = _names(metrics)
+    made_of: Any = TypedDict
     amounts, reported = Mapping[str, Number | None], Mapping[str, Any]
     if not any(map(_is_glob, names)):
-        made_of: Any = TypedDict
         amounts = made_of("amounts", dict.fromkeys(names, Number | None), total=False)
         reported = made_of("reported", dict.fromkeys(names, Any), total=False)
     dropped = ("error", "started_at", "ended_at", "harness")
-    made = _lean(Repetition, *dropped, used=amounts, values=reported)
-    attempt = _lean(Attempt, repetitions=tuple[made, ...])
+    made = lean(Repetition, *dropped, used=amounts, values=reported)
+    attempt = lean(Attempt, repetitions=tuple[made, ...])
     sampled = () if any(_is_glob(name) or "_sampled_" in name for name in names) else ("sampled",)
-    step = _lean(StepRecord, *sampled, attempts=tuple[attempt, ...])
-    others = ("phases", "collector", "outputs", "changed_inputs", "preflight", "adaptive")
-    return Decoder(_lean(RunRecord, *others, "tries", "variables", steps=tuple[step, ...]))
+    step = lean(StepRecord, *sampled, attempts=tuple[attempt, ...])
+    host = made_of("environment", {"host": Any}, total=False)
+    types: dict[str, Any] = {"steps": tuple[step, ...], "environment": host}
+    return Decoder(lean(RunRecord, *_NEVER, *others, **types))
 
 
 def _names(metrics: tuple[str, ...]) -> set[str]:
@@ -115,11 +104,15 @@ def read_excerpt(folder: Path, metrics: tuple[str, ...] = ()) -> RunRecord:
         case=_shared(whole.case),
         steps=tuple(_step(step, globs) for step in whole.steps),
         resources=_shared(whole.resources),
-        environment={"host": whole.environment.get("host")},
         flow_run=_shared(whole.flow_run),
         subject=_shared(whole.subject),
         session=_shared(whole.session),
     )
+
+
+def parse_outline(content: bytes, path: Path) -> RunRecord:
+    """Return what a list shows of a run; as ``parse_record``."""
+    return parse_record(content, path, _decoder((), ()))
 
 
 def _shared(document: Mapping[str, Json]) -> Mapping[str, Json]:

@@ -10,7 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, TypeVar
 
-from benchyard.core.json_text import decoded, encoded, read_as
+from benchyard.core.json_text import decoded, encoded, is_moment, read_as
 from benchyard.core.quantity import shorten
 
 T = TypeVar("T")
@@ -54,6 +54,17 @@ def parse_line(line: bytes, version: int, kind: type[T]) -> T:
     if (told := document.pop("version")) != version:
         raise ValueError(f"version {told} is of another Benchyard")
     return read_as(kind, document)
+
+
+def check_moments(*texts: str | None) -> None:
+    """Refuse a time without a zone.
+
+    Raises:
+        ValueError: If a text is not None, and no such time.
+    """
+    for text in texts:
+        if text is not None and not is_moment(text):
+            raise ValueError(f"'{text}' is not a time with a time zone")
 
 
 def read_lines(file: Path, take: Callable[[bytes], None]) -> list[str]:

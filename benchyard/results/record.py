@@ -15,12 +15,13 @@ Versions of the format; older ones are read, and what they lack is empty:
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import MISSING, Field, asdict, dataclass, field, fields
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias, TypeVar, cast
+from typing import Annotated, Any, Literal, TypeAlias, cast, get_type_hints
 
-from msgspec import Meta, MsgspecError, Struct, convert
+import msgspec
+from msgspec import Meta, MsgspecError, Struct, convert, defstruct
 from msgspec.json import Decoder
 
 from benchyard.core.errors import RecordError
@@ -36,8 +37,6 @@ Number: TypeAlias = (
 )
 Length: TypeAlias = Annotated[float, Meta(ge=0, le=1e100)]
 Count: TypeAlias = Annotated[int, Meta(ge=0, le=10**9)]
-
-T = TypeVar("T")
 
 FORMAT = "benchyard-run"
 VERSION = 6
@@ -247,12 +246,30 @@ def commits(subject: Mapping[str, Json]) -> Iterator[tuple[str, str | None]]:
             yield commit, changes if isinstance(changes, str) and changes != "none" else None
 
 
-class _Head(Struct):
-    format: str
-    version: int
+class _Versioned(Struct, kw_only=True):
+    format: Literal["benchyard-run"]
+    version: Annotated[int, Meta(ge=1, le=VERSION)]
 
 
-_HEAD, _RECORD = Decoder(_Head), Decoder(RunRecord)
+def lean(kind: type[Any], *dropped: str, **types: Any) -> type[Struct]:
+    """Return the fields of a dataclass as a type to decode, without some, some of other types."""
+    hints = get_type_hints(kind, include_extras=True) | types
+    members = [
+        (one.name, hints[one.name], *_default(one))
+        for one in fields(kind)
+        if one.name not in dropped
+    ]
+    bases = (_Versioned,) if kind is RunRecord else ()
+    return defstruct(kind.__name__, members, bases=bases, kw_only=True, gc=False)
+
+
+def _default(one: Field[Any]) -> tuple[Any, ...]:
+    if one.default_factory is not MISSING:
+        return (msgspec.field(default_factory=one.default_factory),)
+    return () if one.default is MISSING else (one.default,)
+
+
+_RECORD = Decoder(lean(RunRecord))
 
 
 def write_record(folder: Path, record: RunRecord) -> Path:
@@ -262,60 +279,62 @@ def write_record(folder: Path, record: RunRecord) -> Path:
     return path
 
 
-def read_record(folder: Path, decoder: Decoder[Any] = _RECORD) -> RunRecord:
+def read_record(folder: Path, decoder: Decoder[Struct] = _RECORD) -> RunRecord:
     """Read ``run.json`` from a run's folder.
 
     Args:
-        decoder: Of what is read of it.
+        decoder: Of what is read of it, a ``lean`` record.
 
     Raises:
         RecordError: If it is missing, damaged or of a later version.
+    """
+    return parse_record(record_text(folder), folder / RUN_FILE, decoder)
+
+
+def record_text(folder: Path) -> bytes:
+    """Return what ``run.json`` in a run's folder holds.
+
+    Raises:
+        RecordError: If it is missing, or cannot be read.
     """
     path = folder / RUN_FILE
     try:
         if not path.is_file():
             raise FileNotFoundError("there is no such file")
-        document = content(path)
+        return content(path)
     except OSError as error:
         why = error.strerror or error
         raise RecordError(f"{path}: not a readable record: {why}") from error
-    return parse_record(document, path, decoder)
 
 
-def parse_record(content: bytes, path: Path, decoder: Decoder[Any] = _RECORD) -> RunRecord:
+def parse_record(content: bytes, path: Path, decoder: Decoder[Struct] = _RECORD) -> RunRecord:
     """Read the document of a record.
 
     Args:
         content: What ``run.json`` holds.
         path: Where it comes from; its folder must not be that of another run.
-        decoder: Of what is read of it.
+        decoder: Of what is read of it, a ``lean`` record.
 
     Raises:
         RecordError: If it is damaged or of a later version.
     """
     try:
-        head = _decoded(content, _HEAD)
-        if head.format != FORMAT or not 1 <= head.version <= VERSION:
-            raise RecordError(
-                f"{path}: format {head.format} version {head.version} is not {FORMAT} version "
-                f"{VERSION}; read it with the Benchyard that wrote it"
-            )
-        record = _decoded(content, decoder)
-        if decoder is not _RECORD:
-            record = convert(record, RunRecord, from_attributes=True)
+        record = convert(_decoded(content, decoder), RunRecord, from_attributes=True)
         _check_place(path.parent, record)
     except (ValueError, TypeError, RecursionError) as error:
         why = str(error).replace("`", "'")
+        if "$.format" in why or "$.version" in why:
+            why += "; read it with the Benchyard that wrote it"
         raise RecordError(f"{path}: not a readable record: {why}") from error
     return record
 
 
-def _decoded(content: bytes, decoder: Decoder[T]) -> T:
+def _decoded(content: bytes, decoder: Decoder[Struct]) -> Struct:
     try:
         return decoder.decode(content)
     except MsgspecError:
         # Half surrogates, which stand for bytes in names of files, are Python's business.
-        return read_as(cast("type[T]", decoder.type), decoded(content))
+        return read_as(cast("type[Struct]", decoder.type), decoded(content))
 
 
 def _check_place(folder: Path, record: RunRecord) -> None:
@@ -331,14 +350,3 @@ def interval_of(record: RunRecord | None) -> float:
     """Return the seconds between two samples; Benchyard's default where the record tells none."""
     told = record.collector.get("interval_s") if record else None
     return float(told) if isinstance(told, int | float) and 0 < told < 1e6 else 0.1
-
-
-def check_moments(*texts: str | None) -> None:
-    """Refuse a time without a zone.
-
-    Raises:
-        ValueError: If a text is not None, and no such time.
-    """
-    for text in texts:
-        if text is not None and not is_moment(text):
-            raise ValueError(f"'{text}' is not a time with a time zone")

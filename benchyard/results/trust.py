@@ -66,24 +66,14 @@ def doubts(preflight: Iterable[Mapping[str, Json]]) -> set[str]:
 
 
 def host_quality(record: RunRecord) -> HostQuality:
-    """Return how far the host of a run spoke against its numbers; see ``quality_of``."""
+    """Return how far the host of a run spoke against its numbers.
+
+    Suspect if a measured repetition is; noisy if a check before the run warned or failed, or if the
+    collector noted something; unknown if the run was imported.
+    """
     if record.case.get("imported"):
         return HostQuality.UNKNOWN
-    suspect = any(step.suspect for step in record.steps)
-    return quality_of(record.preflight, record.collector, suspect=suspect)
-
-
-def quality_of(
-    preflight: Iterable[Mapping[str, Json]], collector: Mapping[str, Json], *, suspect: bool
-) -> HostQuality:
-    """Return the quality of a host from the parts of a record that tell of it.
-
-    Args:
-        preflight: The checks before the run; noisy if one of them warned or failed.
-        collector: Its account; noisy if it noted something.
-        suspect: Whether a measured repetition is.
-    """
-    if suspect:
+    if any(step.suspect for step in record.steps):
         return HostQuality.SUSPECT
-    noisy = doubts(preflight) or collector.get("notes")
+    noisy = doubts(record.preflight) or record.collector.get("notes")
     return HostQuality.NOISY if noisy else HostQuality.QUIET

@@ -20,11 +20,11 @@ from benchyard.catalogue.catalogue import Catalogue, index_of
 from benchyard.catalogue.entry import Entry, identified
 from benchyard.catalogue.formats import FORMATS
 from benchyard.catalogue.formats.contract import Candidate, FolderListing
-from benchyard.catalogue.formats.run import Record, read_facts
 from benchyard.catalogue.query import EntryQuery
 from benchyard.results.attempts import note_began
 from benchyard.results.campaigns import set_aside
 from benchyard.results.layout import begin_run
+from benchyard.results.record import record_text
 from tests.benchyard.catalogue.making import put_many, put_run
 
 LONG_AGO = 1_600_000_000
@@ -71,11 +71,11 @@ def test_new_runs_are_seen_and_others_not_read_again(
 ) -> None:
     read: list[Path] = []
 
-    def noted(folder: Path) -> Record:
+    def noted(folder: Path) -> bytes:
         read.append(folder)
-        return read_facts(folder)
+        return record_text(folder)
 
-    monkeypatch.setattr("benchyard.catalogue.formats.run.read_facts", noted)
+    monkeypatch.setattr("benchyard.catalogue.formats.run.record_text", noted)
     new = put_run(lab / "sort" / "results", 4)
     catalogue.refresh()
     assert read == [new.resolve()]

@@ -59,7 +59,8 @@ class Writer:
         found = self.connection.execute(asked, (entry.id,)).fetchone()
         number = found[0] if found else 0
         if not found or not self._is(number, row, steps):
-            self._delete(number)
+            if found:
+                self._delete(number)
             number = self._insert(row, steps, _words(entry))
             self._note(row["results"])
         self.put_files(place, number)
@@ -219,10 +220,11 @@ class Writer:
     def _set(self, table: str, document: bytes) -> tuple[int, bool]:
         """Return the number of a set, and whether it was not there before."""
         digest = hashlib.blake2b(document, digest_size=16).digest()
-        insert = f"INSERT OR IGNORE INTO {table} (digest, document) VALUES (?, ?)"  # noqa: S608
-        is_new = bool(self.connection.execute(insert, (digest, document)).rowcount)
         asked = f"SELECT id FROM {table} WHERE digest = ?"  # noqa: S608
-        return self.connection.execute(asked, (digest,)).fetchone()[0], is_new
+        if known := self.connection.execute(asked, (digest,)).fetchone():
+            return known[0], False
+        insert = f"INSERT INTO {table} (digest, document) VALUES (?, ?)"  # noqa: S608
+        return self.connection.execute(insert, (digest, document)).lastrowid or 0, True
 
     def remove_unused(self) -> None:
         """Remove the sets that no entry has any more; to be called outside of batches."""

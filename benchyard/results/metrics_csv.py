@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from benchyard.core.table import csv_text
-from benchyard.statistics.measures import mean_of_sorted, median_of_sorted, stdev_of_sorted
+from benchyard.statistics import mean, median, stdev
 
 Cell: TypeAlias = "str | int | float | None"
 Row: TypeAlias = "dict[str, Cell]"
@@ -156,11 +156,7 @@ def _statistics(values: Sequence[float]) -> Sequence[Cell]:
         # Most counters of most steps do not move at all.
         one = values[0]
         return one, one, one, one, 0.0 if len(values) > 1 else None, str(values)
-    ascending = sorted(values)
-    average = mean_of_sorted(ascending)
-    spread = stdev_of_sorted(ascending, average)
-    centre = median_of_sorted(ascending)
-    return centre, average, ascending[-1], ascending[0], spread, str(values)
+    return median(values), mean(values), max(values), min(values), stdev(values), str(values)
 
 
 def summary_csv(steps: Iterable[StepSamples]) -> str:

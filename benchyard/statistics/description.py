@@ -4,20 +4,10 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from benchyard.statistics.diagnostics import fences, outliers
-from benchyard.statistics.intervals import (
-    Interval,
-    mean_interval_of_sorted,
-    median_interval_of_sorted,
-)
-from benchyard.statistics.measures import (
-    mad_around,
-    mean_of_sorted,
-    median_of_sorted,
-    quantile_of_sorted,
-    stdev_of_sorted,
-)
-from benchyard.statistics.sensitivity import smallest_change, spread_of_sorted
+from benchyard.statistics.diagnostics import outliers
+from benchyard.statistics.intervals import Interval, mean_interval, median_interval
+from benchyard.statistics.measures import mad_around, mean, median, quantile, stdev
+from benchyard.statistics.sensitivity import relative_spread, smallest_change
 
 _NO_INTERVAL = Interval()
 
@@ -73,28 +63,25 @@ def describe(values: Sequence[float]) -> Description:
         raise ValueError(f"only finite values can be described, not {list(values)}")
     if not values:
         return Description(0)
-    ascending = sorted(map(float, values))
-    if len(ascending) < 2:
-        return _alone(ascending[0])
-    return _described(values, ascending)
+    known = list(map(float, values))
+    return _described(known) if len(known) > 1 else _alone(known[0])
 
 
 def _alone(value: float) -> Description:
     return Description(
         1,
         *(value, value, value, value),
-        median_interval=median_interval_of_sorted([value]),
-        mean_interval=mean_interval_of_sorted([value]),
+        median_interval=median_interval([value]),
+        mean_interval=mean_interval([value]),
     )
 
 
-def _described(values: Sequence[float], ascending: Sequence[float]) -> Description:
-    n, centre, average = len(ascending), median_of_sorted(ascending), mean_of_sorted(ascending)
-    deviation = stdev_of_sorted(ascending, average)
-    q1, q3 = quantile_of_sorted(ascending, 0.25), quantile_of_sorted(ascending, 0.75)
-    far = outliers(values, fences(ascending, (q1, q3)))
-    # The deviation of all values serves for the changes too, but where some of them are far away.
-    relative = spread_of_sorted(ascending) if far else _by(deviation, centre)
+def _described(values: Sequence[float]) -> Description:
+    # Each formula sorts, which takes no time where there is nothing to sort.
+    ascending = sorted(values)
+    n, centre, average = len(ascending), median(ascending), mean(ascending)
+    deviation, relative = stdev(ascending), relative_spread(ascending)
+    q1, q3 = quantile(ascending, 0.25), quantile(ascending, 0.75)
     return Description(
         n=n,
         median=centre,
@@ -107,12 +94,8 @@ def _described(values: Sequence[float], ascending: Sequence[float]) -> Descripti
         iqr=q3 - q1,
         mad=mad_around(centre, ascending),
         coefficient_of_variation=deviation / average if ascending[0] > 0 else None,
-        median_interval=median_interval_of_sorted(ascending),
-        mean_interval=mean_interval_of_sorted(ascending),
-        outliers=far,
+        median_interval=median_interval(ascending),
+        mean_interval=mean_interval(ascending),
+        outliers=outliers(values),
         smallest_change=None if relative is None else smallest_change(relative, n, n),
     )
-
-
-def _by(deviation: float, centre: float) -> float | None:
-    return deviation / abs(centre) if centre else None

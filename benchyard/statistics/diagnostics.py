@@ -8,9 +8,9 @@ from itertools import accumulate
 
 from benchyard.statistics.measures import (
     mean,
-    median_of_sorted,
+    median,
     normal_cdf,
-    quantile_of_sorted,
+    quantile,
     stdev,
     student_tail,
 )
@@ -30,55 +30,48 @@ _FAR_FROM_EQUALS = 3.5
 _COUNTED = 30
 
 
-def outliers(values: Sequence[float], bounds: tuple[float, float] | None = None) -> tuple[int, ...]:
+def outliers(values: Sequence[float]) -> tuple[int, ...]:
     """Return the positions, from 0 on, of the values that are far from the others.
 
     Args:
         values: Shape (n,), in any order, finite; below 5 none is far.
-        bounds: Their ``fences`` where these are known already.
 
     Source: Tukey, 1977, Exploratory Data Analysis, 2D, "fences"; where the quartiles are equal,
     the cut at 3.5 deviations: Iglewicz and Hoaglin, 1993, How to Detect and Handle Outliers.
     """
-    low, high = fences(sorted(values)) if bounds is None else bounds
+    low, high = fences(values)
     return tuple([at for at, value in enumerate(values) if not low <= value <= high])
 
 
-def fences(
-    ascending: Sequence[float], quartiles: tuple[float, float] | None = None
-) -> tuple[float, float]:
-    """Return the lowest and the highest value that is not far from the others.
-
-    Args:
-        ascending: Shape (n,), in ascending order.
-        quartiles: The first and the third where they are known already.
-    """
-    if len(ascending) < FEWEST:
+def fences(values: Sequence[float]) -> tuple[float, float]:
+    """Return the lowest and the highest value that is not far from the others."""
+    if len(values) < FEWEST:
         return -math.inf, math.inf
-    q1, q3 = quartiles or (quantile_of_sorted(ascending, share) for share in (0.25, 0.75))
+    q1, q3 = quantile(values, 0.25), quantile(values, 0.75)
     if q1 == q3:
-        return _around_equals(ascending)
+        return _around_equals(values)
     return q1 - FENCE * (q3 - q1), q3 + FENCE * (q3 - q1)
 
 
-def _around_equals(ascending: Sequence[float]) -> tuple[float, float]:
-    centre = median_of_sorted(ascending)
-    deviation = mean([abs(value - centre) for value in ascending])
+def _around_equals(values: Sequence[float]) -> tuple[float, float]:
+    centre = median(values)
+    deviation = mean([abs(value - centre) for value in values])
     reach = _FAR_FROM_EQUALS * math.sqrt(math.pi / 2) * deviation
     return centre - reach, centre + reach
 
 
-def drawn_in(ascending: Sequence[float]) -> Sequence[float]:
+def drawn_in(values: Sequence[float]) -> Sequence[float]:
     """Return the values with those beyond a fence replaced by the nearest one within.
 
     Source: winsorizing; Tukey, 1962, "The future of data analysis", Annals of Mathematical
     Statistics 33 (1), 1-67.
     """
-    low, high = fences(ascending)
-    if low <= ascending[0] and ascending[-1] <= high:
-        return ascending
-    within = [value for value in ascending if low <= value <= high]
-    return [min(max(value, within[0]), within[-1]) for value in ascending]
+    low, high = fences(values)
+    within = [value for value in values if low <= value <= high]
+    if len(within) == len(values):
+        return values
+    least, most = min(within), max(within)
+    return [min(max(value, least), most) for value in values]
 
 
 def drift_p(values: Sequence[float]) -> float:

@@ -68,11 +68,7 @@ def median_interval(values: Sequence[float], level: float = LEVEL) -> Interval:
     distributions for populations of unknown distribution form", Annals of Mathematical Statistics
     7 (3), 122-128; David and Nagaraja, 2003, Order Statistics, 3rd edition, 7.1.
     """
-    return median_interval_of_sorted(sorted(values), level)
-
-
-def median_interval_of_sorted(ascending: Sequence[float], level: float = LEVEL) -> Interval:
-    """Return the ``median_interval`` of values that are in ascending order already."""
+    ascending = sorted(values)
     rank, coverage = median_rank(len(ascending), level)
     if not rank:
         return Interval(None, None, level, coverage)
@@ -151,12 +147,7 @@ def mean_interval(values: Sequence[float], level: float = LEVEL) -> Interval:
     percentiles: Hesterberg, 2015, "What teachers should know about the bootstrap", The American
     Statistician 69 (4), 371-386.
     """
-    return mean_interval_of_sorted(sorted(values), level)
-
-
-def mean_interval_of_sorted(ascending: Sequence[float], level: float = LEVEL) -> Interval:
-    """Return the ``mean_interval`` of values that are in ascending order already."""
-    n = len(ascending)
+    ascending, n = sorted(values), len(values)
     away, tail = expanded_tail(n, level)
     # The rarest resample takes the smallest value n times; as logarithms, as n to the n overflows.
     if tail <= 0 or math.log(tail) < -n * math.log(n):

@@ -23,11 +23,7 @@ def median(values: Sequence[float]) -> float:
 
     Source: NIST/SEMATECH e-Handbook of Statistical Methods, 1.3.5.1, "Measures of location".
     """
-    return median_of_sorted(sorted(values))
-
-
-def median_of_sorted(ascending: Sequence[float]) -> float:
-    """Return the ``median`` of values that are in ascending order already."""
+    ascending = sorted(values)
     half, odd = divmod(len(ascending), 2)
     if odd:
         return ascending[half]
@@ -45,15 +41,7 @@ def mean(values: Sequence[float]) -> float:
 
     Source: NIST/SEMATECH e-Handbook of Statistical Methods, 1.3.5.1, "Measures of location".
     """
-    return _mean(values, min(values), max(values))
-
-
-def mean_of_sorted(ascending: Sequence[float]) -> float:
-    """Return the ``mean`` of values that are in ascending order already."""
-    return _mean(ascending, ascending[0], ascending[-1])
-
-
-def _mean(values: Sequence[float], least: float, most: float) -> float:
+    least, most = min(values), max(values)
     if least == most:
         return least
     if not -_SQUARABLE < least <= most < _SQUARABLE:
@@ -74,23 +62,13 @@ def stdev(values: Sequence[float]) -> float:
     correction for the rounding of the mean: Chan, Golub and LeVeque, 1983, "Algorithms for
     computing the sample variance", The American Statistician 37 (3), 242-247, equation 1.7.
     """
-    return stdev_of_sorted(sorted(values))
-
-
-def stdev_of_sorted(ascending: Sequence[float], average: float | None = None) -> float:
-    """Return the ``stdev`` of values that are in ascending order already.
-
-    Args:
-        ascending: Shape (n,), n >= 2.
-        average: Their ``mean`` where that is known already.
-    """
-    width = ascending[-1] - ascending[0]
+    width = max(values) - min(values)
     if width == 0:
         return 0.0
     if not 1 / _SQUARABLE < width < _SQUARABLE:
-        return exact_stdev(ascending)
-    centre, n = mean_of_sorted(ascending) if average is None else average, len(ascending)
-    deviations = [value - centre for value in ascending]
+        return exact_stdev(values)
+    centre, n = mean(values), len(values)
+    deviations = [value - centre for value in values]
     squares = math.fsum([deviation * deviation for deviation in deviations])
     return math.sqrt((squares - math.fsum(deviations) ** 2 / n) / (n - 1))
 
@@ -108,11 +86,7 @@ def quantile(values: Sequence[float], share: float) -> float:
     Source: Hyndman and Fan, 1996, "Sample quantiles in statistical packages", definition 7,
     The American Statistician 50 (4), 361-365.
     """
-    return quantile_of_sorted(sorted(values), share)
-
-
-def quantile_of_sorted(ascending: Sequence[float], share: float) -> float:
-    """Return the ``quantile`` of values that are in ascending order already."""
+    ascending = sorted(values)
     height = (len(ascending) - 1) * share
     below = math.floor(height)
     above = min(below + 1, len(ascending) - 1)

@@ -24,7 +24,6 @@ from benchyard.statistics.intervals import Interval, allowed_miss
 from benchyard.statistics.measures import (
     mean,
     median,
-    median_of_sorted,
     normal_cdf,
     normal_quantile,
     quantile,
@@ -90,7 +89,7 @@ def middle_difference(differences: Sequence[float], level: float) -> Shift:
     means = sorted((a + b) / 2 for at, a in enumerate(differences) for b in differences[at:])
     rank, coverage = _end(len(differences), level)
     ends = (means[rank - 1], means[-rank]) if rank else (None, None)
-    return Shift(median_of_sorted(means), Interval(*ends, level, coverage))
+    return Shift(median(means), Interval(*ends, level, coverage))
 
 
 def middle_ratio(ratios: Sequence[float], level: float) -> Shift:

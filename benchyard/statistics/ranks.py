@@ -13,7 +13,7 @@ from itertools import accumulate, islice
 from itertools import count as counting
 
 from benchyard.statistics.intervals import Interval, allowed_miss
-from benchyard.statistics.measures import median_of_sorted, normal_cdf, normal_quantile
+from benchyard.statistics.measures import median, normal_cdf, normal_quantile
 
 #: Up to so many pairs of a baseline's and a candidate's value (50 and 50) the distribution is
 #: counted out, which then takes up to 50 ms (benchmarks/statistics_power.py). Beyond, without ties,
@@ -153,7 +153,7 @@ def _pairwise(
         return _selected(befores, afters, (rank, coverage), level, of)
     pairs = sorted([of(after, before) for after in afters for before in befores])
     ends = (pairs[rank - 1], pairs[-rank]) if rank else (None, None)
-    return Shift(median_of_sorted(pairs), Interval(*ends, level, coverage))
+    return Shift(median(pairs), Interval(*ends, level, coverage))
 
 
 def _selected(

@@ -25,7 +25,6 @@ from benchyard.statistics.intervals import (
 )
 from benchyard.statistics.measures import (
     median,
-    median_of_sorted,
     normal_quantile,
     stdev,
     student_quantile,
@@ -52,15 +51,10 @@ def relative_spread(values: Sequence[float]) -> float | None:
     Returns:
         None below two values, and for a median of 0.
     """
-    return spread_of_sorted(sorted(values))
-
-
-def spread_of_sorted(ascending: Sequence[float]) -> float | None:
-    """Return the ``relative_spread`` of values that are in ascending order already."""
-    if len(ascending) < 2:
+    if len(values) < 2:
         return None
-    centre = abs(median_of_sorted(ascending))
-    return stdev(drawn_in(ascending)) / centre if centre else None
+    centre = abs(median(values))
+    return stdev(drawn_in(values)) / centre if centre else None
 
 
 def smallest_change(spread: float, n: int, m: int, level: float = TEST_LEVEL) -> float | None:

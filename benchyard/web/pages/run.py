@@ -19,7 +19,7 @@ from benchyard.results.subject import about, told_versions
 from benchyard.show.axes import Axis, seconds
 from benchyard.show.drawing import Box, Drawing, Line, Text
 from benchyard.show.themes import PAGE
-from benchyard.statistics.measures import median_of_sorted
+from benchyard.statistics import median
 from benchyard.web.explorer import Current, Explorer, keep_fresh
 from benchyard.web.pages.curves import picture
 from benchyard.web.pages.live import UNDER_WAY, live_steps_table
@@ -274,7 +274,7 @@ def _timeline(record: RunRecord) -> tuple[str, int]:
 def _label(step: StepRecord) -> str:
     took = step.durations_s
     times = f", {len(took)} times" if len(took) > 1 else ""
-    length = f", {duration(median_of_sorted(sorted(took)))}{times}" if took else ""
+    length = f", {duration(median(took))}{times}" if took else ""
     tries = f", {len(step.attempts)} attempts" if len(step.attempts) > 1 else ""
     return f"{step.index} {step.name}: {step.outcome.value.replace('_', ' ')}{length}{tries}"
 

@@ -140,7 +140,7 @@ def _killed(runs: Path, index: Path, count: int) -> Iterator[Figure]:
 
 def _later_looks(catalogue: Catalogue) -> Iterator[Figure]:
     yield Figure("a look at all where nothing changed", _seconds(catalogue.refresh, 5))
-    due = _seconds(catalogue.refresh_due)
+    due = _seconds(lambda: catalogue.refresh_around(()))
     yield Figure("  at what is under way: nothing", due, "ms")
 
 

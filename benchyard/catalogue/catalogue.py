@@ -5,7 +5,7 @@ import logging
 import os
 import sqlite3
 import weakref
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Collection, Generator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -123,14 +123,13 @@ class Catalogue:
         """See what is new and gone, but not what changed inside of runs and files."""
         self._look(FolderScan.in_folders, stopped)
 
-    def refresh_around(self, paths: Iterable[Path], stopped: Stopped = lambda: False) -> None:
-        """See what changed in the folders of these paths, and wherever another look is due."""
-        self._look(lambda scan: scan.around(paths), stopped)
+    def refresh_around(self, paths: Collection[Path], stopped: Stopped = lambda: False) -> None:
+        """See what changed in the folders of these paths, and wherever another look is due.
 
-    def refresh_due(self, stopped: Stopped = lambda: False) -> None:
-        """See how runs under way went on, and look again at what had just changed."""
-        if self._ask(lambda index: FolderScan.is_due(index.connection)):
-            self._look(FolderScan.where_due, stopped)
+        That is where runs are under way, and where something had just changed.
+        """
+        if paths or self._ask(lambda index: FolderScan.is_due(index.connection)):
+            self._look(lambda scan: scan.around(paths), stopped)
 
     def _look(self, how: Callable[[FolderScan], None], stopped: Stopped) -> None:
         with self._lock:

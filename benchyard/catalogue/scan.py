@@ -71,10 +71,6 @@ class FolderScan:
         """Look at the folders that changed, runs left out, and where it is due."""
         self._look(sorted(self._due() | self._changed_folders(f"{_FOLDERS} WHERE NOT is_run")))
 
-    def where_due(self) -> None:
-        """Look where something was too young to be sure of, or is under way."""
-        self._look(sorted(self._due()))
-
     @staticmethod
     def is_due(connection: sqlite3.Connection) -> bool:
         """Tell whether there is anything to look at again."""

@@ -8,7 +8,7 @@ Where the kernel cannot tell, full looks come as often as they are cheap.
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from threading import Event, Thread
@@ -42,11 +42,8 @@ class Watched(Protocol):
     def refresh_folders(self, stopped: Callable[[], bool]) -> None:
         """Look at what is new and gone."""
 
-    def refresh_around(self, paths: Iterable[Path], stopped: Callable[[], bool]) -> None:
-        """Look at the folders of paths."""
-
-    def refresh_due(self, stopped: Callable[[], bool]) -> None:
-        """Look at what is under way."""
+    def refresh_around(self, paths: Collection[Path], stopped: Callable[[], bool]) -> None:
+        """Look at the folders of paths, and at what is under way."""
 
     def folders(self) -> dict[Path, int]:
         """Return the folders to be watched, with their inodes."""
@@ -135,11 +132,10 @@ class Watcher:
                 self.note, is_first = "", False
             if time.monotonic() >= self._full_at:
                 self._full_look()
-            elif paths:
-                self._watched.refresh_around(paths, self._stop.is_set)
             else:
-                self._watched.refresh_due(self._stop.is_set)
-                continue
+                self._watched.refresh_around(paths, self._stop.is_set)
+                if not paths:
+                    continue
             if self._watched.folders() != folders:
                 return
 

@@ -312,7 +312,7 @@ def test_a_run_under_way_is_told_until_it_ends(lab: Path, catalogue: Catalogue) 
     assert (entry.started_s, entry.broken) == (1_795_593_600.0, "")
     assert catalogue.cases()[0].failed == 0
     put_run(results, 4)
-    catalogue.refresh_due()
+    catalogue.refresh_around(())
     assert catalogue.page(EntryQuery(under_way=True)).total == 0
     assert entries(catalogue)["sort/results/run_4"].outcome == "completed"
 

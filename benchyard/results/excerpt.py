@@ -33,10 +33,9 @@ from msgspec import Struct
 from msgspec.json import Decoder
 
 from benchyard.core.errors import InputError, RecordError
-from benchyard.core.files import opened, shown
+from benchyard.core.files import content, shown
 from benchyard.core.json_text import decoded, encoded, read_as
 from benchyard.core.model import Json, JsonObject
-from benchyard.core.quantity import amount
 from benchyard.results.folders import RUN_FILE
 from benchyard.results.record import (
     Attempt,
@@ -265,18 +264,15 @@ def _wrong(path: Path, what: str) -> InputError:
 
 def _document(path: Path) -> dict[str, Any]:
     try:
-        with opened(path) as stream:
-            content = stream.read(_LARGEST_FILE + 1)
+        text = content(path, _LARGEST_FILE)
     except OSError as error:
         raise _wrong(path, f"it cannot be read: {error.strerror}") from error
-    if len(content) > _LARGEST_FILE:
-        raise _wrong(path, f"it is larger than {amount(_LARGEST_FILE, 'B')}, as no report is")
-    begin = content.find(BEGIN)
-    end = content.find(END, begin)
-    if begin < 0 or end < 0 or BEGIN in content[end:]:
+    begin = text.find(BEGIN)
+    end = text.find(END, begin)
+    if begin < 0 or end < 0 or BEGIN in text[end:]:
         raise _wrong(path, "it is no report of Benchyard: the data of one are not in it")
     try:
-        document = decoded(content[begin + len(BEGIN) : end])
+        document = decoded(text[begin + len(BEGIN) : end])
     except (ValueError, RecursionError) as error:
         raise _wrong(path, f"its data cannot be read: {error}") from error
     if not isinstance(document, dict):

@@ -10,6 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, TypeVar
 
+from benchyard.core.files import opened
 from benchyard.core.json_text import decoded, encoded, is_moment, read_as
 from benchyard.core.quantity import shorten
 
@@ -86,10 +87,7 @@ def read_lines(file: Path, take: Callable[[bytes], None]) -> list[str]:
 
 def _lines(file: Path) -> Iterator[bytes]:
     """Yield the lines; of one without an end only as much as any of ours can have."""
-    # Else the opening of a named pipe would wait for ever.
-    if file.exists() and not file.is_file():
-        raise OSError(f"{file} is no file")
-    with file.open("rb") as stream:
+    with opened(file) as stream:
         while line := stream.readline(_LONGEST_LINE):
             yield line
 

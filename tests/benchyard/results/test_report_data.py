@@ -99,7 +99,7 @@ def test_what_is_no_report_is_told(tmp_path: Path) -> None:
 
 def test_a_file_that_is_too_large_is_not_read(tmp_path: Path) -> None:
     file = report(tmp_path, document(runs(1.0)), around=b" " * 4_000_000)
-    assert "larger than 4 MB" in refused(file)
+    assert "more than 4,000,000 bytes" in refused(file)
 
 
 def test_records_that_unpack_to_gigabytes_are_refused(tmp_path: Path) -> None:

@@ -30,10 +30,10 @@ def tables(graph: Graph) -> Iterator[Table]:
         if rows:
             every = Table("images", "Images", columns, rows)
             yield every.first(_MOST_IMAGES, "; --json has all")
-        yield _total_table(node_totals(nodes))
+        yield from _total_table(node_totals(nodes))
     if runs := graph.runs:
         yield _bars("RUN", runs, _PHASES)
-        yield _total_table(run_totals(runs))
+        yield from _total_table(run_totals(runs))
 
 
 def _bars(what: str, bars: Sequence[Node], heads: Mapping[Operation, str]) -> Table:
@@ -61,15 +61,16 @@ def _length(operation: Operation, bar: Node) -> float | None:
     return summed(bar.of(operation)) if operation in IMAGE_WORK else bar.column(operation)
 
 
-def _total_table(totals: Iterable[tuple[str, dict[str, Any]]]) -> Table:
-    """Return a table of sums and averages."""
+def _total_table(totals: Iterable[tuple[str, dict[str, Any]]]) -> Iterator[Table]:
+    """Yield a table of sums and averages, unless nothing is known of any."""
     columns = (*_TOTAL, Column("missing", "UNKNOWN", COUNT), *_LENGTHS)
     rows = [
         [name.replace("_", " "), *(one | {"missing": one["missing"] or None}).values()]
         for name, one in totals
         if one["most_s"]
     ]
-    return Table("totals", "Totals", columns, rows).hiding_unknown()
+    if rows:
+        yield Table("totals", "Totals", columns, rows).hiding_unknown()
 
 
 # -- sentences

@@ -58,6 +58,13 @@ def test_a_table_of_nodes_images_and_totals(rows: Path, cli: Cli) -> None:
     assert any(line.startswith("ready: 2 within 5.00 s, standard deviation") for line in lines)
 
 
+def test_what_has_not_finished_anything_has_no_totals(rows: Path, cli: Cli) -> None:
+    place(rows, ROWS[:1])
+    said = cli("graph", rows).out
+    assert "ALTOGETHER" not in said
+    assert "1 node, 1 unfinished" in said
+
+
 def test_problems_are_told_beside_and_the_rest_is_shown(rows: Path, cli: Cli) -> None:
     with rows.open("a") as stream:
         stream.write("no json\n" + json.dumps(row(START, "a", "their:own")) + "\n")

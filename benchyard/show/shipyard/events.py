@@ -9,10 +9,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, TypeAlias, cast
 
 from msgspec import Meta
 
+from benchyard.core.amounts import unit_size
 from benchyard.core.json_text import read_as
 from benchyard.core.model import Json
 from benchyard.core.wording import printable, quote
@@ -43,7 +44,6 @@ class Operation(StrEnum):
     TORRENT = "torrent"
 
 
-_Key: TypeAlias = tuple[str, str, str | None, int | None]
 #: Operation to its starts and its ends.
 Edges: TypeAlias = defaultdict[Operation, tuple[list[Edge], list[Edge]]]
 
@@ -82,11 +82,8 @@ _LONGEST = 1e12
 #: No image is larger; what is was no size (B).
 _LARGEST = 1e18
 #: Docker writes decimal units: kB is 1,000 bytes. Source: docker/go-units, size.go, decimapAbbrs.
-_FACTORS = {f"{letter}b": 1000**power for power, letter in enumerate(("", *"kmgtpe"))} | {
-    f"{letter}ib": 1024**power for power, letter in enumerate("kmgtpe", 1)
-}
 _SIZE = re.compile(
-    r"(?<![\w.+-])([0-9]+(?:\.[0-9]*)?(?:e\+?[0-9]{1,2})?)\s*([kmgtpe]?i?b)?(?![\w.])", re.I
+    r"(?<![\w.+-])([0-9]+(?:\.[0-9]*)?(?:e\+?[0-9]{1,2})?)\s*((?:[kKMGTP]i?)?B)?(?![\w.])"
 )
 #: So many problems are kept in words; the rest is counted.
 _TOLD = 20
@@ -112,10 +109,6 @@ class _OwnEvent:
     message: dict[str, Any] | None = None
 
 
-def _is_own(row: Any) -> bool:
-    return isinstance(row, dict) and "RowKey" not in row
-
-
 @dataclass
 class Subject:
     """The events of one node or one run.
@@ -123,17 +116,15 @@ class Subject:
     Args:
         pool: Partition that it is of; empty where there are none.
         node: The node's id, or the host's name.
-        case: Title of the case, for a run.
-        run: Its number.
-        facts: What was told beside times: ``offer``, ``sku``, ``outcome``, ….
+        facts: What was told beside times: ``offer``, ``sku``; of a run first which one it is,
+            ``case``, ``run`` and ``host``.
     """
 
     pool: str
     node: str
-    case: str | None
-    run: int | None
+    is_run: bool
+    facts: dict[str, Json]
     edges: Edges = field(default_factory=lambda: Edges(lambda: ([], [])))
-    facts: dict[str, Json] = field(default_factory=dict[str, Json])
 
 
 @dataclass
@@ -155,7 +146,9 @@ class Intake:
     problems: list[str] = field(default_factory=list[str])
     unknown: Counter[str] = field(default_factory=Counter[str])
     other_pools: Counter[str] = field(default_factory=Counter[str])
-    subjects: dict[_Key, Subject] = field(default_factory=dict[_Key, Subject])
+    subjects: dict[tuple[Json, ...], Subject] = field(
+        default_factory=dict[tuple[Json, ...], Subject]
+    )
 
     def take(self, row: Any, where: str, pool: str = "") -> None:
         """Take a row of a table, or an event as ``events.jsonl`` has it.
@@ -166,11 +159,12 @@ class Intake:
         """
         self.taken += 1
         try:
-            own = read_as(_OwnEvent if _is_own(row) else _TableRow, row)
-            if isinstance(own, _TableRow):
-                self._take_row(own)
+            kind = _OwnEvent if isinstance(row, dict) and "RowKey" not in row else _TableRow
+            told = read_as(kind, cast("object", row))
+            if isinstance(told, _OwnEvent):
+                self._keep(told.event, pool, told.node, told.at.timestamp(), told.message or {})
             else:
-                self._keep(own.event, pool, own.node, own.at.timestamp(), own.message or {})
+                self._take_row(told)
         except ValueError as error:
             self.refuse(where, str(error))
 
@@ -200,14 +194,14 @@ class Intake:
         if operation is None:
             self.unknown[event] += 1
             return
-        case, run = None, None
+        identity: dict[str, Json] = {}
         if is_ours := event.startswith(_OURS):
-            case, run = message.get("case"), message.get("run")
-            if not (isinstance(case, str) and isinstance(run, int)):
+            identity = {"case": message.get("case"), "run": message.get("run"), "host": node}
+            if not (isinstance(identity["case"], str) and isinstance(identity["run"], int)):
                 raise ValueError("its message names no case and run")
         part = _part_of(message) if is_ours else _image_of(operation, message)
-        key, size = (pool, node, case, run), read_size(message.get("size"))
-        subject = self.subjects.setdefault(key, Subject(*key))
+        key, size = (pool, node, *identity.values()), read_size(message.get("size"))
+        subject = self.subjects.setdefault(key, Subject(pool, node, is_ours, identity))
         if operation in NODE_PHASES or operation is Operation.RUN:
             subject.facts |= {f: message[f] for f in _FACTS if f in message} | subject.facts
         for is_end, side in enumerate(sides):
@@ -239,7 +233,7 @@ def read_size(told: Any) -> int | None:
     number, unit = found[-1] if found else ("", "")
     if not number or (not unit and "." in number):
         return None
-    size = float(number) * _FACTORS[unit.lower() or "b"]
+    size = float(number) * float(unit_size(unit or "B"))
     return round(size) if size <= _LARGEST else None
 
 

@@ -207,22 +207,19 @@ def assemble(intake: Intake) -> Graph:
     every = intake.subjects.values()
     exported = {(s.pool, s.node) for s in every if s.edges[Operation.PREPARATION][0]}
     # Runs that were exported in Batch Shipyard's form are nodes already.
-    read = [one for one in every if one.case is None or (one.pool, one.node) not in exported]
-    runs = [one for one in read if one.case is not None]
+    read = [one for one in every if not one.is_run or (one.pool, one.node) not in exported]
+    runs = [one for one in read if one.is_run]
     # The name of a run has host and folder if they differ.
     hosts, pools = len({run.node for run in runs}) > 1, len({run.pool for run in runs}) > 1
     strays, bars = 0, list[Node]()
     for one in read:
         spans, alone = _matched(one)
         strays += alone
-        whole = Node(one.node, one.pool, spans, one.facts)
-        if one.case is not None:
-            name = (
-                f"{one.case} run {one.run}" + f" on {one.node}" * hosts + f" in {one.pool}" * pools
-            )
-            facts = {"case": one.case, "run": one.run, "host": one.node, **one.facts}
-            whole = Node(name, one.pool, spans, facts, is_run=True)
-        bars += _parted(whole) if spans else ()
+        name = one.node
+        if one.is_run:
+            name = f"{one.facts['case']} run {one.facts['run']}"
+            name += f" on {one.node}" * hosts + f" in {one.pool}" * pools
+        bars += _parted(Node(name, one.pool, spans, one.facts, one.is_run)) if spans else ()
     bars.sort(key=lambda bar: (bar.start, bar.label, bar.pool))
     nodes, runs = ([bar for bar in bars if bar.is_run is kind] for kind in (False, True))
     return Graph(nodes, runs, intake, strays)
@@ -230,25 +227,24 @@ def assemble(intake: Intake) -> Graph:
 
 def _matched(subject: Subject) -> tuple[Spans, int]:
     """Return the spans of a subject, and how many of its ends match no start."""
-    found, strays = dict[Operation, list[Span]](), 0
-    for operation in filter(subject.edges.get, Operation):
+    found, strays = defaultdict[Operation, list[Span]](list), 0
+    for operation, sides in subject.edges.items():
         groups = defaultdict[str, tuple[list[Edge], list[Edge]]](lambda: ([], []))
-        for side, edges in enumerate(subject.edges[operation]):
-            for edge in edges:
-                # An end does not tell of which of several cascades it is.
-                groups["" if operation in NODE_PHASES else edge.name][side].append(edge)
-        matches = [match(*edges) for edges in groups.values()]
-        spans = [span for some, _ in matches for span in some]
-        if operation is Operation.TORRENT:
-            pulled = {span.name for span in found.get(Operation.PULL, ())}
-            spans = [
-                s._replace(superseded=True) if s.is_open and s.name in pulled else s for s in spans
-            ]
-        else:  # What begins to load need not have come by torrent.
-            strays += sum(alone for _, alone in matches)
-        if spans:
-            found[operation] = sorted(spans, key=lambda span: (span.start, span.name))
-    return found, strays
+        for side, edge in ((side, edge) for side, edges in enumerate(sides) for edge in edges):
+            # An end does not tell of which of several cascades it is.
+            groups["" if operation in NODE_PHASES else edge.name][side].append(edge)
+        for edges in groups.values():
+            spans, alone = match(*edges)
+            found[operation] += spans
+            # What begins to load need not have come by torrent.
+            strays += alone if operation is not Operation.TORRENT else 0
+    pulled = {span.name for span in found[Operation.PULL]}
+    found[Operation.TORRENT] = [
+        span._replace(superseded=True) if span.is_open and span.name in pulled else span
+        for span in found[Operation.TORRENT]
+    ]
+    order = [operation for operation in Operation if found[operation]]
+    return {op: sorted(found[op], key=lambda span: (span.start, span.name)) for op in order}, strays
 
 
 def _parted(whole: Node) -> Iterator[Node]:
@@ -260,4 +256,4 @@ def _parted(whole: Node) -> Iterator[Node]:
             operation: [span for span in spans if first <= span.start < last]
             for operation, spans in whole.spans.items()
         }
-        yield replace(whole, nth=nth, spans={op: spans for op, spans in within.items() if spans})
+        yield replace(whole, nth=nth, spans=within)

@@ -144,14 +144,10 @@ def _read_folder(folder: Path, intake: Intake) -> None:
 
 
 def _read_run(run: Path, intake: Intake) -> None:
-    events, record = run / EVENTS_FILE, run / RUN_FILE
-    if events.is_file():
-        with events.open("rb") as stream:
-            _read_lines(stream, f"{shown(events)} line", intake, shown(run.parent))
-        return
+    events = run / EVENTS_FILE
     try:
-        lines = dump(events_of(read_record(run))).splitlines()
+        told = events.read_bytes() if events.is_file() else dump(events_of(read_record(run)))
     except RecordError as error:
         intake.refuse(shown(run), str(error))
     else:
-        _read_lines(lines, f"{shown(record)} event", intake, shown(run.parent))
+        _read_lines(told.split(b"\n"), f"{shown(events)} line", intake, shown(run.parent))

@@ -15,7 +15,7 @@ from itertools import groupby
 from math import cos, pi, sin
 from pathlib import Path
 from threading import Lock
-from typing import Any, Literal, TypeAlias, cast
+from typing import Any, Literal, TypeAlias
 
 from benchyard.core.errors import require_extra
 from benchyard.core.outputs import write
@@ -192,16 +192,6 @@ class Box:
         title = f"<title>{escape(printable(self.title))}</title>"
         return f"<g>{title}{shape}</g>" if self.title else shape
 
-    def plot(self, axes: Any, order: int, theme: Theme) -> None:
-        """Draw it by matplotlib."""
-        edge = theme.area(self.edge) if self.edge else "none"
-        look = {"facecolor": theme.area(self.colour), "edgecolor": edge, "hatch": self.hatch}
-        look |= {"linewidth": 0.5 * _POINTS, "alpha": self.opacity, "zorder": order}
-        rectangle = import_module("matplotlib.patches").Rectangle
-        axes.add_patch(rectangle((self.x, self.y), self.width, self.height, **look))
-        if self.label:
-            self.label.plot(axes, order, theme)
-
 
 @dataclass(frozen=True, slots=True)
 class Dots:
@@ -319,21 +309,23 @@ class Drawing:
         axes = figure.add_axes((0, 0, 1, 1), xlim=(0, self.width), ylim=(self.height, 0))
         axes.axis("off")
         axes.set_autoscale_on(False)
-        for order, (plain, shapes) in enumerate(groupby(self.shapes, _is_plain)):
-            if plain:
-                _plot_boxes(cast(list[Box], [*shapes]), axes, order, theme)
-            else:
-                for shape in shapes:
-                    shape.plot(axes, order, theme)
+        for order, (_, group) in enumerate(groupby(self.shapes, _pattern_of)):
+            shapes = [*group]
+            if boxes := [shape for shape in shapes if isinstance(shape, Box)]:
+                _plot_boxes(boxes, axes, order, theme)
+            for shape in shapes:
+                if drawn := shape.label if isinstance(shape, Box) else shape:
+                    drawn.plot(axes, order, theme)
         return figure
 
 
-def _is_plain(shape: Shape) -> bool:
-    return isinstance(shape, Box) and not shape.hatch and not shape.label
+def _pattern_of(shape: Shape) -> tuple[str, str] | None:
+    """Return the pattern of a box and its colour: boxes that share both are drawn together."""
+    return (shape.hatch, shape.edge if shape.hatch else "") if isinstance(shape, Box) else None
 
 
 def _plot_boxes(boxes: Sequence[Box], axes: Any, order: int, theme: Theme) -> None:
-    """Draw boxes by matplotlib together: by themselves, thousands take seconds."""
+    """Draw boxes of one pattern by matplotlib together: by themselves, thousands take seconds."""
     corners = [
         [(x, y), (x + one.width, y), (x + one.width, y + one.height), (x, y + one.height)]
         for one in boxes
@@ -343,6 +335,7 @@ def _plot_boxes(boxes: Sequence[Box], axes: Any, order: int, theme: Theme) -> No
         "facecolors": [theme.area(one.colour) for one in boxes],
         "edgecolors": [theme.area(one.edge) if one.edge else "none" for one in boxes],
         "alpha": [one.opacity for one in boxes],
+        "hatch": boxes[0].hatch,
     }
     polygons = import_module("matplotlib.collections").PolyCollection
     axes.add_collection(polygons(corners, linewidth=0.5 * _POINTS, zorder=order, **look))

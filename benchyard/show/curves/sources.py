@@ -9,12 +9,12 @@ do not grow with the run: of many samples fewer and fewer are decoded.
 import hashlib
 import json
 import os
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
 from contextlib import suppress
+from multiprocessing import get_context
 from pathlib import Path
 from typing import IO, TypeAlias
 
@@ -42,7 +42,6 @@ from benchyard.results.samples import (
 _SMALL = 1_000_000
 #: Bytes that all kept columns may have together.
 _ROOM = 2 * 2**30
-_TIMEOUT = 300.0
 _NAMES = "sources.json"
 
 _reading = threading.Lock()
@@ -67,27 +66,14 @@ def sources_of(folder: Path, interval_s: float, kept: Path) -> list[SampledSourc
         if not (place / _NAMES).is_file():
             with _reading:
                 if not (place / _NAMES).is_file():
-                    _read_apart(folder, interval_s, place)
+                    with ProcessPoolExecutor(1, get_context("spawn"), os.nice, (10,)) as apart:
+                        apart.submit(_keep, folder, interval_s, place).result()
                     with suppress(FileNotFoundError):  # another server may make room, too
                         _make_room(kept, place)
         os.utime(place)
         return [*_mapped(place)]
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, BrokenExecutor) as error:
         raise RecordError(f"{folder}: its curves cannot be read: {error}") from error
-
-
-def _read_apart(folder: Path, interval_s: float, place: Path) -> None:
-    arguments = [os.fspath(folder), repr(interval_s), os.fspath(place)]
-    ended = subprocess.run(
-        [sys.executable, "-m", __name__, *arguments],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        timeout=_TIMEOUT,
-        check=False,
-    )
-    if ended.returncode:
-        said = ended.stderr.decode(errors="replace").strip().splitlines()
-        raise OSError(said[-1] if said else f"exit code {ended.returncode}")
 
 
 def _mapped(place: Path) -> Iterator[SampledSource]:
@@ -249,8 +235,3 @@ class GrowingCurves:
             if begun is not None and abs(seconds(last_ns) + ahead - written) < _APART:
                 return min(begun, seconds(first_ns))
         return seconds(first_ns)
-
-
-if __name__ == "__main__":
-    os.nice(10)
-    _keep(Path(sys.argv[1]), float(sys.argv[2]), Path(sys.argv[3]))

@@ -165,11 +165,10 @@ class Metrics:
 
     def take(self, name: str) -> bool:
         """Tell whether a metric is wanted."""
-        found = self._wanted.get(name)
-        if found is None:
+        if name not in self._wanted:
             matched = any(fnmatchcase(name, pattern) for pattern in self._patterns)
-            found = self._wanted[name] = matched or not self._patterns
-        return found
+            self._wanted[name] = matched or not self._patterns
+        return self._wanted[name]
 
     def of(self, metrics: Mapping[str, Any]) -> dict[str, Any]:
         """Return the wanted metrics of a step of ``summary.json``."""

@@ -37,19 +37,14 @@ _MOST_ROWS, _MOST_COLUMNS, _LONGEST_CELL = 1_048_576, 16_384, 32_767
 def csv_pieces(rows: Rows, *, exact: bool = False) -> Iterator[str]:
     """Yield the rows as CSV, some thousands at a time; see ``csv_text``."""
     yield csv_text([[column.name for column in rows.columns]], exact=exact)
-    flags = [at for at, column in enumerate(rows.columns) if column.kind is CellType.FLAG]
     every = rows.read()
     while piece := list(islice(every, _PIECE)):
-        yield csv_text((_spelt(cells, flags) for cells in piece), exact=exact)
+        yield csv_text(map(_spelt, piece), exact=exact)
 
 
-def _spelt(cells: Cells, flags: list[int]) -> list[Cell]:
+def _spelt(cells: Cells) -> list[Cell]:
     """Write flags in lower case: Python's True is a text to polars."""
-    spelt = list(cells)
-    for at in flags:
-        flag = spelt[at]
-        spelt[at] = None if flag is None else "true" if flag else "false"
-    return spelt
+    return [str(cell).lower() if isinstance(cell, bool) else cell for cell in cells]
 
 
 def write_csv(rows: Rows, file: Path, *, exact: bool = False) -> None:

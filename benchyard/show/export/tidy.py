@@ -179,8 +179,9 @@ def _of_source(
     tally.unreadable += found.unreadable
     runs = [(r, OTHER_SUBJECT if at else None) for at, g in enumerate(found.groups) for r in g]
     runs += [(record, UNFINISHED_RUN) for record in found.unfinished]
-    taken = _measured_names(record for record, _ in runs)
-    included = _suspect_counts(chain(*found.groups[:1]), choice.suspect)
+    taken = {index: _measured(steps) for index, steps in _by_step(r for r, _ in runs).items()}
+    newest = _by_step(chain(*found.groups[:1]))
+    included = {index: counts_suspect(steps, choice.suspect) for index, steps in newest.items()}
     for record, why in sorted(runs, key=lambda one: one[0].run):
         end = (*origin(record), host_quality(record).value)
         for step in record.steps:
@@ -192,23 +193,18 @@ def _of_source(
                     yield from _rows(before, made, end, metrics, kinds)
 
 
-def _suspect_counts(records: Iterable[RunRecord], rule: Suspect) -> dict[int, bool]:
-    """Return, by the step's index, whether its suspect executions count."""
+def _by_step(records: Iterable[RunRecord]) -> dict[int, list[StepRecord]]:
+    """Return the records of each step of some runs, by its index."""
     steps: dict[int, list[StepRecord]] = {}
-    for record in records:
-        for step in record.steps:
-            steps.setdefault(step.index, []).append(step)
-    return {index: counts_suspect(of_runs, rule) for index, of_runs in steps.items()}
+    for step in (step for record in records for step in record.steps):
+        steps.setdefault(step.index, []).append(step)
+    return steps
 
 
-def _measured_names(records: Iterable[RunRecord]) -> dict[int, set[str]]:
-    """Return the names that the lab itself measures, by the step's index."""
-    names: dict[int, set[str]] = {}
-    for record in records:
-        for step in record.steps:
-            mine = names.setdefault(step.index, {DURATION})
-            mine.update(*(made.used for attempt in step.attempts for made in attempt.repetitions))
-    return names
+def _measured(steps: Iterable[StepRecord]) -> set[str]:
+    """Return the names that the lab itself measures."""
+    attempts = (attempt for step in steps for attempt in step.attempts)
+    return {DURATION}.union(*(made.used for one in attempts for made in one.repetitions))
 
 
 def _executions(

@@ -1,7 +1,7 @@
 """Flame graphs: how long each path took, and in a second colour scale what differs."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from benchyard.analysis.comparison.wording import change, signed
 from benchyard.core.quantity import amount, percent, plural, shorten
@@ -23,13 +23,6 @@ _GREY = "#d8d8d8"
 _FULL = 0.25
 _SLOWER, _FASTER = (214, 39, 40), (31, 119, 180)
 _PALE = 230
-
-
-@dataclass(slots=True)
-class _Frame:
-    name: str
-    total: float
-    children: dict[str, "_Frame"] = field(default_factory=dict[str, "_Frame"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,31 +50,18 @@ def boxes_of(totals_s: Mapping[Names, float]) -> tuple[list[FlameBox], int]:
     Args:
         totals_s: Of each path, in seconds; what a path contains is no longer than itself.
     """
-    root = _Frame("", sum(total for names, total in totals_s.items() if len(names) == 1))
-    for names, total in sorted(totals_s.items(), key=lambda one: len(one[0])):
-        place = root
-        for name in names[:-1]:
-            place = place.children.setdefault(name, _Frame(name, 0.0))
-        place.children[names[-1]] = _Frame(names[-1], total)
-    found = [*_laid_out(root)]
+    whole = sum(total for names, total in totals_s.items() if len(names) == 1) or 1.0
+    found: list[FlameBox] = []
+    #: Where the next frame inside of each path begins.
+    free: dict[Names, float] = {}
+    # A path comes before what it contains, and that in the order of its names.
+    for names in sorted(totals_s):
+        outer, width = names[:-1], totals_s[names] / whole
+        left = free.get(outer, 0.0)
+        free[names], free[outer] = left, left + width
+        if width >= NARROWEST and len(names) <= DEEPEST:
+            found.append(FlameBox(names, len(names) - 1, left, width, totals_s[names]))
     return found, len(totals_s) - len(found)
-
-
-def _laid_out(root: _Frame) -> Iterator[FlameBox]:
-    whole = root.total or 1.0
-    waiting: list[tuple[_Frame, Names, float]] = [(root, (), 0.0)]
-    while waiting:
-        frame, names, left = waiting.pop()
-        width = frame.total / whole
-        if names:
-            if width < NARROWEST:
-                continue
-            yield FlameBox(names, len(names) - 1, left, width, frame.total)
-        if len(names) >= DEEPEST:
-            continue
-        for child in sorted(frame.children.values(), key=lambda one: one.name):
-            waiting.append((child, (*names, child.name), left))
-            left += child.total / whole
 
 
 def flame_drawing(

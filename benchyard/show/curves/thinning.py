@@ -154,22 +154,17 @@ def _spans(source: SampledSource, edges: Values) -> _Thin:
     def reduced(function: Any, values: Values) -> Values:
         made = np.full(len(edges) - 1, np.nan)
         if len(full):
-            made[full] = function.reduceat(values[first:last], starts)
+            made[full] = function.reduceat(values, starts)
         return made
 
     def thin(counter: str | None) -> tuple[Values, Values, Values]:
-        values = source.memory if counter is None else source.rate(counter)
+        values = (source.memory if counter is None else source.rate(counter))[first:last]
         least, most = reduced(np.fmin, values), reduced(np.fmax, values)
         if counter is not None:
             return _mean_rate(source, counter, edges), least, most
-        known = np.isfinite(values[first:last])
-        sums = np.full(len(edges) - 1, np.nan)
-        if len(full):
-            held = np.where(known, values[first:last], 0.0)
-            counts = np.maximum(np.add.reduceat(known, starts, dtype=np.int64), 1)
-            sums[full] = np.add.reduceat(held, starts) / counts
-        sums[np.isnan(most)] = np.nan
-        return sums, least, most
+        with np.errstate(invalid="ignore"):  # a span without any known value has no mean
+            known = reduced(np.add, np.isfinite(values) * 1.0)
+            return reduced(np.add, np.nan_to_num(values)) / known, least, most
 
     return thin
 

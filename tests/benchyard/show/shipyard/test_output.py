@@ -11,14 +11,7 @@ from benchyard.show.shipyard.document import COLUMNS, dat, document
 from benchyard.show.shipyard.nodes import Graph
 from benchyard.show.shipyard.plot import graph_drawing
 from benchyard.show.shipyard.tables import notes, summary, tables
-from tests.benchyard.show.shipyard.conftest import (
-    START,
-    graph_of,
-    pool,
-    prepared,
-    pulled,
-    row,
-)
+from tests.benchyard.show.shipyard.conftest import START, graph_of, pool, prepared, pulled, row
 
 
 @pytest.fixture

@@ -6,27 +6,20 @@ deployment, or by ``benchyard alarms``.
 
 from typing import Any
 
-from prefect import State, flow
+from prefect import State
 from prefect.states import Completed
 
 from benchyard.host.testbed import hold_testbed
 from benchyard.suite.alarms import AlarmRequest
 from tasks.alarms import confirm, look_for_changes, tell
 from tasks.caller import current_caller
-from tasks.events import announce_end
 from tasks.parameters import parameters_of
-from tasks.schedules import deployable
+from tasks.schedules import deployed_flow
 from tasks.trust import refuse_request_beyond_reach
 
 
-@flow(
-    name="confirm-changes",
-    persist_result=False,
-    on_completion=[announce_end],
-    on_failure=[announce_end],
-)
+@deployed_flow("confirm-changes")
 @parameters_of(AlarmRequest)
-@deployable
 def confirm_changes(cases: tuple[str, ...] = (), **options: Any) -> State[Any]:
     """Confirm what seems slower, and raise alarms within a month's budget of false ones."""
     request = AlarmRequest(cases, **options)

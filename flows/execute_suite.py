@@ -9,7 +9,7 @@ Turns are executed in this process, one after another, or on the testbeds of a w
 from datetime import UTC, datetime
 from typing import Any
 
-from prefect import State, flow
+from prefect import State
 
 from benchyard.run.interrupts import reraise_interrupt
 from benchyard.suite.course import SuiteCourse, limits_of
@@ -21,7 +21,7 @@ from tasks.alarms import confirm_after
 from tasks.events import announce_end
 from tasks.flow_run import first_start
 from tasks.parameters import parameters_of
-from tasks.schedules import deployable
+from tasks.schedules import deployed_flow
 from tasks.suite import (
     compare_suite,
     execute_here,
@@ -34,16 +34,12 @@ from tasks.suite_testbeds import close_children
 from tasks.suite_there import execute_on_testbeds
 
 
-@flow(
-    name="execute-suite",
-    persist_result=False,
-    on_completion=[announce_end],
-    on_failure=[announce_end],
+@deployed_flow(
+    "execute-suite",
     on_crashed=[announce_end, close_children],
     on_cancellation=[announce_end, close_children],
 )
 @parameters_of(SuiteRequest)
-@deployable
 def execute_suite(cases: tuple[str, ...] = (), **options: Any) -> State[Any]:
     """Execute the runs of many cases that are not done, or not done lately."""
     request = request_of_flow_run(SuiteRequest(cases, **options))

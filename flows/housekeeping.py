@@ -3,13 +3,12 @@
 from pathlib import Path
 from typing import Annotated, Any
 
-from prefect import State, flow
+from prefect import State
 from prefect.states import Completed
 from pydantic import Field
 
 from benchyard.host.testbed import hold_testbed
 from benchyard.publish.housekeeping import Policy
-from tasks.events import announce_end
 from tasks.housekeeping import (
     look,
     look_for_stuck_flow_runs,
@@ -17,17 +16,11 @@ from tasks.housekeeping import (
     report_line,
     show,
 )
-from tasks.schedules import deployable
+from tasks.schedules import deployed_flow
 from tasks.trust import refuse_beyond_reach
 
 
-@flow(
-    name="housekeeping",
-    persist_result=False,
-    on_completion=[announce_end],
-    on_failure=[announce_end],
-)
-@deployable
+@deployed_flow("housekeeping")
 def housekeeping(
     root: str = "cases",
     results: str | None = None,

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from prefect import State, flow
+from prefect import State
 from prefect.states import Completed, Failed
 from pydantic import Field
 
@@ -11,19 +11,12 @@ from benchyard.core.errors import SinkError
 from benchyard.publish import Compression
 from benchyard.publish.outcome import summary
 from benchyard.publish.routes import local_archive, routes
-from tasks.events import announce_end
 from tasks.housekeeping import publish as publish_to
-from tasks.schedules import deployable
+from tasks.schedules import deployed_flow
 from tasks.trust import refuse_beyond_reach
 
 
-@flow(
-    name="publish",
-    persist_result=False,
-    on_completion=[announce_end],
-    on_failure=[announce_end],
-)
-@deployable
+@deployed_flow("publish")
 def publish(
     sinks: tuple[str, ...] = (),
     datadir: str | None = None,

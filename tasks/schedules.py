@@ -7,7 +7,7 @@ from functools import wraps
 from typing import Any, ParamSpec
 
 import httpx
-from prefect import State
+from prefect import Flow, State, flow
 from prefect.client.orchestration import SyncPrefectClient
 from prefect.client.schemas.objects import FlowRun
 from prefect.context import FlowRunContext
@@ -46,6 +46,20 @@ def deployable(function: Callable[ParametersT, State[Any]]) -> Callable[Paramete
         return state.model_copy(update={"message": f"{state.message}; {late}"}) if late else state
 
     return execute
+
+
+def deployed_flow(
+    name: str, **hooks: Any
+) -> Callable[[Callable[ParametersT, State[Any]]], Flow[ParametersT, State[Any]]]:
+    """Make a ``deployable`` flow that tells its end.
+
+    Args:
+        name: Of the flow.
+        hooks: What else ``prefect.flow`` takes.
+    """
+    ends: Any = {"on_completion": [announce_end], "on_failure": [announce_end], **hooks}
+    made: Any = flow(name=name, persist_result=False, **ends)
+    return lambda function: made(deployable(function))
 
 
 def _make_up(flow_run: FlowRun) -> str:

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from enum import StrEnum
 from typing import IO, cast
 
+from benchyard.core import zstandard
 from benchyard.core.errors import DocumentRejectedError
 
 #: Bytes that a document may have, uncompressed: that of a run of 20,000 steps has 24 MiB. A sink
@@ -47,8 +48,6 @@ def compress(content: bytes, how: Compression) -> bytes:
         case Compression.GZ:
             return gzip.compress(content, mtime=0)
         case Compression.ZST:
-            from benchyard.core import zstandard  # noqa: PLC0415 - only where it is wanted
-
             checked = {int(zstandard.CompressionParameter.checksum_flag): 1}
             return zstandard.compress(content, options=checked)
 
@@ -83,22 +82,11 @@ def reading(stream: IO[bytes], how: Compression) -> Generator[IO[bytes]]:
                 with gzip.GzipFile(fileobj=stream) as plain:
                     yield cast("IO[bytes]", plain)
             case Compression.ZST:
-                with _reading_zst(stream) as plain:
-                    yield plain
+                with zstandard.ZstdFile(stream) as plain:
+                    yield cast("IO[bytes]", plain)
     except EOFError:
         raise DocumentRejectedError(_CUT_OFF) from None
-    except (OSError, zlib.error) as error:
-        raise DocumentRejectedError(f"its compression is damaged: {error}") from error
-
-
-@contextmanager
-def _reading_zst(stream: IO[bytes]) -> Generator[IO[bytes]]:
-    from benchyard.core import zstandard  # noqa: PLC0415 - only where such a file lies
-
-    try:
-        with zstandard.ZstdFile(stream) as plain:
-            yield cast("IO[bytes]", plain)
-    except zstandard.ZstdError as error:
+    except (OSError, zlib.error, zstandard.ZstdError) as error:
         raise DocumentRejectedError(f"its compression is damaged: {error}") from error
 
 

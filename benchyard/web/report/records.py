@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from typing import Any
 
 from benchyard.analysis.comparison.run_sets import RunSet
 from benchyard.analysis.comparison.verdicts import ALL_METRICS
@@ -86,6 +87,12 @@ def _sha256(runs: RunSet, record: RunRecord) -> str:
 
 # -- records, reduced to what comparisons read
 
+#: Of a record, what stays as it is.
+_WHOLE = (
+    *("run", "outcome", "started_at", "ended_at", "duration_s", "resources", "environment"),
+    *("benchyard_version", "subject", "session"),
+)
+
 
 def _document(record: RunRecord, metrics: Sequence[str] = (ALL_METRICS,)) -> str:
     """Return the document of a record, reduced, on one line; the same record gives the same text.
@@ -103,24 +110,16 @@ def _reduced(record: RunRecord, metrics: Sequence[str]) -> RunRecord:
     """
     told = {"description", "folder"}
     interval = ("interval_s", "made_by")
+    whole: dict[str, Any] = {name: getattr(record, name) for name in _WHOLE}
     return RunRecord(
+        **whole,
         case={name: value for name, value in record.case.items() if name not in told},
-        run=record.run,
-        outcome=record.outcome,
-        started_at=record.started_at,
-        ended_at=record.ended_at,
-        duration_s=record.duration_s,
         steps=tuple(_reduced_step(step, metrics) for step in record.steps),
-        resources=record.resources,
-        environment=record.environment,
         collector={n: record.collector[n] for n in interval if n in record.collector},
-        benchyard_version=record.benchyard_version,
         preflight=tuple(
             {name: found[name] for name in ("check", "status") if name in found}
             for found in record.preflight
         ),
-        subject=record.subject,
-        session=record.session,
     )
 
 

@@ -56,25 +56,12 @@ class EndedTaskRun:
         fn(self)
 
 
-class _Thread(threading.Thread):
+class _Submitted(Future[None]):
     """A task run that was submitted without Prefect."""
-
-    def __init__(self, work: Callable[[], None], name: str) -> None:
-        super().__init__(target=copy_context().run, args=(work,), name=name, daemon=True)
-        self._ended = Future[None]()
-        self.add_done_callback = self._ended.add_done_callback
-        self.start()
-
-    def run(self) -> None:
-        """Do the work."""
-        try:
-            super().run()
-        finally:
-            self._ended.set_result(None)
 
     def wait(self) -> None:
         """Return once it has ended."""
-        self.join()
+        self.result()
 
 
 @dataclass(frozen=True)
@@ -115,11 +102,18 @@ class Task(Generic[*Arguments]):
         if flow_run_under_way():
             return self._prefect_task.submit(*arguments, wait_for=_upstream(wait_for))
 
-        def execute() -> None:
-            wait(wait_for)
-            self._execute_with_retries(*arguments)
+        submitted = _Submitted()
 
-        return _Thread(execute, self.name)
+        def execute() -> None:
+            try:
+                wait(wait_for)
+                self._execute_with_retries(*arguments)
+            finally:
+                submitted.set_result(None)
+
+        work = copy_context().run
+        threading.Thread(target=work, args=(execute,), name=self.name, daemon=True).start()
+        return submitted
 
     def attempt(self, *arguments: *Arguments, wait_for: Sequence[TaskRun]) -> TaskRun:
         """Execute it now, in this thread; raises no failure of a step."""

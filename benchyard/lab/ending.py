@@ -17,9 +17,10 @@ from prefect.states import Cancelled, Cancelling
 
 from benchyard.core.quantity import duration
 from benchyard.lab.lab import Lab, kill_lab
-from benchyard.lab.state import FlowProcess, flow_runs_of_lab
+from benchyard.lab.state import FlowProcess, flow_runs_labelled
 from benchyard.lab.supervisor import Requests, listening
 from benchyard.process.labels import this_owner
+from tasks.names import LAB
 from tasks.pools import close_flow_run
 from tasks.prefect_internals import our_client
 
@@ -156,7 +157,7 @@ class Shutdown:
 
 
 def _under_way() -> list[FlowProcess]:
-    return flow_runs_of_lab(this_owner())
+    return flow_runs_labelled(LAB, this_owner())
 
 
 def _signal(number: signal.Signals) -> None:

@@ -24,7 +24,7 @@ from prefect.utilities.processutils import command_to_string, get_sys_executable
 from prefect.workers.process import ProcessWorker
 
 from benchyard.core.errors import InputError
-from benchyard.lab.state import flow_runs_of_lab
+from benchyard.lab.state import flow_runs_labelled
 from tasks.names import LAB
 from tasks.trust import forbidden_variables, out_of_reach
 
@@ -193,7 +193,7 @@ class DrainingWorker(ProcessWorker, abc.ABC):
         for deleted in self._under_way - known:
             self._note(f"flow run {deleted} was deleted while it ran, and is stopped")
             self._under_way.discard(deleted)
-            for one in await asyncio.to_thread(flow_runs_of_lab, os.environ[LAB]):
+            for one in await asyncio.to_thread(flow_runs_labelled, LAB, os.environ[LAB]):
                 if one.id == str(deleted):
                     one.signal(signal.SIGTERM)
 

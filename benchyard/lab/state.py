@@ -15,7 +15,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,7 +27,7 @@ from benchyard.core.files import write_atomically
 from benchyard.core.locks import try_lock
 from benchyard.core.model import JsonObject
 from benchyard.process.labels import labelled, owner_is_alive, start_time, this_owner
-from tasks.names import FLOW_NAME, FLOW_RUN, LAB, PART, SERVER_PART, SHOWN_PASSWORD, TESTBED
+from tasks.names import FLOW_NAME, FLOW_RUN, LAB, PART, SERVER_PART, SHOWN_PASSWORD
 
 #: A log that has grown beyond is put aside when its part starts next.
 _LOG_BYTES = 10 * 1024 * 1024
@@ -171,33 +171,27 @@ class FlowProcess:
             os.killpg(self.pid, number)
 
 
-def flow_runs_of_lab(owner: str) -> list[FlowProcess]:
-    """Return the flow runs that workers of a lab have begun and that have not ended."""
-    return _flow_runs({pid for pid, lab in labelled(LAB) if lab == owner})
+def flow_runs_labelled(label: str, value: str) -> list[FlowProcess]:
+    """Return the flow runs that have begun and not ended, of processes with a label.
 
+    Each is its oldest process: the others are its children and their guard.
 
-def flow_runs_of_testbed(testbed: str) -> list[FlowProcess]:
-    """Return the flow runs under way for a testbed, whichever lab began them."""
-    return _flow_runs({pid for pid, name in labelled(TESTBED) if name == testbed})
+    Args:
+        label: ``LAB`` for those that the workers of one lab have begun, ``TESTBED`` for those of a
+            testbed, whichever lab began them.
+    """
+    ours = {pid for pid, found in labelled(label) if found == value}
+    oldest: dict[str, tuple[int, int]] = {}
+    for pid, flow_run in labelled(FLOW_RUN):
+        if pid in ours and (born := start_time(pid)):
+            oldest[flow_run] = min(oldest.get(flow_run, (born, pid)), (born, pid))
+    names = dict(labelled(FLOW_NAME)) if oldest else {}
+    return [FlowProcess(one, pid, names.get(pid, "")) for one, (_, pid) in oldest.items()]
 
 
 def flow_runs_here() -> set[str]:
     """Return the ids of all flow runs that any process here belongs to."""
     return {flow_run for _, flow_run in labelled(FLOW_RUN)}
-
-
-def _flow_runs(pids: set[int]) -> list[FlowProcess]:
-    """Return each flow run's oldest process: the others are its children and their guard."""
-    oldest: dict[str, tuple[int, int]] = {}
-    for pid, flow_run in _alive(pids):
-        born = (start_time(pid) or 0, pid)
-        oldest[flow_run] = min(oldest.get(flow_run, born), born)
-    names = dict(labelled(FLOW_NAME)) if oldest else {}
-    return [FlowProcess(one, pid, names.get(pid, "")) for one, (_, pid) in oldest.items()]
-
-
-def _alive(pids: set[int]) -> Iterator[tuple[int, str]]:
-    return ((pid, one) for pid, one in labelled(FLOW_RUN) if pid in pids and start_time(pid))
 
 
 # -- parts
@@ -214,13 +208,13 @@ def _listen(action: Callable[[], object]) -> None:
     action()
 
 
-def others_of_lab(owner: str) -> list[int]:
-    """Return the processes of a lab that need its server: workers, flow runs, their children."""
-    servers = {pid for pid, part in labelled(PART) if part == SERVER_PART}
-    return [pid for pid, lab in labelled(LAB) if lab == owner and pid not in servers]
-
-
 def wait_for_others(owner: str) -> None:
-    """Return once the server is the only part of a lab that is left."""
-    while others_of_lab(owner):
+    """Return once the server is the only part of a lab that is left.
+
+    Workers, flow runs and their children need it.
+    """
+    while True:
+        servers = {pid for pid, part in labelled(PART) if part == SERVER_PART}
+        if all(pid in servers for pid, lab in labelled(LAB) if lab == owner):
+            return
         time.sleep(LOOK_SECONDS)

@@ -18,7 +18,7 @@ from benchyard.core.clock import now
 from benchyard.core.model import JsonObject
 from benchyard.core.wording import printable
 from benchyard.lab.prefect_internals import DrainingWorker
-from benchyard.lab.state import flow_runs_here, flow_runs_of_testbed, when_cut
+from benchyard.lab.state import flow_runs_here, flow_runs_labelled, when_cut
 from benchyard.process.labels import kill_leftovers
 from tasks import pools
 from tasks.names import DEFAULT_QUEUE, TESTBED, TESTBEDS, variable_of
@@ -92,7 +92,7 @@ class Working:
             killed = kill_leftovers()
             if killed:
                 note(f"killed processes that a dead lab had left: {killed}")
-            while flow_runs_of_testbed(self._testbed) and not worker.draining:
+            while flow_runs_labelled(TESTBED, self._testbed) and not worker.draining:
                 await worker.wait_for_change(_LOOK_SECONDS)
         await worker.until_it_works(self._close_lost)
         await worker.until_it_works(self._tell)

@@ -24,7 +24,7 @@ from tasks.trust import refuse_beyond_reach
 def housekeeping(
     root: str = "cases",
     results: str | None = None,
-    keep_newest: Annotated[int, Field(ge=0)] = 10,
+    keep_newest: Annotated[int, Field(ge=1)] = 10,
     younger_than_days: Annotated[float, Field(ge=0)] = 90.0,
     remove_old: bool = False,
     wait: bool = True,

@@ -31,23 +31,12 @@ class Policy:
     A run may go only if it is neither among the newest nor young.
 
     Args:
-        keep_newest: So many of the newest runs of each case stay; at least 1.
+        keep_newest: So many of the newest runs of each case stay.
         younger_than_days: Runs younger than that stay.
     """
 
     keep_newest: int = 10
     younger_than_days: float = 90.0
-
-    def __post_init__(self) -> None:
-        """Refuse a policy that would leave a case without a run.
-
-        Raises:
-            InputError: If it would.
-        """
-        if self.keep_newest < 1:
-            raise InputError("at least the newest run of each case stays; keep_newest is 1 or more")
-        if not self.younger_than_days >= 0:
-            raise InputError("younger_than_days is a number of days, 0 or more")
 
 
 @dataclass(frozen=True, slots=True)

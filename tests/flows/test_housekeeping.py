@@ -1,5 +1,6 @@
 """The flow that keeps house, against a real server."""
 
+import math
 import os
 import subprocess
 import time
@@ -10,6 +11,7 @@ from typing import Any, cast
 import pytest
 from prefect import State, flow
 from prefect.client.orchestration import get_client
+from prefect.exceptions import ParameterTypeError
 from prefect.states import Running
 
 from benchyard.core.wording import code
@@ -53,6 +55,15 @@ def keep_house(case: Path, **parameters: Any) -> dict[str, Any]:
 
 def runs(case: Path) -> list[str]:
     return sorted(path.name for path in (case / "results").glob("run_*"))
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"keep_newest": 0}, {"younger_than_days": -1.0}, {"younger_than_days": math.nan}]
+)
+def test_what_would_leave_a_case_without_a_run_is_refused(case: Path, wrong: Any) -> None:
+    with pytest.raises(ParameterTypeError, match=next(iter(wrong))):
+        keep_house(case, **wrong)
+    assert runs(case) == ["run_1", "run_2", "run_3"]
 
 
 def test_old_runs_are_named_also_in_the_ui_and_stay_unless_it_is_wanted(case: Path) -> None:

@@ -9,13 +9,7 @@ from pydantic import Field
 
 from benchyard.host.testbed import hold_testbed
 from benchyard.publish.housekeeping import Policy
-from tasks.housekeeping import (
-    look,
-    look_for_stuck_flow_runs,
-    remove_old_runs,
-    report_line,
-    show,
-)
+from tasks.housekeeping import look, look_for_stuck_flow_runs, remove_old_runs, report_line, show
 from tasks.schedules import deployed_flow
 from tasks.trust import refuse_beyond_reach
 

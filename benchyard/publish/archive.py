@@ -21,13 +21,7 @@ from benchyard.core.errors import (
     SinkUnavailableError,
 )
 from benchyard.core.files import sync_file, sync_folder
-from benchyard.publish.claims import (
-    ClaimedFile,
-    beside_of,
-    copy_new,
-    make_folder,
-    write_new,
-)
+from benchyard.publish.claims import ClaimedFile, beside_of, copy_new, make_folder, write_new
 from benchyard.publish.compression import LARGEST, Compression, compress, decompress, split_name
 from benchyard.publish.outcome import scrubbed, without_credentials
 from benchyard.publish.sinks.contract import DocumentKind

@@ -18,12 +18,7 @@ from benchyard.core.errors import (
 )
 from benchyard.core.locks import is_at
 from benchyard.publish.archive import numbered
-from benchyard.publish.claims import (
-    ClaimedFile,
-    claimed,
-    make_folder,
-    write_new,
-)
+from benchyard.publish.claims import ClaimedFile, claimed, make_folder, write_new
 from benchyard.publish.compression import Compression, reading, split_name
 from benchyard.publish.outcome import Left, reason_of
 from benchyard.publish.sinks.contract import DocumentKind

@@ -12,14 +12,7 @@ from benchyard.core.quantity import amount, plural
 from benchyard.core.wording import quote
 from benchyard.process.files import temporary_folder
 from benchyard.publish.packs.archives import Digesting, Members, reading_pack
-from benchyard.publish.packs.manifest import (
-    CASES,
-    CLASSES,
-    MANIFEST,
-    RESULTS,
-    Manifest,
-    PackedFile,
-)
+from benchyard.publish.packs.manifest import CASES, CLASSES, MANIFEST, RESULTS, Manifest, PackedFile
 
 _PIECE = 1 << 20
 #: What Python leaves beside modules that it has imported.

@@ -26,14 +26,7 @@ from benchyard.web.case_results import CaseResults, read_case
 from benchyard.web.cases import address, campaign_pages, query_of, siblings_of
 from benchyard.web.explorer import Current
 from benchyard.web.pages.runs import RUN_FIELDS
-from benchyard.web.tables import (
-    DataTable,
-    Part,
-    Ticks,
-    add_table,
-    pages_around,
-    table_of,
-)
+from benchyard.web.tables import DataTable, Part, Ticks, add_table, pages_around, table_of
 
 router = APIRouter()
 

@@ -17,12 +17,7 @@ from benchyard.core.table import MOMENT, NUMBER, SECONDS, TEXT, Cell, Field
 from benchyard.results.trust import HostQuality
 from benchyard.web.explorer import Current, Explorer
 from benchyard.web.pages.entries import address_of
-from benchyard.web.rendering import (
-    document_of,
-    json_answer,
-    outcome_mark,
-    render,
-)
+from benchyard.web.rendering import document_of, json_answer, outcome_mark, render
 from benchyard.web.searching import MOST_ROWS, Asked, Search
 from benchyard.web.tables import DataTable, Ticks, table_of
 

@@ -103,10 +103,7 @@ def refuse_silent(found: Access) -> None:
 
 
 def _credential(found: Access) -> Any:
-    from azure.core.credentials import (  # noqa: PLC0415
-        AzureNamedKeyCredential,
-        AzureSasCredential,
-    )
+    from azure.core.credentials import AzureNamedKeyCredential, AzureSasCredential  # noqa: PLC0415
 
     if found.key:
         return AzureNamedKeyCredential(found.storage_account, found.key)

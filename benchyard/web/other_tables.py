@@ -93,8 +93,7 @@ def _told(body: Mapping[str, Any], *names: str) -> float | None:
 
 def _extras(told: Any) -> dict[str, Json]:
     kinds = ("doubleValue", "stringValue", "double_value", "string_value")
-    listed = cast("dict[str, Any]", told) if isinstance(told, dict) else {}
-    values = {name: _object(value) for name, value in listed.items()}
+    values = {name: _object(value) for name, value in _object(told).items()}
     return {name: one[kind] for name, one in values.items() for kind in kinds if kind in one}
 
 

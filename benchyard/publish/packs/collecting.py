@@ -15,7 +15,7 @@ from benchyard.case.resource import Resource
 from benchyard.case.subject.contents import INSTALLED, OWN_PACKAGES, code_of, content_hash
 from benchyard.core.errors import CaseError
 from benchyard.core.files import inside, opened, shown, special
-from benchyard.core.model import Case, Json, point_suffix, slug
+from benchyard.core.model import Case, Json, object_in, point_suffix, slug
 from benchyard.core.redaction import Redaction, Stream
 from benchyard.core.wording import printable, quote
 from benchyard.publish.packs.archives import Contents
@@ -280,8 +280,8 @@ def _add_classes(
 
 
 def _then(campaign: Campaign, resource: str) -> Json:
-    classes = subject_of(campaign.newest).get("classes") if campaign.newest else None
-    return classes.get(resource) if isinstance(classes, dict) else None
+    newest = campaign.newest
+    return object_in(subject_of(newest), "classes").get(resource) if newest else None
 
 
 def _refuse_secrets(found: _Collected, cases: Iterable[Path]) -> None:

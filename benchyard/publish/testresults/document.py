@@ -228,7 +228,7 @@ def subject_in(document: Document) -> Subject:
     digest of the case or else the commit. Such a subject has no digest.
     """
     told = document.arguments
-    whole = subject_of_text(told.get(SUBJECT, ""))
+    whole = object_of_text(told.get(SUBJECT, ""))
     if whole:
         return whole
     host = _inside(document.body, "machineConfiguration", "hostname")
@@ -243,8 +243,8 @@ def known_of(test: str, host: str | None, commit: str | None) -> Subject:
     return {**found, "repositories": {test: {"commit": commit}}} if commit else found
 
 
-def subject_of_text(text: Json) -> Subject:
-    """Read a subject from JSON; empty if the text was cut, or is none."""
+def object_of_text(text: Json) -> JsonObject:
+    """Read an object from JSON, such as a subject; empty if the text was cut, or is none."""
     try:
         # Not orjson: names of programs may be no Unicode.
         found: Any = json.loads(text) if isinstance(text, str) else None

@@ -1,13 +1,11 @@
 """Reading back what was published to Google Cloud Datastore, by us or by TensorFlow's uploader."""
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
-from typing import Any, Unpack, cast
+from typing import Any, Unpack
 
 from benchyard.core.errors import DocumentRejectedError
-from benchyard.core.model import JsonObject
 from benchyard.publish.sinks.contract import Point, TimingWindow, timings_of_documents
 from benchyard.publish.sinks.datastore.connection import Connection
 from benchyard.publish.sinks.datastore.settings import TYPES, Message
@@ -25,6 +23,7 @@ from benchyard.publish.testresults import parse
 from benchyard.publish.testresults.document import (
     DIGITS_OF_DOCUMENT,
     known_of,
+    object_of_text,
     subject_in,
     suspect_in,
 )
@@ -85,7 +84,7 @@ class DatastoreReader:
     def _timing(self, test: str, entity: Message) -> Point:
         at, properties = moment(entity.properties["start"]), entity.properties
         told = {name: _text(entity, name) for name in (HOST, SUBJECT, COMMIT)}
-        suspect = suspect_in(_object(properties["info"].string_value))
+        suspect = suspect_in(object_of_text(properties["info"].string_value))
         subject = self._subject(test, at, told)
         return Point(at, number(properties["timing"]), subject, suspect)
 
@@ -110,14 +109,6 @@ class DatastoreReader:
 def _text(entity: Message, name: str) -> str:
     properties = entity.properties
     return properties[name].string_value if name in properties else ""
-
-
-def _object(text: str) -> JsonObject:
-    try:
-        body: Any = json.loads(text)
-    except (ValueError, RecursionError):
-        return {}
-    return cast("JsonObject", body) if isinstance(body, dict) else {}
 
 
 def _select(

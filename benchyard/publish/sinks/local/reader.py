@@ -15,7 +15,7 @@ from benchyard.publish.sinks.local.store import (
     microseconds,
     moment_of,
 )
-from benchyard.publish.testresults.document import subject_of_text
+from benchyard.publish.testresults.document import object_of_text
 from benchyard.results.subject import Subject
 
 #: Microseconds since 1970 before every moment that Python has.
@@ -91,7 +91,7 @@ class LocalReader:
     def _origin(self, number: int) -> Subject:
         if number not in self._origins:
             [(whole,)] = self._rows("SELECT whole FROM origins WHERE id = :id", {"id": number})
-            self._origins[number] = subject_of_text(whole)
+            self._origins[number] = object_of_text(whole)
         return self._origins[number]
 
     def _names(self, query: str, values: Mapping[str, object] = _NOTHING) -> list[str]:

@@ -7,19 +7,17 @@ be told to a server; Prefect's client tries that for about a minute (PREFECT_CLI
 4 + 8 + 16 + 32 s), and would leave the flow run Running for ever.
 """
 
-import http.client
 import logging
 import os
 import ssl
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import cache
 from urllib.parse import urlsplit
 
+import httpx
 import psutil
 from prefect.blocks.system import Secret
 from prefect.context import FlowRunContext
@@ -57,15 +55,10 @@ def answers(seconds: float = _PROBE_SECONDS) -> bool:
     if url is None:
         return True
     try:
-        with urllib.request.urlopen(  # noqa: S310 - the address that Prefect is configured with
-            f"{url}/health", timeout=seconds, context=_context() if url[:5] == "https" else None
-        ):
-            return True
-    except urllib.error.HTTPError as error:
-        error.close()
-        return error.code < 500  # somebody is there and wants to be asked otherwise
-    except (OSError, http.client.HTTPException):
+        answer = httpx.get(f"{url}/health", timeout=seconds, verify=_context())
+    except httpx.RequestError:
         return False
+    return answer.status_code < 500  # below, somebody is there and wants to be asked otherwise
 
 
 @cache

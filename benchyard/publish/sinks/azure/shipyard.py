@@ -25,7 +25,6 @@ Source: Azure/batch-shipyard, cascade/perf.py and cascade/graph.py.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
 from typing import Any
 
 from benchyard.core.errors import SinkUnavailableError
@@ -48,7 +47,7 @@ def rows_of(events: Iterable[Event], partition: str) -> list[Row]:
     """Return the events of runs as rows of Batch Shipyard's form, each with a key of its own.
 
     Args:
-        events: Of any number of runs; events that belong to no run keep their node and name.
+        events: Of a document; those that belong to no run keep their node and name.
         partition: Key of the partition.
     """
     at, rows = 0, list[Row]()
@@ -59,37 +58,24 @@ def rows_of(events: Iterable[Event], partition: str) -> list[Row]:
 
 
 def _told(events: Iterable[Event]) -> Iterator[Event]:
-    told, of = list(events), dict[str, list[Event]]()
-    starts = _starts(told)
-    for event in told:
+    runs: dict[str, list[Event]] = {}
+    for event in events:
         node = _node(event)
         if node is None:
             yield event
         else:
-            of.setdefault(node + _which(starts.get(node, []), event.at), []).append(event)
-    for node, told in of.items():
-        yield from _of_run(node, sorted(told, key=lambda event: event.at))
+            runs.setdefault(node, []).append(event)
+    for node, told in runs.items():
+        yield from _of_run(node + _start(told), sorted(told, key=lambda event: event.at))
 
 
-def _starts(told: Iterable[Event]) -> Mapping[str, Sequence[datetime]]:
-    """Return when the runs of each name began; of runs of older records nothing.
+def _start(told: Iterable[Event]) -> str:
+    """Tell runs of one number apart, such as those of two campaigns.
 
-    Those were exported under the name alone, and must not be there twice.
+    Runs of older records were exported under the name alone, and must not be there twice.
     """
-    found: dict[str, list[datetime]] = {}
-    for event in told:
-        node = _node(event)
-        if node is not None and event.name == "run-start" and "subject" in event.message:
-            found.setdefault(node, []).append(event.at)
-    return {node: sorted(at) for node, at in found.items()}
-
-
-def _which(starts: Sequence[datetime], at: datetime) -> str:
-    """Tell runs of one number apart, such as those of two campaigns."""
-    if not starts:
-        return ""
-    began = max((start for start in starts if start <= at), default=starts[0])
-    return f"-{began:%Y%m%dT%H%M%S.%fZ}"
+    began = [e.at for e in told if e.name == "run-start" and "subject" in e.message]
+    return f"-{min(began):%Y%m%dT%H%M%S.%fZ}" if began else ""
 
 
 def _node(event: Event) -> str | None:

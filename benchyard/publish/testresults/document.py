@@ -27,17 +27,7 @@ _TOO_LATE = 253_402_300_800
 _DIGITS, DIGITS_OF_DOCUMENT = 40, 32
 #: Arguments of our own documents: the exact start, and what was measured, as JSON.
 STARTED_AT, SUBJECT = "started-at", "subject"
-#: What a field is called where the names of test_log.proto are preserved, or in its first version.
-_ALSO = {
-    "argument": "arguments",
-    "commitId": "commit_id",
-    "envVars": "env_vars",
-    "machineConfiguration": "machine_configuration",
-    "runConfiguration": "run_configuration",
-    "runTime": "run_time",
-    "startTime": "start_time",
-    "wallTime": "wall_time",
-}
+_CAPITAL = re.compile("[A-Z]")
 _NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|-?Infinity|NaN")
 _SHOWN = 40
 _KINDS: Mapping[type, str] = {dict: "an object", list: "a list", str: "a text"}
@@ -98,10 +88,10 @@ class Document:
         Source: tensorflow/tools/test/run_and_gather_logs.py.
         """
         body: JsonObject = dict(self.body)
-        for name in _names_of("runConfiguration"):
+        for name in ("runConfiguration", "run_configuration"):
             run = body.get(name)
             if isinstance(run, dict):
-                body[name] = {k: v for k, v in run.items() if k not in _names_of("envVars")}
+                body[name] = {k: v for k, v in run.items() if k not in ("envVars", "env_vars")}
         return self.text if body == self.body else json.dumps(body, ensure_ascii=False)
 
 
@@ -273,12 +263,15 @@ def _inside(body: JsonObject, name: str, member: str) -> str | None:
 def _field(message: _Message, name: str) -> Any:
     """Return the value of a field under any of its names; None if it is not set."""
     value = message.get(name)
-    return message.get(_ALSO.get(name, name)) if value is None else value
+    return message.get(_also(name)) if value is None else value
 
 
-def _names_of(name: str) -> tuple[str, ...]:
-    """Return all names that a field may have."""
-    return (name, _ALSO[name]) if name in _ALSO else (name,)
+def _also(name: str) -> str:
+    """Return a field's name where those of test_log.proto are preserved, or in its first version.
+
+    ``startTime`` is ``start_time`` there, and ``argument`` was ``arguments``.
+    """
+    return "arguments" if name == "argument" else _CAPITAL.sub(lambda a: f"_{a[0].lower()}", name)
 
 
 def _typed(kind: type, value: Any, where: str) -> Any:

@@ -30,17 +30,8 @@ _ORDERS = {
     "duration_s": "-duration_s",
     **{name: name for name in ("run", "outcome", "host", "host_quality")},
 }
-#: Fields that are offered to narrow the search, with their heads.
-_FACETS = {
-    "outcome": "Outcome",
-    "host": "Host",
-    "host_quality": "Host quality",
-    "tag": "Tag",
-    "case": "Case",
-    "version": "Version",
-    "commit": "Commit",
-    "format": "Format",
-}
+#: Fields that are offered to narrow the search.
+_FACETS = ("outcome", "host", "host_quality", "tag", "case", "version", "commit", "format")
 #: Values of each that are offered, the most frequent ones.
 _OFFERED = 8
 
@@ -102,8 +93,8 @@ def runs_table(page: Page, search: Search) -> DataTable:
 
 def _facets(explorer: Explorer, search: Search) -> list[_Facet]:
     made: list[_Facet] = []
-    found = explorer.catalogue.values_of(tuple(_FACETS), search.query)
-    for field, head in _FACETS.items():
+    found = explorer.catalogue.values_of(_FACETS, search.query)
+    for field in _FACETS:
         counts = found[field]
         chosen = search.values(field)
         offered = [*chosen, *(value for value in counts if value and value not in chosen)]
@@ -118,7 +109,7 @@ def _facets(explorer: Explorer, search: Search) -> list[_Facet]:
             )
             for value in offered[: _OFFERED + len(chosen)]
         ]
-        made.append((head, links, len(offered) - len(links)))
+        made.append((field.replace("_", " ").capitalize(), links, len(offered) - len(links)))
     return made
 
 
@@ -158,12 +149,10 @@ def runs_json(explorer: Current, search: Asked) -> Response:
 
 def entry_document(entry: Entry) -> JsonObject:
     """Return an entry as a JSON object."""
-    names = [
-        name for name in Entry.__dataclass_fields__ if name not in ("root", "steps", "identity")
-    ]
-    document = {name: getattr(entry, name) for name in names}
+    left_out = ("root", "steps", "identity")
+    names = (name for name in Entry.__dataclass_fields__ if name not in left_out)
     # Mappings and tuples of the catalogue become objects and lists.
-    plain = {name: _plain(value) for name, value in document.items()}
+    plain = {name: _plain(getattr(entry, name)) for name in names}
     known = {"root": str(entry.root), "results": entry.results or None}
     return {**plain, **known, "href": address_of(entry)}
 

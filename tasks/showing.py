@@ -126,13 +126,12 @@ class _CaseArtifacts:
         runs = Results(results).failed()
         failed = [*runs]
         summary = _summary(results)
+        about = f"{title}: {state_of(summary, failed)}"
         if self._progress is not None:
-            text = f"{title}: {state_of(summary, failed)}"
-            self._showcase.update_progress(self._progress, 100.0, text)
+            self._showcase.update_progress(self._progress, 100.0, about)
         broken = _records(runs.values())
         page = result_page(title, summary, failed, results, _picture(results, summary), broken)
         page = f"{_to_explorer(_page_of_case(results))}{page}"
-        about = f"{title}: {state_of(summary, failed)}"
         self._showcase.show("markdown", key_of(RESULT, title), page[:LARGEST], about)
         self._show_retries(title, results)
 

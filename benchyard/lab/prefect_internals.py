@@ -15,7 +15,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from prefect.client.schemas.filters import FlowRunFilter
@@ -113,19 +113,17 @@ class DrainingWorker(ProcessWorker, abc.ABC):
 
     Prefect takes a class that names ``ABC`` among its bases for an abstract one and does not put
     it into its registry, where it would replace Prefect's own.
+
+    Args:
+        query_seconds: Between two questions for flow runs.
+        note: Takes a line for the log.
+        options: Of Prefect's worker.
     """
 
     def __init__(
-        self,
-        *,
-        pool: str,
-        queues: list[str],
-        name: str,
-        limit: int,
-        query_seconds: float,
-        note: Callable[[str], None],
+        self, *, query_seconds: float, note: Callable[[str], None], **options: Any
     ) -> None:
-        super().__init__(work_pool_name=pool, work_queues=queues, name=name, limit=limit)
+        super().__init__(**options)
         self._query_seconds = query_seconds
         self._note = note
         self._draining = asyncio.Event()

@@ -69,8 +69,8 @@ class Working:
         """Prepare, work until told to end, take leave."""
         loop = asyncio.get_running_loop()
         worker = DrainingWorker(
-            pool=self._pool,
-            queues=self._queues,
+            work_pool_name=self._pool,
+            work_queues=self._queues,
             name=self._name,
             limit=self._limit,
             query_seconds=query_seconds(self._pool),

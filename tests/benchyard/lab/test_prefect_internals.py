@@ -42,9 +42,7 @@ def test_prefects_worker_has_what_ours_calls(name: str) -> None:
 
 
 def test_prefects_worker_keeps_what_it_submits() -> None:
-    worker = DrainingWorker(
-        pool="some", queues=[], name="me", limit=1, query_seconds=1, note=lambda _: None
-    )
+    worker = DrainingWorker(work_pool_name="some", query_seconds=1, note=lambda _: None)
     assert hasattr(worker, "_submitting_flow_run_ids"), "see DrainingWorker._submit_run"
     assert hasattr(worker, "heartbeat_interval_seconds"), "see DrainingWorker._beat"
 
@@ -120,8 +118,6 @@ def test_a_flow_run_that_cannot_begin_does_not_end_the_others() -> None:
         theirs = ProcessWorker(work_pool_name="some")
         with pytest.raises(ConnectionError):
             asyncio.run(theirs._submit_run(flow_run))  # pyright: ignore[reportPrivateUsage]
-        ours = DrainingWorker(
-            pool="some", queues=[], name="me", limit=1, query_seconds=1, note=notes.append
-        )
+        ours = DrainingWorker(work_pool_name="some", query_seconds=1, note=notes.append)
         asyncio.run(ours._submit_run(flow_run))  # pyright: ignore[reportPrivateUsage]
     assert notes == [f"flow run {flow_run.id} did not begin: ConnectionError: no server"]

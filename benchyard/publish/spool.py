@@ -10,12 +10,7 @@ from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
-from benchyard.core.errors import (
-    BenchyardError,
-    DocumentRejectedError,
-    InputError,
-    SinkUnavailableError,
-)
+from benchyard.core.errors import BenchyardError, DocumentRejectedError, SinkUnavailableError
 from benchyard.core.locks import is_at
 from benchyard.publish.archive import numbered
 from benchyard.publish.claims import ClaimedFile, claimed, make_folder, write_new
@@ -77,11 +72,8 @@ def put(folder: Path, name: str, content: bytes) -> bool:
         False if a file of that name waits there already; that one stays.
 
     Raises:
-        InputError: If publishers would not look at such a name.
         OSError: If the disk is full or not writable.
     """
-    if kind_of(name) is None or "/" in name:
-        raise InputError(f"'{name}' is no name for a spool: it must end in .json or .events.jsonl")
     make_folder(folder)
     key = f"{name} {os.getpid()} {threading.get_ident()}"
     return write_new(folder / name, content, key)

@@ -18,7 +18,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import TypeVar
 
-from benchyard.core.errors import DocumentRejectedError
 from benchyard.core.model import Json, JsonObject
 from benchyard.publish.sinks.contract import DocumentKind, Spooled
 from benchyard.publish.sinks.datastore.connection import Connection
@@ -85,24 +84,16 @@ class DatastoreSink:
             DocumentRejectedError: If it is no document, or Datastore refuses it.
             SinkUnavailableError: If it may succeed later.
         """
-        if spooled.kind is not DocumentKind.RESULTS:
-            raise DocumentRejectedError(f"{spooled.name} holds events; Datastore takes results")
-        try:
-            self._store(spooled)
-        except RecursionError as error:
-            raise DocumentRejectedError("it is nested too deeply") from error
-
-    def close(self) -> None:
-        """Close the connection; calls under way fail."""
-        self._connection.close()
-
-    def _store(self, spooled: Spooled) -> None:
         document = parse(spooled.content)
         settings = self._connection.settings
         entries = entry_mutations(settings, document, spooled.archived_as)
         for batch in batches(entries, _size, _MOST_MUTATIONS, _MOST_BYTES):
             self._connection.commit(batch)
         self._connection.commit([document_mutation(settings, document, spooled.archived_as)])
+
+    def close(self) -> None:
+        """Close the connection; calls under way fail."""
+        self._connection.close()
 
 
 def _size(mutation: Message) -> int:

@@ -4,9 +4,7 @@ Only ``remove`` changes anything: it removes the runs that a report has named.
 """
 
 import json
-import os
 import shutil
-import stat
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -14,6 +12,7 @@ from pathlib import Path
 
 from benchyard.core import places
 from benchyard.core.errors import InputError, TestbedBusyError
+from benchyard.core.files import files_below
 from benchyard.core.model import JsonObject
 from benchyard.host.testbed import hold_results
 from benchyard.publish.spool import REASON, REJECTED, listing
@@ -179,16 +178,8 @@ def _age_days(run: RunFolder, now: float) -> float:
 
 def size_of(folder: Path) -> int:
     """Return the bytes that the files below a folder take on disk; links are not followed."""
-    total = 0
-    for parent, _, files in os.walk(folder):
-        for name in files:
-            try:
-                found = Path(parent, name).lstat()
-            except FileNotFoundError:
-                continue
-            # Source: stat(2), st_blocks counts units of 512 bytes.
-            total += found.st_blocks * 512 if stat.S_ISREG(found.st_mode) else 0
-    return total
+    # Source: stat(2), st_blocks counts units of 512 bytes.
+    return sum(path.stat().st_blocks * 512 for path in files_below(folder))
 
 
 def remove(old: Sequence[Old]) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import cast
 
 from benchyard.core.errors import RecordError
-from benchyard.core.model import Json, JsonObject, Outcome, object_in, plain, slug
+from benchyard.core.model import Json, JsonObject, Outcome, mapped, object_in, plain, slug
 from benchyard.publish.testresults.document import STARTED_AT, SUBJECT, Document
 from benchyard.results.record import RunRecord, StepRecord
 from benchyard.statistics import median
@@ -194,13 +194,11 @@ def _text(value: Json) -> str | None:
 
 def _readable(value: Json) -> Json:
     """Escape single surrogates, as in names of files: JSON parsers may refuse them."""
-    if isinstance(value, str):
-        return value.encode(errors="backslashreplace").decode()
-    if isinstance(value, list):
-        return [_readable(item) for item in value]
-    if isinstance(value, dict):
-        return {str(_readable(name)): _readable(item) for name, item in value.items()}
-    return value
+
+    def escaped(text: str) -> str:
+        return text.encode(errors="backslashreplace").decode()
+
+    return mapped(value, escaped, escaped)
 
 
 def machine_of(environment: Facts) -> JsonObject:

@@ -13,6 +13,7 @@ from benchyard.publish.sinks.azure.credentials import Access
 from benchyard.publish.sinks.azure.rows import TESTRESULTS, UNKNOWN, event_of, seconds
 from benchyard.publish.sinks.contract import Point, TimingWindow, timings_of_documents
 from benchyard.publish.sinks.sending import READING, retried
+from benchyard.publish.testresults.convert import known
 from benchyard.publish.testresults.document import object_of_text
 from benchyard.results.events import MEASURED, SOURCE, Event
 from benchyard.results.subject import Subject
@@ -185,8 +186,7 @@ def _subject(began: Event) -> Subject:
     """Return the subject that the first event of a run tells; its node is the host."""
     digest, whole = began.message.get("subject"), began.message.get(MEASURED)
     host = began.node if began.node != UNKNOWN else None
-    told: dict[str, Json] = {"host": host, "digest": digest}
-    return object_of_text(whole) or {name: one for name, one in told.items() if one is not None}
+    return object_of_text(whole) or known({"host": host, "digest": digest})
 
 
 def _test(event: Event) -> str | None:

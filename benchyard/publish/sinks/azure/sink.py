@@ -3,7 +3,7 @@
 import hashlib
 import socket
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 
 from benchyard.core.errors import DocumentRejectedError, InputError
@@ -14,6 +14,7 @@ from benchyard.publish.sinks.azure.rows import TESTRESULTS, UNKNOWN, Row, fittin
 from benchyard.publish.sinks.azure.shipyard import export
 from benchyard.publish.sinks.contract import DocumentKind, Spooled
 from benchyard.publish.testresults import Document, parse
+from benchyard.publish.testresults.convert import known
 from benchyard.publish.testresults.document import SUBJECT, subject_in, suspect_in
 from benchyard.results.events import SOURCE, Event, load, stamp
 from benchyard.results.subject import commit_of
@@ -161,18 +162,13 @@ def _events_of(document: Document) -> Iterator[Event]:
     digest = subject.get("digest")
     # Of other documents nothing is told that was not before: their rows keep their keys.
     more: dict[str, Json] = {"subject": digest, "commit": commit_of(subject)} if ours else {}
-    yield Event(began, node, TESTRESULTS, "test-start", {**whose, **_known(more)})
+    yield Event(began, node, TESTRESULTS, "test-start", {**whose, **known(more)})
     for entry in document.entries:
         told: dict[str, Json] = {"entry": entry.name, "wall": entry.wall_time}
-        suspect = suspect_in(entry.body) if ours else ""
-        marked = _known({"subject": digest, "suspect": suspect or None}) if ours else {}
+        marked = known({"subject": digest, "suspect": suspect_in(entry.body)}) if ours else {}
         yield Event(began, node, TESTRESULTS, "entry", {**whose, **told, **marked})
     if (end := _end(began, document.body.get("runTime"))) is not None:
         yield Event(end[0], node, TESTRESULTS, "test-end", {**whose, "diff": end[1]})
-
-
-def _known(told: Mapping[str, Json]) -> dict[str, Json]:
-    return {name: value for name, value in told.items() if value is not None}
 
 
 def _end(began: datetime, length: Json) -> tuple[datetime, float] | None:

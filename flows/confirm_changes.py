@@ -12,7 +12,6 @@ from prefect.states import Completed
 from benchyard.host.testbed import hold_testbed
 from benchyard.suite.alarms import AlarmRequest
 from tasks.alarms import confirm, look_for_changes, tell
-from tasks.caller import current_caller
 from tasks.parameters import parameters_of
 from tasks.schedules import deployed_flow
 from tasks.trust import refuse_request_beyond_reach
@@ -23,8 +22,6 @@ from tasks.trust import refuse_request_beyond_reach
 def confirm_changes(cases: tuple[str, ...] = (), **options: Any) -> State[Any]:
     """Confirm what seems slower, and raise alarms within a month's budget of false ones."""
     request = AlarmRequest(cases, **options)
-    if caller := current_caller():
-        caller.begin()
     refuse_request_beyond_reach(request)
     with hold_testbed("confirming what seems slower", wait=request.wait):
         night = look_for_changes(request)

@@ -18,7 +18,6 @@ from benchyard.suite.summary import summed
 from flows.confirm_changes import confirm_changes
 from flows.execute_case import execute_case
 from tasks.alarms import confirm_after
-from tasks.events import announce_end
 from tasks.flow_run import first_start
 from tasks.parameters import parameters_of
 from tasks.schedules import deployed_flow
@@ -34,11 +33,7 @@ from tasks.suite_testbeds import close_children
 from tasks.suite_there import execute_on_testbeds
 
 
-@deployed_flow(
-    "execute-suite",
-    on_crashed=[announce_end, close_children],
-    on_cancellation=[announce_end, close_children],
-)
+@deployed_flow("execute-suite", close_children)
 @parameters_of(SuiteRequest)
 def execute_suite(cases: tuple[str, ...] = (), **options: Any) -> State[Any]:
     """Execute the runs of many cases that are not done, or not done lately."""

@@ -25,7 +25,7 @@ from benchyard.run.run_context import RunContext
 from benchyard.show.pages.result import key_of
 from benchyard.suite.turn_records import NO_FAILURE, CaseReport, failure_after
 from tasks.artifacts import Showcase
-from tasks.caller import current_caller, remember_end
+from tasks.caller import remember_end
 from tasks.events import (
     announce_crash,
     announce_end,
@@ -89,9 +89,6 @@ def execute_in_flow_run(
 @contextmanager
 def concluding(request: Request) -> Generator[None]:
     """Emit an event if an error ends the case; at the end wait for a server that is away."""
-    caller = current_caller()
-    if caller is not None:
-        caller.begin()
     try:
         yield
     except RunInterruptedError as error:

@@ -15,6 +15,7 @@ from prefect.exceptions import Pause, PrefectHTTPStatusError
 from prefect.states import Cancelled
 
 from benchyard.core.quantity import plural
+from tasks.caller import current_caller
 from tasks.events import announce_end
 from tasks.flow_run import is_first_attempt, is_scheduled
 from tasks.pools import flow_runs
@@ -29,11 +30,14 @@ def deployable(function: Callable[ParametersT, State[Any]]) -> Callable[Paramete
     """Let a flow run of a schedule stand for all that are due; its last state says that it is late.
 
     Prefect would execute each of them, one after another. It calls no hook when a suspended flow
-    run's process ends, and heartbeats may follow the event of the state: so this says it, too.
+    run's process ends, and heartbeats may follow the event of the state: so this says it, too. The
+    command that calls it takes note of it before.
     """
 
     @wraps(function)
     def execute(*arguments: ParametersT.args, **options: ParametersT.kwargs) -> State[Any]:
+        if caller := current_caller():
+            caller.begin()
         context = FlowRunContext.get()
         flow_run = context.flow_run if context else None
         late = _make_up(flow_run) if flow_run and is_scheduled() and is_first_attempt() else ""
@@ -49,16 +53,18 @@ def deployable(function: Callable[ParametersT, State[Any]]) -> Callable[Paramete
 
 
 def deployed_flow(
-    name: str, **hooks: Any
+    name: str, *closing: Callable[..., None]
 ) -> Callable[[Callable[ParametersT, State[Any]]], Flow[ParametersT, State[Any]]]:
     """Make a ``deployable`` flow that tells its end.
 
     Args:
         name: Of the flow.
-        hooks: What else ``prefect.flow`` takes.
+        closing: Hooks that follow when it crashed or was cancelled.
     """
-    ends: Any = {"on_completion": [announce_end], "on_failure": [announce_end], **hooks}
-    made: Any = flow(name=name, persist_result=False, **ends)
+    hooks: dict[str, Any] = {"on_completion": [announce_end], "on_failure": [announce_end]}
+    if closing:
+        hooks["on_crashed"] = hooks["on_cancellation"] = [announce_end, *closing]
+    made: Any = flow(name=name, persist_result=False, **hooks)
     return lambda function: made(deployable(function))
 
 

@@ -66,9 +66,6 @@ def request_of_flow_run(requested: SuiteRequest) -> SuiteRequest:
     Raises:
         InputError: If the request contradicts itself, or names what is not there or not allowed.
     """
-    caller = current_caller()
-    if caller is not None:
-        caller.begin()
     request = replace(
         requested,
         campaign=campaign_of_flow_run(requested.campaign, filtered=requested.is_filtered),

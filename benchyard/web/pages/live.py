@@ -242,16 +242,15 @@ def _be_humble() -> None:
 
 
 class LiveRuns:
-    """All runs that are watched now."""
+    """All runs that are watched now.
+
+    Attributes:
+        watched: By their folders.
+    """
 
     def __init__(self) -> None:
-        self._watched: dict[Path, _Watched] = {}
+        self.watched: dict[Path, _Watched] = {}
         self._reader = ThreadPoolExecutor(1, "live", initializer=_be_humble)
-
-    @property
-    def watched(self) -> list[Path]:
-        """Their folders."""
-        return list(self._watched)
 
     async def events(self, folder: Path) -> AsyncGenerator[bytes]:
         """Yield the events of a run, as they are sent, until it ends."""
@@ -272,9 +271,9 @@ class LiveRuns:
 
     @asynccontextmanager
     async def _viewing(self, folder: Path) -> AsyncGenerator[_Watched]:
-        run = self._watched.get(folder)
+        run = self.watched.get(folder)
         if run is None or run.ended:
-            run = self._watched[folder] = _Watched(folder)
+            run = self.watched[folder] = _Watched(folder)
             run.task = asyncio.create_task(run.look_on(self._reader))
         run.viewers += 1
         try:
@@ -284,8 +283,8 @@ class LiveRuns:
             if not run.viewers:
                 if run.task is not None:
                     run.task.cancel()
-                if self._watched.get(folder) is run:
-                    del self._watched[folder]
+                if self.watched.get(folder) is run:
+                    del self.watched[folder]
 
 
 router = APIRouter()

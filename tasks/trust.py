@@ -26,11 +26,7 @@ from tasks.names import ALLOWED
 
 #: A folder in which nobody can make a file, on every Linux.
 _NOWHERE = "/proc"
-_SERVER = {
-    "url": "PREFECT_API_URL",
-    "key": "PREFECT_API_KEY",
-    "auth_string": "PREFECT_API_AUTH_STRING",
-}
+_SERVER = {key: f"PREFECT_API_{key.upper()}" for key in ("url", "key", "auth_string")}
 #: Settings that are paths and are read while Prefect is imported.
 _PATHS = (
     "PREFECT_HOME",

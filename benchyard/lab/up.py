@@ -6,9 +6,9 @@ import sys
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 from benchyard.core.errors import InputError
-from benchyard.core.model import Json
 from benchyard.lab import state
 from benchyard.lab.automations import ensure_alerts, ensure_heartbeat_automation
 from benchyard.lab.checkout import FLOWS
@@ -78,7 +78,7 @@ def raise_if_unfit(name: str) -> None:
 _TWICE = "a lab is up on this machine already (pid {pid}): {url}; stop it with Ctrl-C or SIGTERM"
 
 
-def up(options: LabOptions, say: Say, ready: Callable[[dict[str, Json]], None]) -> bool:
+def up(options: LabOptions, say: Say, ready: Callable[[dict[str, Any]], None]) -> bool:
     """Bring a lab up and keep it up until somebody asks for its end.
 
     Args:
@@ -189,18 +189,15 @@ def who_may(lab: Lab, password: str | None) -> list[str]:
     return [*lines, f"  the password is in {file}; whoever has it starts programs as {user}"]
 
 
-def _facts(lab: Lab, offered: Offered, password: str | None) -> dict[str, Json]:
-    deployments: list[Json] = [one.to_json() for one in offered.deployments]
-    processes: dict[str, Json] = {p.name: p.process.pid for p in lab.parts if p.process}
-    logs: dict[str, Json] = {part.name: str(part.log) for part in lab.parts}
+def _facts(lab: Lab, offered: Offered, password: str | None) -> dict[str, Any]:
     return {
         "ui": lab.where.ui,
         "api": lab.where.api,
         "explorer": lab.explorer.url if lab.explorer else None,
         "testbed": lab.testbed.name,
         "password_file": str(state.password_file()) if password else None,
-        "deployments": deployments,
+        "deployments": [one.to_json() for one in offered.deployments],
         "cases": list(offered.cases),
-        "processes": processes,
-        "logs": logs,
+        "processes": {part.name: part.process.pid for part in lab.parts if part.process},
+        "logs": {part.name: str(part.log) for part in lab.parts},
     }

@@ -15,8 +15,7 @@ from benchyard.statistics.comparison import (
     judge,
 )
 from benchyard.traces.model import Trace
-from benchyard.traces.nesting import PathSums, lanes_of, totals_of_names
-from benchyard.traces.statistics import names_on
+from benchyard.traces.statistics import statistics_of
 
 #: The names that lead to a slice, the outermost first; a single one if paths do not count.
 Names = tuple[str, ...]
@@ -96,23 +95,18 @@ def profiled(
         by_path: Whether equal names at different places are told apart.
         shares: Of the critical path that steps took, by their names.
     """
-    sums = PathSums()
-    for lane in lanes_of(trace):
-        sums.take(lane)
-    totals, paths = sums.totals(), sums.paths
-    if by_path:
-        keys = [names_on(paths, trace.names, one) for one in range(len(paths))]
-    else:
-        totals = totals_of_names(totals, paths, len(trace.names))
-        keys = [(name,) for name in trace.names]
-    rows = [key for key, count in zip(keys, totals.count.tolist(), strict=True) if count]
-    there = totals.count > 0
+    found = statistics_of(trace)
+    rows = found.by_path if by_path else found.by_name
+    which: list[int] = rows.which.tolist()
+    names = [found.path(one) if by_path else (found.names[one],) for one in which]
     columns = {
-        Measure.SELF: totals.self_time[there] / trace.unit.scale,
-        Measure.TOTAL: totals.total[there] / trace.unit.scale,
-        Measure.COUNT: totals.count[there].astype(float),
+        Measure.SELF: rows.self_time / trace.unit.scale,
+        Measure.TOTAL: rows.total / trace.unit.scale,
+        Measure.COUNT: rows.count.astype(float),
     }
-    values = {one: dict(zip(rows, column.tolist(), strict=True)) for one, column in columns.items()}
+    values = {
+        one: dict(zip(names, column.tolist(), strict=True)) for one, column in columns.items()
+    }
     values[Measure.SHARE] = {(name,): share for name, share in (shares or {}).items()}
     if trace.unit.sampled:  # how many slices there are means nothing
         values[Measure.COUNT] = {}

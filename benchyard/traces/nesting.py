@@ -1,9 +1,9 @@
-"""What contains what: parents, depths, self times and paths of slices that nest; their sums."""
+"""What contains what: parents, depths and paths of slices that nest."""
 
-from collections import Counter as Tally
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import count
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +15,7 @@ HalfSteps = NDArray[np.uint64]
 _NONE = -1
 
 
-@dataclass(frozen=True, slots=True)
-class Path:
+class Path(NamedTuple):
     """A name below the names that contain it.
 
     Args:
@@ -28,23 +27,16 @@ class Path:
     name: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Nesting:
-    """How slices contain each other: four columns, one value a slice.
+class Nesting(NamedTuple):
+    """How slices contain each other: two columns, one value a slice.
 
     Args:
         parent: The place of the slice that contains each; -1 for none.
         depth: How many slices contain each.
-        self_time: How long each took without what it contains, in nanoseconds.
-        path: Which of ``paths`` each is on.
-        paths: Each behind the one that contains it.
     """
 
     parent: Places
     depth: Places
-    self_time: NDArray[np.int64]
-    path: Places
-    paths: Sequence[Path]
 
 
 def arranged(trace: Trace) -> Trace:
@@ -57,7 +49,7 @@ def arranged(trace: Trace) -> Trace:
     lane = np.zeros(len(slices), np.int32)
     for part in parts_of_tracks(slices.track):
         begins, ends = half_steps(slices.start[part], slices.duration[part])
-        if not nests(*parents(begins, ends), ends):
+        if not _nests(parents(begins, ends), ends):
             lane[part] = _lanes(begins.tolist(), ends.tolist())
     if not lane.any():
         return replace(trace, slices=slices)
@@ -81,10 +73,11 @@ def ordered(slices: Slices) -> Slices:
     return slices
 
 
-def nests(parent: Places, depth: Places, ends: Places | HalfSteps) -> bool:
+def _nests(found: Nesting, ends: HalfSteps) -> bool:
     """Tell whether what ``parents`` returned is right: no slice ends behind its parent."""
-    inner = np.flatnonzero(depth)
-    return bool(depth.min(initial=0) >= 0 and (ends[parent[inner]] >= ends[inner]).all())
+    inner = np.flatnonzero(found.depth)
+    whole = ends[found.parent[inner]] >= ends[inner]
+    return bool(found.depth.min(initial=0) >= 0 and whole.all())
 
 
 def _lanes(begins: Sequence[int], ends: Sequence[int]) -> list[int]:
@@ -137,11 +130,28 @@ def nest(slices: Slices) -> Nesting:
     parent = np.full(len(slices), _NONE, np.int64)
     depth = np.zeros(len(slices), np.int64)
     for part in parts_of_tracks(slices.track):
-        found, depths = parents(*half_steps(slices.start[part], slices.duration[part]))
+        found, depth[part] = parents(*half_steps(slices.start[part], slices.duration[part]))
         parent[part] = np.where(found == _NONE, _NONE, found + part.start)
-        depth[part] = depths
-    path, paths = _paths(parent, depth, slices.name)
-    return Nesting(parent, depth, _self_times(slices.duration, parent), path, paths)
+    return Nesting(parent, depth)
+
+
+def paths_of(nesting: Nesting, name: Numbers, known: dict[Path, int]) -> Places:
+    """Return the number of the path that each slice is on.
+
+    Args:
+        nesting: Of the slices.
+        name: Of each.
+        known: Numbers of paths, each behind the one that contains it; new ones are added.
+    """
+    path = np.full(len(name), _NONE, np.int64)
+    width = int(name.max(initial=0)) + 1
+    for level in range(int(nesting.depth.max(initial=-1)) + 1):
+        here = np.flatnonzero(nesting.depth == level)
+        above = path[nesting.parent[here]] if level else np.full(len(here), _NONE)
+        keys, which = np.unique((above + 1) * width + name[here], return_inverse=True)
+        paths = (Path(key // width - 1, key % width) for key in keys.tolist())
+        path[here] = np.array([known.setdefault(one, len(known)) for one in paths])[which]
+    return path
 
 
 def parts_of_tracks(track: NDArray[np.int32]) -> Iterator[slice]:
@@ -165,10 +175,10 @@ def half_steps(
     return begins, begins + np.maximum(duration.astype(np.uint64) * 2, 1)
 
 
-def parents(begins: HalfSteps, ends: HalfSteps) -> tuple[Places, Places]:
-    """Return of each slice of a track which one contains it, and its depth.
+def parents(begins: HalfSteps, ends: HalfSteps) -> Nesting:
+    """Return how the slices of a track contain each other.
 
-    Both are right where the slices nest; where some overlap, ``ends[parent] < ends`` shows at
+    It is right where the slices nest; where some overlap, ``ends[parent] < ends`` shows at
     least one of them.
 
     Args:
@@ -184,145 +194,27 @@ def parents(begins: HalfSteps, ends: HalfSteps) -> tuple[Places, Places]:
         here = np.flatnonzero(depth == level)
         parent[here] = above[np.searchsorted(above, here) - 1]
         above = here
-    return parent, depth
+    return Nesting(parent, depth)
 
 
-def _self_times(duration: NDArray[np.int64], parent: Places) -> NDArray[np.int64]:
-    inner = parent != _NONE
-    return duration - summed(parent[inner], duration[inner], len(duration))
-
-
-def summed(key: Places, values: NDArray[np.int64], keys: int) -> NDArray[np.int64]:
+def summed(key: Places | Numbers, values: NDArray[np.int64], keys: int) -> NDArray[np.int64]:
     """Return the sum of the values of each key, in integers: floats round above 2^53."""
     sums = np.zeros(keys, np.int64)
     np.add.at(sums, key, values)
     return sums
 
 
-def _paths(parent: Places, depth: Places, name: NDArray[np.int32]) -> tuple[Places, Sequence[Path]]:
-    path = np.full(len(parent), _NONE, np.int64)
-    paths: list[Path] = []
-    width = int(name.max(initial=0)) + 1
-    for level in range(int(depth.max(initial=-1)) + 1):
-        here = np.flatnonzero(depth == level)
-        above = path[parent[here]] if level else np.full(len(here), _NONE)
-        keys, which = np.unique((above + 1) * width + name[here], return_inverse=True)
-        path[here] = len(paths) + which
-        paths.extend(Path(int(key) // width - 1, int(key) % width) for key in keys)
-    return path, paths
+def lanes_of(trace: Trace) -> Iterator[tuple[Track, Slices]]:
+    """Yield each track, or further lane of one, with its slices, arranged.
 
-
-Sums = NDArray[np.int64]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Lane:
-    """A track, or a further lane of one, by itself.
-
-    Args:
-        track: What it is called.
-        slices: Arranged.
-        nesting: How they contain each other; its paths are those of this lane.
+    To spare memory only one track is there twice.
     """
-
-    track: Track
-    slices: Slices
-    nesting: Nesting
-
-
-def lanes_of(trace: Trace) -> Iterator[Lane]:
-    """Yield each track arranged; to spare memory only one of them is there twice."""
     order = np.argsort(trace.slices.track, kind="stable")
     for part in list(parts_of_tracks(trace.slices.track[order])):
-        slices = ordered(trace.slices.taken(order[part]))
+        slices = trace.slices.taken(order[part])
         track = trace.tracks[int(slices.track[0])]
-        nesting = nest(slices)
-        if nests(nesting.parent, nesting.depth, slices.end):
-            yield Lane(track, slices, nesting)
-            continue
         slices.track[:] = 0
         lanes = arranged(Trace([track], trace.names, slices))
         for inside in parts_of_tracks(lanes.slices.track):
             lane = lanes.slices.part(inside)
-            yield Lane(lanes.tracks[int(lane.track[0])], lane, nest(lane))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Totals:
-    """Sums of slices, one row a name or a path; times in nanoseconds.
-
-    Args:
-        count: How many slices.
-        total: How long these took. What lies inside of a slice of the same name counts once.
-        self_time: How long they took without what they contain.
-    """
-
-    count: Sums
-    total: Sums
-    self_time: Sums
-
-
-@dataclass(slots=True)
-class PathSums:
-    """The paths of all lanes taken so far, and their sums.
-
-    A path is known by its name and the number of the path that contains it, in whatever lane.
-    """
-
-    _numbers: dict[Path, int] = field(default_factory=dict[Path, int])
-    _sums: list[Sums] = field(default_factory=list[Sums])
-
-    def take(self, lane: Lane) -> Sums:
-        """Add a lane; return the number of each of its paths."""
-        numbers: list[int] = []
-        for path in lane.nesting.paths:
-            parent = numbers[path.parent] if path.parent >= 0 else path.parent
-            shared = Path(parent, path.name)
-            numbers.append(self._numbers.setdefault(shared, len(self._numbers)))
-        number = np.array(numbers, np.int64)
-        on, ones = lane.nesting.path, np.ones(len(lane.slices), np.int64)
-        columns = (ones, lane.slices.duration, lane.nesting.self_time)
-        self._sums.append(np.array([number, *(summed(on, one, len(number)) for one in columns)]))
-        return number
-
-    @property
-    def paths(self) -> list[Path]:
-        """Each behind the one that contains it."""
-        return [*self._numbers]
-
-    def totals(self) -> Totals:
-        """Return the sums of each path."""
-        number, *columns = np.concatenate([np.empty((4, 0), np.int64), *self._sums], axis=1)
-        return Totals(*(summed(number, column, len(self._numbers)) for column in columns))
-
-
-def totals_of_names(totals: Totals, paths: Sequence[Path], names: int) -> Totals:
-    """Return the sums of each name.
-
-    Args:
-        totals: Of the paths.
-        paths: Where each leads.
-        names: How many names there are; one without a slice has sums of 0.
-    """
-    name = names_of(paths)
-    outer = np.array([not one for one in _repeating(paths)], np.bool_)
-    return Totals(
-        summed(name, totals.count, names),
-        summed(name[outer], totals.total[outer], names),
-        summed(name, totals.self_time, names),
-    )
-
-
-def names_of(paths: Sequence[Path]) -> Sums:
-    """Return the name in which each path ends."""
-    return np.fromiter((path.name for path in paths), np.int64, len(paths))
-
-
-def _repeating(paths: Sequence[Path]) -> Iterator[bool]:
-    """Yield of each path whether its name contains itself on it."""
-    shared = Tally(path.name for path in paths)
-    for path in paths:
-        above = path.parent if shared[path.name] > 1 else -1
-        while above >= 0 and paths[above].name != path.name:
-            above = paths[above].parent
-        yield above >= 0
+            yield lanes.tracks[int(lane.track[0])], lane

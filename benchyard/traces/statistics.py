@@ -3,22 +3,15 @@
 Quantiles are those of ``benchyard.statistics.measures.quantile``: definition 7 of Hyndman and Fan.
 """
 
-from collections.abc import Sequence
+from collections import Counter as Tally
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchyard.traces.model import TIME, Counter, Loss, Trace, Track, Unit
-from benchyard.traces.nesting import (
-    Lane,
-    Path,
-    PathSums,
-    Totals,
-    lanes_of,
-    names_of,
-    totals_of_names,
-)
+from benchyard.traces.model import TIME, Counter, Loss, Numbers, Times, Trace, Track, Unit
+from benchyard.traces.nesting import Path, lanes_of, nest, paths_of, summed
 
 #: A sign takes the last of an integer's 64 bits.
 _BITS = 63
@@ -118,16 +111,11 @@ class TraceStatistics:
 
     def path(self, number: int) -> tuple[str, ...]:
         """Return the names on a path, the outermost first."""
-        return names_on(self.paths, self.names, number)
-
-
-def names_on(paths: Sequence[Path], names: Sequence[str], number: int) -> tuple[str, ...]:
-    """Return the names on a path, the outermost first."""
-    found: list[str] = []
-    while number >= 0:
-        found.append(names[paths[number].name])
-        number = paths[number].parent
-    return tuple(found[::-1])
+        found: list[str] = []
+        while number >= 0:
+            found.append(self.names[self.paths[number].name])
+            number = self.paths[number].parent
+        return tuple(found[::-1])
 
 
 def statistics_of(trace: Trace) -> TraceStatistics:
@@ -137,74 +125,77 @@ def statistics_of(trace: Trace) -> TraceStatistics:
         trace: Its slices may be in any order; lanes are made where they overlap.
     """
     span = trace.span()
-    bits = int(trace.slices.duration.max(initial=0)).bit_length()
-    sums = PathSums()
-    keyed = _Keyed(len(trace.slices), bits)
+    numbers: dict[Path, int] = {}
+    path, duration = np.empty(len(trace.slices), np.int32), np.empty(len(trace.slices), np.int64)
+    taken = 0
     tracks: list[TrackStatistics] = []
-    for lane in lanes_of(trace):
-        keyed.take(sums.take(lane)[lane.nesting.path], lane.slices.duration)
-        tracks.append(_track(lane, span))
-    paths = sums.paths
-    of_paths = sums.totals()
-    of_names = totals_of_names(of_paths, paths, len(trace.names))
-    by_path = _durations(keyed.ascending(), of_paths)
-    by_name = _durations(keyed.ascending(names_of(paths)), of_names)
-    return TraceStatistics(
-        span,
-        trace.names,
-        paths,
-        by_name,
-        by_path,
-        tracks,
-        [_counter(one, span[1]) for one in trace.counters],
-        trace.losses,
-        trace.unit,
-    )
+    for track, slices in lanes_of(trace):
+        part = slice(taken, taken + len(slices))
+        taken = part.stop
+        nesting = nest(slices)
+        path[part] = paths_of(nesting, slices.name, numbers)
+        duration[part] = slices.duration
+        busy = int(slices.duration[nesting.depth == 0].sum())
+        tracks.append(TrackStatistics(track, len(slices), busy, span[1] - span[0] - busy))
+    paths = [*numbers]
+    by_name, by_path = _by_name_and_path(paths, path, duration, len(trace.names))
+    counters = [_counter(one, span[1]) for one in trace.counters]
+    about = (by_name, by_path, tracks, counters, trace.losses, trace.unit)
+    return TraceStatistics(span, trace.names, paths, *about)
 
 
-class _Keyed:
-    """A key and a duration of each slice, to be sorted by both.
+def _by_name_and_path(
+    paths: Sequence[Path], path: Numbers, duration: Times, names: int
+) -> tuple[Durations, Durations]:
+    """Return the figures of so many names, and of paths, of slices on a path and of a duration."""
+    parent, name = np.array(paths, np.int64).reshape(-1, 2).T
+    inner = parent >= 0
+    outer = ~np.fromiter(_repeating(paths), np.bool_, len(paths))
+    total = summed(path, duration, len(paths))
+    own = total - summed(parent[inner], total[inner], len(paths))
+    by_path = _durations(path, duration, total, own)
+    total, own = summed(name[outer], total[outer], names), summed(name, own, names)
+    return _durations(name.astype(np.int32)[path], duration, total, own), by_path
 
-    In one column of integers, where both fit: it sorts ten times as fast as two columns do.
+
+def _repeating(paths: Sequence[Path]) -> Iterator[bool]:
+    """Yield of each path whether its name contains itself on it."""
+    shared = Tally(path.name for path in paths)
+    for path in paths:
+        above = path.parent if shared[path.name] > 1 else -1
+        while above >= 0 and paths[above].name != path.name:
+            above = paths[above].parent
+        yield above >= 0
+
+
+def _ascending(key: Numbers, duration: Times) -> Times:
+    """Return the durations, those of the first key first, ascending within each.
+
+    A column of both sorts ten times as fast as two columns do; they fit into it nearly always.
     """
-
-    def __init__(self, count: int, bits: int) -> None:
-        self._bits = bits
-        self._key = np.empty(count, np.int32)
-        self._duration = np.empty(count, np.int64)
-        self._taken = 0
-
-    def take(self, key: NDArray[np.int64], duration: NDArray[np.int64]) -> None:
-        part = slice(self._taken, self._taken + len(key))
-        self._key[part], self._duration[part] = key, duration
-        self._taken = part.stop
-
-    def ascending(self, key_of: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
-        """Return the durations, those of the first key first, ascending within each.
-
-        Args:
-            key_of: Other keys, by the present ones.
-        """
-        key = self._key if key_of is None else key_of.astype(np.int32)[self._key]
-        if int(key.max(initial=0)).bit_length() + self._bits > _BITS:
-            return self._duration[np.lexsort((self._duration, key))]
-        both = key.astype(np.int64)
-        both <<= self._bits
-        both |= self._duration
-        both.sort()
-        both &= (1 << self._bits) - 1
-        return both
+    bits = int(duration.max(initial=0)).bit_length()
+    if int(key.max(initial=0)).bit_length() + bits > _BITS:
+        return duration[np.lexsort((duration, key))]
+    both = key.astype(np.int64)
+    both <<= bits
+    both |= duration
+    both.sort()
+    both &= (1 << bits) - 1
+    return both
 
 
-def _durations(ascending: NDArray[np.int64], totals: Totals) -> Durations:
-    which = np.flatnonzero(totals.count)
-    count = totals.count[which]
+def _durations(key: Numbers, duration: Times, total: Times, own: Times) -> Durations:
+    """Return the figures of all keys, each slice with one of them; sums are there already."""
+    count = np.bincount(key, minlength=len(total))
+    which = np.flatnonzero(count)
+    count = count[which]
     first = np.cumsum(count) - count
+    ascending = _ascending(key, duration)
     return Durations(
         which,
         count,
-        totals.total[which],
-        totals.self_time[which],
+        total[which],
+        own[which],
         median=_quantile(ascending, first, count, 0.5),
         p90=_quantile(ascending, first, count, 0.9),
         p99=_quantile(ascending, first, count, 0.99),
@@ -222,11 +213,6 @@ def _quantile(
     low = ascending[first + below]
     high = ascending[first + np.minimum(below + 1, count - 1)]
     return np.where(low == high, low, low * (1 - weight) + high * weight)
-
-
-def _track(lane: Lane, span: tuple[int, int]) -> TrackStatistics:
-    busy = int(lane.slices.duration[lane.nesting.depth == 0].sum())
-    return TrackStatistics(lane.track, len(lane.slices), busy, span[1] - span[0] - busy)
 
 
 def _counter(counter: Counter, end: int) -> CounterStatistics:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchyard.traces.model import MOST_NS, Flow, Instant, Slices, Trace, Track
-from benchyard.traces.nesting import Nesting, arranged, nest
+from benchyard.traces.nesting import Path, arranged, nest, paths_of
 
 STARTS = st.integers(-20, 20) | st.integers(1 - MOST_NS, MOST_NS - 1)
 DURATIONS = st.integers(0, 12) | st.integers(0, MOST_NS - 1)
@@ -75,22 +75,21 @@ def test_the_parent_is_the_last_slice_that_contains(
     trace = arranged(trace_of(rows))
     found = rows_of(trace)
     nesting = nest(trace.slices)
+    known: dict[Path, int] = {}
+    path = paths_of(nesting, trace.slices.name, known)
     for place, row in enumerate(found):
         around = [one for one in range(place) if contains(found[one], row)]
         assert nesting.parent[place] == (around[-1] if around else -1)
         assert nesting.depth[place] == len(around)
-        assert names_of(nesting, place) == [found[one][1] for one in [*around, place]]
-    outermost = [row[3] for row, depth in zip(found, nesting.depth, strict=True) if depth == 0]
-    assert nesting.self_time.sum() == sum(outermost)
-    assert all(first.parent < place for place, first in enumerate(nesting.paths))
+        assert names_on([*known], int(path[place])) == [found[one][1] for one in [*around, place]]
+    assert all(first.parent < place for place, first in enumerate(known))
 
 
-def names_of(nesting: Nesting, place: int) -> list[int]:
+def names_on(paths: list[Path], number: int) -> list[int]:
     names: list[int] = []
-    path = int(nesting.path[place])
-    while path >= 0:
-        names.insert(0, nesting.paths[path].name)
-        path = nesting.paths[path].parent
+    while number >= 0:
+        names.insert(0, paths[number].name)
+        number = paths[number].parent
     return names
 
 
@@ -120,12 +119,14 @@ def test_a_lane_never_takes_the_name_of_a_track() -> None:
 def test_slices_deep_in_each_other_keep_their_depth() -> None:
     depth = 2_000
     rows = [(0, 0, level, 2 * (depth - level)) for level in range(depth)]
-    nesting = nest(arranged(trace_of(rows)).slices)
+    slices = arranged(trace_of(rows)).slices
+    nesting, known = nest(slices), dict[Path, int]()
+    assert nesting.depth.tolist() == paths_of(nesting, slices.name, known).tolist()
     assert nesting.depth.tolist() == [*range(depth)]
-    assert nesting.self_time.tolist() == [2] * depth
-    assert all(later.parent == earlier.parent + 1 for earlier, later in pairwise(nesting.paths))
+    assert all(later.parent == earlier.parent + 1 for earlier, later in pairwise(known))
 
 
 def test_nothing_nests_in_nothing() -> None:
-    nesting = nest(arranged(trace_of([])).slices)
-    assert len(nesting.parent) == len(nesting.paths) == 0
+    slices = arranged(trace_of([])).slices
+    nesting = nest(slices)
+    assert len(nesting.parent) == len(paths_of(nesting, slices.name, {})) == 0

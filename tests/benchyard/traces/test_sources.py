@@ -12,8 +12,8 @@ import pytest
 from benchyard.core.errors import InputError
 from benchyard.traces import sources
 from benchyard.traces.model import BYTES, SAMPLES, Trace
-from benchyard.traces.nesting import arranged, nest
 from benchyard.traces.sources import read_trace
+from benchyard.traces.statistics import statistics_of
 from tests.benchyard.traces.rows import Row, rows
 
 
@@ -102,11 +102,8 @@ def by_start(trace: Trace) -> list[Row]:
 
 def paths(trace: Trace) -> list[str]:
     """Return each path of names; what contains others of the same time must come first."""
-    found: list[str] = []
-    for one in nest(arranged(trace).slices).paths:
-        above = f"{found[one.parent]}>" if one.parent >= 0 else ""
-        found.append(above + trace.names[one.name])
-    return sorted(found)
+    found = statistics_of(trace)
+    return sorted(">".join(found.path(one)) for one in range(len(found.paths)))
 
 
 def losses(trace: Trace) -> list[tuple[str, int, str]]:

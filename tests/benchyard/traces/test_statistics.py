@@ -38,13 +38,16 @@ def row_of(found: Durations, place: int) -> Mapping[str, float]:
 def test_each_name_is_counted_as_by_hand(rows: list[tuple[str, str, int, int]]) -> None:
     trace = arranged(made(rows))
     nesting = nest(trace.slices)
+    alone = trace.slices.duration.copy()
+    for inner, outer in enumerate(nesting.parent.tolist()):
+        alone[outer] -= trace.slices.duration[inner] if outer >= 0 else 0
     own: dict[str, list[tuple[int, int, bool]]] = defaultdict(list)
     for place, number in enumerate(trace.slices.name.tolist()):
         above, inside = int(nesting.parent[place]), False
         while above >= 0:
             inside |= int(trace.slices.name[above]) == number
             above = int(nesting.parent[above])
-        times = int(trace.slices.duration[place]), int(nesting.self_time[place])
+        times = int(trace.slices.duration[place]), int(alone[place])
         own[str(trace.names[number])].append((*times, inside))
     found = statistics_of(made(rows))
     assert {str(found.names[int(one)]) for one in found.by_name.which} == set(own)

@@ -5,6 +5,7 @@ from collections import Counter as Tally
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain, count
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -86,6 +87,7 @@ class TraceBuilder:
     _instants: list[Instant] = field(default_factory=list[Instant])
     _flows: list[Flow] = field(default_factory=list[Flow])
     _losses: dict[str, Loss] = field(default_factory=dict[str, Loss])
+    _titles: set[str] = field(default_factory=set[str])
 
     def track(self, process: str, thread: str) -> int:
         """Return which track this is; a new one is the last."""
@@ -166,6 +168,36 @@ class TraceBuilder:
         known = self._losses.get(reason)
         first = known.first if known else where
         self._losses[reason] = Loss(reason, count + (known.count if known else 0), first)
+
+    def add(self, trace: Trace, title: str = "", by: int = 0) -> None:
+        """Add a trace.
+
+        Args:
+            trace: Its unit and its moment of time 0 are not looked at.
+            title: Put before the names of its processes, with a number if another trace has it.
+            by: So many nanoseconds later.
+        """
+        titles = (f"{title} ({number})" for number in count(2))
+        title = next(one for one in chain([title], titles) if one not in self._titles)
+        self._titles.add(title)
+        before = f"{title}: " if title else ""
+        slices = trace.slices
+        tracks = [self.track(before + one.process, one.thread) for one in trace.tracks]
+        track = np.array(tracks, np.int32)[slices.track]
+        self._details |= {len(self._start) + at: one for at, one in slices.details.items()}
+        name = self.numbers(trace.names)[slices.name]
+        self.slices(track, name, slices.start + by, slices.duration)
+        for one in trace.counters:
+            times, values = self._counters[before + one.process, one.name, one.unit]
+            times.frombytes((one.times + by).tobytes())
+            values.frombytes(one.values.tobytes())
+        for one in trace.instants:
+            self.instant(tracks[one.track], one.name, one.time + by, one.details)
+        for one in trace.flows:
+            begin = (tracks[one.from_track], one.from_time + by)
+            self.flow(Flow(one.name, *begin, tracks[one.to_track], one.to_time + by))
+        for one in trace.losses:
+            self.lose(before + one.reason, one.first, one.count)
 
     def sampled(self, unit: Unit, others: Iterable[str] = (), *, sampled: bool = True) -> Trace:
         """Return all that was added, as a profile.

@@ -104,22 +104,6 @@ class Slices:
         )
 
 
-def joined(parts: Sequence[Slices]) -> Slices:
-    """Return columns of which each part follows the one before; at least one."""
-    firsts = np.cumsum([0, *map(len, parts)]).tolist()
-    return Slices(
-        np.concatenate([one.track for one in parts]),
-        np.concatenate([one.name for one in parts]),
-        np.concatenate([one.start for one in parts]),
-        np.concatenate([one.duration for one in parts]),
-        {
-            first + place: details
-            for first, one in zip(firsts, parts, strict=False)
-            for place, details in one.details.items()
-        },
-    )
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Counter:
     """A value over time.

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from benchyard.traces.building import TraceBuilder
 from benchyard.traces.model import Flow, Trace
-from benchyard.traces.sources import merged, side_by_side
+from benchyard.traces.sources import add_profile, side_by_side
 
 
 def sample(start: int, *names: str) -> Trace:
@@ -47,16 +47,28 @@ def test_runs_stand_side_by_side_and_begin_together() -> None:
     }
 
 
+def test_the_same_title_twice_is_numbered() -> None:
+    found = side_by_side([sample(100, "a"), sample(100, "a")], ["old", "old"])
+    assert rows(found) == [("old: host", "a", 0), ("old (2): host", "a", 0)]
+
+
+def with_profile(run: Trace, profile: Trace) -> Trace:
+    builder = TraceBuilder(run.zero)
+    builder.add(run)
+    add_profile(builder, profile, "Sort", 130)
+    return builder.trace()
+
+
 def test_a_profile_without_a_clock_begins_where_its_step_does() -> None:
     run, profile = sample(100, "step"), replace(sample(7_000, "f"), zero=None)
-    found = merged(run, profile, "Sort", 130)
+    found = with_profile(run, profile)
     assert rows(found) == [("host", "step", 100), ("Sort: host", "f", 130)]
     assert found.zero == 1_000
 
 
 def test_a_profile_with_a_clock_begins_at_its_own_time() -> None:
     run, profile = sample(100, "step"), replace(sample(7, "f"), zero=1_500)
-    assert rows(merged(run, profile, "Sort", 130))[1] == ("Sort: host", "f", 507)
+    assert rows(with_profile(run, profile))[1] == ("Sort: host", "f", 507)
 
 
 def test_nothing_beside_nothing_is_nothing() -> None:

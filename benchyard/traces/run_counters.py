@@ -1,6 +1,5 @@
 """The counters of a run: rates and levels out of its samples, pressure out of what was used."""
 
-import heapq
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -249,18 +248,12 @@ def _of_latest(spans: Sequence[tuple[int, int, float]]) -> _Course:
     """Return the value of the span begun last of those under way; 0 where none is.
 
     Args:
-        spans: Start, end and value, by their starts.
+        spans: Start, end and value.
     """
-    edges = sorted({edge for start, end, _ in spans for edge in (start, end)})
-    values: list[float] = []
-    under_way: list[tuple[int, int, float]] = []
-    following = 0
-    for at in edges:
-        while following < len(spans) and spans[following][0] <= at:
-            start, end, value = spans[following]
-            heapq.heappush(under_way, (-start, end, value))
-            following += 1
-        while under_way and under_way[0][1] <= at:
-            heapq.heappop(under_way)
-        values.append(under_way[0][2] if under_way else 0.0)
-    return np.array(edges, np.int64), np.round(np.array(values, np.float64), _DECIMALS)
+    edges = np.array(sorted({edge for start, end, _ in spans for edge in (start, end)}), np.int64)
+    values = np.zeros(len(edges))
+    # Each is drawn over those begun before it; of those begun together, the one that ends first.
+    for start, end, value in sorted(spans, key=lambda one: (one[0], -one[1], -one[2])):
+        first, last = np.searchsorted(edges, (start, end))
+        values[first:last] = value
+    return edges, np.round(values, _DECIMALS)

@@ -60,7 +60,7 @@ class _Node(msgspec.Struct, rename="camel"):
 
 
 class _CpuProfile(msgspec.Struct, rename="camel"):
-    nodes: list[_Node]
+    nodes: list[_Node] = []
     start_time: _Number = 0
     end_time: _Number = 0
     samples: list[int] = []
@@ -79,6 +79,13 @@ def read_cpuprofile(content: bytes, where: str) -> Trace:
     """
     profile = _decoded(content, _CpuProfile, where, "a CPU profile of V8")
     builder = TraceBuilder()
+    _add_profile(builder, builder.track("profile", "main"), profile, where)
+    return builder.sampled(TIME)
+
+
+def _add_profile(
+    builder: TraceBuilder, track: int, profile: _CpuProfile, where: str, begin: int = 0
+) -> None:
     if len(profile.samples) != len(profile.time_deltas):
         builder.lose("samples and times differ in number", "its end")
     names = {one.id: one.call_frame.name for one in profile.nodes}
@@ -90,18 +97,43 @@ def read_cpuprofile(content: bytes, where: str) -> Trace:
         stack = stack_of(node)
         return stack[stack[0] == _ROOT :]  # all begin at the root, which is no function
 
-    add_samples(builder, builder.track("profile", "main"), _until_next(profile), frames, "node")
-    return builder.sampled(TIME)
+    add_samples(builder, track, _until_next(profile, begin), frames, "node")
 
 
-def _until_next(profile: _CpuProfile) -> Iterator[tuple[int, int, int]]:
+def _until_next(profile: _CpuProfile, begin: int) -> Iterator[tuple[int, int, int]]:
     # Times are told each from the one before, and not always in order.
     seen = sorted(zip(accumulate(profile.time_deltas), profile.samples, strict=False))
-    idle = max(0, round(seen[0][0] * _NS_PER_US)) if seen else 0
+    idle = begin + max(0, round(seen[0][0] * _NS_PER_US)) if seen else 0
     ends = [time for time, _ in seen[1:]] + [profile.end_time - profile.start_time]
     for (start, node), end in zip(seen, ends, strict=False):
         yield idle, node, max(0, round((end - start) * _NS_PER_US))
         idle = 0
+
+
+class _Chunk(msgspec.Struct, rename="camel"):
+    cpu_profile: _CpuProfile = msgspec.field(default_factory=_CpuProfile)
+    time_deltas: list[_Number] = []
+    start_time: _Number = 0
+
+
+class ProfileChunk(msgspec.Struct):
+    """Arguments of ``Profile``, with the start, and of ``ProfileChunk``: DevTools' traces."""
+
+    data: _Chunk = msgspec.field(default_factory=_Chunk)
+
+
+def add_chunks(builder: TraceBuilder, track: int, chunks: Sequence[ProfileChunk]) -> None:
+    """Add a CPU profile of V8 that a trace has in pieces; see ``read_cpuprofile``."""
+    pieces = [one.data for one in chunks]
+    start = max(one.start_time for one in pieces)
+    profile = _CpuProfile(
+        nodes=[node for one in pieces for node in one.cpu_profile.nodes],
+        samples=[node for one in pieces for node in one.cpu_profile.samples],
+        time_deltas=[time for one in pieces for time in one.time_deltas],
+    )
+    _add_profile(
+        builder, track, profile, "a profile in the trace", max(0, round(start * _NS_PER_US))
+    )
 
 
 # -- the Firefox Profiler, whose format samply and others write too: processed, not Gecko's

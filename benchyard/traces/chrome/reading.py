@@ -31,6 +31,7 @@ from benchyard.traces.chrome.chunks import (
     tolerant,
 )
 from benchyard.traces.chrome.writing import UNIT_CATEGORY
+from benchyard.traces.json_profiles import ProfileChunk, add_chunks
 from benchyard.traces.model import MOST_NS, Flow, Trace, Track, microseconds
 from benchyard.traces.recognising import unpacked_stream
 
@@ -152,6 +153,9 @@ _Key = tuple[str, str | None]
 #: Nanoseconds since 1970 have no more until the year 2554, when 64 bits end.
 _MOST_DIGITS = 20
 _NUMBER = re.compile(r"0|-?[1-9][0-9]*")
+#: Process and id of a profile that comes in pieces, and how these are called.
+_Profile = tuple[str, str]
+_PROFILE = ("Profile", "ProfileChunk")
 _SAMPLE = "a sample of a profiler's stack; not read"
 _ENDLESS = "no duration (dur); taken as none"
 
@@ -183,6 +187,7 @@ class _Reader:
         self.builder = TraceBuilder()
         self._pairing = Pairing(self.builder)
         self._track = cache(self._make_track)
+        self._profiles: dict[_Profile, tuple[str, list[ProfileChunk]]] = {}
         self._names: dict[_Key, str] = {}
         self._ranks: dict[_Key, float] = {}
         self._rare: dict[str, Callable[[ChromeEvent, int], None]] = defaultdict(
@@ -237,6 +242,8 @@ class _Reader:
 
     def trace(self, other: Mapping[str, msgspec.Raw]) -> Trace:
         self._pairing.finish()
+        for (pid, _), (thread, chunks) in self._profiles.items():
+            add_chunks(self.builder, self._track(pid, thread), chunks)
         for _ in _decoded(other.get("samples"), list[msgspec.Raw]):
             self.builder.lose(_SAMPLE, '"samples"')
         zero = _decoded(other.get("otherData"), dict[str, Any]).get("zero_unix_ns")
@@ -279,7 +286,16 @@ class _Reader:
         self._pairing.asynchronous(event, time, track)
 
     def _sample(self, event: ChromeEvent, time: int) -> None:
-        self.builder.lose(_SAMPLE, f"{microseconds(time)} µs, {quote(event.name)}")
+        if event.name not in _PROFILE:
+            self.builder.lose(_SAMPLE, f"{microseconds(time)} µs, {quote(event.name)}")
+            return
+        try:
+            chunk = msgspec.json.decode(event.args, type=ProfileChunk)
+        except BROKEN as error:
+            raise Unreadable(f"a piece of a profile that cannot be read: {error}") from None
+        # The first piece is of the thread that was sampled, the others of the one that samples.
+        key = (str(event.pid), str(event.id))
+        self._profiles.setdefault(key, (f"samples of {event.tid}", []))[1].append(chunk)
 
     def _moment(self, event: ChromeEvent, time: int) -> None:
         track = self._track(event.pid, event.tid)

@@ -262,8 +262,31 @@ def test_every_other_kind_is_a_moment(tmp_path: Path, kind: str) -> None:
     assert losses(trace) == []
 
 
-def test_samples_of_a_profiler_are_counted(tmp_path: Path) -> None:
-    chunk = phase("P", 3, "ProfileChunk", args={"data": {"cpuProfile": {"samples": [1]}}})
+def test_a_profile_of_devtools_lies_beside_the_thread_that_it_sampled(tmp_path: Path) -> None:
+    def piece(name: str, tid: int, **data: Any) -> Event:
+        return {**phase("P", 3, name, args={"data": data}), "id": "0x1", "tid": tid}
+
+    def node(number: int, name: str, **caller: int) -> dict[str, Any]:
+        return {"id": number, "callFrame": {"functionName": name}, **caller}
+
+    first = [node(1, "(root)"), node(2, "f", parent=1)]
+    pieces = [
+        piece("Profile", 2, startTime=100),
+        piece("ProfileChunk", 9, cpuProfile={"nodes": first, "samples": [2]}, timeDeltas=[5]),
+        {**piece("ProfileChunk", 9, cpuProfile={"nodes": [node(3, "g", parent=2)]}), "pid": "1"},
+        piece("ProfileChunk", 9, cpuProfile={"samples": [3, 1]}, timeDeltas=[10, 20]),
+        piece("ProfileChunk", 9, cpuProfile={"samples": "no"}),
+    ]
+    trace = read_events(tmp_path, X, *pieces)
+    found = [row for row in rows(trace) if row[0] == "samples of 2"]
+    assert [row[1:] for row in found] == [("f", 105_000, 30_000), ("g", 115_000, 20_000)]
+    [(reason, count)] = losses(trace)
+    assert reason.startswith("a piece of a profile that cannot be read: Expected `array`")
+    assert count == 1
+
+
+def test_other_samples_of_a_profiler_are_counted(tmp_path: Path) -> None:
+    chunk = phase("P", 3, "sample", args={"a": 1})
     members = {"samples": [{"ts": 1, "sf": 2}], "traceEvents": [X, chunk, chunk]}
     frames = {"stackFrames": {"2": {"name": "f"}}}
     for order in ({**members, **frames}, {**frames, **dict(reversed(members.items()))}):

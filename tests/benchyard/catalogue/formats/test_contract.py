@@ -17,11 +17,8 @@ def test_elements_attributes_and_texts() -> None:
     assert (root[0].attrib, root[0].text, root[0].tail) == ({"c": "1 < 2"}, "x & y", "z")
 
 
-def test_a_document_type_elsewhere_is_not_fetched() -> None:
+def test_a_document_type_elsewhere_is_not_fetched_and_encodings_are_read() -> None:
     assert elements(f"{_BENCHEXEC}<result/>".encode()).tag == "result"
-
-
-def test_other_encodings() -> None:
     text = '<?xml version="1.0" encoding="ISO-8859-1"?><a>µ</a>'
     assert elements(text.encode("latin-1")).text == "µ"
 

@@ -14,12 +14,9 @@ from tests.databases import empty_database
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 PROGRAMS = (
-    "alarms",
     "bisection",
-    "catalogue",
     "changes",
     "counters",
-    "explorer",
     pytest.param("explorer_curves", marks=pytest.mark.requires("chromium")),
     "graph",
     "local_store",
@@ -35,10 +32,13 @@ PROGRAMS = (
 )
 #: Even with --quick, each takes from a quarter of a minute to a whole one.
 LONG_PROGRAMS = (
+    "alarms",
     pytest.param("busy_containers", marks=pytest.mark.requires("docker", "image:base")),
+    "catalogue",
     "command_line",
     pytest.param("containers", marks=pytest.mark.requires("docker", "image:base")),
     "dashboard",
+    "explorer",
     "first_step",
     "gaps",
     "neighbours",

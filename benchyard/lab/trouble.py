@@ -62,7 +62,7 @@ def raise_if_refused(api: str) -> None:
         return  # Prefect's own cloud
     secret = settings.auth_string.get_secret_value() if settings.auth_string else ""
     user, _, password = secret.partition(":")
-    url, auth = f"{api.rstrip('/')}/admin/version", (user, password)
+    url, auth = f"{api.rstrip('/')}/admin/version", (user, password) if secret else None
     try:
         answer = httpx.get(url, auth=auth, timeout=_SECONDS, follow_redirects=True)
     except httpx.RequestError:

@@ -280,10 +280,7 @@ def write_record(folder: Path, record: RunRecord) -> Path:
 
 
 def read_record(folder: Path, decoder: Decoder[Struct] = _RECORD) -> RunRecord:
-    """Read ``run.json`` from a run's folder.
-
-    Args:
-        decoder: Of what is read of it, a ``lean`` record.
+    """Read ``run.json`` from a run's folder; see ``parse_record``.
 
     Raises:
         RecordError: If it is missing, damaged or of a later version.

@@ -1,8 +1,9 @@
 """Profiles in JSON: CPU profiles of V8, profiles of the Firefox Profiler, Speedscope's format.
 
-Sources: chromedevtools.github.io/devtools-protocol, Profiler.Profile;
-github.com/firefox-devtools/profiler, src/types/profile.ts and docs-developer/CHANGELOG-formats.md;
-speedscope.app/file-format-schema.json.
+Sources: chromedevtools.github.io/devtools-protocol, Profiler.Profile; speedscope.app/
+file-format-schema.json; github.com/firefox-devtools/profiler, src/types/profile.ts.
+
+A reader takes a file's unpacked content, and its name for messages; other files are InputErrors.
 """
 
 from collections import Counter
@@ -68,15 +69,7 @@ class _CpuProfile(msgspec.Struct, rename="camel"):
 
 
 def read_cpuprofile(content: bytes, where: str) -> Trace:
-    """Read a CPU profile of V8: each sample lasts until the next one.
-
-    Args:
-        content: Of the file, unpacked.
-        where: Its name, for messages.
-
-    Raises:
-        InputError: If it is no such file.
-    """
+    """Read a CPU profile of V8: each sample lasts until the next one."""
     profile = _decoded(content, _CpuProfile, where, "a CPU profile of V8")
     builder = TraceBuilder()
     _add_profile(builder, builder.track("profile", "main"), profile, where)
@@ -117,7 +110,7 @@ class _Chunk(msgspec.Struct, rename="camel"):
 
 
 class ProfileChunk(msgspec.Struct):
-    """Arguments of ``Profile``, with the start, and of ``ProfileChunk``: DevTools' traces."""
+    """Arguments of DevTools' events ``Profile``, with the start, and ``ProfileChunk``."""
 
     data: _Chunk = msgspec.field(default_factory=_Chunk)
 
@@ -125,15 +118,13 @@ class ProfileChunk(msgspec.Struct):
 def add_chunks(builder: TraceBuilder, track: int, chunks: Sequence[ProfileChunk]) -> None:
     """Add a CPU profile of V8 that a trace has in pieces; see ``read_cpuprofile``."""
     pieces = [one.data for one in chunks]
-    start = max(one.start_time for one in pieces)
+    begin = max(0, round(max(one.start_time for one in pieces) * _NS_PER_US))
     profile = _CpuProfile(
         nodes=[node for one in pieces for node in one.cpu_profile.nodes],
         samples=[node for one in pieces for node in one.cpu_profile.samples],
         time_deltas=[time for one in pieces for time in one.time_deltas],
     )
-    _add_profile(
-        builder, track, profile, "a profile in the trace", max(0, round(start * _NS_PER_US))
-    )
+    _add_profile(builder, track, profile, "a profile in the trace", begin)
 
 
 # -- the Firefox Profiler, whose format samply and others write too: processed, not Gecko's
@@ -218,12 +209,7 @@ def read_firefox(content: bytes, where: str, kind: str = "") -> Trace:
     """Read a profile; each thread is a track. A sample lasts for its weight in intervals.
 
     Args:
-        content: Of the file, unpacked.
-        where: Its name, for messages.
         kind: Of weights: samples, tracing-ms, bytes; those of the first thread without it.
-
-    Raises:
-        InputError: If it is no such file, or has no weights of this kind.
     """
     file = _decoded(content, _FirefoxFile, where, "a profile of the Firefox Profiler")
     kinds = [one.samples.weight_type for one in file.threads] or ["samples"]
@@ -288,17 +274,10 @@ class _SpeedscopeFile(msgspec.Struct):
 
 
 def read_speedscope(content: bytes, where: str, kind: str = "") -> Trace:
-    """Read a file; each of its profiles is a track.
-
-    Those that are measured in another unit are counted as not read.
+    """Read a file; each profile is a track. Those in another unit are counted as not read.
 
     Args:
-        content: Of the file, unpacked.
-        where: Its name, for messages.
         kind: The unit, as the file says it, of profiles to read; the first one's without it.
-
-    Raises:
-        InputError: If it is no such file.
     """
     file = _decoded(content, _SpeedscopeFile, where, "in Speedscope's format")
     builder = TraceBuilder()

@@ -153,8 +153,6 @@ _Key = tuple[str, str | None]
 #: Nanoseconds since 1970 have no more until the year 2554, when 64 bits end.
 _MOST_DIGITS = 20
 _NUMBER = re.compile(r"0|-?[1-9][0-9]*")
-#: Process and id of a profile that comes in pieces, and how these are called.
-_Profile = tuple[str, str]
 _PROFILE = ("Profile", "ProfileChunk")
 _SAMPLE = "a sample of a profiler's stack; not read"
 _ENDLESS = "no duration (dur); taken as none"
@@ -187,7 +185,7 @@ class _Reader:
         self.builder = TraceBuilder()
         self._pairing = Pairing(self.builder)
         self._track = cache(self._make_track)
-        self._profiles: dict[_Profile, tuple[str, list[ProfileChunk]]] = {}
+        self._profiles: dict[tuple[str, str], tuple[str, list[ProfileChunk]]] = {}
         self._names: dict[_Key, str] = {}
         self._ranks: dict[_Key, float] = {}
         self._rare: dict[str, Callable[[ChromeEvent, int], None]] = defaultdict(
@@ -291,8 +289,8 @@ class _Reader:
             return
         try:
             chunk = msgspec.json.decode(event.args, type=ProfileChunk)
-        except BROKEN as error:
-            raise Unreadable(f"a piece of a profile that cannot be read: {error}") from None
+        except BROKEN:
+            raise Unreadable("a piece of a profile that cannot be read") from None
         # The first piece is of the thread that was sampled, the others of the one that samples.
         key = (str(event.pid), str(event.id))
         self._profiles.setdefault(key, (f"samples of {event.tid}", []))[1].append(chunk)

@@ -280,9 +280,7 @@ def test_a_profile_of_devtools_lies_beside_the_thread_that_it_sampled(tmp_path: 
     trace = read_events(tmp_path, X, *pieces)
     found = [row for row in rows(trace) if row[0] == "samples of 2"]
     assert [row[1:] for row in found] == [("f", 105_000, 30_000), ("g", 115_000, 20_000)]
-    [(reason, count)] = losses(trace)
-    assert reason.startswith("a piece of a profile that cannot be read: Expected `array`")
-    assert count == 1
+    assert losses(trace) == [("a piece of a profile that cannot be read", 1)]
 
 
 def test_other_samples_of_a_profiler_are_counted(tmp_path: Path) -> None:

@@ -55,7 +55,7 @@ def deployable(function: Callable[ParametersT, State[Any]]) -> Callable[Paramete
 def deployed_flow(
     name: str, *closing: Callable[..., None]
 ) -> Callable[[Callable[ParametersT, State[Any]]], Flow[ParametersT, State[Any]]]:
-    """Make a ``deployable`` flow that tells its end.
+    """Make a ``deployable`` flow that emits an event when it ends.
 
     Args:
         name: Of the flow.

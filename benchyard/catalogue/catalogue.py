@@ -124,9 +124,9 @@ class Catalogue:
         self._look(FolderScan.in_folders, stopped)
 
     def refresh_around(self, paths: Collection[Path], stopped: Stopped = lambda: False) -> None:
-        """See what changed in the folders of these paths, and wherever another look is due.
+        """Index what changed in the folders of these paths, and in all folders that are due.
 
-        That is where runs are under way, and where something had just changed.
+        Folders are due where runs are under way, or where something had just changed.
         """
         if paths or self._ask(lambda index: FolderScan.is_due(index.connection)):
             self._look(lambda scan: scan.around(paths), stopped)

@@ -43,7 +43,7 @@ _CODES = {
 def _versions_and_command(
     kind: type[BisectionPlan | ConfirmationPlan], *names: str, **own: Any
 ) -> Callable[[CommandT], CommandT]:
-    """Add the arguments and the options of what measures versions; ``plan`` has them but two.
+    """Add the arguments and options that bisect and confirm share; ``plan`` is made of them.
 
     Args:
         kind: The class of the plan.
@@ -123,7 +123,7 @@ def confirm(good: str, bad: str, plan: ConfirmationPlan, *, as_json: bool) -> in
 def _tell(
     course: _Course, sentences: Iterator[str], told: JsonObject, *, known: bool, as_json: bool
 ) -> None:
-    """Say what came of it; once it is known, nobody goes on with what was kept."""
+    """Print the result; delete the kept state once the result is known."""
     if known:
         course.finish()
     if as_json:

@@ -185,7 +185,7 @@ def open_file(place: Path) -> dict[str, RunSet] | None:
 
 def file_sources(selection: Selection) -> tuple[list[CaseFolder], Selection]:
     """Return the runs in those named files that are packs, or of other tools; and what is left."""
-    opened = {text: open_file(Path(text)) for text in selection.cases if isfile(text)}  # noqa: PTH113 - any text
+    opened = {text: open_file(Path(text)) for text in selection.cases if isfile(text)}  # noqa: PTH113 - Path raises for a name that is too long
     sources = [
         CaseFolder(name, name, {}, runs.folder, runs.records)
         for found in opened.values()
@@ -202,4 +202,4 @@ def has_runs(folder: Path) -> bool:
 
 def _holds_no_case(text: str) -> bool:
     """Tell whether a text names a folder with results and no case."""
-    return isdir(text) and not any(find_metadata(Path(text)))  # noqa: PTH112 - any text
+    return isdir(text) and not any(find_metadata(Path(text)))  # noqa: PTH112 - Path raises for a name that is too long

@@ -76,7 +76,7 @@ class SourceName(click.ParamType):  # pyright: ignore[reportMissingTypeArgument]
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return the text."""
         del ctx
-        if os.path.isfile(value):  # noqa: PTH113 - any text
+        if os.path.isfile(value):  # noqa: PTH113 - Path raises for a name that is too long
             _claim(param, Path(value), writes=False)
         return value
 

@@ -171,7 +171,7 @@ def _draw_results(
 
 
 def _is_run(source: str) -> bool:
-    return isfile(RunFolder(Path(source)).record)  # noqa: PTH113 - any text
+    return isfile(RunFolder(Path(source)).record)  # noqa: PTH113 - Path raises for a name that is too long
 
 
 def _refuse_with_curves(ctx: click.Context) -> None:

@@ -294,7 +294,7 @@ def command(context: click.Context, name: str | None, *, as_json: bool) -> None:
 
 
 def _defaults(group: click.Group, name: str, file: ProjectFile | None) -> dict[str, Any]:
-    """Return option to its default and where that comes from, as the document has them."""
+    """Return the default of each option, and the key of benchyard.toml that sets it, if any."""
     command = cast("click.Command", group.get_command(click.Context(group), name))
     context = click.Context(command, info_name=name)
     found = defaults_for(file, name, command)[0] if file else []

@@ -85,7 +85,7 @@ def has_unicode() -> bool:
 
 
 def print_json(value: "Json") -> None:
-    """Print one JSON document; what stdout cannot encode or would obey is escaped."""
+    """Print a JSON document; escape what stdout cannot encode, and control characters."""
     text = json.dumps(value, ensure_ascii=not has_unicode(), indent=2)
     click.echo(_ODD.sub(_escaped, text))
 

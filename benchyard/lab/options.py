@@ -1,4 +1,4 @@
-"""How a lab is to be, and how a machine joins one: the command line makes its options of it."""
+"""Settings of a lab, and of a machine that joins one: fields become command-line options."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +11,7 @@ _PORT = Within(1, 65_535)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _TestbedOptions:
-    """How a machine measures.
+    """Settings of a testbed.
 
     Args:
         testbed: Name of this testbed; the host's if left out.
@@ -28,7 +28,7 @@ class _TestbedOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JoinOptions(_TestbedOptions):
-    """How a machine is to take part in a lab of another.
+    """Settings of a testbed that joins another machine's lab.
 
     Args:
         queue: Work queue for this testbed alone; it is made. The testbed's name if left out.
@@ -41,7 +41,7 @@ class JoinOptions(_TestbedOptions):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabOptions(_TestbedOptions):
-    """How a lab is to be.
+    """Settings of a lab, and of the testbed beside its server.
 
     Args:
         host: Name or address that other machines reach the server by; only this machine without it.

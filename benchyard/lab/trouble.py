@@ -53,9 +53,9 @@ def raise_if_refused(api: str) -> None:
         BenchyardError: If it does not take the password.
         InputError: If it is no Prefect API.
     """
-    # What executes without Prefect imports this module, too.
-    import httpx  # noqa: PLC0415
-    from prefect.settings import get_current_settings  # noqa: PLC0415
+    # Commands that execute without Prefect import this module, and neither of these.
+    import httpx  # noqa: PLC0415 - takes 0.1 s
+    from prefect.settings import get_current_settings  # noqa: PLC0415 - takes 0.4 s
 
     settings = get_current_settings().api
     if settings.key is not None:

@@ -110,7 +110,7 @@ def read_excerpt(folder: Path, metrics: tuple[str, ...] = ()) -> RunRecord:
 
 
 def parse_outline(content: bytes, path: Path) -> RunRecord:
-    """Return what a list shows of a run; as ``parse_record``."""
+    """Parse a record, without metrics and what else no list of runs shows; see ``parse_record``."""
     return parse_record(content, path, _decoder((), ()))
 
 

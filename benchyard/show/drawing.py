@@ -325,7 +325,7 @@ def _pattern_of(shape: Shape) -> tuple[str, str] | None:
 
 
 def _plot_boxes(boxes: Sequence[Box], axes: Any, order: int, theme: Theme) -> None:
-    """Draw boxes of one pattern by matplotlib together: by themselves, thousands take seconds."""
+    """Draw all boxes of one pattern by one call of matplotlib: a call for each takes seconds."""
     corners = [
         [(x, y), (x + one.width, y), (x + one.width, y + one.height), (x, y + one.height)]
         for one in boxes

@@ -44,7 +44,7 @@ def outliers(values: Sequence[float]) -> tuple[int, ...]:
 
 
 def fences(values: Sequence[float]) -> tuple[float, float]:
-    """Return the lowest and the highest value that is not far from the others."""
+    """Return the bounds outside of which a value is an outlier."""
     if len(values) < FEWEST:
         return -math.inf, math.inf
     q1, q3 = quantile(values, 0.25), quantile(values, 0.75)

@@ -106,7 +106,7 @@ class _Reader:
             self.summary += self._number(values) or 0
 
     def _number(self, columns: list[str], positions: int = 0) -> int | None:
-        """Return the cost of the event; None if its column is no number."""
+        """Return the cost of the chosen event; None if its column is not a number."""
         column = positions + (self.events.index(self.event) if self.event in self.events else 0)
         said = columns[column] if column < len(columns) else "0"  # zeros at the end are left out
         return int(said) if _NUMBER.fullmatch(said) else None

@@ -1,4 +1,4 @@
-"""What contains what: parents, depths and paths of slices that nest."""
+"""Parents, depths and paths of nested slices."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -28,7 +28,7 @@ class Path(NamedTuple):
 
 
 class Nesting(NamedTuple):
-    """How slices contain each other: two columns, one value a slice.
+    """Parents and depths of nested slices: two columns, one value for each slice.
 
     Args:
         parent: The place of the slice that contains each; -1 for none.

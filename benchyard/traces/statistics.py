@@ -147,7 +147,7 @@ def statistics_of(trace: Trace) -> TraceStatistics:
 def _by_name_and_path(
     paths: Sequence[Path], path: Numbers, duration: Times, names: int
 ) -> tuple[Durations, Durations]:
-    """Return the figures of so many names, and of paths, of slices on a path and of a duration."""
+    """Return the figures of each name and of each path; each slice has a path and a duration."""
     parent, name = np.array(paths, np.int64).reshape(-1, 2).T
     inner = parent >= 0
     outer = ~np.fromiter(_repeating(paths), np.bool_, len(paths))
@@ -159,7 +159,7 @@ def _by_name_and_path(
 
 
 def _repeating(paths: Sequence[Path]) -> Iterator[bool]:
-    """Yield of each path whether its name contains itself on it."""
+    """Yield for each path whether its last name stands on it once more, further out."""
     shared = Tally(path.name for path in paths)
     for path in paths:
         above = path.parent if shared[path.name] > 1 else -1

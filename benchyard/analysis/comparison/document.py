@@ -139,7 +139,7 @@ def _overall(one: Overall) -> JsonObject:
 
 
 def _judged(one: Row | Overall) -> JsonObject:
-    """Return what the document has of a row and of a line over the steps alike."""
+    """Return the members that a step's row and the row of all steps both have."""
     return {
         **_of(one.pair, "baseline_side", "candidate_side"),
         "ratio": one.difference.ratio,

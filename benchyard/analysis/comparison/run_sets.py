@@ -131,7 +131,7 @@ def parse_selection(text: str) -> RunSelection:
 
 def is_place(text: str) -> bool:
     """Tell whether a text names a folder, or a file by a name with an ending."""
-    return isdir(text) or (Path(text).suffix != "" and isfile(text))  # noqa: PTH112, PTH113 - any text
+    return isdir(text) or (Path(text).suffix != "" and isfile(text))  # noqa: PTH112, PTH113 - Path raises for a name that is too long
 
 
 def read_run_sets(selection: RunSelection, read: Reader = read_record) -> dict[str, RunSet]:

@@ -67,8 +67,8 @@ def campaign_of(title: str, measured: Measurements, began: float) -> list[RunRec
             "repositories": {"repository": commit} if measured.commit else {},
         }
     )
-    # Not of all that is read of a file, which may change with Benchyard's version, nor of the time
-    # of a file that tells none.
+    # The digest leaves out what depends on Benchyard's version (units, notes), and the date of a
+    # file that has no time in it: a copy has another date.
     values = [(row.name, row.metric, [*row.values]) for row in measured.rows]
     content = sha256(repr((title, subject["digest"], measured.started_s, values)).encode())
     session: dict[str, Json] = {"id": content.hexdigest()[:32], "order": "case"}

@@ -127,7 +127,7 @@ def known(numbers: Iterable[float | None]) -> list[float]:
 
 
 def numbers(values: object) -> list[float]:
-    """Return the finite numbers of a list; an empty list for another value."""
+    """Return the finite numbers of a list; an empty list if the value is not a list."""
     return known(map(number, items(values)))
 
 

@@ -54,7 +54,7 @@ class RunFormat:
 def _recorded(
     kind: str, found: Candidate, record: RunRecord, mtime_s: float, content: bytes
 ) -> Entry:
-    """Return what a list shows of a run; ``content`` tells its record from all others."""
+    """Return the entry of a run; the digest of ``content`` identifies its record."""
     case, started_s, tags = record.case, _moment(record.started_at), record.case.get("tags")
     steps = tuple(map(_step, record.steps))
     return found.entry(

@@ -69,7 +69,7 @@ class Booking:
         self._running: list[StepSpan] = []
 
     def step(self, at_ns: int) -> int | None:
-        """Return the index of the step that a sample is booked on; None if it is no step's.
+        """Return the index of the step that a sample belongs to; None if no step was running.
 
         Args:
             at_ns: Monotonic nanoseconds; never earlier than the time before.

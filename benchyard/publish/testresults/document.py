@@ -267,7 +267,7 @@ def _field(message: _Message, name: str) -> Any:
 
 
 def _also(name: str) -> str:
-    """Return a field's name where those of test_log.proto are preserved, or in its first version.
+    """Return the other name of a field: that of test_log.proto, or that of its first version.
 
     ``startTime`` is ``start_time`` there, and ``argument`` was ``arguments``.
     """

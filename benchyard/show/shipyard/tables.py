@@ -62,7 +62,7 @@ def _length(operation: Operation, bar: Node) -> float | None:
 
 
 def _total_table(totals: Iterable[tuple[str, dict[str, Any]]]) -> Iterator[Table]:
-    """Yield a table of sums and averages, unless nothing is known of any."""
+    """Yield the table of sums and averages; nothing if none is known."""
     columns = (*_TOTAL, Column("missing", "UNKNOWN", COUNT), *_LENGTHS)
     rows = [
         [name.replace("_", " "), *(one | {"missing": one["missing"] or None}).values()]

@@ -242,7 +242,7 @@ def _be_humble() -> None:
 
 
 class LiveRuns:
-    """All runs that are watched now.
+    """The runs that somebody watches now.
 
     Attributes:
         watched: By their folders.

@@ -7,7 +7,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Generator
-from functools import partial
 from pathlib import Path
 from typing import Any, cast
 from unittest.mock import Mock
@@ -109,7 +108,8 @@ def test_a_run_leaves_krowns_columns_and_nothing_else(tmp_path: Path) -> None:
 
 def test_defect_06_a_step_shorter_than_the_interval_keeps_its_rows(tmp_path: Path) -> None:
     one, _ = started(tmp_path, 0.5)
-    one.stop({index: measured(one, index, lambda: time.sleep(0.005))[0][0] for index in (1, 2, 3)})
+    spans = {index: measured(one, index, lambda: time.sleep(0.005))[0] for index in (1, 2, 3)}
+    one.stop({index: begun for index, (begun, _) in spans.items()})
     booked = [row["step"] for row in read(tmp_path)]
     assert all(booked.count(str(index)) >= 2 for index in (1, 2, 3))
     assert booked == sorted(booked)
@@ -343,8 +343,7 @@ def test_curves_of_what_a_resource_owns(tmp_path: Path) -> None:
             return sampled > 9 and psutil.Process(busy.pid).cpu_times().user > 0.3
 
         one.watch("Busy", Owned(pids=[busy.pid]))
-        work = partial(eventually, has_curve, 60)
-        (begun, _), _ = measured(one, 1, work, Owned(pids=[busy.pid]))
+        (begun, _), _ = measured(one, 1, lambda: eventually(has_curve, 60), Owned(pids=[busy.pid]))
         one.watch("Busy", Owned())
         account = one.stop({1: begun})
         busy.kill()

@@ -236,7 +236,7 @@ def test_k6_metrics_of_data(tmp_path: Path) -> None:
 
 
 def _exported(metric: dict[str, Any]) -> dict[str, Any]:
-    """Return it as --summary-export writes it: without its type, with a rate as a value."""
+    """Return a metric as --summary-export writes it: without its type, its rate as ``value``."""
     told = dict(metric["values"])
     return {**told, "value": told.pop("rate")} if metric["type"] == "rate" else told
 

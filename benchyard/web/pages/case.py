@@ -26,8 +26,8 @@ from benchyard.web.pages.case_tables import (
     Step,
     Usual,
     failures_table,
-    history_table,
     metrics_of,
+    newest_history,
     points_table,
     runs_table,
     shown_case,
@@ -172,7 +172,7 @@ def page(
     steps = found.summary["steps"]
     pictures = (history_picture, runs_picture, points_picture)
     points = points_table(explorer, case_id)
-    history = history_table(shown, step).first(_ROWS, ", older, in CSV and JSON.")
+    history = newest_history(shown, step, _ROWS)
     return render(
         request,
         "case.html",

@@ -180,13 +180,20 @@ def _doubtful(count: int | None) -> Cell:
 
 def history_table(shown: Shown, step: Step = "") -> DataTable:
     """Return the medians of each step, campaign by campaign and host by host, newest first."""
+    return newest_history(shown, step)
+
+
+def newest_history(shown: ShownCase, step: str = "", most: int | None = None) -> DataTable:
+    """Return the newest rows of the history, and a note of how many more there are."""
     pages = campaign_pages(shown.catalogue, shown.entry)
     found = [row for one in shown.histories(step) for row in _groups(shown, one, pages)]
     newest = sorted(found, key=lambda one: one[1].began, reverse=True)
+    more = 0 if most is None else len(newest[most:])
     return table_of(
-        *("history", "History", _HISTORY, newest, address(shown.entry, "history")),
+        *("history", "History", _HISTORY, newest[:most], address(shown.entry, "history")),
         empty="No run has a value of it.",
         query=query_of(step=step, metric=shown.metric),
+        notes=[f"{more:,} more, older, in CSV and JSON."] if more else [],
     )
 
 

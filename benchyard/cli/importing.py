@@ -8,7 +8,6 @@ from benchyard.cli.common import json_option, results_option, root_option
 from benchyard.cli.terminal import print_json, print_table, say
 from benchyard.core.errors import ExitCode
 from benchyard.core.files import shown
-from benchyard.core.model import Json
 from benchyard.core.table import text_table
 from benchyard.core.wording import printable
 
@@ -58,8 +57,7 @@ def command(
     read = importing.csv_reader(columns) if columns else importing.read_known
     kept, damaged = importing.import_files(files, case, home, read)
     if as_json:
-        found: list[Json] = [one.to_json() for one in kept]
-        print_json({"cases": found, "damaged": list[Json](damaged)})
+        print_json({"cases": [one.to_json() for one in kept], "damaged": [*damaged]})
     elif kept:
         heads = ("CASE", "FILES", "CAMPAIGNS", "NEW", "RESULTS")
         rows = [

@@ -49,18 +49,17 @@ def add_campaigns(results: Path, campaigns: Iterable[Sequence[RunRecord]]) -> in
     newest = list(read_campaign(results).records.values())
     first = campaign_name(newest) if newest else ""
     there = {_session(place) for place in with_earlier(results)}
-    added = 0
+    before = len(there)
     for records in campaigns:
         if (session := str(records[0].session.get("id"))) not in there:
             there.add(session)
             _add(results / EARLIER, records)
-            added += 1
     last = next(iter(earlier_campaigns(results)), None)
     if last is not None and last.name[:16] > first[:16]:
         set_aside(results)
         _raise(results, last.rename(last.with_name(_RISING + last.name)))
     sync_folder(results / EARLIER)
-    return added
+    return len(there) - before
 
 
 def _add(earlier: Path, records: Sequence[RunRecord]) -> None:

@@ -159,8 +159,7 @@ def _result_rows(one: _Result) -> Iterator[Measurement]:
         told = next((text for text in one.error.values() if isinstance(text, str)), "")
         note = f"failed: {quote(told) or 'no reason is told'}"
     # Our own files tell a metric by a tag.
-    told = {"name", "metric"}
-    parameters = {str(name): tag for name, tag in one.tags.items() if name not in told}
+    parameters = {str(k): tag for k, tag in one.tags.items() if k not in ("name", "metric")}
     metric = words(one.tags, "metric") or ("" if values else "wall")
     # The other is what benchrun writes.
     unit = words(stats, "unit") or words(stats, "units")

@@ -153,7 +153,6 @@ _Key = tuple[str, str | None]
 #: Nanoseconds since 1970 have no more until the year 2554, when 64 bits end.
 _MOST_DIGITS = 20
 _NUMBER = re.compile(r"0|-?[1-9][0-9]*")
-_PROFILE = ("Profile", "ProfileChunk")
 _SAMPLE = "a sample of a profiler's stack; not read"
 _ENDLESS = "no duration (dur); taken as none"
 
@@ -284,7 +283,7 @@ class _Reader:
         self._pairing.asynchronous(event, time, track)
 
     def _sample(self, event: ChromeEvent, time: int) -> None:
-        if event.name not in _PROFILE:
+        if event.name not in ("Profile", "ProfileChunk"):
             self.builder.lose(_SAMPLE, f"{microseconds(time)} µs, {quote(event.name)}")
             return
         try:
